@@ -45,6 +45,7 @@ bench: $(VENV)/tested
 
 lint: $(VENV)/tested
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 # The files of continuous integration: their schemas, and rights that are wider than needed.

@@ -32,7 +32,11 @@ if Path(sys.argv[0]).resolve() == Path(__file__).resolve():  # streamlit runs it
 
 app = st.App(
     "pages/shared/shell.py",
-    middleware=[Middleware(headers.Guarded), Middleware(door.Door),
-                Middleware(assets.FromMemory), Middleware(visitors.OneFileEach)],
+    middleware=[
+        Middleware(headers.Guarded),
+        Middleware(door.Door),
+        Middleware(assets.FromMemory),
+        Middleware(visitors.OneFileEach),
+    ],
     lifespan=visitors.housekeeping,
 )

@@ -19,9 +19,11 @@ class LayOut(BuildHookInterface):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
-            raise RuntimeError("There is no editable installation: the package is written from the "
-                               "folder. Work in the folder itself, with `make run` and "
-                               "`python -m engine`.")
+            raise RuntimeError(
+                "There is no editable installation: the package is written from the "
+                "folder. Work in the folder itself, with `make run` and "
+                "`python -m engine`."
+            )
         self._folder = tempfile.mkdtemp()
         package = names.lay_out(Path(self.root), Path(self._folder))
         build_data["force_include"][str(package)] = names.PACKAGE

@@ -85,7 +85,7 @@ class Names:
             starts.append(starts[-1] + len(line))
         edits = self._edits(ast.parse(source), encoded, starts)
         for edit in sorted(edits, key=lambda edit: -edit.start):
-            encoded = encoded[:edit.start] + edit.text + encoded[edit.end:]
+            encoded = encoded[: edit.start] + edit.text + encoded[edit.end :]
         return encoded.decode()
 
     def text(self, document: str) -> str:
@@ -104,10 +104,12 @@ class Names:
                 for alias in node.names:
                     if alias.asname is None and alias.name.partition(".")[0] in FOLDERS:
                         raise ValueError(f"line {node.lineno}: write “from {alias.name} import …”")
-                    yield from _below_package(alias.name,
-                                              starts[alias.lineno - 1] + alias.col_offset)
+                    yield from _below_package(
+                        alias.name, starts[alias.lineno - 1] + alias.col_offset
+                    )
             elif isinstance(node, ast.JoinedStr) or (
-                    isinstance(node, ast.Constant) and isinstance(node.value, str)):
+                isinstance(node, ast.Constant) and isinstance(node.value, str)
+            ):
                 start = starts[node.lineno - 1] + node.col_offset
                 end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
                 written = source[start:end].decode()

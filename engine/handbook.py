@@ -16,12 +16,31 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parents[1] / "docs"
 GLOSSARY = "glossary"
-CHAPTERS = ("first_steps", "three_readers", "own_curves", "public_data",
-            "reading_pictures", "budgets_and_odds", "not_shown",
-            "many_sites", "models", "comparing", "checking", "publishing",
-            "real_sites", "command_line")
-PARTS = ("Idea", "Guarantee", "Why the noise is enough", "Constants", "Errata", "Source",
-         "Where to see it")
+CHAPTERS = (
+    "first_steps",
+    "three_readers",
+    "own_curves",
+    "public_data",
+    "reading_pictures",
+    "budgets_and_odds",
+    "not_shown",
+    "many_sites",
+    "models",
+    "comparing",
+    "checking",
+    "publishing",
+    "real_sites",
+    "command_line",
+)
+PARTS = (
+    "Idea",
+    "Guarantee",
+    "Why the noise is enough",
+    "Constants",
+    "Errata",
+    "Source",
+    "Where to see it",
+)
 _NAMED = re.compile(r"\*([^*\s][^*\n]*)\*")  # a bullet’s star stands before a space
 
 
@@ -77,12 +96,15 @@ def search(words: str) -> tuple[Found, ...]:
         Parts of words count, too; in any case. No word finds nothing.
     """
     terms = words.casefold().split()
-    hits = [(heading, Found(key, text.title, section))
-             for key in CHAPTERS if terms for text in (chapter(key),)
-             for section, body in {"": text.text.partition("\n## ")[0],
-                                   **_sections(text.text)}.items()
-             for heading in (f"{text.title} {section}".casefold(),)
-             if all(word in f"{heading} {body.casefold()}" for word in terms)]
+    hits = [
+        (heading, Found(key, text.title, section))
+        for key in CHAPTERS
+        if terms
+        for text in (chapter(key),)
+        for section, body in {"": text.text.partition("\n## ")[0], **_sections(text.text)}.items()
+        for heading in (f"{text.title} {section}".casefold(),)
+        if all(word in f"{heading} {body.casefold()}" for word in terms)
+    ]
     hits.sort(key=lambda pair: not all(word in pair[0] for word in terms))
     return tuple(part for _, part in hits)
 
@@ -116,8 +138,11 @@ def methods_of(paper: Paper, exhibit: Exhibit) -> tuple[type[Mechanism], ...]:
         One of its figures, tables or statements.
     """
     ran = {type(cell.mechanism): None for cell in exhibit.work("quick").cells}
-    return tuple(ran) or tuple(cls for cls in mechanisms.all() if (arxiv := _arxiv(cls.reference))
-                               and arxiv in paper.reference)
+    return tuple(ran) or tuple(
+        cls
+        for cls in mechanisms.all()
+        if (arxiv := _arxiv(cls.reference)) and arxiv in paper.reference
+    )
 
 
 def _arxiv(reference: str) -> str:
@@ -138,10 +163,14 @@ def exhibits(key: str) -> tuple[tuple[str, str], ...]:
 
     arxiv = _arxiv(mechanisms.get(key).reference)
     pairs = [(paper, exhibit) for paper in papers() for exhibit in paper.exhibits]
-    matching = [(paper, exhibit) for paper, exhibit in pairs
-                if any(cell.mechanism.key == key for cell in exhibit.work("quick").cells)]
-    matching = matching or [(paper, exhibit) for paper, exhibit in pairs
-                            if arxiv and arxiv in paper.reference]
+    matching = [
+        (paper, exhibit)
+        for paper, exhibit in pairs
+        if any(cell.mechanism.key == key for cell in exhibit.work("quick").cells)
+    ]
+    matching = matching or [
+        (paper, exhibit) for paper, exhibit in pairs if arxiv and arxiv in paper.reference
+    ]
     return tuple((f"{paper.key}/{exhibit.key}", exhibit.title) for paper, exhibit in matching)
 
 
@@ -161,8 +190,11 @@ def _read(name: str) -> Chapter:
     try:
         text = (DOCS / name).read_text("utf-8")
     except OSError:
-        raise InputError(f"docs/{name} is missing.", field="docs", hint="Write it, or take the "
-                         "whole folder docs along with the program.") from None
+        raise InputError(
+            f"docs/{name} is missing.",
+            field="docs",
+            hint="Write it, or take the whole folder docs along with the program.",
+        ) from None
     title, _, rest = text.partition("\n")
     return Chapter(title.removeprefix("# ").strip(), rest.strip())
 
@@ -170,5 +202,6 @@ def _read(name: str) -> Chapter:
 def _sections(text: str) -> dict[str, str]:
     """Sections by their second-level titles."""
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
-    return {title.strip(): body.strip() for title, body in
-            zip(parts[1::2], parts[2::2], strict=True)}
+    return {
+        title.strip(): body.strip() for title, body in zip(parts[1::2], parts[2::2], strict=True)
+    }

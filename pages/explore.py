@@ -18,9 +18,18 @@ page.begin(escape(tags.study_title(source.facts, source.sizes.n_curves)))
 data = digest(source.facts)
 computed, messages, picture = st.container(), page.messages(), layout.picture_of(data)
 with computed:
-    preview = page.compute(partial(
-        run.mean_at_every_step, source, current.mechanism, session.delta(source).value,
-        current.seed, session.steps(current.epsilon)), height=640, data=data)
+    preview = page.compute(
+        partial(
+            run.mean_at_every_step,
+            source,
+            current.mechanism,
+            session.delta(source).value,
+            current.seed,
+            session.steps(current.epsilon),
+        ),
+        height=640,
+        data=data,
+    )
 scene = None
 if preview is not None:
     cards.follow_figure(preview)

@@ -21,16 +21,32 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[1]
 BILL = ROOT / "docs" / "bill_of_materials.json"
 LICENCES = ROOT / "docs" / "licences.md"
-SYSTEM = {"python_version": "3.11", "python_full_version": "3.11.0", "sys_platform": "linux",
-          "platform_system": "Linux", "os_name": "posix", "platform_machine": "x86_64",
-          "implementation_name": "cpython", "platform_python_implementation": "CPython"}
+SYSTEM = {
+    "python_version": "3.11",
+    "python_full_version": "3.11.0",
+    "sys_platform": "linux",
+    "platform_system": "Linux",
+    "os_name": "posix",
+    "platform_machine": "x86_64",
+    "implementation_name": "cpython",
+    "platform_python_implementation": "CPython",
+}
 
 # What packages write that name no licence by its SPDX identifier.
-SPDX = {"Apache 2.0": "Apache-2.0", "Apache License 2.0": "Apache-2.0",
-        "3-Clause BSD License": "BSD-3-Clause"}
+SPDX = {
+    "Apache 2.0": "Apache-2.0",
+    "Apache License 2.0": "Apache-2.0",
+    "3-Clause BSD License": "BSD-3-Clause",
+}
 # Those that give a text, or a family of licences; read from the text in the package.
-READ = {"altair": "BSD-3-Clause", "itsdangerous": "BSD-3-Clause", "jinja2": "BSD-3-Clause",
-        "pywavelets": "MIT", "scipy": "BSD-3-Clause", "segno": "BSD-3-Clause"}
+READ = {
+    "altair": "BSD-3-Clause",
+    "itsdangerous": "BSD-3-Clause",
+    "jinja2": "BSD-3-Clause",
+    "pywavelets": "MIT",
+    "scipy": "BSD-3-Clause",
+    "segno": "BSD-3-Clause",
+}
 
 HEAD = """# Licences
 
@@ -78,8 +94,9 @@ def licence(name: str) -> str:
     stated = READ.get(name) or about.get("License-Expression") or about.get("License") or ""
     stated = SPDX.get(stated, stated)
     if not re.fullmatch(r"[A-Za-z0-9.+-]+( (AND|OR|WITH) [A-Za-z0-9.+-]+)*", stated):
-        raise LookupError(f"{name} states no licence by its SPDX identifier: read its text and add "
-                          "it to READ.")
+        raise LookupError(
+            f"{name} states no licence by its SPDX identifier: read its text and add it to READ."
+        )
     return stated
 
 
@@ -93,20 +110,45 @@ def bill() -> str:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     itself = f"pkg:pypi/{project['name']}@{project['version']}"
     versions = packages()
-    needs = {reference(name, versions): _needs(requires(name) or [], versions)
-             for name in versions}
-    return json.dumps({
-        "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
-        "metadata": {"component": {
-            "type": "application", "bom-ref": itself, "name": project["name"],
-            "version": project["version"], "licenses": [{"license": {"id": project["license"]}}]}},
-        "components": [{
-            "type": "library", "bom-ref": reference(name, versions), "name": name,
-            "version": version, "licenses": _licences_of(name),
-            "purl": reference(name, versions)} for name, version in versions.items()],
-        "dependencies": [{"ref": ref, "dependsOn": others} for ref, others in
-                         {itself: _needs(project["dependencies"], versions), **needs}.items()],
-    }, indent=1) + "\n"
+    needs = {reference(name, versions): _needs(requires(name) or [], versions) for name in versions}
+    return (
+        json.dumps(
+            {
+                "bomFormat": "CycloneDX",
+                "specVersion": "1.6",
+                "version": 1,
+                "metadata": {
+                    "component": {
+                        "type": "application",
+                        "bom-ref": itself,
+                        "name": project["name"],
+                        "version": project["version"],
+                        "licenses": [{"license": {"id": project["license"]}}],
+                    }
+                },
+                "components": [
+                    {
+                        "type": "library",
+                        "bom-ref": reference(name, versions),
+                        "name": name,
+                        "version": version,
+                        "licenses": _licences_of(name),
+                        "purl": reference(name, versions),
+                    }
+                    for name, version in versions.items()
+                ],
+                "dependencies": [
+                    {"ref": ref, "dependsOn": others}
+                    for ref, others in {
+                        itself: _needs(project["dependencies"], versions),
+                        **needs,
+                    }.items()
+                ],
+            },
+            indent=1,
+        )
+        + "\n"
+    )
 
 
 def reference(name: str, versions: dict[str, str]) -> str:
@@ -121,8 +163,11 @@ def _licences_of(name: str) -> list[dict[str, object]]:
 def _needs(stated: list[str], versions: dict[str, str]) -> list[str]:
     """References of what is needed without any extra."""
     wanted = [Requirement(line) for line in stated]
-    names = {canonicalize_name(each.name) for each in wanted
-             if each.marker is None or each.marker.evaluate({**SYSTEM, "extra": ""})}
+    names = {
+        canonicalize_name(each.name)
+        for each in wanted
+        if each.marker is None or each.marker.evaluate({**SYSTEM, "extra": ""})
+    }
     return sorted(reference(name, versions) for name in names if name in versions)
 
 

@@ -49,10 +49,14 @@ def carbon_dioxide() -> str:
         if co2:
             day = datetime.strptime(date, "%Y%m%d").timetuple().tm_yday
             years.setdefault(date[:4], []).append((day, float(co2)))
-    rows = [(year, _departures(readings)) for year, readings in years.items()
-            if len(readings) >= FEWEST_WEEKS]
-    return _csv("year", [_middle_of_week(day) for day in range(1, 366, 7)],
-                sorted(rows, key=_public_order))
+    rows = [
+        (year, _departures(readings))
+        for year, readings in years.items()
+        if len(readings) >= FEWEST_WEEKS
+    ]
+    return _csv(
+        "year", [_middle_of_week(day) for day in range(1, 366, 7)], sorted(rows, key=_public_order)
+    )
 
 
 def airport_temperature() -> str:
@@ -65,8 +69,7 @@ def airport_temperature() -> str:
             name = f"{cell['year']}-{int(cell['month']):02}-{int(cell['day']):02} {cell['origin']}"
             # setdefault: where the clocks go back, the first of two equal hours stays
             days.setdefault(name, {}).setdefault(float(cell["hour"]), _celsius(cell["temp"]))
-    return _csv("day", [float(hour) for hour in range(24)],
-                sorted(days.items(), key=_public_order))
+    return _csv("day", [float(hour) for hour in range(24)], sorted(days.items(), key=_public_order))
 
 
 def _public_order(row: Row) -> tuple[str, str]:
@@ -80,8 +83,9 @@ def _public_order(row: Row) -> tuple[str, str]:
 
 def _departures(readings: Sequence[tuple[int, float]]) -> dict[float, str]:
     average = sum(value for _, value in readings) / len(readings)
-    return {_middle_of_week(day): f"{round(value - average, 2) + 0.0:.2f}"
-            for day, value in readings}
+    return {
+        _middle_of_week(day): f"{round(value - average, 2) + 0.0:.2f}" for day, value in readings
+    }
 
 
 def _middle_of_week(day: int) -> float:

@@ -49,8 +49,11 @@ def _wishes() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Build the image without a container engine.")
     parser.add_argument("--tag", default="localhost/privacy-curves", help="name of the image")
     parser.add_argument("--base", help="another base, best with its digest: python@sha256:…")
-    parser.add_argument("--stand-in", action="store_true",
-                        help="make the base from Debian's packages, where no registry is reached")
+    parser.add_argument(
+        "--stand-in",
+        action="store_true",
+        help="make the base from Debian's packages, where no registry is reached",
+    )
     parser.add_argument("--mirror", help="where these come from; usually as on this machine")
     parser.add_argument("--source", default="unknown", help="address of the sources, for the label")
     parser.add_argument("--push", metavar="NAME", help="send the image to a registry")
@@ -77,8 +80,14 @@ def _require(*tools: str) -> None:
 def nearest_mirror() -> str:
     """Where apt on this machine takes Debian's packages from."""
     if shutil.which("apt-get"):
-        sites = _output("apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages",
-                        f"Codename: {SUITE}").split()
+        sites = _output(
+            "apt-get",
+            "indextargets",
+            "--format",
+            "$(SITE)",
+            "Created-By: Packages",
+            f"Codename: {SUITE}",
+        ).split()
         if sites:
             return sites[0]
     sys.exit(f"No mirror of Debian {SUITE} is known here: name one with --mirror.")
@@ -89,8 +98,15 @@ def make_stand_in(mirror: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "root"
         root.mkdir()
-        _run("debootstrap", "--variant=minbase", "--include=python3,python3-pip,ca-certificates",
-             SUITE, str(root), mirror, stdout=subprocess.DEVNULL)
+        _run(
+            "debootstrap",
+            "--variant=minbase",
+            "--include=python3,python3-pip,ca-certificates",
+            SUITE,
+            str(root),
+            mirror,
+            stdout=subprocess.DEVNULL,
+        )
         for mark in root.glob("usr/lib/python3*/EXTERNALLY-MANAGED"):
             mark.unlink()  # nobody but pip adds packages to this Python
         (root / "usr/local/bin/python").symlink_to("/usr/bin/python3")
@@ -108,11 +124,26 @@ def make_stand_in(mirror: str) -> None:
 
 def fetch_packages(folder: Path) -> None:
     """The packages for the Python of the image, with the settings of pip in there."""
-    _run(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
-         "--require-hashes", "--only-binary", ":all:", "--python-version", "3.11",
-         "--dest", str(folder / "packages"), "-r", str(ROOT / "requirements.txt"))
+    _run(
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--require-hashes",
+        "--only-binary",
+        ":all:",
+        "--python-version",
+        "3.11",
+        "--dest",
+        str(folder / "packages"),
+        "-r",
+        str(ROOT / "requirements.txt"),
+    )
     (folder / "pip.conf").write_text(
-        f"[global]\nno-index = true\nfind-links = {PIP}/packages\n", "utf-8")
+        f"[global]\nno-index = true\nfind-links = {PIP}/packages\n", "utf-8"
+    )
 
 
 def build(wishes: argparse.Namespace, packages: Path) -> None:
@@ -120,10 +151,22 @@ def build(wishes: argparse.Namespace, packages: Path) -> None:
     said = {"VERSION": version(), "REVISION": revision(), "SOURCE": wishes.source}
     if wishes.base:
         said["BASE"] = wishes.base
-    _run("buildah", "build", "--isolation", "chroot", "--layers=false", "--pull=missing",
-         "--format", "docker",  # the other format has no health check
-         "--volume", f"{packages}:{PIP}:ro", "--tag", wishes.tag,
-         *[f"--build-arg={name}={value}" for name, value in said.items()], str(ROOT))
+    _run(
+        "buildah",
+        "build",
+        "--isolation",
+        "chroot",
+        "--layers=false",
+        "--pull=missing",
+        "--format",
+        "docker",  # the other format has no health check
+        "--volume",
+        f"{packages}:{PIP}:ro",
+        "--tag",
+        wishes.tag,
+        *[f"--build-arg={name}={value}" for name, value in said.items()],
+        str(ROOT),
+    )
 
 
 def version() -> str:

@@ -82,9 +82,11 @@ class Screen:
         """What goes beyond the limits, in words; empty for a page within them."""
         limit = LIMITS.get(self.place, Limit())
         counts = {"words": self.words[0], "controls": self.controls[0], "folds": self.folds}
-        return [f"{count} {name}, at most {most}"
-                for (name, count), most in zip(counts.items(), limit, strict=True) if count > most
-                ] + [f"banned: {words}" for words in self.banned]
+        return [
+            f"{count} {name}, at most {most}"
+            for (name, count), most in zip(counts.items(), limit, strict=True)
+            if count > most
+        ] + [f"banned: {words}" for words in self.banned]
 
 
 # Text and controls that are drawn, each with the upper edge of its box; shadow trees as well.
@@ -163,11 +165,19 @@ def measure(page: Any, place: str) -> Screen:
     seen = page.evaluate(_COLLECT)
     text = " ".join(words for words, _, _ in seen["words"])
     return Screen(
-        place, _above_and_below([(len(_words(words)), top)
-                                 for words, top, is_in_chart in seen["words"] if not is_in_chart]),
-        _above_and_below([(1, top) for _, top in seen["controls"]]), len(seen["folds"]),
+        place,
+        _above_and_below(
+            [
+                (len(_words(words)), top)
+                for words, top, is_in_chart in seen["words"]
+                if not is_in_chart
+            ]
+        ),
+        _above_and_below([(1, top) for _, top in seen["controls"]]),
+        len(seen["folds"]),
         tuple(words for _, words in wording.uses(text)),
-        tuple(term for term in wording.STANDARD if re.search(rf"\b{term}", text, re.IGNORECASE)))
+        tuple(term for term in wording.STANDARD if re.search(rf"\b{term}", text, re.IGNORECASE)),
+    )
 
 
 def _words(text: str) -> list[str]:
@@ -191,9 +201,23 @@ def dashboard() -> Iterator[str]:
         port = free.getsockname()[1]
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true",
-             "--server.address", "127.0.0.1", "--server.port", str(port)],
-            cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+            [
+                sys.executable,
+                "-m",
+                "streamlit",
+                "run",
+                "app.py",
+                "--server.headless",
+                "true",
+                "--server.address",
+                "127.0.0.1",
+                "--server.port",
+                str(port),
+            ],
+            cwd=ROOT,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
         try:
             _wait(f"http://127.0.0.1:{port}", process)
             yield f"http://127.0.0.1:{port}"
@@ -231,8 +255,9 @@ def screens(url: str, asked: Sequence[str]) -> Iterator[Screen]:
     with sync_playwright() as tool:
         browser = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for place in asked:
-            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT},
-                                    reduced_motion="reduce")
+            page = browser.new_page(
+                viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce"
+            )
             page.set_default_timeout(1000 * _PATIENCE)
             page.goto(f"{url}/{place}")
             yield measure(page, place)
@@ -267,8 +292,11 @@ def report(counted: Iterator[Screen]) -> int:
     print(f"{'place':14} {'words':>12} {'controls':>12} {'folds':>6}  terms")
     for screen in counted:
         words, controls = (f"{above} + {below}" for above, below in (screen.words, screen.controls))
-        print(f"{screen.place:14} {words:>12} {controls:>12} {screen.folds:>6}  "
-              f"{', '.join(screen.terms)}", flush=True)
+        print(
+            f"{screen.place:14} {words:>12} {controls:>12} {screen.folds:>6}  "
+            f"{', '.join(screen.terms)}",
+            flush=True,
+        )
         for excess in screen.excess():
             is_beyond = True
             print(f"{'':14} {excess}", flush=True)

@@ -33,8 +33,11 @@ def _of_the_test_tool() -> str | None:
 
 def install() -> str | None:
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
-        quiet = {"stdout": subprocess.DEVNULL, "stdin": subprocess.DEVNULL,
-                 "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}}
+        quiet = {
+            "stdout": subprocess.DEVNULL,
+            "stdin": subprocess.DEVNULL,
+            "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+        }
         subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
         subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=False, **quiet)
     if not installed():

@@ -36,13 +36,22 @@ def main(arguments: Sequence[str]) -> int:
 
     alike, failing = all_of(ordinary.CELLS), all_of(failures.CELLS)
     other_alike, other_failing = all_of(others.ORDINARY), all_of(others.FAILURES)
-    lines = [*tables.of_ordinary(alike), *tables.of_failures(failing),
-             *tables.of_others(other_alike, other_failing)]
-    text = "\n\n".join((
-        f"*Ordinary data*; held-back settings in italics.\n\n{tables.ordinary_table(alike)}",
-        f"*Failures*\n\n{tables.failures_table(failing)}",
-        f"*Other methods*\n\n{tables.others_table([*other_alike, *other_failing])}",
-        f"*What is accepted*\n\n{tables.accepted_table(lines)}")) + "\n"
+    lines = [
+        *tables.of_ordinary(alike),
+        *tables.of_failures(failing),
+        *tables.of_others(other_alike, other_failing),
+    ]
+    text = (
+        "\n\n".join(
+            (
+                f"*Ordinary data*; held-back settings in italics.\n\n{tables.ordinary_table(alike)}",
+                f"*Failures*\n\n{tables.failures_table(failing)}",
+                f"*Other methods*\n\n{tables.others_table([*other_alike, *other_failing])}",
+                f"*What is accepted*\n\n{tables.accepted_table(lines)}",
+            )
+        )
+        + "\n"
+    )
     print(text)
     if options.write:
         FILE.write_text(SECTION.sub(lambda _: text, FILE.read_text("utf-8")), "utf-8")

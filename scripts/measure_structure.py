@@ -23,10 +23,42 @@ ROOT = Path(__file__).resolve().parents[1]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 # Words that say how a value came about instead of what it is.
-PLACEHOLDERS = frozenset({
-    "alike", "asked", "at", "chosen", "found", "given", "heard", "kept", "least", "made", "most",
-    "now", "one", "own", "place", "places", "put", "quiet", "reach", "room", "said", "shown",
-    "seen", "taken", "told", "turned", "usual", "wanted", "way", "what", "which", "without"})
+PLACEHOLDERS = frozenset(
+    {
+        "alike",
+        "asked",
+        "at",
+        "chosen",
+        "found",
+        "given",
+        "heard",
+        "kept",
+        "least",
+        "made",
+        "most",
+        "now",
+        "one",
+        "own",
+        "place",
+        "places",
+        "put",
+        "quiet",
+        "reach",
+        "room",
+        "said",
+        "shown",
+        "seen",
+        "taken",
+        "told",
+        "turned",
+        "usual",
+        "wanted",
+        "way",
+        "what",
+        "which",
+        "without",
+    }
+)
 _FUNCTION_NAME = re.compile(r"(?:engine|pages)(?:\.\w+)+:\w+")  # as "engine.papers:quick"
 FIRST, SENDS = "pages/shared/shell.py", "sent"  # the first page; what sends a message
 
@@ -60,8 +92,11 @@ class Module(NamedTuple):
 
 def modules() -> list[Module]:
     """All files of the engine and the pages."""
-    files = [ROOT / "app.py", *sorted((ROOT / "engine").rglob("*.py")),
-             *sorted((ROOT / "pages").rglob("*.py"))]
+    files = [
+        ROOT / "app.py",
+        *sorted((ROOT / "engine").rglob("*.py")),
+        *sorted((ROOT / "pages").rglob("*.py")),
+    ]
     texts = [(file, file.read_text("utf-8")) for file in files]
     return [Module(file, text, ast.parse(text)) for file, text in texts]
 
@@ -75,9 +110,12 @@ def functions(module: Module) -> Iterator[Function]:
 
 def imports(module: Module) -> set[str]:
     """Modules that are imported when this one runs; what only types need is left out."""
-    for_types = {id(inner) for node in ast.walk(module.tree)
-                 if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-                 for inner in ast.walk(node)}
+    for_types = {
+        id(inner)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for inner in ast.walk(node)
+    }
     names: set[str] = set()
     for node in ast.walk(module.tree):
         if id(node) in for_types:
@@ -91,8 +129,11 @@ def imports(module: Module) -> set[str]:
 
 def dependencies(code: list[Module]) -> dict[str, set[str]]:
     """Which packages of the engine each of them imports."""
-    packages = {module.package for module in code if module.package.startswith("engine.")
-                and module.package != "engine.__main__"}  # it is a command, not a package
+    packages = {
+        module.package
+        for module in code
+        if module.package.startswith("engine.") and module.package != "engine.__main__"
+    }  # it is a command, not a package
     needs: dict[str, set[str]] = {package: set() for package in sorted(packages)}
     for module in code:
         if module.package in needs:
@@ -112,8 +153,10 @@ def floors_and_circles(needs: dict[str, set[str]]) -> tuple[int, list[set[str]]]
 
     def height(package: str, path: frozenset[str]) -> int:
         down = needs[package] - path
-        return 1 + max((height(other, path | {other}) for other in down
-                        if package not in below[other]), default=0)
+        return 1 + max(
+            (height(other, path | {other}) for other in down if package not in below[other]),
+            default=0,
+        )
 
     return max(height(package, frozenset({package})) for package in needs), circles
 
@@ -135,14 +178,18 @@ def names(function: Function) -> set[str]:
     """Its own name, its parameters and what it assigns to."""
     arguments = function.args
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    assigned = {node.id for node in ast.walk(function)
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    assigned = {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
     return {function.name.strip("_"), *(parameter.arg for parameter in parameters), *assigned}
 
 
 def placeholders_per_hundred(code: list[Module]) -> float:
-    counts = [len(names(function) & PLACEHOLDERS) for module in code
-              for function in functions(module)]
+    counts = [
+        len(names(function) & PLACEHOLDERS) for module in code for function in functions(module)
+    ]
     return 100 * statistics.mean(counts)
 
 
@@ -157,29 +204,46 @@ def code_lines(function: Function) -> int:
 
 def import_share(code: list[Module]) -> float:
     """Percent of lines that belong to imports."""
-    lines = sum((node.end_lineno or 0) - node.lineno + 1 for module in code
-                for node in ast.walk(module.tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    lines = sum(
+        (node.end_lineno or 0) - node.lineno + 1
+        for module in code
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
     return 100 * lines / sum(len(module.text.splitlines()) for module in code)
 
 
 def statements(code: list[Module]) -> int:
     """Statements without docstrings: a size that no formatter changes."""
-    return sum(isinstance(node, ast.stmt) and not _is_text(node)
-               for module in code for node in ast.walk(module.tree))
+    return sum(
+        isinstance(node, ast.stmt) and not _is_text(node)
+        for module in code
+        for node in ast.walk(module.tree)
+    )
 
 
 def _is_text(node: ast.AST) -> bool:
-    return (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str))
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 def imported_by_string(code: list[Module]) -> int:
     """Calls that import a module by its name, and names of functions: no tool can follow these."""
     nodes = [node for module in code for node in ast.walk(module.tree)]
-    calls = sum(isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in
-                ("import_module", "__import__") for node in nodes)
-    named = sum(isinstance(node, ast.Constant) and isinstance(node.value, str)
-                and bool(_FUNCTION_NAME.fullmatch(node.value)) for node in nodes)
+    calls = sum(
+        isinstance(node, ast.Call)
+        and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__")
+        for node in nodes
+    )
+    named = sum(
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and bool(_FUNCTION_NAME.fullmatch(node.value))
+        for node in nodes
+    )
     return calls + named
 
 
@@ -225,12 +289,20 @@ def figures(code: list[Module]) -> list[Figure]:
         Figure("lines by package", dict(by_package.most_common())),
         Figure("floors of the engine", floors, "at most 10"),
         Figure("circles of packages", [sorted(circle) for circle in circles], "none"),
-        Figure("placeholder names per 100 functions of the engine",
-               round(placeholders_per_hundred(engine), 1), "below 8"),
-        Figure("placeholder names per 100 functions of the pages",
-               round(placeholders_per_hundred(pages), 1), "below 8"),
-        Figure("lines of a function of the engine: median and 90th percentile",
-               (statistics.median(lengths), lengths[int(0.9 * len(lengths))])),
+        Figure(
+            "placeholder names per 100 functions of the engine",
+            round(placeholders_per_hundred(engine), 1),
+            "below 8",
+        ),
+        Figure(
+            "placeholder names per 100 functions of the pages",
+            round(placeholders_per_hundred(pages), 1),
+            "below 8",
+        ),
+        Figure(
+            "lines of a function of the engine: median and 90th percentile",
+            (statistics.median(lengths), lengths[int(0.9 * len(lengths))]),
+        ),
         Figure("imports, percent of lines", round(import_share(code), 2), "below 4.5"),
         Figure("modules imported by a string", imported_by_string(code), "1, core/discovery.py"),
     ]
@@ -241,8 +313,10 @@ def main() -> None:
     if "--calls" in sys.argv[1:]:
         calls = calls_to_a_message()
         plumbing = sum(call.startswith("pages/") for call in calls)
-        measured += [Figure("calls from a page to a message", len(calls), "at most 18"),
-                     Figure("of these in pages", plumbing, "at most 6")]
+        measured += [
+            Figure("calls from a page to a message", len(calls), "at most 18"),
+            Figure("of these in pages", plumbing, "at most 6"),
+        ]
     for figure in measured:
         print(f"{figure.name}: {figure.value}" + (f" (aim: {figure.aim})" if figure.aim else ""))
 

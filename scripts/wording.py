@@ -51,17 +51,25 @@ class Ban:
         """Each use of the word in a text, with a few words around it."""
         for phrase in self.allowed:
             text = re.sub(rf"\b(?:{phrase})", "…", text, flags=re.IGNORECASE)
-        return [text[max(match.start() - 30, 0):match.end() + 30].strip()
-                for match in re.finditer(rf"\b(?:{self.pattern})\b", text, flags=re.IGNORECASE)]
+        return [
+            text[max(match.start() - 30, 0) : match.end() + 30].strip()
+            for match in re.finditer(rf"\b(?:{self.pattern})\b", text, flags=re.IGNORECASE)
+        ]
 
 
 # As a verb *limits* has an object: what it limits is the next word.
 _OBJECTS = "how|what|the|an?|us|it|each|every|any|this|that|its|their"
 _LIMITS_AS_A_VERB = (rf"limits (?:{_OBJECTS})\b", r"what limits\b")
 BANNED = (
-    Ban("reading", "readings|(?:each|every|per|single) reading", "observation",
-           (r"(?:worth|while|by|after|before|on|in|when|is|for) reading\b(?! of)",
-            r"reading (?:a|an|the|this|that|it|your|one|of a file|order)\b")),
+    Ban(
+        "reading",
+        "readings|(?:each|every|per|single) reading",
+        "observation",
+        (
+            r"(?:worth|while|by|after|before|on|in|when|is|for) reading\b(?! of)",
+            r"reading (?:a|an|the|this|that|it|your|one|of a file|order)\b",
+        ),
+    ),
     Ban("wave", "waves?", "basis function, coefficient or frequency", ("smooth wave",)),
     Ban("limits", "limits", "bounds, confidence band or confidence interval", _LIMITS_AS_A_VERB),
     Ban("errs", "err(?:s|ed|ing)?", "has an error of"),
@@ -79,9 +87,11 @@ _NO_WORDS_OF_OURS = ("bill_of_materials.json", "history.md")  # what is said the
 _OPENING = "(?:^|(?<=[*.?!] ))"
 IN_DOCUMENTS = (
     Ban("fronted of", rf"{_OPENING}(?-i:Of) (?!course)\w+", "the subject first"),
-    Ban("half a sentence",
+    Ban(
+        "half a sentence",
         rf"{_OPENING}(?-i:Whether|That (?:an?|the|no|all|it|they|people|nobody|another))",
-        "a subject and a verb"),
+        "a subject and a verb",
+    ),
     Ban("counts noise", r"counts (?:\w+ ){0,3}(?:noise|bias|variability)", "includes"),
     Ban("is told", r"(?:is|are|was|were) (?:told|said|spoken of)", "who tells, or shows"),
     Ban("is not stated", "(?:is|are) not stated", "you have not said"),
@@ -97,18 +107,39 @@ IN_DOCUMENTS = (
     Ban("far from most others", "far from most others", "extreme"),
     Ban("next to none", "next to none", "almost none"),
     Ban("whoever", "whoever", "a person or program who"),
-    Ban("what stands", "what stands|stands? (?:in|on|at|beside|below|above|there|with)",
-        "is, lies, holds"),
+    Ban(
+        "what stands",
+        "what stands|stands? (?:in|on|at|beside|below|above|there|with)",
+        "is, lies, holds",
+    ),
 )
 # A first look, quicker than all of them: the words of a phrase may stand in two lines.
 _ANY = re.compile("|".join(ban.pattern.replace(" ", r"\s+") for ban in BANNED), re.IGNORECASE)
 # Documents with phrases of earlier days: notes on methods, and what is generated.
 _OLDER = ("docs/methods", "docs/coverage.md", "data/")
 # Terms of the field, some of which stand on every first screen (`scripts/count_screens.py`).
-STANDARD = ("differential privacy", "observation", "basis function", "estimator", "estimate",
-            "confidence band", "confidence interval", "coverage", "sensitivity", "neighbouring",
-            "mechanism", "privacy budget", "composition", "standard error", "bias", "variance",
-            "attacker", "noise", "mean", "error")
+STANDARD = (
+    "differential privacy",
+    "observation",
+    "basis function",
+    "estimator",
+    "estimate",
+    "confidence band",
+    "confidence interval",
+    "coverage",
+    "sensitivity",
+    "neighbouring",
+    "mechanism",
+    "privacy budget",
+    "composition",
+    "standard error",
+    "bias",
+    "variance",
+    "attacker",
+    "noise",
+    "mean",
+    "error",
+)
 
 
 @dataclass(frozen=True)
@@ -181,17 +212,22 @@ def _files(root: Path) -> Iterator[Path]:
 
 def of_python(text: str) -> Iterator[tuple[int, str]]:
     """String constants of a module: no docstring, and no single word of code."""
-    nodes = [node for node in ast.walk(ast.parse(text))
-             if isinstance(node, ast.Constant | ast.Expr | ast.JoinedStr)]
+    nodes = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant | ast.Expr | ast.JoinedStr)
+    ]
     skipped = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    skipped |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr)
-                for part in node.values}
+    skipped |= {
+        id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values
+    }
     for node in nodes:
         if id(node) in skipped:
             continue
         if isinstance(node, ast.JoinedStr):
-            words = "".join(str(part.value) if isinstance(part, ast.Constant) else "…"
-                            for part in node.values)
+            words = "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values
+            )
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             words = node.value
         else:
@@ -241,15 +277,22 @@ def of_script(text: str) -> Iterator[tuple[int, str]]:
 def of_template(text: str) -> Iterator[tuple[int, str]]:
     """Text of a document or page between its marks."""
     for marks in (r"<style.*?</style>", r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<[^>]*>"):
-        text = re.sub(marks, lambda mark: "…" + "\n" * mark.group().count("\n"), text,
-                      flags=re.DOTALL)
+        text = re.sub(
+            marks, lambda mark: "…" + "\n" * mark.group().count("\n"), text, flags=re.DOTALL
+        )
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip(" …"):
             yield number, line
 
 
-_READERS = {".py": of_python, ".md": of_markdown, ".json": of_json, ".js": of_script,
-            ".html": of_template, ".jinja": of_template}
+_READERS = {
+    ".py": of_python,
+    ".md": of_markdown,
+    ".json": of_json,
+    ".js": of_script,
+    ".html": of_template,
+    ".jinja": of_template,
+}
 
 
 # -- what is left ------------------------------------------------------------------------------
@@ -270,9 +313,12 @@ def is_document(file: Path) -> bool:
 
 def left(spoken: Iterable[Phrase] | None = None) -> list[Use]:
     """Every banned word in what a person may read, by default in all of the project."""
-    return [Use(phrase, ban, words) for phrase in (phrases() if spoken is None else spoken)
-            for bans in ((BANNED, IN_DOCUMENTS) if is_document(phrase.file) else (BANNED,))
-            for ban, words in uses(phrase.text, bans)]
+    return [
+        Use(phrase, ban, words)
+        for phrase in (phrases() if spoken is None else spoken)
+        for bans in ((BANNED, IN_DOCUMENTS) if is_document(phrase.file) else (BANNED,))
+        for ban, words in uses(phrase.text, bans)
+    ]
 
 
 def folder(file: Path) -> str:
@@ -306,12 +352,18 @@ def main() -> int:
     asked = parser.parse_args()
     rest = left()
     if asked.paths:
-        below = [use for use in rest
-                 if any(Path(path) in (use.phrase.file, *use.phrase.file.parents)
-                        for path in asked.paths)]
+        below = [
+            use
+            for use in rest
+            if any(
+                Path(path) in (use.phrase.file, *use.phrase.file.parents) for path in asked.paths
+            )
+        ]
         for use in below:
-            print(f"{use.phrase.file}:{use.phrase.line}: {use.ban.name} → {use.ban.instead}\n"
-                  f"    {use.words}")
+            print(
+                f"{use.phrase.file}:{use.phrase.line}: {use.ban.name} → {use.ban.instead}\n"
+                f"    {use.words}"
+            )
         print(f"{len(below)} left")
         return int(bool(below))
     for name, count in sorted(by_folder(rest).items()):

@@ -1,6 +1,6 @@
 """Write `docs/coverage.md`, the table of all items of the documents, from `data/coverage.tsv`.
 
-    .venv/bin/python -m scripts.write_coverage
+.venv/bin/python -m scripts.write_coverage
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Write `data/first_picture.json.gz`, the front page's figure that a new server shows at once.
 
-    .venv/bin/python -m scripts.write_first_picture
+.venv/bin/python -m scripts.write_first_picture
 """
 
 from pages.parts.explore import scene

@@ -30,8 +30,9 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 from tests.few import ENOUGH_DATA_SETS, FEW_DATA_SETS  # noqa: E402
 
 # The same examples each time and no time limit on one: a slow machine is not a failure.
-settings.register_profile("steady", derandomize=True, deadline=None,
-                          suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("steady")
 
 
@@ -94,6 +95,7 @@ def fewer_data_sets(sizes: dict[str, int]) -> Iterator[None]:
 
     How precise errors are, is tested with the engine. What pages keep meanwhile is not kept longer.
     """
+
     def forget() -> None:
         if "pages.shared.state.run" in sys.modules:
             sys.modules["pages.shared.state.run"].forget()
@@ -129,7 +131,14 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
-LONG = ("browser", "pages", "processes", "hostile", "golden", "audit")  # folders of tests that take seconds
+LONG = (
+    "browser",
+    "pages",
+    "processes",
+    "hostile",
+    "golden",
+    "audit",
+)  # folders of tests that take seconds
 SLOW_SECONDS = 4 * 3600.0  # a slow test that takes minutes may take an hour on a busy machine
 
 
@@ -139,9 +148,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     A worker begins with a stretch of neighbours and takes over a part of what is left of another's,
     so that most files, and all tests of the browser, are one worker's and share what it started.
     """
+
     def place(item: pytest.Item) -> int:
         folder = item.path.parent.name
         return LONG.index(folder) if folder in LONG else len(LONG)
+
     items.sort(key=place)
     for item in items:
         if item.get_closest_marker("slow"):

@@ -170,7 +170,12 @@ def modules():
     asymmetric = ModuleType("asymmetric")
     asymmetric.ed25519, asymmetric.x25519 = ed25519, x25519
     above = "cryptography.hazmat.primitives"
-    return {"cryptography": ModuleType("cryptography"), "cryptography.exceptions": exceptions,
-            "cryptography.hazmat": ModuleType("hazmat"), above: ModuleType("primitives"),
-            f"{above}.asymmetric": asymmetric, f"{above}.asymmetric.ed25519": ed25519,
-            f"{above}.asymmetric.x25519": x25519}
+    return {
+        "cryptography": ModuleType("cryptography"),
+        "cryptography.exceptions": exceptions,
+        "cryptography.hazmat": ModuleType("hazmat"),
+        above: ModuleType("primitives"),
+        f"{above}.asymmetric": asymmetric,
+        f"{above}.asymmetric.ed25519": ed25519,
+        f"{above}.asymmetric.x25519": x25519,
+    }

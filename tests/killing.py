@@ -21,14 +21,35 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 ROWS = "child_id,age,height\n" + "".join(
-    f"c{k},{age},{80 + 5.5 * age + k % 7}\n" for k in range(40) for age in (2, 8, 14))
-REQUEST = {"version": 1, "name": "growth", "data": {"file": "heights.csv", "reading": {
-    "frame": {"encoding": "utf-8", "separator": ",", "header": ["child_id", "age", "height"]},
-    "person": {"column": "child_id"}, "columns": {
-        "time": {"name": "age"}, "value": {"name": "height"}}}, "facts": {
-    "value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart",
-    "design": {"law": "even"}, "observations_per_curve": 3}},
-    "mechanism": {"key": "bernstein", "parameters": {}}, "budgets": [{"epsilon": 1.0}]}
+    f"c{k},{age},{80 + 5.5 * age + k % 7}\n" for k in range(40) for age in (2, 8, 14)
+)
+REQUEST = {
+    "version": 1,
+    "name": "growth",
+    "data": {
+        "file": "heights.csv",
+        "reading": {
+            "frame": {
+                "encoding": "utf-8",
+                "separator": ",",
+                "header": ["child_id", "age", "height"],
+            },
+            "person": {"column": "child_id"},
+            "columns": {"time": {"name": "age"}, "value": {"name": "height"}},
+        },
+        "facts": {
+            "value_low": 60,
+            "value_high": 210,
+            "time_low": 2,
+            "time_high": 18,
+            "origin": "a chart",
+            "design": {"law": "even"},
+            "observations_per_curve": 3,
+        },
+    },
+    "mechanism": {"key": "bernstein", "parameters": {}},
+    "budgets": [{"epsilon": 1.0}],
+}
 
 
 class Nursery:
@@ -36,8 +57,12 @@ class Nursery:
 
     def __enter__(self):
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.killing"], cwd=ROOT, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            [sys.executable, "-m", "tests.killing"],
+            cwd=ROOT,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         return self
 
     def __exit__(self, *_):
@@ -50,7 +75,9 @@ class Nursery:
 
         Answers with the instants that passed, whether it was killed and what it printed.
         """
-        self._process.stdin.write(json.dumps({"folder": str(folder), "at": at, "after": after}) + "\n")
+        self._process.stdin.write(
+            json.dumps({"folder": str(folder), "at": at, "after": after}) + "\n"
+        )
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())
 
@@ -64,8 +91,17 @@ def prepared(folder):
 
 
 def command(folder):
-    return ["release", str(folder / "request.json"), "--yes", "--ledger", str(folder / "ledger"),
-            "--witness", str(folder / "witness"), "--out", str(folder / "out")]
+    return [
+        "release",
+        str(folder / "request.json"),
+        "--yes",
+        "--ledger",
+        str(folder / "ledger"),
+        "--witness",
+        str(folder / "witness"),
+        "--out",
+        str(folder / "out"),
+    ]
 
 
 def _count_instants(instant):
@@ -88,16 +124,21 @@ def _count_instants(instant):
             result = usual(*args, **more)
             instant()
             return result
+
         setattr(owner, name, call)
 
-    for owner, names in ((os, ("open", "write", "fsync", "link", "unlink", "replace", "close")),
-                         (Path, ("replace", "unlink", "mkdir", "open", "rmdir")),
-                         (sealed_log.OpenLog, ("add", "keep", "read")),
-                         (sealed_log.SealedLog, ("_catch_up",)),
-                         (ledger.Ledger, ("charge", "store", "release")),
-                         (witness, ("append",)), (ledger_file, ("create",)),
-                         (certified, ("hardened", "replayed")), (published, ("assemble",)),
-                         (folder, ("write",))):
+    for owner, names in (
+        (os, ("open", "write", "fsync", "link", "unlink", "replace", "close")),
+        (Path, ("replace", "unlink", "mkdir", "open", "rmdir")),
+        (sealed_log.OpenLog, ("add", "keep", "read")),
+        (sealed_log.SealedLog, ("_catch_up",)),
+        (ledger.Ledger, ("charge", "store", "release")),
+        (witness, ("append",)),
+        (ledger_file, ("create",)),
+        (certified, ("hardened", "replayed")),
+        (published, ("assemble",)),
+        (folder, ("write",)),
+    ):
         for name in names:
             watched(owner, name)
 

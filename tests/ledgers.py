@@ -27,8 +27,14 @@ class Some:
 
     def traces(self):
         n = max(len(self.ids), len(self.content), len(self.records))
-        return Traces(n, tuple(map(_text, self.ids)), tuple(map(_text, self.content)),
-                      np.full(n, self.bits), tuple(map(_text, self.records)), ids_from=self.list)
+        return Traces(
+            n,
+            tuple(map(_text, self.ids)),
+            tuple(map(_text, self.content)),
+            np.full(n, self.bits),
+            tuple(map(_text, self.records)),
+            ids_from=self.list,
+        )
 
     def contents(self):
         return [b"/".join([*self.traces().ids, *self.traces().content])]

@@ -26,19 +26,23 @@ def reading_of(content, data=DataType.CURVES, **stated):
 def curves_in(content, columns=None, single=False, **stated):
     """The curves of a file, or the single observation of each person."""
     data = DataType.READINGS if single else DataType.CURVES
-    return curves_of(read(content, reading_of(content, data, columns=columns or {}, **stated)), single)
+    return curves_of(
+        read(content, reading_of(content, data, columns=columns or {}, **stated)), single
+    )
 
 
 def rows_in(content, columns=None, **stated):
     """The records of a file."""
-    return rows_of(read(content, reading_of(content, DataType.RECORDS, columns=columns or {},
-                                            **stated)))
+    return rows_of(
+        read(content, reading_of(content, DataType.RECORDS, columns=columns or {}, **stated))
+    )
 
 
 def events_in(content, counted=Counted.OUTCOMES, columns=None, **stated):
     """The times of a file, and how they ended."""
-    return events_of(read(content, reading_of(content, counted, columns=columns or {}, **stated)),
-                     counted)
+    return events_of(
+        read(content, reading_of(content, counted, columns=columns or {}, **stated)), counted
+    )
 
 
 def upload_of(content, declared, columns=None, **stated):
@@ -57,8 +61,9 @@ def events_upload_of(content, declared, counted=Counted.OUTCOMES, columns=None, 
     """Times of a file with stated facts, which may be published; facts may follow from columns."""
     reading = reading_of(content, counted, columns=columns or {}, **stated)
     facts = declared(event_columns(reading, counted)) if callable(declared) else declared
-    return UploadEvents(events=events_of(read(content, reading), counted), declared=facts,
-                        reading=reading)
+    return UploadEvents(
+        events=events_of(read(content, reading), counted), declared=facts, reading=reading
+    )
 
 
 def data_of(content, data, kind=DataType.CURVES):
@@ -70,7 +75,9 @@ def data_of(content, data, kind=DataType.CURVES):
 
 def request_with_reading(plain, content):
     """A request whose "data" say how a file is read, in place of its keys for looking."""
-    mechanism = mechanisms.build(plain["mechanism"]["key"], plain["mechanism"].get("parameters", {}))
+    mechanism = mechanisms.build(
+        plain["mechanism"]["key"], plain["mechanism"].get("parameters", {})
+    )
     task = mechanism.main_task
     kind = counted_for(task.key) if task.data is DataType.EVENTS else task.data
     return plain | {"data": data_of(content, plain["data"], kind)}

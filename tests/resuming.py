@@ -27,7 +27,9 @@ def digest(root: Path) -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     folder = config.cache.mkdir("resuming")
-    before = folder / "before"  # a copy: all workers leave out the same tests, also one that starts late
+    before = (
+        folder / "before"
+    )  # a copy: all workers leave out the same tests, also one that starts late
     if not hasattr(config, "workerinput"):
         notes = folder / digest(config.rootpath)
         for other in {*folder.iterdir()} - {notes}:
@@ -44,7 +46,9 @@ class Left:
     def __init__(self, passed: list[str]) -> None:
         self._passed = {*passed}
 
-    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in self._passed])
         items[:] = [item for item in items if item.nodeid not in self._passed]
 

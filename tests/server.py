@@ -52,19 +52,42 @@ class Server:
 
 
 @contextmanager
-def running(log: Path, port: int | None = None, script: str = "app.py", module: str = "streamlit",
-            base: str = "", **environment: str) -> Iterator[Server]:
+def running(
+    log: Path,
+    port: int | None = None,
+    script: str = "app.py",
+    module: str = "streamlit",
+    base: str = "",
+    **environment: str,
+) -> Iterator[Server]:
     """A server that nobody has visited; `environment` adds to that of the tests.
 
     The `module` is streamlit, or has its command: see `tests.quick_streamlit`. The server stands
     below the path `base`, which begins with a slash if there is one.
     """
     port = port or free_port()
-    command = [sys.executable, "-m", module, "run", script, "--server.headless", "true",
-               "--server.address", "127.0.0.1", "--server.port", str(port),
-               "--server.fileWatcherType", "none"]
-    with started(command, f"http://127.0.0.1:{port}{base}", log,
-                 STREAMLIT_SERVER_BASE_URL_PATH=base, **environment) as server:
+    command = [
+        sys.executable,
+        "-m",
+        module,
+        "run",
+        script,
+        "--server.headless",
+        "true",
+        "--server.address",
+        "127.0.0.1",
+        "--server.port",
+        str(port),
+        "--server.fileWatcherType",
+        "none",
+    ]
+    with started(
+        command,
+        f"http://127.0.0.1:{port}{base}",
+        log,
+        STREAMLIT_SERVER_BASE_URL_PATH=base,
+        **environment,
+    ) as server:
         yield server
 
 
@@ -72,8 +95,14 @@ def running(log: Path, port: int | None = None, script: str = "app.py", module: 
 def started(command: list[str], url: str, log: Path, **environment: str) -> Iterator[Server]:
     """The server that a command starts, once it is healthy at its address."""
     with log.open("wb") as out:
-        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out,
-                                   stderr=subprocess.STDOUT, env={**os.environ, **environment})
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **environment},
+        )
     try:
         wait_until_healthy(process, f"{url}/_stcore/health", log)
         yield Server(url, process, log)

@@ -22,40 +22,74 @@ NAMES = ("north", "south", "east")
 KEY = Key(Scheme.HMAC, bytes(range(32)))
 RING = Keyring({}, KEY)
 OWN = [Key(Scheme.ED25519, bytes([k + 1] * 32)) for k in range(9)]
-FACTS = {"value_low": 60, "value_high": 210, "value_name": "Height", "value_unit": "cm",
-         "time_low": 2, "time_high": 18, "time_name": "Age", "time_unit": "years",
-         "origin": "a growth chart", "person": "child", "people": "children",
-         "design": {"law": "even"}, "observations_per_curve": 4}
+FACTS = {
+    "value_low": 60,
+    "value_high": 210,
+    "value_name": "Height",
+    "value_unit": "cm",
+    "time_low": 2,
+    "time_high": 18,
+    "time_name": "Age",
+    "time_unit": "years",
+    "origin": "a growth chart",
+    "person": "child",
+    "people": "children",
+    "design": {"law": "even"},
+    "observations_per_curve": 4,
+}
 AGE_AND_HEIGHT = {"time": {"name": "age"}, "value": {"name": "height"}}
 
 
 def _reading(header, person, **columns):
-    return {"frame": {"encoding": "utf-8", "separator": ",", "header": header}, "person": person,
-            "columns": columns}
+    return {
+        "frame": {"encoding": "utf-8", "separator": ",", "header": header},
+        "person": person,
+        "columns": columns,
+    }
 
 
-CURVES = {"reading": _reading(["child", "age", "height"], {"column": "child"}, **AGE_AND_HEIGHT),
-          "facts": FACTS}
-WITH_SEX = {"reading": _reading(["child", "age", "height", "sex"], {"column": "child"},
-                                **AGE_AND_HEIGHT, covariates=[{"name": "sex"}]),
-            "facts": {**FACTS, "covariates": [{"name": "sex", "low": 0, "high": 1}]}}
-SINGLE = {"reading": _reading(["age", "height"], {"rows": True}, **AGE_AND_HEIGHT),
-          "facts": {**{name: value for name, value in FACTS.items() if name != "observations_per_curve"},
-                    "reading_sd": 6}}
-RECORDS = {"reading": _reading(["id", "age"], {"column": "id"}, features=[{"name": "age"}]),
-           "features": [{"name": "age", "low": 0, "high": 100}], "facts": {"origin": "a law"}}
-EVENTS = {"reading": _reading(
-    ["days", "end", "arm"], {"rows": True}, time={"name": "days"},
-    status={"name": "end", "kind": "word", "words": {"death": "death"}, "other": "censored"},
-    group={"name": "arm", "kind": "word", "words": {"A": "A", "B": "B"}, "other": "missing"}),
-          "facts": {"time_high": 1000, "time_unit": "days", "origin": "the protocol"}}
+CURVES = {
+    "reading": _reading(["child", "age", "height"], {"column": "child"}, **AGE_AND_HEIGHT),
+    "facts": FACTS,
+}
+WITH_SEX = {
+    "reading": _reading(
+        ["child", "age", "height", "sex"],
+        {"column": "child"},
+        **AGE_AND_HEIGHT,
+        covariates=[{"name": "sex"}],
+    ),
+    "facts": {**FACTS, "covariates": [{"name": "sex", "low": 0, "high": 1}]},
+}
+SINGLE = {
+    "reading": _reading(["age", "height"], {"rows": True}, **AGE_AND_HEIGHT),
+    "facts": {
+        **{name: value for name, value in FACTS.items() if name != "observations_per_curve"},
+        "reading_sd": 6,
+    },
+}
+RECORDS = {
+    "reading": _reading(["id", "age"], {"column": "id"}, features=[{"name": "age"}]),
+    "features": [{"name": "age", "low": 0, "high": 100}],
+    "facts": {"origin": "a law"},
+}
+EVENTS = {
+    "reading": _reading(
+        ["days", "end", "arm"],
+        {"rows": True},
+        time={"name": "days"},
+        status={"name": "end", "kind": "word", "words": {"death": "death"}, "other": "censored"},
+        group={"name": "arm", "kind": "word", "words": {"A": "A", "B": "B"}, "other": "missing"},
+    ),
+    "facts": {"time_high": 1000, "time_unit": "days", "origin": "the protocol"},
+}
 
 
 def curves_csv(seed, n, with_sex=False):
     rng = np.random.default_rng(seed)
     lines = ["child,age,height" + ",sex" * with_sex]
     for k in range(n):
-        sex = int(rng.random() < .5)
+        sex = int(rng.random() < 0.5)
         for age in np.sort(rng.uniform(2, 18, rng.integers(2, 6))):
             height = 80 + 5.5 * age + 4 * sex + rng.normal(0, 6)
             lines.append(f"c{seed}_{k},{age:.3f},{height:.2f}" + f",{sex}" * with_sex)
@@ -66,7 +100,9 @@ def single_csv(seed, n):
     """Children who are measured once."""
     rng = np.random.default_rng(seed)
     ages = rng.uniform(2, 18, n)
-    return "age,height\n" + "".join(f"{age:.3f},{80 + 5.5 * age + rng.normal(0, 6):.2f}\n" for age in ages)
+    return "age,height\n" + "".join(
+        f"{age:.3f},{80 + 5.5 * age + rng.normal(0, 6):.2f}\n" for age in ages
+    )
 
 
 def records_csv(seed, n):
@@ -76,8 +112,12 @@ def records_csv(seed, n):
 
 def events_csv(seed, n):
     rng = np.random.default_rng(seed)
-    rows = zip(rng.exponential(500, n), rng.choice(["death", "left"], n),
-               rng.choice(["A", "B"], n), strict=True)
+    rows = zip(
+        rng.exponential(500, n),
+        rng.choice(["death", "left"], n),
+        rng.choice(["A", "B"], n),
+        strict=True,
+    )
     return "days,end,arm\n" + "".join(f"{day:.2f},{end},{arm}\n" for day, end, arm in rows)
 
 
@@ -92,14 +132,28 @@ def book(n=3):
     return Keyring({name: key.public for name, key in zip(NAMES[:n], OWN, strict=False)})
 
 
-def study(reading=CURVES, key="adaptive_mean", parameters=None, people=(60, 50, 70), epsilon=3.0,
-          name="growth", scheme=Scheme.HMAC, honest=None):
-    return {"version": 1, "name": name, "data": reading,
-            "mechanism": {"key": key, "parameters": parameters or {}},
-            "authentication": scheme.value,
-            **({} if honest is None else {"sums": {"honest": honest}}), "sites": [
-                {"name": site, "people": n, "epsilon": epsilon}
-                for site, n in zip(NAMES, people, strict=False)]}
+def study(
+    reading=CURVES,
+    key="adaptive_mean",
+    parameters=None,
+    people=(60, 50, 70),
+    epsilon=3.0,
+    name="growth",
+    scheme=Scheme.HMAC,
+    honest=None,
+):
+    return {
+        "version": 1,
+        "name": name,
+        "data": reading,
+        "mechanism": {"key": key, "parameters": parameters or {}},
+        "authentication": scheme.value,
+        **({} if honest is None else {"sums": {"honest": honest}}),
+        "sites": [
+            {"name": site, "people": n, "epsilon": epsilon}
+            for site, n in zip(NAMES, people, strict=False)
+        ],
+    }
 
 
 def summed(honest=2, people=(40, 30, 50), **settings):
@@ -114,9 +168,13 @@ def planned(**settings):
 def plan_of(stated):
     """A plan of a study with offers that nobody keeps, for sites that share a secret."""
     checked = SiteStudy.of(stated)
-    return SitePlan.of(checked, [Offer(site=member.name, study=checked.digest,
-                                       nonce=f"{k:032x}").signed(KEY)
-                                 for k, member in enumerate(checked.members)])
+    return SitePlan.of(
+        checked,
+        [
+            Offer(site=member.name, study=checked.digest, nonce=f"{k:032x}").signed(KEY)
+            for k, member in enumerate(checked.members)
+        ],
+    )
 
 
 def stores(folder, n=3):
@@ -130,20 +188,32 @@ def agreed(stated, folder, keys=None):
     keys = keys or ([KEY] * n if checked.scheme is Scheme.HMAC else OWN[:n])
     ring = RING if checked.scheme is Scheme.HMAC else book(n)
     kept = stores(folder, n)
-    plan = SitePlan.of(checked, [
-        agreement.offered(checked, member.name, key, store)
-        for member, key, store in zip(checked.members, keys, kept, strict=True)])
-    parties = [Party(SitePlan.read(plan.to_bytes()), k, key, ring, store)
-               for k, (key, store) in enumerate(zip(keys, kept, strict=True))]
+    plan = SitePlan.of(
+        checked,
+        [
+            agreement.offered(checked, member.name, key, store)
+            for member, key, store in zip(checked.members, keys, kept, strict=True)
+        ],
+    )
+    parties = [
+        Party(SitePlan.read(plan.to_bytes()), k, key, ring, store)
+        for k, (key, store) in enumerate(zip(keys, kept, strict=True))
+    ]
     return parties, tuple(party.sign_off(plan.words[0]) for party in parties)
 
 
 def files_of(study):
     """The file of each site, as text."""
     columns = study.reading["reading"]["columns"]
-    make = (events_csv if "status" in columns else records_csv if "features" in columns else
-            single_csv if "reading_sd" in study.reading["facts"] else
-            lambda seed, n: curves_csv(seed, n, "covariates" in columns))
+    make = (
+        events_csv
+        if "status" in columns
+        else records_csv
+        if "features" in columns
+        else single_csv
+        if "reading_sd" in study.reading["facts"]
+        else lambda seed, n: curves_csv(seed, n, "covariates" in columns)
+    )
     return [make(11 + k, member.people) for k, member in enumerate(study.members)]
 
 
@@ -156,10 +226,14 @@ def seated(parties, sign_offs, folder, files=None):
     """The sites of parties that have agreed, with their files, and with ledgers in the folder."""
     checked = parties[0].plan.study
     files = files_of(checked) if files is None else files
-    return [Site(SignedPlan(party, sign_offs),
-                 source_of(party.plan.study, party.index, text.encode()),
-                 Ledger(folder / f"{party.name}.sqlite3"))
-            for party, text in zip(parties, files, strict=True)]
+    return [
+        Site(
+            SignedPlan(party, sign_offs),
+            source_of(party.plan.study, party.index, text.encode()),
+            Ledger(folder / f"{party.name}.sqlite3"),
+        )
+        for party, text in zip(parties, files, strict=True)
+    ]
 
 
 def run(sites, wire=None):
@@ -181,8 +255,13 @@ def read(wire):
 def silence(monkeypatch):
     """Noise of size nothing: what is sent is what stands on the lattice."""
     monkeypatch.setattr(CountNoise, "__call__", lambda self, values: np.array(values, dtype=float))
-    monkeypatch.setattr(LatticeNoise, "__call__", lambda self, values: np.array(
-        self.whole(values), dtype=float).reshape(np.shape(values)) * 2.0**-self.bits)
+    monkeypatch.setattr(
+        LatticeNoise,
+        "__call__",
+        lambda self, values: (
+            np.array(self.whole(values), dtype=float).reshape(np.shape(values)) * 2.0**-self.bits
+        ),
+    )
 
 
 def protocol(plan):
@@ -191,8 +270,10 @@ def protocol(plan):
 
 def spent(site):
     """The ε that the ledger of a site has charged its people, and the names of the releases."""
-    return (ledgers.spent(site.ledger, site.source),
-            [name for name, _ in ledgers.charges(site.ledger, site.source)])
+    return (
+        ledgers.spent(site.ledger, site.source),
+        [name for name, _ in ledgers.charges(site.ledger, site.source)],
+    )
 
 
 def run_of(sites, wire):

@@ -6,9 +6,16 @@ from engine.core.types import Covariate, PublicFacts, SampleData, Truth
 
 
 def facts_of(size, **changed):
-    return PublicFacts(**{"unit_scale": True, "reading_sd": 0.5, "value_low": -8.0,
-                          "value_high": 8.0, "covariates": (Covariate("x", -4.0, 4.0),) * size,
-                          **changed})
+    return PublicFacts(
+        **{
+            "unit_scale": True,
+            "reading_sd": 0.5,
+            "value_low": -8.0,
+            "value_high": 8.0,
+            "covariates": (Covariate("x", -4.0, 4.0),) * size,
+            **changed,
+        }
+    )
 
 
 def neighbours_correlated(n, size, rng):
@@ -27,5 +34,6 @@ def sparse_rows(n, size, rng, machines=1, kept=5, sigma=0.5, equal=False):
     beta[where] = (1.0 if equal else rng.choice([-1.0, 1.0], kept)) / np.sqrt(kept)
     x = neighbours_correlated(n, size, rng)
     y = x @ beta + sigma * rng.standard_normal(n)
-    return SampleData(x[None], y[None], np.arange(n) * machines // n, facts_of(size),
-                      Truth.of_vector(beta))
+    return SampleData(
+        x[None], y[None], np.arange(n) * machines // n, facts_of(size), Truth.of_vector(beta)
+    )

@@ -12,7 +12,9 @@ class Syntax:
 
     imported: frozenset[str]  # modules and names by their dotted paths, within functions too
     imported_for_types: frozenset[str]  # of these, what is imported for types alone
-    called: frozenset[str]  # names of functions, but for those of regular expressions, and of keywords
+    called: frozenset[
+        str
+    ]  # names of functions, but for those of regular expressions, and of keywords
     strings: frozenset[str]
 
 
@@ -20,15 +22,24 @@ class Syntax:
 def syntax(file: Path) -> Syntax:
     nodes = list(ast.walk(ast.parse(file.read_text("utf-8"))))
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    for_types = {id(part) for node in nodes if isinstance(node, ast.If)
-                 and "TYPE_CHECKING" in ast.dump(node.test) for part in ast.walk(node)}
+    for_types = {
+        id(part)
+        for node in nodes
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for part in ast.walk(node)
+    }
     to_run = {name for node in imports if id(node) not in for_types for name in _imported(node)}
     imported = {name for node in imports for name in _imported(node)}
     return Syntax(
-        frozenset(imported), frozenset(imported - to_run),
+        frozenset(imported),
+        frozenset(imported - to_run),
         frozenset(name for node in nodes if isinstance(node, ast.Call) for name in _called(node)),
-        frozenset(node.value for node in nodes
-                  if isinstance(node, ast.Constant) and isinstance(node.value, str)))
+        frozenset(
+            node.value
+            for node in nodes
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ),
+    )
 
 
 def _imported(node):

@@ -105,6 +105,9 @@ def says(element, words, does, again=""):
     heard = ""
     while heard != words:
         does()
-        heard = element.page.wait_for_function("""words => {
+        heard = element.page.wait_for_function(
+            """words => {
           const heard = window.__said.find(said => words.includes(said)); window.__said = [];
-          return heard }""", arg=[words, again] if again else [words]).json_value()
+          return heard }""",
+            arg=[words, again] if again else [words],
+        ).json_value()

@@ -12,8 +12,11 @@ _APP = Path(__file__).with_name("app.py")
 def add(commands: Any) -> None:
     """The command with its options."""
     parser = commands.add_parser("dashboard", help="open the dashboard (without any command, too)")
-    parser.add_argument("--address", default="127.0.0.1",
-                        help="where it listens (default: 127.0.0.1, so this machine alone)")
+    parser.add_argument(
+        "--address",
+        default="127.0.0.1",
+        help="where it listens (default: 127.0.0.1, so this machine alone)",
+    )
     parser.add_argument("--port", type=int, help="default: 8501, or the next that is free")
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
     parser.set_defaults(command=command)

@@ -27,8 +27,14 @@ def privacy_attack() -> Callable[..., Any]:
     return fail_if_refuted
 
 
-def fail_if_refuted(mechanism: Callable[..., Any], data: Any, neighbour: Any, epsilon: float,
-                    delta: float = 0.0, **options: Any) -> Any:
+def fail_if_refuted(
+    mechanism: Callable[..., Any],
+    data: Any,
+    neighbour: Any,
+    epsilon: float,
+    delta: float = 0.0,
+    **options: Any,
+) -> Any:
     """The report of an attack, if the claim is not refuted.
 
     Parameters

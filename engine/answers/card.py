@@ -44,21 +44,32 @@ def written(curve: ReleasedCurve) -> dict[str, Any]:
     facts = curve.facts
     return {
         "version": VERSION,
-        "basis": {"family": curve.family, "size": curve.size, "orthonormal": True,
-                  "domain": "unit time, 0 = time low, 1 = time high"},
+        "basis": {
+            "family": curve.family,
+            "size": curve.size,
+            "orthonormal": True,
+            "domain": "unit time, 0 = time low, 1 = time high",
+        },
         "units": {name: getattr(facts, name) for name in (*_UNITS, *_PEOPLE, *_RANGES)},
-        "offset": None if curve.offset is None else {
-            "heights": list(curve.offset.heights), "unit_time": "equally spaced"},
+        "offset": None
+        if curve.offset is None
+        else {"heights": list(curve.offset.heights), "unit_time": "equally spaced"},
         "centre": curve.centre.tolist(),
         "covariance": curve.covariance[np.tril_indices(curve.size)].tolist(),
         "people": curve.n_people,
         "effective_size": curve.effective_size if math.isfinite(curve.effective_size) else None,
         "pure": curve.is_pure,
         "spread": None if curve.spread is None else _spread_written(curve.spread),
-        "few_times": list(curve.times), "band_factor": curve.wider,
-        "groups": None if facts.group is None else {
-            "set": facts.group.set, "name": facts.group.name, "membership": "public",
-            "disjoint_from": list(facts.group.others)},
+        "few_times": list(curve.times),
+        "band_factor": curve.wider,
+        "groups": None
+        if facts.group is None
+        else {
+            "set": facts.group.set,
+            "name": facts.group.name,
+            "membership": "public",
+            "disjoint_from": list(facts.group.others),
+        },
     }
 
 
@@ -67,12 +78,18 @@ def _spread_written(spread: ReleasedSpread) -> dict[str, Any]:
     return {
         "privacy_variance": spread.privacy.tolist(),
         "second_moments": spread.moments[np.tril_indices(len(spread.moments))].tolist(),
-        "second_moments_noise": spread.noise, "stretch": spread.stretch.tolist(),
+        "second_moments_noise": spread.noise,
+        "stretch": spread.stretch.tolist(),
         "readings_each": {str(length): count for length, count in spread.observation_counts},
-        "design": {"law": str(spread.design.law), "times": list(spread.design.times),
-                   "gap": spread.design.gap, "window": spread.design.window,
-                   "density": list(spread.design.density)},
-        "reading_sd": spread.reading_sd or None}
+        "design": {
+            "law": str(spread.design.law),
+            "times": list(spread.design.times),
+            "gap": spread.design.gap,
+            "window": spread.design.window,
+            "density": list(spread.design.density),
+        },
+        "reading_sd": spread.reading_sd or None,
+    }
 
 
 def read(card: Any) -> ReleasedCurve:
@@ -84,17 +101,25 @@ def read(card: Any) -> ReleasedCurve:
         If it is no card, has no such entry, or the entry cannot be what was written.
     """
     if not isinstance(card, Mapping) or card.get("kind") != "differential privacy guarantee":
-        raise InputError("This is no guarantee card.", field="card",
-                         hint="It is the file guarantee.json of a release.")
+        raise InputError(
+            "This is no guarantee card.",
+            field="card",
+            hint="It is the file guarantee.json of a release.",
+        )
     if "answers" not in card:
-        raise InputError("This card has no coefficients: it was written before questions could be "
-                         "asked, or its method has no covariance.", field="card",
-                         hint=_AGAIN)
+        raise InputError(
+            "This card has no coefficients: it was written before questions could be "
+            "asked, or its method has no covariance.",
+            field="card",
+            hint=_AGAIN,
+        )
     entry = _mapping(card["answers"], "answers")
     if entry.get("version") != VERSION:
-        raise InputError(f"This version reads cards of version {VERSION}; got "
-                         f"{brief(entry.get('version'))}.", field="answers",
-                         hint="Use the version of the program that wrote it.")
+        raise InputError(
+            f"This version reads cards of version {VERSION}; got {brief(entry.get('version'))}.",
+            field="answers",
+            hint="Use the version of the program that wrote it.",
+        )
     basis, offset = _mapping(entry.get("basis"), "basis"), entry.get("offset")
     size = _whole(basis.get("size"), "size")
     if not 1 <= size <= _MAX_WAVES:
@@ -105,16 +130,28 @@ def read(card: Any) -> ReleasedCurve:
     return ReleasedCurve(
         facts=_facts(_mapping(entry.get("units"), "units"), entry.get("groups")),
         centre=_numbers(entry.get("centre"), "centre", size),
-        covariance=_symmetric(_numbers(entry.get("covariance"), "covariance",
-                                       size * (size + 1) // 2), size),
+        covariance=_symmetric(
+            _numbers(entry.get("covariance"), "covariance", size * (size + 1) // 2), size
+        ),
         spread=_spread(entry.get("spread"), size),
-        times=_few_times(entry), wider=_factor(entry.get("band_factor", WIDER_BEFORE)),
-        family=str(basis.get("family")), n_people=people, is_pure=entry.get("pure") is True,
-        effective_size=math.inf if effective is None else float(
-            _numbers([effective], "effective_size", 1)[0]),
-        offset=None if heights is None else PublicCurve(
-            tuple(_numbers(heights, "heights", len(heights) if isinstance(heights, list) else 2)
-                  .tolist())))
+        times=_few_times(entry),
+        wider=_factor(entry.get("band_factor", WIDER_BEFORE)),
+        family=str(basis.get("family")),
+        n_people=people,
+        is_pure=entry.get("pure") is True,
+        effective_size=math.inf
+        if effective is None
+        else float(_numbers([effective], "effective_size", 1)[0]),
+        offset=None
+        if heights is None
+        else PublicCurve(
+            tuple(
+                _numbers(
+                    heights, "heights", len(heights) if isinstance(heights, list) else 2
+                ).tolist()
+            )
+        ),
+    )
 
 
 def _spread(entry: Any, size: int) -> ReleasedSpread | None:
@@ -123,18 +160,30 @@ def _spread(entry: Any, size: int) -> ReleasedSpread | None:
     entry = _mapping(entry, "spread")
     readings, sd = _mapping(entry.get("readings_each"), "readings_each"), entry.get("reading_sd")
     if not 1 <= len(readings) <= _MAX_LENGTHS or not all(
-            length.isdecimal() and len(length) < _MAX_DIGITS for length in readings):
-        raise InputError("“readings_each” of the card must be counts of people by numbers of "
-                         "observations.", field="readings_each", hint=_AGAIN)
-    stretch, moments, privacy = (_numbers(entry.get(name), name, count) for name, count in (
-        ("stretch", size), ("second_moments", size * (size + 1) // 2), ("privacy_variance", size)))
+        length.isdecimal() and len(length) < _MAX_DIGITS for length in readings
+    ):
+        raise InputError(
+            "“readings_each” of the card must be counts of people by numbers of observations.",
+            field="readings_each",
+            hint=_AGAIN,
+        )
+    stretch, moments, privacy = (
+        _numbers(entry.get(name), name, count)
+        for name, count in (
+            ("stretch", size),
+            ("second_moments", size * (size + 1) // 2),
+            ("privacy_variance", size),
+        )
+    )
     return ReleasedSpread(
         _symmetric(moments, size),
-        float(_numbers([entry.get("second_moments_noise")], "second_moments_noise", 1)[0]), stretch,
-        privacy, tuple((int(length), _whole(count, "readings_each"))
-                     for length, count in readings.items()),
+        float(_numbers([entry.get("second_moments_noise")], "second_moments_noise", 1)[0]),
+        stretch,
+        privacy,
+        tuple((int(length), _whole(count, "readings_each")) for length, count in readings.items()),
         _design(_mapping(entry.get("design"), "design")),
-        0.0 if sd is None else float(_numbers([sd], "reading_sd", 1)[0]))
+        0.0 if sd is None else float(_numbers([sd], "reading_sd", 1)[0]),
+    )
 
 
 def _few_times(entry: Mapping[str, Any]) -> tuple[float, ...]:
@@ -142,46 +191,64 @@ def _few_times(entry: Mapping[str, Any]) -> tuple[float, ...]:
     earlier = entry.get("unseen") or {"times": []}
     times = entry.get("few_times", _mapping(earlier, "unseen").get("times"))
     at = _numbers(times, "times", len(times) if isinstance(times, list) else -1)
-    if not (len(at) <= _MAX_TIMES and (at >= 0).all() and (at <= 1).all()
-            and (np.diff(at) > 0).all()):
-        raise InputError(f"A card has at most {_MAX_TIMES} common times, rising from 0 to 1.",
-                         field="times", hint=_AGAIN)
+    if not (
+        len(at) <= _MAX_TIMES and (at >= 0).all() and (at <= 1).all() and (np.diff(at) > 0).all()
+    ):
+        raise InputError(
+            f"A card has at most {_MAX_TIMES} common times, rising from 0 to 1.",
+            field="times",
+            hint=_AGAIN,
+        )
     return tuple(at.tolist())
 
 
 def _factor(value: Any) -> float:
     factor = float(_numbers([value], "band_factor", 1)[0])
     if not 1 <= factor <= WIDEST:
-        raise InputError(f"“band_factor” of the card must lie between 1 and {WIDEST:g}.",
-                         field="band_factor", hint=_AGAIN)
+        raise InputError(
+            f"“band_factor” of the card must lie between 1 and {WIDEST:g}.",
+            field="band_factor",
+            hint=_AGAIN,
+        )
     return factor
 
 
 def _design(entry: Mapping[str, Any]) -> Design:
     times, density = entry.get("times"), entry.get("density")
-    lists = [_numbers(each, "design", len(each) if isinstance(each, list) else -1).tolist()
-             for each in (times, density)]
+    lists = [
+        _numbers(each, "design", len(each) if isinstance(each, list) else -1).tolist()
+        for each in (times, density)
+    ]
     gap, window = _numbers([entry.get("gap"), entry.get("window")], "design", 2).tolist()
     law = entry.get("law")
     if not isinstance(law, str):
         raise InputError("“law” of the card must be a word.", field="design", hint=_AGAIN)
-    return Design(law=TimeLaw.named(law, "design"), times=tuple(lists[0]), gap=gap, window=window,
-                  density=tuple(lists[1]))
+    return Design(
+        law=TimeLaw.named(law, "design"),
+        times=tuple(lists[0]),
+        gap=gap,
+        window=window,
+        density=tuple(lists[1]),
+    )
 
 
 def _facts(units: Mapping[str, Any], groups: Any) -> PublicFacts:
     words: dict[str, Any] = {name: str(units.get(name, "")) for name in _UNITS}
     words |= {name: str(units[name]) for name in _PEOPLE if name in units}
     ends = _numbers([units.get(name) for name in _RANGES], "units", len(_RANGES))
-    return PublicFacts(**words, **dict(zip(_RANGES, ends.tolist(), strict=True)),
-                       group=None if groups is None else _group(_mapping(groups, "groups")))
+    return PublicFacts(
+        **words,
+        **dict(zip(_RANGES, ends.tolist(), strict=True)),
+        group=None if groups is None else _group(_mapping(groups, "groups")),
+    )
 
 
 def _group(groups: Mapping[str, Any]) -> PublicGroup:
     others = groups.get("disjoint_from")
     if not isinstance(others, list) or len(others) > _MAX_GROUPS:
-        raise InputError("“disjoint_from” of the card must be a list of names.", field="groups",
-                         hint=_AGAIN)
+        raise InputError(
+            "“disjoint_from” of the card must be a list of names.", field="groups", hint=_AGAIN
+        )
     names = [str(each)[:_LONGEST_NAME] for each in (groups.get("set"), groups.get("name"), *others)]
     return PublicGroup(names[0], names[1], tuple(names[2:]))
 
@@ -194,25 +261,37 @@ def _symmetric(triangle: Array, size: int) -> Array:
 
 def _mapping(value: Any, field: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InputError(f"“{field}” of the card must be an object; got {brief(value)}.",
-                         field=field, hint=_AGAIN)
+        raise InputError(
+            f"“{field}” of the card must be an object; got {brief(value)}.",
+            field=field,
+            hint=_AGAIN,
+        )
     return value
 
 
 def _whole(value: Any, field: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InputError(f"“{field}” of the card must be a whole number; got {brief(value)}.",
-                         field=field, hint=_AGAIN)
+        raise InputError(
+            f"“{field}” of the card must be a whole number; got {brief(value)}.",
+            field=field,
+            hint=_AGAIN,
+        )
     return value
 
 
 def _numbers(values: Any, field: str, count: int) -> Array:
-    fits = isinstance(values, list) and len(values) == count and all(
-        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
-        for value in values)
+    fits = (
+        isinstance(values, list)
+        and len(values) == count
+        and all(
+            isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+            for value in values
+        )
+    )
     if not fits:
-        raise InputError(f"“{field}” of the card must be {count} finite numbers.", field=field,
-                         hint=_AGAIN)
+        raise InputError(
+            f"“{field}” of the card must be {count} finite numbers.", field=field, hint=_AGAIN
+        )
     return np.array(values, dtype=float)
 
 
@@ -234,17 +313,32 @@ def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False) -
     _check_apart(cards)
     groups = [curve.facts.group for curve in curves]
     for first, second in combinations(groups, 2):
-        if first is not None and second is not None and first.set == second.set and (
-                first.name == second.name):
-            raise InputError("Two cards are about the same group.", field="cards",
-                             hint="Compare releases of groups of which nobody is in two.")
-    state_it = all(first is not None and second is not None and first.is_apart_from(second)
-                   for first, second in combinations(groups, 2))
-    names = [group.name if group else str(_release(card).get("name", "A group"))[:_SHORT_NAME]
-             for card, group in zip(cards, groups, strict=True)]
-    return GroupComparison(names, curves, are_disjoint or state_it, [
-        name for name, card in zip(names, cards, strict=True) if is_doubtful(card)], [
-        name for name, card in zip(names, cards, strict=True) if _has_untested_times(card)])
+        if (
+            first is not None
+            and second is not None
+            and first.set == second.set
+            and (first.name == second.name)
+        ):
+            raise InputError(
+                "Two cards are about the same group.",
+                field="cards",
+                hint="Compare releases of groups of which nobody is in two.",
+            )
+    state_it = all(
+        first is not None and second is not None and first.is_apart_from(second)
+        for first, second in combinations(groups, 2)
+    )
+    names = [
+        group.name if group else str(_release(card).get("name", "A group"))[:_SHORT_NAME]
+        for card, group in zip(cards, groups, strict=True)
+    ]
+    return GroupComparison(
+        names,
+        curves,
+        are_disjoint or state_it,
+        [name for name, card in zip(names, cards, strict=True) if is_doubtful(card)],
+        [name for name, card in zip(names, cards, strict=True) if _has_untested_times(card)],
+    )
 
 
 def is_doubtful(card: Mapping[str, Any]) -> bool:
@@ -258,8 +352,11 @@ def _has_untested_times(card: Mapping[str, Any]) -> bool:
     accuracy = card.get("accuracy")
     checks = accuracy.get("checks") if isinstance(accuracy, Mapping) else None
     return isinstance(checks, list) and any(
-        isinstance(check, Mapping) and check.get("outcome") == "untested"
-        and str(check.get("fact")).startswith("Observation times") for check in checks)
+        isinstance(check, Mapping)
+        and check.get("outcome") == "untested"
+        and str(check.get("fact")).startswith("Observation times")
+        for check in checks
+    )
 
 
 def _release(card: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -270,8 +367,14 @@ def _release(card: Mapping[str, Any]) -> Mapping[str, Any]:
 def _check_apart(cards: Sequence[Mapping[str, Any]]) -> None:
     """Refuse two releases of one public data set, and one release given twice."""
     for key in ("id", "of"):
-        values = [str(_release(card)[key]) for card in cards
-                  if key in _release(card) and (key == "id" or "credit" in _release(card))]
+        values = [
+            str(_release(card)[key])
+            for card in cards
+            if key in _release(card) and (key == "id" or "credit" in _release(card))
+        ]
         if len(set(values)) < len(values):
-            raise InputError("Two cards are about the same people.", field="cards",
-                             hint="Compare releases of groups of which nobody is in two.")
+            raise InputError(
+                "Two cards are about the same people.",
+                field="cards",
+                hint="Compare releases of groups of which nobody is in two.",
+            )

@@ -61,8 +61,9 @@ class Highest:
         at_end = low <= window[0] or high >= window[1]
         return self.value, self.by_band if by_band or at_end else self.by_error
 
-    def time_answer(self, curve: ReleasedCurve, window: Interval, word: str,
-                    notes: tuple[str, ...]) -> Answer:
+    def time_answer(
+        self, curve: ReleasedCurve, window: Interval, word: str, notes: tuple[str, ...]
+    ) -> Answer:
         """The place as an answer.
 
         Parameters
@@ -77,16 +78,24 @@ class Highest:
         is_open = total(self.pieces) > (window[1] - window[0]) / 2
         number = written([time], min(high - low for low, high in pieces))[0]
         if is_open:
-            text = (f"Cannot be told: at this budget any {name} in {stretches(pieces)} could be "
-                    "the place.")
+            text = (
+                f"Cannot be told: at this budget any {name} in {stretches(pieces)} could be "
+                "the place."
+            )
         elif self.place - window[0] < STEP / 2:
             text = f"{word} at the start of the range (95 % set: {stretches(pieces)})."
         elif window[1] - self.place < STEP / 2:
             text = f"{word} at the end of the range (95 % set: {stretches(pieces)})."
         else:
             text = f"{word} at {name} {number} (95 % set: {stretches(pieces)})."
-        return Answer(Verdict.OPEN if is_open else Verdict.TOLD, text, time, pieces,
-                      facts.time_unit, notes=notes)
+        return Answer(
+            Verdict.OPEN if is_open else Verdict.TOLD,
+            text,
+            time,
+            pieces,
+            facts.time_unit,
+            notes=notes,
+        )
 
 
 def highest(band: GridBand, slope: GridBand | None, sign: int, window: Interval) -> Highest:
@@ -112,8 +121,13 @@ def highest(band: GridBand, slope: GridBand | None, sign: int, window: Interval)
     half_width, top = NORMAL * float(band.error[peak]), float(middle[peak])
     limits = (top - half_width, top + half_width), (best, float(high[among].max()))
     by_error, by_band = ((float(sign * a), float(sign * b))[::sign] for a, b in limits)
-    return Highest(float(grid()[peak]), pieces_of(possible, STEP, window), sign * top,
-                   (by_error[0], by_error[1]), (by_band[0], by_band[1]))
+    return Highest(
+        float(grid()[peak]),
+        pieces_of(possible, STEP, window),
+        sign * top,
+        (by_error[0], by_error[1]),
+        (by_band[0], by_band[1]),
+    )
 
 
 def _may_be_flat(slope: Array, half_width: Array, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -143,8 +157,12 @@ class Extreme(CurveQuestion):
 
     def place(self, curve: ReleasedCurve, window: Interval) -> Highest:
         """Where it is, by the slope as well where that can be told."""
-        has_slope = (curve.is_whole and curve.has_flat_offset and not curve.is_shown_raw
-                     and not curve.jointly)
+        has_slope = (
+            curve.is_whole
+            and curve.has_flat_offset
+            and not curve.is_shown_raw
+            and not curve.jointly
+        )
         return highest(curve.band, curve.velocity if has_slope else None, self.sign, window)
 
 
@@ -169,8 +187,10 @@ class ExtremeHeight(Extreme):
             return refused(reason)
         place = self.place(curve, window)
         value, limits = within(
-            curve.facts.value_low, curve.facts.value_high,
-            *place.height(curve.jointly or not curve.is_whole, window))
+            curve.facts.value_low,
+            curve.facts.value_high,
+            *place.height(curve.jointly or not curve.is_whole, window),
+        )
         what = f"{self.word}, at {when(curve.facts, curve.time(place.place))}"
         return measured(what, value, limits, curve.facts.value_unit, curve.notes)
 

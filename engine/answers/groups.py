@@ -39,19 +39,26 @@ _TESTED_WAVES = 4  # level, trend and two bends
 _NEGLIGIBLE = 1e-9  # of the largest singular value of waves at few times
 _MIN_P = 0.001  # what a test by simulation can tell
 MAX_GROUPS = 12
-WHAT_P_IS = ("the probability of differences at least as large, if the mean curves of all groups "
-             "were the same.")
+WHAT_P_IS = (
+    "the probability of differences at least as large, if the mean curves of all groups "
+    "were the same."
+)
 SUPPOSES = (
     "The test supposes that few people lie far from most others, and that the observation times of "
     "each group come about as stated. Where a fifth lay 2.5 standard deviations above the rest, "
     "groups with the same mean had p < .05 in 7 to 17 of 100 comparisons; where one group was "
     "mostly observed in the first half of the range and even times were stated, in 38 to 80; and "
-    "where all values were at one of the bounds, in 18 to 78.")
-DOUBTFUL = ("Doubtful: by its own warnings the release of {} cannot be relied on, nor can its "
-            "differences from other groups.")
+    "where all values were at one of the bounds, in 18 to 78."
+)
+DOUBTFUL = (
+    "Doubtful: by its own warnings the release of {} cannot be relied on, nor can its "
+    "differences from other groups."
+)
 NO_TEST = "No test of equal means is made of releases that cannot be relied on."
-UNTESTED = ("The release of {} is too small to show whether its observation times are as stated. "
-            "Where the times of groups differ, that can look like a difference of their means.")
+UNTESTED = (
+    "The release of {} is too small to show whether its observation times are as stated. "
+    "Where the times of groups differ, that can look like a difference of their means."
+)
 _SAME_UNITS = ("value_unit", "time_unit", "time_low", "time_high")
 
 
@@ -89,18 +96,25 @@ class GroupComparison:
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.curves) <= MAX_GROUPS or len(self.names) != len(self.curves):
-            raise InputError(f"Compare 2 to {MAX_GROUPS} releases, each with a name.",
-                             field="groups")
+            raise InputError(
+                f"Compare 2 to {MAX_GROUPS} releases, each with a name.", field="groups"
+            )
         if not self.are_disjoint:
-            raise InputError("Groups can be compared only if nobody is in two of them.",
-                             field="disjoint", hint="State it, if it is so. Releases of the same "
-                             "people are not independent, and their budgets add.")
+            raise InputError(
+                "Groups can be compared only if nobody is in two of them.",
+                field="disjoint",
+                hint="State it, if it is so. Releases of the same "
+                "people are not independent, and their budgets add.",
+            )
         for curve, other in combinations(self.curves, 2):
             _check_pair(curve, other)
         for name, curve in zip(self.names, self.curves, strict=True):
             if curve.is_pure or curve.status is Status.NONE:
-                reason = ("its noise is not normal (δ = 0)" if curve.is_pure else
-                          curve.refusal[0].lower() + curve.refusal[1:].rstrip("."))
+                reason = (
+                    "its noise is not normal (δ = 0)"
+                    if curve.is_pure
+                    else curve.refusal[0].lower() + curve.refusal[1:].rstrip(".")
+                )
                 raise InputError(f"{name} cannot be compared: {reason}.", field="groups")
 
     @property
@@ -123,11 +137,15 @@ class GroupComparison:
         a, b = self.curves[first], self.curves[second]
         (of_a, map_a), (of_b, map_b) = self._fewer(first, second), self._fewer(second, first)
         return ReleasedCurve(
-            facts=replace(a.facts, value_name="Difference"), centre=of_a - of_b,
+            facts=replace(a.facts, value_name="Difference"),
+            centre=of_a - of_b,
             covariance=map_a @ a.covariance @ map_a.T + map_b @ b.covariance @ map_b.T,
-            family=a.family, times=a.times, wider=max(a.wider, b.wider),
+            family=a.family,
+            times=a.times,
+            wider=max(a.wider, b.wider),
             effective_size=min(a.effective_size, b.effective_size),
-            passed=a.is_whole and b.is_whole)
+            passed=a.is_whole and b.is_whole,
+        )
 
     def _fewer(self, group: int, other: int) -> tuple[Array, Array]:
         """The coefficients of a group in the waves that both have, and the map to them."""
@@ -143,17 +161,29 @@ class GroupComparison:
         """The largest |difference|/error of each simulated set of equal means: (SAMPLE,)."""
         if len(self.curves) == 2:  # the sum of two independent normals is one
             curve = self.difference()
-            return _standardised(curve, matrix_root(curve.covariance)
-                                 @ public_normals(curve.size, SAMPLE))
+            return _standardised(
+                curve, matrix_root(curve.covariance) @ public_normals(curve.size, SAMPLE)
+            )
         largest_size = max(curve.size for curve in self.curves)
-        normals = public_normals(largest_size * len(self.curves), SAMPLE).reshape(-1, largest_size,
-                                                                                  SAMPLE)
-        drawn = [matrix_root(curve.covariance) @ normals[k, :curve.size]
-                 for k, curve in enumerate(self.curves)]
-        return np.asarray(np.max([_standardised(
-            self.difference(g, h),
-            self._fewer(g, h)[1] @ drawn[g] - self._fewer(h, g)[1] @ drawn[h])
-            for g, h in self.pairs], axis=0))
+        normals = public_normals(largest_size * len(self.curves), SAMPLE).reshape(
+            -1, largest_size, SAMPLE
+        )
+        drawn = [
+            matrix_root(curve.covariance) @ normals[k, : curve.size]
+            for k, curve in enumerate(self.curves)
+        ]
+        return np.asarray(
+            np.max(
+                [
+                    _standardised(
+                        self.difference(g, h),
+                        self._fewer(g, h)[1] @ drawn[g] - self._fewer(h, g)[1] @ drawn[h],
+                    )
+                    for g, h in self.pairs
+                ],
+                axis=0,
+            )
+        )
 
     @cached_property
     def p_anywhere(self) -> float:
@@ -168,10 +198,14 @@ class GroupComparison:
         waves = min(_TESTED_WAVES, *(curve.size for curve in self.curves))
         inverses = [np.linalg.inv(curve.covariance[:waves, :waves]) for curve in self.curves]
         centres = [curve.centre[:waves] for curve in self.curves]
-        mean = np.linalg.solve(sum(inverses), sum(
-            inverse @ centre for inverse, centre in zip(inverses, centres, strict=True)))
-        misfit = sum(float((centre - mean) @ inverse @ (centre - mean))
-                     for inverse, centre in zip(inverses, centres, strict=True))
+        mean = np.linalg.solve(
+            sum(inverses),
+            sum(inverse @ centre for inverse, centre in zip(inverses, centres, strict=True)),
+        )
+        misfit = sum(
+            float((centre - mean) @ inverse @ (centre - mean))
+            for inverse, centre in zip(inverses, centres, strict=True)
+        )
         return float(gammaincc((len(self.curves) - 1) * waves / 2, misfit / 2))
 
     @property
@@ -185,14 +219,18 @@ class GroupComparison:
         if len(self.curves) == 2:
             return curve.band
         followed = np.array(curve.times) if curve.times else grid()
-        single_factor = float(simultaneous_factor(curve.covariance, curve.row_maps[0](followed, 0),
-                                                  curve.wider))
+        single_factor = float(
+            simultaneous_factor(curve.covariance, curve.row_maps[0](followed, 0), curve.wider)
+        )
         joint_factor = curve.wider * float(np.quantile(self._largest, LEVEL))
         middle, band = curve.band.middle, curve.band
         wider = max(joint_factor / single_factor, 1.0)
-        return GridBand(middle, middle - (middle - band.low) * wider,
-                        middle + (band.high - middle) * wider,
-                        band.error)
+        return GridBand(
+            middle,
+            middle - (middle - band.low) * wider,
+            middle + (band.high - middle) * wider,
+            band.error,
+        )
 
     def differences(self, first: int = 0, second: int = 1) -> Differences:
         """Where two groups differ, and how much."""
@@ -202,10 +240,14 @@ class GroupComparison:
             curve.in_time(pieces_of(band.low > 0, STEP / 2)),
             curve.in_time(pieces_of(band.high < 0, STEP / 2)),
             float(np.maximum(np.maximum(band.low, -band.high), 0.0).max()),
-            float(np.maximum(np.abs(band.low), np.abs(band.high)).max()), mean, limits)
+            float(np.maximum(np.abs(band.low), np.abs(band.high)).max()),
+            mean,
+            limits,
+        )
 
-    def standardised(self, first: int = 0, second: int = 1, unit_time: float = 0.5
-                     ) -> tuple[float, Interval] | None:
+    def standardised(
+        self, first: int = 0, second: int = 1, unit_time: float = 0.5
+    ) -> tuple[float, Interval] | None:
         """The difference at one time in standard deviations of people, with its 95 % limits.
 
         The limits divide those of the difference; the standard deviation, of both groups together,
@@ -230,12 +272,18 @@ class GroupComparison:
 
     def sentences(self) -> list[str]:
         """All results in words."""
-        parts = [*map(DOUBTFUL.format, self.doubtful), *map(UNTESTED.format, self.untested),
-                 NO_TEST if self.doubtful else f"{self.p_written}: {WHAT_P_IS}"]
+        parts = [
+            *map(DOUBTFUL.format, self.doubtful),
+            *map(UNTESTED.format, self.untested),
+            NO_TEST if self.doubtful else f"{self.p_written}: {WHAT_P_IS}",
+        ]
         for first, second in self.pairs:
             parts += self._pair_in_words(first, second)
-        return [*parts, SUPPOSES,
-                "Each person’s data went into one group only: budgets do not add."]
+        return [
+            *parts,
+            SUPPOSES,
+            "Each person’s data went into one group only: budgets do not add.",
+        ]
 
     @property
     def p_written(self) -> str:
@@ -247,25 +295,35 @@ class GroupComparison:
         group, other_group = self.names[first], self.names[second]
         name, unit = uncapital(facts.time_name), facts.time_unit
         start = group[:1].upper() + group[1:]
-        sides = [f"{side} at {name} {with_unit(stretches(pieces, 'and'), unit)}"
-                 for side, pieces in (("above", result.above), ("below", result.below)) if pieces]
+        sides = [
+            f"{side} at {name} {with_unit(stretches(pieces, 'and'), unit)}"
+            for side, pieces in (("above", result.above), ("below", result.below))
+            if pieces
+        ]
         width = result.average_limits[1] - result.average_limits[0]
         number, low, high = written([result.average, *result.average_limits], width)
         smallest, largest = written([result.least, result.most], result.most - result.least)
         if sides:
             at_least = f"at least {smallest}, " if float(smallest) > 0 else ""
-            where = (f"{start} and {other_group} differ: {group} {' and '.join(sides)} (95 % for "
-                     f"the whole curve at once); the largest difference is {at_least}at most "
-                     f"{with_unit(largest, facts.value_unit)}.")
+            where = (
+                f"{start} and {other_group} differ: {group} {' and '.join(sides)} (95 % for "
+                f"the whole curve at once); the largest difference is {at_least}at most "
+                f"{with_unit(largest, facts.value_unit)}."
+            )
         else:
-            where = (f"{start} and {other_group}: no difference was found; differences up to "
-                     f"{with_unit(largest, facts.value_unit)} remain possible.")
+            where = (
+                f"{start} and {other_group}: no difference was found; differences up to "
+                f"{with_unit(largest, facts.value_unit)} remain possible."
+            )
         whole = span(facts, facts.time_low, facts.time_high)
-        return [where, f"Average of {group} less {other_group}, {whole}"
-                f": {with_unit(number, facts.value_unit)} (95 %: {low} to {high}).",
-                *self._effect_in_words(first, second),
-                f"They are compared on the {self.waves(first, second)} basis functions that both "
-                "releases have."]
+        return [
+            where,
+            f"Average of {group} less {other_group}, {whole}"
+            f": {with_unit(number, facts.value_unit)} (95 %: {low} to {high}).",
+            *self._effect_in_words(first, second),
+            f"They are compared on the {self.waves(first, second)} basis functions that both "
+            "releases have.",
+        ]
 
     def _effect_in_words(self, first: int, second: int) -> list[str]:
         size, facts = self.standardised(first, second), self.curves[first].facts
@@ -273,24 +331,38 @@ class GroupComparison:
             return []
         value, low, high = written([size[0], *size[1]], size[1][1] - size[1][0])
         middle = when(facts, (facts.time_low + facts.time_high) / 2)
-        return [f"At {middle} the difference is {value} standard deviations of {facts.people} "
-                f"(95 %: {low} to {high})."]
+        return [
+            f"At {middle} the difference is {value} standard deviations of {facts.people} "
+            f"(95 %: {low} to {high})."
+        ]
 
 
 def _check_pair(first: ReleasedCurve, second: ReleasedCurve) -> None:
     if np.array_equal(first.centre, second.centre):
-        raise InputError("One release is given twice.", field="groups",
-                         hint="Compare releases of different groups.")
+        raise InputError(
+            "One release is given twice.",
+            field="groups",
+            hint="Compare releases of different groups.",
+        )
     for name in _SAME_UNITS:
         if getattr(first.facts, name) != getattr(second.facts, name):
-            raise InputError(f"The releases differ in “{name}”.", field="groups",
-                             hint="Release all groups with the same units and time range.")
+            raise InputError(
+                f"The releases differ in “{name}”.",
+                field="groups",
+                hint="Release all groups with the same units and time range.",
+            )
     if first.times != second.times:
-        raise InputError("The releases have different common times.", field="groups",
-                         hint="Release all groups with the same settings.")
+        raise InputError(
+            "The releases have different common times.",
+            field="groups",
+            hint="Release all groups with the same settings.",
+        )
     if first.family != second.family or first.offset != second.offset:
-        raise InputError("The releases have different bases or public prior curves.",
-                         field="groups", hint="Release all groups with the same settings.")
+        raise InputError(
+            "The releases have different bases or public prior curves.",
+            field="groups",
+            hint="Release all groups with the same settings.",
+        )
 
 
 def _standardised(curve: ReleasedCurve, coefficients: Array) -> Array:

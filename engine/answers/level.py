@@ -17,18 +17,26 @@ from engine.numerics.symmetric_matrices import matrix_root
 
 _CURVES = 1000  # simulated, for the time above
 _TAIL = 0.025
-_PURE_REFUSED = ("When a level is crossed cannot be told of a release with δ = 0: its noise is not "
-             "normal.")
-OF_THE_MEAN = ("This is the time that the mean curve spends there, not the mean of the times that "
-               "people spend there.")
+_PURE_REFUSED = (
+    "When a level is crossed cannot be told of a release with δ = 0: its noise is not normal."
+)
+OF_THE_MEAN = (
+    "This is the time that the mean curve spends there, not the mean of the times that "
+    "people spend there."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LevelQuestion(CurveQuestion):
     """What questions about a level have in common."""
 
-    level: float | None = param(None, "Level", "In the unit of values. Empty: the middle of the "
-                                "bounds.", low=-1e12, high=1e12)
+    level: float | None = param(
+        None,
+        "Level",
+        "In the unit of values. Empty: the middle of the bounds.",
+        low=-1e12,
+        high=1e12,
+    )
 
     def height(self, curve: ReleasedCurve) -> float:
         """The level in response units."""
@@ -45,14 +53,20 @@ class LevelQuestion(CurveQuestion):
             return refused(reason)
         level, low, high = self.height(curve), curve.band.low, curve.band.high
         if (high < level).all():
-            return Answer(Verdict.NEVER, f"Never above {self.written_level(curve)}.",
-                          notes=curve.notes)
+            return Answer(
+                Verdict.NEVER, f"Never above {self.written_level(curve)}.", notes=curve.notes
+            )
         if (low > level).all():
-            return Answer(Verdict.ALWAYS, f"Always above {self.written_level(curve)}.",
-                          notes=curve.notes)
+            return Answer(
+                Verdict.ALWAYS, f"Always above {self.written_level(curve)}.", notes=curve.notes
+            )
         if ((low <= level) & (level <= high)).all():
-            return Answer(Verdict.OPEN, "Cannot be told: at this budget the curve could be above or"
-                          f" below {self.written_level(curve)} at any time.", notes=curve.notes)
+            return Answer(
+                Verdict.OPEN,
+                "Cannot be told: at this budget the curve could be above or"
+                f" below {self.written_level(curve)} at any time.",
+                notes=curve.notes,
+            )
         return None
 
 
@@ -77,38 +91,59 @@ class Crossing(LevelQuestion):
             possible_times = pieces_between(band.low, band.high, level)
         else:
             half_width = NORMAL * band.error
-            possible_times = pieces_between(band.middle - half_width, band.middle + half_width,
-                                            level)
+            possible_times = pieces_between(
+                band.middle - half_width, band.middle + half_width, level
+            )
         if not crossing_times and not ((band.low > level) | (band.high < level)).any():
             return self._without_time(curve)
         return self._answer_of(curve, crossing_times, possible_times)
 
-    def _answer_of(self, curve: ReleasedCurve, crossing_times: list[float],
-                   possible_times: list[Interval]) -> Answer:
+    def _answer_of(
+        self, curve: ReleasedCurve, crossing_times: list[float], possible_times: list[Interval]
+    ) -> Answer:
         facts, in_time = curve.facts, curve.in_time(possible_times)
         name, level = uncapital(facts.time_name), self.written_level(curve)
         times = tuple(map(curve.time, crossing_times))
         if not possible_times:
             text, verdict = f"No crossing of {level} was found.", Verdict.TOLD
         elif total(possible_times) > 0.5:
-            text, verdict = (f"Cannot be told: at this budget {level} could be crossed at any "
-                             f"{name} in {stretches(in_time)}."), Verdict.OPEN
+            text, verdict = (
+                (
+                    f"Cannot be told: at this budget {level} could be crossed at any "
+                    f"{name} in {stretches(in_time)}."
+                ),
+                Verdict.OPEN,
+            )
         elif not times:
-            text, verdict = (f"No crossing of {level} was found; one remains possible at {name} "
-                             f"{stretches(in_time)}."), Verdict.TOLD
+            text, verdict = (
+                (
+                    f"No crossing of {level} was found; one remains possible at {name} "
+                    f"{stretches(in_time)}."
+                ),
+                Verdict.TOLD,
+            )
         else:
             width = min(high - low for low, high in in_time)
             numbers = " and ".join(written(times, width))
-            text, verdict = (f"Crosses {level} at {name} {numbers} (95 % set: "
-                             f"{stretches(in_time, 'and')})."), Verdict.TOLD
-        return Answer(verdict, text, times[0] if times else None, in_time, facts.time_unit, times,
-                      curve.notes)
+            text, verdict = (
+                (f"Crosses {level} at {name} {numbers} (95 % set: {stretches(in_time, 'and')})."),
+                Verdict.TOLD,
+            )
+        return Answer(
+            verdict, text, times[0] if times else None, in_time, facts.time_unit, times, curve.notes
+        )
 
     def _without_time(self, curve: ReleasedCurve) -> Answer:
         low, high = curve.time(0.0), curve.time(1.0)
-        return Answer(Verdict.OPEN, f"Cannot be told: at this budget {self.written_level(curve)} "
-                      "could be crossed at any time, or never.", None, ((low, high),),
-                      curve.facts.time_unit, notes=curve.notes)
+        return Answer(
+            Verdict.OPEN,
+            f"Cannot be told: at this budget {self.written_level(curve)} "
+            "could be crossed at any time, or never.",
+            None,
+            ((low, high),),
+            curve.facts.time_unit,
+            notes=curve.notes,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,16 +166,23 @@ class TimeBeyond(LevelQuestion):
             value, limits, outer = 1 - value, _mirrored(limits), _mirrored(outer)
         return self._answer_of(curve, value, limits, outer)
 
-    def _answer_of(self, curve: ReleasedCurve, value: float, limits: Interval, outer: Interval
-              ) -> Answer:
+    def _answer_of(
+        self, curve: ReleasedCurve, value: float, limits: Interval, outer: Interval
+    ) -> Answer:
         facts, word = curve.facts, "Above" if self.is_above else "Below"
         length = facts.time_high - facts.time_low
         limits, outer = ((length * a, length * b) for a, b in (limits, outer))
         number, low, high = written([length * value, *limits], limits[1] - limits[0])
         return Answer(
-            Verdict.TOLD, f"{word} {self.written_level(curve)} for "
-            f"{with_unit(number, facts.time_unit)} (95 %: {low} to {high}).", length * value,
-            (limits,), facts.time_unit, notes=(*curve.notes, OF_THE_MEAN), outer=outer)
+            Verdict.TOLD,
+            f"{word} {self.written_level(curve)} for "
+            f"{with_unit(number, facts.time_unit)} (95 %: {low} to {high}).",
+            length * value,
+            (limits,),
+            facts.time_unit,
+            notes=(*curve.notes, OF_THE_MEAN),
+            outer=outer,
+        )
 
 
 @curve_questions.register

@@ -12,8 +12,10 @@ from engine.answers.spread import NORMAL_PEOPLE, PERSON_FROM, next_person, refus
 from engine.core.registry import param
 
 _POINTS = 41  # at which whole curves are looked at
-_WHOLE = ("The next person: 95 of 100 new people have their whole curve within {factor:.2f} times "
-          "the half-width of this range, around the mean curve.")
+_WHOLE = (
+    "The next person: 95 of 100 new people have their whole curve within {factor:.2f} times "
+    "the half-width of this range, around the mean curve."
+)
 
 
 @curve_questions.register
@@ -23,10 +25,15 @@ class NextPersonAt(CurveQuestion):
 
     key, label, order = "next_person", "The next person", 160
 
-    time: float | None = param(None, "Time", "In the unit of times. Empty: the middle.",
-                               low=-1e12, high=1e12)
-    about: str = param("curve", "Of", "Their curve, or one observation with its error.",
-                       choices=("curve", "observation"))
+    time: float | None = param(
+        None, "Time", "In the unit of times. Empty: the middle.", low=-1e12, high=1e12
+    )
+    about: str = param(
+        "curve",
+        "Of",
+        "Their curve, or one observation with its error.",
+        choices=("curve", "observation"),
+    )
 
     def answer(self, curve: ReleasedCurve) -> Answer:
         t = curve.unit_time(self.time, "time", 0.5)
@@ -39,8 +46,16 @@ class NextPersonAt(CurveQuestion):
         limits = band.limits(-1)
         low, high = written([*limits], limits[1] - limits[0])
         lie = "observations of new " if self.about == "observation" else "new "
-        text = (f"At {when(facts, curve.time(t))}, about 95 of 100 {lie}{facts.people} would lie "
-                f"between {low} and {with_unit(high, facts.value_unit)}.")
+        text = (
+            f"At {when(facts, curve.time(t))}, about 95 of 100 {lie}{facts.people} would lie "
+            f"between {low} and {with_unit(high, facts.value_unit)}."
+        )
         whole = (_WHOLE.format(factor=band.widening),) * (self.about == "curve")
-        return Answer(Verdict.TOLD, text, sum(limits) / 2, (limits,), facts.value_unit,
-                      notes=(*curve.notes, *whole, NORMAL_PEOPLE))
+        return Answer(
+            Verdict.TOLD,
+            text,
+            sum(limits) / 2,
+            (limits,),
+            facts.value_unit,
+            notes=(*curve.notes, *whole, NORMAL_PEOPLE),
+        )

@@ -20,13 +20,7 @@ import numpy as np
 from engine.answers.reply import Interval
 from engine.answers.spread import ReleasedSpread, ten_digits
 from engine.answers.times import POINTS, STEP, GridBand, grid
-from engine.core.bands import (
-    NORMAL,
-    WIDER,
-    outermost,
-    simultaneous_factor,
-    standard_errors,
-)
+from engine.core.bands import NORMAL, WIDER, outermost, simultaneous_factor, standard_errors
 from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError, brief
 from engine.core.types import Array, Design, Estimate, PublicFacts
@@ -41,13 +35,18 @@ _PASSED = 0.05  # least p of the check of details
 _FEW_WAVES = 8  # below which a release with finer detail tells level and trend only
 
 LEVEL_AND_TREND = "Level and trend only: too few people at this budget for more."
-AS_FAR_AS_DRAWN = ("There may be finer detail than the release can draw; the interval holds both "
-                   "ways to draw it.")
-BETWEEN_TIMES = ("Everybody was observed at a few common times: between and beyond them the answer "
-                 "rests on the assumption that the mean is smooth.")
+AS_FAR_AS_DRAWN = (
+    "There may be finer detail than the release can draw; the interval holds both ways to draw it."
+)
+BETWEEN_TIMES = (
+    "Everybody was observed at a few common times: between and beyond them the answer "
+    "rests on the assumption that the mean is smooth."
+)
 UNTESTED = "Coverage was not tested for releases of this kind."
-_NOT_ASKED = ("Questions are about one mean curve with a covariance of its coefficients; this "
-              "release is none, so that no interval can be given.")
+_NOT_ASKED = (
+    "Questions are about one mean curve with a covariance of its coefficients; this "
+    "release is none, so that no interval can be given."
+)
 _TOO_FEW = "Too few people at this budget: nothing can be told of the curve."
 _TOO_FEW_WAVES = "The release has fewer than four basis functions: ask for its level only."
 
@@ -102,8 +101,11 @@ class ReleasedCurve:
     def __post_init__(self) -> None:
         size = len(self.centre)
         if self.family not in ("cosine", "fourier"):
-            raise InputError(f"There is no basis {brief(self.family)}.", field="basis",
-                             hint="Questions need cosine or fourier.")
+            raise InputError(
+                f"There is no basis {brief(self.family)}.",
+                field="basis",
+                hint="Questions need cosine or fourier.",
+            )
         if self.covariance.shape != (size, size):
             raise InputError("The covariance does not fit the coefficients.", field="covariance")
         if not (np.isfinite(self.centre).all() and np.isfinite(self.covariance).all()):
@@ -111,12 +113,20 @@ class ReleasedCurve:
         if (np.diagonal(self.covariance) < 0).any():
             raise InputError("The card has a negative variance.", field="covariance")
         if self.spread is not None and len(self.spread.stretch) != size:
-            raise InputError("The second moments do not fit the coefficients.",
-                             field="second_moments")
+            raise InputError(
+                "The second moments do not fit the coefficients.", field="second_moments"
+            )
 
     @classmethod
-    def of(cls, estimate: Estimate, facts: PublicFacts, budget: int = 0, repeat: int = 0,
-           draw: int = 0, **other: Any) -> ReleasedCurve:
+    def of(
+        cls,
+        estimate: Estimate,
+        facts: PublicFacts,
+        budget: int = 0,
+        repeat: int = 0,
+        draw: int = 0,
+        **other: Any,
+    ) -> ReleasedCurve:
         """One release of an estimate.
 
         Numbers are kept to ten digits, as a guarantee card has them, so that a card and an
@@ -129,22 +139,30 @@ class ReleasedCurve:
         """
         band, where = estimate.band, (budget, repeat, draw)
         if band is None or not can_be_asked(estimate, *where):
-            raise InputError(_NOT_ASKED, field="mechanism", hint="Choose the adaptive mean, with a "
-                             "confidence band.")
+            raise InputError(
+                _NOT_ASKED,
+                field="mechanism",
+                hint="Choose the adaptive mean, with a confidence band.",
+            )
         assert isinstance(estimate.basis, Basis)
         size = estimate.basis_sizes[budget]
         tuning = estimate.tuning[budget] if estimate.tuning else {}
         spends = estimate.spends[budget]
         return cls(
-            facts=facts, centre=ten_digits(band.centre[where][:size]),
+            facts=facts,
+            centre=ten_digits(band.centre[where][:size]),
             covariance=ten_digits(band.covariance[where][:size, :size]),
-            family=estimate.basis.family, offset=_public_curve(estimate),
+            family=estimate.basis.family,
+            offset=_public_curve(estimate),
             effective_size=float(ten_digits(np.array(tuning.get("effective_size", math.inf)))),
-            spread=None if band.people is None else ReleasedSpread.of(
-                band.people.of(*where), size, facts),
+            spread=None
+            if band.people is None
+            else ReleasedSpread.of(band.people.of(*where), size, facts),
             times=estimate.basis.times if isinstance(estimate.basis, BetweenTimes) else (),
             wider=band.wider,
-            is_pure=any(line.budget.is_private and line.budget.is_pure for line in spends), **other)
+            is_pure=any(line.budget.is_private and line.budget.is_pure for line in spends),
+            **other,
+        )
 
     def together(self) -> ReleasedCurve:
         """The same curve, of which all answers hold at once with 95 %."""
@@ -206,8 +224,10 @@ class ReleasedCurve:
         if not self.has_flat_offset:
             return f"{what} cannot be told: the public prior curve is a broken line."
         if not self.is_whole or self.size < min_size:
-            return (f"{what} cannot be told: the curve may have finer detail than "
-                    f"{self.size} basis functions can draw.")
+            return (
+                f"{what} cannot be told: the curve may have finer detail than "
+                f"{self.size} basis functions can draw."
+            )
         return ""
 
     @property
@@ -215,8 +235,12 @@ class ReleasedCurve:
         """What is to be said beside every answer."""
         rough = self.status is Status.COARSE and not self.is_pure and not self.times
         few = self.effective_size < feasibility.COARSE or (rough and self.size < _FEW_WAVES)
-        return ((LEVEL_AND_TREND,) * few + (AS_FAR_AS_DRAWN,) * rough
-                + (BETWEEN_TIMES,) * bool(self.times) + (UNTESTED,) * self.is_shown_raw)
+        return (
+            (LEVEL_AND_TREND,) * few
+            + (AS_FAR_AS_DRAWN,) * rough
+            + (BETWEEN_TIMES,) * bool(self.times)
+            + (UNTESTED,) * self.is_shown_raw
+        )
 
     @property
     def waves(self) -> Basis:
@@ -226,9 +250,13 @@ class ReleasedCurve:
     @cached_property
     def row_maps(self) -> tuple[Rows, ...]:
         """The rows w(t) that can be meant; the first is drawn."""
+
         def plain(times: Array | float, order: int) -> Array:
-            return (cosine_rows(self.size, times, order) if self.family == "cosine" else
-                    self.waves(np.asarray(times)))
+            return (
+                cosine_rows(self.size, times, order)
+                if self.family == "cosine"
+                else self.waves(np.asarray(times))
+            )
 
         def sloped(times: Array | float, order: int) -> Array:
             return slope_rows(self.size, times, order)
@@ -280,21 +308,29 @@ class ReleasedCurve:
     def _band(self, order: int) -> GridBand:
         public = self.public(grid()) if order == 0 else np.zeros(POINTS)
         followed = np.array(self.times) if self.times and order == 0 else grid()
-        middles, errors, factors = zip(*(
-            (rows(grid(), order) @ self.centre + public,
-             standard_errors(self.covariance, rows(grid(), order)),
-             float(simultaneous_factor(self.covariance, rows(followed, order), self.wider)))
-            for rows in self.row_maps), strict=True)
+        middles, errors, factors = zip(
+            *(
+                (
+                    rows(grid(), order) @ self.centre + public,
+                    standard_errors(self.covariance, rows(grid(), order)),
+                    float(simultaneous_factor(self.covariance, rows(followed, order), self.wider)),
+                )
+                for rows in self.row_maps
+            ),
+            strict=True,
+        )
         half_widths = np.array(factors)[:, None] * np.array(errors)
-        return GridBand(middles[0], *outermost(np.array(middles), half_widths, self.outwards),
-                        errors[0])
+        return GridBand(
+            middles[0], *outermost(np.array(middles), half_widths, self.outwards), errors[0]
+        )
 
     def public(self, times: Array | float) -> Array:
         """The public curve that is added, at times on [0, 1]: of their shape."""
         return np.zeros(np.shape(times)) if self.offset is None else self.offset(np.asarray(times))
 
-    def linear(self, plus: Functional, minus: Functional | None = None, order: int = 0
-               ) -> tuple[float, Interval]:
+    def linear(
+        self, plus: Functional, minus: Functional | None = None, order: int = 0
+    ) -> tuple[float, Interval]:
         """A linear function of the curve, with its 95 % limits.
 
         Parameters
@@ -311,6 +347,7 @@ class ReleasedCurve:
         limits : pair of float
             Of each reading on its own, the lower and the upper of all; together: off the band.
         """
+
         def net(curve: Curve) -> Array:
             return np.asarray(plus(curve) if minus is None else plus(curve) - minus(curve))
 
@@ -319,8 +356,9 @@ class ReleasedCurve:
         values = weights @ self.centre + public
         if self.jointly:
             return float(values[0]), self._jointly(plus, minus, order)
-        low, high = outermost(values, NORMAL * standard_errors(self.covariance, weights),
-                              self.outwards)
+        low, high = outermost(
+            values, NORMAL * standard_errors(self.covariance, weights), self.outwards
+        )
         return float(values[0]), (float(low), float(high))
 
     def _jointly(self, plus: Functional, minus: Functional | None, order: int) -> Interval:
@@ -356,8 +394,11 @@ class ReleasedCurve:
             return default
         low, high = self.facts.time_low, self.facts.time_high
         if not low <= time <= high:
-            raise InputError(f"“{field}” must lie between {low:g} and {high:g}; got {time:g}.",
-                             field=field, hint="The release says nothing outside its time range.")
+            raise InputError(
+                f"“{field}” must lie between {low:g} and {high:g}; got {time:g}.",
+                field=field,
+                hint="The release says nothing outside its time range.",
+            )
         return (time - low) / (high - low)
 
     def window(self, start: float | None, end: float | None) -> Interval:
@@ -375,8 +416,11 @@ class ReleasedCurve:
         """
         first, last = self.unit_time(start, "start", 0.0), self.unit_time(end, "end", 1.0)
         if last - first < 2 * STEP:
-            raise InputError("The end must be after the start, by a hundredth of the time range.",
-                             field="end", hint="Choose a longer stretch.")
+            raise InputError(
+                "The end must be after the start, by a hundredth of the time range.",
+                field="end",
+                hint="Choose a longer stretch.",
+            )
         return first, last
 
     def in_time(self, pieces: list[Interval]) -> tuple[Interval, ...]:

@@ -20,7 +20,8 @@ DRAWN_OTHERWISE = (
     "Answers come from the released coefficients before they are shrunk, as the band does, and "
     "with slopes at both ends. The drawn curve is shrunk and flat at its ends, so its height can "
     "differ from an answer; quote the interval. Like the band it does not count what the kept "
-    "basis functions smooth away.")
+    "basis functions smooth away."
+)
 
 
 class Verdict(Enumeration):
@@ -65,10 +66,16 @@ class Answer:
 
     def plain(self) -> dict[str, Any]:
         """The answer as plain values, for JSON."""
-        return {"verdict": str(self.verdict), "text": self.text, "value": self.value,
-                "pieces": [list(piece) for piece in self.pieces], "unit": self.unit,
-                "values": list(self.values), "notes": list(self.notes),
-                "outer": None if self.outer is None else list(self.outer)}
+        return {
+            "verdict": str(self.verdict),
+            "text": self.text,
+            "value": self.value,
+            "pieces": [list(piece) for piece in self.pieces],
+            "unit": self.unit,
+            "values": list(self.values),
+            "notes": list(self.notes),
+            "outer": None if self.outer is None else list(self.outer),
+        }
 
 
 def refused(reason: str) -> Answer:
@@ -76,12 +83,19 @@ def refused(reason: str) -> Answer:
     return Answer(Verdict.REFUSED, reason)
 
 
-def measured(what: str, value: float, limits: Interval, unit: str, notes: tuple[str, ...]
-             ) -> Answer:
+def measured(
+    what: str, value: float, limits: Interval, unit: str, notes: tuple[str, ...]
+) -> Answer:
     """Write a number with its interval, “Height at age 13: 152.3 cm (95 %: 151.2 to 153.4)”."""
     number, low, high = written([value, *limits], limits[1] - limits[0])
-    return Answer(Verdict.TOLD, f"{what}: {with_unit(number, unit)} (95 %: {low} to {high}).",
-                  value, (limits,), unit, notes=notes)
+    return Answer(
+        Verdict.TOLD,
+        f"{what}: {with_unit(number, unit)} (95 %: {low} to {high}).",
+        value,
+        (limits,),
+        unit,
+        notes=notes,
+    )
 
 
 def within(low: float, high: float, value: float, limits: Interval) -> tuple[float, Interval]:
@@ -155,8 +169,9 @@ def when(facts: PublicFacts, time: float) -> str:
 
 def span(facts: PublicFacts, first: float, last: float) -> str:
     """A stretch of time: "age 2 to 18 years"."""
-    return with_unit(f"{uncapital(facts.time_name)} {_stated(first)} to {_stated(last)}",
-                     facts.time_unit)
+    return with_unit(
+        f"{uncapital(facts.time_name)} {_stated(first)} to {_stated(last)}", facts.time_unit
+    )
 
 
 def _stated(time: float) -> str:

@@ -38,11 +38,15 @@ if TYPE_CHECKING:
 PERSON_FROM, NUMBERS_FROM = 35.0, 150.0  # effective sizes N
 _SAMPLE = 20  # curves of new people for each draw of Σ
 _STEPS, _EXACT = 60, 1e-12  # of Newton's method, and its accuracy as a probability
-_NOT_RELEASED = ("This release does not tell how people differ: that needs the adaptive mean with "
-                 "a band, δ above 0 and stated observation times.")
-NORMAL_PEOPLE = ("This holds for people who vary about the mean as by a normal law, in three basis "
-                 "functions. It is about one new person drawn like those in the data, not a range "
-                 "of what is healthy or right.")
+_NOT_RELEASED = (
+    "This release does not tell how people differ: that needs the adaptive mean with "
+    "a band, δ above 0 and stated observation times."
+)
+NORMAL_PEOPLE = (
+    "This holds for people who vary about the mean as by a normal law, in three basis "
+    "functions. It is about one new person drawn like those in the data, not a range "
+    "of what is healthy or right."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +71,20 @@ class ReleasedSpread:
     def __post_init__(self) -> None:
         size = len(self.stretch)
         fits = self.moments.shape == (size, size) and self.privacy.shape == (size,)
-        is_finite = all(np.isfinite(each).all() for each in (
-            self.moments, self.noise, self.stretch, self.privacy, self.reading_sd))
-        is_positive = ((self.stretch > 0).all() and (self.privacy >= 0).all() and self.noise >= 0
-                       and self.reading_sd >= 0)
+        is_finite = all(
+            np.isfinite(each).all()
+            for each in (self.moments, self.noise, self.stretch, self.privacy, self.reading_sd)
+        )
+        is_positive = (
+            (self.stretch > 0).all()
+            and (self.privacy >= 0).all()
+            and self.noise >= 0
+            and self.reading_sd >= 0
+        )
         if not (fits and is_finite and is_positive and self.n_people > 0):
-            raise InputError("Second moments of the card cannot be what was released.",
-                             field="second_moments")
+            raise InputError(
+                "Second moments of the card cannot be what was released.", field="second_moments"
+            )
 
     @classmethod
     def of(cls, people: SecondMoments, size: int, facts: PublicFacts) -> ReleasedSpread | None:
@@ -87,9 +98,15 @@ class ReleasedSpread:
         moments = people.moments[:size, :size]
         if not (facts.design.is_known and np.isfinite(moments).all()):
             return None
-        return cls(ten_digits(moments), float(ten_digits(people.noise)),
-                   ten_digits(people.stretch[:size]), ten_digits(people.privacy[:size]),
-                   people.readings, facts.design, facts.reading_sd)
+        return cls(
+            ten_digits(moments),
+            float(ten_digits(people.noise)),
+            ten_digits(people.stretch[:size]),
+            ten_digits(people.privacy[:size]),
+            people.readings,
+            facts.design,
+            facts.reading_sd,
+        )
 
     @property
     def n_people(self) -> int:
@@ -149,8 +166,9 @@ class NextPerson:
         return middle - self.widening * half, middle + self.widening * half
 
 
-def next_person(curve: ReleasedCurve, times: Sequence[float] | Array, of_observation: bool = False
-                ) -> NextPerson:
+def next_person(
+    curve: ReleasedCurve, times: Sequence[float] | Array, of_observation: bool = False
+) -> NextPerson:
     """A prediction band for the curve, or one observation, of a new person.
 
     With v_b = φ'Σ_bφ + se² (and σ_b² for an observation) of the draws b, the half-width h solves

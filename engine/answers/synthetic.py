@@ -23,15 +23,23 @@ from engine.numerics.symmetric_matrices import matrix_root
 
 MAX_PEOPLE, MAX_OBSERVATIONS = 100_000, 1_000
 _TIMES = 101  # at which curves are given
-KEPT = ("the released mean curve, up to chance in so many people",
-        "how far people’s curves spread at each time, and how their values at two times go "
-        "together, in three basis functions",
-        "percentiles, if people are roughly normal")
-LOST = ("anybody’s own curve", "skewness, outliers, clusters and rare groups",
-        "links with other variables", "detail beyond the basis functions of the release",
-        "missing observations and the true times of visits")
-OWN_UNCERTAINTY = ("More synthetic people add no information: to the squared standard error of "
-                   "whatever is computed from them, add that of the release itself.")
+KEPT = (
+    "the released mean curve, up to chance in so many people",
+    "how far people’s curves spread at each time, and how their values at two times go "
+    "together, in three basis functions",
+    "percentiles, if people are roughly normal",
+)
+LOST = (
+    "anybody’s own curve",
+    "skewness, outliers, clusters and rare groups",
+    "links with other variables",
+    "detail beyond the basis functions of the release",
+    "missing observations and the true times of visits",
+)
+OWN_UNCERTAINTY = (
+    "More synthetic people add no information: to the squared standard error of "
+    "whatever is computed from them, add that of the release itself."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +57,16 @@ def refusal_of_synthetic(curve: ReleasedCurve) -> str:
     """Why no synthetic people are drawn; empty where they are."""
     reason = refusal_of_spread(curve, NUMBERS_FROM)
     if not reason and not curve.is_whole:
-        return ("No synthetic people: the mean curve may have finer detail than the release can "
-                "draw, and they would lack it.")
+        return (
+            "No synthetic people: the mean curve may have finer detail than the release can "
+            "draw, and they would lack it."
+        )
     return reason
 
 
-def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator,
-                     observations: int | None = None) -> SyntheticPeople:
+def synthetic_people(
+    curve: ReleasedCurve, people: int, rng: np.random.Generator, observations: int | None = None
+) -> SyntheticPeople:
     """Draw synthetic people.
 
     Parameters
@@ -74,16 +85,20 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
     """
     reason = refusal_of_synthetic(curve)
     if reason:
-        raise InputError(reason, field="synthetic",
-                         hint="Release with a larger budget or more people.")
+        raise InputError(
+            reason, field="synthetic", hint="Release with a larger budget or more people."
+        )
     assert curve.spread is not None
     if observations is None:
         observations = max(curve.spread.observation_counts, key=lambda pair: pair[1])[0]
-    for name, count, largest in (("people", people, MAX_PEOPLE),
-                                 ("observations", observations, MAX_OBSERVATIONS)):
+    for name, count, largest in (
+        ("people", people, MAX_PEOPLE),
+        ("observations", observations, MAX_OBSERVATIONS),
+    ):
         if not 1 <= count <= largest:
-            raise InputError(f"“{name}” must lie between 1 and {largest:,}; got {count:,}.",
-                             field=name)
+            raise InputError(
+                f"“{name}” must lie between 1 and {largest:,}; got {count:,}.", field=name
+            )
     spread = curve.spread.estimate
     scores = rng.standard_normal((people, len(spread.covariance))) @ matrix_root(spread.covariance)
 
@@ -99,14 +114,17 @@ def synthetic_people(curve: ReleasedCurve, people: int, rng: np.random.Generator
     values = heights + np.einsum("plq,pq->pl", waves_there, scores)
     values += np.sqrt(float(spread.error)) * rng.standard_normal(values.shape)
     facts = curve.facts
-    return SyntheticPeople(np.asarray(facts.from_unit_time(times)),
-                           np.clip(values, facts.value_low, facts.value_high),
-                           mean + scores @ waves.T, np.asarray(facts.from_unit_time(grid)))
+    return SyntheticPeople(
+        np.asarray(facts.from_unit_time(times)),
+        np.clip(values, facts.value_low, facts.value_high),
+        mean + scores @ waves.T,
+        np.asarray(facts.from_unit_time(grid)),
+    )
 
 
 def what_they_keep() -> str:
     """What synthetic people keep of a release, what not, and what follows, in sentences."""
-    return (f"They keep {'; '.join(KEPT)}. They do not keep {'; '.join(LOST)}. {OWN_UNCERTAINTY}")
+    return f"They keep {'; '.join(KEPT)}. They do not keep {'; '.join(LOST)}. {OWN_UNCERTAINTY}"
 
 
 def as_csv(synthetic: SyntheticPeople, curve: ReleasedCurve, mark: str) -> str:
@@ -116,8 +134,11 @@ def as_csv(synthetic: SyntheticPeople, curve: ReleasedCurve, mark: str) -> str:
     writer = csv.writer(text, lineterminator="\n")
     facts = curve.facts
     writer.writerow(["synthetic person", facts.time_name, facts.value_name, "synthetic"])
-    for index, (times, values) in enumerate(zip(synthetic.times.tolist(), synthetic.values.tolist(),
-                                                strict=True), 1):
-        writer.writerows([index, f"{time:.6g}", f"{value:.6g}", "yes"]
-                         for time, value in zip(times, values, strict=True))
+    for index, (times, values) in enumerate(
+        zip(synthetic.times.tolist(), synthetic.values.tolist(), strict=True), 1
+    ):
+        writer.writerows(
+            [index, f"{time:.6g}", f"{value:.6g}", "yes"]
+            for time, value in zip(times, values, strict=True)
+        )
     return text.getvalue()

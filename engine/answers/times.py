@@ -30,8 +30,9 @@ class GridBand:
     error: Array  # (201,): standard errors, of the first reading
 
 
-def pieces_of(among: NDArray[np.bool_], wider: float, window: Interval = (0.0, 1.0)
-              ) -> list[Interval]:
+def pieces_of(
+    among: NDArray[np.bool_], wider: float, window: Interval = (0.0, 1.0)
+) -> list[Interval]:
     """Stretches of neighbouring grid points, widened on both sides and joined where they meet.
 
     Parameters
@@ -122,8 +123,10 @@ def crossings(heights: Array) -> list[float]:
     """
     before, after = heights[:-1], heights[1:]
     at = np.flatnonzero((before == 0) | (before * after < 0))
-    return [float((k + (before[k] / (before[k] - after[k]) if before[k] != after[k] else 0.0))
-                  * STEP) for k in at]
+    return [
+        float((k + (before[k] / (before[k] - after[k]) if before[k] != after[k] else 0.0)) * STEP)
+        for k in at
+    ]
 
 
 def length_above(heights: Array) -> Array:

@@ -23,8 +23,9 @@ class Value(CurveQuestion):
 
     key, label, order = "value", "Value at a time", 10
 
-    time: float | None = param(None, "Time", "In the unit of times. Empty: the middle.",
-                               low=-1e12, high=1e12)
+    time: float | None = param(
+        None, "Time", "In the unit of times. Empty: the middle.", low=-1e12, high=1e12
+    )
 
     def answer(self, curve: ReleasedCurve) -> Answer:
         t = curve.unit_time(self.time, "time", 0.5)
@@ -43,10 +44,12 @@ class Difference(CurveQuestion):
 
     key, label, order = "difference", "Change between two times", 20
 
-    first: float | None = param(None, "From", "In the unit of times. Empty: the start.",
-                                low=-1e12, high=1e12)
-    second: float | None = param(None, "To", "In the unit of times. Empty: the end.",
-                                 low=-1e12, high=1e12)
+    first: float | None = param(
+        None, "From", "In the unit of times. Empty: the start.", low=-1e12, high=1e12
+    )
+    second: float | None = param(
+        None, "To", "In the unit of times. Empty: the end.", low=-1e12, high=1e12
+    )
 
     def answer(self, curve: ReleasedCurve) -> Answer:
         first = curve.unit_time(self.first, "first", 0.0)
@@ -54,8 +57,7 @@ class Difference(CurveQuestion):
         if curve.refusal:
             return refused(curve.refusal)
         most = curve.facts.value_high - curve.facts.value_low
-        change, limits = within(-most, most,
-                                *curve.linear(lambda f: f(second), lambda f: f(first)))
+        change, limits = within(-most, most, *curve.linear(lambda f: f(second), lambda f: f(first)))
         what = f"Change from {span(curve.facts, curve.time(first), curve.time(second))}"
         return measured(what, change, limits, curve.facts.value_unit, curve.notes)
 
@@ -74,8 +76,9 @@ class Average(CurveQuestion):
         window = curve.window(self.start, self.end)
         if curve.refusal:
             return refused(curve.refusal)
-        value, limits = within(curve.facts.value_low, curve.facts.value_high,
-                               *average(curve, window))
+        value, limits = within(
+            curve.facts.value_low, curve.facts.value_high, *average(curve, window)
+        )
         what = f"Average from {span(curve.facts, *map(curve.time, window))}"
         return measured(what, value, limits, curve.facts.value_unit, curve.notes)
 
@@ -94,12 +97,18 @@ class Area(CurveQuestion):
         window, facts = curve.window(self.start, self.end), curve.facts
         if curve.refusal:
             return refused(curve.refusal)
-        value, limits = within(curve.facts.value_low, curve.facts.value_high,
-                               *average(curve, window))
+        value, limits = within(
+            curve.facts.value_low, curve.facts.value_high, *average(curve, window)
+        )
         length = curve.time(window[1]) - curve.time(window[0])
         unit = " × ".join(each for each in (facts.value_unit, facts.time_unit) if each)
-        return measured(f"Area from {span(facts, *map(curve.time, window))}", length * value,
-                        (length * limits[0], length * limits[1]), unit, curve.notes)
+        return measured(
+            f"Area from {span(facts, *map(curve.time, window))}",
+            length * value,
+            (length * limits[0], length * limits[1]),
+            unit,
+            curve.notes,
+        )
 
 
 def average(curve: ReleasedCurve, window: Interval) -> tuple[float, Interval]:

@@ -12,10 +12,13 @@ from engine.core.registry import param
 
 MIN_FOR_VELOCITY, MIN_FOR_ACCELERATION = 8, 11  # basis functions
 _NEAR_END = 0.1
-DOUBTFUL_END = ("Within a tenth of the time range of its ends, this is less certain than the "
-                "interval says.")
-_FEW_WAVES = (f"With fewer than {MIN_FOR_ACCELERATION} basis functions the greatest speed is read "
-              "off the band of velocity.")
+DOUBTFUL_END = (
+    "Within a tenth of the time range of its ends, this is less certain than the interval says."
+)
+_FEW_WAVES = (
+    f"With fewer than {MIN_FOR_ACCELERATION} basis functions the greatest speed is read "
+    "off the band of velocity."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +28,9 @@ class Derivative(CurveQuestion):
     derivative: ClassVar[int]
     min_size: ClassVar[int]
 
-    time: float | None = param(None, "Time", "In the unit of times. Empty: the middle.",
-                               low=-1e12, high=1e12)
+    time: float | None = param(
+        None, "Time", "In the unit of times. Empty: the middle.", low=-1e12, high=1e12
+    )
 
     def answer(self, curve: ReleasedCurve) -> Answer:
         t = curve.unit_time(self.time, "time", 0.5)
@@ -37,9 +41,12 @@ class Derivative(CurveQuestion):
         unit = (curve.facts.time_high - curve.facts.time_low) ** self.derivative
         is_near_end = self.derivative == 2 and not _NEAR_END <= t <= 1 - _NEAR_END
         return measured(
-            f"{self.label} at {when(curve.facts, curve.time(t))}", value / unit,
-            (limits[0] / unit, limits[1] / unit), rate_unit(curve.facts, self.derivative),
-            curve.notes + (DOUBTFUL_END,) * is_near_end)
+            f"{self.label} at {when(curve.facts, curve.time(t))}",
+            value / unit,
+            (limits[0] / unit, limits[1] / unit),
+            rate_unit(curve.facts, self.derivative),
+            curve.notes + (DOUBTFUL_END,) * is_near_end,
+        )
 
 
 @curve_questions.register
@@ -64,12 +71,18 @@ class Acceleration(Derivative):
 class Fastest(CurveQuestion):
     """What is common to time and size of the fastest change."""
 
-    direction: str = param("rise", "Direction", "Rise: fastest growth. Fall: fastest decline.",
-                           choices=("rise", "fall"))
-    start: float | None = param(None, "From", "Start of the window. Empty: that of the range.",
-                                low=-1e12, high=1e12)
-    end: float | None = param(None, "To", "End of the window. Empty: that of the range.",
-                              low=-1e12, high=1e12)
+    direction: str = param(
+        "rise",
+        "Direction",
+        "Rise: fastest growth. Fall: fastest decline.",
+        choices=("rise", "fall"),
+    )
+    start: float | None = param(
+        None, "From", "Start of the window. Empty: that of the range.", low=-1e12, high=1e12
+    )
+    end: float | None = param(
+        None, "To", "End of the window. Empty: that of the range.", low=-1e12, high=1e12
+    )
 
     @property
     def sign(self) -> int:
@@ -92,8 +105,9 @@ class FastestTime(Fastest):
         reason = curve.refusal_of_derivative(1, MIN_FOR_VELOCITY)
         if reason:
             return refused(reason)
-        peak = highest(curve.velocity, None if curve.jointly else curve.acceleration, self.sign,
-                       window)
+        peak = highest(
+            curve.velocity, None if curve.jointly else curve.acceleration, self.sign, window
+        )
         return peak.time_answer(curve, window, self.change, curve.notes)
 
 
@@ -114,5 +128,10 @@ class FastestSpeed(Fastest):
         value, limits = peak.height(is_rough or curve.jointly, window)
         unit = curve.facts.time_high - curve.facts.time_low
         notes = curve.notes + (_FEW_WAVES,) * is_rough
-        return measured(self.change, value / unit, (limits[0] / unit, limits[1] / unit),
-                        rate_unit(curve.facts, 1), notes)
+        return measured(
+            self.change,
+            value / unit,
+            (limits[0] / unit, limits[1] / unit),
+            rate_unit(curve.facts, 1),
+            notes,
+        )

@@ -33,15 +33,28 @@ _MAX_NUMBERS = 200_000_000  # drawn at once: 1.6 GB
 
 
 @checked
-def read_curves(data: Table, columns: Mapping[str, Any] | None = None, *,
-                reading: Mapping[str, Any] | Reading | None = None, values: Ends, times: Ends,
-                origin: str, design: Mapping[str, Any] | StatedDesign,
-                observations: int | None = None, symmetric: bool = False,
-                guessed_spread: float | None = None,
-                several: Literal["average", "keep"] | None = None,
-                covariates: Sequence[Covariate] = (), value_name: str = "", value_unit: str = "",
-                time_name: str = "", time_unit: str = "", person: str = "", people: str = "",
-                periodic: bool = False) -> Source[Any]:
+def read_curves(
+    data: Table,
+    columns: Mapping[str, Any] | None = None,
+    *,
+    reading: Mapping[str, Any] | Reading | None = None,
+    values: Ends,
+    times: Ends,
+    origin: str,
+    design: Mapping[str, Any] | StatedDesign,
+    observations: int | None = None,
+    symmetric: bool = False,
+    guessed_spread: float | None = None,
+    several: Literal["average", "keep"] | None = None,
+    covariates: Sequence[Covariate] = (),
+    value_name: str = "",
+    value_unit: str = "",
+    time_name: str = "",
+    time_unit: str = "",
+    person: str = "",
+    people: str = "",
+    periodic: bool = False,
+) -> Source[Any]:
     r"""Curves of one's own, with the facts that are stated about them.
 
     Bounds and the design come from outside the data: what is taken from the data is not public, and
@@ -110,24 +123,47 @@ def read_curves(data: Table, columns: Mapping[str, Any] | None = None, *,
     found = _people(data, reading, DataType.CURVES, asked)
     curves = curves_of(found)
     stated = design if isinstance(design, StatedDesign) else record(StatedDesign, design, "design")
-    facts = declare(*values, *times, origin, covariates, design=stated, observations=observations,
-                    symmetric=symmetric, guessed_spread=guessed_spread, periodic=periodic,
-                    value_name=value_name, value_unit=value_unit, time_name=time_name,
-                    time_unit=time_unit, person=person, people=people)
-    check_named_units([(curves.time_column, facts.time_unit),
-                       (curves.value_column, facts.value_unit)])
-    return Upload(curves=curves, declared=facts,
-                  reading=None if reading is None else found.reading)
+    facts = declare(
+        *values,
+        *times,
+        origin,
+        covariates,
+        design=stated,
+        observations=observations,
+        symmetric=symmetric,
+        guessed_spread=guessed_spread,
+        periodic=periodic,
+        value_name=value_name,
+        value_unit=value_unit,
+        time_name=time_name,
+        time_unit=time_unit,
+        person=person,
+        people=people,
+    )
+    check_named_units(
+        [(curves.time_column, facts.time_unit), (curves.value_column, facts.value_unit)]
+    )
+    return Upload(curves=curves, declared=facts, reading=None if reading is None else found.reading)
 
 
 @checked
-def read_survival(data: Table, columns: Mapping[str, str] | None = None, *,
-                  reading: Mapping[str, Any] | Reading | None = None, follow_up: float,
-                  origin: str, events: Sequence[str] = (), groups: Sequence[str] = (),
-                  edges: Sequence[float] = (), group_sizes: Sequence[int] = (),
-                  time_step: float | None = None, time_name: str = "", time_unit: str = "",
-                  person: str = "", people: str = ""
-                  ) -> Source[Any]:
+def read_survival(
+    data: Table,
+    columns: Mapping[str, str] | None = None,
+    *,
+    reading: Mapping[str, Any] | Reading | None = None,
+    follow_up: float,
+    origin: str,
+    events: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    edges: Sequence[float] = (),
+    group_sizes: Sequence[int] = (),
+    time_step: float | None = None,
+    time_name: str = "",
+    time_unit: str = "",
+    person: str = "",
+    people: str = "",
+) -> Source[Any]:
     r"""Times of one's own until an event, with the facts that are stated about them.
 
     Parameters
@@ -180,21 +216,41 @@ def read_survival(data: Table, columns: Mapping[str, str] | None = None, *,
     """
     asked = {"columns": columns, "events": [*events], "groups": [*groups]}
     found = _people(data, reading, Counted.OUTCOMES, asked)
-    facts = declare_events(0.0, follow_up, origin, event_columns(found.reading, Counted.OUTCOMES),
-                           edges, group_sizes, time_step, time_name=time_name,
-                           time_unit=time_unit, person=person, people=people)
-    return UploadEvents(events=events_of(found, Counted.OUTCOMES), declared=facts,
-                        reading=None if reading is None else found.reading)
+    facts = declare_events(
+        0.0,
+        follow_up,
+        origin,
+        event_columns(found.reading, Counted.OUTCOMES),
+        edges,
+        group_sizes,
+        time_step,
+        time_name=time_name,
+        time_unit=time_unit,
+        person=person,
+        people=people,
+    )
+    return UploadEvents(
+        events=events_of(found, Counted.OUTCOMES),
+        declared=facts,
+        reading=None if reading is None else found.reading,
+    )
 
 
-def _people(data: Table, reading: Mapping[str, Any] | Reading | None,
-            kind: DataType | Counted, asked: Mapping[str, Any]) -> People:
+def _people(
+    data: Table,
+    reading: Mapping[str, Any] | Reading | None,
+    kind: DataType | Counted,
+    asked: Mapping[str, Any],
+) -> People:
     """Read data by a stated reading; or, for looking, by what all of them make likely."""
     stated = {name: value for name, value in asked.items() if value}
     if reading is not None:
         if stated:
-            raise InputError(f"“{next(iter(stated))}” is for looking; the reading says it.",
-                             field=next(iter(stated)), hint="Leave it out.")
+            raise InputError(
+                f"“{next(iter(stated))}” is for looking; the reading says it.",
+                field=next(iter(stated)),
+                hint="Leave it out.",
+            )
         return people_of(data, reading if isinstance(reading, Reading) else Reading.of(reading))
     return people_of(data, proposed(data, kind, stated).likely)
 
@@ -320,13 +376,22 @@ def simulate(source: Source[Data], repeats: Repeats = 1, seed: int = 1) -> Any:
     3
     """
     if repeats * source.sizes.n_observations > _MAX_NUMBERS:
-        raise InputError(f"All data sets together may have {_MAX_NUMBERS:,} observations.",
-                         field="repeats", hint="Take fewer of them, or smaller ones.")
+        raise InputError(
+            f"All data sets together may have {_MAX_NUMBERS:,} observations.",
+            field="repeats",
+            hint="Take fewer of them, or smaller ones.",
+        )
     return source.draw(repeats, generator(seed, DATA_STREAM, 0))
 
 
 def _shelf(shelf: Registry) -> pd.DataFrame:
-    rows = [{"key": cls.key, "label": cls.label, "tasks": ", ".join(sorted(cls.tasks)),
-             "parameters": ", ".join(each.name for each in cls.parameters())}
-            for cls in shelf.all()]
+    rows = [
+        {
+            "key": cls.key,
+            "label": cls.label,
+            "tasks": ", ".join(sorted(cls.tasks)),
+            "parameters": ", ".join(each.name for each in cls.parameters()),
+        }
+        for cls in shelf.all()
+    ]
     return pd.DataFrame(rows).set_index("key")

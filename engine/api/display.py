@@ -92,8 +92,11 @@ def _chart(result: Any) -> Chart:
 
 
 def _nothing(of: str, result: Any) -> InputError:
-    return InputError(f"There is no {of} of {type(result).__name__}.", field="result",
-                      hint="Give what a function of the interface returned.")
+    return InputError(
+        f"There is no {of} of {type(result).__name__}.",
+        field="result",
+        hint="Give what a function of the interface returned.",
+    )
 
 
 # -- data and simulated releases ------------------------------------------------------------------
@@ -104,11 +107,15 @@ def _(result: CurveData) -> pd.DataFrame:
     """A row for each observation."""
     facts, curve = result.facts, np.repeat(np.arange(result.n_curves), result.counts)
     n = result.n_repeats
-    return pd.DataFrame({
-        "repeat": np.repeat(np.arange(n), len(curve)), facts.person: np.tile(curve, n),
-        "site": np.tile(result.server[curve], n),
-        _time(facts): facts.from_unit_time(result.times.ravel()),
-        _value(facts): result.values.ravel()})
+    return pd.DataFrame(
+        {
+            "repeat": np.repeat(np.arange(n), len(curve)),
+            facts.person: np.tile(curve, n),
+            "site": np.tile(result.server[curve], n),
+            _time(facts): facts.from_unit_time(result.times.ravel()),
+            _value(facts): result.values.ravel(),
+        }
+    )
 
 
 @_table.register
@@ -128,9 +135,16 @@ def _(result: SimulatedReleases) -> pd.DataFrame:
 def _(result: CurveData) -> Chart:
     """Some curves of the first data set: for their holder alone, where they are real."""
     facts, some = result.facts, result.curves(_MAX_CURVES)
-    lines = [traces.line(f"{facts.person} {k + 1}", traces.plain(facts.from_unit_time(times)),
-                         traces.plain(values), "raw", 1.1)
-             for k, (times, values) in enumerate(some)]
+    lines = [
+        traces.line(
+            f"{facts.person} {k + 1}",
+            traces.plain(facts.from_unit_time(times)),
+            traces.plain(values),
+            "raw",
+            1.1,
+        )
+        for k, (times, values) in enumerate(some)
+    ]
     return _over_time(lines, facts, f"{len(some)} curves")
 
 
@@ -141,7 +155,8 @@ def _(result: SimulatedReleases) -> Chart:
     values = result.estimate.values(times)[:, 0]
     lines = values.reshape(-1, values.shape[-1])
     columns = {_time(facts): traces.plain(facts.from_unit_time(times))} | {
-        f"release {k + 1}": traces.plain(line) for k, line in enumerate(lines)}
+        f"release {k + 1}": traces.plain(line) for k, line in enumerate(lines)
+    }
     return traces.table(columns, _value(facts), f"{len(lines)} simulated releases")
 
 
@@ -170,10 +185,16 @@ def _(result: Published) -> Chart:
 def _(result: ReleasePreview) -> pd.DataFrame:
     columns: dict[str, Any] = {_time(result.facts): result.points}
     for curve in result.curves:
-        ends = {} if curve.low is None or curve.high is None else {
-            f"{curve.name}, lower end": curve.low, f"{curve.name}, upper end": curve.high}
-        columns |= {f"{curve.name}, released": curve.released, f"{curve.name}, truth": curve.truth,
-                    **ends}
+        ends = (
+            {}
+            if curve.low is None or curve.high is None
+            else {f"{curve.name}, lower end": curve.low, f"{curve.name}, upper end": curve.high}
+        )
+        columns |= {
+            f"{curve.name}, released": curve.released,
+            f"{curve.name}, truth": curve.truth,
+            **ends,
+        }
     return pd.DataFrame(columns)
 
 
@@ -185,9 +206,14 @@ def _(result: ReleasePreview) -> Chart:
 @_table.register
 def _(result: ReleasedCurve) -> pd.DataFrame:
     band = result.band
-    return pd.DataFrame({_time(result.facts): result.facts.from_unit_time(grid()),
-                         _value(result.facts): band.middle, "lower end": band.low,
-                         "upper end": band.high})
+    return pd.DataFrame(
+        {
+            _time(result.facts): result.facts.from_unit_time(grid()),
+            _value(result.facts): band.middle,
+            "lower end": band.low,
+            "upper end": band.high,
+        }
+    )
 
 
 @_chart.register
@@ -195,14 +221,21 @@ def _(result: ReleasedCurve) -> Chart:
     facts, band = result.facts, result.band
     times = traces.plain(facts.from_unit_time(grid()))
     low, middle, high = (traces.plain(values) for values in (band.low, band.middle, band.high))
-    data = [traces.filled("95 % confidence band", times, low, high, "gradient"),
-            traces.line("released", times, middle, "gradient", 2.4)]
+    data = [
+        traces.filled("95 % confidence band", times, low, high, "gradient"),
+        traces.line("released", times, middle, "gradient", 2.4),
+    ]
     return _over_time(data, facts, "A released curve with its confidence band")
 
 
 def _over_time(data: list[Spec], facts: PublicFacts, alt: str) -> Chart:
-    return Chart({"data": data, "layout": layout(
-        xaxis=axis(_time(facts)), yaxis=axis(_value(facts), grid=True))}, alt)
+    return Chart(
+        {
+            "data": data,
+            "layout": layout(xaxis=axis(_time(facts)), yaxis=axis(_value(facts), grid=True)),
+        },
+        alt,
+    )
 
 
 # -- studies --------------------------------------------------------------------------------------
@@ -212,8 +245,10 @@ def _over_time(data: list[Spec], facts: PublicFacts, alt: str) -> Chart:
 def _(result: PlanningAnswer) -> pd.DataFrame:
     """The answer, and one step either way."""
     plain = plain_plan(result)
-    rows = sorted([plain["reached"], *plain["steps"]],
-                  key=lambda row: (row["epsilon"], row["people"], row["sites"], row["readings"]))
+    rows = sorted(
+        [plain["reached"], *plain["steps"]],
+        key=lambda row: (row["epsilon"], row["people"], row["sites"], row["readings"]),
+    )
     return pd.DataFrame(rows).rename(columns={"readings": "observations"})
 
 

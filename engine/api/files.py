@@ -27,9 +27,14 @@ _OF_FRAMES = Limits(bytes=2**31, cells=10**9)  # which are in memory already
 
 
 @checked
-def propose(data: Table, *, kind: FileKind | str | None = None,
-            columns: Mapping[str, Any] | None = None, encoding: str = "", sheet: str = ""
-            ) -> Proposal:
+def propose(
+    data: Table,
+    *,
+    kind: FileKind | str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    encoding: str = "",
+    sheet: str = "",
+) -> Proposal:
     r"""How a file or a table of one's own may be read, and what only a person can say of it.
 
     The proposal follows from all of the data, so that nothing is certified by it: check its
@@ -72,8 +77,14 @@ def propose(data: Table, *, kind: FileKind | str | None = None,
 
 
 @checked
-def look(data: Table, *, kind: FileKind | str | None = None,
-         columns: Mapping[str, Any] | None = None, encoding: str = "", sheet: str = "") -> Look:
+def look(
+    data: Table,
+    *,
+    kind: FileKind | str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    encoding: str = "",
+    sheet: str = "",
+) -> Look:
     """A picture of a file or a table as it is, and how it was read: for its holder alone.
 
     Nothing of it is private. It needs no confirmation, and nothing can be published by it.
@@ -104,14 +115,20 @@ def look(data: Table, *, kind: FileKind | str | None = None,
     return looked_at(people_of(data, proposal.likely), proposal)
 
 
-def proposed(data: Table, kind: FileKind | DataType | Counted | str | None,
-             stated: Mapping[str, Any], encoding: str = "", sheet: str = "") -> Proposal:
+def proposed(
+    data: Table,
+    kind: FileKind | DataType | Counted | str | None,
+    stated: Mapping[str, Any],
+    encoding: str = "",
+    sheet: str = "",
+) -> Proposal:
     """Propose how data are read; a file within bounds of time and memory."""
     if isinstance(data, pd.DataFrame):
         check_frame(data)
         numbers = data.astype(dict.fromkeys(data.select_dtypes(bool).columns, "int8"))
-        return _propose(numbers.to_csv(index=False).encode(), data=kind, stated=stated,
-                        limits=_OF_FRAMES)
+        return _propose(
+            numbers.to_csv(index=False).encode(), data=kind, stated=stated, limits=_OF_FRAMES
+        )
     return propose_within(_bytes(data), data=kind, stated=stated, encoding=encoding, sheet=sheet)
 
 

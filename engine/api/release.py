@@ -38,10 +38,13 @@ class SimulatedReleases:
 
 
 @checked
-def simulate_release(data: Data, mechanism: Mechanism,
-                     budgets: Annotated[Budget | Sequence[Budget | tuple[Budget, ...]],
-                                        Within(1, _MAX_BUDGETS)],
-                     draws: Repeats = 1, seed: int = 1) -> SimulatedReleases:
+def simulate_release(
+    data: Data,
+    mechanism: Mechanism,
+    budgets: Annotated[Budget | Sequence[Budget | tuple[Budget, ...]], Within(1, _MAX_BUDGETS)],
+    draws: Repeats = 1,
+    seed: int = 1,
+) -> SimulatedReleases:
     """Simulated releases of data at several budgets: for looking, never for publishing.
 
     Draws share their noise across budgets, so that two of them together would give the data away.
@@ -72,11 +75,17 @@ def simulate_release(data: Data, mechanism: Mechanism,
     """
     every = [budgets] if isinstance(budgets, Budget) else budgets
     if not (data.n_repeats and data.n_curves and all(data.sizes.n_curves_per_server)):
-        raise InputError("Every site needs a person, and there must be a data set.", field="data",
-                         hint="Number sites from 0 without gaps.")
+        raise InputError(
+            "Every site needs a person, and there must be a data set.",
+            field="data",
+            hint="Number sites from 0 without gaps.",
+        )
     if len(every) * data.n_repeats * draws > _MAX_RELEASES:
-        raise InputError(f"At most {_MAX_RELEASES:,} releases are simulated at once.",
-                         field="draws", hint="Take fewer draws, data sets or budgets.")
+        raise InputError(
+            f"At most {_MAX_RELEASES:,} releases are simulated at once.",
+            field="draws",
+            hint="Take fewer draws, data sets or budgets.",
+        )
     of_sites = [(each,) if isinstance(each, Budget) else each for each in every]
     estimate = mechanism.release_many(data, of_sites, draws, generator(seed, NOISE_STREAM, 0))
     return SimulatedReleases(estimate, data.facts)
@@ -103,8 +112,11 @@ def _spends(releases: SimulatedReleases, budget: int) -> Sequence[Spend]:
     """The ledger of one of the budgets."""
     every = releases.estimate.spends
     if not 0 <= budget < len(every):
-        raise InputError(f"“budget” counts from 0 to {len(every) - 1}; got {budget}.",
-                         field="budget", hint="It is the place of one in “budgets”.")
+        raise InputError(
+            f"“budget” counts from 0 to {len(every) - 1}; got {budget}.",
+            field="budget",
+            hint="It is the place of one in “budgets”.",
+        )
     return every[budget]
 
 
@@ -151,8 +163,9 @@ def odds(releases: SimulatedReleases | ReleaseCost | Published | Budget, budget:
 
 
 @checked
-def preview(source: Source[Data], mechanism: Mechanism, budget: Budget, seed: int = 1
-            ) -> ReleasePreview:
+def preview(
+    source: Source[Data], mechanism: Mechanism, budget: Budget, seed: int = 1
+) -> ReleasePreview:
     """A release of simulated data with the same sizes and stated facts: costs nothing.
 
     Parameters
@@ -204,9 +217,16 @@ def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> Release
 
 
 @checked
-def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, ledger: Ledger,
-            total: Budget | None = None, same_people: bool | None = None,
-            leave_out: bool = False) -> Published:
+def release(
+    source: Source[Data],
+    mechanism: Mechanism,
+    budget: Budget,
+    name: str,
+    ledger: Ledger,
+    total: Budget | None = None,
+    same_people: bool | None = None,
+    leave_out: bool = False,
+) -> Published:
     """Publish once: the ledger is charged, noise is drawn, and nothing takes it back.
 
     The same data, method, budget and name once more give the same release, at no charge. What
@@ -242,11 +262,20 @@ def release(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     InputError
         If it may not be published, or would overrun the total: nothing is charged then.
     """
-    expected = preview_before(source, mechanism, budget,
-                              published.release_cost(source, mechanism, budget))
+    expected = preview_before(
+        source, mechanism, budget, published.release_cost(source, mechanism, budget)
+    )
     return published.publish(
-        source, mechanism, budget, ledger, name, total, same_people,
-        None if expected is None else expected.forecast(mechanism.main_task.key), leave_out)
+        source,
+        mechanism,
+        budget,
+        ledger,
+        name,
+        total,
+        same_people,
+        None if expected is None else expected.forecast(mechanism.main_task.key),
+        leave_out,
+    )
 
 
 @checked

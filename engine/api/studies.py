@@ -31,8 +31,15 @@ Unknown = Literal["epsilon", "people", "observations", "sites", "error"]
 
 
 @checked
-def plan(source: Source[Any], mechanism: Mechanism, target: float, unknown: Unknown = "epsilon",
-         epsilon: float = 1.0, delta: float | None = None, seed: int = 1) -> PlanningAnswer:
+def plan(
+    source: Source[Any],
+    mechanism: Mechanism,
+    target: float,
+    unknown: Unknown = "epsilon",
+    epsilon: float = 1.0,
+    delta: float | None = None,
+    seed: int = 1,
+) -> PlanningAnswer:
     """The budget, or the size of a study, that reaches an error.
 
     Parameters
@@ -122,10 +129,15 @@ def run_scenario(stated: Scenario, executor: str = "serial") -> list[Outcome]:
 
 
 @checked
-def audit(mechanism: Mechanism, source: Source[Data] | None = None, seed: int = 1, *,
-          tries: Annotated[int, Within(1, 1_000_000)] = 2000,
-          runs: Annotated[int, Within(0, 10_000_000)] = 20_000,
-          seconds: Annotated[float, Within(0, 86_400)] = 60.0) -> Report:
+def audit(
+    mechanism: Mechanism,
+    source: Source[Data] | None = None,
+    seed: int = 1,
+    *,
+    tries: Annotated[int, Within(1, 1_000_000)] = 2000,
+    runs: Annotated[int, Within(0, 10_000_000)] = 20_000,
+    seconds: Annotated[float, Within(0, 86_400)] = 60.0,
+) -> Report:
     """Try to break what a mechanism of the engine claims; `attack` takes any other.
 
     Parameters
@@ -158,8 +170,9 @@ def audit(mechanism: Mechanism, source: Source[Data] | None = None, seed: int = 
     >>> audit(mechanism("sparse_mean_laplace"), tries=60, runs=0).verdict
     'holds'
     """
-    return result_of(attacks.audit(mechanism, source, None, seed, tries=tries, runs=runs,
-                                   seconds=seconds))
+    return result_of(
+        attacks.audit(mechanism, source, None, seed, tries=tries, runs=runs, seconds=seconds)
+    )
 
 
 @dataclass(frozen=True)
@@ -181,8 +194,11 @@ def exhibits() -> pd.DataFrame:
     pandas.DataFrame
         Columns `paper` and `title`, with the names as its index.
     """
-    rows = [{"name": f"{paper.key}/{each.key}", "paper": paper.title, "title": each.title}
-            for paper in papers.papers() for each in paper.exhibits]
+    rows = [
+        {"name": f"{paper.key}/{each.key}", "paper": paper.title, "title": each.title}
+        for paper in papers.papers()
+        for each in paper.exhibits
+    ]
     return pd.DataFrame(rows).set_index("name")
 
 

@@ -33,8 +33,17 @@ from engine.privacy import accounting
 from engine.running.steps import result_of
 from engine.sources import Source
 
-__all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "audit_case",
-           "audit_steps", "cases_of"]
+__all__ = [
+    "ATTAINED",
+    "CONFIDENCE",
+    "Case",
+    "Progress",
+    "Report",
+    "audit",
+    "audit_case",
+    "audit_steps",
+    "cases_of",
+]
 ROUNDING = 1e-9
 _MAX_BY_CHANCE = 0.85  # of what a pair loses is shown by enough releases, if it shows at all
 _NEARLY = 0.95  # of ε, or of what a pair loses, is not worth a reason
@@ -124,32 +133,58 @@ class Report(Progress):
 
     @property
     def verdict(self) -> str:
-        """"broken", "loose" (it protects more than it says, so its noise is too large), "holds"."""
+        """One of "broken", "loose" (more noise than the claim needs) and "holds"."""
         if self.is_broken:
             return "broken"
         return "holds" if self.ratio >= self.attains else "loose"
 
     def plain(self) -> dict[str, Any]:
         """Plain values for JSON; null is what has no limit."""
-        names = ("mechanism", "settings", "neighbours", "unit", "claim", "worst", "ratio", "tried",
-                 "claimed_epsilon", "exact_epsilon", "delta", "lost", "bound", "confidence", "runs",
-                 "planned", "shortfall", "attains", "why", "reason", "verdict")
+        names = (
+            "mechanism",
+            "settings",
+            "neighbours",
+            "unit",
+            "claim",
+            "worst",
+            "ratio",
+            "tried",
+            "claimed_epsilon",
+            "exact_epsilon",
+            "delta",
+            "lost",
+            "bound",
+            "confidence",
+            "runs",
+            "planned",
+            "shortfall",
+            "attains",
+            "why",
+            "reason",
+            "verdict",
+        )
         values = {name: getattr(self, name) for name in names}
-        return {name: None if isinstance(value, float) and not math.isfinite(value) else value
-                for name, value in values.items()}
+        return {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in values.items()
+        }
 
 
 def _of_pair(report: Report) -> str:
     """Why the attacked pair loses less than ε."""
     if not report.lost:
-        return ("Only what comes out at the end is seen, not the messages that it is made of, and "
-                "it shows less than they do.")
+        return (
+            "Only what comes out at the end is seen, not the messages that it is made of, and "
+            "it shows less than they do."
+        )
     if report.lost >= _NEARLY * report.exact_epsilon:
         return ""
     if report.worst_epsilon < _NEARLY * report.exact_epsilon and report.why:
         return report.why
-    return (f"This pair loses ε = {report.lost:.3g} in all messages together: each step has a "
-            "worst record of its own, and one record is not the worst for all of them.")
+    return (
+        f"This pair loses ε = {report.lost:.3g} in all messages together: each step has a "
+        "worst record of its own, and one record is not the worst for all of them."
+    )
 
 
 def _of_releases(report: Report) -> str:
@@ -157,18 +192,31 @@ def _of_releases(report: Report) -> str:
     if not report.lost or report.bound >= _NEARLY * report.lost:
         return ""
     if report.runs < report.planned:
-        return (f"In the time given {report.runs:,} of {report.planned:,} releases were made; more "
-                "would show more.").replace(",", " ")
+        return (
+            f"In the time given {report.runs:,} of {report.planned:,} releases were made; more "
+            "would show more."
+        ).replace(",", " ")
     if report.bound >= _MAX_BY_CHANCE * report.lost:
-        return ("What is shown at 95 % confidence after a limited number of releases is a little "
-                "less than what the pair loses.")
-    return ("All of ε shows only in outcomes that are too rare to be counted: what is seen in most "
-            "releases is less.")
+        return (
+            "What is shown at 95 % confidence after a limited number of releases is a little "
+            "less than what the pair loses."
+        )
+    return (
+        "All of ε shows only in outcomes that are too rare to be counted: what is seen in most "
+        "releases is less."
+    )
 
 
-def audit(mechanism: Mechanism, source: Source[Data] | None = None, budget: Budget | None = None,
-          seed: int = 1, *, tries: int = 2000, runs: int = 20_000, seconds: float = 60.0
-          ) -> Generator[Progress, None, Report]:
+def audit(
+    mechanism: Mechanism,
+    source: Source[Data] | None = None,
+    budget: Budget | None = None,
+    seed: int = 1,
+    *,
+    tries: int = 2000,
+    runs: int = 20_000,
+    seconds: float = 60.0,
+) -> Generator[Progress, None, Report]:
     """Try to break a mechanism; yields its progress and returns what was found.
 
     It ends after `tries` pairs, when the claim is broken, or after a third of `seconds`; then come
@@ -197,8 +245,11 @@ def audit(mechanism: Mechanism, source: Source[Data] | None = None, budget: Budg
     """
     case = case_like(mechanism)
     if source is not None and not source.tasks & mechanism.served:
-        raise InputError("This mechanism does not take such data.", field="source",
-                         hint="Choose data for the same task.")
+        raise InputError(
+            "This mechanism does not take such data.",
+            field="source",
+            hint="Choose data for the same task.",
+        )
     if budget is not None:
         case = case.at(budget)
     if source is not None:
@@ -206,8 +257,9 @@ def audit(mechanism: Mechanism, source: Source[Data] | None = None, budget: Budg
     return (yield from audit_steps(case, source, seed, tries=tries, runs=runs, seconds=seconds))
 
 
-def audit_case(case: Case, seed: int = 1, *, tries: int = 2000, runs: int = 20_000,
-               seconds: float = 60.0) -> Report:
+def audit_case(
+    case: Case, seed: int = 1, *, tries: int = 2000, runs: int = 20_000, seconds: float = 60.0
+) -> Report:
     """The whole audit of one case on its small data.
 
     Examples
@@ -220,9 +272,15 @@ def audit_case(case: Case, seed: int = 1, *, tries: int = 2000, runs: int = 20_0
     return result_of(audit_steps(case, None, seed, tries=tries, runs=runs, seconds=seconds))
 
 
-def audit_steps(case: Case, source: Source[Data] | None = None, seed: int = 1, *, tries: int = 2000,
-                runs: int = 20_000, seconds: float = 60.0
-                ) -> Generator[Progress, None, Report]:
+def audit_steps(
+    case: Case,
+    source: Source[Data] | None = None,
+    seed: int = 1,
+    *,
+    tries: int = 2000,
+    runs: int = 20_000,
+    seconds: float = 60.0,
+) -> Generator[Progress, None, Report]:
     """The audit of a case, step by step; see `audit`.
 
     Returns
@@ -242,8 +300,11 @@ class _Search:
     def __init__(self, case: Case, source: Source[Data] | None, seed: int) -> None:
         self.case, self.seed = case, seed
         self.family = family_of(case.mechanism)
-        usual = (enlarged(self.family.usual(case.mechanism), case.copies) if source is None
-                 else source.draw(1, generator(seed, 0, 0)))
+        usual = (
+            enlarged(self.family.usual(case.mechanism), case.copies)
+            if source is None
+            else source.draw(1, generator(seed, 0, 0))
+        )
         self.question = Question(case.mechanism, usual, case.budget)
         self.progress: Progress | None = None
         self.best = [(-1.0, (usual, usual))] * 2  # of all pairs, and of those that hear the truth
@@ -253,8 +314,9 @@ class _Search:
         size = next(a.size for a in vars(self.question.usual).values() if isinstance(a, np.ndarray))
         chunk = max(4, min(self.case.chunk, tries, _MAX_NUMBERS // max(size, 1)))
         step = 0
-        while self.progress is None or (self.progress.tried < tries and not self.progress.is_broken
-                                   and time.monotonic() < end):
+        while self.progress is None or (
+            self.progress.tried < tries and not self.progress.is_broken and time.monotonic() < end
+        ):
             yield self._tried(chunk, step)
             step += 1
 
@@ -271,8 +333,11 @@ class _Search:
         self._remember(pairs, losses.each)
         before = self.progress
         self.progress = replace(
-            before, tried=before.tried + count, reason=reason,
-            worst=max(before.worst, losses.worst * before.claim))
+            before,
+            tried=before.tried + count,
+            reason=reason,
+            worst=max(before.worst, losses.worst * before.claim),
+        )
         return self.progress
 
     def _remember(self, pairs: Pairs, each: Any) -> None:
@@ -284,19 +349,35 @@ class _Search:
         """The pair that loses most when everybody hears the truth."""
         alone = self.family.alone
         pairs = [alone(self.case.mechanism, pair) for _, pair in self.best]
-        return max(pairs, key=lambda pair: LikelihoodRatios(
-            self.case.mechanism, pair, self.case.budget, self.claim, self.seed).apart())
+        return max(
+            pairs,
+            key=lambda pair: LikelihoodRatios(
+                self.case.mechanism, pair, self.case.budget, self.claim, self.seed
+            ).apart(),
+        )
 
     def black_box(self, runs: int, end: float) -> Iterator[Progress]:
         """Releases of the worst pair, as long as there is time."""
         assert self.progress is not None
         if runs == 0:
             return
-        for bound in bounds(self.case.mechanism, self.worst_pair(), self.case.budget, self.claim,
-                            runs, self.seed, end):
-            self.progress = replace(self.progress, bound=bound.epsilon, runs=bound.runs,
-                                    lost=bound.lost, planned=bound.planned,
-                                    is_beyond=bound.is_beyond)
+        for bound in bounds(
+            self.case.mechanism,
+            self.worst_pair(),
+            self.case.budget,
+            self.claim,
+            runs,
+            self.seed,
+            end,
+        ):
+            self.progress = replace(
+                self.progress,
+                bound=bound.epsilon,
+                runs=bound.runs,
+                lost=bound.lost,
+                planned=bound.planned,
+                is_beyond=bound.is_beyond,
+            )
             if bound.is_beyond and bound.epsilon <= self.progress.claimed_epsilon:
                 self.progress = replace(self.progress, reason=QUIETER)
             yield self.progress
@@ -305,9 +386,15 @@ class _Search:
         assert self.progress is not None
         mechanism = self.case.mechanism
         changed = ", ".join(f"{name}={value}" for name, value in mechanism.changed().items())
-        return Report(**vars(self.progress), mechanism=mechanism.key, settings=changed,
-                      neighbours=self.family.label, attains=self.case.attains, why=self.case.why,
-                      seconds=seconds)
+        return Report(
+            **vars(self.progress),
+            mechanism=mechanism.key,
+            settings=changed,
+            neighbours=self.family.label,
+            attains=self.case.attains,
+            why=self.case.why,
+            seconds=seconds,
+        )
 
 
 def _before(claim: Claim, budget: Budget) -> Progress:

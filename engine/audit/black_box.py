@@ -69,8 +69,9 @@ MOSTLY = 0.9  # of ε is what releases are to show
 _MISSED = 0.035  # of what the pair loses is what they may miss, or less where that spoils the above
 _ENOUGH = 5.3  # root of the releases that miss such a share, times μ and the share
 _ROUNDING, _ERRORS = 1 + 1e-6, 5.0
-_SHARES = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.99,
-                    0.997, 0.999])  # of releases beyond the thresholds that are tried
+_SHARES = np.array(
+    [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.99, 0.997, 0.999]
+)  # of releases beyond the thresholds that are tried
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,15 @@ class Bound:
     is_beyond: bool = False
 
 
-def bounds(mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim, runs: int,
-           seed: int, end: float = math.inf) -> Iterator[Bound]:
+def bounds(
+    mechanism: Any,
+    pair: tuple[Data, Data],
+    budget: Budget,
+    claim: Claim,
+    runs: int,
+    seed: int,
+    end: float = math.inf,
+) -> Iterator[Bound]:
     """Bound ε from more and more releases of both data sets of a pair, each time twice as many.
 
     Parameters
@@ -171,29 +179,36 @@ def _from_scores(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -
     usual = math.sqrt((losses**2).mean())
     if ratios.claim.unit == "rho":
         usual = math.sqrt(max(0.0, scores[1].mean() - scores[0].mean()))
-    tested, lost, claimed = (_as_epsilon(part, ratios.claim, ratios.budget) for part in (
-        surely if beyond else mu, usual, ratios.claim.total))
+    tested, lost, claimed = (
+        _as_epsilon(part, ratios.claim, ratios.budget)
+        for part in (surely if beyond else mu, usual, ratios.claim.total)
+    )
     return _bound(tested, ends.released, lost, beyond, claimed)
 
 
-def _is_beyond(ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array, ends: _Counted
-               ) -> bool:
+def _is_beyond(
+    ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array, ends: _Counted
+) -> bool:
     """Whether so much is told with Gaussian noise, or a choice by noise, beyond doubt."""
     claim, certain = ratios.claim, ends.limits(CERTAIN)
     if claim.unit == "mu":
         largest_claim = min(float(losses.max()), claim.total) * _ROUNDING
         return max(_mu(*limits) for limits in certain) > largest_claim
     allowed = Zcdp(claim.total**2 / 2)
-    return (any(float(allowed.detection(alarms)) < hits for hits, alarms in certain)
-            or (ratios.is_exact and _is_quieter(scores[0], scores[1])))
+    return any(float(allowed.detection(alarms)) < hits for hits, alarms in certain) or (
+        ratios.is_exact and _is_quieter(scores[0], scores[1])
+    )
 
 
-def _from_pure(ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array, ends: _Counted,
-               pair: Parts) -> Bound:
+def _from_pure(
+    ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array, ends: _Counted, pair: Parts
+) -> Bound:
     """With δ = 0; of rough scores the ends say most, of exact ones all guesses."""
     certain, claimed = ends.limits(CERTAIN), ratios.claim.total
-    beyond = (any(pair.power(alarms, _ROUNDING) < hits for hits, alarms in certain)
-              or _direct(certain, 0.0) > claimed * _ROUNDING)
+    beyond = (
+        any(pair.power(alarms, _ROUNDING) < hits for hits, alarms in certain)
+        or _direct(certain, 0.0) > claimed * _ROUNDING
+    )
     usual = math.sqrt((losses**2).mean())
     if beyond or not ratios.is_exact:
         limits = certain if beyond else ends.limits(SHOWN)
@@ -209,8 +224,9 @@ def _from_pure(ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array,
 
 def _bound(epsilon: float, runs: int, lost: float, beyond: bool, claimed: float) -> Bound:
     largest_claim = min(claimed, lost) if lost else claimed
-    return Bound(epsilon if beyond else min(epsilon, largest_claim), runs, lost=lost,
-                 is_beyond=beyond)
+    return Bound(
+        epsilon if beyond else min(epsilon, largest_claim), runs, lost=lost, is_beyond=beyond
+    )
 
 
 def _is_quieter(first: Array, second: Array) -> bool:
@@ -229,7 +245,8 @@ def _parts_of(scored: Sequence[Sequence[Scored]]) -> Parts:
     """The most that any number loses in any draw."""
     numbers, bits, vectors = (
         np.max([getattr(part, name) for side in scored for part in side], axis=0)
-        for name in ("numbers", "bits", "vectors"))
+        for name in ("numbers", "bits", "vectors")
+    )
     return Parts(numbers, bits, tuple((float(size), int(count)) for size, count in vectors))
 
 
@@ -237,8 +254,9 @@ def _parts_of(scored: Sequence[Sequence[Scored]]) -> Parts:
 
 
 def _from_outputs(first: Array, second: Array, claim: Claim, budget: Budget) -> Bound:
-    bound, certain = (_epsilon(first, second, claim.unit, budget.delta, level)
-                      for level in (SHOWN, CERTAIN))
+    bound, certain = (
+        _epsilon(first, second, claim.unit, budget.delta, level) for level in (SHOWN, CERTAIN)
+    )
     claimed = claim.total if claim.unit == "epsilon" else budget.epsilon
     beyond = certain > claimed * _ROUNDING
     return _bound(certain if beyond else bound, len(first), 0.0, beyond, claimed)
@@ -262,8 +280,10 @@ def bound_of_outputs(first: Array, second: Array, delta: float, level: float = S
         The larger of what two tests show, each of which is granted half the errors: one that weighs
         absolute distances, and one that weighs by the covariance of outputs.
     """
-    return max(_direct(_tested(first, second, unit, delta).limits(level / 2), delta)
-               for unit in ("epsilon", "rho"))
+    return max(
+        _direct(_tested(first, second, unit, delta).limits(level / 2), delta)
+        for unit in ("epsilon", "rho")
+    )
 
 
 def _epsilon(first: Array, second: Array, unit: str, delta: float, level: float = SHOWN) -> float:
@@ -280,8 +300,11 @@ def _tested(first: Array, second: Array, unit: str, delta: float = 0.0) -> _Coun
     first, second = _rounded(first, second)
     fits = np.arange(len(first)) % _FIT == 0
     score = _test(first[fits], second[fits], unit)
-    return _counted(score(first), score(second), _mu_of_ends if unit == "mu" else
-                    lambda errors: _direct(errors.limits(SHOWN), delta))
+    return _counted(
+        score(first),
+        score(second),
+        _mu_of_ends if unit == "mu" else lambda errors: _direct(errors.limits(SHOWN), delta),
+    )
 
 
 def _rounded(first: Array, second: Array) -> tuple[Array, Array]:
@@ -306,8 +329,9 @@ def _test(lower: Array, higher: Array, unit: str) -> Any:
     first, second = np.round(lower.mean(axis=0)), np.round(higher.mean(axis=0))
     if unit == "epsilon":
         width = np.maximum(np.abs(lower - first).mean(axis=0), 1.0)
-        return lambda outputs: ((np.abs(outputs - first) - np.abs(outputs - second)) / width).sum(
-            axis=1).round(6)
+        return lambda outputs: (
+            ((np.abs(outputs - first) - np.abs(outputs - second)) / width).sum(axis=1).round(6)
+        )
     covariance = np.atleast_2d(np.cov(lower.T)) + np.atleast_2d(np.cov(higher.T))
     direction = np.linalg.pinv(covariance, hermitian=True) @ (second - first)
     return lambda outputs: outputs @ direction
@@ -333,8 +357,10 @@ class _Counted:
     def limits(self, level: float) -> list[tuple[float, float]]:
         """At least so many hits with at most so many alarms: guilty beyond, innocent below."""
         ways = [(self.hits, self.alarms), (self.n - self.alarms, self.n - self.hits)]
-        return [(_limit(caught, self.n, level, low=True), _limit(wrong, self.n, level, low=False))
-                for caught, wrong in ways]
+        return [
+            (_limit(caught, self.n, level, low=True), _limit(wrong, self.n, level, low=False))
+            for caught, wrong in ways
+        ]
 
 
 def _counted(first: Array, second: Array, worth: Callable[[_Counted], float]) -> _Counted:
@@ -375,5 +401,7 @@ def _mu(hits: float, alarms: float) -> float:
 
 def _direct(limits: Sequence[tuple[float, float]], delta: float) -> float:
     """log((hits − δ)/false alarms) of the better way, 0 at least."""
-    return max(0.0, *(math.log((hits - delta) / alarms) if hits > delta else 0.0
-                      for hits, alarms in limits))
+    return max(
+        0.0,
+        *(math.log((hits - delta) / alarms) if hits > delta else 0.0 for hits, alarms in limits),
+    )

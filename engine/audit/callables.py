@@ -49,16 +49,24 @@ class Attack:
         """One sentence for a person, as a failing test shows it."""
         level, bound = (CERTAINTY, self.certain) if self.is_broken else (CONFIDENCE, self.bound)
         verdict = "broken" if self.is_broken else "not broken"
-        return (f"{verdict}: claims ε = {self.epsilon:g} at δ = {self.delta:g}; {self.runs:,} "
-                f"releases of each data set show ε ≥ {bound:.3g} with {100 * level:g} % confidence")
+        return (
+            f"{verdict}: claims ε = {self.epsilon:g} at δ = {self.delta:g}; {self.runs:,} "
+            f"releases of each data set show ε ≥ {bound:.3g} with {100 * level:g} % confidence"
+        )
 
 
 @checked
-def attack(mechanism: Callable[..., Any], data: Any, neighbour: Any,
-           epsilon: Annotated[float, Within(0, math.inf)],
-           delta: Annotated[float, Within(0, 1 - 2**-53)] = 0.0, *,
-           runs: Annotated[int, Within(100, 10_000_000)] = 10_000, seed: int = 1,
-           at_once: bool = False) -> Attack:
+def attack(
+    mechanism: Callable[..., Any],
+    data: Any,
+    neighbour: Any,
+    epsilon: Annotated[float, Within(0, math.inf)],
+    delta: Annotated[float, Within(0, 1 - 2**-53)] = 0.0,
+    *,
+    runs: Annotated[int, Within(100, 10_000_000)] = 10_000,
+    seed: int = 1,
+    at_once: bool = False,
+) -> Attack:
     """Try to refute that a mechanism is (ε, δ)-differentially private on two data sets.
 
     Parameters
@@ -97,28 +105,37 @@ def attack(mechanism: Callable[..., Any], data: Any, neighbour: Any,
     (True, True)
     """
     streams = np.random.default_rng(seed).spawn(2)
-    first, second = (_released(mechanism, each, runs, rng, at_once)
-                     for each, rng in zip((data, neighbour), streams, strict=True))
+    first, second = (
+        _released(mechanism, each, runs, rng, at_once)
+        for each, rng in zip((data, neighbour), streams, strict=True)
+    )
     if first.shape != second.shape:
-        raise InputError("The mechanism releases different numbers of values for the two data "
-                         "sets.", field="mechanism", hint="Release the same number of values "
-                         "always: how many there are gives data away.")
+        raise InputError(
+            "The mechanism releases different numbers of values for the two data sets.",
+            field="mechanism",
+            hint="Release the same number of values always: how many there are gives data away.",
+        )
     bound, certain = (bound_of_outputs(first, second, delta, level) for level in (SHOWN, CERTAIN))
     return Attack(epsilon, delta, bound, certain, runs)
 
 
-def _released(mechanism: Callable[..., Any], data: Any, runs: int, rng: np.random.Generator,
-              at_once: bool) -> Array:
+def _released(
+    mechanism: Callable[..., Any], data: Any, runs: int, rng: np.random.Generator, at_once: bool
+) -> Array:
     """Outputs (runs, numbers)."""
-    released = (mechanism(data, rng, runs) if at_once else
-                [mechanism(data, rng) for _ in range(runs)])
+    released = (
+        mechanism(data, rng, runs) if at_once else [mechanism(data, rng) for _ in range(runs)]
+    )
     try:
         outputs = np.asarray(released, dtype=float)
     except (TypeError, ValueError):
-        raise InputError("Releases of one data set differ in shape, or are no numbers.",
-                         field="mechanism",
-                         hint="Release an array of numbers of one shape.") from None
+        raise InputError(
+            "Releases of one data set differ in shape, or are no numbers.",
+            field="mechanism",
+            hint="Release an array of numbers of one shape.",
+        ) from None
     if outputs.shape[:1] != (runs,):
-        raise InputError(f"With “at_once” the mechanism must return {runs} releases.",
-                         field="at_once")
+        raise InputError(
+            f"With “at_once” the mechanism must return {runs} releases.", field="at_once"
+        )
     return outputs.reshape(runs, -1)

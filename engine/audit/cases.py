@@ -46,8 +46,10 @@ def _precision(budget: Budget) -> float:
 
 def cases_of(cls: type[Mechanism]) -> tuple[Case, ...]:
     """Everything that is audited of one class of mechanisms."""
-    return tuple(Case(cls(**trial.settings), trial.budget, trial.attains, trial.why, trial.chunk)
-                 for trial in cls.trials())
+    return tuple(
+        Case(cls(**trial.settings), trial.budget, trial.attains, trial.why, trial.chunk)
+        for trial in cls.trials()
+    )
 
 
 def case_like(mechanism: Mechanism) -> Case:

@@ -102,8 +102,9 @@ class _Norm(AuditedLaw):
 
     def score(self, shift: Array, rest: Array) -> Array:
         size = math.sqrt(rest.shape[1] + 1)
-        return np.asarray(size * (np.linalg.norm(rest, axis=1)
-                                  - np.linalg.norm(rest - shift, axis=1)))
+        return np.asarray(
+            size * (np.linalg.norm(rest, axis=1) - np.linalg.norm(rest - shift, axis=1))
+        )
 
     def largest(self, shift: Array, spread: Array) -> LargestLosses:
         largest_loss = self.loss(shift[:, None], spread).max()
@@ -154,13 +155,16 @@ class _Bits(AuditedLaw):
         return np.asarray((np.abs(units) * spread / 2 * np.log((1 - chance) / chance)).sum(axis=-1))
 
     def largest(self, shift: Array, spread: Array) -> LargestLosses:
-        each = [self.loss(shift[:, None, k:k + 1], spread[:, k:k + 1])[:, 0].max()
-                for k in range(shift.shape[1])]
+        each = [
+            self.loss(shift[:, None, k : k + 1], spread[:, k : k + 1])[:, 0].max()
+            for k in range(shift.shape[1])
+        ]
         return LargestLosses(bits=np.array(each))
 
 
-AUDITED: dict[NoiseLaw, AuditedLaw] = {each.law: each for each in (
-    _Gaussian(), _Norm(), _Laplace(), _DiscreteLaplace(), _Bits())}
+AUDITED: dict[NoiseLaw, AuditedLaw] = {
+    each.law: each for each in (_Gaussian(), _Norm(), _Laplace(), _DiscreteLaplace(), _Bits())
+}
 
 
 def audited(law: NoiseLaw) -> AuditedLaw:

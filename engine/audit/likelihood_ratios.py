@@ -91,8 +91,15 @@ class _Ears:
     def summed(self, step: Step, parts: transcript.Parts) -> None:
         return None
 
-    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
-                scales: Scales) -> None: ...
+    def weighed(
+        self,
+        server: int,
+        step: Step,
+        values: Array,
+        law: SelectionLaw,
+        n_selected: int,
+        scales: Scales,
+    ) -> None: ...
 
 
 class _Replayed(_Ears):
@@ -109,8 +116,15 @@ class _Replayed(_Ears):
         self.exact.append(self._weighed if index in self.choices else values[0].copy())
         return self._answers[index].values[None].copy()
 
-    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
-                scales: Scales) -> None:
+    def weighed(
+        self,
+        server: int,
+        step: Step,
+        values: Array,
+        law: SelectionLaw,
+        n_selected: int,
+        scales: Scales,
+    ) -> None:
         self.choices[len(self.exact)] = Selection(law, n_selected, scales)
         self._weighed = values[0].copy()
 
@@ -153,8 +167,9 @@ class _Part:
 class LikelihoodRatios:
     """Scores releases of either data set of a pair."""
 
-    def __init__(self, mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim,
-                 seed: int) -> None:
+    def __init__(
+        self, mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim, seed: int
+    ) -> None:
         self.mechanism, self.pair, self.budget, self.claim = mechanism, pair, budget, claim
         self.seed = seed
         received, outputs = self._received(0, _PROBES, (seed, 2))
@@ -166,12 +181,15 @@ class LikelihoodRatios:
             probes = self.at_once
             received, _ = self._received(0, probes, (seed, 2))
         self.exact = self._behind(received, probes)
-        self.differing = [k for k, exact in enumerate(self.exact)
-                          if not np.array_equal(exact.first, exact.second)]
+        self.differing = [
+            k for k, exact in enumerate(self.exact) if not np.array_equal(exact.first, exact.second)
+        ]
         self.follows = any(not _is_constant(self.exact[k]) for k in self.differing)
         if not self.follows:
-            self.exact = [replace(exact, first=exact.first[:1], second=exact.second[:1])
-                          for exact in self.exact]
+            self.exact = [
+                replace(exact, first=exact.first[:1], second=exact.second[:1])
+                for exact in self.exact
+            ]
 
         probe = self.scored(0, _PROBES, (seed, 2))
         self.lost = math.sqrt((probe.losses**2).mean())
@@ -181,8 +199,9 @@ class LikelihoodRatios:
 
     def apart(self, draws: int = _COMPARED) -> float:
         """By how much scores differ on average, with the stated noise; μ² where it is Gaussian."""
-        first, second = (self.scored(side, draws, (self.seed, side, 0, 1)).score.mean()
-                         for side in range(2))
+        first, second = (
+            self.scored(side, draws, (self.seed, side, 0, 1)).score.mean() for side in range(2)
+        )
         return float(second - first)
 
     @property
@@ -210,10 +229,14 @@ class LikelihoodRatios:
         """Scores of so many releases of one data set."""
         if not self.splits_draws:
             return self._scored(side, draws, seed)
-        each = [self._scored(side, self.at_once, (*seed, k))
-                for k in range(math.ceil(draws / self.at_once))]
-        score, outputs = (np.concatenate([getattr(few, name) for few in each])[:draws]
-                          for name in ("score", "outputs"))
+        each = [
+            self._scored(side, self.at_once, (*seed, k))
+            for k in range(math.ceil(draws / self.at_once))
+        ]
+        score, outputs = (
+            np.concatenate([getattr(few, name) for few in each])[:draws]
+            for name in ("score", "outputs")
+        )
         losses = np.concatenate([np.broadcast_to(few.losses, self.at_once) for few in each])
         return replace(each[0], score=score, outputs=outputs, losses=losses[:draws])
 
@@ -222,8 +245,9 @@ class LikelihoodRatios:
         exact = self._behind(received, draws) if self.follows else self.exact
         # Draws whose early releases differ are worked on apart: few can have fewer messages.
         heard = min(len(received), len(exact))
-        messages = [self._message(received[k], exact[k], draws)
-                    for k in self.differing if k < heard]
+        messages = [
+            self._message(received[k], exact[k], draws) for k in self.differing if k < heard
+        ]
         if not messages:
             return Scored(np.zeros(draws), outputs, np.zeros(1), *LargestLosses())
         together = self.claim.composed(np.broadcast_arrays(*(part.losses for part in messages)))
@@ -243,9 +267,12 @@ class LikelihoodRatios:
             both.append(_Replayed(received))
             with transcript.overheard(both[-1]):
                 replay.released_with(self.mechanism, data, self.budget, draws, FaintGenerator())
-        return [Exact(first[:draws], second[:draws], both[0].choices.get(k))
-                for k, (first, second) in enumerate(zip(*(replayed.exact for replayed in both),
-                                                        strict=True))]
+        return [
+            Exact(first[:draws], second[:draws], both[0].choices.get(k))
+            for k, (first, second) in enumerate(
+                zip(*(replayed.exact for replayed in both), strict=True)
+            )
+        ]
 
     def _message(self, message: Told, exact: Exact, draws: int) -> _Part:
         received, noise = message.values[:draws], message.noise[:draws]
@@ -253,13 +280,15 @@ class LikelihoodRatios:
             return _choice(exact, received, self.claim)
         law = law_of(message.step, self.claim)
         with np.errstate(all="ignore"):
-            shift, rest = (self._in_units(change, noise) for change in (
-                exact.second - exact.first, received - exact.first))
+            shift, rest = (
+                self._in_units(change, noise)
+                for change in (exact.second - exact.first, received - exact.first)
+            )
         return _Part(audited(law).score(shift, rest), *_losses(law, self.claim, shift, noise))
 
     def _in_units(self, change: Array, noise: Array) -> Array:
         """(draws, numbers), in standard deviations."""
-        spread = noise[:len(change)][:, None]
+        spread = noise[: len(change)][:, None]
         units: Array = self.mechanism.in_units_of_noise(change[:, None], spread)
         units = np.nan_to_num(units.reshape(len(change), -1), posinf=1e9, neginf=-1e9)
         return units
@@ -267,8 +296,10 @@ class LikelihoodRatios:
 
 def _is_constant(exact: Exact) -> bool:
     """Whether the same numbers stand behind all draws."""
-    return all(np.allclose(numbers, numbers[:1], rtol=1e-9, atol=1e-300) for numbers in (
-        exact.first, exact.second))
+    return all(
+        np.allclose(numbers, numbers[:1], rtol=1e-9, atol=1e-300)
+        for numbers in (exact.first, exact.second)
+    )
 
 
 def _losses(law: NoiseLaw, claim: Claim, shift: Array, noise: Array) -> tuple[Array, LargestLosses]:
@@ -313,7 +344,7 @@ def _log_chance(choice: Selection, values: Array, is_sent: Array) -> Array:
         return np.asarray(np.where(is_sent, keys, 0.0).sum(axis=1))
     out = np.where(is_sent, -np.inf, keys)
     left = np.log(np.exp(out - keys.max(axis=1, keepdims=True)).sum(axis=1)) + keys.max(axis=1)
-    indices = np.argsort(-is_sent.astype(int), axis=1, kind="stable")[:, :choice.n_selected]
+    indices = np.argsort(-is_sent.astype(int), axis=1, kind="stable")[:, : choice.n_selected]
     odds = np.exp(np.clip(np.take_along_axis(keys, indices, axis=1) - left[:, None], -600, 600))
     exceed = -np.expm1(odds[:, :, None] * np.log(_NODES))
     return np.asarray(np.log(np.maximum(exceed.prod(axis=1) @ _WEIGHTS, 1e-300)))

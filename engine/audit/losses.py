@@ -54,8 +54,9 @@ class Claim:
         """Losses of several messages about the same people, together: (pairs,)."""
         each = np.stack(losses)
         with np.errstate(over="ignore"):
-            return np.asarray(each.sum(axis=0) if self.unit == "epsilon"
-                              else np.sqrt((each**2).sum(axis=0)))
+            return np.asarray(
+                each.sum(axis=0) if self.unit == "epsilon" else np.sqrt((each**2).sum(axis=0))
+            )
 
 
 # -- what is lost ---------------------------------------------------------------------------------
@@ -77,8 +78,9 @@ class Losses:
     first: Run | None = None  # the release of the first data sets, unless it broke down
 
 
-def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
-            rng: np.random.Generator) -> Losses:
+def compare(
+    mechanism: Any, pairs: Pairs, budget: Budget, seed: int, rng: np.random.Generator
+) -> Losses:
     """What differs if the first data sets are run and the answers replayed on the second.
 
     Parameters
@@ -98,35 +100,48 @@ def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
         second = run(mechanism, pairs.neighbour, budget, seed, first.answers)
     except np.linalg.LinAlgError:  # some data do this, so it says something of them
         nothing = Claim("epsilon", budget.epsilon, ())
-        return Losses(np.full(pairs.count, np.inf), math.inf, nothing,
-                      "the run breaks down on some data, which gives them away")
-    claims = {server: Claim.of(lines) for server, lines in
-              accounting.by_server(first.estimate.spends[0]).items()}
+        return Losses(
+            np.full(pairs.count, np.inf),
+            math.inf,
+            nothing,
+            "the run breaks down on some data, which gives them away",
+        )
+    claims = {
+        server: Claim.of(lines)
+        for server, lines in accounting.by_server(first.estimate.spends[0]).items()
+    }
     usual = claims[0]
     if not 0 < usual.total < math.inf:
-        raise InputError("There is nothing to audit: at this budget nothing is released, or "
-                         "everything without noise.", field="budget",
-                         hint="Choose another budget, or more records.")
+        raise InputError(
+            "There is nothing to audit: at this budget nothing is released, or "
+            "everything without noise.",
+            field="budget",
+            hint="Choose another budget, or more records.",
+        )
     reason = _difference(first, second)
     if reason:
         return Losses(np.full(pairs.count, np.inf), math.inf, usual, reason, first=first)
-    parts = [_of_site(mechanism, server, claim, first, second, pairs)
-             for server, claim in claims.items()]
+    parts = [
+        _of_site(mechanism, server, claim, first, second, pairs) for server, claim in claims.items()
+    ]
     strangers = _heard_elsewhere(first, second, pairs)
     each = np.max([losses for losses, _, _ in parts], axis=0)
     each = np.where(strangers, np.inf, each)
     worst = math.inf if strangers.any() else max(total for _, total, _ in parts)
     broken = "one record changes what another site sends" if strangers.any() else ""
     if not broken and math.isinf(worst):
-        broken = ("a change goes out without noise, the noise is not the same for both, or what is "
-                  "sent is no number")
+        broken = (
+            "a change goes out without noise, the noise is not the same for both, or what is "
+            "sent is no number"
+        )
     return Losses(each, worst, usual, broken, np.max([lines for *_, lines in parts], axis=0), first)
 
 
 def _difference(run_of_first: Run, run_of_second: Run) -> str:
     """What differs that should not, though all messages are the same."""
     if [message.kind for message in run_of_first.messages.values()] != [
-            message.kind for message in run_of_second.messages.values()]:
+        message.kind for message in run_of_second.messages.values()
+    ]:
         return "other calls, or messages of other shapes, are made for neighbours"
     first, second = run_of_first.estimate, run_of_second.estimate
     if first.spends != second.spends or first.tuning != second.tuning:
@@ -135,8 +150,9 @@ def _difference(run_of_first: Run, run_of_second: Run) -> str:
         return ""
     same = np.array_equal(first.coefficients, second.coefficients, equal_nan=True)
     if same and first.band is not None and second.band is not None:
-        same = (np.array_equal(first.band.centre, second.band.centre, equal_nan=True)
-                and np.array_equal(first.band.covariance, second.band.covariance, equal_nan=True))
+        same = np.array_equal(
+            first.band.centre, second.band.centre, equal_nan=True
+        ) and np.array_equal(first.band.covariance, second.band.covariance, equal_nan=True)
     return "" if same else "the release looks past what was sent"
 
 
@@ -146,20 +162,25 @@ def _heard_elsewhere(first: Run, second: Run, pairs: Pairs) -> NDArray[np.bool_]
     for key, message in first.messages.items():
         if message.server != transcript.CENTRE:
             same = (message.values == second.messages[key].values) | (
-                np.isnan(message.values) & np.isnan(second.messages[key].values))
+                np.isnan(message.values) & np.isnan(second.messages[key].values)
+            )
             differs = ~same.reshape(pairs.count, -1).all(axis=1)
             differs_elsewhere |= differs & (pairs.server != message.server)
     return differs_elsewhere
 
 
-def _of_site(mechanism: Any, server: int, claim: Claim, first: Run, second: Run, pairs: Pairs
-             ) -> tuple[Array, float, Array]:
+def _of_site(
+    mechanism: Any, server: int, claim: Claim, first: Run, second: Run, pairs: Pairs
+) -> tuple[Array, float, Array]:
     """Losses over the claim of one site, of pairs whose record is there.
 
     Also the worst of all messages together, and that of each line over its own claim.
     """
-    keys = [key for key, message in first.messages.items() if message.server in (server,
-                                                                           transcript.CENTRE)]
+    keys = [
+        key
+        for key, message in first.messages.items()
+        if message.server in (server, transcript.CENTRE)
+    ]
     if not keys:
         return np.zeros(pairs.count), 0.0, np.empty(0)
     each = [_loss(mechanism, claim, first.messages[key], second.messages[key]) for key in keys]
@@ -169,8 +190,9 @@ def _of_site(mechanism: Any, server: int, claim: Claim, first: Run, second: Run,
     if lines is None:
         return together / claim.total, float(together.max()) / claim.total, np.empty(0)
     largest = [loss.max(keepdims=True) for loss in each]
-    worst = [float(loss[0]) / Claim.of([line]).total
-             for loss, line in zip(largest, lines, strict=True)]
+    worst = [
+        float(loss[0]) / Claim.of([line]).total for loss, line in zip(largest, lines, strict=True)
+    ]
     return together / claim.total, float(claim.composed(largest)[0]) / claim.total, np.array(worst)
 
 

@@ -109,9 +109,12 @@ def family_of(mechanism: Mechanism) -> Family:
     task = foreign[0] if foreign else mechanism.main_task.key
     key = (task, "whole" if mechanism.family == "functional" else "")
     if key not in FAMILIES:
-        raise InputError(f"No neighbours are known for mechanisms of the {mechanism.family} family "
-                         f"with the task {task!r}.", field="mechanism",
-                         hint="Add a family of pairs to engine.audit.neighbours.")
+        raise InputError(
+            f"No neighbours are known for mechanisms of the {mechanism.family} family "
+            f"with the task {task!r}.",
+            field="mechanism",
+            hint="Add a family of pairs to engine.audit.neighbours.",
+        )
     return FAMILIES[key]
 
 
@@ -128,8 +131,15 @@ def _opposite(k: int) -> bool:
 # -- curves that are read here and there ----------------------------------------------------------
 
 
-def usual_curves(mechanism: Any, n_curves: int = 24, readings: int = 4, n_covariates: int = 0,
-                 n_servers: int = 1, unequal: bool = False, seed: int = 1) -> CurveData:
+def usual_curves(
+    mechanism: Any,
+    n_curves: int = 24,
+    readings: int = 4,
+    n_covariates: int = 0,
+    n_servers: int = 1,
+    unequal: bool = False,
+    seed: int = 1,
+) -> CurveData:
     """Ordinary curves of a few readings each, on unit scale, with covariates if asked for.
 
     Parameters
@@ -142,12 +152,16 @@ def usual_curves(mechanism: Any, n_curves: int = 24, readings: int = 4, n_covari
     if unequal:
         counts[::3] = readings // 2
     total = int(counts.sum())
-    facts = PublicFacts(unit_scale=True, periodic=True, covariates=tuple(
-        Covariate(f"G{k}", -2.0, 6.0) for k in range(n_covariates)))
+    facts = PublicFacts(
+        unit_scale=True,
+        periodic=True,
+        covariates=tuple(Covariate(f"G{k}", -2.0, 6.0) for k in range(n_covariates)),
+    )
     times, values = rng.random((1, total)), rng.normal(size=(1, total))
     known = rng.uniform(-2.0, 6.0, (1, n_curves, n_covariates)) if n_covariates else None
-    return CurveData(times, values, counts, np.arange(n_curves) * n_servers // n_curves, facts,
-                     covariates=known)
+    return CurveData(
+        times, values, counts, np.arange(n_curves) * n_servers // n_curves, facts, covariates=known
+    )
 
 
 def _any_of(values: Sequence[float] | Array, rng: np.random.Generator) -> float:
@@ -188,8 +202,9 @@ def pairs_of_curves(question: Question, count: int, rng: np.random.Generator) ->
         curve = int(rng.integers(usual.n_curves))
         length, servers[k] = int(usual.counts[curve]), usual.server[curve]
         readings = slice(int(stops[curve]) - length, int(stops[curve]))
-        for batch, (times, values, known) in zip(batches, _ends(usual, k, length, rng),
-                                                 strict=True):
+        for batch, (times, values, known) in zip(
+            batches, _ends(usual, k, length, rng), strict=True
+        ):
             batch["times"][k, readings], batch["values"][k, readings] = times, values
             if "covariates" in batch:
                 batch["covariates"][k, curve] = known
@@ -197,8 +212,9 @@ def pairs_of_curves(question: Question, count: int, rng: np.random.Generator) ->
     return Pairs(first, second, servers)
 
 
-def _ends(usual: CurveData, k: int, length: int, rng: np.random.Generator
-          ) -> list[tuple[Array, Array, Array]]:
+def _ends(
+    usual: CurveData, k: int, length: int, rng: np.random.Generator
+) -> list[tuple[Array, Array, Array]]:
     """Two extreme curves; half of the time mirror images, a quarter with the same covariates."""
     first, second = _extreme_curve(length, rng), _extreme_curve(length, rng)
     known = [_extreme_covariates(usual.facts, rng) for _ in range(2)]
@@ -231,11 +247,22 @@ def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData
     grid, rng = midpoints(12 if is_wide else 30), np.random.default_rng(1)
     has_covariates = mechanism.task == tasks.VARYING_COEFFICIENTS.key
     names = (Covariate("G1", -2.0, 6.0), Covariate("G2")) if has_covariates else ()
-    facts = PublicFacts(value_low=-60.0, value_high=60.0, norm_bound=1.3,
-                        design=Design.common(grid.times), covariates=names)
+    facts = PublicFacts(
+        value_low=-60.0,
+        value_high=60.0,
+        norm_bound=1.3,
+        design=Design.common(grid.times),
+        covariates=names,
+    )
     known = rng.uniform(-1.0, 1.0, (1, n, len(names))) if names else None
-    return CurveData(np.tile(grid.times, n)[None], rng.normal(size=(1, n * grid.size)),
-                     np.full(n, grid.size), np.zeros(n, dtype=np.int64), facts, covariates=known)
+    return CurveData(
+        np.tile(grid.times, n)[None],
+        rng.normal(size=(1, n * grid.size)),
+        np.full(n, grid.size),
+        np.zeros(n, dtype=np.int64),
+        facts,
+        covariates=known,
+    )
 
 
 def pairs_of_whole_curves(question: Question, count: int, rng: np.random.Generator) -> Pairs:
@@ -248,17 +275,27 @@ def pairs_of_whole_curves(question: Question, count: int, rng: np.random.Generat
     grid = question.mechanism.grid(usual.facts)
     times = np.broadcast_to(np.tile(grid.times, usual.n_curves), values[0].shape)
     known = [None, None] if usual.covariates is None else _known_of_all(usual, curve, rng)
-    first, second = (CurveData(
-        times, values[side], np.full(usual.n_curves, grid.size), usual.server, usual.facts,
-        covariates=known[side]) for side in range(2))
+    first, second = (
+        CurveData(
+            times,
+            values[side],
+            np.full(usual.n_curves, grid.size),
+            usual.server,
+            usual.facts,
+            covariates=known[side],
+        )
+        for side in range(2)
+    )
     return Pairs(first, second, usual.server[curve])
 
 
-def _known_of_all(usual: CurveData, curve: NDArray[np.int64], rng: np.random.Generator
-                  ) -> list[Any]:
+def _known_of_all(
+    usual: CurveData, curve: NDArray[np.int64], rng: np.random.Generator
+) -> list[Any]:
     """Covariates of everybody in both data sets, which differ in those of the chosen curves."""
-    first = np.stack([[_extreme_covariates(usual.facts, rng) for _ in range(usual.n_curves)]
-                      for _ in curve])
+    first = np.stack(
+        [[_extreme_covariates(usual.facts, rng) for _ in range(usual.n_curves)] for _ in curve]
+    )
     second, far = first.copy(), np.array([known.high for known in usual.facts.covariates])
     for k, replaced in enumerate(curve):
         drawn = [_extreme_covariates(usual.facts, rng) for _ in range(2)]
@@ -273,8 +310,13 @@ def usual_readings(mechanism: Any) -> CurveData:
     """Forty people at two sites, one reading each."""
     rng = np.random.default_rng(3)
     facts = PublicFacts(value_low=-1.0, value_high=1.0, reading_sd=0.1, unit_scale=True)
-    return CurveData(rng.random((1, 40)), rng.normal(size=(1, 40)), np.ones(40, dtype=np.int64),
-                     np.repeat([0, 1], 20), facts)
+    return CurveData(
+        rng.random((1, 40)),
+        rng.normal(size=(1, 40)),
+        np.ones(40, dtype=np.int64),
+        np.repeat([0, 1], 20),
+        facts,
+    )
 
 
 def _pairs_of_readings(question: Question, count: int, rng: np.random.Generator) -> Pairs:
@@ -342,10 +384,16 @@ def _balanced(size: int, rng: np.random.Generator) -> Array:
 def _usual_rows_with_response(mechanism: Any) -> SampleData:
     """Rows of twelve features and a response on three machines of ten rows."""
     rng = np.random.default_rng(1)
-    facts = PublicFacts(unit_scale=True, reading_sd=0.5, value_low=-8.0, value_high=8.0,
-                        covariates=(Covariate("x", -4.0, 4.0),) * 12)
-    return SampleData(rng.standard_normal((1, 30, 12)), rng.standard_normal((1, 30)),
-                      np.arange(30) // 10, facts)
+    facts = PublicFacts(
+        unit_scale=True,
+        reading_sd=0.5,
+        value_low=-8.0,
+        value_high=8.0,
+        covariates=(Covariate("x", -4.0, 4.0),) * 12,
+    )
+    return SampleData(
+        rng.standard_normal((1, 30, 12)), rng.standard_normal((1, 30)), np.arange(30) // 10, facts
+    )
 
 
 def _pairs_of_rows_with_response(question: Question, count: int, rng: np.random.Generator) -> Pairs:
@@ -380,8 +428,11 @@ def _extreme_row(size: int, rng: np.random.Generator) -> tuple[Array, float]:
         x = np.where(rng.random(size) < 0.5, x, 0.0)
     if kind == 1:
         x[rng.integers(size)] = rng.choice(NO_NUMBERS)
-    y = rng.choice(NO_NUMBERS) if kind == 2 else rng.choice([-1.0, 1.0]) * rng.choice(
-        [0.0, 3.0, 1e6, 1e308])
+    y = (
+        rng.choice(NO_NUMBERS)
+        if kind == 2
+        else rng.choice([-1.0, 1.0]) * rng.choice([0.0, 3.0, 1e6, 1e308])
+    )
     return x, float(y)
 
 
@@ -391,8 +442,9 @@ def _extreme_row(size: int, rng: np.random.Generator) -> tuple[Array, float]:
 def usual_points(mechanism: Any) -> SampleData:
     """Points of the line at two sites, of twenty and fifteen records."""
     x = np.random.default_rng(5).random((1, 35, 1))
-    return SampleData(x, None, np.repeat([0, 1], [20, 15]),
-                      PublicFacts(covariates=(Covariate("x", 0.0, 1.0),)))
+    return SampleData(
+        x, None, np.repeat([0, 1], [20, 15]), PublicFacts(covariates=(Covariate("x", 0.0, 1.0),))
+    )
 
 
 def _pairs_of_points(question: Question, count: int, rng: np.random.Generator) -> Pairs:
@@ -402,8 +454,11 @@ def _pairs_of_points(question: Question, count: int, rng: np.random.Generator) -
     row = rng.integers(usual.n_curves, size=count)
     outside = np.array([-5.0, 7.0, 1e300, -1e300, np.inf, -np.inf, np.nan])
     for side in range(2):
-        places = np.where(rng.random((count, usual.x.shape[2])) < 0.1, rng.choice(
-            outside, (count, usual.x.shape[2])), rng.random((count, usual.x.shape[2])))
+        places = np.where(
+            rng.random((count, usual.x.shape[2])) < 0.1,
+            rng.choice(outside, (count, usual.x.shape[2])),
+            rng.random((count, usual.x.shape[2])),
+        )
         x[side][np.arange(count), row] = _within(places, usual.facts)
     apart = np.arange(count) % 2 == 0  # the second at a given distance from the first
     from_end = rng.random((count, usual.x.shape[2])) * (np.arange(count) % 4 == 0)[:, None]
@@ -456,16 +511,23 @@ def _usual_numbers(mechanism: Any) -> CurveData:
     """Six people at three sites; with many numbers each where people are protected and vote."""
     people, each = 6, 1500 if mechanism.setting.is_by_person else 5
     values = np.random.default_rng(2).uniform(-2, 3, size=(1, people * each))
-    return CurveData(np.zeros_like(values), values, np.full(people, each),
-                     np.array([0, 0, 1, 1, 1, 2]), PublicFacts(value_low=-2.0, value_high=3.0))
+    return CurveData(
+        np.zeros_like(values),
+        values,
+        np.full(people, each),
+        np.array([0, 0, 1, 1, 1, 2]),
+        PublicFacts(value_low=-2.0, value_high=3.0),
+    )
 
 
 def _pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -> Pairs:
     """One number is replaced, or all numbers of one person where people are protected."""
     usual: CurveData = question.usual
     stops, by_person = np.cumsum(usual.counts), question.mechanism.setting.is_by_person
-    sides, people = [usual.values.repeat(count, axis=0) for _ in range(2)], rng.integers(
-        usual.n_curves, size=count)
+    sides, people = (
+        [usual.values.repeat(count, axis=0) for _ in range(2)],
+        rng.integers(usual.n_curves, size=count),
+    )
     for k, person in enumerate(people):
         first = int(stops[person] - usual.counts[person])
         item = first + int(rng.integers(usual.counts[person]))
@@ -473,15 +535,17 @@ def _pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) 
         for side, end in zip(sides, (-1.0, 1.0), strict=True):
             if k % 10 < 3:
                 side[k] = np.array([usual.facts.value_low, usual.facts.value_high, np.nan])[k % 3]
-            side[k, replaced] = end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else (
-                rng.choice(NO_NUMBERS))
+            side[k, replaced] = (
+                end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else (rng.choice(NO_NUMBERS))
+            )
     times = np.zeros_like(sides[0])
     first_side, second_side = (replace(usual, times=times, values=side) for side in sides)
     return Pairs(first_side, second_side, usual.server[people])
 
 
-def _alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
-                        ) -> tuple[CurveData, CurveData]:
+def _alone_with_numbers(
+    mechanism: Any, pair: tuple[CurveData, CurveData]
+) -> tuple[CurveData, CurveData]:
     """Where there is no centre, only the item, person or site that was changed: sums hide it."""
     if mechanism.setting.is_central:
         return pair
@@ -496,8 +560,16 @@ def _alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
     if mechanism.setting is Setting.LOCAL_ITEM:
         numbers = slice(item, item + 1)
     count = np.array([numbers.stop - numbers.start])
-    sides = [replace(data, times=data.times[:, numbers], values=data.values[:, numbers],
-                     counts=count, server=np.zeros(1, dtype=np.int64)) for data in pair]
+    sides = [
+        replace(
+            data,
+            times=data.times[:, numbers],
+            values=data.values[:, numbers],
+            counts=count,
+            server=np.zeros(1, dtype=np.int64),
+        )
+        for data in pair
+    ]
     return sides[0], sides[1]
 
 
@@ -515,8 +587,13 @@ def usual_events(mechanism: Any) -> EventData:
     rng, n = np.random.default_rng(6), 240
     has_groups = mechanism.estimand.is_followed
     facts = EventFacts(causes=("Relapse", "Death"), groups=("A", "B") if has_groups else ())
-    return EventData(1.4 * rng.random((1, n)), rng.integers(0, 3, (1, n)), np.arange(n) * 2 // n,
-                     facts, rng.integers(0, 2, (1, n)) if has_groups else None)
+    return EventData(
+        1.4 * rng.random((1, n)),
+        rng.integers(0, 3, (1, n)),
+        np.arange(n) * 2 // n,
+        facts,
+        rng.integers(0, 2, (1, n)) if has_groups else None,
+    )
 
 
 def _pairs_of_events(question: Question, count: int, rng: np.random.Generator) -> Pairs:
@@ -534,8 +611,9 @@ def _pairs_of_events(question: Question, count: int, rng: np.random.Generator) -
     ends = np.array([0.0, -1.0, 1.0, 1.0 + 1e-12, 5.0, *NO_NUMBERS])
     for _ in range(2):
         time, end, member = times.copy(), status.copy(), None if group is None else group.copy()
-        time[rows, person] = np.where(rng.random(count) < 0.4, rng.choice(ends, count),
-                                      rng.random(count))
+        time[rows, person] = np.where(
+            rng.random(count) < 0.4, rng.choice(ends, count), rng.random(count)
+        )
         end[rows, person] = rng.choice([0, 1, 2, 3, -1, 99], count)
         if member is not None:
             member[rows, person] = rng.choice([0, 1, 7], count)
@@ -545,29 +623,42 @@ def _pairs_of_events(question: Question, count: int, rng: np.random.Generator) -
 
 _EVENTS = Family("times with an end", usual_events, _pairs_of_events)
 _CURVES = Family("curves", usual_curves, pairs_of_curves)
-_WITH_COVARIATES = Family("curves with covariates", lambda mechanism: usual_curves(
-    mechanism, n_covariates=1), pairs_of_curves)
+_WITH_COVARIATES = Family(
+    "curves with covariates",
+    lambda mechanism: usual_curves(mechanism, n_covariates=1),
+    pairs_of_curves,
+)
 _WHOLE = Family("whole curves", usual_whole_curves, pairs_of_whole_curves)
 FAMILIES: dict[tuple[str, str], Family] = {
     (tasks.MEAN_FUNCTION.key, ""): _CURVES,
     (tasks.PERCENTILE_CURVES.key, ""): _CURVES,
     (tasks.VARYING_COEFFICIENTS.key, ""): _WITH_COVARIATES,
-    (tasks.WAVELET_REGRESSION.key, ""): Family("single observations", usual_readings,
-                                               _pairs_of_readings),
+    (tasks.WAVELET_REGRESSION.key, ""): Family(
+        "single observations", usual_readings, _pairs_of_readings
+    ),
     (tasks.SPARSE_MEAN.key, ""): Family("rows", _usual_rows, _pairs_of_rows),
-    (tasks.SPARSE_REGRESSION.key, ""): Family("rows with a response", _usual_rows_with_response,
-                                              _pairs_of_rows_with_response),
-    (tasks.UNIVARIATE_MEAN.key, ""): Family("numbers", _usual_numbers, _pairs_of_numbers,
-                                            _alone_with_numbers),
-    **{(task.key, "whole"): _WHOLE
-       for task in (tasks.MEAN_FUNCTION, tasks.VARYING_COEFFICIENTS, tasks.COVARIANCE)},
+    (tasks.SPARSE_REGRESSION.key, ""): Family(
+        "rows with a response", _usual_rows_with_response, _pairs_of_rows_with_response
+    ),
+    (tasks.UNIVARIATE_MEAN.key, ""): Family(
+        "numbers", _usual_numbers, _pairs_of_numbers, _alone_with_numbers
+    ),
+    **{
+        (task.key, "whole"): _WHOLE
+        for task in (tasks.MEAN_FUNCTION, tasks.VARYING_COEFFICIENTS, tasks.COVARIANCE)
+    },
     (tasks.DENSITY.key, "whole"): Family("points", usual_points, _pairs_of_points),
-    (tasks.RISK_MINIMISATION.key, "whole"): Family("labelled points", _usual_labelled,
-                                                   _pairs_of_labelled),
+    (tasks.RISK_MINIMISATION.key, "whole"): Family(
+        "labelled points", _usual_labelled, _pairs_of_labelled
+    ),
 }
 # A task without a line above takes the pairs of such data with such a unit of protection; single
 # observations and rows differ too much from task to task. Summaries are attacked as means.
 _BY_DATA = {(DataType.CURVES, Unit.CURVE): _CURVES, (DataType.EVENTS, Unit.PERSON): _EVENTS}
-FAMILIES |= {(task.key, ""): _BY_DATA[task.data, task.unit] for task in TASKS.values()
-             if (task.data, task.unit) in _BY_DATA and task is not tasks.FUNCTIONAL_SUMMARY
-             and not {(task.key, ""), (task.key, "whole")} & FAMILIES.keys()}
+FAMILIES |= {
+    (task.key, ""): _BY_DATA[task.data, task.unit]
+    for task in TASKS.values()
+    if (task.data, task.unit) in _BY_DATA
+    and task is not tasks.FUNCTIONAL_SUMMARY
+    and not {(task.key, ""), (task.key, "whole")} & FAMILIES.keys()
+}

@@ -75,8 +75,11 @@ class Message:
 
     def followed_by(self, other: Message) -> Message:
         """With the repeats of a later part of the run."""
-        return replace(self, values=np.concatenate([self.values, other.values]),
-                       noise=np.concatenate([self.noise, other.noise]))
+        return replace(
+            self,
+            values=np.concatenate([self.values, other.values]),
+            noise=np.concatenate([self.noise, other.noise]),
+        )
 
 
 class Recorder:
@@ -88,8 +91,9 @@ class Recorder:
         Where an adversary's answers come from.
     """
 
-    def __init__(self, answers: Sequence[Array] | None = None,
-                 rng: np.random.Generator | None = None) -> None:
+    def __init__(
+        self, answers: Sequence[Array] | None = None, rng: np.random.Generator | None = None
+    ) -> None:
         self.messages: dict[tuple[int, str], Message] = {}
         self.added: list[tuple[Step, Array]] = []
         self.answers: list[Array] = []
@@ -99,8 +103,9 @@ class Recorder:
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         spread, before = np.broadcast_to(noise, values.shape), self.messages.get((server, step.key))
         if before is not None and isinstance(before.law, Selection):
-            self.added.append((step, _added(
-                values[:, 0], before.values[-len(values):, 0], spread[:, 0])))
+            self.added.append(
+                (step, _added(values[:, 0], before.values[-len(values) :, 0], spread[:, 0]))
+            )
         else:
             self._note(Message(server, step, values[:, :1].copy(), spread[:, :1].copy()))
         answer = self._answer(values, spread)
@@ -109,13 +114,34 @@ class Recorder:
 
     def summed(self, step: Step, parts: transcript.Parts) -> None:
         self.has_sums = True
-        self._note(Message(transcript.CENTRE, step, parts.values.copy(),
-                           np.broadcast_to(parts.noise, parts.values.shape).copy(), parts.law))
+        self._note(
+            Message(
+                transcript.CENTRE,
+                step,
+                parts.values.copy(),
+                np.broadcast_to(parts.noise, parts.values.shape).copy(),
+                parts.law,
+            )
+        )
 
-    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
-                scales: Scales) -> None:
-        self._note(Message(server, step, values[:, :1].copy(), np.ones_like(values[:, :1]),
-                           Selection(law, n_selected, scales)))
+    def weighed(
+        self,
+        server: int,
+        step: Step,
+        values: Array,
+        law: SelectionLaw,
+        n_selected: int,
+        scales: Scales,
+    ) -> None:
+        self._note(
+            Message(
+                server,
+                step,
+                values[:, :1].copy(),
+                np.ones_like(values[:, :1]),
+                Selection(law, n_selected, scales),
+            )
+        )
 
     def _note(self, message: Message) -> None:
         """Parts of a run for other repeats, and calls of one name, are put together."""
@@ -190,8 +216,9 @@ def is_granted() -> bool:
     return _is_granted.get()
 
 
-def released(mechanism: Any, data: Data, budget: Budget, draws: int, seed: tuple[int, ...]
-             ) -> Estimate:
+def released(
+    mechanism: Any, data: Data, budget: Budget, draws: int, seed: tuple[int, ...]
+) -> Estimate:
     """A release inside the audit, where broken variants may run, too."""
     noise = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed)))
     return released_with(mechanism, data, budget, draws, noise)
@@ -204,8 +231,14 @@ def released_with(mechanism: Any, data: Data, budget: Budget, draws: int, rng: A
     return estimate
 
 
-def run(mechanism: Any, data: Data, budget: Budget, seed: int,
-        answers: Sequence[Array] | None = None, rng: np.random.Generator | None = None) -> Run:
+def run(
+    mechanism: Any,
+    data: Data,
+    budget: Budget,
+    seed: int,
+    answers: Sequence[Array] | None = None,
+    rng: np.random.Generator | None = None,
+) -> Run:
     """One release, with the answers of another run, of an adversary (`rng`), or as it is."""
     recorder = Recorder(answers, rng)
     with transcript.overheard(recorder):
@@ -255,9 +288,11 @@ def _is_small_somewhere(squares: Array) -> bool:
 
 def _between(mechanism: Any, first: Run, second: Run) -> list[tuple[Step, Array]]:
     """Unit noise of every message that is sent as it is, from two runs that differ in it alone."""
-    noises = [(message.step, _standardised(mechanism, message, second.messages[key]))
-             for key, message in first.messages.items()
-             if message.law is None and key in second.messages]
+    noises = [
+        (message.step, _standardised(mechanism, message, second.messages[key]))
+        for key, message in first.messages.items()
+        if message.law is None and key in second.messages
+    ]
     return [(step, noise) for step, noise in noises if noise is not None]
 
 

@@ -43,8 +43,9 @@ class Shapes:
         return _sized(shape, self.bound)
 
 
-def curves_of_pairs(mechanism: Any, usual: CurveData, budget: Budget, count: int,
-                    rng: np.random.Generator) -> tuple[list[Array], NDArray[np.int64]]:
+def curves_of_pairs(
+    mechanism: Any, usual: CurveData, budget: Budget, count: int, rng: np.random.Generator
+) -> tuple[list[Array], NDArray[np.int64]]:
     """Values of both data sets of each pair, and which curve was replaced.
 
     Returns
@@ -76,12 +77,22 @@ def shapes_of(mechanism: Any, usual: CurveData, budget: Budget) -> Shapes:
     worst = [filtered / scale for scale in (shape, np.maximum(changes.spectrum, 1e-12))]
     functions = space.basis(grid.points[:, 0]).T
     flat, places = np.ones(grid.size), np.arange(grid.size)
-    some = [*(scale @ functions for scale in worst), space.analysis.sum(axis=1), flat,
-            flat * (places == grid.size // 4), flat - 2 * (places % 2), *functions[:6],
-            functions[-1]]
+    some = [
+        *(scale @ functions for scale in worst),
+        space.analysis.sum(axis=1),
+        flat,
+        flat * (places == grid.size // 4),
+        flat - 2 * (places % 2),
+        *functions[:6],
+        functions[-1],
+    ]
     bound, used = mechanism.norm_bound(usual.facts), worst[mechanism.constants == "optimal"]
-    return Shapes(np.array(some), bound * _lifting(smoothing, used, n) @ functions, bound,
-                  _couples_of(mechanism, usual, budget))
+    return Shapes(
+        np.array(some),
+        bound * _lifting(smoothing, used, n) @ functions,
+        bound,
+        _couples_of(mechanism, usual, budget),
+    )
 
 
 def _couples_of(mechanism: Any, usual: CurveData, budget: Budget) -> Array:
@@ -115,8 +126,9 @@ def _in_noise(mechanism: Any, usual: CurveData, budget: Budget) -> tuple[Array, 
     return summary.space.analysis, weights * sides, is_euclidean
 
 
-def _climbed(weights: Array, is_euclidean: bool, reachable: Array, rng: np.random.Generator
-             ) -> tuple[float, Array, Array]:
+def _climbed(
+    weights: Array, is_euclidean: bool, reachable: Array, rng: np.random.Generator
+) -> tuple[float, Array, Array]:
     """The sum that a climb from anywhere reaches, and its x and y."""
     x, y = (reachable @ rng.standard_normal((2, reachable.shape[1], 1)))[..., 0]
     for _ in range(_STEPS):
@@ -169,7 +181,8 @@ def _ends(shapes: Shapes, k: int, rng: np.random.Generator) -> tuple[Array | Non
         before, after = shapes.some[k - 3 * count], shapes.some[k - 3 * count - 1]
         return None, shapes.at_bound(before), shapes.at_bound(after)
     first = _extreme(shapes, rng)
-    second = (-first, first, _extreme(shapes, rng),
-              shapes.at_bound(shapes.random_shape(rng)))[k % 4]
+    second = (-first, first, _extreme(shapes, rng), shapes.at_bound(shapes.random_shape(rng)))[
+        k % 4
+    ]
     others = (None, shapes.at_bound(shapes.random_shape(rng)), _extreme(shapes, rng))[k % 3]
     return others, first, second

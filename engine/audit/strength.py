@@ -73,8 +73,11 @@ class Parts:
         if total == 0:
             return np.ones(1), 0.0
         step = total / _STEPS
-        laws = [(make(size, step), count) for make, sizes in ((_of_laplace, moved), (_of_bit, bits))
-                for size, count in zip(*np.unique(sizes, return_counts=True), strict=True)]
+        laws = [
+            (make(size, step), count)
+            for make, sizes in ((_of_laplace, moved), (_of_bit, bits))
+            for size, count in zip(*np.unique(sizes, return_counts=True), strict=True)
+        ]
         laws += [(_of_vector(size, numbers, step), 1) for size, numbers in vectors]
         return _added(laws), step
 

@@ -30,13 +30,20 @@ from engine.topics.asking import QuestionKind
 def add(commands: Any) -> None:
     """The command with its options."""
     parser = commands.add_parser(
-        "ask", help="answer a question of the dashboard",
-        description="Answer a question of the dashboard. “ask NAME --help” lists its options.")
+        "ask",
+        help="answer a question of the dashboard",
+        description="Answer a question of the dashboard. “ask NAME --help” lists its options.",
+    )
     parser.add_argument("--json", action="store_true", help="print its numbers as one JSON object")
-    parser.add_argument("question", help="its name, a file with the question, or - for standard "
-                        "input")
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="--OPTION VALUE",
-                        help="after a name: its arguments, such as --budget.epsilon 1")
+    parser.add_argument(
+        "question", help="its name, a file with the question, or - for standard input"
+    )
+    parser.add_argument(
+        "words",
+        nargs=argparse.REMAINDER,
+        metavar="--OPTION VALUE",
+        help="after a name: its arguments, such as --budget.epsilon 1",
+    )
     parser.set_defaults(command=command)
 
 
@@ -71,8 +78,11 @@ def command(options: argparse.Namespace) -> None:
         return
     others = [word for word in options.words if word != "--json"]
     if others:
-        raise InputError(f"A file has no options; got {brief(others[0])}.", field="question",
-                         hint=f"Questions with options are {', '.join(kinds.kinds())}.")
+        raise InputError(
+            f"A file has no options; got {brief(others[0])}.",
+            field="question",
+            hint=f"Questions with options are {', '.join(kinds.kinds())}.",
+        )
     _say(kinds.from_json(text_of(name)), options.json or bool(options.words))
 
 
@@ -81,8 +91,12 @@ def _say(question: Question, as_json: bool) -> None:
     answer = question.answer()
     if as_json:
         numbers = question.numbers(answer).items()
-        print(json.dumps({name: value if math.isfinite(value) else None
-                          for name, value in numbers}, ensure_ascii=False))
+        print(
+            json.dumps(
+                {name: value if math.isfinite(value) else None for name, value in numbers},
+                ensure_ascii=False,
+            )
+        )
     else:
         print(question.text(answer))
 
@@ -138,19 +152,27 @@ def _arguments(kind: QuestionKind) -> dict[str, Any]:
     return {name: hints[name] for name in typed.writable(kind.function)} | {"person": Person}
 
 
-def _parser(kind: QuestionKind, texts: Mapping[str, Any], add_help: bool = True
-            ) -> argparse.ArgumentParser:
+def _parser(
+    kind: QuestionKind, texts: Mapping[str, Any], add_help: bool = True
+) -> argparse.ArgumentParser:
     """The options of a question, with those of the members that were chosen."""
     summary, explained = documentation(kind.function)
     parser = argparse.ArgumentParser(
-        prog=f"python -m engine ask {kind.name}", description=f"{kind.page}: {summary}",
+        prog=f"python -m engine ask {kind.name}",
+        description=f"{kind.page}: {summary}",
         epilog="A list of records, a mapping, and any record or member may be given as JSON.",
-        add_help=add_help, allow_abbrev=False)
+        add_help=add_help,
+        allow_abbrev=False,
+    )
     for name, hint in _arguments(kind).items():
         help_text = explained.get(name, _PERSON if hint is Person else "")
         for option in _options(Option(name, hint, help_text), texts, {*kind.tasks}):
-            parser.add_argument(f"--{option.path}", dest=option.path, metavar=_metavar(option.hint),
-                                help=option.help.replace("%", "%%") or None)
+            parser.add_argument(
+                f"--{option.path}",
+                dest=option.path,
+                metavar=_metavar(option.hint),
+                help=option.help.replace("%", "%%") or None,
+            )
     parser.add_argument("--json", action="store_true", help="print its numbers as one JSON object")
     return parser
 
@@ -159,8 +181,11 @@ def _options(option: Option, texts: Mapping[str, Any], tasks: set[str]) -> Itera
     """An option and those of its parts, with the members that serve one of these tasks."""
     kind = _kind(option.hint)
     if issubclass(kind, Parameterised):
-        keys = [cls.key for cls in kind.registry.all()
-                if issubclass(cls, kind) and (not tasks or tasks & cls.tasks)]
+        keys = [
+            cls.key
+            for cls in kind.registry.all()
+            if issubclass(cls, kind) and (not tasks or tasks & cls.tasks)
+        ]
         yield Option(option.path, option.hint, f"one of {', '.join(keys)}")
         if texts.get(option.path) in keys:
             for parameter in kind.registry.get(texts[option.path]).parameters():
@@ -180,22 +205,36 @@ def _value(option: Option, texts: Mapping[str, str]) -> Any:
     if text is not None and (text.startswith(("{", "[")) or issubclass(kind, Mapping)):
         return json_of(text, option.path)
     if issubclass(kind, Parameterised):
-        return _MISSING if text is None else {"key": text, "parameters": {
-            parameter.name: _scalar(_hint(parameter), texts[path])
-            for parameter in kind.registry.get(text).parameters()
-            if (path := f"{option.path}.{parameter.name}") in texts}}
+        return (
+            _MISSING
+            if text is None
+            else {
+                "key": text,
+                "parameters": {
+                    parameter.name: _scalar(_hint(parameter), texts[path])
+                    for parameter in kind.registry.get(text).parameters()
+                    if (path := f"{option.path}.{parameter.name}") in texts
+                },
+            }
+        )
     if is_dataclass(kind) and text is None:
         hints = typing.get_type_hints(kind)
-        parts = {part.name: _value(Option(f"{option.path}.{part.name}", hints[part.name]), texts)
-                 for part in fields(kind) if part.init}
+        parts = {
+            part.name: _value(Option(f"{option.path}.{part.name}", hints[part.name]), texts)
+            for part in fields(kind)
+            if part.init
+        }
         return {name: part for name, part in parts.items() if part is not _MISSING} or _MISSING
     if text is None:
         return _MISSING
     if kind in (tuple, Sequence):
         part = typing.get_args(_without_none(option.hint)[0])[0]
         are_members = isinstance(_kind(part), type) and issubclass(_kind(part), Parameterised)
-        return [{"key": word.strip()} if are_members else _scalar(part, word.strip())
-                for word in text.split(",") if word.strip()]
+        return [
+            {"key": word.strip()} if are_members else _scalar(part, word.strip())
+            for word in text.split(",")
+            if word.strip()
+        ]
     return _scalar(option.hint, text)
 
 
@@ -238,7 +277,8 @@ def _metavar(hint: Any) -> str:
     if is_dataclass(kind) or issubclass(kind, Mapping):
         return "JSON"
     return {int: "N", float: "X", bool: "true|false", tuple: "A,B", Sequence: "A,B"}.get(
-        kind, "TEXT")
+        kind, "TEXT"
+    )
 
 
 def documentation(described: Callable[..., Any]) -> tuple[str, dict[str, str]]:

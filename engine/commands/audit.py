@@ -32,26 +32,53 @@ def add(commands: Any) -> None:
 
 def _add_what(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("mechanism", nargs="?", help="key of one mechanism (default: all)")
-    parser.add_argument("--broken", metavar="NAME", help="audit a broken variant instead, which "
-                        "must be caught; “all” takes every one, of the mechanism if one is given")
-    parser.add_argument("--epsilon", action="append", metavar="E",
-                        type=arguments.number(MIN_EPSILON, MAX_EPSILON), help="claim to audit "
-                        "at, instead of the default; may be given several times")
-    parser.add_argument("--scenario", metavar="FILE", help="audit the mechanism of a scenario at "
-                        "its budget, around its simulated data (- for standard input)")
-    parser.add_argument("--small", action="store_true", help="with --scenario: around small data "
-                        "that are made for the attack")
+    parser.add_argument(
+        "--broken",
+        metavar="NAME",
+        help="audit a broken variant instead, which "
+        "must be caught; “all” takes every one, of the mechanism if one is given",
+    )
+    parser.add_argument(
+        "--epsilon",
+        action="append",
+        metavar="E",
+        type=arguments.number(MIN_EPSILON, MAX_EPSILON),
+        help="claim to audit at, instead of the default; may be given several times",
+    )
+    parser.add_argument(
+        "--scenario",
+        metavar="FILE",
+        help="audit the mechanism of a scenario at "
+        "its budget, around its simulated data (- for standard input)",
+    )
+    parser.add_argument(
+        "--small",
+        action="store_true",
+        help="with --scenario: around small data that are made for the attack",
+    )
 
 
 def _add_how(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--executor", default="serial", help="serial (default) or processes:N")
-    parser.add_argument("--seconds", type=arguments.number(0, 1e6), default=20.0,
-                        help="at most so long for each (default: 20)")
-    parser.add_argument("--tries", type=arguments.whole(1, 10**7), default=4000,
-                        help="pairs of neighbours for each (default: 4000)")
-    parser.add_argument("--runs", type=arguments.whole(0, 10**8), default=1_000_000,
-                        help="at most so many releases of each data set of the worst pair, for the "
-                        "lower bound (default: 1000000; fewer where they show enough)")
+    parser.add_argument(
+        "--seconds",
+        type=arguments.number(0, 1e6),
+        default=20.0,
+        help="at most so long for each (default: 20)",
+    )
+    parser.add_argument(
+        "--tries",
+        type=arguments.whole(1, 10**7),
+        default=4000,
+        help="pairs of neighbours for each (default: 4000)",
+    )
+    parser.add_argument(
+        "--runs",
+        type=arguments.whole(0, 10**8),
+        default=1_000_000,
+        help="at most so many releases of each data set of the worst pair, for the "
+        "lower bound (default: 1000000; fewer where they show enough)",
+    )
     parser.add_argument("--seed", type=arguments.seed, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -73,13 +100,17 @@ def command(options: argparse.Namespace) -> Exit:
 Audited = tuple[str, str, Callable[..., audit.Report]]  # name, what is wrong with it, its audit
 
 
-def _audits(cases: list[Audited], options: argparse.Namespace
-            ) -> Iterator[tuple[Audited, audit.Report]]:
+def _audits(
+    cases: list[Audited], options: argparse.Namespace
+) -> Iterator[tuple[Audited, audit.Report]]:
     """Every audit with its report, in order."""
     with executors.make(options.executor) as executor:
         limits = {"tries": options.tries, "runs": options.runs, "seconds": options.seconds}
-        futures = [executor.submit(audit_of, seed=options.seed, **limits)
-                   for _, _, audit_of in cases] if executors.n_workers(executor) > 1 else None
+        futures = (
+            [executor.submit(audit_of, seed=options.seed, **limits) for _, _, audit_of in cases]
+            if executors.n_workers(executor) > 1
+            else None
+        )
         for k, audited in enumerate(cases):
             report = futures[k].result() if futures else audited[2](seed=options.seed, **limits)
             yield audited, report
@@ -89,17 +120,26 @@ def _audited(options: argparse.Namespace) -> list[Audited]:
     """What is audited: a scenario, all cases, or broken variants, at every ε that was given."""
     if options.scenario:
         return [_of_scenario(options)]
-    cases = [(name, fault, variant) for name, fault, case in _cases(options)
-             for variant in ([case.at(Budget(epsilon, case.budget.delta))
-                              for epsilon in options.epsilon] if options.epsilon else [case])]
+    cases = [
+        (name, fault, variant)
+        for name, fault, case in _cases(options)
+        for variant in (
+            [case.at(Budget(epsilon, case.budget.delta)) for epsilon in options.epsilon]
+            if options.epsilon
+            else [case]
+        )
+    ]
     return [(name, fault, partial(audit.audit_case, case)) for name, fault, case in cases]
 
 
 def _of_scenario(options: argparse.Namespace) -> Audited:
     stated = scenario.from_json(text_of(options.scenario))
     attack = audit_topic.Attack(
-        stated.mechanism, min(stated.budgets, key=lambda budget: budget.epsilon),
-        None if options.small else stated.source, options.broken or "")
+        stated.mechanism,
+        min(stated.budgets, key=lambda budget: budget.epsilon),
+        None if options.small else stated.source,
+        options.broken or "",
+    )
     return attack.name, attack.fault, partial(audit_topic.finished, attack)
 
 
@@ -107,12 +147,19 @@ def _cases(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:
     """Names, what is wrong with each where something is, and cases."""
     cls = mechanisms.get(options.mechanism) if options.mechanism else None
     if options.broken is None:
-        return [(member.key, "", case) for member in (mechanisms.all() if cls is None else [cls])
-                for case in audit.cases_of(member)]
+        return [
+            (member.key, "", case)
+            for member in (mechanisms.all() if cls is None else [cls])
+            for case in audit.cases_of(member)
+        ]
     bugs = broken.bugs() if options.broken == "all" else (broken.get(options.broken),)
-    variants = [(bug.name, bug.what, bug.case) for bug in bugs
-              if cls is None or isinstance(bug.case.mechanism, cls)]
+    variants = [
+        (bug.name, bug.what, bug.case)
+        for bug in bugs
+        if cls is None or isinstance(bug.case.mechanism, cls)
+    ]
     if not variants:
-        raise InputError(f"This is no broken variant of {brief(options.mechanism)}.",
-                         field="broken")
+        raise InputError(
+            f"This is no broken variant of {brief(options.mechanism)}.", field="broken"
+        )
     return variants

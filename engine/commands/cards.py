@@ -43,22 +43,38 @@ def add(commands: Any) -> None:
 
 def _add_ask(commands: Any) -> None:
     parser = commands.add_parser(
-        "ask-card", help="ask a released curve, from its guarantee card alone",
+        "ask-card",
+        help="ask a released curve, from its guarantee card alone",
         description="Answers of a released curve, from its guarantee card alone. Asking costs no "
         "privacy: nothing is charged.",
-        epilog="Questions and their options: " + "; ".join(
-            " ".join([cls.key, *(f"--{p.name} {'|'.join(p.choices) or 'X'}"
-                                 for p in cls.parameters())]) for cls in curve_questions.all())
-        .replace("%", "%%"))
+        epilog="Questions and their options: "
+        + "; ".join(
+            " ".join(
+                [cls.key, *(f"--{p.name} {'|'.join(p.choices) or 'X'}" for p in cls.parameters())]
+            )
+            for cls in curve_questions.all()
+        ).replace("%", "%%"),
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--together", action="store_true", help="answers that all hold at once "
-                        "with 95 %%, off the simultaneous band")
-    parser.add_argument("card", help="the file guarantee.json of a release, or - for standard "
-                        "input")
-    parser.add_argument("question", nargs="?", help="what is asked; without it, every question "
-                        "with its default times and level")
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="--OPTION VALUE",
-                        help="of the question, such as --time 13")
+    parser.add_argument(
+        "--together",
+        action="store_true",
+        help="answers that all hold at once with 95 %%, off the simultaneous band",
+    )
+    parser.add_argument(
+        "card", help="the file guarantee.json of a release, or - for standard input"
+    )
+    parser.add_argument(
+        "question",
+        nargs="?",
+        help="what is asked; without it, every question with its default times and level",
+    )
+    parser.add_argument(
+        "words",
+        nargs=argparse.REMAINDER,
+        metavar="--OPTION VALUE",
+        help="of the question, such as --time 13",
+    )
     parser.set_defaults(command=ask)
 
 
@@ -76,12 +92,21 @@ def ask(options: argparse.Namespace) -> None:
     if options.question is None:
         questions = [cls() for cls in curve_questions.all()]
     else:
-        questions = [curve_questions.build(options.question, _options_of(
-            options.words, curve_questions.get(options.question).parameters()))]
+        questions = [
+            curve_questions.build(
+                options.question,
+                _options_of(options.words, curve_questions.get(options.question).parameters()),
+            )
+        ]
     answers = {question.key: question.answer(curve) for question in questions}
     if options.json:
-        print(json.dumps({key: answer.plain() for key, answer in answers.items()},
-                         ensure_ascii=False, allow_nan=False))
+        print(
+            json.dumps(
+                {key: answer.plain() for key, answer in answers.items()},
+                ensure_ascii=False,
+                allow_nan=False,
+            )
+        )
         return
     if is_doubtful(card):
         print(quality.DOUBTFUL)
@@ -96,12 +121,16 @@ def _options_of(words: list[str], known: tuple[Parameter, ...]) -> dict[str, Any
     """Options as parameters: pairs of `--name value`."""
     kinds, values = {p.name: p.kind for p in known}, dict[str, Any]()
     if len(words) % 2:
-        raise InputError("Each option needs a value.", field="question",
-                         hint="For example --time 13.")
+        raise InputError(
+            "Each option needs a value.", field="question", hint="For example --time 13."
+        )
     for name, text in zip(words[::2], words[1::2], strict=True):
         if not name.startswith("--"):
-            raise InputError(f"Options begin with two dashes; got {brief(name)}.",
-                             field="question", hint=f"It has {', '.join(kinds)}.")
+            raise InputError(
+                f"Options begin with two dashes; got {brief(name)}.",
+                field="question",
+                hint=f"It has {', '.join(kinds)}.",
+            )
         key = name[2:]
         values[key] = _number(text, key) if kinds.get(key) is float else text
     return values
@@ -122,12 +151,18 @@ _HOLDS = {True: "right", False: "WRONG", None: "not known"}
 
 def _add_check(commands: Any) -> None:
     parser = commands.add_parser(
-        "check-files", help="check published files against each other and the ledger",
+        "check-files",
+        help="check published files against each other and the ledger",
         description="Compares the files of a release with what the ledger makes again, byte for "
         "byte, and with each other. Ends with 1 if something is wrong, and with 3 if something is "
-        "not known, as without the ledger.")
-    parser.add_argument("files", nargs="+", metavar="FILE",
-                        help="the .zip of a release, or its files with guarantee.json among them")
+        "not known, as without the ledger.",
+    )
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="the .zip of a release, or its files with guarantee.json among them",
+    )
     parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: that of releases)")
     parser.set_defaults(command=check_files)
 
@@ -154,14 +189,20 @@ def check_files(options: argparse.Namespace) -> Exit:
 
 def _add_compare(commands: Any) -> None:
     parser = commands.add_parser(
-        "compare-cards", help="compare released groups of people, from their guarantee cards alone",
+        "compare-cards",
+        help="compare released groups of people, from their guarantee cards alone",
         description="Compares the released mean curves of groups of which nobody is in two: where "
-        "they differ, by how much, and one test. Comparing costs no privacy: nothing is charged.")
-    parser.add_argument("cards", nargs="+", metavar="CARD",
-                        help="the files guarantee.json of two or more releases")
-    parser.add_argument("--disjoint", action="store_true",
-                        help="states that nobody is in two of the groups; cards of groups that "
-                        "were published together state it themselves")
+        "they differ, by how much, and one test. Comparing costs no privacy: nothing is charged.",
+    )
+    parser.add_argument(
+        "cards", nargs="+", metavar="CARD", help="the files guarantee.json of two or more releases"
+    )
+    parser.add_argument(
+        "--disjoint",
+        action="store_true",
+        help="states that nobody is in two of the groups; cards of groups that "
+        "were published together state it themselves",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(command=compare)
 
@@ -174,18 +215,38 @@ def compare(options: argparse.Namespace) -> None:
     InputError
         If a card cannot be read, or the groups cannot be compared.
     """
-    compared = comparison([json_of(text_of(path), "card") for path in options.cards],
-                          options.disjoint)
+    compared = comparison(
+        [json_of(text_of(path), "card") for path in options.cards], options.disjoint
+    )
     if not options.json:
         print("\n".join(compared.sentences()))
         return
-    print(json.dumps({
-        "doubtful": compared.doubtful, "untested": compared.untested,
-        **({} if compared.doubtful else {"p": compared.p, "p_anywhere": compared.p_anywhere,
-                                         "p_broad": compared.p_broad}),
-        "pairs": [{"groups": [compared.names[first], compared.names[second]],
-                   **asdict(compared.differences(first, second))}
-                  for first, second in compared.pairs]}, ensure_ascii=False, allow_nan=False))
+    print(
+        json.dumps(
+            {
+                "doubtful": compared.doubtful,
+                "untested": compared.untested,
+                **(
+                    {}
+                    if compared.doubtful
+                    else {
+                        "p": compared.p,
+                        "p_anywhere": compared.p_anywhere,
+                        "p_broad": compared.p_broad,
+                    }
+                ),
+                "pairs": [
+                    {
+                        "groups": [compared.names[first], compared.names[second]],
+                        **asdict(compared.differences(first, second)),
+                    }
+                    for first, second in compared.pairs
+                ],
+            },
+            ensure_ascii=False,
+            allow_nan=False,
+        )
+    )
 
 
 # -- `record CARD`: for the registry of deployments ------------------------------------------------
@@ -193,11 +254,14 @@ def compare(options: argparse.Namespace) -> None:
 
 def _add_record(commands: Any) -> None:
     parser = commands.add_parser(
-        "record", help="a record for the registry of deployments, from a guarantee card",
+        "record",
+        help="a record for the registry of deployments, from a guarantee card",
         description="Writes the YAML of one release for the registry of deployments of "
-        "differential privacy, as a draft. What no card knows is asked.")
-    parser.add_argument("card", help="the file guarantee.json of a release, or - for standard "
-                        "input")
+        "differential privacy, as a draft. What no card knows is asked.",
+    )
+    parser.add_argument(
+        "card", help="the file guarantee.json of a release, or - for standard input"
+    )
     parser.add_argument("--curator", required=True, help="who holds the data")
     parser.add_argument("--use", required=True, help="what the release is meant for")
     parser.add_argument("--region", required=True, help="where its people are")
@@ -216,8 +280,9 @@ def record(options: argparse.Namespace) -> None:
     InputError
         If the card cannot be read or is of an earlier version.
     """
-    answers = deployment_record.Answers(options.curator, options.use, options.region, options.why,
-                                        options.address, options.author)
+    answers = deployment_record.Answers(
+        options.curator, options.use, options.region, options.why, options.address, options.author
+    )
     made = deployment_record.record(json_of(text_of(options.card), "card"), answers)
     text = deployment_record.as_yaml(made)
     if options.output is None:
@@ -235,17 +300,22 @@ _LONGEST_NAME = 80
 
 def _add_synthetic(commands: Any) -> None:
     parser = commands.add_parser(
-        "synthetic", help="synthetic people, drawn from a guarantee card alone",
+        "synthetic",
+        help="synthetic people, drawn from a guarantee card alone",
         description="Draws people who do not exist from a released mean curve and from how people "
         "vary around it. Drawing costs no privacy: nothing is charged.",
-        epilog=what_they_keep())
-    parser.add_argument("card", help="the file guarantee.json of a release, or - for standard "
-                        "input")
+        epilog=what_they_keep(),
+    )
+    parser.add_argument(
+        "card", help="the file guarantee.json of a release, or - for standard input"
+    )
     parser.add_argument("--people", type=int, default=1000, help="how many (default: 1000)")
-    parser.add_argument("--observations", type=int, help="of each (default: as most people of the "
-                        "data have)")
-    parser.add_argument("--seed", type=int, default=1, help="of chance; nothing of the data is in "
-                        "it (default: 1)")
+    parser.add_argument(
+        "--observations", type=int, help="of each (default: as most people of the data have)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="of chance; nothing of the data is in it (default: 1)"
+    )
     parser.add_argument("--output", type=Path, help="file to write; without it, standard output")
     parser.set_defaults(command=synthetic)
 
@@ -262,8 +332,9 @@ def synthetic(options: argparse.Namespace) -> None:
     curve = read(card)
     if options.seed < 0:
         raise InputError("The seed must be 0 or more.", field="seed")
-    people = synthetic_people(curve, options.people, np.random.default_rng(options.seed),
-                              options.observations)
+    people = synthetic_people(
+        curve, options.people, np.random.default_rng(options.seed), options.observations
+    )
     text = as_csv(people, curve, f"{_card_watermark(card)} Seed {options.seed}.")
     if options.output is None:
         print(text, end="")

@@ -32,12 +32,20 @@ class Table:
 
 _TABLES = {
     "mean": Table("coverage", 160, table.settings, table.measured, table.as_markdown),
-    **{name: Table(f"coverage of {name}", repeats, topic.settings, topic.measured,
-                   topic.as_markdown)
-       for name, repeats, topic in (("percentiles", 40, percentiles), ("counts", 400, counts),
-                                    ("covariates", 120, covariates), ("sparse", 400, sparse),
-                                    ("wavelets", 200, wavelets))},
-    "sites": Table("coverage of sites", 100, sites.networks, sites.measured, sites.as_markdown)}
+    **{
+        name: Table(
+            f"coverage of {name}", repeats, topic.settings, topic.measured, topic.as_markdown
+        )
+        for name, repeats, topic in (
+            ("percentiles", 40, percentiles),
+            ("counts", 400, counts),
+            ("covariates", 120, covariates),
+            ("sparse", 400, sparse),
+            ("wavelets", 200, wavelets),
+        )
+    },
+    "sites": Table("coverage of sites", 100, sites.networks, sites.measured, sites.as_markdown),
+}
 _ALL = "all"
 _MAX = 10_000  # repeats
 
@@ -45,29 +53,44 @@ _MAX = 10_000  # repeats
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """The command and its options."""
     parser = commands.add_parser(
-        "coverage", help="measure the coverage of confidence bands on uneven, sparse and skewed "
-                         "data")
-    parser.add_argument("--of", choices=(*_TABLES, _ALL), default="mean",
-                        help="mean curves, percentile or counting curves, effects of covariates, "
-                             "sparse or wavelet regression, mean curves of several sites, or all")
+        "coverage",
+        help="measure the coverage of confidence bands on uneven, sparse and skewed data",
+    )
+    parser.add_argument(
+        "--of",
+        choices=(*_TABLES, _ALL),
+        default="mean",
+        help="mean curves, percentile or counting curves, effects of covariates, "
+        "sparse or wavelet regression, mean curves of several sites, or all",
+    )
     parser.add_argument("--repeats", type=int, help="data sets of each row")
     parser.add_argument("--seed", type=arguments.seed, default=1)
     parser.add_argument("--only", default="", metavar="WORD", help="rows whose label has this word")
-    parser.add_argument("--write", type=Path, nargs="+", default=[], metavar="FILE",
-                        help="put each table into the one of these files that has its two marks")
+    parser.add_argument(
+        "--write",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="put each table into the one of these files that has its two marks",
+    )
     parser.set_defaults(command=_run)
 
 
 def _run(options: argparse.Namespace) -> Exit:
     """Measure, and end with 1 if a band or an interval does not hold."""
     if options.repeats is not None and not 1 <= options.repeats <= _MAX:
-        raise InputError(f"“repeats” must lie between 1 and {_MAX}; got {options.repeats}.",
-                         field="repeats")
+        raise InputError(
+            f"“repeats” must lie between 1 and {_MAX}; got {options.repeats}.", field="repeats"
+        )
     chosen = list(_TABLES.values()) if options.of == _ALL else [_TABLES[options.of]]
     places = [_place(each.mark, options.write) for each in chosen]  # before minutes of work
     if options.only and options.write:
-        raise InputError("A table is written whole, not with some of its rows.", field="only",
-                         hint="Leave out either --only or --write.")
+        raise InputError(
+            "A table is written whole, not with some of its rows.",
+            field="only",
+            hint="Leave out either --only or --write.",
+        )
     hold = []
     for each, place in zip(chosen, places, strict=True):
         text, holds = _measured(each, options)
@@ -75,8 +98,11 @@ def _run(options: argparse.Namespace) -> Exit:
         if place is not None:
             _write(place, text, each.mark)
     if not hold:
-        raise InputError(f"No row has {brief(options.only)} in its label.", field="only",
-                         hint="Leave --only out to see all labels.")
+        raise InputError(
+            f"No row has {brief(options.only)} in its label.",
+            field="only",
+            hint="Leave --only out to see all labels.",
+        )
     return Exit.of(hold)
 
 
@@ -103,8 +129,11 @@ def _place(mark: str, files: Sequence[Path]) -> Path | None:
         text = text_of(str(existing_file(path, "write")), "write")
         if 0 <= text.find(first) < text.find(last):
             return path
-    raise InputError("No file has a place for the table.", field="write",
-                     hint=f"Put the lines {first.strip()} and {last.strip()} there.")
+    raise InputError(
+        "No file has a place for the table.",
+        field="write",
+        hint=f"Put the lines {first.strip()} and {last.strip()} there.",
+    )
 
 
 def _write(path: Path, table_text: str, mark: str) -> None:

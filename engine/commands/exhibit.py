@@ -30,13 +30,22 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("exhibit", help="replicate a figure or table of a paper")
     parser.add_argument("key", nargs="?", help="PAPER/EXHIBIT, or “all”; without it, a list")
     parser.add_argument("--full", action="store_true", help="the paper's own sizes and repeats")
-    parser.add_argument("--executor", default="processes:2",
-                        help="serial, processes:N (default: processes:2) or dask://HOST:PORT")
-    parser.add_argument("--out", metavar="DIR",
-                        help="write the drawing (HTML), the table (CSV) and all of it (JSON)")
-    parser.add_argument("--store", action="store_true",
-                        help="renew the results that come with the engine, in the form that is "
-                        "run; with --resume, those that are not there in the present form")
+    parser.add_argument(
+        "--executor",
+        default="processes:2",
+        help="serial, processes:N (default: processes:2) or dask://HOST:PORT",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="write the drawing (HTML), the table (CSV) and all of it (JSON)",
+    )
+    parser.add_argument(
+        "--store",
+        action="store_true",
+        help="renew the results that come with the engine, in the form that is "
+        "run; with --resume, those that are not there in the present form",
+    )
     parser.add_argument("--resume", metavar="DIR", help="keep finished parts in this folder")
     arguments.add_limits(parser)
     parser.set_defaults(command=command)
@@ -86,16 +95,22 @@ def _run_and_print(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) 
     result = _result(paper, exhibit, form, options)
     findings = exhibit.findings(result.table)
     lines = [exhibit_words.claim(*pair) for pair in zip(exhibit.claims, findings, strict=True)]
-    print("\n  ".join([f"{paper.key}/{exhibit.key}: {exhibit.title} ({result.seconds:.1f} s)",
-                       *lines]), flush=True)
+    print(
+        "\n  ".join(
+            [f"{paper.key}/{exhibit.key}: {exhibit.title} ({result.seconds:.1f} s)", *lines]
+        ),
+        flush=True,
+    )
     if options.out is not None:
         _write(folder_to_fill(options.out), paper, exhibit, result, lines)
     if options.store:
         path = exhibit_files.path_of(paper, exhibit, form)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(exhibit_files.as_json(paper, exhibit, result), "utf-8")
-    return all(finding.holds or claim.fails_because
-               for claim, finding in zip(exhibit.claims, findings, strict=True))
+    return all(
+        finding.holds or claim.fails_because
+        for claim, finding in zip(exhibit.claims, findings, strict=True)
+    )
 
 
 def _result(paper: Paper, exhibit: Exhibit, form: Form, options: argparse.Namespace) -> Result:
@@ -109,14 +124,16 @@ def _result(paper: Paper, exhibit: Exhibit, form: Form, options: argparse.Namesp
         return stored
     rows = RowFiles(options.resume)
     with executors.make(options.executor) as executor:
-        steps = run(exhibit, form, executor, PartFiles(options.resume), arguments.limits(options),
-                    rows)
+        steps = run(
+            exhibit, form, executor, PartFiles(options.resume), arguments.limits(options), rows
+        )
         result = _with_progress(_timed(steps, rows, key))
     return replace(result, seconds=rows.seconds(key))
 
 
-def _timed(steps: Generator[Progress, None, Result], rows: RowFiles, key: str
-           ) -> Generator[Progress, None, Result]:
+def _timed(
+    steps: Generator[Progress, None, Result], rows: RowFiles, key: str
+) -> Generator[Progress, None, Result]:
     """The same steps; each is counted as it ends, since a run that is killed cannot count later."""
     while True:
         start = time.perf_counter()
@@ -139,8 +156,12 @@ def _with_progress(steps: Generator[Progress, None, Result]) -> Result:
             result: Result = end.value
             return result
         if sys.stderr.isatty():
-            print(f"\r{step.done} of {step.total}   ", end="\n" * (step.done == step.total),
-                  file=sys.stderr, flush=True)
+            print(
+                f"\r{step.done} of {step.total}   ",
+                end="\n" * (step.done == step.total),
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 def _write(folder: Path, paper: Paper, exhibit: Exhibit, result: Result, lines: list[str]) -> None:
@@ -148,10 +169,16 @@ def _write(folder: Path, paper: Paper, exhibit: Exhibit, result: Result, lines: 
 
     stem = exhibit_files.name(paper, exhibit)
     panels = [(panel.title, panel.chart) for panel in exhibit.draw(result.table)]
-    texts = {f"{stem}.json": exhibit_files.as_json(paper, exhibit, result),
-             f"{stem}.csv": exhibit_files.as_csv(paper, exhibit, result),
-             f"{stem}.html": rendered.page(f"{paper.title}: {exhibit.title}", exhibit.about, panels,
-                                           [*lines, exhibit_words.made(result)]),
-             rendered.SCRIPT: rendered.script()}
+    texts = {
+        f"{stem}.json": exhibit_files.as_json(paper, exhibit, result),
+        f"{stem}.csv": exhibit_files.as_csv(paper, exhibit, result),
+        f"{stem}.html": rendered.page(
+            f"{paper.title}: {exhibit.title}",
+            exhibit.about,
+            panels,
+            [*lines, exhibit_words.made(result)],
+        ),
+        rendered.SCRIPT: rendered.script(),
+    }
     for name, text in texts.items():
         write_whole(folder / name, text.encode())

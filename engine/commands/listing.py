@@ -20,8 +20,9 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("list", help="sources, mechanisms and rates with parameters")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(command=command)
-    parser = commands.add_parser("schema", help="JSON Schema of a scenario, a plan or a guarantee "
-                                 "card")
+    parser = commands.add_parser(
+        "schema", help="JSON Schema of a scenario, a plan or a guarantee card"
+    )
     parser.add_argument("name", choices=schemas.SCHEMAS)
     parser.set_defaults(command=schema)
 
@@ -47,8 +48,12 @@ def command(options: argparse.Namespace) -> None:
 
 
 def _described(cls: Any) -> dict[str, Any]:
-    described = {"key": cls.key, "label": cls.label, "tasks": sorted(cls.tasks),
-                 "parameters": [p.as_dict() for p in parameters(cls)]}
+    described = {
+        "key": cls.key,
+        "label": cls.label,
+        "tasks": sorted(cls.tasks),
+        "parameters": [p.as_dict() for p in parameters(cls)],
+    }
     for fact in ("guarantee", "reference"):
         if hasattr(cls, fact):
             described[fact] = getattr(cls, fact)

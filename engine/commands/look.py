@@ -29,40 +29,61 @@ def add(commands: Any) -> None:
     """Add both commands with their options."""
     parser = commands.add_parser("look", help="draw a file of your own, for your eyes alone")
     _add_file(parser)
-    parser.add_argument("-o", "--out", metavar="PICTURE", default="look.html",
-                        help="where to: .html or .svg (default: look.html)")
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="PICTURE",
+        default="look.html",
+        help="where to: .html or .svg (default: look.html)",
+    )
     parser.set_defaults(command=look)
     parser = commands.add_parser(
-        "propose", help="propose how a file of your own is read, with what you have to say")
+        "propose", help="propose how a file of your own is read, with what you have to say"
+    )
     _add_file(parser)
-    parser.add_argument("-o", "--out", metavar="READING", default="-",
-                        help="where to write the reading, as JSON (default: standard output)")
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="READING",
+        default="-",
+        help="where to write the reading, as JSON (default: standard output)",
+    )
     parser.set_defaults(command=propose)
 
 
 def _add_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", help="CSV, TSV, XLSX, an export of a device, or a .zip of these; "
-                        "or a request that names one, whose columns and dates are taken as stated")
-    parser.add_argument("--data", choices=[kind.value for kind in FileKind],
-                        help="what the file holds of each person (default: told by its columns)")
-    parser.add_argument("--encoding", choices=ENCODINGS, default="",
-                        help="of its text (default: found)")
+    parser.add_argument(
+        "file",
+        help="CSV, TSV, XLSX, an export of a device, or a .zip of these; "
+        "or a request that names one, whose columns and dates are taken as stated",
+    )
+    parser.add_argument(
+        "--data",
+        choices=[kind.value for kind in FileKind],
+        help="what the file holds of each person (default: told by its columns)",
+    )
+    parser.add_argument(
+        "--encoding", choices=ENCODINGS, default="", help="of its text (default: found)"
+    )
     parser.add_argument("--sheet", default="", help="of a workbook (default: the first)")
 
 
 def look(options: argparse.Namespace) -> None:
     """Draw the file by its likeliest reading, and print what is to be known of it."""
     if not options.out.endswith(_ENDINGS):
-        raise InputError("A look is written as .html or .svg.", field="out",
-                         hint="For example -o look.html.")
+        raise InputError(
+            "A look is written as .html or .svg.", field="out", hint="For example -o look.html."
+        )
     content, proposal = _proposed(options)
     looked = looked_at(read_people(content, proposal.likely), proposal)
     for line in looked.lines:
         print(line)
     text = looked.svg() if options.out.endswith(".svg") else looked.html()
     write_whole(file_to_keep(options.out, "out"), text.encode())
-    print(f"{MARK}: {called(options.out)} and these lines hold what stands in the file.",
-          file=sys.stderr)
+    print(
+        f"{MARK}: {called(options.out)} and these lines hold what stands in the file.",
+        file=sys.stderr,
+    )
 
 
 def propose(options: argparse.Namespace) -> None:
@@ -74,8 +95,11 @@ def propose(options: argparse.Namespace) -> None:
         return
     write_whole(file_to_keep(options.out, "out"), f"{text}\n".encode())
     print(*proposal.lines, sep="\n")
-    print(f"{called(options.out)} is the “reading” of a request." if not proposal.gaps else
-          f"{called(options.out)} has gaps: fill them before you publish.")
+    print(
+        f"{called(options.out)} is the “reading” of a request."
+        if not proposal.gaps
+        else f"{called(options.out)} has gaps: fill them before you publish."
+    )
 
 
 def _proposed(options: argparse.Namespace) -> tuple[bytes, Proposal]:
@@ -86,12 +110,14 @@ def _proposed(options: argparse.Namespace) -> tuple[bytes, Proposal]:
         request = json_of(text_of(options.file), "request")
         stated = checked_object(request.get("data", {}), "data")
         if not isinstance(stated.get("file"), str):
-            raise InputError("The request names no file.", field="file",
-                             hint="Name it as “file” in its “data”.")
+            raise InputError(
+                "The request names no file.", field="file", hint="Name it as “file” in its “data”."
+            )
         kind = kind or _kind_of(parsing.mechanism_of(request).main_task)
         content = bytes_of(Path(options.file).parent / stated["file"], MAX_BYTES)
-    return content, propose_within(content, data=kind, stated=stated, encoding=options.encoding,
-                                   sheet=options.sheet)
+    return content, propose_within(
+        content, data=kind, stated=stated, encoding=options.encoding, sheet=options.sheet
+    )
 
 
 def _kind_of(task: Task) -> DataType | Counted:

@@ -25,48 +25,93 @@ from engine.topics.planning import words as planning_words
 def add(commands: Any) -> None:
     """The command with its options."""
     parser = commands.add_parser(
-        "plan", help="solve a scenario for the budget, or a size, that reaches a target error")
+        "plan", help="solve a scenario for the budget, or a size, that reaches a target error"
+    )
     parser.add_argument("file", help="scenario file, or - for standard input")
-    parser.add_argument("--unknown", choices=planning_topic.DIALS, default="epsilon",
-                        help="what to solve for (default: epsilon)")
-    parser.add_argument("--target", type=arguments.number(1e-12, 1e12), default=1.0,
-                        help="error to reach, in the unit of the values")
-    parser.add_argument("--difference", type=float, metavar="D", help="instead: how many people "
-                        "each of two groups needs to show this difference, in the unit of the "
-                        "values; needs --at")
-    parser.add_argument("--at", type=float, metavar="T",
-                        help="the time of that difference, in the unit of times")
-    parser.add_argument("--power", type=float, default=power.DEFAULT_POWER, metavar="P",
-                        help="probability of showing it (default: 0.8)")
-    parser.add_argument("--curve", default="", metavar="NAME",
-                        help="the one of several curves whose error counts, such as \"95 %%\" of "
-                             "percentile curves (default: all together)")
+    parser.add_argument(
+        "--unknown",
+        choices=planning_topic.DIALS,
+        default="epsilon",
+        help="what to solve for (default: epsilon)",
+    )
+    parser.add_argument(
+        "--target",
+        type=arguments.number(1e-12, 1e12),
+        default=1.0,
+        help="error to reach, in the unit of the values",
+    )
+    parser.add_argument(
+        "--difference",
+        type=float,
+        metavar="D",
+        help="instead: how many people "
+        "each of two groups needs to show this difference, in the unit of the "
+        "values; needs --at",
+    )
+    parser.add_argument(
+        "--at", type=float, metavar="T", help="the time of that difference, in the unit of times"
+    )
+    parser.add_argument(
+        "--power",
+        type=float,
+        default=power.DEFAULT_POWER,
+        metavar="P",
+        help="probability of showing it (default: 0.8)",
+    )
+    parser.add_argument(
+        "--curve",
+        default="",
+        metavar="NAME",
+        help='the one of several curves whose error counts, such as "95 %%" of '
+        "percentile curves (default: all together)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(command=command)
 
 
 def _first_of_axes(stated: scenario.Scenario) -> list[str]:
     """Which value of each axis of a scenario is planned for."""
-    return [f"Of the axis {path} the plan takes {values[0]}, the first of {len(values)} values."
-            for path, values in stated.axes.items() if len(values) > 1]
+    return [
+        f"Of the axis {path} the plan takes {values[0]}, the first of {len(values)} values."
+        for path, values in stated.axes.items()
+        if len(values) > 1
+    ]
 
 
 def _difference(options: argparse.Namespace, cell: Cell, seed: int) -> None:
     """How many people two groups need, printed; refused if the time is not stated."""
     if options.at is None:
-        raise InputError("State when the difference is looked for.", field="at",
-                         hint="For example --difference 2 --at 12.")
-    plan = power.people_for_difference(cell.source, cell.mechanism, cell.budgets[0],
-                                       options.difference, options.at, options.power, seed)
+        raise InputError(
+            "State when the difference is looked for.",
+            field="at",
+            hint="For example --difference 2 --at 12.",
+        )
+    plan = power.people_for_difference(
+        cell.source,
+        cell.mechanism,
+        cell.budgets[0],
+        options.difference,
+        options.at,
+        options.power,
+        seed,
+    )
     if options.json:
-        sizes = [{"people": size.people, "power": size.power,
-                  "error": size.error if math.isfinite(size.error) else None}
-                 for size in plan.sizes]
+        sizes = [
+            {
+                "people": size.people,
+                "power": size.power,
+                "error": size.error if math.isfinite(size.error) else None,
+            }
+            for size in plan.sizes
+        ]
         print(json.dumps({**asdict(plan), "sizes": sizes}, ensure_ascii=False, allow_nan=False))
         return
     delta = Delta.of(cell.budgets[0].delta, plan.people or cell.source.sizes.n_curves)
-    print(*power.sentences(plan, cell.source.facts, cell.budgets[0]),
-          *filter(None, [plain_text(delta_concern(delta))]), sep="\n")
+    print(
+        *power.sentences(plan, cell.source.facts, cell.budgets[0]),
+        *filter(None, [plain_text(delta_concern(delta))]),
+        sep="\n",
+    )
 
 
 def command(options: argparse.Namespace) -> None:
@@ -82,25 +127,38 @@ def command(options: argparse.Namespace) -> None:
     if not options.json:
         print(*_first_of_axes(stated), sep="\n", end="\n" * bool(stated.axes))
     if len(set(cell.budgets)) != 1:
-        raise InputError("A plan has one budget for all sites; got several.", field="budgets",
-                         hint="Give the same ε and δ to all of them.")
+        raise InputError(
+            "A plan has one budget for all sites; got several.",
+            field="budgets",
+            hint="Give the same ε and δ to all of them.",
+        )
     budget = cell.budgets[0]
     if options.difference is not None:
         _difference(options, cell, stated.run.seed)
         return
     delta = budget.delta if stated.states_delta else None  # else it follows the people
-    setting = planning_topic.Setting.of(cell.source, cell.mechanism, budget.epsilon, delta,
-                                        options.curve)
-    answer = result_of(planning_topic.plan(setting, options.unknown, options.target,
-                                           stated.run.seed))
+    setting = planning_topic.Setting.of(
+        cell.source, cell.mechanism, budget.epsilon, delta, options.curve
+    )
+    answer = result_of(
+        planning_topic.plan(setting, options.unknown, options.target, stated.run.seed)
+    )
     if options.json:
         print(json.dumps(planning_topic.plain(answer), ensure_ascii=False))
         return
     facts = cell.source.facts
-    for line in (planning_words.question(setting, options.unknown, options.target, facts),
-                 planning_words.verdict(answer, facts), *planning_words.fixes(answer, facts),
-                 *filter(None, [planning_words.broken_promise(answer),
-                                delta_concern(answer.reached.setting.stated_delta)])):
+    for line in (
+        planning_words.question(setting, options.unknown, options.target, facts),
+        planning_words.verdict(answer, facts),
+        *planning_words.fixes(answer, facts),
+        *filter(
+            None,
+            [
+                planning_words.broken_promise(answer),
+                delta_concern(answer.reached.setting.stated_delta),
+            ],
+        ),
+    ):
         print(plain_text(line))
     for step in answer.steps:
         print(plain_text("  " + ": ".join(planning_words.step(step, options.unknown, facts))))

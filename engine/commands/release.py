@@ -37,22 +37,37 @@ from engine.uploads.source import UploadedData
 def add(commands: Any) -> None:
     """The three commands with their options."""
     parser = commands.add_parser(
-        "release", help="publish real data once, and write it to the ledger")
-    parser.add_argument("file", nargs="?",
-                        help="what to publish (see docs), or - for standard input")
-    parser.add_argument("--again", metavar="ID", help="instead: write the files of an earlier "
-                        "release again, from the ledger, at no charge")
+        "release", help="publish real data once, and write it to the ledger"
+    )
+    parser.add_argument(
+        "file", nargs="?", help="what to publish (see docs), or - for standard input"
+    )
+    parser.add_argument(
+        "--again",
+        metavar="ID",
+        help="instead: write the files of an earlier release again, from the ledger, at no charge",
+    )
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
     add_paths(parser)
     add_people(parser)
-    parser.add_argument("--about-file", action="store_true", help="instead: how a file of your own "
-                        "was read and what to look at in it; as private as the data")
-    parser.add_argument("--yes", action="store_true",
-                        help="really publish; without it only the cost is shown")
-    parser.add_argument("--contact", default="", metavar="TEXT", help="who answers questions about "
-                        "the data, for the guarantee card")
-    parser.add_argument("--out", metavar="DIR", default="release",
-                        help="folder for the files (default: release)")
+    parser.add_argument(
+        "--about-file",
+        action="store_true",
+        help="instead: how a file of your own "
+        "was read and what to look at in it; as private as the data",
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="really publish; without it only the cost is shown"
+    )
+    parser.add_argument(
+        "--contact",
+        default="",
+        metavar="TEXT",
+        help="who answers questions about the data, for the guarantee card",
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", default="release", help="folder for the files (default: release)"
+    )
     parser.set_defaults(command=command)
     _add_state_command(commands)
     _add_ledger_command(commands)
@@ -60,37 +75,60 @@ def add(commands: Any) -> None:
 
 def _add_state_command(commands: Any) -> None:
     parser = commands.add_parser(
-        "state", help="freeze the stated facts of a file, then compare the file with them",
+        "state",
+        help="freeze the stated facts of a file, then compare the file with them",
         description="Writes to the ledger what a request states of its file, and then says, for "
         "you alone, where the file contradicts it. A fact may still be changed; the guarantee card "
-        "names it.")
+        "names it.",
+    )
     parser.add_argument("file", help="the request, or - for standard input")
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
-    parser.add_argument("--unseen", action="store_true", help="you state that nobody has looked at "
-                        "the file yet: the card says so")
+    parser.add_argument(
+        "--unseen",
+        action="store_true",
+        help="you state that nobody has looked at the file yet: the card says so",
+    )
     add_paths(parser)
     parser.set_defaults(command=state)
 
 
 def add_people(parser: argparse.ArgumentParser) -> None:
     """Add what the holder says of the people and of the most that they may lose."""
-    parser.add_argument("--people", choices=("same", "others"), help="if people have the curve of "
-                        "somebody released before under other ids: the same people, who are "
-                        "charged together (default), or others, which the ledger records")
-    parser.add_argument("--total-epsilon", type=float, metavar="E", help="most that all "
-                        "releases may cost one person; fixed by the first of a ledger (default: "
-                        f"{ledger.DEFAULT_TOTAL:g})")
-    parser.add_argument("--total-delta", type=float, metavar="D",
-                        help="the same for δ (default: a tenth of 1/n)")
+    parser.add_argument(
+        "--people",
+        choices=("same", "others"),
+        help="if people have the curve of "
+        "somebody released before under other ids: the same people, who are "
+        "charged together (default), or others, which the ledger records",
+    )
+    parser.add_argument(
+        "--total-epsilon",
+        type=float,
+        metavar="E",
+        help="most that all "
+        "releases may cost one person; fixed by the first of a ledger (default: "
+        f"{ledger.DEFAULT_TOTAL:g})",
+    )
+    parser.add_argument(
+        "--total-delta", type=float, metavar="D", help="the same for δ (default: a tenth of 1/n)"
+    )
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
     """Add where the ledger and its witness are."""
-    parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
-                        f"variable {ledger.VARIABLE} names, else one in your data folder)")
-    parser.add_argument("--witness", metavar="PATH", help="the text file outside the ledger with a "
-                        "line for each release (default: what the variable "
-                        f"{ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
+    parser.add_argument(
+        "--ledger",
+        metavar="PATH",
+        help="the ledger (default: what the "
+        f"variable {ledger.VARIABLE} names, else one in your data folder)",
+    )
+    parser.add_argument(
+        "--witness",
+        metavar="PATH",
+        help="the text file outside the ledger with a "
+        "line for each release (default: what the variable "
+        f"{ledger.WITNESS_VARIABLE} names, else one beside the ledger)",
+    )
 
 
 def state(options: argparse.Namespace) -> Exit:
@@ -104,8 +142,9 @@ def _folder(options: argparse.Namespace) -> Path:
     return Path.cwd() if options.file == "-" else Path(options.file).parent
 
 
-def _frozen(options: argparse.Namespace, ledger: Ledger, text: str, unseen: bool = False
-            ) -> Frozen | None:
+def _frozen(
+    options: argparse.Namespace, ledger: Ledger, text: str, unseen: bool = False
+) -> Frozen | None:
     """Freeze what a request states, and say so; nothing of public data."""
     frozen = freeze_request(text, _folder(options), ledger, options.name or "", unseen)
     if frozen is not None:
@@ -119,18 +158,25 @@ def command(options: argparse.Namespace) -> Exit:
     if options.again is not None:
         return _again(options, ledger)
     if options.file is None:
-        raise InputError("Name a file that says what to publish.", field="file",
-                         hint="Or give --again and the id of an earlier release.")
+        raise InputError(
+            "Name a file that says what to publish.",
+            field="file",
+            hint="Or give --again and the id of an earlier release.",
+        )
     text = scenario.text_of(options.file)
     frozen = _frozen(options, ledger, text)
     requests = release_request.from_json(text, _folder(options))
     if options.about_file:
         return _about_file(requests[0].source)
-    declared = (Declaration(contact=options.contact) if frozen is None else
-                frozen.declaration(contact=options.contact))
+    declared = (
+        Declaration(contact=options.contact)
+        if frozen is None
+        else frozen.declaration(contact=options.contact)
+    )
     if len(requests) == 1:
-        return _single(options, ledger, requests[0], options.name or requests[0].name, options.out,
-                       declared)
+        return _single(
+            options, ledger, requests[0], options.name or requests[0].name, options.out, declared
+        )
     return _of_groups(options, ledger, requests, declared)
 
 
@@ -143,27 +189,35 @@ def _about_file(source: Source[Data]) -> Exit:
         If the data are public.
     """
     if not isinstance(source, UploadedData):
-        raise InputError("These data are public; there is no file of your own to look at.",
-                         field="about_file")
+        raise InputError(
+            "These data are public; there is no file of your own to look at.", field="about_file"
+        )
     table = source.observations
     number = len(table.values) if isinstance(table, CurveTable) else source.sizes.n_curves
-    first = () if source.reading is None else (
-        "; ".join(summary_of(source.reading, source.sizes.n_curves, number)),)
+    first = (
+        ()
+        if source.reading is None
+        else ("; ".join(summary_of(source.reading, source.sizes.n_curves, number)),)
+    )
     for line in (*first, *table.notes, *source.doubts, *source.remarks()):
         print(f"* {capital(line.removesuffix('.'))}.")
     print("These lines are as private as the data. Nothing was published.", file=sys.stderr)
     return Exit.DONE
 
 
-def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[Request],
-               declared: Declaration) -> Exit:
+def _of_groups(
+    options: argparse.Namespace, ledger: Ledger, requests: Sequence[Request], declared: Declaration
+) -> Exit:
     """Each group into a folder of its own, and the comparison; costs are known before any is drawn.
 
     The name in the request says that the groups belong together, so that another is refused.
     """
     if options.name is not None:
-        raise InputError("Groups are called by the name in the request.", field="name",
-                         hint="Change “name” there.")
+        raise InputError(
+            "Groups are called by the name in the request.",
+            field="name",
+            hint="Change “name” there.",
+        )
     for request in requests:
         published.release_cost(request.source, request.mechanism, request.budget)
     cards: list[Mapping[str, Any]] = []
@@ -179,20 +233,34 @@ def _of_groups(options: argparse.Namespace, ledger: Ledger, requests: Sequence[R
     return code
 
 
-def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name: str, out: str,
-            declared: Declaration,
-            cards: list[Mapping[str, Any]] | None = None) -> Exit:
+def _single(
+    options: argparse.Namespace,
+    ledger: Ledger,
+    request: Request,
+    name: str,
+    out: str,
+    declared: Declaration,
+    cards: list[Mapping[str, Any]] | None = None,
+) -> Exit:
     """One release; its guarantee card is added to `cards`."""
     cost = published.release_cost(request.source, request.mechanism, request.budget)
     same = None if options.people is None else options.people == "same"
     total = total_of(options, request.source.sizes.n_curves, ledger)
     standing = ledger.standing_of(request.source, same, total)
-    earlier = None if not name else published.asked_before(
-        request.source, request.mechanism, request.budget, ledger, name, request.leave_out)
+    earlier = (
+        None
+        if not name
+        else published.asked_before(
+            request.source, request.mechanism, request.budget, ledger, name, request.leave_out
+        )
+    )
     for line in sentences.before(request.source, request.mechanism, cost, standing):
         print(plain_text(line))
-    for line in stated.lines_before(request.source.facts, request.source.sizes,
-                                    request.mechanism.main_task.data is DataType.CURVES):
+    for line in stated.lines_before(
+        request.source.facts,
+        request.source.sizes,
+        request.mechanism.main_task.data is DataType.CURVES,
+    ):
         print(line)
     preview = None
     if earlier is not None:
@@ -209,19 +277,34 @@ def _single(options: argparse.Namespace, ledger: Ledger, request: Request, name:
         if unused := words.not_used(request.mechanism, request.source.facts):
             print(unused)
     if not options.yes:
-        print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
-              "taken back." if earlier is None else
-              "Nothing was written. Add --yes for the files.", file=sys.stderr)
+        print(
+            "Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
+            "taken back."
+            if earlier is None
+            else "Nothing was written. Add --yes for the files.",
+            file=sys.stderr,
+        )
         if request.source.facts.is_upload:
-            print("--about-file says first, for you alone, how the file was read and where it "
-                  "contradicts what is stated of it.", file=sys.stderr)
+            print(
+                "--about-file says first, for you alone, how the file was read and where it "
+                "contradicts what is stated of it.",
+                file=sys.stderr,
+            )
         return Exit.DONE
     if earlier is None or earlier.state == "charged":
         release_folder.empty(out)  # tried before anything is charged or drawn
     release = published.publish(
-        request.source, request.mechanism, request.budget, ledger, name, total, same,
+        request.source,
+        request.mechanism,
+        request.budget,
+        ledger,
+        name,
+        total,
+        same,
         None if preview is None else preview.forecast(request.mechanism.main_task.key),
-        request.leave_out, declared)
+        request.leave_out,
+        declared,
+    )
     _write(out, release)
     if cards is not None:
         cards.append(release.card)
@@ -243,14 +326,22 @@ def _write(out: str, published: Published) -> None:
     try:
         written = release_folder.write(out, release_files.all_files(published))
     except InputError as problem:
-        raise InputError(problem.message, field=problem.field, hint=f"{problem.hint} The release "
-                         f"is in the ledger and not lost: “release --again {published.release_id}” "
-                         "writes its files, at no charge.") from None
+        raise InputError(
+            problem.message,
+            field=problem.field,
+            hint=f"{problem.hint} The release "
+            f"is in the ledger and not lost: “release --again {published.release_id}” "
+            "writes its files, at no charge.",
+        ) from None
     for path in written:
         print(f"wrote {path}")
     band = published.uncertainty.band
-    for line in [captions.headline(published), *captions.warnings(published),
-                 *filter(None, [band.limit] if band else []), *published.uncertainty.findings]:
+    for line in [
+        captions.headline(published),
+        *captions.warnings(published),
+        *filter(None, [band.limit] if band else []),
+        *published.uncertainty.findings,
+    ]:
         print(line)
 
 
@@ -260,8 +351,10 @@ def total_of(options: argparse.Namespace, n: int, ledger: Ledger) -> Budget | No
         return None
     known = ledger.total()
     epsilon = DEFAULT_TOTAL if known is None else known.epsilon
-    return Budget(epsilon if options.total_epsilon is None else options.total_epsilon,
-                  large_delta(n) if options.total_delta is None else options.total_delta)
+    return Budget(
+        epsilon if options.total_epsilon is None else options.total_epsilon,
+        large_delta(n) if options.total_delta is None else options.total_delta,
+    )
 
 
 # -- the command `ledger` --------------------------------------------------------------------------
@@ -269,8 +362,10 @@ def total_of(options: argparse.Namespace, n: int, ledger: Ledger) -> Budget | No
 
 def _add_ledger_command(commands: Any) -> None:
     """The command with its parts."""
-    parser = commands.add_parser("ledger", help="what was released, who has how much left, and "
-                                 "whether the ledger can be believed")
+    parser = commands.add_parser(
+        "ledger",
+        help="what was released, who has how much left, and whether the ledger can be believed",
+    )
     parts = parser.add_subparsers(required=True, metavar="WHAT")
 
     def part(name: str, function: Any, help_text: str) -> argparse.ArgumentParser:
@@ -279,16 +374,21 @@ def _add_ledger_command(commands: Any) -> None:
         added.set_defaults(command=function)
         return added
 
-    part("show", _show, "list all releases, or say what the people of a request have left"
-         ).add_argument("request", nargs="?", help="a request, as for “release”")
+    part(
+        "show", _show, "list all releases, or say what the people of a request have left"
+    ).add_argument("request", nargs="?", help="a request, as for “release”")
     lower = part("lower", _lower, "lower the total of everybody, or of the people of a request")
     lower.add_argument("epsilon", type=float, help="the new total ε")
     lower.add_argument("--delta", type=float, help="the new total δ (default: as it is)")
     lower.add_argument("--request", help="whose people; without it everybody")
-    part("join", _join, "add the releases of another ledger with the same key"
-         ).add_argument("other", help="the other ledger")
-    part("complete", _complete, "say whose the releases of an earlier version are, by showing "
-         "their data").add_argument("request", help="a request that names the very same data")
+    part("join", _join, "add the releases of another ledger with the same key").add_argument(
+        "other", help="the other ledger"
+    )
+    part(
+        "complete",
+        _complete,
+        "say whose the releases of an earlier version are, by showing their data",
+    ).add_argument("request", help="a request that names the very same data")
     part("verify", _verify, "check its seals, sets and witness")
     part("rebuild", _rebuild, "make a new one from its witness, if no copy of it is left")
 
@@ -314,12 +414,16 @@ def _show(options: argparse.Namespace) -> Exit:
 
 def _lower(options: argparse.Namespace) -> Exit:
     book = Ledger(options.ledger, options.witness)
-    sources = [None] if options.request is None else [
-        request.source for request in _requests(options.request)]
+    sources = (
+        [None]
+        if options.request is None
+        else [request.source for request in _requests(options.request)]
+    )
     for source in sources:
         known = book.total() if source is None else book.standing_of(source).least.total
-        delta = options.delta if options.delta is not None else (
-            1.0 if known is None else known.delta)
+        delta = (
+            options.delta if options.delta is not None else (1.0 if known is None else known.delta)
+        )
         book.lower(Budget(options.epsilon, delta), source)
     print(f"The total is ε = {options.epsilon:g} from now on.")
     return Exit.DONE
@@ -327,8 +431,10 @@ def _lower(options: argparse.Namespace) -> Exit:
 
 def _join(options: argparse.Namespace) -> Exit:
     n = Ledger(options.ledger, options.witness).join(Ledger(options.other))
-    print(f"{counted(n, 'release')} joined. Retire the other ledger: what it is charged from now "
-          "on is not known here.")
+    print(
+        f"{counted(n, 'release')} joined. Retire the other ledger: what it is charged from now "
+        "on is not known here."
+    )
     return Exit.DONE
 
 
@@ -336,8 +442,11 @@ def _complete(options: argparse.Namespace) -> Exit:
     book = Ledger(options.ledger, options.witness)
     for request in _requests(options.request):
         entries = book.complete(request.source)
-        print(f"{counted(len(entries), 'release')} of these {request.source.facts.people} alone: "
-              + ", ".join(f"“{entry.name}”" for entry in entries) + ".")
+        print(
+            f"{counted(len(entries), 'release')} of these {request.source.facts.people} alone: "
+            + ", ".join(f"“{entry.name}”" for entry in entries)
+            + "."
+        )
     return Exit.DONE
 
 

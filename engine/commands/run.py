@@ -25,10 +25,14 @@ def add(commands: Any) -> None:
     parser.add_argument("file", help="scenario file, or - for standard input")
     parser.add_argument("--repeats", type=int, help="instead of the scenario's own")
     parser.add_argument("--seed", type=int, help="instead of the scenario's own")
-    parser.add_argument("--executor", default="serial",
-                        help="serial (default), processes:N or dask://HOST:PORT")
-    parser.add_argument("--resume", metavar="DIR",
-                        help="keep finished parts in this folder, and take up those that are there")
+    parser.add_argument(
+        "--executor", default="serial", help="serial (default), processes:N or dask://HOST:PORT"
+    )
+    parser.add_argument(
+        "--resume",
+        metavar="DIR",
+        help="keep finished parts in this folder, and take up those that are there",
+    )
     arguments.add_limits(parser)
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--json", action="store_true", help="print one JSON object")
@@ -39,8 +43,11 @@ def add(commands: Any) -> None:
 def command(options: argparse.Namespace) -> None:
     """Run every cell and print its errors, as a table, JSON or CSV."""
     start = time.perf_counter()
-    instead = {name: getattr(options, name) for name in ("repeats", "seed")
-               if getattr(options, name) is not None}
+    instead = {
+        name: getattr(options, name)
+        for name in ("repeats", "seed")
+        if getattr(options, name) is not None
+    }
     stated = scenario.from_json(text_of(options.file), instead)
     outcomes = _outcomes(stated, options)
     seconds = round(time.perf_counter() - start, 3)
@@ -80,8 +87,12 @@ def _with_progress(parts: Iterator[Part], total: int) -> list[Part]:
         elif sys.stderr.isatty():
             left = spent / max(1, len(done) - early) * (total - len(done))
             duration = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
-            print(f"\r{len(done)} of {total} blocks, about {duration} left   ", end="",
-                  file=sys.stderr, flush=True)
+            print(
+                f"\r{len(done)} of {total} blocks, about {duration} left   ",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
     if len(done) > early and sys.stderr.isatty():
         print(file=sys.stderr)
     return done

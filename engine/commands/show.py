@@ -37,19 +37,24 @@ def from_json(text: str) -> Question:
     """
     view = json_of(text, "view")
     if not isinstance(view, dict) or view.get("view") not in tuple(_VIEWS):
-        raise InputError("This is no view.", field="view", hint='It needs a "view", one of '
-                         f"{', '.join(_VIEWS)}.")
+        raise InputError(
+            "This is no view.", field="view", hint=f'It needs a "view", one of {", ".join(_VIEWS)}.'
+        )
     name = view["view"]
     try:
         arguments = {**view, **_flat(view)}
         arguments |= _VIEWS[name](arguments)
     except (KeyError, TypeError, AttributeError) as problem:
         missing = f" ({brief(problem.args[0])})" if isinstance(problem, KeyError) else ""
-        raise InputError(f"The view is incomplete, or holds settings that no page has{missing}.",
-                         field="view", hint="Write it again under *Code for this view*.") from None
+        raise InputError(
+            f"The view is incomplete, or holds settings that no page has{missing}.",
+            field="view",
+            hint="Write it again under *Code for this view*.",
+        ) from None
     known = ("person", *inspect.signature(kinds.kinds()[name].function).parameters)
-    return kinds.from_plain({"question": name, **{
-        key: value for key, value in arguments.items() if key in known}})
+    return kinds.from_plain(
+        {"question": name, **{key: value for key, value in arguments.items() if key in known}}
+    )
 
 
 def _flat(view: View) -> dict[str, Any]:
@@ -59,9 +64,12 @@ def _flat(view: View) -> dict[str, Any]:
     stated = scenario.from_plain(view["scenario"])
     cell = stated.cells()[0]
     budget = cell.budgets[0]
-    return {"source": plain.to_plain(cell.source), "mechanism": plain.to_plain(cell.mechanism),
-            "budget": {"epsilon": plain.to_plain(budget.epsilon), "delta": budget.delta},
-            "seed": stated.run.seed}
+    return {
+        "source": plain.to_plain(cell.source),
+        "mechanism": plain.to_plain(cell.mechanism),
+        "budget": {"epsilon": plain.to_plain(budget.epsilon), "delta": budget.delta},
+        "seed": stated.run.seed,
+    }
 
 
 def _coverage(view: View) -> dict[str, Any]:
@@ -78,10 +86,16 @@ def _rate(view: View) -> dict[str, Any]:
     names = ("source", "mechanism", "people", "readings", "sites", "delta")
     limits = check["limits"] and _coverage({**check["limits"], **_flat(check["limits"])})
     seeds = [setting["seed"] for setting in flat] + [limits["experiment"]["seed"]] * bool(limits)
-    return {"symbol": check["symbol"], "values": check["values"],
-            "limits": limits and limits["experiment"], "seed": [*seeds, 1][0],
-            "settings": [{**{name: setting[name] for name in names},
-                          "epsilon": setting["budget"]["epsilon"]} for setting in flat]}
+    return {
+        "symbol": check["symbol"],
+        "values": check["values"],
+        "limits": limits and limits["experiment"],
+        "seed": [*seeds, 1][0],
+        "settings": [
+            {**{name: setting[name] for name in names}, "epsilon": setting["budget"]["epsilon"]}
+            for setting in flat
+        ],
+    }
 
 
 # What a view says in other words than the question of this name.
@@ -89,9 +103,15 @@ _VIEWS: dict[str, Callable[[View], dict[str, Any]]] = {
     **dict.fromkeys(("curves", "coefficients", "summary", "sparse"), lambda view: {}),
     "plan": lambda view: {"epsilon": view["budget"]["epsilon"], "delta": view.get("delta")},
     "sites": lambda view: {"rows": view["sites"]},
-    "regression": lambda view: {"network": {"groups": view["sites"],
-                                            "delta": view["budget"]["delta"]}},
-    "methods": lambda view: {"methods": [view["mechanism"], *view["others"]],
-                             "delta": view["budget"]["delta"]},
-    "coverage": _coverage, "rate": _rate, "lesson": lambda view: {"key": view["lesson"]},
-    "reuse": lambda view: {"is_fresh": view["fresh"]}}
+    "regression": lambda view: {
+        "network": {"groups": view["sites"], "delta": view["budget"]["delta"]}
+    },
+    "methods": lambda view: {
+        "methods": [view["mechanism"], *view["others"]],
+        "delta": view["budget"]["delta"],
+    },
+    "coverage": _coverage,
+    "rate": _rate,
+    "lesson": lambda view: {"key": view["lesson"]},
+    "reuse": lambda view: {"is_fresh": view["fresh"]},
+}

@@ -60,9 +60,13 @@ def add(commands: Any) -> None:
     """Add the commands with their options."""
     key = commands.add_parser("site-key", help="make the key with which a site signs")
     key.add_argument("name", help="the site, such as north")
-    key.add_argument("--shared", action="store_true", help="make one secret for all sites instead: "
-                     "it needs no library, keeps out only those who do not have it, and does not "
-                     "go with masked sums")
+    key.add_argument(
+        "--shared",
+        action="store_true",
+        help="make one secret for all sites instead: "
+        "it needs no library, keeps out only those who do not have it, and does not "
+        "go with masked sums",
+    )
     key.add_argument("--out", metavar="FILE", help="where it is written (default: NAME.key)")
     key.set_defaults(command=_site_key)
 
@@ -77,60 +81,91 @@ def add(commands: Any) -> None:
     _add_partners(shown)
     shown.set_defaults(command=_partners_list)
 
-    offer = commands.add_parser("offer", help="offer to take part in a study: a signed line with "
-                                "a fresh key for pads, which makes every plan of it new")
+    offer = commands.add_parser(
+        "offer",
+        help="offer to take part in a study: a signed line with "
+        "a fresh key for pads, which makes every plan of it new",
+    )
     _add_study(offer)
     _add_own(offer)
     _add_folder(offer)
-    offer.add_argument("--take-back", action="store_true", help="instead: erase the secret of an "
-                       "offer that never became a plan; no plan with it is signed from then on")
+    offer.add_argument(
+        "--take-back",
+        action="store_true",
+        help="instead: erase the secret of an "
+        "offer that never became a plan; no plan with it is signed from then on",
+    )
     offer.set_defaults(command=_offer)
 
-    plan = commands.add_parser("plan-sites", help="make the plan of a study from the offers of all "
-                               "its sites: the same for whoever makes it")
+    plan = commands.add_parser(
+        "plan-sites",
+        help="make the plan of a study from the offers of all "
+        "its sites: the same for whoever makes it",
+    )
     _add_study(plan)
-    plan.add_argument("offers", nargs="*", help="the offer of each site; without any, what the "
-                      "study says and costs is shown")
-    plan.add_argument("--out", metavar="FILE", default="plan.json",
-                      help="the plan, to be given to all (default: plan.json)")
+    plan.add_argument(
+        "offers",
+        nargs="*",
+        help="the offer of each site; without any, what the study says and costs is shown",
+    )
+    plan.add_argument(
+        "--out",
+        metavar="FILE",
+        default="plan.json",
+        help="the plan, to be given to all (default: plan.json)",
+    )
     plan.set_defaults(command=_plan)
 
-    consent = commands.add_parser("sign-off", help="look at a plan and sign all of it; no row is "
-                                  "read")
+    consent = commands.add_parser(
+        "sign-off", help="look at a plan and sign all of it; no row is read"
+    )
     _add_plan(consent)
     _add_own(consent)
     _add_partners(consent)
     _add_honest(consent)
     _add_folder(consent)
-    consent.add_argument("--words", metavar="WORDS", help="the first words of the plan: sign it; "
-                         "without them it is shown")
+    consent.add_argument(
+        "--words",
+        metavar="WORDS",
+        help="the first words of the plan: sign it; without them it is shown",
+    )
     consent.set_defaults(command=_sign_off)
 
-    site = commands.add_parser("site", help="contribute to a release that all sites have signed "
-                               "off, with one's own file")
+    site = commands.add_parser(
+        "site", help="contribute to a release that all sites have signed off, with one's own file"
+    )
     site.add_argument("file", help="a table of this site's people; it stays here")
     _add_run(site)
     _add_own(site)
     _add_honest(site)
     add_people(site)
-    site.add_argument("--out", metavar="DIR", help="folder for the files of the release, once all "
-                      "messages are there (default: none are written)")
+    site.add_argument(
+        "--out",
+        metavar="DIR",
+        help="folder for the files of the release, once all "
+        "messages are there (default: none are written)",
+    )
     site.set_defaults(command=_site)
 
-    back = commands.add_parser("withdraw", help="end this site's part in a plan for good: its "
-                               "secret is erased, and nothing more is drawn or charged")
+    back = commands.add_parser(
+        "withdraw",
+        help="end this site's part in a plan for good: its "
+        "secret is erased, and nothing more is drawn or charged",
+    )
     _add_plan(back)
     _add_own(back)
     _add_partners(back)
     _add_folder(back)
     back.set_defaults(command=_withdraw)
 
-    middle = commands.add_parser("centre", help="make the release of several sites from their "
-                                 "messages; needs no data")
+    middle = commands.add_parser(
+        "centre", help="make the release of several sites from their messages; needs no data"
+    )
     _add_run(middle)
     middle.add_argument("--key", metavar="FILE", help="the secret, where all sites share one")
-    middle.add_argument("--out", metavar="DIR", default="release",
-                        help="folder for the files (default: release)")
+    middle.add_argument(
+        "--out", metavar="DIR", default="release", help="folder for the files (default: release)"
+    )
     middle.set_defaults(command=_centre)
 
 
@@ -149,28 +184,48 @@ def _add_own(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_partners(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--partners", metavar="FILE", default="partners.json", help="the address "
-                        "book; not read where all share one secret (default: partners.json)")
+    parser.add_argument(
+        "--partners",
+        metavar="FILE",
+        default="partners.json",
+        help="the address book; not read where all share one secret (default: partners.json)",
+    )
 
 
 def _add_honest(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--honest-at-least", metavar="N", type=whole(1, MAX_SITES), default=1,
-                        help="with masked sums: refuse a plan under which the sum of fewer honest "
-                        "sites could be read (default: 1)")
+    parser.add_argument(
+        "--honest-at-least",
+        metavar="N",
+        type=whole(1, MAX_SITES),
+        default=1,
+        help="with masked sums: refuse a plan under which the sum of fewer honest "
+        "sites could be read (default: 1)",
+    )
 
 
 def _add_folder(parser: argparse.ArgumentParser, others: str = "") -> None:
-    parser.add_argument("--through", metavar="FOLDER", required=True,
-                        help=f"a folder that all can read and write{others}")
+    parser.add_argument(
+        "--through",
+        metavar="FOLDER",
+        required=True,
+        help=f"a folder that all can read and write{others}",
+    )
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--plan", metavar="FILE", default="plan.json",
-                        help="what all signed off (default: plan.json)")
+    parser.add_argument(
+        "--plan",
+        metavar="FILE",
+        default="plan.json",
+        help="what all signed off (default: plan.json)",
+    )
     _add_folder(parser, ", or - for standard input and output")
     _add_partners(parser)
-    parser.add_argument("--once", action="store_true", help="do what can be done now, and end "
-                        "instead of waiting for others")
+    parser.add_argument(
+        "--once",
+        action="store_true",
+        help="do what can be done now, and end instead of waiting for others",
+    )
 
 
 # -- keys ------------------------------------------------------------------------------------------
@@ -225,13 +280,20 @@ def _plan(options: argparse.Namespace) -> Exit:
         _say(words.summary(study))
         print("Each site now makes its offer with “python -m engine offer”.", file=sys.stderr)
         return Exit.DONE
-    plan = SitePlan.of(study, [
-        Offer.read(entrance.bytes_of(name, MAX_STATEMENT, "offers"), entrance.called(name))
-        for name in options.offers])
+    plan = SitePlan.of(
+        study,
+        [
+            Offer.read(entrance.bytes_of(name, MAX_STATEMENT, "offers"), entrance.called(name))
+            for name in options.offers
+        ],
+    )
     path = entrance.file_to_keep(options.out, "out")
     if path.exists():
-        raise InputError(f"{entrance.called(path)} is there already.", field="out",
-                         hint="Sites may have signed it off. Name another file with --out.")
+        raise InputError(
+            f"{entrance.called(path)} is there already.",
+            field="out",
+            hint="Sites may have signed it off. Name another file with --out.",
+        )
     entrance.write_whole(path, plan.to_bytes())
     _say(words.of_plan(plan))
     print(f"wrote {path}: give it to all sites and to the centre.")
@@ -243,8 +305,10 @@ def _sign_off(options: argparse.Namespace) -> Exit:
     party = _party(options, Ledger(options.ledger, options.witness))
     if options.words is None:
         _say(words.sign_off(party.plan, party.index))
-        print("Nothing was signed. To take part, add --words and the first words of the plan.",
-              file=sys.stderr)
+        print(
+            "Nothing was signed. To take part, add --words and the first words of the plan.",
+            file=sys.stderr,
+        )
         return Exit.DONE
     folder = _folder(options.through)
     print(f"wrote {folder.say(party.sign_off(options.words))}")
@@ -258,8 +322,12 @@ def _withdraw(options: argparse.Namespace) -> Exit:
     print(f"wrote {folder.say(withdrawal)}")
     protocol, others = Protocol(party.plan), folder.withdrawals()
     agreement.check_withdrawals(party.plan, others, party.ring)
-    _say([*words.withdrawn(protocol, withdrawal),
-          *filter(None, [words.unreadable(unreadable_rounds(protocol, others))])])
+    _say(
+        [
+            *words.withdrawn(protocol, withdrawal),
+            *filter(None, [words.unreadable(unreadable_rounds(protocol, others))]),
+        ]
+    )
     return Exit.DONE
 
 
@@ -271,14 +339,22 @@ def _site(options: argparse.Namespace) -> Exit:
     party = _party(options, ledger)
     own = party.signed_off()
     if own is None:
-        raise InputError(f"{party.name} has not signed off this plan.", field="sign-off",
-                         hint="Look at it with “python -m engine sign-off”. No row was read.")
+        raise InputError(
+            f"{party.name} has not signed off this plan.",
+            field="sign-off",
+            hint="Look at it with “python -m engine sign-off”. No row was read.",
+        )
     transport = _transport(options.through)
     transport.say(own)
     study = party.plan.study
     source = source_of(study, party.index, entrance.bytes_of(options.file, MAX_BYTES))
-    print(plain_text(f"{party.name}: {party.member.people} {study.facts.people}; ledger "
-                     f"{ledger.path}"), file=_words_to(options), flush=True)
+    print(
+        plain_text(
+            f"{party.name}: {party.member.people} {study.facts.people}; ledger {ledger.path}"
+        ),
+        file=_words_to(options),
+        flush=True,
+    )
     sign_offs = _awaited(options, party.plan, transport)
     if sign_offs is None:
         return Exit.UNKNOWN
@@ -292,8 +368,10 @@ def _site(options: argparse.Namespace) -> Exit:
             if turn.position not in there:
                 print(words.sent(site.protocol, turn), file=_words_to(options), flush=True)
         return site.finished(run.messages)
-    release = _followed(options, SiteRun(party.plan, sign_offs, ()), party.ring, transport, advance,
-                        party.index)
+
+    release = _followed(
+        options, SiteRun(party.plan, sign_offs, ()), party.ring, transport, advance, party.index
+    )
     if release is None:
         return Exit.UNKNOWN
     print(f"The release is in the ledger, with id {release.release_id}.", file=_words_to(options))
@@ -314,6 +392,7 @@ def _centre(options: argparse.Namespace) -> Exit:
         transcript = run.checked(ring)
         is_whole = len(transcript) == len(run.protocol.turns)
         return centre.released(run, transcript) if is_whole else None
+
     release = _followed(options, SiteRun(plan, sign_offs, ()), ring, transport, advance)
     if release is None:
         return Exit.UNKNOWN
@@ -321,8 +400,9 @@ def _centre(options: argparse.Namespace) -> Exit:
     return Exit.DONE
 
 
-def _awaited(options: argparse.Namespace, plan: SitePlan, transport: Transport
-             ) -> tuple[SignOff, ...] | None:
+def _awaited(
+    options: argparse.Namespace, plan: SitePlan, transport: Transport
+) -> tuple[SignOff, ...] | None:
     """Wait for all sign-offs, which are checked afterwards; None where they do not come."""
     previous: list[str] = []
     while True:
@@ -331,8 +411,9 @@ def _awaited(options: argparse.Namespace, plan: SitePlan, transport: Transport
         left = agreement.missing(plan, sign_offs)
         if not left:
             return tuple(sign_offs)
-        previous = _said(options, [words.waiting_for(left), words.unfinished(transport.unfinished)],
-                         previous)
+        previous = _said(
+            options, [words.waiting_for(left), words.unfinished(transport.unfinished)], previous
+        )
         is_stream = options.through == "-"
         if options.once and (is_stream or not transport.wait(0)):
             return None
@@ -340,8 +421,14 @@ def _awaited(options: argparse.Namespace, plan: SitePlan, transport: Transport
             return None
 
 
-def _followed(options: argparse.Namespace, run: SiteRun, ring: Keyring, transport: Transport,
-              advance: Any, index: int | None = None) -> Published | None:
+def _followed(
+    options: argparse.Namespace,
+    run: SiteRun,
+    ring: Keyring,
+    transport: Transport,
+    advance: Any,
+    index: int | None = None,
+) -> Published | None:
     """Go on whenever something comes, until the release is there or nothing more is to be done.
 
     What a party sends itself comes as well, so nothing that came meanwhile is overlooked.
@@ -350,8 +437,14 @@ def _followed(options: argparse.Namespace, run: SiteRun, ring: Keyring, transpor
     while True:
         now = SiteRun(run.plan, run.sign_offs, tuple(transport.received()))
         release: Published | None = advance(now)
-        previous = _said(options, [words.turn_of(now.protocol, now.checked(ring), index),
-                                   words.unfinished(transport.unfinished)], previous)
+        previous = _said(
+            options,
+            [
+                words.turn_of(now.protocol, now.checked(ring), index),
+                words.unfinished(transport.unfinished),
+            ],
+            previous,
+        )
         is_stream = options.through == "-"
         if release is not None or (options.once and (is_stream or not transport.wait(0))):
             return release
@@ -375,8 +468,14 @@ def _party(options: argparse.Namespace, ledger: Ledger) -> Party:
     plan, key = _read_plan(options), _key_of(options)
     index = plan.study.index_of(options.name)
     agreement.check_scheme(plan.study, key)
-    return Party(plan, index, key, _ring(options, plan), SecretStore.beside(ledger),
-                 getattr(options, "honest_at_least", 1))
+    return Party(
+        plan,
+        index,
+        key,
+        _ring(options, plan),
+        SecretStore.beside(ledger),
+        getattr(options, "honest_at_least", 1),
+    )
 
 
 def _ring(options: argparse.Namespace, plan: SitePlan) -> Keyring:
@@ -384,8 +483,11 @@ def _ring(options: argparse.Namespace, plan: SitePlan) -> Keyring:
     if plan.study.scheme is Scheme.ED25519:
         return partners.read(entrance.text_of(options.partners, "partners"))
     if options.key is None:
-        raise InputError("The shared secret is needed to check what was signed.", field="key",
-                         hint="Name its file with --key.")
+        raise InputError(
+            "The shared secret is needed to check what was signed.",
+            field="key",
+            hint="Name its file with --key.",
+        )
     return Keyring({}, _key_of(options))
 
 
@@ -410,8 +512,11 @@ def _transport(through: str) -> Transport:
 def _folder(through: str) -> Folder:
     path = Path(through)
     if not path.is_dir():
-        raise InputError(f"There is no folder {entrance.called(through)}.", field="through",
-                         hint="All sites and the centre need the same one. Make it first.")
+        raise InputError(
+            f"There is no folder {entrance.called(through)}.",
+            field="through",
+            hint="All sites and the centre need the same one. Make it first.",
+        )
     return Folder(path)
 
 

@@ -15,8 +15,11 @@ Flags = NDArray[np.bool_]
 def unboxed(value: Any) -> Any:
     """Give a numpy scalar as a number of Python, and an array or a column of a table as lists."""
     column = value.to_numpy() if hasattr(value, "to_numpy") else value
-    return column.tolist() if (isinstance(column, np.generic | np.ndarray)
-                               and column.dtype.kind not in "mMV") else value
+    return (
+        column.tolist()
+        if (isinstance(column, np.generic | np.ndarray) and column.dtype.kind not in "mMV")
+        else value
+    )
 
 
 def all_finite(values: Array) -> bool:

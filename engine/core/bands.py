@@ -42,8 +42,13 @@ class SecondMoments:
 
     def of(self, *where: Any) -> SecondMoments:
         """Those of some of the budgets, repeats or draws."""
-        return SecondMoments(self.moments[where], self.noise[where], self.stretch[where],
-                             self.privacy[where], self.readings)
+        return SecondMoments(
+            self.moments[where],
+            self.noise[where],
+            self.stretch[where],
+            self.privacy[where],
+            self.readings,
+        )
 
 
 @dataclass(frozen=True)
@@ -66,9 +71,14 @@ class Band:
 
     def of(self, *where: Any) -> Band:
         """The band of some of the budgets, repeats or draws."""
-        return Band(self.centre[where], self.covariance[where], self.kind,
-                    None if self.bias is None else self.bias[where],
-                    None if self.people is None else self.people.of(*where), self.wider)
+        return Band(
+            self.centre[where],
+            self.covariance[where],
+            self.kind,
+            None if self.bias is None else self.bias[where],
+            None if self.people is None else self.people.of(*where),
+            self.wider,
+        )
 
 
 class Readings(NamedTuple):
@@ -148,8 +158,10 @@ def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
     grid, basis = drawing_grid(), estimate.basis
     offset = estimate.on_grid(np.zeros(band.centre.shape[-1]), grid)
     sizes = estimate.basis_sizes or (band.centre.shape[-1],) * len(band.centre)
-    ends = [_limits_read(readings_of(basis, size, grid), band.of(k))
-            for k, size in zip(range(len(band.centre)), sizes, strict=False)]
+    ends = [
+        _limits_read(readings_of(basis, size, grid), band.of(k))
+        for k, size in zip(range(len(band.centre)), sizes, strict=False)
+    ]
     lower, upper = (np.array(each) + offset for each in zip(*ends, strict=True))
     if band.bias is not None:
         lower, upper = lower - band.bias[..., None], upper + band.bias[..., None]
@@ -160,12 +172,20 @@ def _limits_read(readings: Readings, band: Band) -> tuple[Array, Array]:
     """Limits of the bands of one budget, of which the readings have the first coefficients."""
     kept = slice(readings.rows[0].shape[1])
     centre, covariance = band.centre[..., kept], band.covariance[..., kept, kept]
-    half_widths = [standard_errors(covariance, rows) * (
-        NORMAL if band.kind == "pointwise"
-        else simultaneous_factor(covariance, at, band.wider)[..., None])
-        for rows, at in zip(readings.rows, readings.at, strict=True)]
-    return outermost(np.array([centre @ rows.T for rows in readings.rows]),
-                     np.array(half_widths), readings.outwards)
+    half_widths = [
+        standard_errors(covariance, rows)
+        * (
+            NORMAL
+            if band.kind == "pointwise"
+            else simultaneous_factor(covariance, at, band.wider)[..., None]
+        )
+        for rows, at in zip(readings.rows, readings.at, strict=True)
+    ]
+    return outermost(
+        np.array([centre @ rows.T for rows in readings.rows]),
+        np.array(half_widths),
+        readings.outwards,
+    )
 
 
 def readings_of(basis: Callable[[Array], Array], size: int, places: Array) -> Readings:
@@ -264,7 +284,7 @@ def simultaneous_factor(covariance: Array, waves: Array, wider: float = WIDER) -
     `waves` (points, r) are the basis functions at enough places to follow the curve.
     """
     flat = covariance.reshape(-1, *covariance.shape[-2:])
-    factors = [_factor(flat[k:k + _BLOCK], waves) for k in range(0, len(flat), _BLOCK)]
+    factors = [_factor(flat[k : k + _BLOCK], waves) for k in range(0, len(flat), _BLOCK)]
     return wider * np.concatenate(factors).reshape(covariance.shape[:-2])
 
 

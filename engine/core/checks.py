@@ -56,11 +56,16 @@ class Check:
 
     def row(self) -> dict[str, str]:
         """The line of the card, of a single release."""
-        measured, noise, smallest = (f"{max(100 * each.item(), 0):.1f} %" for each in (
-            self.measured, self.noise, self.smallest))
-        return {"fact": self.fact.stated, "outcome": str(self.outcome.item()),
-                "measured": self.fact.measured.format(f"{measured} ± {noise}"),
-                "would_have_shown": self.fact.would_show.format(smallest)}
+        measured, noise, smallest = (
+            f"{max(100 * each.item(), 0):.1f} %"
+            for each in (self.measured, self.noise, self.smallest)
+        )
+        return {
+            "fact": self.fact.stated,
+            "outcome": str(self.outcome.item()),
+            "measured": self.fact.measured.format(f"{measured} ± {noise}"),
+            "would_have_shown": self.fact.would_show.format(smallest),
+        }
 
 
 def joined(checks: list[Check]) -> Check:
@@ -69,9 +74,11 @@ def joined(checks: list[Check]) -> Check:
     return Check(checks[0].fact, *map(np.stack, arrays))
 
 
-def outcomes(told: NDArray[np.bool_], outcome: Outcome, is_tested: Array | bool = True
-             ) -> NDArray[np.str_]:
+def outcomes(
+    told: NDArray[np.bool_], outcome: Outcome, is_tested: Array | bool = True
+) -> NDArray[np.str_]:
     """The outcome where a fact is contradicted; elsewhere it holds, or was not tested."""
     tested = np.broadcast_to(is_tested, told.shape)
-    return np.where(told, outcome.value, np.where(tested, Outcome.HOLDS.value,
-                                                  Outcome.UNTESTED.value))
+    return np.where(
+        told, outcome.value, np.where(tested, Outcome.HOLDS.value, Outcome.UNTESTED.value)
+    )

@@ -35,5 +35,8 @@ def modules_in(package: str, named: str = "") -> list[ModuleType]:
     ['engine.core.palette']
     """
     folder = getattr(sys.modules[package], "__path__", ())
-    return [importlib.import_module(f"{package}.{module.name}")
-            for module in pkgutil.iter_modules(folder) if named in ("", module.name)]
+    return [
+        importlib.import_module(f"{package}.{module.name}")
+        for module in pkgutil.iter_modules(folder)
+        if named in ("", module.name)
+    ]

@@ -26,8 +26,13 @@ MAX_DEPTH = 32  # objects and lists within each other
 _MAX_DIGITS = 400  # of one number; 309 fill the range of floating point
 _KERNEL = ("/proc", "/sys")  # their files look regular and are none
 _STEP = 1 << 20
-_KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"),
-          (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
 # What SQLite or a library takes for more than a path; one letter before a colon is a drive.
 _ADDRESS = re.compile(r":|[A-Za-z][A-Za-z0-9+.-]+:")
 # A string, also one without end, so that every quotation mark is looked at once; or a bracket.
@@ -65,8 +70,9 @@ def existing_file(name: str | os.PathLike[str], field: str = "file") -> Path:
     """
     path, status = _looked_at(name, field, "read")
     if status is None:
-        raise InputError(f"Cannot read {called(name)}: No such file.", field=field,
-                         hint="Check its name.")
+        raise InputError(
+            f"Cannot read {called(name)}: No such file.", field=field, hint="Check its name."
+        )
     _check_regular(name, status, field)
     return path
 
@@ -83,8 +89,9 @@ def file_to_keep(name: str | os.PathLike[str], field: str = "file") -> Path:
     if status is not None:
         _check_regular(name, status, field)
     elif os.path.islink(path):
-        raise InputError(f"{called(name)} is a link that leads nowhere.", field=field,
-                         hint="Name a file.")
+        raise InputError(
+            f"{called(name)} is a link that leads nowhere.", field=field, hint="Name a file."
+        )
     return path
 
 
@@ -108,11 +115,15 @@ def lasting_file(name: str | os.PathLike[str], field: str, variable: str = "") -
     text, subject = os.fspath(name), variable or f"The name of the {field}"
     hint = f"Name a file by its absolute path, such as /data/{field}."
     if not text:
-        raise InputError(f"{subject} is empty.", field=field,
-                         hint="Name a file, or leave the option or variable out.")
+        raise InputError(
+            f"{subject} is empty.",
+            field=field,
+            hint="Name a file, or leave the option or variable out.",
+        )
     if _ADDRESS.match(text):
-        raise InputError(f"{subject} is an address or a word of a database, not a path.",
-                         field=field, hint=hint)
+        raise InputError(
+            f"{subject} is an address or a word of a database, not a path.", field=field, hint=hint
+        )
     try:
         path, home = Path(text).expanduser(), text.replace(os.sep, "/").partition("/")[0]
         if home.startswith("~") and home != "~" and not Path(home).expanduser().is_dir():
@@ -121,11 +132,13 @@ def lasting_file(name: str | os.PathLike[str], field: str, variable: str = "") -
             raise InputError(f"{subject} does not hold an absolute path.", field=field, hint=hint)
         path = Path(os.path.abspath(path))
     except RuntimeError:
-        raise InputError(f"{subject} begins with the home of somebody who has none here.",
-                         field=field, hint=hint) from None
+        raise InputError(
+            f"{subject} begins with the home of somebody who has none here.", field=field, hint=hint
+        ) from None
     except FileNotFoundError:
-        raise InputError(f"{subject} is relative, and the working folder is gone.", field=field,
-                         hint=hint) from None
+        raise InputError(
+            f"{subject} is relative, and the working folder is gone.", field=field, hint=hint
+        ) from None
     return file_to_keep(path, field)
 
 
@@ -142,8 +155,9 @@ def users_file(variable: str, default: str, name: str, field: str) -> Path:
         Of the file, in the part of the folder that is this program's.
     """
     folder = os.environ.get(variable)
-    return lasting_file(f"{folder or default}/privacy-curves/{name}", field,
-                        variable if folder else "")
+    return lasting_file(
+        f"{folder or default}/privacy-curves/{name}", field, variable if folder else ""
+    )
 
 
 def folder_to_fill(name: str | os.PathLike[str], field: str = "out") -> Path:
@@ -156,8 +170,11 @@ def folder_to_fill(name: str | os.PathLike[str], field: str = "out") -> Path:
     """
     path, status = _looked_at(name, field, "write into")
     if status is not None and not stat.S_ISDIR(status.st_mode):
-        raise InputError(f"Cannot write into {called(name)}: it is {_kind(status)}, no folder.",
-                         field=field, hint="Name a folder.")
+        raise InputError(
+            f"Cannot write into {called(name)}: it is {_kind(status)}, no folder.",
+            field=field,
+            hint="Name a folder.",
+        )
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -175,17 +192,24 @@ def unwritable(name: str | os.PathLike[str], problem: OSError, field: str) -> In
     field : str
         What the error names as its place.
     """
-    return InputError(f"Cannot write into {called(name)}: {problem.strerror or 'it failed'}.",
-                      field=field, hint="Choose another folder or make room.")
+    return InputError(
+        f"Cannot write into {called(name)}: {problem.strerror or 'it failed'}.",
+        field=field,
+        hint="Choose another folder or make room.",
+    )
 
 
-def _looked_at(name: str | os.PathLike[str], field: str, verb: str = "use"
-               ) -> tuple[Path, os.stat_result | None]:
+def _looked_at(
+    name: str | os.PathLike[str], field: str, verb: str = "use"
+) -> tuple[Path, os.stat_result | None]:
     """The path and what is there, if anything, without opening it."""
     text = os.fspath(name)
     if not isinstance(text, str) or not text or "\0" in text:
-        raise InputError("This cannot be the name of a file.", field=field,
-                         hint="Names are text without zero characters, and not empty.")
+        raise InputError(
+            "This cannot be the name of a file.",
+            field=field,
+            hint="Names are text without zero characters, and not empty.",
+        )
     try:
         where = os.path.realpath(text)
         status = os.stat(text)
@@ -193,18 +217,27 @@ def _looked_at(name: str | os.PathLike[str], field: str, verb: str = "use"
         status = None
     except (OSError, UnicodeError) as problem:  # too long, a loop of links, not allowed
         reason = getattr(problem, "strerror", None) or "no possible name"
-        raise InputError(f"Cannot {verb} {called(name)}: {reason}.", field=field,
-                         hint="Check its name and who may read it.") from None
+        raise InputError(
+            f"Cannot {verb} {called(name)}: {reason}.",
+            field=field,
+            hint="Check its name and who may read it.",
+        ) from None
     if any(where == root or where.startswith(f"{root}/") for root in _KERNEL):
-        raise InputError(f"{called(name)} is no file that is kept on a disk.", field=field,
-                         hint="Name a regular file.")
+        raise InputError(
+            f"{called(name)} is no file that is kept on a disk.",
+            field=field,
+            hint="Name a regular file.",
+        )
     return Path(text), status
 
 
 def _check_regular(name: str | os.PathLike[str], status: os.stat_result, field: str) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise InputError(f"{called(name)} is {_kind(status)}, not a regular file.", field=field,
-                         hint="Name a regular file; a command that reads “-” takes a pipe.")
+        raise InputError(
+            f"{called(name)} is {_kind(status)}, not a regular file.",
+            field=field,
+            hint="Name a regular file; a command that reads “-” takes a pipe.",
+        )
 
 
 def _kind(status: os.stat_result) -> str:
@@ -234,11 +267,15 @@ def bytes_of(name: str | os.PathLike[str], limit: int, field: str = "file") -> b
             _check_regular(name, os.fstat(handle), field)  # it may have been replaced
             content = _bounded(file, limit)
     except OSError as problem:
-        raise InputError(f"Cannot read {called(name)}: {problem.strerror or 'it failed'}.",
-                         field=field) from None
+        raise InputError(
+            f"Cannot read {called(name)}: {problem.strerror or 'it failed'}.", field=field
+        ) from None
     if content is None:
-        raise InputError(f"{called(name)} is larger than {limit / 1e6:g} MB.", field=field,
-                         hint="Leave out what is not needed.")
+        raise InputError(
+            f"{called(name)} is larger than {limit / 1e6:g} MB.",
+            field=field,
+            hint="Leave out what is not needed.",
+        )
     return content
 
 
@@ -273,8 +310,11 @@ def _standard_input(field: str) -> bytes:
     except (OSError, UnicodeError):
         raise InputError("Standard input cannot be read as text.", field=field) from None
     if content is None or len(content) > MAX_TEXT:
-        raise InputError(f"Standard input is longer than {MAX_TEXT / 1e6:g} MB.", field=field,
-                         hint="Leave out what is not needed.")
+        raise InputError(
+            f"Standard input is longer than {MAX_TEXT / 1e6:g} MB.",
+            field=field,
+            hint="Leave out what is not needed.",
+        )
     return content
 
 
@@ -348,11 +388,17 @@ def json_of(text: str, noun: str) -> Any:
     engine.core.errors.InputError: The scenario holds a number that is too large ...
     """
     if len(text) > MAX_TEXT:
-        raise InputError(f"The {noun} is longer than {MAX_TEXT / 1e6:g} million characters.",
-                         field=noun, hint="Leave out what is not needed.")
+        raise InputError(
+            f"The {noun} is longer than {MAX_TEXT / 1e6:g} million characters.",
+            field=noun,
+            hint="Leave out what is not needed.",
+        )
     if _depth(text) > MAX_DEPTH:
-        raise InputError(f"The {noun} is nested more than {MAX_DEPTH} levels deep.", field=noun,
-                         hint="Objects and lists need not stand so deep within each other.")
+        raise InputError(
+            f"The {noun} is nested more than {MAX_DEPTH} levels deep.",
+            field=noun,
+            hint="Objects and lists need not stand so deep within each other.",
+        )
 
     try:
         plain = json.loads(text, **_hooks(noun))
@@ -360,19 +406,29 @@ def json_of(text: str, noun: str) -> Any:
     except InputError:
         raise
     except UnicodeError:
-        raise InputError(f"The {noun} holds text that is no Unicode.", field=noun,
-                         hint="Check escapes that begin with \\u.") from None
+        raise InputError(
+            f"The {noun} holds text that is no Unicode.",
+            field=noun,
+            hint="Check escapes that begin with \\u.",
+        ) from None
     except ValueError as problem:
-        raise InputError(f"The {noun} is not valid JSON (line {getattr(problem, 'lineno', 1)}).",
-                         field=noun, hint="Check commas, quotes and brackets there.") from None
+        raise InputError(
+            f"The {noun} is not valid JSON (line {getattr(problem, 'lineno', 1)}).",
+            field=noun,
+            hint="Check commas, quotes and brackets there.",
+        ) from None
     return plain
 
 
 def _hooks(noun: str) -> dict[str, Any]:
     """What `json.loads` calls for numbers and objects: each refuses what nothing here can hold."""
+
     def too_large(_: str = "") -> NoReturn:
-        raise InputError(f"The {noun} holds a number that is too large to compute with.",
-                         field=noun, hint="Write a smaller one.")
+        raise InputError(
+            f"The {noun} holds a number that is too large to compute with.",
+            field=noun,
+            hint="Write a smaller one.",
+        )
 
     def whole(digits: str) -> int:
         if len(digits) > _MAX_DIGITS or abs(number := int(digits)) > sys.float_info.max:
@@ -384,20 +440,30 @@ def _hooks(noun: str) -> dict[str, Any]:
         return number if abs(number) <= sys.float_info.max else too_large()
 
     def not_a_number(_: str) -> NoReturn:
-        raise InputError(f"The {noun} holds NaN or Infinity, which is no number.", field=noun,
-                         hint='No privacy is written as "inf", with quotation marks.')
+        raise InputError(
+            f"The {noun} holds NaN or Infinity, which is no number.",
+            field=noun,
+            hint='No privacy is written as "inf", with quotation marks.',
+        )
 
     def object_of(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         plain: dict[str, Any] = {}
         for key, value in pairs:
             if key in plain:
-                raise InputError(f"The {noun} has the key {called(key)} twice in one object.",
-                                 field=noun, hint="Leave one of them out.")
+                raise InputError(
+                    f"The {noun} has the key {called(key)} twice in one object.",
+                    field=noun,
+                    hint="Leave one of them out.",
+                )
             plain[key] = value
         return plain
 
-    return {"parse_int": whole, "parse_float": broken, "parse_constant": not_a_number,
-            "object_pairs_hook": object_of}
+    return {
+        "parse_int": whole,
+        "parse_float": broken,
+        "parse_constant": not_a_number,
+        "object_pairs_hook": object_of,
+    }
 
 
 def _depth(text: str) -> int:

@@ -38,8 +38,9 @@ class Enumeration(StrEnum):
             return cls(str(value))
         except ValueError:
             names = ", ".join(member for member in cls if member)
-            raise InputError(f"“{field}” must be one of {names}; got {brief(value)}.",
-                             field=field) from None
+            raise InputError(
+                f"“{field}” must be one of {names}; got {brief(value)}.", field=field
+            ) from None
 
 
 class NoiseLaw(Enumeration):

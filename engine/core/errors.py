@@ -53,8 +53,13 @@ def brief(value: object) -> str:
         return f"a number of about {1 + int(value.bit_length() * 0.30103):,} digits"
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
-    return ("a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else
-            "something else")
+    return (
+        "a list"
+        if isinstance(value, list)
+        else "an object"
+        if isinstance(value, dict)
+        else "something else"
+    )
 
 
 _LONGEST = 60  # characters of a text in a message

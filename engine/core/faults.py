@@ -16,7 +16,10 @@ def placed(fault: BaseException) -> str:
     """Name the kind of a fault and its last place in the engine."""
     if isinstance(fault, WorkerFault):
         return str(fault)
-    places = [frame for frame in traceback.extract_tb(fault.__traceback__)
-              if Path(frame.filename).is_relative_to(_ENGINE)]
+    places = [
+        frame
+        for frame in traceback.extract_tb(fault.__traceback__)
+        if Path(frame.filename).is_relative_to(_ENGINE)
+    ]
     where = Path(places[-1].filename).relative_to(_ENGINE.parent) if places else "elsewhere"
     return f"{type(fault).__name__} in {where}" + (f", line {places[-1].lineno}" if places else "")

@@ -33,8 +33,11 @@ def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
     words = text.split(",", MAX_SITES) if isinstance(text, str) else [""]
     words = [word.strip() for word in words]
     if len(words) > MAX_SITES or not all(re.fullmatch("[0-9]{1,9}", w) and int(w) for w in words):
-        raise InputError(f"“{field}” must be up to {MAX_SITES} whole numbers above 0, with commas "
-                         "between them.", field=field, hint="For example 400, 250, 100.")
+        raise InputError(
+            f"“{field}” must be up to {MAX_SITES} whole numbers above 0, with commas between them.",
+            field=field,
+            hint="For example 400, 250, 100.",
+        )
     return tuple(int(word) for word in words)
 
 
@@ -57,7 +60,7 @@ def shortened(name: str, length: int = 40) -> str:
     'weight at…'
     """
     line = " ".join("".join(c if c.isprintable() else " " for c in name[:1000]).split())
-    return line if len(line) <= length else f"{line[:length - 1]}…"
+    return line if len(line) <= length else f"{line[: length - 1]}…"
 
 
 def counted(number: int, noun: str) -> str:

@@ -22,6 +22,9 @@ def uncapital(text: str) -> str:
     """
     word = text.split(" ", 1)[0]
     is_symbol = len(word) == 1 and not text.startswith("A ")
-    keeps = (is_symbol or any(c.isupper() or c.isdigit() for c in word[1:])
-             or text.startswith(_NAMES_OF_PEOPLE))
+    keeps = (
+        is_symbol
+        or any(c.isupper() or c.isdigit() for c in word[1:])
+        or text.startswith(_NAMES_OF_PEOPLE)
+    )
     return text if keeps else text[:1].lower() + text[1:]

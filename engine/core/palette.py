@@ -17,20 +17,52 @@ THEMES: tuple[Theme, ...] = ("light", "dark")
 # another, so it has the colour of the first. Terms of a rate are gray where privacy is free, indigo
 # where it binds; an ordered family of lines goes from pale to strong; a visitor draws and pulls.
 _ROLES: dict[Theme, dict[str, str]] = {
-    "light": {"text": "#182033", "quiet": "#4A5468", "raw": "#8790A3", "truth": "#182033",
-              "without": "#3F4654", "bias": "#E0532B", "page": "#FFFFFF", "gradient": "#3D57D6",
-              "functional": "#2A8F7D", "wavelet": "#AD128E", "sparse": "#7D4F03",
-              "counting": "#3D57D6", "above_target": "#FCB848", "visitor": "#B4480F",
-              "free": "#E3E7EE", "free_strong": "#C6CDD9", "bound": "#B9C4F5",
-              "bound_strong": "#7E91E8", "pale": "#A3B3EE", "strong": "#24358A",
-              "transparent": "rgba(0,0,0,0)"},
-    "dark": {"text": "#E9ECF3", "quiet": "#B4BCCB", "raw": "#78839A", "truth": "#FFFFFF",
-             "without": "#D9DFEA", "bias": "#EE5A4C", "page": "#10141E", "gradient": "#7A92FF",
-             "functional": "#6CC5B1", "wavelet": "#D065AF", "sparse": "#FCB848",
-             "counting": "#7A92FF", "above_target": "#FCB848", "visitor": "#FFA45C",
-             "free": "#2A3242", "free_strong": "#3D475B", "bound": "#33407F",
-             "bound_strong": "#4F63C4", "pale": "#C2CDFF", "strong": "#4B66C1",
-             "transparent": "rgba(0,0,0,0)"},
+    "light": {
+        "text": "#182033",
+        "quiet": "#4A5468",
+        "raw": "#8790A3",
+        "truth": "#182033",
+        "without": "#3F4654",
+        "bias": "#E0532B",
+        "page": "#FFFFFF",
+        "gradient": "#3D57D6",
+        "functional": "#2A8F7D",
+        "wavelet": "#AD128E",
+        "sparse": "#7D4F03",
+        "counting": "#3D57D6",
+        "above_target": "#FCB848",
+        "visitor": "#B4480F",
+        "free": "#E3E7EE",
+        "free_strong": "#C6CDD9",
+        "bound": "#B9C4F5",
+        "bound_strong": "#7E91E8",
+        "pale": "#A3B3EE",
+        "strong": "#24358A",
+        "transparent": "rgba(0,0,0,0)",
+    },
+    "dark": {
+        "text": "#E9ECF3",
+        "quiet": "#B4BCCB",
+        "raw": "#78839A",
+        "truth": "#FFFFFF",
+        "without": "#D9DFEA",
+        "bias": "#EE5A4C",
+        "page": "#10141E",
+        "gradient": "#7A92FF",
+        "functional": "#6CC5B1",
+        "wavelet": "#D065AF",
+        "sparse": "#FCB848",
+        "counting": "#7A92FF",
+        "above_target": "#FCB848",
+        "visitor": "#FFA45C",
+        "free": "#2A3242",
+        "free_strong": "#3D475B",
+        "bound": "#33407F",
+        "bound_strong": "#4F63C4",
+        "pale": "#C2CDFF",
+        "strong": "#4B66C1",
+        "transparent": "rgba(0,0,0,0)",
+    },
 }
 
 _FAINTEST, _SPAN = 0.15, 0.4  # opacity of the lowest range, and how much more the highest has
@@ -69,7 +101,7 @@ def _between(shade: str, theme: Theme) -> str:
 
 def _parts(base: str) -> tuple[int, int, int]:
     """Red, green and blue of "#RRGGBB"."""
-    red, green, blue = (int(base[k:k + 2], 16) for k in (1, 3, 5))
+    red, green, blue = (int(base[k : k + 2], 16) for k in (1, 3, 5))
     return red, green, blue
 
 
@@ -136,6 +168,8 @@ def shades_of_ranges(count: int, target: int | None) -> list[str]:
         step = _SPAN / max(count - 1, 1)
         return [translucent("gradient", round(_FAINTEST + step * k, 3)) for k in range(count)]
     below = [translucent("bias", round(_NEAR_LOW + _STEP * k, 3)) for k in range(target)]
-    above = [translucent("above_target", round(_NEAR_HIGH - _STEP * k, 3))
-             for k in range(count - target - 1)]
+    above = [
+        translucent("above_target", round(_NEAR_HIGH - _STEP * k, 3))
+        for k in range(count - target - 1)
+    ]
     return [*below[::-1], translucent("functional", _NEAR_LOW), *above[::-1]]

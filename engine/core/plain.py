@@ -56,12 +56,14 @@ def to_plain(value: Any) -> Any:
 
 def stated(record: Any) -> list[Field[Any]]:
     """The fields of a record that differ from their defaults, or have none."""
-    return [f for f in fields(record) if f.init and (
-        f.default is MISSING or getattr(record, f.name) != f.default)]
+    return [
+        f
+        for f in fields(record)
+        if f.init and (f.default is MISSING or getattr(record, f.name) != f.default)
+    ]
 
 
-def checked_object(value: Any, name: str, known: tuple[str, ...] | None = None
-                   ) -> dict[str, Any]:
+def checked_object(value: Any, name: str, known: tuple[str, ...] | None = None) -> dict[str, Any]:
     """The same dictionary, if it has known keys only.
 
     Parameters
@@ -77,10 +79,14 @@ def checked_object(value: Any, name: str, known: tuple[str, ...] | None = None
         If it is no dictionary, or has another key.
     """
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise InputError(f"“{name}” must be an object in braces, with text as its keys.",
-                         field=name)
+        raise InputError(
+            f"“{name}” must be an object in braces, with text as its keys.", field=name
+        )
     unknown = [key for key in value if known is not None and key not in known]
     if unknown and known is not None:
-        raise InputError(f"“{name}” has no key {brief(unknown[0])}.", field=str(unknown[0]),
-                         hint=f"It has {', '.join(known) or 'none'}.")
+        raise InputError(
+            f"“{name}” has no key {brief(unknown[0])}.",
+            field=str(unknown[0]),
+            hint=f"It has {', '.join(known) or 'none'}.",
+        )
     return value if isinstance(value, dict) else dict(value)

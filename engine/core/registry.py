@@ -122,8 +122,10 @@ class Parameter:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for `python -m engine list --json`."""
-        out = {name: getattr(self, name) for name in (
-            "name", "label", "help", "symbol", "unit", "default", "optional")}
+        out = {
+            name: getattr(self, name)
+            for name in ("name", "label", "help", "symbol", "unit", "default", "optional")
+        }
         out["type"] = self.kind.__name__
         if self.choices:
             out["choices"] = list(self.choices)
@@ -138,10 +140,20 @@ _MAX_WHOLE = 2**63 - 1  # what arrays can hold
 _WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
-def param(default: Any, label: str, help: str, *, low: float | None = None,
-          high: float | None = None, choices: tuple[str, ...] = (), symbol: str = "",
-          unit: str = "", when: Mapping[str, Any] | None = None, only_for: tuple[str, ...] = (),
-          earlier: Any = UNSET) -> Any:
+def param(
+    default: Any,
+    label: str,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    symbol: str = "",
+    unit: str = "",
+    when: Mapping[str, Any] | None = None,
+    only_for: tuple[str, ...] = (),
+    earlier: Any = UNSET,
+) -> Any:
     """Declare a parameter: a dataclass field with its range, symbol and help.
 
     A field that was not chosen takes its usual value when the object is made.
@@ -176,9 +188,19 @@ def param(default: Any, label: str, help: str, *, low: float | None = None,
     >>> Smoother().width, Smoother(width=1).values()
     (0.1, {'width': 1.0})
     """
-    facts = {"label": label, "help": help, "low": low, "high": high, "choices": choices,
-             "symbol": symbol, "unit": unit, "usual_when": dict(when or {}), "default": default,
-             "only_for": only_for, "earlier": earlier}
+    facts = {
+        "label": label,
+        "help": help,
+        "low": low,
+        "high": high,
+        "choices": choices,
+        "symbol": symbol,
+        "unit": unit,
+        "usual_when": dict(when or {}),
+        "default": default,
+        "only_for": only_for,
+        "earlier": earlier,
+    }
     return field(default=UNSET, metadata={"parameter": facts})
 
 
@@ -233,14 +255,21 @@ class Parameterised:
     def nearest_preset(self) -> tuple[str, dict[str, Any]]:
         """The preset this came from: the one that shares most of its values."""
         values = self.values()
-        return max(self.offered(), key=lambda preset: sum(
-            1 if values[name] == value else -1 for name, value in preset[1].items()))
+        return max(
+            self.offered(),
+            key=lambda preset: sum(
+                1 if values[name] == value else -1 for name, value in preset[1].items()
+            ),
+        )
 
     def relevant_parameters(self) -> tuple[Parameter, ...]:
         """The parameters that matter for the task of this member, if it serves several."""
         task = getattr(self, "task", None)
-        return tuple(p for p in self.parameters()
-                     if p.name != "task" and (not p.only_for or task in p.only_for))
+        return tuple(
+            p
+            for p in self.parameters()
+            if p.name != "task" and (not p.only_for or task in p.only_for)
+        )
 
     @classmethod
     def stored(cls, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -260,8 +289,11 @@ class Parameterised:
 
     def changed(self) -> dict[str, Any]:
         """The parameters that differ from the usual ones of this variant."""
-        return {p.name: getattr(self, p.name) for p in self.parameters()
-                if getattr(self, p.name) != self._usual(p)}
+        return {
+            p.name: getattr(self, p.name)
+            for p in self.parameters()
+            if getattr(self, p.name) != self._usual(p)
+        }
 
 
 @cache
@@ -281,8 +313,13 @@ def _parameter(declared: Field[Any], hint: Any) -> Parameter:
     facts, is_optional = dict(declared.metadata["parameter"]), type(None) in options
     if issubclass(kinds[0], Enumeration):
         choices = tuple(str(member) for member in facts["choices"] or kinds[0])
-        return Parameter(name=declared.name, kind=str, optional=is_optional, names=kinds[0],
-                         **{**facts, "choices": choices})
+        return Parameter(
+            name=declared.name,
+            kind=str,
+            optional=is_optional,
+            names=kinds[0],
+            **{**facts, "choices": choices},
+        )
     return Parameter(name=declared.name, kind=kinds[0], optional=is_optional, **facts)
 
 
@@ -336,8 +373,11 @@ class Registry:
         """
         self._load()
         if not isinstance(key, str) or key not in self._members:
-            raise InputError(f"There is no {self.noun} {brief(key)}.", field=self.noun,
-                             hint=f"Choose one of {', '.join(sorted(self._members))}.")
+            raise InputError(
+                f"There is no {self.noun} {brief(key)}.",
+                field=self.noun,
+                hint=f"Choose one of {', '.join(sorted(self._members))}.",
+            )
         return self._members[key]
 
     def for_task(self, task: str) -> tuple[Any, ...]:
@@ -372,8 +412,11 @@ class Registry:
         known = [p.name for p in parameters(cls)]
         unknown = [name for name in values if name not in known]
         if unknown:
-            raise InputError(f"The {self.noun} {brief(key)} has no parameter {brief(unknown[0])}.",
-                             field=str(unknown[0]), hint=f"It has {', '.join(known)}.")
+            raise InputError(
+                f"The {self.noun} {brief(key)} has no parameter {brief(unknown[0])}.",
+                field=str(unknown[0]),
+                hint=f"It has {', '.join(known)}.",
+            )
         return cls(**values)
 
     def _load(self) -> None:

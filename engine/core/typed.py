@@ -45,9 +45,12 @@ class Within:
         is_list = isinstance(value, tuple)
         number = len(value) if is_list else value
         if isinstance(number, int | float) and not self.low <= number <= self.high:
-            raise InputError(f"“{field}” must {'have' if is_list else 'lie between'} {self.low:,} "
-                             f"{'to' if is_list else 'and'} {self.high:,}{' entries' * is_list}; "
-                             f"got {brief(number)}.", field=field)
+            raise InputError(
+                f"“{field}” must {'have' if is_list else 'lie between'} {self.low:,} "
+                f"{'to' if is_list else 'and'} {self.high:,}{' entries' * is_list}; "
+                f"got {brief(number)}.",
+                field=field,
+            )
 
 
 Repeats = Annotated[int, Within(1, 100_000)]
@@ -93,8 +96,9 @@ def _misfit(options: tuple[Any, ...], value: Any, field: str, is_entry: bool) ->
         return InputError(f"Each entry of “{field}” must be {words}.", field=field)
     value = unboxed(value)
     is_shown = not isinstance(value, int | float) or {int, float, bool} & {*options}
-    return InputError(f"“{field}” must be {words}; got {brief(value) if is_shown else 'a number'}.",
-                      field=field)
+    return InputError(
+        f"“{field}” must be {words}; got {brief(value) if is_shown else 'a number'}.", field=field
+    )
 
 
 def options_of(hint: Any) -> tuple[Any, ...]:
@@ -109,8 +113,12 @@ def kind_of(hint: Any) -> Any:
 
 def _is_passed(kind: Any, value: Any) -> bool:
     """True for what no JSON holds: a member, a record, a table, a path, a function."""
-    return (isinstance(kind, type) and kind not in _SCALARS and not issubclass(kind, _CONTAINERS)
-            and isinstance(value, kind))
+    return (
+        isinstance(kind, type)
+        and kind not in _SCALARS
+        and not issubclass(kind, _CONTAINERS)
+        and isinstance(value, kind)
+    )
 
 
 def _made(options: tuple[Any, ...], value: Any, field: str) -> Any:
@@ -129,16 +137,21 @@ def _made(options: tuple[Any, ...], value: Any, field: str) -> Any:
 
 def _scalar(options: tuple[Any, ...], value: Any, field: str) -> Any:
     """A number, a truth value, text or a name; truth values are no numbers."""
-    names = [option for option in options
-             if isinstance(option, type) and issubclass(option, Enumeration)]
+    names = [
+        option for option in options if isinstance(option, type) and issubclass(option, Enumeration)
+    ]
     if isinstance(value, str) and names:
         return names[0].named(value, field)
     if type(value) in options:
         made = value
     elif float in options and (value == "inf" or type(value) is int):
         made = float(value) if value == "inf" or abs(value) <= sys.float_info.max else math.nan
-    elif isinstance(value, str) and (str in options or any(
-            kind_of(option) is Literal and value in typing.get_args(option) for option in options)):
+    elif isinstance(value, str) and (
+        str in options
+        or any(
+            kind_of(option) is Literal and value in typing.get_args(option) for option in options
+        )
+    ):
         made = value
     else:
         return _MISFIT
@@ -182,11 +195,15 @@ def _entries(option: Any, value: Sequence[Any], field: str) -> tuple[Any, ...]:
     parts = typing.get_args(option)
     is_fixed = typing.get_origin(option) is tuple and parts[1:] != (...,)
     if (is_fixed and len(value) != len(parts)) or len(value) > MAX_ENTRIES:
-        raise InputError(f"“{field}” must have {len(parts)} entries; got {len(value):,}."
-                         if is_fixed else f"“{field}” can have at most {MAX_ENTRIES:,} entries.",
-                         field=field)
-    return tuple(read(parts[k if is_fixed else 0], part, field, True)
-                 for k, part in enumerate(value))
+        raise InputError(
+            f"“{field}” must have {len(parts)} entries; got {len(value):,}."
+            if is_fixed
+            else f"“{field}” can have at most {MAX_ENTRIES:,} entries.",
+            field=field,
+        )
+    return tuple(
+        read(parts[k if is_fixed else 0], part, field, True) for k, part in enumerate(value)
+    )
 
 
 def _of_object(options: tuple[Any, ...], value: Mapping[Any, Any], field: str) -> Any:
@@ -197,8 +214,10 @@ def _of_object(options: tuple[Any, ...], value: Mapping[Any, Any], field: str) -
             continue
         if issubclass(kind, Mapping):
             part, entries = typing.get_args(option)[1], checked_object(value, field)
-            return {name: _held(each, field) if part is Any else read(part, each, field, True)
-                    for name, each in entries.items()}
+            return {
+                name: _held(each, field) if part is Any else read(part, each, field, True)
+                for name, each in entries.items()
+            }
         if issubclass(kind, Parameterised):
             return _member_of(options, value, field, kind.registry)
         if is_dataclass(kind) and is_written(kind):
@@ -212,12 +231,17 @@ def _held(value: Any, field: str, depth: int = 1) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if depth < MAX_DEPTH and isinstance(value, Mapping):
-        return {name: _held(part, field, depth + 1)
-                for name, part in checked_object(value, field).items()}
+        return {
+            name: _held(part, field, depth + 1)
+            for name, part in checked_object(value, field).items()
+        }
     if depth < MAX_DEPTH and is_listed(value) and len(value) <= MAX_ENTRIES:
         return [_held(part, field, depth + 1) for part in value]
-    raise InputError(f"“{field}” holds something else than numbers, texts, lists and objects.",
-                     field=field, hint="Give what JSON can hold.")
+    raise InputError(
+        f"“{field}” holds something else than numbers, texts, lists and objects.",
+        field=field,
+        hint="Give what JSON can hold.",
+    )
 
 
 def _in_words(option: Any) -> str:
@@ -250,7 +274,8 @@ def is_written(hint: Any) -> bool:
         return all(is_written(part) for part in typing.get_args(hint) if part is not ...)
     return isinstance(kind, type) and (
         issubclass(kind, Parameterised | Enumeration)
-        or (is_dataclass(kind) and all(map(is_written, hints_of(kind).values()))))
+        or (is_dataclass(kind) and all(map(is_written, hints_of(kind).values())))
+    )
 
 
 # -- all that a function takes ---------------------------------------------------------------------
@@ -269,19 +294,24 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     def entered(*args: P.args, **kwargs: P.kwargs) -> T:
         read_by_type = arguments(function, _by_name(noun, names, args, kwargs), noun)
         return cast("Callable[..., T]", function)(**read_by_type)
+
     return entered
 
 
-def _by_name(noun: str, names: Sequence[str], args: tuple[Any, ...], kwargs: dict[str, Any]
-             ) -> dict[str, Any]:
+def _by_name(
+    noun: str, names: Sequence[str], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
     """The arguments of a call by their names; refused if there are too many, or one comes twice."""
     placed = dict(zip(names, args, strict=False))
     twice = [name for name in placed if name in kwargs]
     if twice or len(args) > len(names):
-        raise InputError(f"“{noun}” is given “{twice[0]}” twice." if twice else
-                         f"“{noun}” takes {len(names)} arguments by their place; got {len(args)}.",
-                         field=twice[0] if twice else noun,
-                         hint="Give each once, and those after “*” by their names.")
+        raise InputError(
+            f"“{noun}” is given “{twice[0]}” twice."
+            if twice
+            else f"“{noun}” takes {len(names)} arguments by their place; got {len(args)}.",
+            field=twice[0] if twice else noun,
+            hint="Give each once, and those after “*” by their names.",
+        )
     return placed | kwargs
 
 
@@ -302,9 +332,13 @@ def checked_record(cls: type[T]) -> type[T]:
             try:
                 signature.bind(**given)
             except TypeError as problem:
-                raise InputError(f"“{cls.__name__}”: {problem}.", field=cls.__name__,
-                                 hint=f"It has {', '.join(names)}.") from None
+                raise InputError(
+                    f"“{cls.__name__}”: {problem}.",
+                    field=cls.__name__,
+                    hint=f"It has {', '.join(names)}.",
+                ) from None
             raise
+
     cls.__init__ = entered  # type: ignore[method-assign, assignment]
     return cls
 
@@ -317,23 +351,31 @@ def record(cls: type[T], value: Any, field: str) -> T:
 def arguments(function: Callable[..., Any], values: Any, field: str) -> dict[str, Any]:
     """What a function or class is called with, from an object; see `read` for what is refused."""
     known, hints = writable(function), hints_of(function)
-    is_open = any(each.kind is each.VAR_KEYWORD
-                  for each in inspect.signature(function).parameters.values())
+    is_open = any(
+        each.kind is each.VAR_KEYWORD for each in inspect.signature(function).parameters.values()
+    )
     values = checked_object(values, field, None if is_open else tuple(known))
-    missing = [name for name, default in known.items()
-               if name not in values and default is inspect.Parameter.empty]
+    missing = [
+        name
+        for name, default in known.items()
+        if name not in values and default is inspect.Parameter.empty
+    ]
     if missing:
-        raise InputError(f"“{field}” lacks “{missing[0]}”.", field=missing[0],
-                         hint=f"It has {', '.join(known)}.")
+        raise InputError(
+            f"“{field}” lacks “{missing[0]}”.", field=missing[0], hint=f"It has {', '.join(known)}."
+        )
     return {name: read(hints.get(name, Any), part, name) for name, part in values.items()}
 
 
 def writable(function: Callable[..., Any]) -> dict[str, Any]:
     """The parameters that can be written, with their defaults: those with a plain one, or none."""
     signature = inspect.signature(function).parameters.items()
-    return {name: parameter.default for name, parameter in signature
-            if parameter.kind is not parameter.VAR_KEYWORD
-            and (parameter.default is parameter.empty or isinstance(parameter.default, _PLAIN))}
+    return {
+        name: parameter.default
+        for name, parameter in signature
+        if parameter.kind is not parameter.VAR_KEYWORD
+        and (parameter.default is parameter.empty or isinstance(parameter.default, _PLAIN))
+    }
 
 
 def check_fields(record: Any) -> None:
@@ -354,15 +396,20 @@ def check_fields(record: Any) -> None:
 @cache
 def _fields(cls: Any) -> dict[str, tuple[Any, frozenset[Any]]]:
     """The type of each field, and the classes of values that fit it as they are."""
-    return {name: (hint, frozenset(_class_of(option) for option in options_of(hint)))
-            for name, hint in hints_of(cls).items()}
+    return {
+        name: (hint, frozenset(_class_of(option) for option in options_of(hint)))
+        for name, hint in hints_of(cls).items()
+    }
 
 
 def _class_of(option: Any) -> Any:
     """The class of values that fit as they are; of arrays that of their numbers."""
     parts = typing.get_args(option)
-    return _numbers_of(option) if kind_of(option) is np.ndarray else (
-        tuple if parts[1:] == (...,) else option)
+    return (
+        _numbers_of(option)
+        if kind_of(option) is np.ndarray
+        else (tuple if parts[1:] == (...,) else option)
+    )
 
 
 def _is_usual(kinds: frozenset[Any], value: Any) -> bool:
@@ -392,15 +439,19 @@ def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
 def member(description: Any, field: str, shelf: Registry) -> Any:
     """A source, mechanism or rate from `{"key": …, "parameters": {…}}`; see `read`."""
     parts = checked_object(description, field, ("key", "parameters"))
-    return shelf.build(parts.get("key"), checked_object(parts.get("parameters", {}),
-                                                        f"{field}.parameters"))
+    return shelf.build(
+        parts.get("key"), checked_object(parts.get("parameters", {}), f"{field}.parameters")
+    )
 
 
 def _member_of(kinds: tuple[Any, ...], value: Any, field: str, shelf: Registry) -> Any:
     registered = member(value, field, shelf)
     if not isinstance(registered, tuple(map(kind_of, kinds))):
-        raise InputError(f"The {shelf.noun} {brief(registered.key)} cannot be used here.",
-                         field=field, hint="Choose another one.")
+        raise InputError(
+            f"The {shelf.noun} {brief(registered.key)} cannot be used here.",
+            field=field,
+            hint="Choose another one.",
+        )
     return registered
 
 
@@ -409,5 +460,11 @@ _PLAIN = (bool, int, float, str, tuple, type(None))
 _SCALARS = (bool, int, float, str, type(None))
 _CONTAINERS = (Enumeration, Mapping, Sequence, np.ndarray)  # an instance is read as well
 _UNIONS = (typing.Union, types.UnionType)
-_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text",
-          np.ndarray: "an array of numbers", Callable: "a function"}
+_WORDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    np.ndarray: "an array of numbers",
+    Callable: "a function",
+}

@@ -37,8 +37,11 @@ from engine.uploads.rows import UploadRows
 from engine.uploads.source import UploadedData
 
 _WIDTH = 92
-_FOLDER = (f"It needs the package privacy-curves {__version__}." if INSTALLED_IN else
-           "Run it in the folder of Privacy Curves.")
+_FOLDER = (
+    f"It needs the package privacy-curves {__version__}."
+    if INSTALLED_IN
+    else "Run it in the folder of Privacy Curves."
+)
 _PUBLISH = """\
 from engine.release.ledger import Ledger
 from engine.release.published import publish
@@ -88,8 +91,13 @@ def code_for(question: Question, file: OwnFile | None = None) -> Code:
     script = _Script(file)
     script.line(f"question = {script.call_of(question)}")
     script.line("answer = question.answer()")
-    return Code(question.kind.page, script.text, "print(question.text(answer))",
-                _CHART.format("question.chart(answer)"), question.command())
+    return Code(
+        question.kind.page,
+        script.text,
+        "print(question.text(answer))",
+        _CHART.format("question.chart(answer)"),
+        question.command(),
+    )
 
 
 def release(question: Question, file: OwnFile | None = None) -> Code:
@@ -97,16 +105,20 @@ def release(question: Question, file: OwnFile | None = None) -> Code:
     from engine.release import request as release_request  # on first use: it takes a moment
 
     cost = code_for(question, file)
-    plain = release_request.to_plain(question["source"], question["mechanism"], question["budget"],
-                                     file)
+    plain = release_request.to_plain(
+        question["source"], question["mechanism"], question["budget"], file
+    )
     return dataclasses.replace(
-        cost, say=f"{cost.say}\n\n{_PUBLISH}", command="" if plain is None else here_document(
-            "release -", plain),
-        plot="from engine.topics.release import charts\n" + _CHART.replace(
-            "figure_of(", "released and figure_of(").format("charts.chart(released)"),
+        cost,
+        say=f"{cost.say}\n\n{_PUBLISH}",
+        command="" if plain is None else here_document("release -", plain),
+        plot="from engine.topics.release import charts\n"
+        + _CHART.replace("figure_of(", "released and figure_of(").format("charts.chart(released)"),
         about="What a release would cost and, once you give it a name, the release itself: each "
-              "new name has noise of its own and is charged; the same name gives the same release.",
-        prints="What it would cost, as on the page, and then the release itself:", spends=True)
+        "new name has noise of its own and is charged; the same name gives the same release.",
+        prints="What it would cost, as on the page, and then the release itself:",
+        spends=True,
+    )
 
 
 def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
@@ -114,18 +126,27 @@ def sweep(chosen: Scenario, file: OwnFile | None = None) -> Code:
     script = _Script(file)
     for of in (blocks, gather, run_block, as_csv, provenance, Scenario, to_plain):
         script.name(of)
-    for name, value in (("source", chosen.source), ("mechanism", chosen.mechanism),
-                        ("budget", chosen.budgets[0]), ("run", chosen.run),
-                        ("axes", {path: tuple(each) for path, each in chosen.axes.items()})):
+    for name, value in (
+        ("source", chosen.source),
+        ("mechanism", chosen.mechanism),
+        ("budget", chosen.budgets[0]),
+        ("run", chosen.run),
+        ("axes", {path: tuple(each) for path, each in chosen.axes.items()}),
+    ):
         script.assign(name, value)
     script.line(_SWEEP)
-    return Code("Sweeps", script.text,
-                'print(as_csv(outcomes, provenance(chosen, "serial")), end="")',
-                "from engine.topics.sweeps import charts\n"
-                "from engine.topics.sweeps.answer import sweep_view\n" + _CHART.format(
-                    "charts.along_axis(\n    sweep_view(outcomes), {path: path for path in axes}, "
-                    "source.facts.value_unit)"),
-                "" if file else here_document("run - --csv", dict(chosen.plain)))
+    return Code(
+        "Sweeps",
+        script.text,
+        'print(as_csv(outcomes, provenance(chosen, "serial")), end="")',
+        "from engine.topics.sweeps import charts\n"
+        "from engine.topics.sweeps.answer import sweep_view\n"
+        + _CHART.format(
+            "charts.along_axis(\n    sweep_view(outcomes), {path: path for path in axes}, "
+            "source.facts.value_unit)"
+        ),
+        "" if file else here_document("run - --csv", dict(chosen.plain)),
+    )
 
 
 # -- a notebook -----------------------------------------------------------------------------
@@ -139,18 +160,32 @@ def notebook(code: Code) -> bytes:
     bytes
         Of an .ipynb file.
     """
-    cells = [_words("about", f"# Privacy Curves: {code.page}\n\n{code.about} {_FOLDER}"),
-             _cell("run", code.run),
-             _words("numbers-about", code.prints),
-             _cell("numbers", code.say), _words("plot-about", "And a picture of them:"),
-             _cell("plot", code.plot)]
+    cells = [
+        _words("about", f"# Privacy Curves: {code.page}\n\n{code.about} {_FOLDER}"),
+        _cell("run", code.run),
+        _words("numbers-about", code.prints),
+        _cell("numbers", code.say),
+        _words("plot-about", "And a picture of them:"),
+        _cell("plot", code.plot),
+    ]
     if code.command:
-        cells.append(_words("command", "The same on the command line:\n\n"
-                                       f"```\n{code.command}\n```"))
+        cells.append(
+            _words("command", f"The same on the command line:\n\n```\n{code.command}\n```")
+        )
     cells.append(_words("origin", f"Written by Privacy Curves {__version__}."))
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "cells": cells, "metadata": {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-        "language_info": {"name": "python"}}}, ensure_ascii=False, indent=1).encode()
+    return json.dumps(
+        {
+            "nbformat": 4,
+            "nbformat_minor": 5,
+            "cells": cells,
+            "metadata": {
+                "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+                "language_info": {"name": "python"},
+            },
+        },
+        ensure_ascii=False,
+        indent=1,
+    ).encode()
 
 
 def _words(name: str, text: str) -> dict[str, Any]:
@@ -158,8 +193,14 @@ def _words(name: str, text: str) -> dict[str, Any]:
 
 
 def _cell(name: str, text: str) -> dict[str, Any]:
-    return {"cell_type": "code", "id": name, "metadata": {}, "execution_count": None,
-            "outputs": [], "source": _split(text)}
+    return {
+        "cell_type": "code",
+        "id": name,
+        "metadata": {},
+        "execution_count": None,
+        "outputs": [],
+        "source": _split(text),
+    }
 
 
 def _split(text: str) -> list[str]:
@@ -250,19 +291,23 @@ class _Script:
             named = [f"{name}={self.written(part)}" for name, part in _arguments(value).items()]
             return _wrapped(f"{self.name(type(value))}(", named, ")")
         if isinstance(value, tuple):
-            return _wrapped("(", [self.written(part) for part in value],
-                            ",)" * (len(value) == 1) or ")")
+            return _wrapped(
+                "(", [self.written(part) for part in value], ",)" * (len(value) == 1) or ")"
+            )
         if isinstance(value, list):
             return _wrapped("[", [self.written(part) for part in value], "]")
         if isinstance(value, Mapping):
-            return _wrapped("{", [f"{_text(name)}: {self.written(part)}"
-                                  for name, part in value.items()], "}")
+            return _wrapped(
+                "{", [f"{_text(name)}: {self.written(part)}" for name, part in value.items()], "}"
+            )
         return _text(value) if isinstance(value, str) else repr(value)
 
     @property
     def text(self) -> str:
-        imports = [f"from {module} import {', '.join(sorted(names))}"
-                   for module, names in sorted(self._imports.items(), key=_standard_first)]
+        imports = [
+            f"from {module} import {', '.join(sorted(names))}"
+            for module, names in sorted(self._imports.items(), key=_standard_first)
+        ]
         return "\n".join([*imports, "", *self._lines])
 
 
@@ -282,8 +327,11 @@ def _arguments(value: Any) -> dict[str, Any]:
     if not plain.is_registered(value):
         return {f.name: getattr(value, f.name) for f in plain.stated(value)}
     changed, matter = value.changed(), {p.name for p in value.relevant_parameters()}
-    return {name: part for name, part in value.values().items()
-            if name in changed or (name in matter and part is not None)}
+    return {
+        name: part
+        for name, part in value.values().items()
+        if name in changed or (name in matter and part is not None)
+    }
 
 
 def _wrapped(start: str, parts: Sequence[str], end: str) -> str:

@@ -33,12 +33,24 @@ def stored(paper: Paper, exhibit: Exhibit, form: Form = "quick") -> Result | Non
 
 def as_json(paper: Paper, exhibit: Exhibit, result: Result) -> str:
     """The result with what it says on each claim; a row of the table on each line."""
-    findings = [{"says": claim.says, "holds": finding.holds, "measured": finding.measured,
-              "fails_because": claim.fails_because, "is_ours": claim.is_ours}
-             for claim, finding in zip(exhibit.claims, exhibit.findings(result.table),
-                                       strict=True)]
-    plain = {"paper": paper.reference, "exhibit": f"{paper.key}/{exhibit.key}",
-             "title": exhibit.title, **asdict(result), "table": "ROWS", "claims": findings}
+    findings = [
+        {
+            "says": claim.says,
+            "holds": finding.holds,
+            "measured": finding.measured,
+            "fails_because": claim.fails_because,
+            "is_ours": claim.is_ours,
+        }
+        for claim, finding in zip(exhibit.claims, exhibit.findings(result.table), strict=True)
+    ]
+    plain = {
+        "paper": paper.reference,
+        "exhibit": f"{paper.key}/{exhibit.key}",
+        "title": exhibit.title,
+        **asdict(result),
+        "table": "ROWS",
+        "claims": findings,
+    }
     rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in result.table)
     text = json.dumps(plain, ensure_ascii=False, indent=1)
     return text.replace('"ROWS"', f"[\n{rows}\n]", 1) + "\n"
@@ -54,11 +66,15 @@ def as_csv(paper: Paper, exhibit: Exhibit, result: Result) -> str:
     """A line for each row of the table; lines that begin with # say where the numbers are from."""
     out = io.StringIO()
     origins = ", ".join(f"{package} {version}" for package, version in result.versions.items())
-    out.write(f"# {paper.reference}\n# {exhibit.title}, {result.form} form, {result.digest}\n"
-              f"# made by {origins}\n")
+    out.write(
+        f"# {paper.reference}\n# {exhibit.title}, {result.form} form, {result.digest}\n"
+        f"# made by {origins}\n"
+    )
     columns = list(dict.fromkeys(key for row in result.table for key in row))
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({key: safe_cell(value) if isinstance(value, str) else value
-                      for key, value in row.items()} for row in result.table)
+    writer.writerows(
+        {key: safe_cell(value) if isinstance(value, str) else value for key, value in row.items()}
+        for row in result.table
+    )
     return out.getvalue()

@@ -40,8 +40,9 @@ def numbers_csv(answer: MeanAnswer, budget: int, plain: dict[str, Any] | None) -
     """
     facts, at = answer.data.facts, answer.budgets[budget]
     out = io.StringIO()
-    out.write(f"# Privacy Curves {__version__}: simulated releases, for exploring, not "
-              "publishing\n")
+    out.write(
+        f"# Privacy Curves {__version__}: simulated releases, for exploring, not publishing\n"
+    )
     out.write(f"# epsilon {at.epsilon:g}, delta {at.delta:g}, protects one whole curve\n")
     if plain is not None:
         out.write(f"# scenario {json.dumps(plain, ensure_ascii=False)}\n")
@@ -54,10 +55,13 @@ def numbers_csv(answer: MeanAnswer, budget: int, plain: dict[str, Any] | None) -
 
 
 def _columns(answer: MeanAnswer, budget: int, time: str) -> dict[str, Any]:
-    columns = {time: answer.times, "non-private mean": answer.non_private,
-               "privacy noise range low": answer.noise_low[budget],
-               "privacy noise range high": answer.noise_high[budget],
-               "sampling variability ±": answer.sampling}
+    columns = {
+        time: answer.times,
+        "non-private mean": answer.non_private,
+        "privacy noise range low": answer.noise_low[budget],
+        "privacy noise range high": answer.noise_high[budget],
+        "sampling variability ±": answer.sampling,
+    }
     if answer.truth is not None:
         columns["true mean"] = answer.truth
     for k, release in enumerate(answer.releases[budget]):
@@ -81,11 +85,22 @@ def handout(lesson: type[Lesson], worked: Worked, seed: int, address: str = "") 
     """
     options, picture, filled = lesson.question.options, worked.picture, worked.filled
     return render(
-        "handout", title=heading(lesson), colours=drawn.palette("light"), picture=picture,
-        story=map(filled, lesson.story), ask=filled(lesson.ask),
-        guess=drawn.svg(picture, drawn.PRINTED, "guess"), question=filled(lesson.question.ask),
-        options=[filled(option.text) for option in options], address=address,
-        shows=filled(lesson.shows), explains=map(filled, lesson.explains),
-        number=1 + options.index(lesson.question.right), why=filled(lesson.question.right.why),
-        answer=drawn.svg(picture, _ANSWERED, "answer"), unit=lesson.unit[0],
-        budget=worked.budget, seed=seed).encode()
+        "handout",
+        title=heading(lesson),
+        colours=drawn.palette("light"),
+        picture=picture,
+        story=map(filled, lesson.story),
+        ask=filled(lesson.ask),
+        guess=drawn.svg(picture, drawn.PRINTED, "guess"),
+        question=filled(lesson.question.ask),
+        options=[filled(option.text) for option in options],
+        address=address,
+        shows=filled(lesson.shows),
+        explains=map(filled, lesson.explains),
+        number=1 + options.index(lesson.question.right),
+        why=filled(lesson.question.right.why),
+        answer=drawn.svg(picture, _ANSWERED, "answer"),
+        unit=lesson.unit[0],
+        budget=worked.budget,
+        seed=seed,
+    ).encode()

@@ -37,8 +37,11 @@ MARK = FOR_YOUR_EYES
 _DRAWN = 100  # people, or dots of a thousand
 _DOTS = 1000
 _PARTS = 40  # of the range of times, in which observations are averaged
-_COUNTED = {FileKind.OUTCOMES: Counted.OUTCOMES, FileKind.VALUES: Counted.VALUES,
-            FileKind.SCORES: Counted.LABELS}
+_COUNTED = {
+    FileKind.OUTCOMES: Counted.OUTCOMES,
+    FileKind.VALUES: Counted.VALUES,
+    FileKind.SCORES: Counted.LABELS,
+}
 _LOOK = drawn.Look(720, 430)
 
 
@@ -54,28 +57,43 @@ class Look:
     def lines(self) -> tuple[str, ...]:
         """What the holder should know: people, time, value and observations in the first line."""
         proposal = self.proposal
-        lines = (proposal.summary, proposal.people, *map(_asked, proposal.ask), *proposal.notes,
-                 *self.table.notes)
+        lines = (
+            proposal.summary,
+            proposal.people,
+            *map(_asked, proposal.ask),
+            *proposal.notes,
+            *self.table.notes,
+        )
         return tuple(dict.fromkeys(map(_sentence, lines)))
 
     def svg(self) -> str:
         """Return the picture as a drawing that stands alone, with its mark."""
-        roles = "; ".join(f"--pc-{role}: {colour}" for role, colour in
-                          drawn.palette("light").items())
+        roles = "; ".join(
+            f"--pc-{role}: {colour}" for role, colour in drawn.palette("light").items()
+        )
         drawing = drawn.svg(self.picture, _LOOK, "look")
         return drawing.replace("<svg ", f'<svg style="{roles}; background: #fff" ', 1).replace(
-            "</svg>", f'<text x="{_LOOK.width - 10}" y="16" text-anchor="end" font-family='
-            f'"sans-serif" font-size="12" fill="var(--pc-bias)">{MARK}</text></svg>')
+            "</svg>",
+            f'<text x="{_LOOK.width - 10}" y="16" text-anchor="end" font-family='
+            f'"sans-serif" font-size="12" fill="var(--pc-bias)">{MARK}</text></svg>',
+        )
 
     def _repr_html_(self) -> str:
         return render("look_in_notebook", drawing=self.svg(), lines=self.lines)
 
     def html(self) -> str:
         """Return the picture and what is to be known of it, as a document that stands alone."""
-        return render("look", title=MARK, picture=self.picture, drawing=self.svg(),
-                      lines=self.lines, examples=[
-                          (name, ", ".join(cells)) for name, cells in
-                          examples_of(self.proposal.likely).items()])
+        return render(
+            "look",
+            title=MARK,
+            picture=self.picture,
+            drawing=self.svg(),
+            lines=self.lines,
+            examples=[
+                (name, ", ".join(cells))
+                for name, cells in examples_of(self.proposal.likely).items()
+            ],
+        )
 
 
 def looked_at(people: People, proposal: Proposal) -> Look:
@@ -136,18 +154,31 @@ def _of_curves(curves: CurveTable, reading: Reading) -> Picture:
     ends = np.cumsum(curves.counts)
     some = [slice(end - n, end) for end, n in zip(ends, curves.counts, strict=True) if n][:_DRAWN]
     gap = np.array([np.nan])
-    times, values = (np.concatenate([each for part in some for each in (numbers[part], gap)])
-                     for numbers in (curves.times, curves.values))
+    times, values = (
+        np.concatenate([each for part in some for each in (numbers[part], gap)])
+        for numbers in (curves.times, curves.values)
+    )
     is_dots = bool((curves.counts <= 1).all())
-    first = Mark(times, values, "raw", f"{counted(len(some), 'person')} of {curves.n_curves:,}"
-                 .replace("persons", "people"), "dot" if is_dots else "line", width=1, opacity=0.5)
+    first = Mark(
+        times,
+        values,
+        "raw",
+        f"{counted(len(some), 'person')} of {curves.n_curves:,}".replace("persons", "people"),
+        "dot" if is_dots else "line",
+        width=1,
+        opacity=0.5,
+    )
     at, mean = _averages(curves.times, curves.values)
-    title = (_called(reading, "time", "Time", curves.time_unit),
-             _called(reading, "value", "Value"))
+    title = (_called(reading, "time", "Time", curves.time_unit), _called(reading, "value", "Value"))
     alt = f"{MARK}: {title[1]} against {title[0]}, and its average."
-    return Picture(_axis(title[0], curves.times), _axis(title[1], curves.values),
-                   (first, Mark(at, mean, "without", "average of all, not private")), alt, alt,
-                   asks=False)
+    return Picture(
+        _axis(title[0], curves.times),
+        _axis(title[1], curves.values),
+        (first, Mark(at, mean, "without", "average of all, not private")),
+        alt,
+        alt,
+        asks=False,
+    )
 
 
 def _averages(times: Array, values: Array) -> tuple[Array, Array]:
@@ -168,17 +199,25 @@ def _of_rows(rows: RowTable) -> Picture:
     """Return the first feature against the response, the second feature, or as shares."""
     first = rows.covariates[:, 0]
     names = (*rows.covariate_names[:2], rows.value_name)
-    other = rows.values if rows.values is not None else (
-        rows.covariates[:, 1] if rows.covariates.shape[1] > 1 else None)
+    other = (
+        rows.values
+        if rows.values is not None
+        else (rows.covariates[:, 1] if rows.covariates.shape[1] > 1 else None)
+    )
     across = shortened(names[0] or "")
     if other is None:
         return _shares(first, across)
     up = shortened(rows.value_name or names[1] or "")
     x, y = first[:_DOTS], other[:_DOTS]
     alt = f"{MARK}: {up} against {across}."
-    return Picture(_axis(across, first), _axis(up, other), (Mark(
-        x, y, "raw", f"{len(x):,} of {len(first):,} records", "dot", opacity=0.6),), alt, alt,
-        asks=False)
+    return Picture(
+        _axis(across, first),
+        _axis(up, other),
+        (Mark(x, y, "raw", f"{len(x):,} of {len(first):,} records", "dot", opacity=0.6),),
+        alt,
+        alt,
+        asks=False,
+    )
 
 
 def _of_events(events: EventTable, kind: FileKind, reading: Reading) -> Picture:
@@ -192,17 +231,27 @@ def _of_events(events: EventTable, kind: FileKind, reading: Reading) -> Picture:
     points = np.linspace(0, float(time.max(initial=1.0)), 401)
     survival, _ = kaplan_meier(time[order], status[order], points, max(int(status.max()), 1))
     alt = f"{MARK}: the share of people without an event, against {across}."
-    return Picture(_axis(across, points), Axis("share without an event", 0, 1,
-                                               plain_ticks(0, 0.5, 1)),
-                   (Mark(points, survival, "without", "all people, not private"),), alt, alt,
-                   asks=False)
+    return Picture(
+        _axis(across, points),
+        Axis("share without an event", 0, 1, plain_ticks(0, 0.5, 1)),
+        (Mark(points, survival, "without", "all people, not private"),),
+        alt,
+        alt,
+        asks=False,
+    )
 
 
 def _shares(numbers: Array, across: str, label: Integers | None = None) -> Picture:
     """Return the share of numbers up to each, of both labels where there are."""
     alt = f"{MARK}: the share of people up to each {across}."
-    return Picture(_axis(across, numbers), Axis("share of people", 0, 1, plain_ticks(0, 0.5, 1)),
-                   tuple(_steps(numbers, label)), alt, alt, asks=False)
+    return Picture(
+        _axis(across, numbers),
+        Axis("share of people", 0, 1, plain_ticks(0, 0.5, 1)),
+        tuple(_steps(numbers, label)),
+        alt,
+        alt,
+        asks=False,
+    )
 
 
 def _steps(numbers: Array, label: Integers | None) -> Iterator[Mark]:

@@ -21,8 +21,9 @@ from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import PlanningAnswer, Setting
 
 
-def decision_memo(setting: Setting, answer: PlanningAnswer, facts: PublicFacts,
-                  rule: float | None = None) -> bytes:
+def decision_memo(
+    setting: Setting, answer: PlanningAnswer, facts: PublicFacts, rule: float | None = None
+) -> bytes:
     """The answer, what it rests on, what is not covered, and one step either way.
 
     Parameters
@@ -36,14 +37,21 @@ def decision_memo(setting: Setting, answer: PlanningAnswer, facts: PublicFacts,
         HTML.
     """
     return render(
-        "decision_memo", title=tags.title(facts), facts=facts, is_possible=answer.is_possible,
+        "decision_memo",
+        title=tags.title(facts),
+        facts=facts,
+        is_possible=answer.is_possible,
         question=planning_words.question(setting, answer.unknown, answer.target, facts),
-        verdict=planning_words.verdict(answer, facts), fixes=planning_words.fixes(answer, facts),
-        broken=planning_words.broken_promise(answer), cost=_cost(answer, facts, rule),
-        protected=tags.unit_tag(facts), not_covered=odds_words.not_covered(facts),
+        verdict=planning_words.verdict(answer, facts),
+        fixes=planning_words.fixes(answer, facts),
+        broken=planning_words.broken_promise(answer),
+        cost=_cost(answer, facts, rule),
+        protected=tags.unit_tag(facts),
+        not_covered=odds_words.not_covered(facts),
         delta=odds_words.delta_stated(answer.reached.setting.stated_delta),
         method=uncapital(setting.mechanism.label),
-        span=f"{facts.value_low:g} to {facts.value_high:g}").encode()
+        span=f"{facts.value_low:g} to {facts.value_high:g}",
+    ).encode()
 
 
 def _cost(answer: PlanningAnswer, facts: PublicFacts, rule: float | None) -> dict[str, object]:
@@ -51,24 +59,36 @@ def _cost(answer: PlanningAnswer, facts: PublicFacts, rule: float | None) -> dic
     if not answer.is_possible or answer.protection is None:
         return {}
     odds, epsilon = answer.protection.odds, answer.reached.setting.epsilon
-    return {"odds": odds_words.odds_main(odds, facts.person),
-            "careful": odds_words.odds_careful(odds),
-            "accuracy": planning_words.accuracy(answer, facts), "steps": _steps(answer, facts),
-            "rule": _by_rule(epsilon, rule), "caution": precedents.CAUTION,
-            "precedents": [f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects "
-                           f"{precedent.unit} ({precedent.source})."
-                           for precedent in precedents.nearest(epsilon)]}
+    return {
+        "odds": odds_words.odds_main(odds, facts.person),
+        "careful": odds_words.odds_careful(odds),
+        "accuracy": planning_words.accuracy(answer, facts),
+        "steps": _steps(answer, facts),
+        "rule": _by_rule(epsilon, rule),
+        "caution": precedents.CAUTION,
+        "precedents": [
+            f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects "
+            f"{precedent.unit} ({precedent.source})."
+            for precedent in precedents.nearest(epsilon)
+        ],
+    }
 
 
 def _steps(answer: PlanningAnswer, facts: PublicFacts) -> list[list[str]]:
     """A table of one step either way, with its head; empty where the error was asked for."""
     if answer.unknown == "error":
         return []
-    return [["With", "Error", *["Attacker’s accuracy"] * bool(answer.beside), ""],
-            *([*planning_words.step(reached, answer.unknown, facts),
-               *([] if protection is None else [odds_words.odds_short(protection.odds)]),
-               "the answer" if reached is answer.reached else ""]
-              for reached, protection in answer.rows())]
+    return [
+        ["With", "Error", *["Attacker’s accuracy"] * bool(answer.beside), ""],
+        *(
+            [
+                *planning_words.step(reached, answer.unknown, facts),
+                *([] if protection is None else [odds_words.odds_short(protection.odds)]),
+                "the answer" if reached is answer.reached else "",
+            ]
+            for reached, protection in answer.rows()
+        ),
+    ]
 
 
 def _by_rule(epsilon: float, rule: float | None) -> str:
@@ -77,8 +97,9 @@ def _by_rule(epsilon: float, rule: float | None) -> str:
     return precedents.beyond_rule(epsilon, rule) or f"Within our own rule, ε at most {rule:g}."
 
 
-def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str = "",
-               rule: float | None = None) -> str:
+def study_memo(
+    answer: Decision, *, author: str = "", date: str = "", link: str = "", rule: float | None = None
+) -> str:
     """A decision about a study with sites, on one printed page.
 
     Parameters
@@ -96,48 +117,76 @@ def study_memo(answer: Decision, *, author: str = "", date: str = "", link: str 
         HTML that stands alone.
     """
     profile, chosen = answer.profile, answer.chosen
-    head = ["", "ε", f"Attacker’s accuracy ({decision_words.GUESSING})", "Error",
-            f"{answer.confidence} of 20 releases within"]
-    rows = [[decision_words.option_name(answer, name, option), f"{option.budget.epsilon:g}",
-             odds_words.odds_short(option.odds),
-             unbroken(decision_words.typical_error(option, profile)),
-             unbroken(decision_words.within(answer, option))]
-            for name, option in answer.options]
+    head = [
+        "",
+        "ε",
+        f"Attacker’s accuracy ({decision_words.GUESSING})",
+        "Error",
+        f"{answer.confidence} of 20 releases within",
+    ]
+    rows = [
+        [
+            decision_words.option_name(answer, name, option),
+            f"{option.budget.epsilon:g}",
+            odds_words.odds_short(option.odds),
+            unbroken(decision_words.typical_error(option, profile)),
+            unbroken(decision_words.within(answer, option)),
+        ]
+        for name, option in answer.options
+    ]
     return render(
-        "study_memo", title=decision_words.memo_title(profile), author=author, date=date, link=link,
-        colours=drawn.palette("light"), question=unbroken(decision_words.question(answer)),
-        is_reached=chosen is not None, verdict=unbroken(decision_words.verdict(answer)),
+        "study_memo",
+        title=decision_words.memo_title(profile),
+        author=author,
+        date=date,
+        link=link,
+        colours=drawn.palette("light"),
+        question=unbroken(decision_words.question(answer)),
+        is_reached=chosen is not None,
+        verdict=unbroken(decision_words.verdict(answer)),
         at_one_point=unbroken(decision_words.at_one_point(answer)),
         cautions=[unbroken(text) for text in decision_words.cautions(answer)],
         sites=decision_words.table_of_sites(profile),
         contributions=unbroken(decision_words.contributions(answer)),
         rule="" if rule is None or chosen is None else _by_rule(chosen.budget.epsilon, rule),
-        head=head, rows=rows, chart_title=decision_words.chart_title(answer),
+        head=head,
+        rows=rows,
+        chart_title=decision_words.chart_title(answer),
         chart=drawn.svg(charts.trade_off(answer), charts.PRINTED, "trade-off"),
         protection=_protection(answer),
         delta=odds_words.delta_stated(profile.delta),
-        assumptions=[unbroken(text) for text in decision_words.assumptions(answer)])
+        assumptions=[unbroken(text) for text in decision_words.assumptions(answer)],
+    )
 
 
 def _protection(answer: Decision) -> dict[str, str]:
     """Sentences by their headings; a unit that is all of a person is said with who is protected."""
     records = max((option.odds.group for _, option in answer.options), default=1)
     sentences = decision_words.protection(answer.profile, records)
-    return {heading: sentence for heading, sentence in sentences.items()
-            if records > 1 or heading != decision_words.UNIT}
+    return {
+        heading: sentence
+        for heading, sentence in sentences.items()
+        if records > 1 or heading != decision_words.UNIT
+    }
 
 
 def comparison_memo(pins: Sequence[Pinned]) -> bytes:
     """Scenarios side by side on one page: the table, what cannot be compared, and each in words."""
     columns = pins_topic.table(pins)
     return render(
-        "comparison_memo", title=f"Scenarios {', '.join(pin.name for pin in pins)} side by side",
-        columns=columns, rows=zip(*columns.values(), strict=True),
-        warnings=pins_topic.warnings(pins), pins=[(pin, _in_words(pin)) for pin in pins]).encode()
+        "comparison_memo",
+        title=f"Scenarios {', '.join(pin.name for pin in pins)} side by side",
+        columns=columns,
+        rows=zip(*columns.values(), strict=True),
+        warnings=pins_topic.warnings(pins),
+        pins=[(pin, _in_words(pin)) for pin in pins],
+    ).encode()
 
 
 def _in_words(pin: Pinned) -> list[str]:
-    return [odds_words.odds_main(pin.odds, pin.facts.person, pin.unit),
-            odds_words.odds_careful(pin.odds),
-            odds_words.delta_stated(Delta.of(pin.budget.delta, pin.people)),
-            odds_words.not_covered(pin.facts)]
+    return [
+        odds_words.odds_main(pin.odds, pin.facts.person, pin.unit),
+        odds_words.odds_careful(pin.odds),
+        odds_words.delta_stated(Delta.of(pin.budget.delta, pin.people)),
+        odds_words.not_covered(pin.facts),
+    ]

@@ -34,8 +34,13 @@ def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
         With the version of the engine.
     """
     question = (chosen.source, chosen.mechanism, chosen.budgets, chosen.run, dict(chosen.axes))
-    return {"engine": __version__, "digest": digest(question), "seed": chosen.run.seed,
-            "executor": executor, "scenario": chosen.plain}
+    return {
+        "engine": __version__,
+        "digest": digest(question),
+        "seed": chosen.run.seed,
+        "executor": executor,
+        "scenario": chosen.plain,
+    }
 
 
 def as_json(outcomes: Sequence[Outcome], origin: Mapping[str, Any], seconds: float) -> str:
@@ -48,18 +53,31 @@ def as_json(outcomes: Sequence[Outcome], origin: Mapping[str, Any], seconds: flo
     origin : mapping
         From `provenance`.
     """
-    return json.dumps({"provenance": origin, "cells": [_row(o) for o in outcomes],
-                       "seconds": seconds}, ensure_ascii=False)
+    return json.dumps(
+        {"provenance": origin, "cells": [_row(o) for o in outcomes], "seconds": seconds},
+        ensure_ascii=False,
+    )
 
 
 def _row(outcome: Outcome) -> dict[str, Any]:
     if outcome.failure:
         return {"at": outcome.cell.at, "error": outcome.failure}
-    guarantee = [{"server": s, "epsilon": b.epsilon if b.is_private else None, "delta": b.delta}
-                 for s, b in enumerate(outcome.guarantee)] if outcome.is_published else None
-    return {"at": outcome.cell.at, "published": outcome.is_published, **_figures(outcome),
-            **{_named(kind): _summary(outcome, kind) for kind in KINDS},
-            "guarantee": guarantee, "repeats": outcome.repeats}
+    guarantee = (
+        [
+            {"server": s, "epsilon": b.epsilon if b.is_private else None, "delta": b.delta}
+            for s, b in enumerate(outcome.guarantee)
+        ]
+        if outcome.is_published
+        else None
+    )
+    return {
+        "at": outcome.cell.at,
+        "published": outcome.is_published,
+        **_figures(outcome),
+        **{_named(kind): _summary(outcome, kind) for kind in KINDS},
+        "guarantee": guarantee,
+        "repeats": outcome.repeats,
+    }
 
 
 def _summary(outcome: Outcome, kind: str) -> dict[str, float | None] | None:
@@ -71,15 +89,28 @@ def _figures(outcome: Outcome) -> dict[str, float | None]:
     """What every page shows: the error and what goes with it; None where it is unknown."""
     figures = outcome.accuracy
     right = risk.of_ledger(outcome.spends).right if outcome.is_published else None
-    error, within, log_se = (math.nan,) * 3 if figures is None else (
-        figures.error, figures.within, figures.log_se)
-    return {name: value if value is not None and math.isfinite(value) else None for name, value in {
-        "rms_error": error, "rms_error_se": error * log_se, "within_95": within,
-        "rms_error_without_privacy": outcome.baseline, "attacker_accuracy": right}.items()}
+    error, within, log_se = (
+        (math.nan,) * 3 if figures is None else (figures.error, figures.within, figures.log_se)
+    )
+    return {
+        name: value if value is not None and math.isfinite(value) else None
+        for name, value in {
+            "rms_error": error,
+            "rms_error_se": error * log_se,
+            "within_95": within,
+            "rms_error_without_privacy": outcome.baseline,
+            "attacker_accuracy": right,
+        }.items()
+    }
 
 
-_FIGURES = ("rms_error", "rms_error_se", "within_95", "rms_error_without_privacy",
-            "attacker_accuracy")
+_FIGURES = (
+    "rms_error",
+    "rms_error_se",
+    "within_95",
+    "rms_error_without_privacy",
+    "attacker_accuracy",
+)
 
 
 def _named(kind: str) -> str:
@@ -103,8 +134,10 @@ def as_csv(outcomes: Sequence[Outcome], origin: Mapping[str, Any]) -> str:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         out.write(f"# {name} {text}\n")
     axes = list(outcomes[0].cell.at)
-    measures = [*_FIGURES, *(f"{_named(kind)}_{figure}" for kind in KINDS
-                             for figure in ("mean", "se"))]
+    measures = [
+        *_FIGURES,
+        *(f"{_named(kind)}_{figure}" for kind in KINDS for figure in ("mean", "se")),
+    ]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*axes, *measures, "epsilon", "delta", "repeats", "error"])
     writer.writerows(_csv_row(outcome, axes, len(measures)) for outcome in outcomes)
@@ -116,8 +149,14 @@ def _csv_row(outcome: Outcome, axes: Sequence[str], n_measures: int) -> list[Any
     at = [safe_cell(value) if isinstance(value, str) else value for value in values]
     if outcome.failure:
         return [*at, *[""] * (n_measures + 3), safe_cell(outcome.failure)]
-    figures = [*_figures(outcome).values(), *(
-        (_summary(outcome, kind) or {}).get(figure) for kind in KINDS for figure in ("mean", "se"))]
+    figures = [
+        *_figures(outcome).values(),
+        *(
+            (_summary(outcome, kind) or {}).get(figure)
+            for kind in KINDS
+            for figure in ("mean", "se")
+        ),
+    ]
     if not outcome.is_published:
         return [*at, *figures, "", "", outcome.repeats, _NOTHING]
     proved = accounting.least_guarantee(outcome.spends)
@@ -133,35 +172,64 @@ def as_table(outcomes: Sequence[Outcome], seconds: float, is_study: bool) -> str
         Whether the pages show the same numbers; else it is said that they have other data sets.
     """
     axes = list(outcomes[0].cell.at)
-    kinds = [kind for kind in KINDS if not kind.endswith("error")
-            and any(_summary(outcome, kind) for outcome in outcomes)]
+    kinds = [
+        kind
+        for kind in KINDS
+        if not kind.endswith("error") and any(_summary(outcome, kind) for outcome in outcomes)
+    ]
     has_baseline = any(outcome.baseline is not None for outcome in outcomes)
-    rows = [[*axes, "error", "95 % within", *["without privacy"] * has_baseline,
-             "attacker's accuracy", *(kind.replace("_", " ") for kind in kinds), "guarantee"]]
+    rows = [
+        [
+            *axes,
+            "error",
+            "95 % within",
+            *["without privacy"] * has_baseline,
+            "attacker's accuracy",
+            *(kind.replace("_", " ") for kind in kinds),
+            "guarantee",
+        ]
+    ]
     for outcome in outcomes:
         at = [f"{outcome.cell.at[name]}" for name in axes]
-        rows.append(at + ([outcome.failure] if outcome.failure else
-                          [*_written(outcome, has_baseline),
-                           *(_figure(outcome, kind) for kind in kinds),
-                           _guarantee_text(outcome)]))
+        rows.append(
+            at
+            + (
+                [outcome.failure]
+                if outcome.failure
+                else [
+                    *_written(outcome, has_baseline),
+                    *(_figure(outcome, kind) for kind in kinds),
+                    _guarantee_text(outcome),
+                ]
+            )
+        )
     widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
-    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False))
-             for row in rows]
+    lines = [
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False))
+        for row in rows
+    ]
     repeats = max(outcome.repeats for outcome in outcomes)
     about = [f"{repeats} repeats, {seconds:.1f} s; ± is half a 95 % confidence interval"]
     if not is_study:
-        about.append("Data sets of this run alone; without “repeats” and “draws” it has those of "
-                     "the pages, and their numbers")
+        about.append(
+            "Data sets of this run alone; without “repeats” and “draws” it has those of "
+            "the pages, and their numbers"
+        )
     return "\n".join([*(line.rstrip() for line in lines), *about, *_large_delta(outcomes)])
 
 
 def _large_delta(outcomes: Sequence[Outcome]) -> list[str]:
     """What is to be said of δ: of the cell with the largest δn, where it is large anywhere."""
-    proved = [(accounting.least_guarantee(outcome.spends), outcome.cell.source.sizes.n_curves)
-              for outcome in outcomes if outcome.is_published]
+    proved = [
+        (accounting.least_guarantee(outcome.spends), outcome.cell.source.sizes.n_curves)
+        for outcome in outcomes
+        if outcome.is_published
+    ]
     deltas = [Delta.of(budget.delta, n) for budget, n in proved if budget.is_private]
-    large = sorted((delta for delta in deltas if delta.is_large),
-                   key=lambda delta: delta.value * delta.n_people)
+    large = sorted(
+        (delta for delta in deltas if delta.is_large),
+        key=lambda delta: delta.value * delta.n_people,
+    )
     if not large:
         return []
     where = f"In {len(large)} of {len(outcomes)} cells, here that with the largest δn: "
@@ -174,10 +242,12 @@ def _written(outcome: Outcome, has_baseline: bool) -> list[str]:
     error, se, right = figures["rms_error"], figures["rms_error_se"], figures["attacker_accuracy"]
     bar = f" ± {se:.2g}" if se else ""
     within, baseline = figures["within_95"], figures["rms_error_without_privacy"]
-    return [unknown if error is None else f"{number(error)}{bar}",
-            unknown if within is None else number(within),
-            *["unknown" if baseline is None else number(baseline)] * has_baseline,
-            unknown if right is None else at_most_percent(right)]
+    return [
+        unknown if error is None else f"{number(error)}{bar}",
+        unknown if within is None else number(within),
+        *["unknown" if baseline is None else number(baseline)] * has_baseline,
+        unknown if right is None else at_most_percent(right),
+    ]
 
 
 def _unknown(outcome: Outcome) -> str:

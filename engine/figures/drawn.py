@@ -156,8 +156,12 @@ def frame(picture: Picture, look: Look) -> Frame:
     widest = max(len(text) for _, text in picture.y.ticks)
     left = look.text * (2.2 + _LETTER * widest) + 6
     rows = 1 + max((row for row, _, _, _ in _entries(picture, look, left)), default=0)
-    return Frame(left, look.width - 14, BELOW_LEGEND + rows * ROW * look.text,
-                 look.height - 3.4 * look.text - 4)
+    return Frame(
+        left,
+        look.width - 14,
+        BELOW_LEGEND + rows * ROW * look.text,
+        look.height - 3.4 * look.text - 4,
+    )
 
 
 def svg(picture: Picture, look: Look, name: str) -> str:
@@ -177,11 +181,15 @@ def svg(picture: Picture, look: Look, name: str) -> str:
     parts = [*_grid(picture, look, box), f'<g clip-path="url(#clip-{name})">']
     parts += [_mark(mark, picture, box, look) for mark in picture.marks]
     parts += ["</g>", *_legend(picture, look, box)]
-    clip = (f'<clipPath id="clip-{name}"><rect x="{box.left - 8:.1f}" y="{box.top - 8:.1f}" '
-            f'width="{box.right - box.left + 16:.1f}" height="{box.bottom - box.top + 16:.1f}"/>'
-            "</clipPath>")
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {look.width} {look.height}" '
-            f'font-size="{look.text:g}" fill="none"><defs>{clip}</defs>{"".join(parts)}</svg>')
+    clip = (
+        f'<clipPath id="clip-{name}"><rect x="{box.left - 8:.1f}" y="{box.top - 8:.1f}" '
+        f'width="{box.right - box.left + 16:.1f}" height="{box.bottom - box.top + 16:.1f}"/>'
+        "</clipPath>"
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {look.width} {look.height}" '
+        f'font-size="{look.text:g}" fill="none"><defs>{clip}</defs>{"".join(parts)}</svg>'
+    )
 
 
 # -- axes ---------------------------------------------------------------------------------------
@@ -200,18 +208,27 @@ def _grid(picture: Picture, look: Look, box: Frame) -> Iterator[str]:
     across = (box.left + box.right) / 2
     yield _text(across, look.height - 0.5 * look.text, picture.x.title, "middle")
     middle = (box.top + box.bottom) / 2
-    yield _text(0, 0, picture.y.title, "middle",
-                f' transform="translate({look.text:g} {middle:.1f}) rotate(-90)"')
+    yield _text(
+        0,
+        0,
+        picture.y.title,
+        "middle",
+        f' transform="translate({look.text:g} {middle:.1f}) rotate(-90)"',
+    )
 
 
 def _stroke(x1: float, y1: float, x2: float, y2: float, role: str, opacity: float = 1.0) -> str:
-    return (f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
-            f'stroke-opacity="{opacity:g}" style="stroke:var(--pc-{role})"/>')
+    return (
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
+        f'stroke-opacity="{opacity:g}" style="stroke:var(--pc-{role})"/>'
+    )
 
 
 def _text(x: float, y: float, text: str, anchor: str, more: str = "", role: str = "quiet") -> str:
-    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more} '
-            f'style="fill:var(--pc-{role})">{escape(text)}</text>')
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more} '
+        f'style="fill:var(--pc-{role})">{escape(text)}</text>'
+    )
 
 
 # -- marks --------------------------------------------------------------------------------------
@@ -230,8 +247,10 @@ def _mark(mark: Mark, picture: Picture, box: Frame, look: Look) -> str:
 
 def _note(x: float, y: float, mark: Mark, look: Look) -> str:
     plate = ' paint-order="stroke" stroke="var(--pc-page)" stroke-width="4"'  # over any line
-    return "".join(_text(x, y + (1 + 1.25 * row) * look.text, line, "end", plate, mark.role)
-                   for row, line in enumerate(mark.label.splitlines()))
+    return "".join(
+        _text(x, y + (1 + 1.25 * row) * look.text, line, "end", plate, mark.role)
+        for row, line in enumerate(mark.label.splitlines())
+    )
 
 
 def _path(x: Array, y: Array, mark: Mark, look: Look) -> str:
@@ -243,9 +262,11 @@ def _path(x: Array, y: Array, mark: Mark, look: Look) -> str:
         steps.append(f"{pen}{a:.1f} {b:.1f}")
         pen = "L"
     dash = f'stroke-dasharray="{mark.dash}" ' if mark.dash else ""
-    return (f'<path d="{"".join(steps)}" stroke-opacity="{mark.opacity:g}" '
-            f'{dash}stroke-linejoin="round" '
-            f'style="stroke:var(--pc-{mark.role});stroke-width:{mark.width * look.thick:.2f}"/>')
+    return (
+        f'<path d="{"".join(steps)}" stroke-opacity="{mark.opacity:g}" '
+        f'{dash}stroke-linejoin="round" '
+        f'style="stroke:var(--pc-{mark.role});stroke-width:{mark.width * look.thick:.2f}"/>'
+    )
 
 
 def _dot(x: float, y: float, mark: Mark, size: float) -> str:
@@ -253,14 +274,20 @@ def _dot(x: float, y: float, mark: Mark, size: float) -> str:
     line = f"stroke:{colour_of};stroke-width:{0.45 * size:.2f}"
     if mark.shape == "cross":
         r, line = 1.6 * size, f"stroke:{colour_of};stroke-width:{0.6 * size:.2f}"
-        return (f'<path d="M{x - r:.1f} {y - r:.1f}l{2 * r:.1f} {2 * r:.1f}m0 {-2 * r:.1f}'
-                f'l{-2 * r:.1f} {2 * r:.1f}" style="{line}"/>')
+        return (
+            f'<path d="M{x - r:.1f} {y - r:.1f}l{2 * r:.1f} {2 * r:.1f}m0 {-2 * r:.1f}'
+            f'l{-2 * r:.1f} {2 * r:.1f}" style="{line}"/>'
+        )
     if mark.shape == "square":
-        return (f'<rect x="{x - size:.1f}" y="{y - size:.1f}" width="{2 * size:.1f}" '
-                f'height="{2 * size:.1f}" style="{line};fill:var(--pc-page)"/>')
+        return (
+            f'<rect x="{x - size:.1f}" y="{y - size:.1f}" width="{2 * size:.1f}" '
+            f'height="{2 * size:.1f}" style="{line};fill:var(--pc-page)"/>'
+        )
     inside = "var(--pc-page)" if mark.shape == "ring" else colour_of
-    return (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}" opacity="{mark.opacity:g}" '
-            f'style="{line};fill:{inside}"/>')
+    return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}" opacity="{mark.opacity:g}" '
+        f'style="{line};fill:{inside}"/>'
+    )
 
 
 # -- legend -------------------------------------------------------------------------------------
@@ -276,8 +303,11 @@ def _entries(picture: Picture, look: Look, left: float) -> Iterator[tuple[int, f
     """Row, start, mark and width of each entry; as many in a row as there is room for."""
     row, x = 0, left
     named = [mark for mark in picture.marks if mark.label and mark.shape != "note"]
-    for mark in (*[m for m in named if not m.after], *[_GUESS_MARK] * picture.asks,
-                 *[m for m in named if m.after]):
+    for mark in (
+        *[m for m in named if not m.after],
+        *[_GUESS_MARK] * picture.asks,
+        *[m for m in named if m.after],
+    ):
         width = _SAMPLE + 6 + _LETTER * look.text * len(mark.label)
         if x > left and x + width > look.width - MARGIN:
             row, x = row + 1, left
@@ -289,20 +319,34 @@ def _legend(picture: Picture, look: Look, box: Frame) -> Iterator[str]:
     """Each entry in a group of its own, with its width: what shows the drawing closes up gaps."""
     for row, x, mark, width in _entries(picture, look, box.left):
         y, end, zero = (FIRST + row * ROW) * look.text, np.array([0.0, _SAMPLE]), np.zeros(2)
-        solid = Mark(mark.x, mark.y, mark.role, shape=mark.shape, dash=mark.dash,
-                     width=max(mark.width, 1.6), opacity=max(mark.opacity, 0.8))
-        drawn = (_path(end, zero, solid, look) if mark.shape == "line" else
-                 _dot(_SAMPLE / 2, 0.0, solid, look.dot))
+        solid = Mark(
+            mark.x,
+            mark.y,
+            mark.role,
+            shape=mark.shape,
+            dash=mark.dash,
+            width=max(mark.width, 1.6),
+            opacity=max(mark.opacity, 0.8),
+        )
+        drawn = (
+            _path(end, zero, solid, look)
+            if mark.shape == "line"
+            else _dot(_SAMPLE / 2, 0.0, solid, look.dot)
+        )
         if mark is _GUESS_MARK:
             drawn += _dot(_SAMPLE / 2, 0.0, Mark(end, end, "text", shape="square"), 4.5)
         drawn += _text(_SAMPLE + 6, 0.35 * look.text, mark.label, "start", role="text")
         part = " after" if mark.after else " mine" if mark is _GUESS_MARK else ""
-        yield (f'<g class="entry{part}" transform="translate({x:.1f} {y:.1f})" '
-               f'data-width="{width:.1f}">{drawn}</g>')
+        yield (
+            f'<g class="entry{part}" transform="translate({x:.1f} {y:.1f})" '
+            f'data-width="{width:.1f}">{drawn}</g>'
+        )
 
 
 def gaps(lines: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     """Several lines as one mark, with a gap after each."""
     nothing = [math.nan]
-    return (np.concatenate([part for x, _ in lines for part in (x, nothing)]),
-            np.concatenate([part for _, y in lines for part in (y, nothing)]))
+    return (
+        np.concatenate([part for x, _ in lines for part in (x, nothing)]),
+        np.concatenate([part for _, y in lines for part in (y, nothing)]),
+    )

@@ -95,10 +95,21 @@ def at_ends(ends: Sequence[LineEnd], low: float, high: float, height: int) -> li
         raise ValueError(f"{len(ends)} lines cannot all be named at their ends")
     half = _LINE / 2 * (high - low) / height
     places = apart([end.y for end in ends], 2 * half, low + half, high - half)
-    return [{"text": end.name, "x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "y": place,
-             "yanchor": "middle", "showarrow": False, "align": "left",
-             "font": {"size": 14, "color": end.shade}}
-            for end, place in zip(ends, places, strict=True)]
+    return [
+        {
+            "text": end.name,
+            "x": 1,
+            "xref": "paper",
+            "xanchor": "left",
+            "xshift": 6,
+            "y": place,
+            "yanchor": "middle",
+            "showarrow": False,
+            "align": "left",
+            "font": {"size": 14, "color": end.shade},
+        }
+        for end, place in zip(ends, places, strict=True)
+    ]
 
 
 def room_for(names: Sequence[str]) -> int:
@@ -115,7 +126,7 @@ def hover(unit: str = "", decimals: int | None = None) -> str:
         As many as the text has; None for three significant digits.
     """
     digits = ".3~r" if decimals is None else f".{decimals}f"
-    return f"%{{y:{digits}}}{chr(0xa0) + unit if unit else ''}"
+    return f"%{{y:{digits}}}{chr(0xA0) + unit if unit else ''}"
 
 
 def changed(name: str, first: float, last: float) -> str:
@@ -193,8 +204,12 @@ def foot(source: str, budgets: Sequence[Budget], people: int | None = None) -> s
     people : int, optional
         n, where the picture is about one number of people.
     """
-    parts = [source, "" if people is None else f"n = {number(people, 12)}", spent(budgets),
-             f"Privacy Curves {__version__}"]
+    parts = [
+        source,
+        "" if people is None else f"n = {number(people, 12)}",
+        spent(budgets),
+        f"Privacy Curves {__version__}",
+    ]
     return " · ".join(part for part in parts if part)
 
 
@@ -208,15 +223,29 @@ def with_foot(chart: Chart, text: str) -> Chart:
     """
     layout = chart.spec["layout"]
     margin = layout.get("margin", {})
-    marked = {**layout, "margin": {**margin, "b": margin.get("b", 8) + 76},
-              "annotations": [*layout.get("annotations", ()), _foot_note(text)]}
+    marked = {
+        **layout,
+        "margin": {**margin, "b": margin.get("b", 8) + 76},
+        "annotations": [*layout.get("annotations", ()), _foot_note(text)],
+    }
     return replace(chart, spec={**chart.spec, "layout": marked}, alt=f"{chart.alt} {text}.")
 
 
 def _foot_note(text: str) -> Spec:
-    return {"name": "foot", "text": text, "x": 0, "xref": "paper", "xanchor": "left", "y": 0,
-            "yref": "paper", "yanchor": "top", "yshift": -52, "showarrow": False, "align": "left",
-            "font": {"size": 12, "color": "quiet"}}
+    return {
+        "name": "foot",
+        "text": text,
+        "x": 0,
+        "xref": "paper",
+        "xanchor": "left",
+        "y": 0,
+        "yref": "paper",
+        "yanchor": "top",
+        "yshift": -52,
+        "showarrow": False,
+        "align": "left",
+        "font": {"size": 12, "color": "quiet"},
+    }
 
 
 def leaving(title: str, text: str) -> Spec:
@@ -240,5 +269,9 @@ def leaving(title: str, text: str) -> Spec:
     >>> leaving("Twenty releases", "Growth, simulated")["paper_bgcolor"]
     'page'
     """
-    return {"title": heading(title), "paper_bgcolor": "page", "plot_bgcolor": "page",
-            "annotations": [_foot_note(text)]}
+    return {
+        "title": heading(title),
+        "paper_bgcolor": "page",
+        "plot_bgcolor": "page",
+        "annotations": [_foot_note(text)],
+    }

@@ -37,8 +37,16 @@ class Nested:
     # the two around the range that is aimed at; empty where there is none
     target: Sequence[float] = ()
 
-    def spec(self, title: str, across: Spec, up: str, *, more: Sequence[Spec] = (),
-             fill: Sequence[Spec] | None = None, in_view: Sequence[float] = ()) -> Spec:
+    def spec(
+        self,
+        title: str,
+        across: Spec,
+        up: str,
+        *,
+        more: Sequence[Spec] = (),
+        fill: Sequence[Spec] | None = None,
+        in_view: Sequence[float] = (),
+    ) -> Spec:
         """The figure.
 
         Parameters
@@ -54,8 +62,13 @@ class Nested:
         shapes, notes = self._cut_offs()
         names, margin = self._names(ends)
         data = [*(self._shades() if fill is None else fill), *self._lines(), *more]
-        look = layout(title=title, xaxis=across, shapes=shapes,
-                      yaxis=axis(up, grid=True, range=ends), annotations=[*notes, *names])
+        look = layout(
+            title=title,
+            xaxis=across,
+            shapes=shapes,
+            yaxis=axis(up, grid=True, range=ends),
+            annotations=[*notes, *names],
+        )
         look["margin"]["r"] = margin
         return {"data": data, "layout": look}
 
@@ -70,9 +83,14 @@ class Nested:
         at = bar_places(len(self.x))
         middle, half = ((low + high)[:, at] / 2).ravel(), ((high - low)[:, at] / 2).ravel()
         ends = traces.off_by(plain(half), plain(half), translucent("text", 0.75), 1.2, 4)
-        return traces.points("95 % confidence band", plain(np.tile(self.x[at], len(low)), 6),
-                             plain(middle), {"size": 1, "opacity": 0}, error_y=ends,
-                             hoverinfo="skip")
+        return traces.points(
+            "95 % confidence band",
+            plain(np.tile(self.x[at], len(low)), 6),
+            plain(middle),
+            {"size": 1, "opacity": 0},
+            error_y=ends,
+            hoverinfo="skip",
+        )
 
     def _shades(self) -> list[Spec]:
         """The range between each pair of curves, outer pairs first."""
@@ -81,30 +99,70 @@ class Nested:
         for low, fill in enumerate(shades_of_pairs(n // 2)):
             high = n - 1 - low
             name = f"{percent(float(self.levels[high] - self.levels[low]))} of observations"
-            filled = traces.filled(name, x, plain(self.curves[low]), plain(self.curves[high]),
-                                   "gradient", hoverinfo="skip")
+            filled = traces.filled(
+                name,
+                x,
+                plain(self.curves[low]),
+                plain(self.curves[high]),
+                "gradient",
+                hoverinfo="skip",
+            )
             data.append({**filled, "fillcolor": fill})
         return data
 
     def _lines(self) -> list[Spec]:
         """All curves, the one nearest to the median bold."""
         middle = nearest_to_median(self.levels)
-        return [traces.line(name, plain(self.x, 6), plain(curve), "gradient",
-                            _BOLD if k == middle else _THIN, hovertemplate=labels.hover(self.unit))
-                for k, (name, curve) in enumerate(zip(self.names, self.curves, strict=True))]
+        return [
+            traces.line(
+                name,
+                plain(self.x, 6),
+                plain(curve),
+                "gradient",
+                _BOLD if k == middle else _THIN,
+                hovertemplate=labels.hover(self.unit),
+            )
+            for k, (name, curve) in enumerate(zip(self.names, self.curves, strict=True))
+        ]
 
     def _cut_offs(self) -> tuple[list[Spec], list[Spec]]:
         """Lines across at all cut-offs with their names, and a shade over the target range."""
         across = {"xref": "paper", "x0": 0, "x1": 1, "layer": "below"}
-        shapes: list[Spec] = [{"type": "line", **across, "y0": limit, "y1": limit, "line": {
-            "color": "functional", "width": 1.6 if limit in self.target else 0.8}}
-            for limit in self.limits]
+        shapes: list[Spec] = [
+            {
+                "type": "line",
+                **across,
+                "y0": limit,
+                "y1": limit,
+                "line": {"color": "functional", "width": 1.6 if limit in self.target else 0.8},
+            }
+            for limit in self.limits
+        ]
         if self.target:
-            shapes.append({"type": "rect", **across, "y0": self.target[0], "y1": self.target[1],
-                           "line": {"width": 0}, "fillcolor": translucent("functional", 0.10)})
-        notes = [{"x": 0, "xref": "paper", "xanchor": "left", "xshift": 4, "y": limit,
-                  "yanchor": "bottom", "text": f"{limit:g}", "showarrow": False,
-                  "font": {"size": 12, "color": "functional"}} for limit in self.limits]
+            shapes.append(
+                {
+                    "type": "rect",
+                    **across,
+                    "y0": self.target[0],
+                    "y1": self.target[1],
+                    "line": {"width": 0},
+                    "fillcolor": translucent("functional", 0.10),
+                }
+            )
+        notes = [
+            {
+                "x": 0,
+                "xref": "paper",
+                "xanchor": "left",
+                "xshift": 4,
+                "y": limit,
+                "yanchor": "bottom",
+                "text": f"{limit:g}",
+                "showarrow": False,
+                "font": {"size": 12, "color": "functional"},
+            }
+            for limit in self.limits
+        ]
         return shapes, notes
 
     def _names(self, ends: Sequence[float]) -> tuple[list[Spec], int]:
@@ -112,12 +170,15 @@ class Nested:
         n = len(self.names)
         few = np.unique(np.linspace(0, n - 1, min(n, labels.FEW)).round()).astype(int)
         marks = [labels.LineEnd(self.names[k], float(self.curves[k, -1]), "gradient") for k in few]
-        return (labels.at_ends(marks, ends[0], ends[1], _PLOT),
-                labels.room_for([mark.name for mark in marks]))
+        return (
+            labels.at_ends(marks, ends[0], ends[1], _PLOT),
+            labels.room_for([mark.name for mark in marks]),
+        )
 
 
-def time_in_ranges(limits: Sequence[float], target: Sequence[float], shares: Array, errors: Array,
-                   unit: str) -> Chart:
+def time_in_ranges(
+    limits: Sequence[float], target: Sequence[float], shares: Array, errors: Array, unit: str
+) -> Chart:
     """The share of observations in every range as one stacked bar.
 
     Parameters
@@ -129,22 +190,45 @@ def time_in_ranges(limits: Sequence[float], target: Sequence[float], shares: Arr
     """
     names = names_of_ranges(limits, unit)
     aim = list(limits).index(target[1]) if target else None
-    data = [{"type": "bar", "orientation": "h", "name": name, "x": [100 * float(share)], "y": [""],
-             "text": [percent(float(share))], "textposition": "inside",
-             "insidetextanchor": "middle", "textangle": 0,
-             "insidetextfont": {"color": "text"}, "marker": {"color": shade},
-             "hoverinfo": "name+text"}
-            for name, share, shade in zip(names, shares, shades_of_ranges(len(names), aim),
-                                          strict=True)]
+    data = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": name,
+            "x": [100 * float(share)],
+            "y": [""],
+            "text": [percent(float(share))],
+            "textposition": "inside",
+            "insidetextanchor": "middle",
+            "textangle": 0,
+            "insidetextfont": {"color": "text"},
+            "marker": {"color": shade},
+            "hoverinfo": "name+text",
+        }
+        for name, share, shade in zip(names, shares, shades_of_ranges(len(names), aim), strict=True)
+    ]
     index = int(np.argmax(shares)) if aim is None else aim
-    title = (f"{'Most observations' if aim is None else 'In the target range'}: {names[index]}, "
-             f"{percent(float(shares[index]))}")
-    spec = {"data": data, "layout": layout(
-        legend=True, barmode="stack", hovermode="closest", title=title,
-        uniformtext={"minsize": 11, "mode": "hide"},  # small ones stand in lines below
-        xaxis=axis("Share of observations", range=[0, 100], ticksuffix="\u202f%"),
-        yaxis=axis(visible=False))}
-    summary = "; ".join(f"{name} {percent(float(share))}"
-                        for name, share in zip(names, shares, strict=True))
-    return Chart(spec, f"Time in ranges of one release: {summary}.", {
-        "range": list(names), "share": plain(shares), "standard error": plain(errors)})
+    title = (
+        f"{'Most observations' if aim is None else 'In the target range'}: {names[index]}, "
+        f"{percent(float(shares[index]))}"
+    )
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            barmode="stack",
+            hovermode="closest",
+            title=title,
+            uniformtext={"minsize": 11, "mode": "hide"},  # small ones stand in lines below
+            xaxis=axis("Share of observations", range=[0, 100], ticksuffix="\u202f%"),
+            yaxis=axis(visible=False),
+        ),
+    }
+    summary = "; ".join(
+        f"{name} {percent(float(share))}" for name, share in zip(names, shares, strict=True)
+    )
+    return Chart(
+        spec,
+        f"Time in ranges of one release: {summary}.",
+        {"range": list(names), "share": plain(shares), "standard error": plain(errors)},
+    )

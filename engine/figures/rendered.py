@@ -40,7 +40,12 @@ def page(title: str, about: str, panels: Sequence[tuple[str, Chart]], lines: Seq
 
 
 def _drawn(chart: Chart) -> str:
-    text: str = plotly.io.to_html(in_theme(chart.spec, "light"), include_plotlyjs="directory",
-                                  full_html=False, validate=False,
-                                  config={"displayModeBar": False}, default_height="430px")
+    text: str = plotly.io.to_html(
+        in_theme(chart.spec, "light"),
+        include_plotlyjs="directory",
+        full_html=False,
+        validate=False,
+        config={"displayModeBar": False},
+        default_height="430px",
+    )
     return text

@@ -61,8 +61,10 @@ def in_both_themes(part: Any) -> Any:
 
 def _painted(part: Any, paint: Callable[[str], Any]) -> Any:
     if isinstance(part, dict):
-        return {name: _coloured(value, paint) if name.endswith(_COLOURS) else _painted(value, paint)
-                for name, value in part.items()}
+        return {
+            name: _coloured(value, paint) if name.endswith(_COLOURS) else _painted(value, paint)
+            for name, value in part.items()
+        }
     if isinstance(part, list) and part and isinstance(part[0], dict):
         return [_painted(each, paint) for each in part]
     return part
@@ -115,8 +117,17 @@ def heading(title: str) -> Spec:
     title : str
         A noun phrase or a finding, without a full stop.
     """
-    return {"text": title, "x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container",
-            "yanchor": "top", "pad": {"t": 8}, "font": {"size": 15}}
+    return {
+        "text": title,
+        "x": 0,
+        "xref": "paper",
+        "xanchor": "left",
+        "y": 1,
+        "yref": "container",
+        "yanchor": "top",
+        "pad": {"t": 8},
+        "font": {"size": 15},
+    }
 
 
 def layout(*, legend: bool = False, title: str = "", **changes: Any) -> Spec:
@@ -130,14 +141,23 @@ def layout(*, legend: bool = False, title: str = "", **changes: Any) -> Spec:
         Entries of plotly's layout that are added or replaced.
     """
     return {
-        "paper_bgcolor": "transparent", "plot_bgcolor": "transparent",
+        "paper_bgcolor": "transparent",
+        "plot_bgcolor": "transparent",
         "font": {"family": '"Source Sans", sans-serif', "size": 14, "color": "text"},
         "margin": {"l": 8, "r": 12, "b": 8, "t": (34 if legend else 12) + (26 if title else 0)},
         **({"title": heading(title)} if title else {}),
         "showlegend": legend,
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom",
-                   "traceorder": "normal", "font": {"size": 13}},
-        "dragmode": False, "hovermode": "x unified",
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "y": 1.02,
+            "xanchor": "left",
+            "yanchor": "bottom",
+            "traceorder": "normal",
+            "font": {"size": 13},
+        },
+        "dragmode": False,
+        "hovermode": "x unified",
         **changes,
     }
 
@@ -154,10 +174,18 @@ def axis(title: str = "", *, grid: bool = False, **changes: Any) -> Spec:
     """
     return {
         "title": {"text": title, "font": {"size": 13, "color": "quiet"}},
-        "showgrid": grid, "gridcolor": translucent("raw", 0.28), "zeroline": False,
-        "linecolor": "raw", "showline": not grid, "ticks": "outside", "ticklen": 4,
-        "tickcolor": "raw", "automargin": True, "fixedrange": True,
-        "tickfont": {"size": 13, "color": "quiet"}, **changes,
+        "showgrid": grid,
+        "gridcolor": translucent("raw", 0.28),
+        "zeroline": False,
+        "linecolor": "raw",
+        "showline": not grid,
+        "ticks": "outside",
+        "ticklen": 4,
+        "tickcolor": "raw",
+        "automargin": True,
+        "fixedrange": True,
+        "tickfont": {"size": 13, "color": "quiet"},
+        **changes,
     }
 
 
@@ -239,9 +267,14 @@ def log_axis(title: str, low: float, high: float, *, grid: bool = False, room: f
     if len(ticks) < 2:
         ticks = _fine(low, high)
     margin = room * max(decades, 0.3)
-    return axis(title, grid=grid, type="log", tickvals=ticks,
-                ticktext=[_tick(value) for value in ticks],
-                range=[math.log10(low) - margin, math.log10(high) + margin])
+    return axis(
+        title,
+        grid=grid,
+        type="log",
+        tickvals=ticks,
+        ticktext=[_tick(value) for value in ticks],
+        range=[math.log10(low) - margin, math.log10(high) + margin],
+    )
 
 
 def log_ticks(low: float, high: float) -> list[float]:

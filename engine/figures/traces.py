@@ -37,12 +37,21 @@ def plain(values: Array | Sequence[float], digits: int = 5) -> list[Any]:
     >>> plain([1.23456789, float("nan")], 3)
     [1.23, None]
     """
-    return [float(f"{v:.{digits}g}") if math.isfinite(v) else None
-            for v in np.asarray(values, dtype=float).tolist()]  # Python floats format quicker
+    return [
+        float(f"{v:.{digits}g}") if math.isfinite(v) else None
+        for v in np.asarray(values, dtype=float).tolist()
+    ]  # Python floats format quicker
 
 
-def line(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float = 2.0,
-         dash: str = "solid", **more: Any) -> Spec:
+def line(
+    name: str,
+    x: Sequence[Any],
+    y: Sequence[Any],
+    shade: str,
+    width: float = 2.0,
+    dash: str = "solid",
+    **more: Any,
+) -> Spec:
     """A line.
 
     Parameters
@@ -54,8 +63,16 @@ def line(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float
         the pointer with three digits.
     """
     beside = {} if {"hoverinfo", "hovertemplate"} & set(more) else {"hovertemplate": labels.hover()}
-    return {"type": "scatter", "mode": "lines", "x": list(x), "y": list(y), "name": name,
-            "line": {"color": shade, "width": width, "dash": dash}, **beside, **more}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": list(x),
+        "y": list(y),
+        "name": name,
+        "line": {"color": shade, "width": width, "dash": dash},
+        **beside,
+        **more,
+    }
 
 
 FLOOR = "Floor of unbiased methods"
@@ -74,36 +91,76 @@ def fitted(x: Sequence[Any], rates: Mapping[str, Sequence[Any]], **more: Any) ->
     rates : mapping of str to sequence
         Heights by their names; None leaves a gap.
     """
-    return [line(name, x, y, "raw", 1.8, dash, **more)
-            for (name, y), dash in zip(rates.items(), ("dot", "1px,6px"), strict=False)]
+    return [
+        line(name, x, y, "raw", 1.8, dash, **more)
+        for (name, y), dash in zip(rates.items(), ("dot", "1px,6px"), strict=False)
+    ]
 
 
 def common_times(facts: PublicFacts) -> list[Spec]:
     """Dotted upright lines at the common times, for the shapes of a layout."""
-    return [{"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1,
-             "layer": "below", "line": {"color": "quiet", "width": 1, "dash": "2px,3px"}}
-            for x in plain(facts.from_unit_time(np.array(facts.common_times)), 6)]
+    return [
+        {
+            "type": "line",
+            "x0": x,
+            "x1": x,
+            "yref": "paper",
+            "y0": 0,
+            "y1": 1,
+            "layer": "below",
+            "line": {"color": "quiet", "width": 1, "dash": "2px,3px"},
+        }
+        for x in plain(facts.from_unit_time(np.array(facts.common_times)), 6)
+    ]
 
 
 def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Spec, **more: Any) -> Spec:
     """Points without a line."""
-    return {"type": "scatter", "mode": "markers", "x": list(x), "y": list(y), "name": name,
-            "marker": marker, **more}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": list(x),
+        "y": list(y),
+        "name": name,
+        "marker": marker,
+        **more,
+    }
 
 
-def line_with_points(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float,
-                     dash: str, marker: Spec, **more: Any) -> Spec:
+def line_with_points(
+    name: str,
+    x: Sequence[Any],
+    y: Sequence[Any],
+    shade: str,
+    width: float,
+    dash: str,
+    marker: Spec,
+    **more: Any,
+) -> Spec:
     """A line with a marker at each of its points; see `line` and `points`."""
-    return {**line(name, x, y, shade, width, dash), "mode": "lines+markers", "marker": marker,
-            **more}
+    return {
+        **line(name, x, y, shade, width, dash),
+        "mode": "lines+markers",
+        "marker": marker,
+        **more,
+    }
 
 
-def filled(name: str, x: list[Any], low: list[Any], high: list[Any], shade: str, **more: Any
-           ) -> Spec:
+def filled(
+    name: str, x: list[Any], low: list[Any], high: list[Any], shade: str, **more: Any
+) -> Spec:
     """A range over x, without an edge."""
-    return {"type": "scatter", "mode": "lines", "x": x + x[::-1], "y": high + low[::-1],
-            "name": name, "fill": "toself", "fillcolor": translucent(shade, 0.2),
-            "line": {"width": 0}, **more}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": x + x[::-1],
+        "y": high + low[::-1],
+        "name": name,
+        "fill": "toself",
+        "fillcolor": translucent(shade, 0.2),
+        "line": {"width": 0},
+        **more,
+    }
 
 
 def off_by(up: list[Any], down: list[Any], shade: str, thickness: float, width: float) -> Spec:
@@ -114,8 +171,15 @@ def off_by(up: list[Any], down: list[Any], shade: str, thickness: float, width: 
     thickness, width : float
         Of the bar and of its ends, in pixels.
     """
-    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "color": shade,
-            "thickness": thickness, "width": width}
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": up,
+        "arrayminus": down,
+        "color": shade,
+        "thickness": thickness,
+        "width": width,
+    }
 
 
 def joined(x: Sequence[Any], curves: Iterable[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
@@ -141,8 +205,12 @@ def joined(x: Sequence[Any], curves: Iterable[Sequence[Any]]) -> tuple[list[Any]
 
 def diamond(x: float, y: float, **more: Any) -> Spec:
     """The mark of what is chosen now."""
-    marker = {"symbol": "diamond", "size": 15, "color": "page",
-              "line": {"color": "text", "width": 2.4}}
+    marker = {
+        "symbol": "diamond",
+        "size": 15,
+        "color": "page",
+        "line": {"color": "text", "width": 2.4},
+    }
     return points("You are here", [x], [y], marker, hoverinfo="skip", showlegend=False, **more)
 
 
@@ -153,8 +221,9 @@ def upright(x: float, low: float, high: float) -> Spec:
 
 def zero(facts: PublicFacts) -> Spec:
     """The average without privacy, where differences from it are drawn."""
-    return unprotected([facts.time_low, facts.time_high], [0, 0], hoverinfo="skip",
-                       showlegend=False)
+    return unprotected(
+        [facts.time_low, facts.time_high], [0, 0], hoverinfo="skip", showlegend=False
+    )
 
 
 def unprotected(x: Sequence[Any], y: Sequence[Any], **more: Any) -> Spec:
@@ -162,8 +231,9 @@ def unprotected(x: Sequence[Any], y: Sequence[Any], **more: Any) -> Spec:
     return line("Non-private", x, y, "without", 2.2, UNPROTECTED, **more)
 
 
-def releases(x: Sequence[Any], curves: Iterable[Sequence[Any]], shade: str, width: float = 1.1
-             ) -> Spec:
+def releases(
+    x: Sequence[Any], curves: Iterable[Sequence[Any]], shade: str, width: float = 1.1
+) -> Spec:
     """Possible releases over the same x, as one trace.
 
     Parameters
@@ -190,22 +260,32 @@ def table(columns: Mapping[str, Sequence[Any]], quantity: str = "", title: str =
     """
     (across, x), *lines = columns.items()
     quantity = quantity or capital(lines[0][0])
-    looks = list(zip(lines, itertools.cycle(itertools.product(("text", "bias"), DASHES)),
-                     strict=False))
-    data = [line(name, x, y, shade, 1.8, dash, hovertemplate=labels.hover())
-            for (name, y), (shade, dash) in looks]
+    looks = list(
+        zip(lines, itertools.cycle(itertools.product(("text", "bias"), DASHES)), strict=False)
+    )
+    data = [
+        line(name, x, y, shade, 1.8, dash, hovertemplate=labels.hover())
+        for (name, y), (shade, dash) in looks
+    ]
     low, high = free_range([value for _, y in lines for value in y if _is_number(value)])
-    ends = [labels.LineEnd(name, last, shade) for (name, y), (shade, _) in looks
-            if (last := next((v for v in reversed(y) if _is_number(v)), None)) is not None]
+    ends = [
+        labels.LineEnd(name, last, shade)
+        for (name, y), (shade, _) in looks
+        if (last := next((v for v in reversed(y) if _is_number(v)), None)) is not None
+    ]
     is_named = 1 < len(ends) <= labels.FEW and all(map(_is_number, x))
-    spec = layout(legend=len(lines) > 1 and not is_named, title=title,
-                  xaxis=axis(capital(across)),
-                  yaxis=axis(quantity, grid=True, range=[low, high]))
+    spec = layout(
+        legend=len(lines) > 1 and not is_named,
+        title=title,
+        xaxis=axis(capital(across)),
+        yaxis=axis(quantity, grid=True, range=[low, high]),
+    )
     if is_named:
         spec["annotations"] = labels.at_ends(ends, low, high, _HEIGHT)
         spec["margin"]["r"] = labels.room_for([end.name for end in ends])
-    return Chart({"data": data, "layout": spec},
-                 f"{', '.join(name for name, _ in lines)} against {across}.")
+    return Chart(
+        {"data": data, "layout": spec}, f"{', '.join(name for name, _ in lines)} against {across}."
+    )
 
 
 def _is_number(value: Any) -> bool:
@@ -240,13 +320,23 @@ def numbers_at_risk(table: Mapping[str, Sequence[Any]]) -> tuple[list[Spec], int
     notes += [_note(float(time), number(float(time)), 1) for time in times[::step]]
     for row, name in enumerate(names):
         shade = SHADES[row % len(SHADES)]
-        notes += [_note(float(time), whole(count), row + 2, shade) for time, count in
-                  list(zip(times, table[name], strict=True))[::step]]
+        notes += [
+            _note(float(time), whole(count), row + 2, shade)
+            for time, count in list(zip(times, table[name], strict=True))[::step]
+        ]
     return notes, _ROW * (len(names) + 2) + 60
 
 
 def _note(x: float, text: str, row: int, shade: str = "", on_paper: bool = False) -> Spec:
-    return {"x": x, "y": 0, "xref": "paper" if on_paper else "x", "yref": "paper", "text": text,
-            "showarrow": False, "yshift": -52 - _ROW * row, "yanchor": "top",
-            "xanchor": "left" if on_paper else "center",
-            "font": {"size": 12, "color": shade or "quiet"}}
+    return {
+        "x": x,
+        "y": 0,
+        "xref": "paper" if on_paper else "x",
+        "yref": "paper",
+        "text": text,
+        "showarrow": False,
+        "yshift": -52 - _ROW * row,
+        "yanchor": "top",
+        "xanchor": "left" if on_paper else "center",
+        "font": {"size": 12, "color": shade or "quiet"},
+    }

@@ -33,8 +33,11 @@ def count_columns(table: CountTable, facts: EventFacts) -> dict[str, list[Any]]:
         columns["group"] = [name for name in facts.groups for _ in range(cells.size)]
     kinds = _kinds(cells, facts)
     last = cells.edges[-1]
-    rows = [(start, end, kind) for kind in kinds
-            for start, end in zip(cells.edges[:-1], cells.edges[1:], strict=True)]
+    rows = [
+        (start, end, kind)
+        for kind in kinds
+        for start, end in zip(cells.edges[:-1], cells.edges[1:], strict=True)
+    ]
     if cells.counted is Counted.OUTCOMES:
         rows.append((last, float("inf"), BEYOND))
     columns["from"] = [row[0] for row in rows] * cells.n_groups
@@ -93,14 +96,18 @@ def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
     str
         Empty where it makes no difference.
     """
-    why = (f"so many {facts.people} are censored within one interval, and the counts do not tell "
-           "when")
+    why = (
+        f"so many {facts.people} are censored within one interval, and the counts do not tell when"
+    )
     remedy = "A shorter follow-up or narrower intervals, stated beforehand, would help."
     ended = [float(curve.last) for curve in curves if bool(curve.is_ended_by_censoring)]
     if ended:
         last = min(ended)
-        where = ("Nothing of the curve is" if last <= curves[0].edges[0] else
-                 f"Beyond {at_edge(last, curves[0], facts.time_unit)}, no curve is")
+        where = (
+            "Nothing of the curve is"
+            if last <= curves[0].edges[0]
+            else f"Beyond {at_edge(last, curves[0], facts.time_unit)}, no curve is"
+        )
         return f"{where} shown: {why}. {remedy}"
     if any(float(curve.limits.widening) > _NOTICED for curve in curves):
         return f"The band is wider because {why}. {remedy}"
@@ -114,26 +121,32 @@ def independence(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
     is largest.
     """
     assumed = "Curve and band assume that censoring is independent of events, which no count shows."
-    moved = [(float(curve.dependent[1][..., last] - curve.dependent[0][..., last]), curve, last)
-             for curve in curves if curve.dependent is not None
-             and (last := int(curve.drawn.sum()) - 1) >= 0]
+    moved = [
+        (float(curve.dependent[1][..., last] - curve.dependent[0][..., last]), curve, last)
+        for curve in curves
+        if curve.dependent is not None and (last := int(curve.drawn.sum()) - 1) >= 0
+    ]
     if not moved:
         return assumed
     _, curve, last = max(moved, key=lambda each: each[0])
     assert curve.dependent is not None
     twice, half = (percent(float(values[..., last])) for values in curve.dependent)
-    return (f"{assumed} If {facts.people} who were censored had twice the hazard of the others, "
-            f"{percent(float(curve.values[..., last]))} at "
-            f"{at_edge(float(curve.last), curve, facts.time_unit)} would be {twice}; with half of "
-            f"it, {half}.")
+    return (
+        f"{assumed} If {facts.people} who were censored had twice the hazard of the others, "
+        f"{percent(float(curve.values[..., last]))} at "
+        f"{at_edge(float(curve.last), curve, facts.time_unit)} would be {twice}; with half of "
+        f"it, {half}."
+    )
 
 
 def order_in_bins(roc: Roc) -> str:
     """What scores in one bin do to the interval of the area; empty where it makes no difference."""
     if float(roc.allowance) <= _NOTICED * float(roc.half_width):
         return ""
-    return ("The interval is wider because the counts do not tell how scores within one bin are "
-            "ordered. A range stated closely around the scores, or more intervals, would help.")
+    return (
+        "The interval is wider because the counts do not tell how scores within one bin are "
+        "ordered. A range stated closely around the scores, or more intervals, would help."
+    )
 
 
 def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") -> str:
@@ -144,13 +157,18 @@ def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") ->
     facts : EventFacts
         Names and unit.
     """
-    ended = [float(curve.last) for curve in curves if not bool(curve.enough.all())
-             and not bool(curve.is_ended_by_censoring)]
+    ended = [
+        float(curve.last)
+        for curve in curves
+        if not bool(curve.enough.all()) and not bool(curve.is_ended_by_censoring)
+    ]
     if not ended:
         return ""
     if min(ended) <= curves[0].edges[0]:
-        return (f"Nothing of {'a' if len(curves) > 1 else 'the'} curve is shown: too few "
-                f"{facts.people} are left after the first interval{why}.")
+        return (
+            f"Nothing of {'a' if len(curves) > 1 else 'the'} curve is shown: too few "
+            f"{facts.people} are left after the first interval{why}."
+        )
     until = at_edge(min(ended), curves[0], facts.time_unit)
     return f"Beyond {until}, too few {facts.people} are left to say{why}."
 
@@ -161,16 +179,23 @@ def mean(curve: CountedCurve, unit: str) -> str:
         return ""
     until = at_edge(float(curve.mean.until), curve, unit)
     middle = in_unit(float(curve.mean.mean), unit)
-    return (f"Mean time without an event, within {until}: {middle} "
-            f"± {number(float(curve.mean.half_width))}.")
+    return (
+        f"Mean time without an event, within {until}: {middle} "
+        f"± {number(float(curve.mean.half_width))}."
+    )
 
 
 def allowed(test: LogRank, facts: EventFacts) -> str:
     """What censoring takes off a log-rank test; empty where that is little."""
     less = float(test.allowance)
-    return "" if less <= _NOTICED else (
-        f"Its z is {number(less)} nearer to 0, and the interval of the hazard ratio wider, because "
-        f"the counts do not tell when within an interval {facts.people} were censored.")
+    return (
+        ""
+        if less <= _NOTICED
+        else (
+            f"Its z is {number(less)} nearer to 0, and the interval of the hazard ratio wider, because "
+            f"the counts do not tell when within an interval {facts.people} were censored."
+        )
+    )
 
 
 def hazard_ratio(hazards: HazardRatio, first: str, second: str) -> str:
@@ -181,6 +206,11 @@ def hazard_ratio(hazards: HazardRatio, first: str, second: str) -> str:
         return f"{name}: the noised counts give none."
     if low == 0 and math.isinf(high):
         return f"{name}: {number(ratio)}; no ratio can be excluded."
-    ends = (f"at most {number(high)}" if low == 0 else f"at least {number(low)}"
-            if math.isinf(high) else f"{number(low)} to {number(high)}")
+    ends = (
+        f"at most {number(high)}"
+        if low == 0
+        else f"at least {number(low)}"
+        if math.isinf(high)
+        else f"{number(low)} to {number(high)}"
+    )
     return f"{name}: {number(ratio)} (95 % confidence interval {ends})."

@@ -67,8 +67,11 @@ def shares_key(shares: Sequence[float], parts: Sequence[str] = PARTS) -> str:
         What each is a share of, at most four.
     """
     marks = ("■", "▨", "▩", "▒")
-    return " · ".join(f"{mark}\u00a0{name} {percent(share)}" for mark, name, share in
-                      zip(marks, parts, shares, strict=False) if share >= 0.005)
+    return " · ".join(
+        f"{mark}\u00a0{name} {percent(share)}"
+        for mark, name, share in zip(marks, parts, shares, strict=False)
+        if share >= 0.005
+    )
 
 
 def steps_done(facts: PublicFacts, n_coefficients: int, moves: Sequence[float]) -> str:
@@ -85,8 +88,11 @@ def steps_done(facts: PublicFacts, n_coefficients: int, moves: Sequence[float]) 
         after clipping and smoothing, and after noise.
     """
     fewer, clipped, noise = (with_unit(text, escape(facts.value_unit)) for text in together(moves))
-    first = (f"Truncating to {n_coefficients} coefficients moves the mean by **{fewer}**"
-             if moves[0] > 1e-6 * max(moves) else f"All {n_coefficients} coefficients are kept")
+    first = (
+        f"Truncating to {n_coefficients} coefficients moves the mean by **{fewer}**"
+        if moves[0] > 1e-6 * max(moves)
+        else f"All {n_coefficients} coefficients are kept"
+    )
     return f"{first}; clipping and smoothing move it by **{clipped}**; noise by **{noise}**."
 
 
@@ -116,8 +122,10 @@ def parts_key(has_sampling: bool) -> str:
     """
     if has_sampling:
         return "Each line: one release of newly drawn curves minus the true mean."
-    return ("Each line: one release minus the non-private mean. Sampling variability cannot be "
-            "seen in real curves.")
+    return (
+        "Each line: one release minus the non-private mean. Sampling variability cannot be "
+        "seen in real curves."
+    )
 
 
 def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
@@ -134,8 +142,11 @@ def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
     list of str
         Markdown, in the order of `changes`.
     """
-    names = {"people": facts.people, "observations": f"observations per {facts.person}",
-             "epsilon": "ε"}
+    names = {
+        "people": facts.people,
+        "observations": f"observations per {facts.person}",
+        "epsilon": "ε",
+    }
     return [f"{names[size]}: error **{change(relative)}**" for size, relative in changes.items()]
 
 
@@ -157,5 +168,7 @@ def when_free(epsilons: Sequence[float], private: Array) -> str:
     first = int(np.flatnonzero(above).max(initial=-1)) + 1
     if first == len(epsilons):
         return f"At no ε up to {epsilons[-1]:g} is privacy nearly free here: {_AS_MEASURED}."
-    return (f"From about **ε = {number(float(epsilons[first]), 2)}** on privacy is nearly free: "
-            f"{_AS_MEASURED}.")
+    return (
+        f"From about **ε = {number(float(epsilons[first]), 2)}** on privacy is nearly free: "
+        f"{_AS_MEASURED}."
+    )

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 
 _NARROW, _UNBROKEN = "\u202f", "\u00a0"
 # Before a percent sign or a word as short as units are, after a sign, before the "=" of a symbol.
-_KEPT = re.compile(r"(?<=\d\*\*) (?=%)|(?<=\d) (?=%|[^\W\d_]{1,7}\b)|(?<=[=±≤≥>]) (?=[\d−])"
-                   r"|(?<=\b[εδnm]) (?==)")
+_KEPT = re.compile(
+    r"(?<=\d\*\*) (?=%)|(?<=\d) (?=%|[^\W\d_]{1,7}\b)|(?<=[=±≤≥>]) (?=[\d−])"
+    r"|(?<=\b[εδnm]) (?==)"
+)
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

@@ -43,8 +43,10 @@ def odds_alone(odds: Odds) -> str:
 
 
 BY_BUDGET_ALONE = " by ε alone"  # ends the odds of a budget of which no noise is known
-WHY_ALONE = ("By ε alone: what the worst mechanism with this ε and δ would allow. No method is "
-             "chosen here; the noise of one allows at most that.")
+WHY_ALONE = (
+    "By ε alone: what the worst mechanism with this ε and δ would allow. No method is "
+    "chosen here; the noise of one allows at most that."
+)
 
 
 def odds_span(odds: Sequence[Odds]) -> str:
@@ -86,15 +88,20 @@ def odds_main(odds: Odds, person: str, unit: str = "curve", sits_at: str = "") -
         Markdown, with the chance rounded up and in bold.
     """
     if odds.right <= 0.5:
-        return ("Nothing would be published, so an attacker learns nothing and is right in **50 "
-                "%** of cases, as by guessing.")
+        return (
+            "Nothing would be published, so an attacker learns nothing and is right in **50 "
+            "%** of cases, as by guessing."
+        )
     place = f" **sits at {sits_at}**," if sits_at else ""
     almost = ", hardly better than guessing." if odds.right <= 0.51 else ". Guessing gives 50 %."
-    several, noun = ((f"all {odds.group} {unit}s", f"{unit}s") if odds.group > 1
-                     else (f"the {unit}", unit))
-    return (f"Suppose an attacker{place} knows the {noun} of every {person} but one, and two "
-            f"possibilities for {several} of that {person}. If both are equally likely, they pick "
-            f"the right one in **{at_most_percent(odds.right)}** of cases{almost}")
+    several, noun = (
+        (f"all {odds.group} {unit}s", f"{unit}s") if odds.group > 1 else (f"the {unit}", unit)
+    )
+    return (
+        f"Suppose an attacker{place} knows the {noun} of every {person} but one, and two "
+        f"possibilities for {several} of that {person}. If both are equally likely, they pick "
+        f"the right one in **{at_most_percent(odds.right)}** of cases{almost}"
+    )
 
 
 def odds_at_few_alarms(odds: Odds) -> str:
@@ -113,11 +120,13 @@ def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:
     person, unit : str
         Nouns for one person and for one protected unit.
     """
-    return (f"The guarantee is for **one {unit}**: {proved_chip(single.budget)}. For "
-            f"{a(person)} with **{several.group} {unit}s** it is "
-            f"**{proved_chip(several.budget)}**. The attacker’s accuracy is "
-            f"{at_most_percent(single.right)} for one {unit} and "
-            f"{at_most_percent(several.right)} for all of them together.")
+    return (
+        f"The guarantee is for **one {unit}**: {proved_chip(single.budget)}. For "
+        f"{a(person)} with **{several.group} {unit}s** it is "
+        f"**{proved_chip(several.budget)}**. The attacker’s accuracy is "
+        f"{at_most_percent(single.right)} for one {unit} and "
+        f"{at_most_percent(several.right)} for all of them together."
+    )
 
 
 def sampled(full: Odds, drawn: Odds, share: float, person: str) -> str:
@@ -130,16 +139,20 @@ def sampled(full: Odds, drawn: Odds, share: float, person: str) -> str:
     share : float
         Sampling fraction in (0, 1], rounded up to a tenth of a percent.
     """
-    return (f"The sample is {percent_of(share)} of the larger group. Against an attacker who does "
-            f"not know who was drawn, {proved_chip(full.budget)} counts as "
-            f"**{proved_chip(drawn.budget)}**, and the attacker’s accuracy is "
-            f"**{at_most_percent(drawn.right)}** instead of {at_most_percent(full.right)}. "
-            f"**Not covered:** an attacker who knows that this {person} takes part, who drew the "
-            "sample, or who holds the data. The ledger stays as it is.")
+    return (
+        f"The sample is {percent_of(share)} of the larger group. Against an attacker who does "
+        f"not know who was drawn, {proved_chip(full.budget)} counts as "
+        f"**{proved_chip(drawn.budget)}**, and the attacker’s accuracy is "
+        f"**{at_most_percent(drawn.right)}** instead of {at_most_percent(full.right)}. "
+        f"**Not covered:** an attacker who knows that this {person} takes part, who drew the "
+        "sample, or who holds the data. The ledger stays as it is."
+    )
 
 
-DECLARATION = ("I declare: they were drawn at random without replacement, nobody but me knows who, "
-               "and all who were drawn take part")
+DECLARATION = (
+    "I declare: they were drawn at random without replacement, nobody but me knows who, "
+    "and all who were drawn take part"
+)
 
 
 def with_and_without(odds: Odds, person: str, unit: str = "curve") -> str:
@@ -154,10 +167,12 @@ def with_and_without(odds: Odds, person: str, unit: str = "curve") -> str:
     """
     best, accuracy = max(odds.prior, 1 - odds.prior), at_most_percent(odds.right_with_prior)
     records = unit if odds.group == 1 else f"{odds.group} {unit}s"
-    return (f"An attacker who gives one of the two possibilities a prior probability of "
-            f"{percent(odds.prior)} is right in **{accuracy}** of cases **with** this "
-            f"{of(person)} {records} in the data, and in {percent(best)} **with another "
-            f"{of(person)} in its place**.")
+    return (
+        f"An attacker who gives one of the two possibilities a prior probability of "
+        f"{percent(odds.prior)} is right in **{accuracy}** of cases **with** this "
+        f"{of(person)} {records} in the data, and in {percent(best)} **with another "
+        f"{of(person)} in its place**."
+    )
 
 
 def odds_key(odds: Odds) -> str:
@@ -181,8 +196,10 @@ def odds_careful(odds: Odds) -> str:
     odds : Odds
         `power` is the power at a false-positive rate of 5 %.
     """
-    return (f"At a 5 % false-positive rate the attack has **{at_most_percent(odds.power)} "
-            "power**; without information it has 5 %.")
+    return (
+        f"At a 5 % false-positive rate the attack has **{at_most_percent(odds.power)} "
+        "power**; without information it has 5 %."
+    )
 
 
 def odds_rare(odds: Odds) -> str:
@@ -193,20 +210,23 @@ def odds_rare(odds: Odds) -> str:
     odds : Odds
         `power_at_1_percent` is the power at a false-positive rate of 1 %.
     """
-    return (f"At a 1 % false-positive rate it has {at_most_percent(odds.power_at_1_percent)} "
-            "power; without information, 1 %.")
+    return (
+        f"At a 1 % false-positive rate it has {at_most_percent(odds.power_at_1_percent)} "
+        "power; without information, 1 %."
+    )
 
 
 # What the chances are worked out from, by the kind of trade-off curve.
 _COMPUTED_FROM = {
     "gaussian": "Computed from the noise that this method adds",
     "laplace": "Computed from the noise that this method adds, for the worst split of ε among its "
-               "numbers",
+    "numbers",
     "counts": "Computed from the whole-number noise on two counts, all that one person moves",
     "losses": "Computed from the noise of all releases together, each in its worst case",
     "sites": "Computed from the noise at each site, and the largest of all sites",
     "zcdp": "Computed from the total ρ of all releases, for the worst mechanisms of that ρ",
-    "subsampled": "Computed from the noise that this method adds and from the sampling"}
+    "subsampled": "Computed from the noise that this method adds and from the sampling",
+}
 
 
 def odds_why(odds: Odds) -> str:
@@ -223,17 +243,23 @@ def odds_why(odds: Odds) -> str:
         Markdown, with what the worst method of the same ε would allow.
     """
     if not odds.from_noise or odds.curve is None:
-        return ("Computed from ε alone, for the worst mechanism of this ε: nothing more is known "
-                "of the noise.")
-    return (f"{_COMPUTED_FROM[odds.curve.name]}. The worst mechanism with ε = "
-            f"{digits_up(odds.budget.epsilon, 3):g} would allow an accuracy of "
-            f"{at_most_percent(odds.right_cap)} and a power of "
-            f"{at_most_percent(odds.power_cap)}.")
+        return (
+            "Computed from ε alone, for the worst mechanism of this ε: nothing more is known "
+            "of the noise."
+        )
+    return (
+        f"{_COMPUTED_FROM[odds.curve.name]}. The worst mechanism with ε = "
+        f"{digits_up(odds.budget.epsilon, 3):g} would allow an accuracy of "
+        f"{at_most_percent(odds.right_cap)} and a power of "
+        f"{at_most_percent(odds.power_cap)}."
+    )
 
 
-TRADE_OFF_KEY = ("Line: the most powerful attack on this noise. Dotted: on the worst mechanism "
-                 "with the same (ε, δ). Dashed: no information. ◆ False-positive rates of 1 % "
-                 "and 5 %.")
+TRADE_OFF_KEY = (
+    "Line: the most powerful attack on this noise. Dotted: on the worst mechanism "
+    "with the same (ε, δ). Dashed: no information. ◆ False-positive rates of 1 % "
+    "and 5 %."
+)
 
 
 def odds_flagged(odds: Odds, people: str) -> str:
@@ -244,8 +270,10 @@ def odds_flagged(odds: Odds, people: str) -> str:
     odds : Odds
         `precision` is the chance that an accusation is right, given `prior` before it.
     """
-    return (f"Of the {people} such an attacker accuses, **{at_most_percent(odds.precision)}** "
-            f"are accused rightly; without the release, {percent(odds.prior)}.")
+    return (
+        f"Of the {people} such an attacker accuses, **{at_most_percent(odds.precision)}** "
+        f"are accused rightly; without the release, {percent(odds.prior)}."
+    )
 
 
 def not_covered(facts: PublicFacts) -> str:
@@ -256,9 +284,11 @@ def not_covered(facts: PublicFacts) -> str:
     facts : PublicFacts
         Of the data: the nouns for one person and for several.
     """
-    return (f"**Not covered:** how many {facts.people} are in the data, which file or public group "
-            f"they are in, and anything that is true of {facts.people} in general. What each one’s "
-            "data say, and who of two it is, is covered.")
+    return (
+        f"**Not covered:** how many {facts.people} are in the data, which file or public group "
+        f"they are in, and anything that is true of {facts.people} in general. What each one’s "
+        "data say, and who of two it is, is covered."
+    )
 
 
 def weak(odds: Odds, person: str) -> str:
@@ -270,9 +300,11 @@ def weak(odds: Odds, person: str) -> str:
         Of the release; ε is rounded up to three digits.
     """
     epsilon = f"{digits_up(odds.budget.epsilon, 3):g}"
-    return (f"**ε = {epsilon} is weak protection for one {person}.** An attacker is right in "
-            f"{at_most_percent(odds.right)} of cases with this method, and in "
-            f"{at_most_percent(odds.right_cap)} with the worst mechanism of the same ε.")
+    return (
+        f"**ε = {epsilon} is weak protection for one {person}.** An attacker is right in "
+        f"{at_most_percent(odds.right)} of cases with this method, and in "
+        f"{at_most_percent(odds.right_cap)} with the worst mechanism of the same ε."
+    )
 
 
 _HIDES, _HIDES_IN_PART = 0.6, 0.75  # up to which accuracy noise hides a person, and in part
@@ -295,8 +327,10 @@ def hidden(person: str, epsilon: str, accuracy: float) -> str:
         return f"Noise hides each {person}."
     how = "hides each {} only in part" if accuracy <= _HIDES_IN_PART else "no longer hides {}"
     who = person if accuracy <= _HIDES_IN_PART else a(person)
-    return (f"At ε = {epsilon} noise {how.format(who)}: an attacker is right in "
-            f"{at_most_percent(accuracy)} of cases.")
+    return (
+        f"At ε = {epsilon} noise {how.format(who)}: an attacker is right in "
+        f"{at_most_percent(accuracy)} of cases."
+    )
 
 
 def two_kinds(deltas: Mapping[str, float]) -> str:
@@ -317,8 +351,10 @@ def two_kinds(deltas: Mapping[str, float]) -> str:
     if not never or not may:
         return ""
     first, delta = next(iter(may.items()))
-    return (f"**Pure and approximate DP differ:** {escape(never[0])} has δ = 0, {escape(first)} "
-            f"has δ = {small(delta)}. At equal ε, compare the attacker’s accuracy.")
+    return (
+        f"**Pure and approximate DP differ:** {escape(never[0])} has δ = 0, {escape(first)} "
+        f"has δ = {small(delta)}. At equal ε, compare the attacker’s accuracy."
+    )
 
 
 def delta_explained(delta: float) -> str:
@@ -331,8 +367,10 @@ def delta_explained(delta: float) -> str:
     """
     if delta == 0:
         return "With δ = 0 the bound given by ε never fails."
-    return (f"Probabilities may exceed the bound given by ε by at most δ = {small(delta)}, that is "
-            f"{one_in(delta)}.")
+    return (
+        f"Probabilities may exceed the bound given by ε by at most δ = {small(delta)}, that is "
+        f"{one_in(delta)}."
+    )
 
 
 def delta_stated(stated: Delta) -> str:
@@ -345,11 +383,20 @@ def delta_stated(stated: Delta) -> str:
     """
     if stated.value == 0:
         return delta_explained(0.0)
-    whence = ("was chosen" if stated.is_chosen else
-              f"is the default, {stated.rule} for n = {whole(stated.n_people)} people")
-    return " ".join(filter(None, (
-        f"δ = {small(stated.value)} {whence}. {delta_explained(stated.value)}",
-        delta_concern(stated))))
+    whence = (
+        "was chosen"
+        if stated.is_chosen
+        else f"is the default, {stated.rule} for n = {whole(stated.n_people)} people"
+    )
+    return " ".join(
+        filter(
+            None,
+            (
+                f"δ = {small(stated.value)} {whence}. {delta_explained(stated.value)}",
+                delta_concern(stated),
+            ),
+        )
+    )
 
 
 def delta_concern(stated: Delta) -> str:
@@ -361,8 +408,10 @@ def delta_concern(stated: Delta) -> str:
         From `engine.privacy.failure`.
     """
     if stated.is_near_one_in_n:
-        return (f"**δ is large:** above a tenth of 1/n = {small(1 / stated.n_people)}. A method "
-                "that publishes one whole record with probability δn would still satisfy it.")
+        return (
+            f"**δ is large:** above a tenth of 1/n = {small(1 / stated.n_people)}. A method "
+            "that publishes one whole record with probability δn would still satisfy it."
+        )
     if stated.is_above_common:
         return f"**δ is above {small(LARGEST_COMMON)},** the largest value in common practice."
     return ""
@@ -376,5 +425,5 @@ def delta_tag(stated: Delta) -> str:
     stated : Delta
         From `engine.privacy.failure`.
     """
-    limit = ("a tenth of 1/n" if stated.is_near_one_in_n else small(LARGEST_COMMON))
+    limit = "a tenth of 1/n" if stated.is_near_one_in_n else small(LARGEST_COMMON)
     return f"δ above {limit}" if stated.is_large else ""

@@ -30,8 +30,9 @@ _ENOUGH_IN_A_ROUND = 10
 _FEW_FUNCTIONS = 6  # kept, from which a release cannot be asked whether they are enough
 
 
-def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | None,
-             is_truth: bool = True) -> str:
+def accuracy(
+    facts: PublicFacts, error: float, within: float, baseline: float | None, is_truth: bool = True
+) -> str:
     """How close the published average is: its error, the 95 % value, and the error without privacy.
 
     Parameters
@@ -67,10 +68,16 @@ def rests_on(claim: str, simulated: Proportion) -> str:
     """
     low, high = (percent(share) for share in (simulated.low, simulated.high))
     count = round(simulated.independent)
-    alike = ("" if count >= simulated.n else f", that of {whole(count)} independent releases, "
-             "since those about the same simulated people are alike")
-    return (f"“{claim}” is counted: {whole(simulated.count)} of {whole(simulated.n)} simulated "
-            f"ones. The true share is between {low} and {high} (95 % confidence interval{alike}).")
+    alike = (
+        ""
+        if count >= simulated.n
+        else f", that of {whole(count)} independent releases, "
+        "since those about the same simulated people are alike"
+    )
+    return (
+        f"“{claim}” is counted: {whole(simulated.count)} of {whole(simulated.n)} simulated "
+        f"ones. The true share is between {low} and {high} (95 % confidence interval{alike})."
+    )
 
 
 def floor(facts: PublicFacts, smallest_error: float, error: float) -> str:
@@ -90,17 +97,23 @@ def floor(facts: PublicFacts, smallest_error: float, error: float) -> str:
     """
     if not math.isfinite(smallest_error):
         return ""
-    text = ("At this ε no unbiased method with Gaussian noise could be closer than "
-            f"**{in_unit(smallest_error, escape(facts.value_unit))}**")
+    text = (
+        "At this ε no unbiased method with Gaussian noise could be closer than "
+        f"**{in_unit(smallest_error, escape(facts.value_unit))}**"
+    )
     if math.isfinite(error):
-        text += ("; this method is below it, as shrinking trades bias for noise"
-                 if error < smallest_error
-                 else f"; the error here is {times(error / smallest_error)} that")
+        text += (
+            "; this method is below it, as shrinking trades bias for noise"
+            if error < smallest_error
+            else f"; the error here is {times(error / smallest_error)} that"
+        )
     return f"{text}. {YARDSTICK}"
 
 
-YARDSTICK = ("Proved for one release; for a sequence of releases that learn from each other it is "
-             "a yardstick.")
+YARDSTICK = (
+    "Proved for one release; for a sequence of releases that learn from each other it is "
+    "a yardstick."
+)
 
 
 def too_few(facts: PublicFacts) -> str:
@@ -111,8 +124,13 @@ def too_few(facts: PublicFacts) -> str:
     return f"Too few {facts.people} for this ε"
 
 
-def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int,
-            steps: Sequence[float] = ()) -> tuple[str, str]:
+def refused(
+    facts: PublicFacts,
+    verdict: Feasibility,
+    budget: Budget,
+    n_curves: int,
+    steps: Sequence[float] = (),
+) -> tuple[str, str]:
     """Instead of a picture: that nothing useful can be published, and what would change it.
 
     Parameters
@@ -127,21 +145,30 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
     tuple of str
         A heading, and the sentence below it.
     """
-    return (f"Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.",
-            f"The effective size, what {facts.people} and ε are worth together, is "
-            f"{number(digits_down(verdict.per_function, 3))}; below {verdict.min_per_function:g} "
-            "the noise is "
-            "too large for any curve, and no budget is spent. "
-            f"{capital(_what_helps(facts, verdict, budget, n_curves, steps))} a coarse curve is "
-            "possible.")
+    return (
+        f"Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.",
+        f"The effective size, what {facts.people} and ε are worth together, is "
+        f"{number(digits_down(verdict.per_function, 3))}; below {verdict.min_per_function:g} "
+        "the noise is "
+        "too large for any curve, and no budget is spent. "
+        f"{capital(_what_helps(facts, verdict, budget, n_curves, steps))} a coarse curve is "
+        "possible.",
+    )
 
 
-def coarse(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int,
-           steps: Sequence[float] = ()) -> str:
+def coarse(
+    facts: PublicFacts,
+    verdict: Feasibility,
+    budget: Budget,
+    n_curves: int,
+    steps: Sequence[float] = (),
+) -> str:
     """Beside a picture that shows little more than a level and a trend."""
-    return ("Coarse: at this ε only the level and the trend are reliable. "
-            f"{capital(_what_helps(facts, verdict, budget, n_curves, steps))} the shape is "
-            "usable.")
+    return (
+        "Coarse: at this ε only the level and the trend are reliable. "
+        f"{capital(_what_helps(facts, verdict, budget, n_curves, steps))} the shape is "
+        "usable."
+    )
 
 
 def few_in_a_round(fewest: int | None) -> str:
@@ -154,18 +181,22 @@ def few_in_a_round(fewest: int | None) -> str:
     """
     if fewest is None or fewest >= _ENOUGH_IN_A_ROUND:
         return ""
-    return (f"**A round has only {counted(fewest, 'curve')}.** With fewer than "
-            f"{_ENOUGH_IN_A_ROUND}, the noise of each step is large. Take fewer rounds, or use all "
-            "curves in every round.")
+    return (
+        f"**A round has only {counted(fewest, 'curve')}.** With fewer than "
+        f"{_ENOUGH_IN_A_ROUND}, the noise of each step is large. Take fewer rounds, or use all "
+        "curves in every round."
+    )
 
 
-def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int,
-                steps: Sequence[float]) -> str:
+def _what_helps(
+    facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int, steps: Sequence[float]
+) -> str:
     """With so many people, or from so large an ε on."""
     needed = two_digits_up(verdict.curves_needed(n_curves))
     needed_epsilon = verdict.epsilon_needed(budget)
-    epsilon = next((step for step in steps if step >= needed_epsilon),
-                   two_digits_up(needed_epsilon))
+    epsilon = next(
+        (step for step in steps if step >= needed_epsilon), two_digits_up(needed_epsilon)
+    )
     return f"with {whole(needed)} {facts.people}, or from ε = {epsilon:g} on,"
 
 
@@ -183,17 +214,31 @@ def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) ->
     """
     if not math.isfinite(distance):
         return ""
-    words = {"coarse": "coarse, level and trend only", "usable": "usable", "good": "good",
-             "nearly free": "good"}
-    judged = ("Forecast from sizes and bounds alone:" if verdict is None else
-              f"Forecast: **{words[verdict.verdict]}**. From sizes and bounds alone,")
-    return (f"{judged} privacy adds about "
-            f"{in_unit(distance, escape(facts.value_unit), 2)}. The data are not used "
-            "for this, so the error above may differ.")
+    words = {
+        "coarse": "coarse, level and trend only",
+        "usable": "usable",
+        "good": "good",
+        "nearly free": "good",
+    }
+    judged = (
+        "Forecast from sizes and bounds alone:"
+        if verdict is None
+        else f"Forecast: **{words[verdict.verdict]}**. From sizes and bounds alone,"
+    )
+    return (
+        f"{judged} privacy adds about "
+        f"{in_unit(distance, escape(facts.value_unit), 2)}. The data are not used "
+        "for this, so the error above may differ."
+    )
 
 
-_NOISE = {"not feasible": "too large", "coarse": "large", "usable": "moderate", "good": "small",
-          "nearly free": "very small"}  # by verdict
+_NOISE = {
+    "not feasible": "too large",
+    "coarse": "large",
+    "usable": "moderate",
+    "good": "small",
+    "nearly free": "very small",
+}  # by verdict
 
 
 def noise_forecast(verdict: Feasibility, is_smoothed: bool = True) -> str:
@@ -204,8 +249,10 @@ def noise_forecast(verdict: Feasibility, is_smoothed: bool = True) -> str:
     is_smoothed : bool
         Whether values are clipped or curves smoothed, about which it says nothing; counts are not.
     """
-    noise = (f"Forecast from sizes and bounds alone: privacy noise is {_NOISE[verdict.verdict]} "
-             "beside the stated range.")
+    noise = (
+        f"Forecast from sizes and bounds alone: privacy noise is {_NOISE[verdict.verdict]} "
+        "beside the stated range."
+    )
     return f"{noise} It says nothing about smoothing and clipping." if is_smoothed else noise
 
 
@@ -220,8 +267,11 @@ def compared(here: float, others: Mapping[str, float]) -> str:
         Errors of other methods by their labels, in the same unit and at the same budget; those
         that are not finite are left out.
     """
-    known = [f"{uncapital(label)} {_ratio(error / here)}"
-             for label, error in others.items() if math.isfinite(error / here)]
+    known = [
+        f"{uncapital(label)} {_ratio(error / here)}"
+        for label, error in others.items()
+        if math.isfinite(error / here)
+    ]
     return f"Error at the same ε, relative to this method: {'; '.join(known)}." if known else ""
 
 
@@ -250,13 +300,16 @@ def why_method(name: str, errors: Mapping[str, float], facts: PublicFacts) -> st
         lead = f"**{name}** has the smallest error of {len(known)} methods"
     else:
         lead = f"**{best}** has a smaller error than {name}"
-    here, smallest = (in_unit(error, escape(facts.value_unit))
-                      for error in (known[name], known[best]))
+    here, smallest = (
+        in_unit(error, escape(facts.value_unit)) for error in (known[name], known[best])
+    )
     return f"{lead}: {here} against {smallest}, simulated at the same ε."
 
 
-CHOOSE_BY_SIZES = ("Choose a method from sizes and public facts, or on simulated curves like "
-                   "these: a choice that depends on your own curves is not covered by ε.")
+CHOOSE_BY_SIZES = (
+    "Choose a method from sizes and public facts, or on simulated curves like "
+    "these: a choice that depends on your own curves is not covered by ε."
+)
 
 
 def _ratio(ratio: float) -> str:
@@ -278,14 +331,22 @@ def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> 
     if error < facts.value_half_width:
         return ""
     n = whole(n_curves)
-    return (f"**The noise is as large as the curve.** With {n} {facts.people} at ε = "
-            f"{budget.epsilon:g} the error is as large as half the range of "
-            f"{uncapital(facts.value_name)}. Recruit more {facts.people}, raise ε, or fit a "
-            "simpler curve.")
+    return (
+        f"**The noise is as large as the curve.** With {n} {facts.people} at ε = "
+        f"{budget.epsilon:g} the error is as large as half the range of "
+        f"{uncapital(facts.value_name)}. Recruit more {facts.people}, raise ε, or fit a "
+        "simpler curve."
+    )
 
 
-def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: float | None,
-                 half: float | None, double: float | None) -> str:
+def budget_ratio(
+    facts: PublicFacts,
+    epsilon: float,
+    error: float,
+    baseline: float | None,
+    half: float | None,
+    double: float | None,
+) -> str:
     """Beside the error chart: this budget against none, half and double.
 
     Parameters
@@ -299,10 +360,15 @@ def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: flo
     elif error <= 1.1 * baseline:
         text = "Privacy costs almost no accuracy here."
     else:
-        text = (f"At ε = {epsilon:g} the error is **{times(error / baseline)}** what it would be "
-                "without privacy.")
-    parts = [f"{in_unit(value, unit)} at ε = {other:g}" for other, value in
-             ((epsilon / 2, half), (2 * epsilon, double)) if value is not None]
+        text = (
+            f"At ε = {epsilon:g} the error is **{times(error / baseline)}** what it would be "
+            "without privacy."
+        )
+    parts = [
+        f"{in_unit(value, unit)} at ε = {other:g}"
+        for other, value in ((epsilon / 2, half), (2 * epsilon, double))
+        if value is not None
+    ]
     return f"{text} It would be {' and '.join(parts)}." if parts else text
 
 
@@ -321,11 +387,13 @@ def no_change(facts: PublicFacts, low: Array, high: Array) -> str:
     """
     if not holds_a_constant(low, high):
         return ""
-    return (f"A constant curve fits into the confidence band: no change over "
-            f"{uncapital(facts.time_name)} can be told. Changes of "
-            f"{smallest_change(facts, least_change(low, high))} would show. Narrower public "
-            "bounds lessen "
-            "the noise.")
+    return (
+        f"A constant curve fits into the confidence band: no change over "
+        f"{uncapital(facts.time_name)} can be told. Changes of "
+        f"{smallest_change(facts, least_change(low, high))} would show. Narrower public "
+        "bounds lessen "
+        "the noise."
+    )
 
 
 def smallest_change(facts: PublicFacts, change: float) -> str:
@@ -341,8 +409,10 @@ def smallest_change(facts: PublicFacts, change: float) -> str:
     return f"about {in_unit(change, facts.value_unit, 2)} and more"
 
 
-DOUBTFUL = ("Doubtful: the curve and its confidence band cannot be relied on. The warnings say why "
-            "and where.")
+DOUBTFUL = (
+    "Doubtful: the curve and its confidence band cannot be relied on. The warnings say why "
+    "and where."
+)
 
 
 def level_only(wide: float, is_flat: bool, at_times: float = 0.0) -> str:
@@ -363,14 +433,24 @@ def level_only(wide: float, is_flat: bool, at_times: float = 0.0) -> str:
         Empty where the band tells more than a level.
     """
     if wide >= WIDE > at_times > 0 and not is_flat:
-        return ("Coarse between the common times: there the confidence band is wide. It spans "
-                f"{percent(wide)} of the stated range on average, {percent(at_times)} at those "
-                "times.")
+        return (
+            "Coarse between the common times: there the confidence band is wide. It spans "
+            f"{percent(wide)} of the stated range on average, {percent(at_times)} at those "
+            "times."
+        )
     if wide >= WIDE:
-        return ("Coarse: only the level can be trusted, because the confidence band spans "
-                f"{percent(wide)} of the stated range.")
-    return ("Coarse: only the level can be trusted, because a constant curve fits into the "
-            "confidence band.") if is_flat else ""
+        return (
+            "Coarse: only the level can be trusted, because the confidence band spans "
+            f"{percent(wide)} of the stated range."
+        )
+    return (
+        (
+            "Coarse: only the level can be trusted, because a constant curve fits into the "
+            "confidence band."
+        )
+        if is_flat
+        else ""
+    )
 
 
 _UNLIKE = 0.05  # of all weight that would have to move between sites
@@ -401,9 +481,11 @@ not the average over all patients.'
     shares = np.array(people) / sum(people)
     if not 0.5 * np.abs(weights - shares).sum() >= _UNLIKE:
         return ""
-    return (f"{capital(sites)} with more precise results get more weight: if their "
-            f"{escape(facts.people)} differ, the result is not the average over all "
-            f"{escape(facts.people)}.")
+    return (
+        f"{capital(sites)} with more precise results get more weight: if their "
+        f"{escape(facts.people)} differ, the result is not the average over all "
+        f"{escape(facts.people)}."
+    )
 
 
 def at_common_times(facts: PublicFacts, half_width: float, mark: str = "") -> str:
@@ -439,5 +521,7 @@ def few_functions(size: int) -> str:
     """
     if not 0 < size <= _FEW_FUNCTIONS:
         return ""
-    return (f"Only {size} basis functions are kept: short features are smoothed away, and the true "
-            "curve can lie outside the band there.")
+    return (
+        f"Only {size} basis functions are kept: short features are smoothed away, and the true "
+        "curve can lie outside the band there."
+    )

@@ -35,8 +35,9 @@ def interval(share: float, error: float) -> tuple[float, float]:
     return max(share - ROUNDED_NORMAL * error, 0.0), min(share + ROUNDED_NORMAL * error, 1.0)
 
 
-def shares_in_words(limits: Sequence[float], unit: str, shares: Sequence[float],
-                    errors: Sequence[float]) -> list[str]:
+def shares_in_words(
+    limits: Sequence[float], unit: str, shares: Sequence[float], errors: Sequence[float]
+) -> list[str]:
     """The average share in every range with its interval, from high to low, as Markdown.
 
     Parameters

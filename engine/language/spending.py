@@ -11,13 +11,23 @@ from engine.language.grammar import capital
 from engine.language.numbers import number, small
 from engine.language.tags import proved_chip
 
-LAWS = {NoiseLaw.GAUSSIAN: "Gaussian", NoiseLaw.LAPLACE: "Laplace",
-        NoiseLaw.DISCRETE_LAPLACE: "discrete Laplace", NoiseLaw.NORM: "by length",
-        NoiseLaw.BITS: "bits turned", NoiseLaw.CHOICE: "noisy choice", NoiseLaw.NONE: "none"}
+LAWS = {
+    NoiseLaw.GAUSSIAN: "Gaussian",
+    NoiseLaw.LAPLACE: "Laplace",
+    NoiseLaw.DISCRETE_LAPLACE: "discrete Laplace",
+    NoiseLaw.NORM: "by length",
+    NoiseLaw.BITS: "bits turned",
+    NoiseLaw.CHOICE: "noisy choice",
+    NoiseLaw.NONE: "none",
+}
 
-_TUNED = {"truncation": "basis functions kept", "n_iterations": "rounds",
-          "batch_size": "curves in a round", "effective_size": "curves times μ (N)",
-          "shrunk": "small coefficients shrunk"}
+_TUNED = {
+    "truncation": "basis functions kept",
+    "n_iterations": "rounds",
+    "batch_size": "curves in a round",
+    "effective_size": "curves times μ (N)",
+    "shrunk": "small coefficients shrunk",
+}
 
 
 def total(proved: Budget, mu: float) -> str:
@@ -50,14 +60,17 @@ def how_added(sites: Iterable[Sequence[Spend]]) -> str:
     if len(pure) == len(ledger):
         return "All lines have δ = 0: their ε add up." if len(ledger) > 1 else ""
     if all(spend.mu is not None for spend in ledger):
-        return ("All noise is Gaussian: squares of μ add up, and ε is exact." if len(ledger) > 1
-                else "")
-    text = ("The lines are composed by their ρ, which add up and are converted to ε once.")
+        return (
+            "All noise is Gaussian: squares of μ add up, and ε is exact." if len(ledger) > 1 else ""
+        )
+    text = "The lines are composed by their ρ, which add up and are converted to ε once."
     if all(spend.rho is None for spend in ledger):
         text = "The lines are composed by their privacy loss distributions, not by adding their ε."
     if pure:
-        text += (f" **Pure and approximate DP:** {' and '.join(dict.fromkeys(pure))} has "
-                 "δ = 0, the other lines do not, so the total has the stated δ.")
+        text += (
+            f" **Pure and approximate DP:** {' and '.join(dict.fromkeys(pure))} has "
+            "δ = 0, the other lines do not, so the total has the stated δ."
+        )
     return text
 
 
@@ -83,11 +96,14 @@ def broken_promise(budget: Budget, proved_epsilon: float) -> str:
     proved_epsilon : float
         What its noise proves at the same δ; infinite if nothing.
     """
-    guarantee = (f"ε = {proved_epsilon:.3g}" if math.isfinite(proved_epsilon) else
-                 "no protection at all")
-    return (f"**With these settings the method gives {guarantee}, not ε = {budget.epsilon:g}.** It "
-            "can be explored, but not released. Where there is a choice of constants, take "
-            "*tight*.")
+    guarantee = (
+        f"ε = {proved_epsilon:.3g}" if math.isfinite(proved_epsilon) else "no protection at all"
+    )
+    return (
+        f"**With these settings the method gives {guarantee}, not ε = {budget.epsilon:g}.** It "
+        "can be explored, but not released. Where there is a choice of constants, take "
+        "*tight*."
+    )
 
 
 def more_noise_than_needed(budget: Budget, proved_epsilon: float) -> str:
@@ -100,8 +116,10 @@ def more_noise_than_needed(budget: Budget, proved_epsilon: float) -> str:
     proved_epsilon : float
         What its noise proves at the same δ.
     """
-    return (f"This adds more noise than ε = {budget.epsilon:g} needs: it gives "
-            f"**ε = {number(proved_epsilon)}**.")
+    return (
+        f"This adds more noise than ε = {budget.epsilon:g} needs: it gives "
+        f"**ε = {number(proved_epsilon)}**."
+    )
 
 
 def tuning(parameters: Mapping[str, object]) -> str:
@@ -112,11 +130,14 @@ def tuning(parameters: Mapping[str, object]) -> str:
     parameters : mapping of str to object
         Values by the name of the tuning parameter; see `Estimate.tuning`.
     """
+
     def written(value: object) -> str:
         if isinstance(value, bool):
             return "yes" if value else "no"
         return number(value) if isinstance(value, float) else str(value)
 
-    named = (f"{_TUNED.get(name, name.replace('_', ' '))}: {written(value)}"
-             for name, value in parameters.items())
+    named = (
+        f"{_TUNED.get(name, name.replace('_', ' '))}: {written(value)}"
+        for name, value in parameters.items()
+    )
     return capital(" · ".join(named))

@@ -21,8 +21,9 @@ def study_title(facts: PublicFacts, n_curves: int) -> str:
     curve = f"{facts.curve} curve" if facts.curve else "curve"
     if facts.is_proposed:
         return f"A first look at the mean {curve} of {whole(n_curves)} {facts.people}"
-    return (f"The mean {curve} of {whole(n_curves)} {facts.people}, released with differential "
-            "privacy")
+    return (
+        f"The mean {curve} of {whole(n_curves)} {facts.people}, released with differential privacy"
+    )
 
 
 def source_tag(facts: PublicFacts) -> tuple[str, str]:
@@ -39,24 +40,40 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
         The chip and its tooltip.
     """
     if facts.is_proposed:
-        return (FOR_YOUR_EYES, "Ranges and grid come from this file, so this picture says "
-                f"something about single {facts.people}. It cannot be published, linked or saved.")
+        return (
+            FOR_YOUR_EYES,
+            "Ranges and grid come from this file, so this picture says "
+            f"something about single {facts.people}. It cannot be published, linked or saved.",
+        )
     if facts.is_upload:
         name = facts.name.removeprefix("Your ").lower()
-        return (f"Your {name} · not private",
-                f"Only you, the holder of these {name}, may look at this picture. It cannot be "
-                f"linked or shared: it shows the {of(facts.people)} own {name}.")
+        return (
+            f"Your {name} · not private",
+            f"Only you, the holder of these {name}, may look at this picture. It cannot be "
+            f"linked or shared: it shows the {of(facts.people)} own {name}.",
+        )
     if facts.kind is DataKind.TWIN:
-        return (f"{facts.name}: simulated",
-                "Made by the computer from the facts that you stated and the public sizes of your "
-                f"file. No value of the file is in it. It cannot be linked: the {facts.people} "
-                "stay on this machine.")
+        return (
+            f"{facts.name}: simulated",
+            "Made by the computer from the facts that you stated and the public sizes of your "
+            f"file. No value of the file is in it. It cannot be linked: the {facts.people} "
+            "stay on this machine.",
+        )
     if facts.kind is DataKind.PUBLIC:
-        return (f"Public data: {facts.name}",
-                " ".join(["Real data that are already public.", *credited(facts)]))
-    return ("Simulated", " ".join([
-        "Curves simulated from a known mean; no person is behind them.", *credited(facts),
-        "The noise on this page is for exploring, not for publishing."]))
+        return (
+            f"Public data: {facts.name}",
+            " ".join(["Real data that are already public.", *credited(facts)]),
+        )
+    return (
+        "Simulated",
+        " ".join(
+            [
+                "Curves simulated from a known mean; no person is behind them.",
+                *credited(facts),
+                "The noise on this page is for exploring, not for publishing.",
+            ]
+        ),
+    )
 
 
 def origin(facts: PublicFacts) -> str:
@@ -109,11 +126,15 @@ def bounds_tag(facts: PublicFacts) -> str:
         compared = f", {' against '.join(facts.groups)}" if facts.groups else ""
         return f"{span(facts)}{compared} · from {shortened(facts.origin)}"
     value = facts.value_name or "value"
-    ranges = (", ".join(f"{each.name} {each.low:g} to {each.high:g} {each.unit}".strip()
-                        for each in facts.covariates[:3])
-              if facts.covariates and not facts.time_high else
-              f"{value} {facts.value_low:g} to {facts.value_high:g} {facts.value_unit}".strip()
-              + f", {span(facts)}")
+    ranges = (
+        ", ".join(
+            f"{each.name} {each.low:g} to {each.high:g} {each.unit}".strip()
+            for each in facts.covariates[:3]
+        )
+        if facts.covariates and not facts.time_high
+        else f"{value} {facts.value_low:g} to {facts.value_high:g} {facts.value_unit}".strip()
+        + f", {span(facts)}"
+    )
     return f"{ranges} · from {shortened(facts.origin)}"
 
 
@@ -127,12 +148,16 @@ def published_chip(facts: PublicFacts, n_curves: int, is_released: bool) -> tupl
     """
     many = f"{whole(n_curves)} {facts.people}"
     if is_released:
-        return (f"Released from your data: {many}",
-                "The release below has its noise, and may be shared. The data themselves are not "
-                "on this page.")
-    return (f"Your data: {many} · not on this page",
-            "Previews are simulated from what you stated and from public sizes: no value of the "
-            "file is in them.")
+        return (
+            f"Released from your data: {many}",
+            "The release below has its noise, and may be shared. The data themselves are not "
+            "on this page.",
+        )
+    return (
+        f"Your data: {many} · not on this page",
+        "Previews are simulated from what you stated and from public sizes: no value of the "
+        "file is in them.",
+    )
 
 
 def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
@@ -150,22 +175,35 @@ def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
     """
     match unit:
         case Unit.READING:
-            return ("One person’s observation", "Unit of protection: replacing one observation, "
-                    "with its position, hardly changes what a site sends.")
+            return (
+                "One person’s observation",
+                "Unit of protection: replacing one observation, "
+                "with its position, hardly changes what a site sends.",
+            )
         case Unit.ROW:
-            return ("One row", "Unit of protection: replacing one row, with all of its numbers, "
-                    "hardly changes what is published. A person with several rows is protected "
-                    "less.")
+            return (
+                "One row",
+                "Unit of protection: replacing one row, with all of its numbers, "
+                "hardly changes what is published. A person with several rows is protected "
+                "less.",
+            )
         case Unit.PERSON:
-            return (f"One {facts.person}", "Unit of protection: replacing all that is known of any "
-                    f"one {facts.person} hardly changes what is published.")
+            return (
+                f"One {facts.person}",
+                "Unit of protection: replacing all that is known of any "
+                f"one {facts.person} hardly changes what is published.",
+            )
         case Unit.RECORD:
-            return (f"One {of(facts.person)} record",
-                    "Unit of protection: replacing one record, with all of its numbers, hardly "
-                    "changes what is published. A person with several records is protected less.")
-    return (f"One {of(facts.person)} whole curve",
-            f"Unit of protection: replacing all observations of any one {facts.person} hardly "
-            "changes what is published.")
+            return (
+                f"One {of(facts.person)} record",
+                "Unit of protection: replacing one record, with all of its numbers, hardly "
+                "changes what is published. A person with several records is protected less.",
+            )
+    return (
+        f"One {of(facts.person)} whole curve",
+        f"Unit of protection: replacing all observations of any one {facts.person} hardly "
+        "changes what is published.",
+    )
 
 
 def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:
@@ -176,9 +214,11 @@ def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:
     tuple of str
         The chip and its tooltip.
     """
-    return (f"Odds for {count} {unit}s of one {facts.person}",
-            f"One {unit} is protected. {capital(a(facts.person))} who has {count} of them in the "
-            "data is protected less: the odds here are about all of them together.")
+    return (
+        f"Odds for {count} {unit}s of one {facts.person}",
+        f"One {unit} is protected. {capital(a(facts.person))} who has {count} of them in the "
+        "data is protected less: the odds here are about all of them together.",
+    )
 
 
 def budget_chip(budget: Budget) -> str:

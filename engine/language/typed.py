@@ -50,8 +50,10 @@ def number(text: str) -> float:
     """
     typed = re.sub(rf"(?<=\d){_BLANK}(?=\d{{3}}(?!\d))", "", text.strip().translate(_MINUS))
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", typed):
-        raise InputError(f"“{text.strip()[:_LONGEST]}” can be read in two ways.",
-                         hint="Write thousands without a mark, and decimals with a point.")
+        raise InputError(
+            f"“{text.strip()[:_LONGEST]}” can be read in two ways.",
+            hint="Write thousands without a mark, and decimals with a point.",
+        )
     try:
         value = float(typed.replace(",", "."))
     except ValueError:
@@ -63,6 +65,7 @@ def number(text: str) -> float:
 
 def _refusal(text: str, expected: str) -> InputError:
     typed = text.strip()
-    return InputError(f"“{typed[:_LONGEST]}” is not {expected}." if typed
-                      else "The field is empty.",
-                      hint="" if typed else f"It needs {expected}.")
+    return InputError(
+        f"“{typed[:_LONGEST]}” is not {expected}." if typed else "The field is empty.",
+        hint="" if typed else f"It needs {expected}.",
+    )

@@ -44,24 +44,40 @@ class AttackersGame(Lesson):
         "ε = {epsilon}.",
         "Each round shows two curves. One child is in the data, the other is not. You know "
         "everything else, and you see the release.",
-        "Guess first how well anybody could do. Then play {rounds} rounds yourself.")
+        "Guess first how well anybody could do. Then play {rounds} rounds yourself.",
+    )
     ask = "On average, how many of {rounds} rounds can an attacker win at most?"
-    shows = ("From the release no attacker wins more than **{best} of {rounds}** rounds on "
-             "average, whoever the two children are. That is an accuracy of at most {accuracy}. "
-             "Guessing wins {coin}. Now play yourself.")
+    shows = (
+        "From the release no attacker wins more than **{best} of {rounds}** rounds on "
+        "average, whoever the two children are. That is an accuracy of at most {accuracy}. "
+        "Guessing wins {coin}. Now play yourself."
+    )
     explains = (
         "No cleverness helps: the bound follows from the noise. It holds for every attack on the "
         "release, including those nobody has thought of yet.",
         "One game says little. Pure guessing wins {low} to {high} rounds in {share} of games.",
         "So an attack that fails proves nothing. An audit plays many thousands of rounds, and only "
-        "a proof covers all attacks.")
-    question = Question("A pupil wins {high} of {rounds} rounds. What follows?", (
-        Option("Luck is enough to explain it.", "Pure guessing wins {low} to {high} rounds in "
-               "{share} of games.", True),
-        Option("The mechanism is broken.", "For that, luck must be ruled out. An audit plays many "
-               "thousands of rounds."),
-        Option("This pupil knows who took part.", "Possible, but {high} of {rounds} is no "
-               "evidence for it. Whoever knows that wins every round.")))
+        "a proof covers all attacks.",
+    )
+    question = Question(
+        "A pupil wins {high} of {rounds} rounds. What follows?",
+        (
+            Option(
+                "Luck is enough to explain it.",
+                "Pure guessing wins {low} to {high} rounds in {share} of games.",
+                True,
+            ),
+            Option(
+                "The mechanism is broken.",
+                "For that, luck must be ruled out. An audit plays many thousands of rounds.",
+            ),
+            Option(
+                "This pupil knows who took part.",
+                "Possible, but {high} of {rounds} is no "
+                "evidence for it. Whoever knows that wins every round.",
+            ),
+        ),
+    )
     terms = ("Neighbours", "Odds", "Audit")
     see = (See("lab.py", "Attack a faulty program in the Lab", "tab-verify"),)
 
@@ -70,12 +86,27 @@ class AttackersGame(Lesson):
         odds = _best_accuracy(seed)
         best = ROUNDS * odds.right
         low, high = (int(count) for count in binom.ppf([0.025, 0.975], ROUNDS, COIN))
-        words = {"n": str(SOURCE.n_curves), "epsilon": f"{BUDGET.epsilon:g}",
-                 "rounds": str(ROUNDS), "best": f"{_tenths_up(best):.1f}",
-                 "coin": f"{ROUNDS * COIN:g}", "accuracy": percent_up(odds.right),
-                 "low": str(low), "high": str(high), "share": "95 %"}
-        guess = Guess((best,), (_START,), ("Rounds that an attacker can win",),
-                      close=1.0, step=0.5, unit=f"of {ROUNDS}", decimals=1, off_unit="rounds")
+        words = {
+            "n": str(SOURCE.n_curves),
+            "epsilon": f"{BUDGET.epsilon:g}",
+            "rounds": str(ROUNDS),
+            "best": f"{_tenths_up(best):.1f}",
+            "coin": f"{ROUNDS * COIN:g}",
+            "accuracy": percent_up(odds.right),
+            "low": str(low),
+            "high": str(high),
+            "share": "95 %",
+        }
+        guess = Guess(
+            (best,),
+            (_START,),
+            ("Rounds that an attacker can win",),
+            close=1.0,
+            step=0.5,
+            unit=f"of {ROUNDS}",
+            decimals=1,
+            off_unit="rounds",
+        )
         return Worked(words, _picture(odds.right, words), guess, tags.budget_chip(BUDGET))
 
 
@@ -93,13 +124,20 @@ def _picture(accuracy: float, words: dict[str, str]) -> Picture:
         Mark(wins, guessing, "raw", width=1.2, opacity=0.6),
         Mark(wins, attacking, "gradient", "An attacker at the bound", "ring", after=True),
         Mark(wins, attacking, "gradient", width=1.6, after=True),
-        Mark(np.full(2, ROUNDS * accuracy), np.array([0.0, _MAX]), "gradient", dash="6,4",
-             after=True))
+        Mark(
+            np.full(2, ROUNDS * accuracy), np.array([0.0, _MAX]), "gradient", dash="6,4", after=True
+        ),
+    )
     alt = f"Of {ROUNDS} rounds, pure guessing mostly wins {words['low']} to {words['high']}."
     return Picture(
         Axis(f"Rounds won (of {ROUNDS})", 0, ROUNDS, plain_ticks(*range(0, ROUNDS + 1, 2))),
-        Axis("Share of games (%)", 0, _MAX, plain_ticks(0, 5, 10, 15, 20)), marks, alt,
+        Axis("Share of games (%)", 0, _MAX, plain_ticks(0, 5, 10, 15, 20)),
+        marks,
+        alt,
         f"{alt} An attacker can win at most {words['best']} on average.",
-        {"rounds won": wins.astype(int).tolist(),
-         "pure guessing (%)": [round(float(v), 2) for v in guessing],
-         "an attacker at the bound (%)": [round(float(v), 2) for v in attacking]})
+        {
+            "rounds won": wins.astype(int).tolist(),
+            "pure guessing (%)": [round(float(v), 2) for v in guessing],
+            "an attacker at the bound (%)": [round(float(v), 2) for v in attacking],
+        },
+    )

@@ -41,8 +41,15 @@ class Answers:
 
 def plan() -> AnswerPlan:
     """One bit from each pupil, at the ε of the coins."""
-    return AnswerPlan(size=1, per_machine=1, epsilon=np.full(PUPILS, EPSILON),
-                      rows=np.ones(PUPILS, dtype=np.int64), sd=1.0, bound=1.0, largest_mean=1.0)
+    return AnswerPlan(
+        size=1,
+        per_machine=1,
+        epsilon=np.full(PUPILS, EPSILON),
+        rows=np.ones(PUPILS, dtype=np.int64),
+        sd=1.0,
+        bound=1.0,
+        largest_mean=1.0,
+    )
 
 
 def ask(seed: int) -> Answers:
@@ -69,24 +76,41 @@ class CoinFlip(Lesson):
         "A teacher asks {n} pupils: have you ever copied homework? Nobody wants to say yes.",
         "So each flips a coin in secret. Heads: answer truly. Tails: flip again, and say yes for "
         "heads and no for tails.",
-        "Now every yes may be the coin’s. **{said_yes} of {n}** said yes: {said} %.")
+        "Now every yes may be the coin’s. **{said_yes} of {n}** said yes: {said} %.",
+    )
     ask = "What share of the pupils has really copied?"
-    shows = ("**{true} %** have really copied. From the answers alone the estimate is **{estimate} "
-             "%** ± {error} points ({level}). Crosses: answers that the coins flipped.")
+    shows = (
+        "**{true} %** have really copied. From the answers alone the estimate is **{estimate} "
+        "%** ± {error} points ({level}). Crosses: answers that the coins flipped."
+    )
     explains = (
         "The coins flip {turned} % of the answers on average. If nobody had copied, {turned} % "
         "would say yes; if all had, {unturned} %. So the total can be corrected: "
         "({said} % − {turned} %) / {between} = {estimate} %.",
         "Which answers were flipped is not known. So no single answer can be corrected.",
         "Changing the truth about a pupil makes neither answer more than {ratio} times as likely. "
-        "The natural logarithm of {ratio}, ln {ratio} = {epsilon}, is the privacy budget ε.")
-    question = Question("Mia said yes. What does the teacher know about Mia?", (
-        Option("That she has copied.", "The coins may have said yes for her. They flip "
-               "{turned} % of the answers."),
-        Option("That it is more likely, but not certain.", "A yes is {ratio} times as "
-               "likely from a pupil who has copied. It is still no proof.", True),
-        Option("Nothing at all.", "A yes is {ratio} times as likely from a pupil who has copied. "
-               "Privacy bounds what is learned; it is rarely nothing.")))
+        "The natural logarithm of {ratio}, ln {ratio} = {epsilon}, is the privacy budget ε.",
+    )
+    question = Question(
+        "Mia said yes. What does the teacher know about Mia?",
+        (
+            Option(
+                "That she has copied.",
+                "The coins may have said yes for her. They flip {turned} % of the answers.",
+            ),
+            Option(
+                "That it is more likely, but not certain.",
+                "A yes is {ratio} times as "
+                "likely from a pupil who has copied. It is still no proof.",
+                True,
+            ),
+            Option(
+                "Nothing at all.",
+                "A yes is {ratio} times as likely from a pupil who has copied. "
+                "Privacy bounds what is learned; it is rarely nothing.",
+            ),
+        ),
+    )
     terms = ("Randomised response",)
     see = (See("lab.py", "The same with machines, in the Lab", "estimand-sparse"),)
 
@@ -95,15 +119,29 @@ class CoinFlip(Lesson):
         answers = ask(seed)
         yes, true = 100 * float(answers.reported.mean()), 100 * float(answers.true.mean())
         estimate, turned = 100 * answers.estimate, float(_MECHANISM.turn_chance(plan())[0])
-        words = {"n": str(PUPILS), "said_yes": str(int(answers.reported.sum())),
-                 "said": f"{yes:g}", "true": f"{true:g}",
-                 "estimate": f"{estimate:.3g}",
-                 "error": f"{100 * ROUNDED_NORMAL * answers.standard_error:.0f}", "level": "95 %",
-                 "turned": f"{100 * turned:.0f}", "unturned": f"{100 - 100 * turned:.0f}",
-                 "between": f"{1 - 2 * turned:g}",
-                 "ratio": f"{math.exp(EPSILON):.0f}", "epsilon": number(EPSILON)}
-        guess = Guess((true,), (50.0,), ("Pupils who have copied",), close=5.0, step=1.0,
-                      unit="%", off_unit="percentage points")
+        words = {
+            "n": str(PUPILS),
+            "said_yes": str(int(answers.reported.sum())),
+            "said": f"{yes:g}",
+            "true": f"{true:g}",
+            "estimate": f"{estimate:.3g}",
+            "error": f"{100 * ROUNDED_NORMAL * answers.standard_error:.0f}",
+            "level": "95 %",
+            "turned": f"{100 * turned:.0f}",
+            "unturned": f"{100 - 100 * turned:.0f}",
+            "between": f"{1 - 2 * turned:g}",
+            "ratio": f"{math.exp(EPSILON):.0f}",
+            "epsilon": number(EPSILON),
+        }
+        guess = Guess(
+            (true,),
+            (50.0,),
+            ("Pupils who have copied",),
+            close=5.0,
+            step=1.0,
+            unit="%",
+            off_unit="percentage points",
+        )
         return Worked(words, _picture(answers, words), guess, f"ε = {words['epsilon']}")
 
 
@@ -118,20 +156,44 @@ def _picture(answers: Answers, words: dict[str, str]) -> Picture:
 
     ends = np.array([0.3, _TOP])  # of lines
     error = 100 * ROUNDED_NORMAL * answers.standard_error
-    marks = (Mark(x[said_yes], y[said_yes], "gradient", "Said yes", "dot"),
-             Mark(x[~said_yes], y[~said_yes], "gradient", "Said no", "ring"),
-             Mark(x[flipped], y[flipped], "bias", "Flipped by coins", "cross", after=True),
-             Mark(np.full(2, true), ends, "truth", "Have really copied", width=4.0, opacity=0.6,
-                  after=True),
-             Mark(np.full(2, estimate), ends, "functional", "Estimate from the answers",
-                  dash="10,2", after=True),
-             Mark(np.repeat([estimate - error, estimate + error], 3),
-                  _TOP + np.array([-0.2, 0.2, 0.0, 0.0, 0.2, -0.2]), "functional",
-                  f"± {words['error']} points ({words['level']})", after=True))
+    marks = (
+        Mark(x[said_yes], y[said_yes], "gradient", "Said yes", "dot"),
+        Mark(x[~said_yes], y[~said_yes], "gradient", "Said no", "ring"),
+        Mark(x[flipped], y[flipped], "bias", "Flipped by coins", "cross", after=True),
+        Mark(
+            np.full(2, true),
+            ends,
+            "truth",
+            "Have really copied",
+            width=4.0,
+            opacity=0.6,
+            after=True,
+        ),
+        Mark(
+            np.full(2, estimate),
+            ends,
+            "functional",
+            "Estimate from the answers",
+            dash="10,2",
+            after=True,
+        ),
+        Mark(
+            np.repeat([estimate - error, estimate + error], 3),
+            _TOP + np.array([-0.2, 0.2, 0.0, 0.0, 0.2, -0.2]),
+            "functional",
+            f"± {words['error']} points ({words['level']})",
+            after=True,
+        ),
+    )
     alt = f"{PUPILS} dots, one for each pupil; {words['said']} % said yes."
     return Picture(
         Axis("Share of pupils (%)", 0, 100, plain_ticks(0, 20, 40, 60, 80, 100)),
-        Axis("", 0, _ROWS + 1, ((0.0, ""),)), marks, alt,
+        Axis("", 0, _ROWS + 1, ((0.0, ""),)),
+        marks,
+        alt,
         f"{alt} {words['true']} % have copied; the estimate is {words['estimate']} %.",
-        {"what": ["said yes", "have really copied", "estimate from the answers"],
-         "%": [words["said"], words["true"], words["estimate"]]})
+        {
+            "what": ["said yes", "have really copied", "estimate from the answers"],
+            "%": [words["said"], words["true"], words["estimate"]],
+        },
+    )

@@ -14,11 +14,16 @@ from engine.topics.asking import Numbers, QuestionKind, QuestionLike
 def _numbers(worked: Worked, _: QuestionLike) -> Numbers:
     """What was to be guessed, and every cell of the table by its column and row; NaN for words."""
     table = dict(worked.picture.table)
-    guessed = {named(name, worked.guess.unit): value for name, value in
-               zip(worked.guess.names, worked.guess.truth, strict=True)}
+    guessed = {
+        named(name, worked.guess.unit): value
+        for name, value in zip(worked.guess.names, worked.guess.truth, strict=True)
+    }
     across, *columns = table
-    return guessed | {f"{column}, {across} {place}": _number(value) for column in columns
-                      for place, value in zip(table[across], table[column], strict=True)}
+    return guessed | {
+        f"{column}, {across} {place}": _number(value)
+        for column in columns
+        for place, value in zip(table[across], table[column], strict=True)
+    }
 
 
 def _number(value: object) -> float:

@@ -21,8 +21,10 @@ def makers() -> dict[str, Make]:
 
 def store() -> None:
     """Make everything anew and write it, one line for each name."""
-    lines = [f"{json.dumps(name)}: {json.dumps([_plain(value) for value in make(SEED)])}"
-             for name, make in makers().items()]
+    lines = [
+        f"{json.dumps(name)}: {json.dumps([_plain(value) for value in make(SEED)])}"
+        for name, make in makers().items()
+    ]
     STORED.write_text("{" + ",\n ".join(lines) + "}\n", "utf-8")
 
 

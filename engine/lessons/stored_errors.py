@@ -23,8 +23,9 @@ Make = Callable[[int], Sequence[Any]]  # numbers of a seed, as arrays or alone
 def numbers_of(name: str, seed: int, make: Make) -> list[Array]:
     """The numbers of a seed: those of the file for `SEED`, else made now; NaN for none."""
     numbers = _stored().get(name) if seed == SEED else None
-    return [np.array(values, dtype=float)
-            for values in (make(seed) if numbers is None else numbers)]
+    return [
+        np.array(values, dtype=float) for values in (make(seed) if numbers is None else numbers)
+    ]
 
 
 @cache

@@ -29,9 +29,11 @@ def _moved_by_one_child(seed: int) -> Array:
     """How far the non-private mean moves if one child is as tall as bounds allow; cm, (points,)."""
     data = SOURCE.draw(1, generator(seed, DATA_STREAM, 0))
     values = data.values.copy()
-    values[:, :data.counts[0]] = data.facts.value_high
-    means = [METHOD.without_protection(data_set).values(drawing_grid())[0, 0, 0]
-             for data_set in (data, replace(data, values=values))]
+    values[:, : data.counts[0]] = data.facts.value_high
+    means = [
+        METHOD.without_protection(data_set).values(drawing_grid())[0, 0, 0]
+        for data_set in (data, replace(data, values=values))
+    ]
     return np.asarray(means[1] - means[0])
 
 
@@ -59,27 +61,43 @@ class WhatEpsilonDoes(Lesson):
         "The orange line shows how far the mean moves if one child’s curve is replaced by the "
         "tallest we allow. The line is wavy because the mean is made of a few smooth "
         "building blocks.",
-        "The amount of noise follows from the privacy budget, here **ε = {epsilon}**.")
+        "The amount of noise follows from the privacy budget, here **ε = {epsilon}**.",
+    )
     ask = "At each age, how far above or below the non-private mean do {share} of releases stay?"
-    shows = ("Averaged over age, the distance within which {share} of releases stay is **{noise} "
-             "cm**. One child moves the mean by **{moved} cm** on average. Thin lines are {drawn} "
-             "releases, all equally likely. Between the thick lines are {share} of releases at "
-             "each age taken alone. A whole curve has many chances to leave the band, so only "
-             "{inside} of {drawn} stay inside all the way.")
+    shows = (
+        "Averaged over age, the distance within which {share} of releases stay is **{noise} "
+        "cm**. One child moves the mean by **{moved} cm** on average. Thin lines are {drawn} "
+        "releases, all equally likely. Between the thick lines are {share} of releases at "
+        "each age taken alone. A whole curve has many chances to leave the band, so only "
+        "{inside} of {drawn} stay inside all the way."
+    )
     explains = (
         "So the noise hides what one child adds. The mean draws on all {n} children, so it stays "
         "readable.",
         "ε sets the trade-off. From the true mean the error is {error_less} cm at ε = {less}. At "
         "ε = {epsilon} it is {error} cm, at ε = {more} only {error_more} cm.",
         "In exchange a smaller ε makes it harder to tell which of two curves a child has. A later "
-        "lesson measures how hard.")
-    question = Question("What does ε = {epsilon} control?", (
-        Option("How large the error may be.", "The error follows from ε, from how many take part "
-               "and from the method. ε itself controls something else."),
-        Option("Who may see what is published.", "What is published may be seen by everybody. The "
-               "bound holds whoever looks."),
-        Option("How much one child’s curve can change what is published.", "That is what ε is "
-               "about: with or without this child, much the same is published.", True)))
+        "lesson measures how hard.",
+    )
+    question = Question(
+        "What does ε = {epsilon} control?",
+        (
+            Option(
+                "How large the error may be.",
+                "The error follows from ε, from how many take part "
+                "and from the method. ε itself controls something else.",
+            ),
+            Option(
+                "Who may see what is published.",
+                "What is published may be seen by everybody. The bound holds whoever looks.",
+            ),
+            Option(
+                "How much one child’s curve can change what is published.",
+                "That is what ε is about: with or without this child, much the same is published.",
+                True,
+            ),
+        ),
+    )
     terms = ("ε", "Gaussian noise")
     see = (See("explore.py", "Pull a child’s curve on Explore"),)
 
@@ -91,19 +109,40 @@ class WhatEpsilonDoes(Lesson):
         apart = np.abs(releases.releases[_AT] - releases.non_private)
         inside = apart <= half  # (releases, points)
         moved, noise = together([_over_the_curve(shift), _over_the_curve(half)])
-        words = {"n": str(SOURCE.n_curves), "epsilon": f"{EPSILONS[_AT]:g}",
-                 "less": f"{EPSILONS[0]:g}", "more": f"{EPSILONS[2]:g}",
-                 "error_less": errors[0], "error": errors[1], "error_more": errors[2],
-                 "moved": moved, "noise": noise, "m": str(SOURCE.n_observations_per_curve),
-                 "drawn": str(len(inside)), "inside": str(int(inside.all(axis=1).sum())),
-                 "share": "95 %"}
+        words = {
+            "n": str(SOURCE.n_curves),
+            "epsilon": f"{EPSILONS[_AT]:g}",
+            "less": f"{EPSILONS[0]:g}",
+            "more": f"{EPSILONS[2]:g}",
+            "error_less": errors[0],
+            "error": errors[1],
+            "error_more": errors[2],
+            "moved": moved,
+            "noise": noise,
+            "m": str(SOURCE.n_observations_per_curve),
+            "drawn": str(len(inside)),
+            "inside": str(int(inside.all(axis=1).sum())),
+            "share": "95 %",
+        }
         top = float(np.ceil(max(1.6 * half.max(), apart.max())))
         truth = np.interp(_AGES, releases.times, half)
-        guess = Guess(tuple(truth.tolist()), (0.9 * top,) * len(_AGES),
-                      tuple(f"Distance at age {age:g}" for age in _AGES), close=0.35, step=0.1,
-                      places=_AGES, unit="cm", decimals=1, is_mirrored=True)
-        return Worked(words, _picture(releases, shift, half, top), guess,
-                      tags.budget_chip(Budget(EPSILONS[_AT], DELTA)))
+        guess = Guess(
+            tuple(truth.tolist()),
+            (0.9 * top,) * len(_AGES),
+            tuple(f"Distance at age {age:g}" for age in _AGES),
+            close=0.35,
+            step=0.1,
+            places=_AGES,
+            unit="cm",
+            decimals=1,
+            is_mirrored=True,
+        )
+        return Worked(
+            words,
+            _picture(releases, shift, half, top),
+            guess,
+            tags.budget_chip(Budget(EPSILONS[_AT], DELTA)),
+        )
 
 
 def _picture(releases: MeanAnswer, shift: Array, half: Array, top: float) -> Picture:
@@ -114,18 +153,32 @@ def _picture(releases: MeanAnswer, shift: Array, half: Array, top: float) -> Pic
         Mark(times, np.zeros(len(times)), "without", "Non-private mean", dash="6,4"),
         Mark(times, shift, "bias", "Moved by one child"),
         Mark(*gaps(others), "gradient", "Releases", width=1, opacity=0.35, after=True),
-        Mark(*gaps([(times, half), (times, -half)]), "gradient", "95 % at each age", width=2.6,
-             after=True))
-    alt = (f"One child moves the mean by {_over_the_curve(shift):.1f} cm on average, "
-           "hardly off its line.")
+        Mark(
+            *gaps([(times, half), (times, -half)]),
+            "gradient",
+            "95 % at each age",
+            width=2.6,
+            after=True,
+        ),
+    )
+    alt = (
+        f"One child moves the mean by {_over_the_curve(shift):.1f} cm on average, "
+        "hardly off its line."
+    )
     few = slice(None, None, 5)
     ticks = plain_ticks(*np.arange(-top, top + 0.5, max(1.0, np.ceil(top / 4))))
     return Picture(
         Axis("Age (years)", 2, 18, plain_ticks(*range(2, 19, 2))),
-        Axis("Difference from the mean (cm)", -top, top, ticks), marks, alt,
+        Axis("Difference from the mean (cm)", -top, top, ticks),
+        marks,
+        alt,
         f"{alt} At each age 95 % of releases are within about {_over_the_curve(half):.1f} cm.",
-        {"Age (years)": _rounded(times[few]), "Moved by one child (cm)": _rounded(shift[few]),
-         "95 % at each age within (cm)": _rounded(half[few])})
+        {
+            "Age (years)": _rounded(times[few]),
+            "Moved by one child (cm)": _rounded(shift[few]),
+            "95 % at each age within (cm)": _rounded(half[few]),
+        },
+    )
 
 
 def _rounded(values: Array) -> list[float]:

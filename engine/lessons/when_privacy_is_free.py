@@ -45,11 +45,19 @@ def _name(children: int) -> str:
 def _simulated(children: int, seed: int) -> tuple[Array, Array]:
     """Both lines."""
     budget = Budget(EPSILON, 1 / children**2)
-    studies = [simulated_study(SparseCurves(mean="growth", n_curves=children,
-                                            n_observations_per_curve=m), _METHOD, [budget], seed)
-               for m in READINGS]
-    return (np.array([study.error[0] for study in studies]),
-            np.array([study.baseline for study in studies]))
+    studies = [
+        simulated_study(
+            SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=m),
+            _METHOD,
+            [budget],
+            seed,
+        )
+        for m in READINGS
+    ]
+    return (
+        np.array([study.error[0] for study in studies]),
+        np.array([study.baseline for study in studies]),
+    )
 
 
 MAKERS: dict[str, Make] = {_name(n): partial(_simulated, n) for n in (FEW, MANY)}
@@ -67,10 +75,13 @@ class WhenPrivacyIsFree(Lesson):
         "The mean growth curve of {few} children is published with ε = {epsilon}.",
         "With {least} observations each, curves are sparse: much lies between observations. With "
         "{most} each they are dense.",
-        "The dashed line shows how the error falls with more observations, without privacy.")
+        "The dashed line shows how the error falls with more observations, without privacy.",
+    )
     ask = "How does the error fall with more observations, once noise is added?"
-    shows = ("With privacy the error falls from **{private_sparse} cm** to **{private_dense} "
-             "cm**, without it from {without_sparse} to {without_dense} cm.")
+    shows = (
+        "With privacy the error falls from **{private_sparse} cm** to **{private_dense} "
+        "cm**, without it from {without_sparse} to {without_dense} cm."
+    )
     explains = (
         "More observations help at first. With few, single curves are known so roughly that much "
         "noise must hide one.",
@@ -79,14 +90,29 @@ class WhenPrivacyIsFree(Lesson):
         "Among more children each counts less, so less noise hides them. With {many} the error is "
         "{many_private} cm with privacy and {many_without} cm without.",
         "Privacy is free where it adds nearly nothing to the error. With {few} children it is far "
-        "from free: with {most} observations each the error is about {ratio} times as large.")
-    question = Question("Privacy costs too much. What helps most?", (
-        Option("More observations of the same children.", "From {some} to {most} the error "
-               "only falls to {private_dense} cm. Most of what is left is privacy noise."),
-        Option("More children.", "Privacy noise falls as fast as their number grows, faster "
-               "than any other part of the error.", True),
-        Option("A smoother drawing of the same release.", "What was drowned by noise is gone. "
-               "Whatever is computed from the release cannot bring it back.")))
+        "from free: with {most} observations each the error is about {ratio} times as large.",
+    )
+    question = Question(
+        "Privacy costs too much. What helps most?",
+        (
+            Option(
+                "More observations of the same children.",
+                "From {some} to {most} the error "
+                "only falls to {private_dense} cm. Most of what is left is privacy noise.",
+            ),
+            Option(
+                "More children.",
+                "Privacy noise falls as fast as their number grows, faster "
+                "than any other part of the error.",
+                True,
+            ),
+            Option(
+                "A smoother drawing of the same release.",
+                "What was drowned by noise is gone. "
+                "Whatever is computed from the release cannot bring it back.",
+            ),
+        ),
+    )
     terms = ("Sparse observations", "Dense observations")
     see = (See("lab.py", "Where privacy is free: the map", "tab-theory"),)
 
@@ -94,21 +120,39 @@ class WhenPrivacyIsFree(Lesson):
     def work(cls, seed: int) -> Worked:
         few, many = lines(FEW, seed), lines(MANY, seed)
         some = READINGS.index(10)
-        errors = {"private_sparse": few.private[0], "private_some": few.private[some],
-                  "private_dense": few.private[-1], "without_sparse": few.non_private[0],
-                  "without_dense": few.non_private[-1], "many_private": many.private[-1],
-                  "many_without": many.non_private[-1]}
+        errors = {
+            "private_sparse": few.private[0],
+            "private_some": few.private[some],
+            "private_dense": few.private[-1],
+            "without_sparse": few.non_private[0],
+            "without_dense": few.non_private[-1],
+            "many_private": many.private[-1],
+            "many_without": many.non_private[-1],
+        }
         words = dict(zip(errors, together([*errors.values()]), strict=True)) | {
-            "few": str(FEW), "many": number(MANY), "epsilon": f"{EPSILON:g}",
-            "least": str(READINGS[0]), "some": str(READINGS[some]), "most": str(READINGS[-1]),
-            "ratio": f"{few.private[-1] / few.non_private[-1]:.0f}"}
+            "few": str(FEW),
+            "many": number(MANY),
+            "epsilon": f"{EPSILON:g}",
+            "least": str(READINGS[0]),
+            "some": str(READINGS[some]),
+            "most": str(READINGS[-1]),
+            "ratio": f"{few.private[-1] / few.non_private[-1]:.0f}",
+        }
         truth = tuple(few.private.tolist())
         start = (float(np.ceil(few.non_private[0]) + 0.5),) * len(READINGS)
-        guess = Guess(truth, start, tuple(f"Error with {m} observations" for m in READINGS),
-                      close=0.25, step=0.05, places=tuple(map(float, READINGS)), unit="cm",
-                      decimals=2)
-        return Worked(words, _picture(few, many), guess,
-                      tags.budget_chip(Budget(EPSILON, 1 / FEW**2)))
+        guess = Guess(
+            truth,
+            start,
+            tuple(f"Error with {m} observations" for m in READINGS),
+            close=0.25,
+            step=0.05,
+            places=tuple(map(float, READINGS)),
+            unit="cm",
+            decimals=2,
+        )
+        return Worked(
+            words, _picture(few, many), guess, tags.budget_chip(Budget(EPSILON, 1 / FEW**2))
+        )
 
 
 def _picture(few: Lines, many: Lines) -> Picture:
@@ -116,19 +160,37 @@ def _picture(few: Lines, many: Lines) -> Picture:
     top = float(np.ceil(max(3.0, few.private.max())))
     marks = (
         Mark(readings, few.non_private, "without", f"{FEW} children, non-private", dash="6,4"),
-        Mark(readings, few.private, "gradient", f"{FEW} children, private", width=2.6,
-             after=True),
-        Mark(readings, many.non_private, "without", f"{number(MANY)} children, non-private",
-             dash="2,3", width=1.6, after=True),
-        Mark(readings, many.private, "functional", f"{number(MANY)} children, private", dash="10,2",
-             after=True))
+        Mark(readings, few.private, "gradient", f"{FEW} children, private", width=2.6, after=True),
+        Mark(
+            readings,
+            many.non_private,
+            "without",
+            f"{number(MANY)} children, non-private",
+            dash="2,3",
+            width=1.6,
+            after=True,
+        ),
+        Mark(
+            readings,
+            many.private,
+            "functional",
+            f"{number(MANY)} children, private",
+            dash="10,2",
+            after=True,
+        ),
+    )
     alt = f"Error against observations of each of {FEW} children, without privacy: it falls."
-    columns = {f"{n} children, {kind} (cm)": [round(float(v), 2) for v in values]
-               for n, errors in ((FEW, few), (MANY, many))
-               for kind, values in (("private", errors.private),
-                                          ("non-private", errors.non_private))}
+    columns = {
+        f"{n} children, {kind} (cm)": [round(float(v), 2) for v in values]
+        for n, errors in ((FEW, few), (MANY, many))
+        for kind, values in (("private", errors.private), ("non-private", errors.non_private))
+    }
     return Picture(
         Axis("Observations of each child (log scale)", 2, 50, plain_ticks(*READINGS), is_log=True),
-        Axis("Error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.5))), marks, alt,
+        Axis("Error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.5))),
+        marks,
+        alt,
         f"{alt} With privacy it levels off at {few.private[-1]:.1f} cm; with {number(MANY)} "
-        "children both lines nearly meet.", {"observations": list(READINGS), **columns})
+        "children both lines nearly meet.",
+        {"observations": list(READINGS), **columns},
+    )

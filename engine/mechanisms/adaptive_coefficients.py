@@ -107,26 +107,40 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
     sends_sums = True
     guarantee = Guarantee.APPROXIMATE
     reference = "derived in this project: six releases with adaptive clipping, exact composition"
-    formula = (r"x_k = \tfrac1n\sum_i \psi\big(w_i W G_i\otimes(T_i A_k'G_i - t_i)\big) + g_k Z_k,"
-               r"\qquad W\Big(\tfrac1n\sum_i w_i G_iG_i' + \text{noise}\Big)W' = 1")
+    formula = (
+        r"x_k = \tfrac1n\sum_i \psi\big(w_i W G_i\otimes(T_i A_k'G_i - t_i)\big) + g_k Z_k,"
+        r"\qquad W\Big(\tfrac1n\sum_i w_i G_iG_i' + \text{noise}\Big)W' = 1"
+    )
 
     basis: str | None = param(
-        None, "Basis functions",
+        None,
+        "Basis functions",
         "Cosine: for curves of any kind. Fourier: only for curves that end where they began. "
-        "Default: Fourier where that is stated, cosine elsewhere.", choices=("cosine", "fourier"))
+        "Default: Fourier where that is stated, cosine elsewhere.",
+        choices=("cosine", "fourier"),
+    )
     design: str = param(
-        "checked", "Stated facts",
+        "checked",
+        "Stated facts",
         "Checked: a small share of the budget tells whether stated facts are true. Stated: they "
-        "are relied on without a check.", choices=("checked", "stated"), earlier="stated")
+        "are relied on without a check.",
+        choices=("checked", "stated"),
+        earlier="stated",
+    )
     gram: str = param(
-        "private", "Second moments of the covariates",
+        "private",
+        "Second moments of the covariates",
         "Private: released twice, at a tenth of the budget each. Declared: known from how the "
         "study was designed, so that one release is enough; it also corrects a wrong declaration, "
-        "less accurately.", choices=("private", "declared"))
+        "less accurately.",
+        choices=("private", "declared"),
+    )
     declared_gram: str | None = param(
-        None, "Declared mean squares",
+        None,
+        "Declared mean squares",
         "Mean square of each covariate on its range mapped to −1 … 1, such as 0.33, 0.5, for "
-        "covariates that vary on their own around the middle. Empty: spread evenly, one third.")
+        "covariates that vary on their own around the middle. Empty: spread evenly, one third.",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -135,22 +149,43 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return tuple(Trial({"truncation": 2, "releases": releases}, Budget(400.0, 1e-3))
-                     for releases in ("joint", "separate"))
+        return tuple(
+            Trial({"truncation": 2, "releases": releases}, Budget(400.0, 1e-3))
+            for releases in ("joint", "separate")
+        )
 
     # -- releases ---------------------------------------------------------------------------
 
     def curves(self, data: CurveData, moments: Moments) -> RegressionMoments:
         return regression_moments(moments, data)
 
-    def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[CoefficientPlan],
-                  draws: int, rng: np.random.Generator) -> CoefficientFit:
+    def model_fit(
+        self,
+        data: CurveData,
+        basis: Basis,
+        plans: Sequence[CoefficientPlan],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> CoefficientFit:
         declared = self.declared(len(self.names(data.facts))) if self.gram == "declared" else None
-        return self.fit_class(data, basis, plans, draws, self.in_unit_scale(data, basis), declared,
-                              self.scale(data.facts), rng)
+        return self.fit_class(
+            data,
+            basis,
+            plans,
+            draws,
+            self.in_unit_scale(data, basis),
+            declared,
+            self.scale(data.facts),
+            rng,
+        )
 
-    def cautions(self, facts: PublicFacts, plans: Sequence[CoefficientPlan], fit: Fit,
-                 evidence: CoefficientEvidence) -> Iterator[Caution]:
+    def cautions(
+        self,
+        facts: PublicFacts,
+        plans: Sequence[CoefficientPlan],
+        fit: Fit,
+        evidence: CoefficientEvidence,
+    ) -> Iterator[Caution]:
         released, doubted = evidence.released, evidence.doubt > MAX_DOUBT
         design = facts.design
         for k, name in enumerate(fit.functions):
@@ -159,8 +194,9 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])
         if fit.band is not None:
             errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
-            finer, steep = self.narrow_features(facts, plans, fit.band,
-                                                NORMAL * errors.mean(axis=-1))
+            finer, steep = self.narrow_features(
+                facts, plans, fit.band, NORMAL * errors.mean(axis=-1)
+            )
             asked = released & ~few[:, None, None]
             yield Caution(FEATURES, asked & (finer | steep))
         if not design.is_known and self.design == "stated":
@@ -203,21 +239,33 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         self.check_edition(size, facts)
         k = verdict.n_functions
         message = FirstMessage(n_functions=k if k > 1 else 0) if for_facts else None
-        releases = [(FACTS, for_facts),
-                    *zip(covariate_steps(verdict.n_functions), first, strict=True),
-                    # without a band the last of six steps has no share and is not released
-                    *zip(release_steps(is_joint)[:len(then)], then, strict=True), (FAR, far_share)]
+        releases = [
+            (FACTS, for_facts),
+            *zip(covariate_steps(verdict.n_functions), first, strict=True),
+            # without a band the last of six steps has no share and is not released
+            *zip(release_steps(is_joint)[: len(then)], then, strict=True),
+            (FAR, far_share),
+        ]
         return CoefficientPlan(
-            size=size, budgets=budgets, shares=then, verdict=verdict,
+            size=size,
+            budgets=budgets,
+            shares=then,
+            verdict=verdict,
             shrinks=self._shrinks(effective >= constants.SHRINK_FROM, size, facts),
-            is_joint=is_joint, covariate_shares=first,
-            constants=self._clipping_constants(effective, facts, is_joint), first=message,
-            first_share=for_facts, far_share=far_share,
-            spends=ledger(sizes, budgets, verdict,
-                          [(step, share) for step, share in releases if share > 0]))
+            is_joint=is_joint,
+            covariate_shares=first,
+            constants=self._clipping_constants(effective, facts, is_joint),
+            first=message,
+            first_share=for_facts,
+            far_share=far_share,
+            spends=ledger(
+                sizes, budgets, verdict, [(step, share) for step, share in releases if share > 0]
+            ),
+        )
 
-    def _clipping_constants(self, effective: float, facts: PublicFacts, is_joint: bool
-                            ) -> constants.Constants:
+    def _clipping_constants(
+        self, effective: float, facts: PublicFacts, is_joint: bool
+    ) -> constants.Constants:
         """How tightly curves are clipped: wider where people are not stated to be symmetric.
 
         A tightly clipped average of skewed people is not their mean. The width grows with the
@@ -257,8 +305,10 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
     def unsuited_because(self, facts: PublicFacts) -> str:
         if facts.periodic or self.basis != "fourier":
             return ""
-        return ("**A Fourier basis is periodic; these curves are not stated to.** Near both "
-                "ends the published functions would be wrong. Choose cosine.")
+        return (
+            "**A Fourier basis is periodic; these curves are not stated to.** Near both "
+            "ends the published functions would be wrong. Choose cosine."
+        )
 
     def limit_of_band(self, facts: PublicFacts) -> str:
         return f"{TIMES_AND_LEVELS} {RELIES_ON_SYMMETRY} {self.limit_between_times(facts)}".strip()
@@ -281,49 +331,68 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         InputError
             If there is not one declared mean square for each covariate.
         """
-        squares = ((_EVENLY_SPREAD,) * (n_functions - 1) if self.declared_gram is None
-                   else self._stated_squares())
+        squares = (
+            (_EVENLY_SPREAD,) * (n_functions - 1)
+            if self.declared_gram is None
+            else self._stated_squares()
+        )
         if len(squares) != n_functions - 1:
-            raise InputError(f"There are {len(squares)} declared mean squares for "
-                             f"{n_functions - 1} covariates.", field="declared_gram",
-                             hint="Give one for each covariate.")
+            raise InputError(
+                f"There are {len(squares)} declared mean squares for {n_functions - 1} covariates.",
+                field="declared_gram",
+                hint="Give one for each covariate.",
+            )
         return np.diag([1.0, *squares])
 
     def _stated_squares(self) -> tuple[float, ...]:
         stated = self.declared_gram or ""
-        heights = PublicCurve.stated(stated if "," in stated else f"{stated}, {stated}",
-                                     "declared_gram").heights
+        heights = PublicCurve.stated(
+            stated if "," in stated else f"{stated}, {stated}", "declared_gram"
+        ).heights
         squares = heights if "," in stated else heights[:1]
         if not all(0 < square <= 1 for square in squares):
-            raise InputError("Declared mean squares must lie above 0 and at most at 1.",
-                             field="declared_gram",
-                             hint="A covariate on −1 … 1 that is spread evenly has one third.")
+            raise InputError(
+                "Declared mean squares must lie above 0 and at most at 1.",
+                field="declared_gram",
+                hint="A covariate on −1 … 1 that is spread evenly has one third.",
+            )
         return squares
 
 
 RELIES_ON_SYMMETRY = (
     "The bands rely on people being spread evenly about the curve of their covariates. Outliers, "
-    "groups and skew do not show in a release; with them a band can miss.")
-FEATURES = ("One of the functions has features that are too short for this release to draw. Around "
-            "them its band can miss.")
+    "groups and skew do not show in a release; with them a band can miss."
+)
+FEATURES = (
+    "One of the functions has features that are too short for this release to draw. Around "
+    "them its band can miss."
+)
 TOO_FEW_IN_THE_MIDDLE = (
     "The average curve is that of a person in the middle of all ranges, and too few people have "
-    "covariates near there at this budget. It may be farther off than its confidence band says.")
+    "covariates near there at this budget. It may be farther off than its confidence band says."
+)
 TIMES_UNKNOWN = (
     "How observation times come about is unknown. Effects are estimated as if they were spread "
-    "evenly; where they are not, the confidence bands cannot be relied on.")
+    "evenly; where they are not, the confidence bands cannot be relied on."
+)
 TIMES_UNEVEN = (
     "Observation times are uneven or few. The estimated effects allow for that, but their "
-    "confidence bands do not count all of what such times leave undetermined.")
+    "confidence bands do not count all of what such times leave undetermined."
+)
 
 
 def _check_times(design: Design) -> None:
     if design.law in (TimeLaw.VISITS, TimeLaw.WINDOWS):
-        raise InputError("Effects of covariates cannot be estimated from observations that cover a "
-                         "short part of the time range for each person.", field="design",
-                         hint="Estimate the mean curve, which allows for visits and windows.")
+        raise InputError(
+            "Effects of covariates cannot be estimated from observations that cover a "
+            "short part of the time range for each person.",
+            field="design",
+            hint="Estimate the mean curve, which allows for visits and windows.",
+        )
 
 
 def _too_few(name: str) -> str:
-    return (f"The covariate {name} varies too little at this budget, by itself or beside the other "
-            "covariates. Its effect may be farther off than its confidence band says.")
+    return (
+        f"The covariate {name} varies too little at this budget, by itself or beside the other "
+        "covariates. Its effect may be farther off than its confidence band says."
+    )

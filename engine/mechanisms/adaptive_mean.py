@@ -31,10 +31,7 @@ from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial, one_per_server
 from engine.mechanisms.families.adaptive import constants
 from engine.mechanisms.families.adaptive.check_words import TIMES_AND_LEVELS
-from engine.mechanisms.families.adaptive.checked_facts import (
-    FAR,
-    FirstMessage,
-)
+from engine.mechanisms.families.adaptive.checked_facts import FAR, FirstMessage
 from engine.mechanisms.families.adaptive.constants import FOR_SKEW, SEPARATELY, TOGETHER, Constants
 from engine.mechanisms.families.adaptive.fits import Evidence
 from engine.mechanisms.families.adaptive.location import (
@@ -43,12 +40,7 @@ from engine.mechanisms.families.adaptive.location import (
     JOINT,
     release_steps,
 )
-from engine.mechanisms.families.adaptive.mean_fit import (
-    TIMES,
-    TIMES_SHARE,
-    MeanFit,
-    MeanPlan,
-)
+from engine.mechanisms.families.adaptive.mean_fit import TIMES, TIMES_SHARE, MeanFit, MeanPlan
 from engine.mechanisms.families.adaptive.release import FEATURES, AdaptiveRelease
 from engine.mechanisms.families.adaptive.rules import (
     basis_size,
@@ -65,10 +57,12 @@ from engine.privacy.feasibility import Feasibility
 
 CENTRE_NOT_MEAN = (
     "This is a robust centre of the curves (a Huber location). It differs from their mean where "
-    "people are skewed, fall into groups or have outliers, and the band is for the centre.")
+    "people are skewed, fall into groups or have outliers, and the band is for the centre."
+)
 RELIES_ON_SYMMETRY = (
     "The band relies on people being spread evenly about their mean, as stated. Outliers, groups "
-    "and skew, which no release shows, can make it miss.")
+    "and skew, which no release shows, can make it miss."
+)
 
 
 @mechanisms.register
@@ -136,53 +130,83 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     sends_sums = True
     guarantee = Guarantee.EITHER
     reference = "derived in this project: four joint releases, adaptive clipping, exact composition"
-    formula = (r"x_k = \tfrac1n\sum_i \psi\big(T_i a_k - t_i\big) + g_k Z_k,\qquad "
-               r"\psi(h) = h\,\min\Big(1, \frac{c}{\lVert h/d\rVert}\Big),\qquad "
-               r"g_{kl} = \frac{2\,c\,d_l}{n\,\mu_k},\qquad a_{k+1} = a_k - G_k x_k")
+    formula = (
+        r"x_k = \tfrac1n\sum_i \psi\big(T_i a_k - t_i\big) + g_k Z_k,\qquad "
+        r"\psi(h) = h\,\min\Big(1, \frac{c}{\lVert h/d\rVert}\Big),\qquad "
+        r"g_{kl} = \frac{2\,c\,d_l}{n\,\mu_k},\qquad a_{k+1} = a_k - G_k x_k"
+    )
 
     basis: str | None = param(
-        None, "Basis functions",
+        None,
+        "Basis functions",
         "Cosine: for curves of any kind. Fourier: only for curves that end where they began. "
         "Default: Fourier where that is stated of a file’s curves with stated observation times, "
-        "cosine elsewhere.", choices=("cosine", "fourier"), earlier="cosine")
+        "cosine elsewhere.",
+        choices=("cosine", "fourier"),
+        earlier="cosine",
+    )
     clipping: str | None = param(
-        None, "Clipping of the last step",
+        None,
+        "Clipping of the last step",
         "Tight: least noise, for people stated to be symmetric about their mean. Moderate: about "
         "twice the squared error, and a band that holds with skew, groups or outliers. Wide: for "
         "skewed people who are each observed in a short window. Default: by the stated facts.",
-        choices=("tight", "moderate", "wide"))
+        choices=("tight", "moderate", "wide"),
+    )
     design: str = param(
-        "checked", "Distribution of observation times",
+        "checked",
+        "Distribution of observation times",
         "Checked: stated facts are relied on, and a small share of the budget tells whether they "
         "are true; where times are not stated, whether they are even. Stated: relied on without a "
         "check. Unknown: a tenth of the budget is spent on estimating the distribution.",
-        choices=("checked", "stated", "unknown"), earlier="stated")
+        choices=("checked", "stated", "unknown"),
+        earlier="stated",
+    )
     last_step: str | None = param(
-        None, "Last step",
+        None,
+        "Last step",
         "Near: about the centre found so far, as in versions before 0.7. Default: about the middle "
         "of the bounds, where nobody is clipped and that has less noise; and from N = 500 on with "
-        "more of the budget.", choices=("near",), earlier="near")
+        "more of the budget.",
+        choices=("near",),
+        earlier="near",
+    )
     prior: str | None = param(
-        None, "Prior curve",
+        None,
+        "Prior curve",
         "A public curve to start from, as values at equally spaced times. Only the difference "
-        "from it is estimated. Empty: the middle of the bounds.")
+        "from it is estimated. Empty: the middle of the bounds.",
+    )
     prior_room: float | None = param(
-        None, "Largest distance from the prior",
+        None,
+        "Largest distance from the prior",
         "How far an observation can lie from the prior curve, in response units. Empty: as far as "
-        "the bounds allow.", low=1e-9, high=1e12)
+        "the bounds allow.",
+        low=1e-9,
+        high=1e12,
+    )
     split: str | None = param(
-        None, "Split of the budget",
+        None,
+        "Split of the budget",
         "Shares of separate releases, in order, that sum to 1: six of μ² with a band, five without "
-        "one or where δ = 0 (of ε there). Empty: the default.")
+        "one or where δ = 0 (of ε there). Empty: the default.",
+    )
     weights: str = param(
-        "precision", "Weights of sites",
+        "precision",
+        "Weights of sites",
         "Precision: least noise, for sites whose people are alike. People: the average of all "
         "people, however sites differ; more noise where budgets or sizes do.",
-        choices=("precision", "people"), earlier="precision")
+        choices=("precision", "people"),
+        earlier="precision",
+    )
     guessed_spread: float | None = param(
-        None, "Guessed standard deviation",
+        None,
+        "Guessed standard deviation",
         "For the forecast error only: a guess, not from the data, of the standard deviation of "
-        "observations about the mean curve. Default: as stated with the data.", low=1e-9, high=1e12)
+        "observations about the mean curve. Default: as stated with the data.",
+        low=1e-9,
+        high=1e12,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -194,36 +218,57 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
         return (
-            *(Trial({"truncation": 3, "releases": releases}, Budget(40.0, 1e-3))
-              for releases in ("joint", "separate")),
-            Trial({"truncation": 3}, Budget(40.0), 0.9, "Each step has its own worst curve; a few "
-                  "random ones come near all of them."))
+            *(
+                Trial({"truncation": 3, "releases": releases}, Budget(40.0, 1e-3))
+                for releases in ("joint", "separate")
+            ),
+            Trial(
+                {"truncation": 3},
+                Budget(40.0),
+                0.9,
+                "Each step has its own worst curve; a few random ones come near all of them.",
+            ),
+        )
 
     def why_not_published(self, budget: Budget) -> str:
         if not budget.is_pure:
             return ""
-        return ("With δ = 0 this method’s noise falls with the norm of all coefficients together; "
-                "there is no hardened sampler of that law.")
+        return (
+            "With δ = 0 this method’s noise falls with the norm of all coefficients together; "
+            "there is no hardened sampler of that law."
+        )
 
     # -- releases ---------------------------------------------------------------------------
 
-    def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[MeanPlan], draws: int,
-                  rng: np.random.Generator) -> MeanFit:
-        return self.fit_class(data, basis, plans, draws, self.law_of_times(data.facts),
-                              self.scale(data.facts), rng)
+    def model_fit(
+        self,
+        data: CurveData,
+        basis: Basis,
+        plans: Sequence[MeanPlan],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> MeanFit:
+        return self.fit_class(
+            data, basis, plans, draws, self.law_of_times(data.facts), self.scale(data.facts), rng
+        )
 
-    def cautions(self, facts: PublicFacts, plans: Sequence[MeanPlan], fit: Fit,
-                 evidence: Evidence) -> Iterator[Caution]:
+    def cautions(
+        self, facts: PublicFacts, plans: Sequence[MeanPlan], fit: Fit, evidence: Evidence
+    ) -> Iterator[Caution]:
         released = evidence.released
         if self._is_tight(facts) and not facts.symmetric:
             yield Caution(CENTRE_NOT_MEAN, released)
         if fit.band is not None:
             errors = standard_errors(fit.band.covariance, fit.basis(drawing_grid()))
-            finer, steep = self.narrow_features(facts, plans, fit.band,
-                                                NORMAL * errors.mean(axis=-1))
-            drawn = np.array([are_told_apart(self.functions(plan.size, facts),
-                                             self.law_of_times(facts))
-                              for plan in plans])[:, None, None]  # not between few common times
+            finer, steep = self.narrow_features(
+                facts, plans, fit.band, NORMAL * errors.mean(axis=-1)
+            )
+            drawn = np.array(
+                [
+                    are_told_apart(self.functions(plan.size, facts), self.law_of_times(facts))
+                    for plan in plans
+                ]
+            )[:, None, None]  # not between few common times
             yield Caution(FEATURES, released & drawn & (finer | steep))
 
     # -- fixed before any reading is looked at ---------------------------------------------
@@ -244,12 +289,16 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         first_share, far_share = self.shares_of_checks(effective, pure)
         left = 1 - first_share - far_share
         times_share = TIMES_SHARE * left if self._may_learn_times(facts, effective) else 0.0
-        shares = tuple(share * (left - times_share)
-                       for share in self.shares(pure, is_joint, effective))
-        first = None if not first_share else FirstMessage.planned(
-            self.law_of_times(facts), effective, first_share, pure)
+        shares = tuple(
+            share * (left - times_share) for share in self.shares(pure, is_joint, effective)
+        )
+        first = (
+            None
+            if not first_share
+            else FirstMessage.planned(self.law_of_times(facts), effective, first_share, pure)
+        )
         # without a band, or where δ = 0, the last of six steps has no share and is not released
-        releases = [*zip(release_steps(is_joint)[:len(shares)], shares, strict=True)]
+        releases = [*zip(release_steps(is_joint)[: len(shares)], shares, strict=True)]
         if times_share:
             releases.insert(0, (TIMES, times_share))
         if first is not None:
@@ -260,16 +309,25 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         self.check_edition(size, facts)
         is_large = effective >= constants.SHRINK_FROM or not verdict.is_feasible
         by_people = self.weights == "people"
-        clips, learned = (each.clipping_constants(sizes, effective, facts, is_joint)
-                          for each in (self, replace(self, design="unknown")))
+        clips, learned = (
+            each.clipping_constants(sizes, effective, facts, is_joint)
+            for each in (self, replace(self, design="unknown"))
+        )
         return MeanPlan(
-            size=size, budgets=budgets, shares=shares, verdict=verdict,
-            shrinks=self._shrinks(is_large, size, facts), is_joint=is_joint,
+            size=size,
+            budgets=budgets,
+            shares=shares,
+            verdict=verdict,
+            shrinks=self._shrinks(is_large, size, facts),
+            is_joint=is_joint,
             times_share=times_share,
             constants=replace(clips, by_people=by_people, ball=self._ball(size, sizes, facts)),
             learned_constants=replace(learned, by_people=by_people),
-            spends=ledger(sizes, budgets, verdict, releases), first=first, first_share=first_share,
-            far_share=far_share)
+            spends=ledger(sizes, budgets, verdict, releases),
+            first=first,
+            first_share=first_share,
+            far_share=far_share,
+        )
 
     def _may_learn_times(self, facts: PublicFacts, effective: float) -> bool:
         """Whether the distribution of observation times is released, in case that it is needed.
@@ -282,8 +340,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
         """Whether these public sizes and budgets can give anything useful."""
-        return Feasibility(effective_size(sizes, one_per_server(budgets, sizes.n_servers),
-                                          by_people=self.weights == "people"))
+        return Feasibility(
+            effective_size(
+                sizes, one_per_server(budgets, sizes.n_servers), by_people=self.weights == "people"
+            )
+        )
 
     def is_joint(self, facts: PublicFacts, budgets: tuple[Budget, ...]) -> bool:
         """Whether sizes and second moments are sent together with a location.
@@ -308,8 +369,9 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         size = basis_size(sizes, effective, max_functions, factor=factor)
         return with_whole_pairs(size) if self._basis_family(facts) == "fourier" else size
 
-    def clipping_constants(self, sizes: Sizes, effective: float, facts: PublicFacts,
-                           is_joint: bool) -> Constants:
+    def clipping_constants(
+        self, sizes: Sizes, effective: float, facts: PublicFacts, is_joint: bool
+    ) -> Constants:
         """How tightly curves are clipped; κ of the last step above all.
 
         Tight: 1.5, of joint releases (N/100)^.4 between 1 and 2. Moderate: 6, from N = 300 on like
@@ -327,9 +389,15 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         start = TOGETHER if is_joint and is_even else SEPARATELY
         width = self._width_of_clipping(sizes, facts)
         if width == "tight":
-            return SEPARATELY if not is_joint else replace(
-                TOGETHER, first_radius=start.first_radius,
-                final_width=constants.TIGHT.at(effective))
+            return (
+                SEPARATELY
+                if not is_joint
+                else replace(
+                    TOGETHER,
+                    first_radius=start.first_radius,
+                    final_width=constants.TIGHT.at(effective),
+                )
+            )
         if width == "moderate":
             return replace(start, final_width=constants.MODERATE.at(effective), **FOR_SKEW)
         return replace(SEPARATELY, final_width=constants.WIDE.at(effective), **FOR_SKEW)
@@ -338,8 +406,9 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         """Radius of a last step about the middle of the bounds that clips nobody; else infinite."""
         if self.last_step is not None:
             return math.inf
-        return largest_norm(self.functions(size, facts), self.law_of_times(facts),
-                            sizes.fewest_per_curve)
+        return largest_norm(
+            self.functions(size, facts), self.law_of_times(facts), sizes.fewest_per_curve
+        )
 
     def _width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
         """How far from the centre curves are clipped: "tight", "moderate" or "wide".
@@ -381,8 +450,11 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         """
         if self.basis is not None:
             return self.basis
-        uses_period = (facts.periodic and facts.kind in (DataKind.UPLOAD, DataKind.TWIN)
-                       and self.law_of_times(facts).is_known)
+        uses_period = (
+            facts.periodic
+            and facts.kind in (DataKind.UPLOAD, DataKind.TWIN)
+            and self.law_of_times(facts).is_known
+        )
         return "fourier" if uses_period else "cosine"
 
     def shares(self, pure: bool, is_joint: bool, effective: float) -> tuple[float, ...]:
@@ -432,8 +504,9 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         is_even = is_checked and facts.observations_per_curve != 1 and facts.reading_sd == 0
         return Design() if is_even else facts.design
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float:
         """Planned integrated squared error that privacy adds, in squared response units.
 
         half-range² · 4κb²(Σu_l)²/(w N²), w the last share, from public facts alone: the noise of
@@ -457,7 +530,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
         widest = self.clipping_constants(sizes, effective, facts, is_joint).final_width
         width = widest if self._is_tight(facts) else math.sqrt(SEPARATELY.final_width * widest)
-        return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / share)
+        return float(half**2 * 4 * width * (radius * scales.sum() / effective) ** 2 / share)
 
     def limit_of_band(self, facts: PublicFacts) -> str:
         relies_on = [TIMES_AND_LEVELS]
@@ -471,29 +544,38 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         return centre_budget(n_people, budget)
 
     def used_facts(self, facts: PublicFacts) -> frozenset[str]:
-        uses = {"symmetric": self._is_tight(facts),
-                "periodic": self._basis_family(facts) == "fourier"}
+        uses = {
+            "symmetric": self._is_tight(facts),
+            "periodic": self._basis_family(facts) == "fourier",
+        }
         return frozenset(name for name, is_used in uses.items() if is_used)
 
     def unsuited_because(self, facts: PublicFacts) -> str:
         if self.basis != "fourier" or facts.periodic:
             return ""
-        return ("**A Fourier basis is periodic; these curves are not stated to.** Near both "
-                "ends the published curve would be wrong, and its band would not cover the true "
-                "curve there in about 80 % of releases. Choose cosine.")
+        return (
+            "**A Fourier basis is periodic; these curves are not stated to.** Near both "
+            "ends the published curve would be wrong, and its band would not cover the true "
+            "curve there in about 80 % of releases. Choose cosine."
+        )
 
     def _stated_shares(self, is_joint: bool, pure: bool = False) -> tuple[float, ...]:
         """The shares in `split`; they must be positive, sum to one, and be as many as needed."""
         shares = stated_numbers(self.split or "", "split")
         if min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
-            raise InputError("“split” must be positive shares that sum to 1.", field="split",
-                             hint="For example "
-                             + ", ".join(f"{share:g}" for share in constants.SHARES) + ".")
+            raise InputError(
+                "“split” must be positive shares that sum to 1.",
+                field="split",
+                hint="For example " + ", ".join(f"{share:g}" for share in constants.SHARES) + ".",
+            )
         expected = len(JOINT if is_joint else self._usual_shares)
         if len(shares) != expected:
-            raise InputError(f"“split” must have {expected} shares here; got {len(shares)}.",
-                             field="split", hint="Four for joint releases; six for separate ones, "
-                             "which δ = 0 always has, and five of those without a band.")
+            raise InputError(
+                f"“split” must have {expected} shares here; got {len(shares)}.",
+                field="split",
+                hint="Four for joint releases; six for separate ones, "
+                "which δ = 0 always has, and five of those without a band.",
+            )
         if pure and expected == len(constants.SHARES):  # the share of the sixth goes to the others
             return tuple(share / sum(shares[:5]) for share in shares[:5])
         return shares

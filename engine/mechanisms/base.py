@@ -125,8 +125,9 @@ class Mechanism(Parameterised, Generic[D, P]):
 
     # -- the frame: validate, plan, fit, Estimate --------------------------------------------
 
-    def release_many(self, data: D, budgets: Sequence[tuple[Budget, ...]], draws: int,
-                     rng: np.random.Generator) -> Estimate:
+    def release_many(
+        self, data: D, budgets: Sequence[tuple[Budget, ...]], draws: int, rng: np.random.Generator
+    ) -> Estimate:
         """Release `draws` times at each of several budgets, for every repeat of the data.
 
         Draws share their standard noise across budgets, which makes curves over ε smooth. That is
@@ -247,8 +248,12 @@ class Mechanism(Parameterised, Generic[D, P]):
         fit : Fit
             As `fitted` returns it.
         """
-        return Estimate.of(self.main_task.key, fit, tuple(self.ledger(plan) for plan in plans),
-                           tuple(plan.tuning for plan in plans))
+        return Estimate.of(
+            self.main_task.key,
+            fit,
+            tuple(self.ledger(plan) for plan in plans),
+            tuple(plan.tuning for plan in plans),
+        )
 
     # -- what a mechanism says -------------------------------------------------------------
 
@@ -379,10 +384,13 @@ class Mechanism(Parameterised, Generic[D, P]):
             If sites are to add it in shares, and not all that is sent is a sum over people.
         """
         if place is NoisePlace.SUMS and not self.sends_sums:
-            raise InputError(f"What {self.label} sends is not known to be a sum over people, so "
-                             "sites cannot add it up without reading it.", field="noise",
-                             hint="Choose the adaptive mean, its coefficients or counts, or let "
-                             "each site add its noise.")
+            raise InputError(
+                f"What {self.label} sends is not known to be a sum over people, so "
+                "sites cannot add it up without reading it.",
+                field="noise",
+                hint="Choose the adaptive mean, its coefficients or counts, or let "
+                "each site add its noise.",
+            )
         return self
 
     def truth_of(self, data: D) -> Truth | None:
@@ -439,8 +447,9 @@ class Mechanism(Parameterised, Generic[D, P]):
         """
         return None
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float | None:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float | None:
         """Planned squared error that privacy adds, integrated where the result is a function.
 
         Parameters
@@ -483,8 +492,9 @@ class Mechanism(Parameterised, Generic[D, P]):
     def unused_facts(self, facts: PublicFacts) -> tuple[str, ...]:
         """Statements about curves that a release by this method ignores."""
         used = self.used_facts(facts)
-        return tuple(name for name in ("symmetric", "periodic")
-                     if getattr(facts, name) and name not in used)
+        return tuple(
+            name for name in ("symmetric", "periodic") if getattr(facts, name) and name not in used
+        )
 
     def unsuited_because(self, facts: PublicFacts) -> str:
         """What does not suit these curves, in words; empty if nothing is known against it.
@@ -533,8 +543,10 @@ class Mechanism(Parameterised, Generic[D, P]):
         budget : Budget
             That of the release.
         """
-        return ("There is no hardened sampler for the way this method draws its noise, so it can "
-                "be looked at, not published.")
+        return (
+            "There is no hardened sampler for the way this method draws its noise, so it can "
+            "be looked at, not published."
+        )
 
     def comparable(self, facts: PublicFacts) -> Mechanism:
         """The same method as it should meet others on these curves: with a basis that suits.
@@ -558,6 +570,9 @@ def one_per_server(budgets: tuple[Budget, ...], n_servers: int) -> tuple[Budget,
     if len(budgets) == 1:
         return budgets * n_servers
     if len(budgets) != n_servers:
-        raise InputError(f"There are {len(budgets)} budgets for {n_servers} servers.",
-                         field="budgets", hint="Give one for all, or one for each server.")
+        raise InputError(
+            f"There are {len(budgets)} budgets for {n_servers} servers.",
+            field="budgets",
+            hint="Give one for all, or one for each server.",
+        )
     return budgets

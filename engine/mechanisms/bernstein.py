@@ -47,19 +47,38 @@ class Bernstein(FunctionalRelease):
     dash, marker = "2px,2px", "square-cross-open"
     attains: ClassVar[Mapping[str, float]] = {RISK_MINIMISATION.key: 0.55}
     reference = "Aldà and Rubinstein (2017), The Bernstein mechanism"
-    formula = (r"\tilde f(x) = \sum_{v=0}^{k}\Big(f(v/k) + \tfrac{\Delta_1}{\varepsilon}L_v\Big)"
-               r"\tbinom{k}{v}x^v(1-x)^{k-v}")
+    formula = (
+        r"\tilde f(x) = \sum_{v=0}^{k}\Big(f(v/k) + \tfrac{\Delta_1}{\varepsilon}L_v\Big)"
+        r"\tbinom{k}{v}x^v(1-x)^{k-v}"
+    )
 
-    degree: int = param(20, "Degree", "The lattice has k + 1 points on each axis.", low=1, high=50,
-                        symbol="k", when={"task=covariance": 10, "task=density": 30})
-    iterations: int = param(1, "Order of iteration", "1 is the plain polynomial; larger ones "
-                            "follow curves more closely.", low=1, high=5, symbol="h",
-                            when={"task=density": 5})
+    degree: int = param(
+        20,
+        "Degree",
+        "The lattice has k + 1 points on each axis.",
+        low=1,
+        high=50,
+        symbol="k",
+        when={"task=covariance": 10, "task=density": 30},
+    )
+    iterations: int = param(
+        1,
+        "Order of iteration",
+        "1 is the plain polynomial; larger ones follow curves more closely.",
+        low=1,
+        high=5,
+        symbol="h",
+        when={"task=density": 5},
+    )
 
     held: str = param(
-        "rms", "Curves are held by", "Rms: their root mean square at the lattice, to τ. Sup: their "
-        "largest value there, to half the range of the values.", choices=("rms", "sup"),
-        only_for=CURVES)
+        "rms",
+        "Curves are held by",
+        "Rms: their root mean square at the lattice, to τ. Sup: their "
+        "largest value there, to half the range of the values.",
+        choices=("rms", "sup"),
+        only_for=CURVES,
+    )
 
     def norm_bound(self, facts: PublicFacts) -> float:
         if self.held == "sup":
@@ -68,8 +87,14 @@ class Bernstein(FunctionalRelease):
 
     def space(self, grid: Grid, sizes: Sizes) -> Space:
         basis = BernsteinBasis(self.degree, self.iterations, grid.dimension)
-        return Space(basis, grid, basis.on_lattice(grid).T, np.ones(basis.size), is_lattice=True,
-                     by_sup=self.held == "sup")
+        return Space(
+            basis,
+            grid,
+            basis.on_lattice(grid).T,
+            np.ones(basis.size),
+            is_lattice=True,
+            by_sup=self.held == "sup",
+        )
 
     def atoms(self, grid: Grid, n: float) -> DensityAtoms:
         """Values of Gaussian atoms at the lattice."""

@@ -51,7 +51,8 @@ _WORTHWHILE = 0.9  # planned noise of three messages, over that of one
 
 CENTRE_NOT_MEAN = (
     "This is a robust centre of the curves. It differs from their mean where people are skewed, "
-    "fall into groups or have outliers.")
+    "fall into groups or have outliers."
+)
 
 
 @mechanisms.register
@@ -75,22 +76,37 @@ class Frl(Selection, KernelRelease):
     order = 70
     dash, marker = "5px,3px", "square-open"
     reference = "Lin and Reimherr (2023), arXiv 2309.00125, section 5, finite-dimensional release"
-    formula = (r"\tilde f = \sum_{j\le M}\Big(c_j + \tfrac{\Delta_1}{\varepsilon}L_j\Big)\phi_j,"
-               r"\qquad L_j \sim \mathrm{Lap}(1)")
+    formula = (
+        r"\tilde f = \sum_{j\le M}\Big(c_j + \tfrac{\Delta_1}{\varepsilon}L_j\Big)\phi_j,"
+        r"\qquad L_j \sim \mathrm{Lap}(1)"
+    )
 
     n_functions: int | None = param(
-        None, "Functions kept", "Default: the whole part of the cube root of n; of its square root "
-        "for a density in the plane.", low=1, high=200, symbol="M")
+        None,
+        "Functions kept",
+        "Default: the whole part of the cube root of n; of its square root "
+        "for a density in the plane.",
+        low=1,
+        high=200,
+        symbol="M",
+    )
     noise: NoiseLaw = param(
-        NoiseLaw.LAPLACE, "Law of the noise",
+        NoiseLaw.LAPLACE,
+        "Law of the noise",
         "Laplace: independent in each coefficient. Norm: one draw with a random length and "
-        "direction, somewhat less in total.", choices=(NoiseLaw.LAPLACE, NoiseLaw.NORM))
+        "direction, somewhat less in total.",
+        choices=(NoiseLaw.LAPLACE, NoiseLaw.NORM),
+    )
     messages: str = param(
-        "one", "Messages",
+        "one",
+        "Messages",
         "One: all coefficients at once, with noise for curves as large as the bounds allow. Three: "
         "a coarse mean, the size of deviations from it, and their mean; for many people, or bounds "
         "that may be wide. Planned: three where public sizes say that they have less noise.",
-        choices=("one", "three", "planned"), only_for=(MEAN_FUNCTION.key,), earlier="one")
+        choices=("one", "three", "planned"),
+        only_for=(MEAN_FUNCTION.key,),
+        earlier="one",
+    )
 
     def check_task(self) -> None:
         """Refuse what is not proved for noise by norm.
@@ -102,26 +118,47 @@ class Frl(Selection, KernelRelease):
         """
         super().check_task()
         if self.noise is NoiseLaw.NORM and self.constants == "published":
-            raise InputError("Nothing is published for noise by norm.", field="constants",
-                             hint="Choose tight constants.")
+            raise InputError(
+                "Nothing is published for noise by norm.",
+                field="constants",
+                hint="Choose tight constants.",
+            )
         if self.noise is NoiseLaw.NORM and self.selection_rule != "formula":
-            raise InputError("Noise by norm needs a number of functions that is fixed by formula.",
-                             field="noise", hint="Choose Laplace noise.")
+            raise InputError(
+                "Noise by norm needs a number of functions that is fixed by formula.",
+                field="noise",
+                hint="Choose Laplace noise.",
+            )
         if self.messages == "one":
             return
         if self.task != MEAN_FUNCTION.key:
-            raise InputError("Only the mean of curves can be sent in several messages.",
-                             field="messages", hint="Choose one message.")
+            raise InputError(
+                "Only the mean of curves can be sent in several messages.",
+                field="messages",
+                hint="Choose one message.",
+            )
         if self.constants == "published" or self.selection_rule != "formula":
-            raise InputError("Several messages need exact constants and a number of functions that "
-                             "is fixed by formula.", field="messages", hint="Choose one message.")
+            raise InputError(
+                "Several messages need exact constants and a number of functions that "
+                "is fixed by formula.",
+                field="messages",
+                hint="Choose one message.",
+            )
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return (*super().trials(), *(
-            Trial({"messages": "three", "n_functions": 3, "noise": noise}, Budget(40.0), 0.9,
-                  "Each message has its own worst curve; a few come near all of them.")
-            for noise in (NoiseLaw.LAPLACE, NoiseLaw.NORM)))
+        return (
+            *super().trials(),
+            *(
+                Trial(
+                    {"messages": "three", "n_functions": 3, "noise": noise},
+                    Budget(40.0),
+                    0.9,
+                    "Each message has its own worst curve; a few come near all of them.",
+                )
+                for noise in (NoiseLaw.LAPLACE, NoiseLaw.NORM)
+            ),
+        )
 
     # -- one message or three -----------------------------------------------------------------
 
@@ -140,12 +177,15 @@ class Frl(Selection, KernelRelease):
         """
         if self.messages != "planned":
             return super().planned(public, budgets)
-        once, staged = (replace(self, messages=messages).planned(public, budgets)
-                        for messages in ("one", "three"))
+        once, staged = (
+            replace(self, messages=messages).planned(public, budgets)
+            for messages in ("one", "three")
+        )
         return staged if _staged_noise(staged) <= _WORTHWHILE * once.energy(0) else once
 
-    def fitted(self, data: Data, plans: Sequence[FunctionPlan], draws: int,
-               rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: Data, plans: Sequence[FunctionPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """Plans of one message and plans of three, side by side; see `Mechanism.fitted`."""
         if self.messages != "planned":
             fit = super().fitted(data, plans, draws, rng)
@@ -158,13 +198,15 @@ class Frl(Selection, KernelRelease):
             indices["three" if len(plan.blocks[0]) > 1 else "one"].append(k)
         used = [(messages, where) for messages, where in indices.items() if where]
         streams = [*(copy.deepcopy(rng) for _ in used[1:]), rng]
-        fits = [replace(self, messages=messages).fitted(
-            data, [plans[k] for k in where], draws, stream)
-            for (messages, where), stream in zip(used, streams, strict=True)]
+        fits = [
+            replace(self, messages=messages).fitted(data, [plans[k] for k in where], draws, stream)
+            for (messages, where), stream in zip(used, streams, strict=True)
+        ]
         return fits[0] if len(fits) == 1 else _side_by_side(fits, [where for _, where in used])
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float | None:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float | None:
         """E‖noise‖²: exact of one message, as planned of three."""
         if self.messages == "one":
             return super().expected_error(sizes, budgets, facts)
@@ -202,8 +244,10 @@ class Frl(Selection, KernelRelease):
     def features(self, grid: Grid, sizes: Sizes) -> Features:
         """The first functions of the kernel, with the penalty that the other releases have."""
         every = Eigenbasis.whole(self.covariance, grid)
-        return penalised(every.first(min(self.default(sizes.n_curves), every.size)),
-                         usual_power(self.covariance, grid.dimension))
+        return penalised(
+            every.first(min(self.default(sizes.n_curves), every.size)),
+            usual_power(self.covariance, grid.dimension),
+        )
 
     def counts(self, n: float) -> tuple[int, ...]:
         """The numbers of functions among which a rule chooses.
@@ -217,8 +261,9 @@ class Frl(Selection, KernelRelease):
         fewest = math.ceil(n ** (1 / (usual_power(self.covariance, 1) * beta)) - 1e-9)
         return tuple(range(max(1, min(fewest, default) - 3), default + 4))
 
-    def smoothings(self, eigenvalues: Array, n: float, effective: float,
-                   order: NDArray[np.int64] | None = None) -> tuple[Smoothing, ...]:
+    def smoothings(
+        self, eigenvalues: Array, n: float, effective: float, order: NDArray[np.int64] | None = None
+    ) -> tuple[Smoothing, ...]:
         if self.selection_rule == "formula":
             return (Linear(np.ones(len(eigenvalues))),)
         order = np.arange(len(eigenvalues)) if order is None else order
@@ -235,8 +280,13 @@ class Frl(Selection, KernelRelease):
 
 def _staged_noise(plan: FunctionPlan) -> float:
     """E‖noise‖² of three messages as planned, in units of τ²; infinite where clips were noise."""
-    coarse, size, rest = (sum(weight**2 * site[block].energy for weight, site in zip(
-        plan.weights[0], plan.noise[0], strict=True)) for block in range(3))
+    coarse, size, rest = (
+        sum(
+            weight**2 * site[block].energy
+            for weight, site in zip(plan.weights[0], plan.noise[0], strict=True)
+        )
+        for block in range(3)
+    )
     spread = math.sqrt(_TYPICAL_SPREAD**2 + float(coarse))
     if math.sqrt(float(size)) > _MAX_NOISE * spread:
         return math.inf
@@ -249,11 +299,26 @@ def _side_by_side(fits: Sequence[Fit], indices: Sequence[Sequence[int]]) -> Fit:
 
     def cautions() -> tuple[Caution, ...]:
         texts = dict.fromkeys(caution.text for fit in fits for caution in fit.cautions)
-        return tuple(Caution(text, np.concatenate([
-            next((caution.applies for caution in fit.cautions if caution.text == text),
-                 np.zeros(fit.coefficients.shape[:3], dtype=bool)) for fit in fits])[order])
-            for text in texts)
+        return tuple(
+            Caution(
+                text,
+                np.concatenate(
+                    [
+                        next(
+                            (caution.applies for caution in fit.cautions if caution.text == text),
+                            np.zeros(fit.coefficients.shape[:3], dtype=bool),
+                        )
+                        for fit in fits
+                    ]
+                )[order],
+            )
+            for text in texts
+        )
 
-    return replace(fits[0], parts=None, cautions=LateCautions(cautions),
-                   coefficients=np.concatenate([fit.coefficients for fit in fits])[order],
-                   unprotected=np.concatenate([fit.unprotected for fit in fits])[order])
+    return replace(
+        fits[0],
+        parts=None,
+        cautions=LateCautions(cautions),
+        coefficients=np.concatenate([fit.coefficients for fit in fits])[order],
+        unprotected=np.concatenate([fit.unprotected for fit in fits])[order],
+    )

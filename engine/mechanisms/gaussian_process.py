@@ -36,8 +36,10 @@ class GaussianProcess(PenalisedRelease):
     attains: ClassVar[Mapping[str, float]] = {COVARIANCE.key: 0.94, RISK_MINIMISATION.key: 0.9}
     guarantee = Guarantee.APPROXIMATE
     reference = "Mirshani, Reimherr and Slavković (2019), Formal privacy for functional data"
-    formula = (r"\tilde f = \sum_j \big(s_j c_j + \sigma\sqrt{\lambda_j}\,Z_j\big)\phi_j,\qquad "
-               r"Z_j \sim N(0, 1)")
+    formula = (
+        r"\tilde f = \sum_j \big(s_j c_j + \sigma\sqrt{\lambda_j}\,Z_j\big)\phi_j,\qquad "
+        r"Z_j \sim N(0, 1)"
+    )
 
     @property
     def process(self) -> FunctionNoise:

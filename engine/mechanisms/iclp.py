@@ -60,13 +60,18 @@ class Iclp(Selection, PenalisedRelease):
     dash, marker = "10px,2px", "square"
     attains: ClassVar[Mapping[str, float]] = {RISK_MINIMISATION.key: 0.75}
     reference = "Lin and Reimherr (2023), arXiv 2309.00125, Algorithm 1 and section 5"
-    formula = (r"\tilde f = \sum_j \Big(s_j c_j + \tfrac{\Delta}{\varepsilon}\sqrt{\lambda_j}\,"
-               r"L_j\Big)\phi_j,\qquad L_j \sim \mathrm{Lap}(1)")
+    formula = (
+        r"\tilde f = \sum_j \Big(s_j c_j + \tfrac{\Delta}{\varepsilon}\sqrt{\lambda_j}\,"
+        r"L_j\Big)\phi_j,\qquad L_j \sim \mathrm{Lap}(1)"
+    )
 
     penalty: str = param(
-        "quadratic", "Penalty", "Quadratic: shrinks every coefficient. Absolute: sets small ones "
-        "to zero; for means only.", choices=("quadratic", "absolute"),
-        only_for=(MEAN_FUNCTION.key,))
+        "quadratic",
+        "Penalty",
+        "Quadratic: shrinks every coefficient. Absolute: sets small ones to zero; for means only.",
+        choices=("quadratic", "absolute"),
+        only_for=(MEAN_FUNCTION.key,),
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -86,11 +91,15 @@ class Iclp(Selection, PenalisedRelease):
         """
         super().check_task()
         if not self._penalty.serves(self.task):
-            raise InputError("The absolute penalty is made for the mean of curves.",
-                             field="penalty", hint="Choose the quadratic penalty.")
+            raise InputError(
+                "The absolute penalty is made for the mean of curves.",
+                field="penalty",
+                hint="Choose the quadratic penalty.",
+            )
         if self.power < self._penalty.least_power:
-            raise InputError(f"η must be at least 1 with the absolute penalty; got {self.eta:g}.",
-                             field="eta")
+            raise InputError(
+                f"η must be at least 1 with the absolute penalty; got {self.eta:g}.", field="eta"
+            )
 
     @property
     def has_least_power(self) -> bool:
@@ -107,10 +116,13 @@ class Iclp(Selection, PenalisedRelease):
             return 1 / n
         return super().weight(n, effective)
 
-    def smoothings(self, eigenvalues: Array, n: float, effective: float,
-                   order: NDArray[np.int64] | None = None) -> tuple[Smoothing, ...]:
-        return tuple(self._penalty.smoothing(eigenvalues**self.power, psi)
-                     for psi in self.candidates(self.weight(n, effective)))
+    def smoothings(
+        self, eigenvalues: Array, n: float, effective: float, order: NDArray[np.int64] | None = None
+    ) -> tuple[Smoothing, ...]:
+        return tuple(
+            self._penalty.smoothing(eigenvalues**self.power, psi)
+            for psi in self.candidates(self.weight(n, effective))
+        )
 
     @property
     def _penalty(self) -> _Penalty:
@@ -133,6 +145,11 @@ class _Penalty:
 
 _PENALTIES = {
     "quadratic": _Penalty(lambda powers, psi: Linear(powers / (powers + psi))),
-    "absolute": _Penalty(lambda powers, psi: Soft(psi / (2 * np.sqrt(powers))),
-                         frozenset({MEAN_FUNCTION.key}), usual_powers=2, least_power=1.0,
-                         counts_noise=False)}
+    "absolute": _Penalty(
+        lambda powers, psi: Soft(psi / (2 * np.sqrt(powers))),
+        frozenset({MEAN_FUNCTION.key}),
+        usual_powers=2,
+        least_power=1.0,
+        counts_noise=False,
+    ),
+}

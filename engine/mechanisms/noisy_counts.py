@@ -154,24 +154,40 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     family = "counting"
     measured = "Counting curves"
     reference = "discrete Laplace noise on counts by interval; derived for this project"
-    formula = (r"y = x + z,\quad P(z_j = k) \propto e^{-|k|\varepsilon/2},\qquad "
-               r"\hat S(e_k) = \prod_{i \le k}\Big(1 - \tfrac{\hat d_i}{\hat Y_i - \hat c_i/2}"
-               r"\Big)")
+    formula = (
+        r"y = x + z,\quad P(z_j = k) \propto e^{-|k|\varepsilon/2},\qquad "
+        r"\hat S(e_k) = \prod_{i \le k}\Big(1 - \tfrac{\hat d_i}{\hat Y_i - \hat c_i/2}"
+        r"\Big)"
+    )
 
-    task: str = param(SURVIVAL.key, "Curve", "What is computed from the counts.",
-                      choices=tuple(ESTIMANDS))
+    task: str = param(
+        SURVIVAL.key, "Curve", "What is computed from the counts.", choices=tuple(ESTIMANDS)
+    )
     intervals: int | None = param(
-        None, "Intervals", "Into which the follow-up, or the stated range, is cut. Default: from "
-        "the public numbers of people and ε.", low=2, high=400, symbol="K")
+        None,
+        "Intervals",
+        "Into which the follow-up, or the stated range, is cut. Default: from "
+        "the public numbers of people and ε.",
+        low=2,
+        high=400,
+        symbol="K",
+    )
     equal_weights: bool = param(
-        False, "Count every person equally", "Over sites. Otherwise sites with more noise count "
-        "less, which supposes that all see alike people.")
+        False,
+        "Count every person equally",
+        "Over sites. Otherwise sites with more noise count "
+        "less, which supposes that all see alike people.",
+    )
 
     least_at_risk: int = param(
-        10, "Fewest at risk", "A curve is shown while at least so many people are left at risk. It "
+        10,
+        "Fewest at risk",
+        "A curve is shown while at least so many people are left at risk. It "
         "is compared with noised counts, never with true ones, and so costs no privacy.",
-        low=5, high=10_000, only_for=tuple(key for key, estimand in ESTIMANDS.items()
-                                           if estimand.is_followed))
+        low=5,
+        high=10_000,
+        only_for=tuple(key for key, estimand in ESTIMANDS.items() if estimand.is_followed),
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -213,13 +229,19 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         """
         facts, people = _of_events(public.facts), np.array(public.sizes.n_curves_per_server)
         if not people.all():
-            raise InputError("Every site needs at least one person.", field="server",
-                             hint="Number sites without gaps.")
+            raise InputError(
+                "Every site needs at least one person.",
+                field="server",
+                hint="Number sites without gaps.",
+            )
         scales = np.array([SENSITIVITY / budget.epsilon for budget in budgets])
         variances = np.array([variance_of_discrete(scale) for scale in scales])
         cells = self.cells(facts, public.sizes.n_curves, self._effective_epsilon(budgets))
-        weights = np.ones(len(people)) if self.equal_weights else (
-            1 / (1 + cells.n_groups * cells.size * variances / people))
+        weights = (
+            np.ones(len(people))
+            if self.equal_weights
+            else (1 / (1 + cells.n_groups * cells.size * variances / people))
+        )
         weights = weights / weights.max()
         total = float(weights @ people)
         knows_groups = self._states_groups(facts) and bool((weights == 1).all())
@@ -231,8 +253,15 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         spends = tuple(_spend(s, budget) for s, budget in enumerate(budgets))
         if not verdict.is_feasible:
             spends = nothing_spent(budgets, Unit.PERSON)
-        return CountPlan(cells, totals, tuple(scales.tolist()), tuple(weights.tolist()),
-                         float(weights**2 @ people) / total, verdict, spends=spends)
+        return CountPlan(
+            cells,
+            totals,
+            tuple(scales.tolist()),
+            tuple(weights.tolist()),
+            float(weights**2 @ people) / total,
+            verdict,
+            spends=spends,
+        )
 
     def cells(self, facts: EventFacts, n_people: int, epsilon: float) -> Cells:
         """The cells that are counted, from public numbers alone.
@@ -251,8 +280,14 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
                 n_people = min(facts.group_sizes) if facts.group_sizes else n_people // 2
             n_intervals = self.intervals or self._n_intervals(n_people, epsilon, causes, has_groups)
             edges = equal_edges(facts.time_low, facts.time_high, n_intervals)
-        return Cells(edges, self.estimand.counted, causes, len(facts.causes),
-                     2 if has_groups else 1, facts.time_step)
+        return Cells(
+            edges,
+            self.estimand.counted,
+            causes,
+            len(facts.causes),
+            2 if has_groups else 1,
+            facts.time_step,
+        )
 
     def _n_intervals(self, n_people: int, epsilon: float, n_causes: int, has_groups: bool) -> int:
         """K: its own rule for each kind of curve, from one rule for a survival curve."""
@@ -294,35 +329,52 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
             If they are no events, or public sizes of groups are not those of the data.
         """
         if not isinstance(data, EventData):
-            raise InputError("Counts are made of people with one time each.", field="source",
-                             hint="Choose data with a time and a status.")
+            raise InputError(
+                "Counts are made of people with one time each.",
+                field="source",
+                hint="Choose data with a time and a status.",
+            )
         facts = data.facts
         if self._states_groups(facts) and data.group is not None:
             second = (data.group == 1).sum(axis=1)
             if (second != facts.group_sizes[1]).any() or sum(facts.group_sizes) != data.n_curves:
-                raise InputError("The sizes of the groups are stated as public, and these are "
-                                 "others.", field="group_sizes",
-                                 hint="State them as they are, or leave them private.")
+                raise InputError(
+                    "The sizes of the groups are stated as public, and these are others.",
+                    field="group_sizes",
+                    hint="State them as they are, or leave them private.",
+                )
         if self.estimand.groups(facts) and data.group is None:
             raise InputError("Two groups are stated, but nobody’s group is known.", field="group")
         return data
 
-    def fitted(self, data: EventData, plans: Sequence[CountPlan], draws: int,
-               rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: EventData, plans: Sequence[CountPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """Counts of every site with noise, their weighted sum, and the curves they give."""
         n_cells = max(plan.cells.n_groups * plan.cells.size for plan in plans)
         standard = laplace((data.n_repeats, draws, data.sizes.n_servers, n_cells), rng)
         exact = [self.counts(data, plan) for plan in plans]
-        tables = [self._released(data, plan, counts, standard)
-                  for plan, counts in zip(plans, exact, strict=True)]
-        curves = [self.estimand.curves(table or plan.stand_in((data.n_repeats, draws)))
-                  for table, plan in zip(tables, plans, strict=True)]
-        unprotected = [self.estimand.curves(self._noiseless(plan, counts))
-                       for plan, counts in zip(plans, exact, strict=True)]
+        tables = [
+            self._released(data, plan, counts, standard)
+            for plan, counts in zip(plans, exact, strict=True)
+        ]
+        curves = [
+            self.estimand.curves(table or plan.stand_in((data.n_repeats, draws)))
+            for table, plan in zip(tables, plans, strict=True)
+        ]
+        unprotected = [
+            self.estimand.curves(self._noiseless(plan, counts))
+            for plan, counts in zip(plans, exact, strict=True)
+        ]
         judge = partial(_doubts, self.estimand, tables, (data.n_repeats, draws))
-        return Fit(basis=_basis(), coefficients=np.stack(curves),
-                   unprotected=np.stack(unprotected), cautions=LateCautions(judge),
-                   functions=self.estimand.names(data.facts), released=tuple(tables))
+        return Fit(
+            basis=_basis(),
+            coefficients=np.stack(curves),
+            unprotected=np.stack(unprotected),
+            cautions=LateCautions(judge),
+            functions=self.estimand.names(data.facts),
+            released=tuple(tables),
+        )
 
     def counts(self, data: EventData, plan: CountPlan) -> Array:
         """How many people are in each cell at each site: what noise is added to.
@@ -331,17 +383,24 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         -------
         (repeats, sites, groups, m)
         """
-        return plan.cells.counts(data.time, data.status, data.group, data.server,
-                                 data.sizes.n_servers)
+        return plan.cells.counts(
+            data.time, data.status, data.group, data.server, data.sizes.n_servers
+        )
 
-    def _released(self, data: EventData, plan: CountPlan, exact: Array, standard: Array
-                  ) -> CountTable | None:
+    def _released(
+        self, data: EventData, plan: CountPlan, exact: Array, standard: Array
+    ) -> CountTable | None:
         """The table, counts with noise (repeats, draws, groups, m); None where none is released."""
         if not plan.verdict.is_feasible:
             return None
         flat = exact.reshape(*exact.shape[:2], -1)[:, None]  # (repeats, 1, sites, cells)
-        noise = np.stack([discretised(standard[:, :, s, :flat.shape[-1]], scale)
-                          for s, scale in enumerate(self.noise_scales(plan))], axis=2)
+        noise = np.stack(
+            [
+                discretised(standard[:, :, s, : flat.shape[-1]], scale)
+                for s, scale in enumerate(self.noise_scales(plan))
+            ],
+            axis=2,
+        )
         spread = np.sqrt([variance_of_discrete(scale) for scale in plan.scales])
         sent = transcript.sent_by_each(COUNTS, flat + noise, spread[:, None])
         shape = (*sent.shape[:3], *exact.shape[2:])
@@ -366,15 +425,20 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         group = data.group if estimand.groups(facts) else None
         for r in range(data.n_repeats):
             parts = [slice(None)] if group is None else [group[r] != 1, group[r] == 1]
-            curves = [estimand.exact(data.time[r][part], data.status[r][part], facts)
-                      for part in parts]
-            rows.append(curves[0] if len(parts) == 1 else
-                        np.concatenate([np.atleast_2d(each) for each in curves]))
+            curves = [
+                estimand.exact(data.time[r][part], data.status[r][part], facts) for part in parts
+            ]
+            rows.append(
+                curves[0]
+                if len(parts) == 1
+                else np.concatenate([np.atleast_2d(each) for each in curves])
+            )
         return Fit.exact(_basis(), np.stack(rows), functions=estimand.names(facts))
 
 
-def _doubts(estimand: CountedEstimand, tables: Sequence[CountTable | None],
-            releases: tuple[int, int]) -> tuple[Caution, ...]:
+def _doubts(
+    estimand: CountedEstimand, tables: Sequence[CountTable | None], releases: tuple[int, int]
+) -> tuple[Caution, ...]:
     """What released tables say against the curves that follow from them."""
     weak = np.zeros((len(tables), *releases), dtype=bool)
     for k, table in enumerate(tables):
@@ -398,18 +462,33 @@ def usual_intervals(n_people: int, epsilon: float) -> int:
 
 def _of_events(facts: PublicFacts) -> EventFacts:
     if not isinstance(facts, EventFacts):
-        raise InputError("Counts are made of people with one time each.", field="source",
-                         hint="Choose data with a time and a status.")
+        raise InputError(
+            "Counts are made of people with one time each.",
+            field="source",
+            hint="Choose data with a time and a status.",
+        )
     return facts
 
 
 def _spend(server: int, budget: Budget) -> Spend:
     return Spend(
-        step=COUNTS, server=server, mu=None, epsilon=budget.epsilon, sensitivity=(SENSITIVITY,),
-        noise_scale=(SENSITIVITY / budget.epsilon,), count=1, composition=Composition.SEQUENTIAL,
-        budget=budget, unit=Unit.PERSON, norm="ℓ1", noise=NoiseLaw.DISCRETE_LAPLACE,
-        why=("Each person is in one cell: replacing a person moves one count up by 1 and another "
-             "down by 1. All that is drawn follows from the noised counts."))
+        step=COUNTS,
+        server=server,
+        mu=None,
+        epsilon=budget.epsilon,
+        sensitivity=(SENSITIVITY,),
+        noise_scale=(SENSITIVITY / budget.epsilon,),
+        count=1,
+        composition=Composition.SEQUENTIAL,
+        budget=budget,
+        unit=Unit.PERSON,
+        norm="ℓ1",
+        noise=NoiseLaw.DISCRETE_LAPLACE,
+        why=(
+            "Each person is in one cell: replacing a person moves one count up by 1 and another "
+            "down by 1. All that is drawn follows from the noised counts."
+        ),
+    )
 
 
 @lru_cache(maxsize=1)

@@ -44,16 +44,25 @@ class NoisyGradientCoefficients(NoisyGradient):
     measured = "Varying coefficients"
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Algorithms 3 and 4"
-    formula = (r"b_{t+1} = b_t - \rho\Big(\tfrac1b\sum_i \mathrm{clip}_R\big(G_i \otimes "
-               r"(M_i B_t'G_i - v_i)\big) + w_t\Big),\qquad w_t \sim N\big(0, "
-               r"\mathrm{diag}(\sigma_h^2)\big)")
+    formula = (
+        r"b_{t+1} = b_t - \rho\Big(\tfrac1b\sum_i \mathrm{clip}_R\big(G_i \otimes "
+        r"(M_i B_t'G_i - v_i)\big) + w_t\Big),\qquad w_t \sim N\big(0, "
+        r"\mathrm{diag}(\sigma_h^2)\big)"
+    )
 
     step_size: float = param(
-        0.9, "Step size", "How far each round moves. Larger: fewer rounds, more noise kept. "
+        0.9,
+        "Step size",
+        "How far each round moves. Larger: fewer rounds, more noise kept. "
         "Covariates that vary little need large steps.",
-        low=0.01, high=2.0, symbol="ρ", when={"scheme=split": 0.5})
+        low=0.01,
+        high=2.0,
+        symbol="ρ",
+        when={"scheme=split": 0.5},
+    )
     log_power: int = param(
-        1, "Power of the log in the radius", "The paper has 1 for this model.", low=1, high=2)
+        1, "Power of the log in the radius", "The paper has 1 for this model.", low=1, high=2
+    )
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:

@@ -30,14 +30,22 @@ class NoisyGradientMean(NoisyGradient):
     measured = "Several sites"
     tasks = frozenset({MEAN_FUNCTION.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Algorithms 1 and 2"
-    formula = (r"a_{t+1} = a_t - \rho\Big(\tfrac1b\sum_i \mathrm{clip}_R(M_i a_t - v_i) + w_t\Big),"
-               r"\qquad w_t \sim N\big(0, \mathrm{diag}(\sigma_l^2)\big)")
+    formula = (
+        r"a_{t+1} = a_t - \rho\Big(\tfrac1b\sum_i \mathrm{clip}_R(M_i a_t - v_i) + w_t\Big),"
+        r"\qquad w_t \sim N\big(0, \mathrm{diag}(\sigma_l^2)\big)"
+    )
 
     log_power: int = param(
-        1, "Power of the log in the radius", "1 reproduces the paper's figures, 2 its formula.",
-        low=1, high=2)
+        1,
+        "Power of the log in the radius",
+        "1 reproduces the paper's figures, 2 its formula.",
+        low=1,
+        high=2,
+    )
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return tuple(Trial({"truncation": 3, "n_iterations": 3, **scheme})
-                     for scheme in ({}, {"scheme": Scheme.SPLIT}))
+        return tuple(
+            Trial({"truncation": 3, "n_iterations": 3, **scheme})
+            for scheme in ({}, {"scheme": Scheme.SPLIT})
+        )

@@ -15,8 +15,9 @@ from engine.sources import Source, sources
 VERSION = 1
 
 
-def parsed(plain: Mapping[str, Any], source: Source[Data] | None = None
-           ) -> tuple[Source[Data], Mechanism, tuple[Budget, ...]]:
+def parsed(
+    plain: Mapping[str, Any], source: Source[Data] | None = None
+) -> tuple[Source[Data], Mechanism, tuple[Budget, ...]]:
     """Source, mechanism and budgets of a scenario.
 
     Parameters
@@ -41,8 +42,10 @@ def parsed(plain: Mapping[str, Any], source: Source[Data] | None = None
     source = source or _member(plain, "source", sources)
     mechanism = mechanism_of(plain)
     if not mechanism.served & source.served:
-        raise InputError(f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
-                         field="mechanism")
+        raise InputError(
+            f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
+            field="mechanism",
+        )
     n_servers = getattr(source, "n_servers", 0) or source.sizes.n_servers  # a file has its own
     usual = mechanism.delta(source.sizes.n_curves).value
     return source, mechanism, budgets_of(plain, n_servers, usual)
@@ -63,8 +66,11 @@ def check_version(plain: Mapping[str, Any]) -> None:
     """
     version = plain.get("version", VERSION)
     if version != VERSION:
-        raise InputError(f"This scenario has version {brief(version)}; only {VERSION} is known.",
-                         field="version", hint="Export it again.")
+        raise InputError(
+            f"This scenario has version {brief(version)}; only {VERSION} is known.",
+            field="version",
+            hint="Export it again.",
+        )
 
 
 def mechanism_of(plain: Mapping[str, Any]) -> Mechanism:
@@ -101,18 +107,29 @@ def budgets_of(plain: Mapping[str, Any], n_servers: int, usual: float) -> tuple[
     """
     entries = plain.get("budgets")
     if not isinstance(entries, list) or not entries:
-        raise InputError("“budgets” must be a list with at least one budget.", field="budgets",
-                         hint='For example [{"epsilon": 1.0, "delta": 1e-6}].')
-    budgets = tuple(record(Budget, {"delta": usual, **checked_object(entry, "budgets")}, "budgets")
-                    for entry in entries)
+        raise InputError(
+            "“budgets” must be a list with at least one budget.",
+            field="budgets",
+            hint='For example [{"epsilon": 1.0, "delta": 1e-6}].',
+        )
+    budgets = tuple(
+        record(Budget, {"delta": usual, **checked_object(entry, "budgets")}, "budgets")
+        for entry in entries
+    )
     if len(budgets) not in (1, n_servers):
-        raise InputError(f"There are {len(budgets)} budgets for {n_servers} servers.",
-                         field="budgets", hint="Give one for all, or one for each server.")
+        raise InputError(
+            f"There are {len(budgets)} budgets for {n_servers} servers.",
+            field="budgets",
+            hint="Give one for all, or one for each server.",
+        )
     return budgets
 
 
 def _member(plain: Mapping[str, Any], name: str, registry: Any) -> Any:
     if name not in plain:
-        raise InputError(f"The scenario has no “{name}”.", field=name,
-                         hint=f'Add "{name}": {{"key": …, "parameters": {{…}}}}.')
+        raise InputError(
+            f"The scenario has no “{name}”.",
+            field=name,
+            hint=f'Add "{name}": {{"key": …, "parameters": {{…}}}}.',
+        )
     return member(plain[name], name, registry)

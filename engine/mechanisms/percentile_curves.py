@@ -77,34 +77,43 @@ COARSE = (
     "At this number of people and this budget bands of percentile curves can be too narrow: in "
     "simulations of growth they covered the true curve at .85 to .97 of times instead of .95, "
     "and least where it changes fast. Read the 25, 50 and 75 % curves as coarse, and do not rely "
-    "on the outer ones.")
+    "on the outer ones."
+)
 ONE_READING = (
     "Where everybody is observed once or twice, errors of percentile curves were up to 2.8 times "
-    "those without protection in simulations.")
+    "those without protection in simulations."
+)
 NOT_NORMAL = (
     "By the released shares, observations do not follow a normal law on this scale: they are "
     "skewed, fall into groups or pile up at a value. Between the measured thresholds percentile "
-    "curves follow a normal law, so they can be farther off than their bands say.")
+    "curves follow a normal law, so they can be farther off than their bands say."
+)
 FINER_DETAIL = (
     "By its released coefficients the middle of the observations has steps or peaks too short for "
     "the basis functions that are kept. They are smoothed away in all percentile curves, which can "
-    "lie outside their bands there.")
+    "lie outside their bands there."
+)
 SPREAD_DETAIL = (
     "By the released shares the spread of observations has steps or peaks in time too short for "
     "the basis functions that are kept. They are smoothed away, and outer percentile curves can "
-    "lie outside their bands there.")
+    "lie outside their bands there."
+)
 BEYOND = (
     "At some times an outer percentile lies beyond all measured thresholds. There it is extended "
-    "by a normal law, and its band reaches from the last threshold to the stated bound.")
+    "by a normal law, and its band reaches from the last threshold to the stated bound."
+)
 HARDLY_OBSERVED = (
     "By their stated density, next to no observation times lie in a part of the time range. "
-    "Percentile curves and their bands cannot be relied on there.")
+    "Percentile curves and their bands cannot be relied on there."
+)
 FEW_COMMON_TIMES = (
     "Everybody was observed at a few common times. Between them percentile curves and bands rest "
-    "on the assumption that percentiles change smoothly.")
+    "on the assumption that percentiles change smoothly."
+)
 SITES_BY_PRECISION = (
     "Sites count by the precision of what they send. Where their people differ, the percentiles "
-    "are those of a population in which precise sites count more.")
+    "are those of a population in which precise sites count more."
+)
 
 
 @dataclass(frozen=True)
@@ -228,50 +237,85 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     formula = r"\hat q_\tau(t) = \{c : \hat F(t, c) = \tau\},\quad \hat F = p + Q\,\hat a\,\varphi"
 
     percentiles: str = param(
-        "5, 25, 50, 75, 95", "Percentiles", "Shares of observations below each curve, in percent.")
+        "5, 25, 50, 75, 95", "Percentiles", "Shares of observations below each curve, in percent."
+    )
     limits: str = param(
-        "", "Cut-offs of ranges", "Time in range: cut-offs in the unit of observations, with "
+        "",
+        "Cut-offs of ranges",
+        "Time in range: cut-offs in the unit of observations, with "
         "commas between them, such as 70, 180. Each is a threshold of its own; with two or four of "
         "them the range in the middle is marked as the target. An observation equal to a cut-off "
-        "counts as below it.")
+        "counts as below it.",
+    )
     value_scale: str | None = param(
-        None, "Scale of values", "Logarithms suit values that are skewed to the right: "
+        None,
+        "Scale of values",
+        "Logarithms suit values that are skewed to the right: "
         "glucose, counts of activity. Default: log where the highest stated value is five times "
-        "the lowest or more, and that is above zero.", choices=("linear", "log", "log1p"))
+        "the lowest or more, and that is above zero.",
+        choices=("linear", "log", "log1p"),
+    )
     log_offset: float = param(
-        1.0, "Offset of the logarithm", "Of log(1 + y/offset), in the unit of values.",
-        low=1e-9, high=1e9)
+        1.0,
+        "Offset of the logarithm",
+        "Of log(1 + y/offset), in the unit of values.",
+        low=1e-9,
+        high=1e9,
+    )
     point_mass: float | None = param(
-        None, "Value with a share of its own", "Where values pile up, such as 0 for activity: a "
-        "percentile below its share is that value.", low=-1e9, high=1e9)
+        None,
+        "Value with a share of its own",
+        "Where values pile up, such as 0 for activity: a percentile below its share is that value.",
+        low=-1e9,
+        high=1e9,
+    )
     basis: str | None = param(
-        None, "Basis", "Fourier for curves that repeat, such as days. Default: as is stated of "
-        "them.", choices=("cosine", "fourier"))
+        None,
+        "Basis",
+        "Fourier for curves that repeat, such as days. Default: as is stated of them.",
+        choices=("cosine", "fourier"),
+    )
     design: str = param(
-        "checked", "Stated facts",
+        "checked",
+        "Stated facts",
         "Checked: a small share of the budget tells whether stated facts are true. Stated: they "
-        "are relied on without a check.", choices=("checked", "stated"), earlier="stated")
+        "are relied on without a check.",
+        choices=("checked", "stated"),
+        earlier="stated",
+    )
     band: str = param(
-        "pointwise", "Confidence band",
+        "pointwise",
+        "Confidence band",
         "Pointwise: covers the curve in 95 % of releases at each time. Simultaneous: the whole "
         "of a percentile curve.",
-        choices=("pointwise", "simultaneous"))
+        choices=("pointwise", "simultaneous"),
+    )
     coarse: str = param(
-        "refuse", "Where people are few", "Refuse, or show coarse curves where their bands may be "
-        "too narrow.", choices=("refuse", "show"))
+        "refuse",
+        "Where people are few",
+        "Refuse, or show coarse curves where their bands may be too narrow.",
+        choices=("refuse", "show"),
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return (("Percentile curves", {}),
-                ("Ambulatory glucose profile", {"limits": "54, 70, 180, 250"}),
-                ("Growth chart", {"percentiles": "3, 10, 25, 50, 75, 90, 97"}),
-                ("Activity norm",
-                 {"value_scale": "log1p", "log_offset": 20.0, "point_mass": 0.0}))
+        return (
+            ("Percentile curves", {}),
+            ("Ambulatory glucose profile", {"limits": "54, 70, 180, 250"}),
+            ("Growth chart", {"percentiles": "3, 10, 25, 50, 75, 90, 97"}),
+            ("Activity norm", {"value_scale": "log1p", "log_offset": 20.0, "point_mass": 0.0}),
+        )
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return (Trial(budget=Budget(60.0, 1e-3), attains=0.9, why="Each stage has its own worst "
-                      "person; no single one is worst for all 16 releases at once."),)
+        return (
+            Trial(
+                budget=Budget(60.0, 1e-3),
+                attains=0.9,
+                why="Each stage has its own worst "
+                "person; no single one is worst for all 16 releases at once.",
+            ),
+        )
 
     # -- stated settings --------------------------------------------------------------------
 
@@ -286,8 +330,11 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         """
         levels = np.unique(_numbers(self.percentiles, "percentiles", "5, 25, 50, 75, 95")) / 100
         if not len(levels) or levels[0] < _MIN_LEVEL or levels[-1] > 1 - _MIN_LEVEL:
-            raise InputError("Percentiles must lie from 2 to 98.", field="percentiles",
-                             hint="Nearer to 0 and 100 too few observations tell of them.")
+            raise InputError(
+                "Percentiles must lie from 2 to 98.",
+                field="percentiles",
+                hint="Nearer to 0 and 100 too few observations tell of them.",
+            )
         return levels
 
     def stated_limits(self, facts: PublicFacts) -> tuple[float, ...]:
@@ -310,12 +357,16 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         """
         limits = set(_numbers(self.limits, "limits", "70, 180").tolist())
         if len(limits) > _MAX_LIMITS:
-            raise InputError(f"There may be at most {_MAX_LIMITS} cut-offs; got {len(limits)}.",
-                             field="limits", hint="Leave some out.")
+            raise InputError(
+                f"There may be at most {_MAX_LIMITS} cut-offs; got {len(limits)}.",
+                field="limits",
+                hint="Leave some out.",
+            )
         if self.point_mass is not None:
             limits.add(self.point_mass)
-        return tuple(sorted(limit for limit in limits
-                            if facts.value_low <= limit < facts.value_high))
+        return tuple(
+            sorted(limit for limit in limits if facts.value_low <= limit < facts.value_high)
+        )
 
     def piled_up(self, facts: PublicFacts) -> float | None:
         """The value with a share of its own, where it lies within the bounds below the highest.
@@ -358,10 +409,13 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         kind = self.value_scale or by_rule
         lower_limit = {"linear": -math.inf, "log": 0.0, "log1p": -self.log_offset}[kind]
         if low <= lower_limit:
-            raise InputError(f"A logarithm needs a lowest value above {lower_limit:g}; it is "
-                             "stated to "
-                             f"be {low:g}.", field="value_scale",
-                             hint="Choose the linear scale, or state a higher lower bound.")
+            raise InputError(
+                f"A logarithm needs a lowest value above {lower_limit:g}; it is "
+                "stated to "
+                f"be {low:g}.",
+                field="value_scale",
+                hint="Choose the linear scale, or state a higher lower bound.",
+            )
         return ValueScale(low, high, kind, self.log_offset)
 
     def family_of_waves(self, facts: PublicFacts) -> str:
@@ -400,13 +454,18 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         if not public.facts.design.is_known:
             raise InputError(
                 "Percentile curves need a statement of how observation times come about; they are "
-                "stated to be unknown.", field="design",
+                "stated to be unknown.",
+                field="design",
                 hint="From how the study was planned: times spread evenly or by a density, common "
-                "times, visits a fixed gap apart, or windows.")
+                "times, visits a fixed gap apart, or windows.",
+            )
         if any(budget.is_private and budget.is_pure for budget in budgets):
-            raise InputError("δ must be above 0 for percentile curves.", field="delta",
-                             hint="With δ = 0 the noise of 16 releases would be about ten times as "
-                             "large: take a small δ, or the mean curve.")
+            raise InputError(
+                "δ must be above 0 for percentile curves.",
+                field="delta",
+                hint="With δ = 0 the noise of 16 releases would be about ten times as "
+                "large: take a small δ, or the mean curve.",
+            )
         sizes, facts = public.sizes, public.facts
         verdict = self.feasibility(sizes, budgets)
         effective, scale = min(verdict.effective_size, 1e6), self.scale(facts)
@@ -421,14 +480,23 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         first = FirstMessage.planned(facts.design, effective, share, pure=False) if share else None
         of_facts = [] if first is None else [(first.step, share)]
         return PercentilePlan(
-            budgets, verdict, max(centre, shape), min(shape, 5), shape,
-            min(max(effective / _WIDTH_FROM, _WIDTH), _WIDEST), tuple(scale(limits).tolist()),
-            first, share, spends=ledger(sizes, budgets, verdict, [*of_facts, *releases(1 - share)]))
+            budgets,
+            verdict,
+            max(centre, shape),
+            min(shape, 5),
+            shape,
+            min(max(effective / _WIDTH_FROM, _WIDTH), _WIDEST),
+            tuple(scale(limits).tolist()),
+            first,
+            share,
+            spends=ledger(sizes, budgets, verdict, [*of_facts, *releases(1 - share)]),
+        )
 
     # -- releases -----------------------------------------------------------------------------
 
-    def fitted(self, data: CurveData, plans: Sequence[PercentilePlan], draws: int,
-               rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: CurveData, plans: Sequence[PercentilePlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """Percentile curves on the drawing grid, with their bands; see `Mechanism.fitted`."""
         scale, levels, grid = self.scale(data.facts), self.levels, drawing_grid()
         shape = (len(plans), data.n_repeats, draws, len(levels), len(grid))
@@ -444,52 +512,82 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
             noise_free[k, repeats] = curves[:, -1]
             if plans[k].verdict.is_feasible:
                 released[k, repeats] = curves[:, :-1]
-                limits = self._to_the_ends(plans[k], surface, data.facts, surface.band(
-                    levels, self.band == "simultaneous"))
+                limits = self._to_the_ends(
+                    plans[k], surface, data.facts, surface.band(levels, self.band == "simultaneous")
+                )
                 lower[k, repeats], upper[k, repeats] = (scale.back(end[:, :-1]) for end in limits)
                 has_details[k, repeats] = self._has_details(
-                    plans[k], surface, limits[1] - limits[0], data.facts)[:, :-1]
+                    plans[k], surface, limits[1] - limits[0], data.facts
+                )[:, :-1]
                 spread_has_details[k, repeats] = self._spread_has_details(
-                    plans[k], surface, data.facts)[:, :-1]
+                    plans[k], surface, data.facts
+                )[:, :-1]
                 if plans[k].limits:
-                    shares.setdefault(k, []).append(tuple(
-                        part[:, :-1] for part in surface.shares_in_ranges(
-                            np.array(plans[k].limits))))
+                    shares.setdefault(k, []).append(
+                        tuple(
+                            part[:, :-1]
+                            for part in surface.shares_in_ranges(np.array(plans[k].limits))
+                        )
+                    )
                 of_shares = shape_of_shares(surface, len(LEVELS))
                 asymmetry = np.abs(of_shares.asymmetry)
                 departs = of_shares.departure + _PER_ASYMMETRY * asymmetry > _NOT_NORMAL
                 not_normal[k, repeats] = (departs | (asymmetry > _ASYMMETRIC))[:, :-1]
                 beyond[k, repeats] = surface.time_beyond(levels).max(axis=-1)[:, :-1]
         half = (upper - lower) / 2
-        return Fit(basis=PointValues(tuple(grid.tolist())), coefficients=released,
-                   unprotected=noise_free,
-                   functions=tuple(f"{100 * level:g} %" for level in levels),
-                   intervals=Intervals((lower + upper) / 2, half, half / -ndtri(0.025), self.band),
-                   cautions=(
-                       *check_words.cautions(data.facts, bounds_of(data.facts), fit.heard),
-                       Caution(NOT_NORMAL, not_normal),
-                       Caution(BEYOND, beyond > _BEYOND),
-                       Caution(FINER_DETAIL, has_details),
-                       Caution(SPREAD_DETAIL, spread_has_details),
-                       *self._cautions(data, plans, released.shape[:3])),
-                   checks=fit.heard.checks(),
-                   released=tuple(self._in_ranges(data.facts, shares.get(k))
-                                  for k in range(len(plans))))
+        return Fit(
+            basis=PointValues(tuple(grid.tolist())),
+            coefficients=released,
+            unprotected=noise_free,
+            functions=tuple(f"{100 * level:g} %" for level in levels),
+            intervals=Intervals((lower + upper) / 2, half, half / -ndtri(0.025), self.band),
+            cautions=(
+                *check_words.cautions(data.facts, bounds_of(data.facts), fit.heard),
+                Caution(NOT_NORMAL, not_normal),
+                Caution(BEYOND, beyond > _BEYOND),
+                Caution(FINER_DETAIL, has_details),
+                Caution(SPREAD_DETAIL, spread_has_details),
+                *self._cautions(data, plans, released.shape[:3]),
+            ),
+            checks=fit.heard.checks(),
+            released=tuple(self._in_ranges(data.facts, shares.get(k)) for k in range(len(plans))),
+        )
 
-    def _in_ranges(self, facts: PublicFacts, shares: Sequence[tuple[Array, ...]] | None
-                   ) -> TimeInRanges | None:
+    def _in_ranges(
+        self, facts: PublicFacts, shares: Sequence[tuple[Array, ...]] | None
+    ) -> TimeInRanges | None:
         """The time in ranges of all data sets; None where no limit is stated, or no release."""
-        return None if shares is None else TimeInRanges(self.stated_limits(facts), *(
-            np.concatenate(part) for part in zip(*shares, strict=True)))
+        return (
+            None
+            if shares is None
+            else TimeInRanges(
+                self.stated_limits(facts),
+                *(np.concatenate(part) for part in zip(*shares, strict=True)),
+            )
+        )
 
-    def fit(self, data: CurveData, plans: Sequence[PercentilePlan], draws: int,
-             rng: np.random.Generator) -> PercentileFit:
+    def fit(
+        self, data: CurveData, plans: Sequence[PercentilePlan], draws: int, rng: np.random.Generator
+    ) -> PercentileFit:
         facts = data.facts
-        return self.fit_class(data, self.scale(facts)(data.values), self.family_of_waves(facts),
-                              facts.design, plans, draws, bounds_of(facts), rng)
+        return self.fit_class(
+            data,
+            self.scale(facts)(data.values),
+            self.family_of_waves(facts),
+            facts.design,
+            plans,
+            draws,
+            bounds_of(facts),
+            rng,
+        )
 
-    def _to_the_ends(self, plan: PercentilePlan, surface: ShareSurface, facts: PublicFacts,
-                     limits: tuple[Array, Array]) -> tuple[Array, Array]:
+    def _to_the_ends(
+        self,
+        plan: PercentilePlan,
+        surface: ShareSurface,
+        facts: PublicFacts,
+        limits: tuple[Array, Array],
+    ) -> tuple[Array, Array]:
         """Bands (repeats, columns, T, G) that reach to where slopes at the ends take the centre.
 
         Cosines are flat at both ends. What they leave out of a centre with slopes follows from its
@@ -504,11 +602,14 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         shift = surface.centre @ rows.T
         shift = np.where(np.abs(shift) > 2 * standard_errors(surface.of_centre, rows), shift, 0.0)
         lower, upper = limits
-        return (np.clip(lower + np.minimum(shift, 0.0)[..., None, :], -1.0, 1.0),
-                np.clip(upper + np.maximum(shift, 0.0)[..., None, :], -1.0, 1.0))
+        return (
+            np.clip(lower + np.minimum(shift, 0.0)[..., None, :], -1.0, 1.0),
+            np.clip(upper + np.maximum(shift, 0.0)[..., None, :], -1.0, 1.0),
+        )
 
-    def _has_details(self, plan: PercentilePlan, surface: ShareSurface, widths: Array,
-                     facts: PublicFacts) -> NDArray[np.bool_]:
+    def _has_details(
+        self, plan: PercentilePlan, surface: ShareSurface, widths: Array, facts: PublicFacts
+    ) -> NDArray[np.bool_]:
         """Whether the released centre says that there are too few functions: (repeats, columns).
 
         `widths` (repeats, columns, T, G) are those of the bands of all percentiles, on [−1, 1].
@@ -517,17 +618,21 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         basis = Basis(plan.centre_size, family=self.family_of_waves(facts))
         half_width = np.median(widths.mean(axis=-1), axis=-1) / 2
         check = (basis, surface.centre, surface.of_centre, half_width)
-        return np.asarray(band_checks.have_finer_detail(*check, _MATERIAL[basis.family])
-                          | band_checks.have_steep_ends(*check))
+        return np.asarray(
+            band_checks.have_finer_detail(*check, _MATERIAL[basis.family])
+            | band_checks.have_steep_ends(*check)
+        )
 
-    def _spread_has_details(self, plan: PercentilePlan, surface: ShareSurface,
-                            facts: PublicFacts) -> NDArray[np.bool_]:
+    def _spread_has_details(
+        self, plan: PercentilePlan, surface: ShareSurface, facts: PublicFacts
+    ) -> NDArray[np.bool_]:
         """Whether shares say that functions are too few for the spread: (repeats, columns)."""
         basis = Basis(plan.shape_size, family=self.family_of_waves(facts))
         coefficients, covariance = log_spread(surface, len(LEVELS))
         half_width = NORMAL * standard_errors(covariance, surface.waves).mean(axis=-1)
         return band_checks.have_finer_detail(
-            basis, coefficients, covariance, half_width, _MATERIAL_OF_SPREAD, _MISFIT_OF_SPREAD)
+            basis, coefficients, covariance, half_width, _MATERIAL_OF_SPREAD, _MISFIT_OF_SPREAD
+        )
 
     def _percentiles(self, surface: ShareSurface, facts: PublicFacts) -> Array:
         """Percentile curves in response units: (…, T, G)."""
@@ -539,31 +644,47 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         below = surface.shares_below(scale(np.array([piled_up])))
         return np.where(self.levels[:, None] <= below, piled_up, curves)
 
-    def _cautions(self, data: CurveData, plans: Sequence[PercentilePlan], shape: tuple[int, ...]
-                  ) -> Iterator[Caution]:
+    def _cautions(
+        self, data: CurveData, plans: Sequence[PercentilePlan], shape: tuple[int, ...]
+    ) -> Iterator[Caution]:
         def at(chosen: Sequence[bool]) -> NDArray[np.bool_]:
             return np.broadcast_to(np.array(chosen)[:, None, None], shape).copy()
 
         released = [plan.verdict.is_feasible for plan in plans]
-        yield Caution(COARSE, at([is_released and plan.verdict.effective_size < _RELIABLE
-                                  for is_released, plan in zip(released, plans, strict=True)]))
+        yield Caution(
+            COARSE,
+            at(
+                [
+                    is_released and plan.verdict.effective_size < _RELIABLE
+                    for is_released, plan in zip(released, plans, strict=True)
+                ]
+            ),
+        )
         if _is_hardly_observed(data.facts.design):
             yield Caution(HARDLY_OBSERVED, at(released), voids_band=True)
         if data.facts.design.law is TimeLaw.COMMON:
             n_times = len(data.facts.design.times)
-            yield Caution(FEW_COMMON_TIMES, at([
-                is_released and n_times < plan.centre_size
-                for is_released, plan in zip(released, plans, strict=True)]))
+            yield Caution(
+                FEW_COMMON_TIMES,
+                at(
+                    [
+                        is_released and n_times < plan.centre_size
+                        for is_released, plan in zip(released, plans, strict=True)
+                    ]
+                ),
+            )
         if data.sizes.fewest_per_curve <= 2:
             yield Caution(ONE_READING, at(released))
         if data.sizes.n_servers > 1:
             yield Caution(SITES_BY_PRECISION, at(released))
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        return ("The bands cover sampling variability and privacy noise, not details finer than "
-                "the released basis functions. Groups or outliers of about the share of a "
-                "percentile, such as 5 % of people at the 95 % curve, do not show in a release and "
-                "can make them miss.")
+        return (
+            "The bands cover sampling variability and privacy noise, not details finer than "
+            "the released basis functions. Groups or outliers of about the share of a "
+            "percentile, such as 5 % of people at the 95 % curve, do not show in a release and "
+            "can make them miss."
+        )
 
     def truth_of(self, data: CurveData) -> Truth | None:
         """The percentile curves that are asked for, read between those that the population states.
@@ -580,16 +701,20 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         def between(rows: Array) -> Array:
             return np.asarray((1 - weight) * rows[below] + weight * rows[below + 1])
 
-        return replace(truth, grid_values=between(truth.grid_values),
-                       node_values=between(truth.node_values))
+        return replace(
+            truth, grid_values=between(truth.grid_values), node_values=between(truth.node_values)
+        )
 
     # -- without protection ---------------------------------------------------------------------
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares of indicators of 25 thresholds, every person with the same weight."""
         curves = np.stack([self._exact(data, k) for k in range(data.n_repeats)])
-        return Fit.exact(PointValues(tuple(drawing_grid().tolist())), curves,
-                         functions=tuple(f"{100 * level:g} %" for level in self.levels))
+        return Fit.exact(
+            PointValues(tuple(drawing_grid().tolist())),
+            curves,
+            functions=tuple(f"{100 * level:g} %" for level in self.levels),
+        )
 
     def _exact(self, data: CurveData, repeat: int) -> Array:
         """Percentile curves of one data set: (T, G)."""
@@ -600,8 +725,9 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         values, times = np.nan_to_num(values), np.nan_to_num(times)
         order = np.argsort(values)
         position = np.cumsum(weights[order]) / max(weights.sum(), 1e-300)
-        heights = np.unique(values[order][np.minimum(
-            np.searchsorted(position, _BASELINE_LEVELS), len(values) - 1)])
+        heights = np.unique(
+            values[order][np.minimum(np.searchsorted(position, _BASELINE_LEVELS), len(values) - 1)]
+        )
         family = self.family_of_waves(data.facts)
         basis = Basis(_BASELINE[family], family=family)
         waves = basis(times) * np.sqrt(weights)[:, None]
@@ -630,6 +756,9 @@ def _numbers(text: str, field: str, example: str) -> Array:
     except ValueError:
         numbers = np.array([np.nan])
     if not np.isfinite(numbers).all():
-        raise InputError(f"{brief(text)} are no numbers with commas between them.", field=field,
-                         hint=f"For example {example}.")
+        raise InputError(
+            f"{brief(text)} are no numbers with commas between them.",
+            field=field,
+            hint=f"For example {example}.",
+        )
     return numbers

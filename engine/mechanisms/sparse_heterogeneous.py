@@ -89,8 +89,12 @@ class StagesPlan(Plan):
     def tuning(self) -> dict[str, Any]:
         of_machine = self.machine_stages[0] if self.machine_stages else None
         stages = {"shared": self.shared, "own": of_machine}
-        return {f"{name}_{constant}": value for name, stage in stages.items() if stage
-                for constant, value in {**stage.rounds.tuning, "residual_clip": stage.clip}.items()}
+        return {
+            f"{name}_{constant}": value
+            for name, stage in stages.items()
+            if stage
+            for constant, value in {**stage.rounds.tuning, "residual_clip": stage.clip}.items()
+        }
 
 
 @mechanisms.register
@@ -136,38 +140,67 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
     dash, marker = "10px,4px", "circle"
     stands_beside = True
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 8 to 10"
-    formula = (r"\hat\beta_i = \hat u + \hat v_i,\qquad \hat v_i \approx \arg\min_{\|v\|_0\le s_1}"
-               r"\tfrac1{n_i}\sum_j (y_{ij}-x_{ij}'\hat u-x_{ij}'v)^2")
+    formula = (
+        r"\hat\beta_i = \hat u + \hat v_i,\qquad \hat v_i \approx \arg\min_{\|v\|_0\le s_1}"
+        r"\tfrac1{n_i}\sum_j (y_{ij}-x_{ij}'\hat u-x_{ij}'v)^2"
+    )
 
     target: str = param(
-        "none", "Confidence intervals", "None: coefficients alone. Coordinates: one 95 % interval "
+        "none",
+        "Confidence intervals",
+        "None: coefficients alone. Coordinates: one 95 % interval "
         "for each coefficient. Band: simultaneous 95 % intervals for all of a machine.",
-        choices=("none", "coordinates", "band"))
+        choices=("none", "coordinates", "band"),
+    )
     fit: str = param(
-        "two_stage", "Fit", "Two stages: shared, then own. Local: each machine alone. Pooled: as "
-        "if machines were alike.", choices=("two_stage", "local", "pooled"))
-    n_shared: int = param(5, "Features that matter everywhere", "A public guess.", low=1, high=500,
-                          symbol="s_0")
-    n_own: int = param(2, "Features that matter on one machine", "A public guess, besides those "
-                       "that matter everywhere.", low=1, high=500, symbol="s_1")
+        "two_stage",
+        "Fit",
+        "Two stages: shared, then own. Local: each machine alone. Pooled: as "
+        "if machines were alike.",
+        choices=("two_stage", "local", "pooled"),
+    )
+    n_shared: int = param(
+        5, "Features that matter everywhere", "A public guess.", low=1, high=500, symbol="s_0"
+    )
+    n_own: int = param(
+        2,
+        "Features that matter on one machine",
+        "A public guess, besides those that matter everywhere.",
+        low=1,
+        high=500,
+        symbol="s_1",
+    )
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return (Trial({"n_shared": 2, "n_own": 1, "rounds": 3}, attains=0.75, why=(
-            "The proof lets all chosen entries of a row be at their clip; with the few features "
-            "here the norm that rows are held to allows fewer.")),)
+        return (
+            Trial(
+                {"n_shared": 2, "n_own": 1, "rounds": 3},
+                attains=0.75,
+                why=(
+                    "The proof lets all chosen entries of a row be at their clip; with the few features "
+                    "here the norm that rows are held to allows fewer."
+                ),
+            ),
+        )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return ((cls.label, {}), ("Each machine alone", {"fit": "local"}),
-                ("All rows as if machines were alike", {"fit": "pooled"}),
-                ("Intervals on every machine", {"target": "coordinates"}))
+        return (
+            (cls.label, {}),
+            ("Each machine alone", {"fit": "local"}),
+            ("All rows as if machines were alike", {"fit": "pooled"}),
+            ("Intervals on every machine", {"target": "coordinates"}),
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.fit == "pooled" and self.target != "none":
-            raise InputError("Intervals for a machine need coefficients of that machine.",
-                             field="target", hint="Choose two stages or local.")
+            raise InputError(
+                "Intervals for a machine need coefficients of that machine.",
+                field="target",
+                hint="Choose two stages or local.",
+            )
 
     @property
     def n_kept(self) -> int:
@@ -175,51 +208,99 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def fitted(self, data: Data, plans: Sequence[StagesPlan], draws: int,
-            rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: Data, plans: Sequence[StagesPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """Both stages, and limits where they are asked for; machines are the functions."""
         return self.from_centre(data, plans, draws, rng, self._fit_rows)
 
-    def _fit_rows(self, data: SampleData, plans: Sequence[StagesPlan], draws: int,
-                  rng: np.random.Generator) -> Fit:
+    def _fit_rows(
+        self, data: SampleData, plans: Sequence[StagesPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         pooled = self.averages(data, plans[0].constants)
         machines = [pooled.of_machine(k) for k in range(data.sizes.n_servers)]
         return self._fit_averages(pooled, machines, plans, data.n_repeats, draws, rng)
 
-    def estimate(self, pooled: Averages, machines: Sequence[Averages],
-                 plans: Sequence[StagesPlan], repeats: int, draws: int,
-                 rng: np.random.Generator) -> Estimate:
+    def estimate(
+        self,
+        pooled: Averages,
+        machines: Sequence[Averages],
+        plans: Sequence[StagesPlan],
+        repeats: int,
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
         """Estimate both parts once rows can be averaged; for studies, from moments without rows."""
         return self.estimate_of(
-            plans, self._fit_averages(pooled, machines, plans, repeats, draws, rng))
+            plans, self._fit_averages(pooled, machines, plans, repeats, draws, rng)
+        )
 
-    def _fit_averages(self, pooled: Averages, machines: Sequence[Averages],
-                      plans: Sequence[StagesPlan], repeats: int, draws: int,
-                      rng: np.random.Generator) -> Fit:
+    def _fit_averages(
+        self,
+        pooled: Averages,
+        machines: Sequence[Averages],
+        plans: Sequence[StagesPlan],
+        repeats: int,
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Fit:
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
         no_part, row = np.zeros((repeats, 1, plan.size)), plan.constants.row
-        shared = no_part if plan.shared is None else _descent(
-            pooled, no_part, [each.shared for each in plans if each.shared], row, columns, rng,
-            SHARED)
-        vectors = [shared if not plan.machine_stages else shared + _descent(
-            machine, shared, [each.machine_stages[k] for each in plans], row, columns, rng,
-            _of_machine(k))
-            for k, machine in enumerate(machines)]
+        shared = (
+            no_part
+            if plan.shared is None
+            else _descent(
+                pooled,
+                no_part,
+                [each.shared for each in plans if each.shared],
+                row,
+                columns,
+                rng,
+                SHARED,
+            )
+        )
+        vectors = [
+            shared
+            if not plan.machine_stages
+            else shared
+            + _descent(
+                machine,
+                shared,
+                [each.machine_stages[k] for each in plans],
+                row,
+                columns,
+                rng,
+                _of_machine(k),
+            )
+            for k, machine in enumerate(machines)
+        ]
         corrected = self._corrected(pooled, machines, vectors, plans, columns, rng)
         if corrected:
-            vectors = [placed(each.values, plan.places, plan.size, machine)
-                       for each, machine in zip(corrected, vectors, strict=True)]
+            vectors = [
+                placed(each.values, plan.places, plan.size, machine)
+                for each, machine in zip(corrected, vectors, strict=True)
+            ]
         coefficients = np.stack(vectors, axis=2)
         return Fit(
-            basis=Coordinates(plan.size), coefficients=columns.released(coefficients),
-            unprotected=columns.quiet(coefficients), functions=_names(len(machines)),
+            basis=Coordinates(plan.size),
+            coefficients=columns.released(coefficients),
+            unprotected=columns.quiet(coefficients),
+            functions=_names(len(machines)),
             intervals=self._limits(corrected, plan, columns),
             cautions=self.cautions(corrected, columns, plan.centre_noise_sd is not None)
-            if corrected else ())
+            if corrected
+            else (),
+        )
 
-    def _corrected(self, pooled: Averages, machines: Sequence[Averages], vectors: Sequence[Array],
-                   plans: Sequence[StagesPlan], columns: Columns, rng: np.random.Generator
-                   ) -> list[Corrected]:
+    def _corrected(
+        self,
+        pooled: Averages,
+        machines: Sequence[Averages],
+        vectors: Sequence[Array],
+        plans: Sequence[StagesPlan],
+        columns: Columns,
+        rng: np.random.Generator,
+    ) -> list[Corrected]:
         """β̃ of every machine, β̂ where limits are refused; none where none are asked for."""
         plan, bound = plans[0], None
         if not plan.noise:
@@ -230,48 +311,84 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
             if directions.gram is not None:
                 bound = Distance.bounded(vector, plan.constants.radius)
             rows = FittedRows(machine, vector, plan.constants.residual, plan.constants.guess)
-            corrected = correct(rows, directions, plan.places, [plan.noise[k] for plan in plans],
-                                columns, rng, bound, are_alike=False)
-            out.append(replace(corrected, values=np.where(
-                corrected.is_refused[..., None], vector[..., plan.places], corrected.values)))
+            corrected = correct(
+                rows,
+                directions,
+                plan.places,
+                [plan.noise[k] for plan in plans],
+                columns,
+                rng,
+                bound,
+                are_alike=False,
+            )
+            out.append(
+                replace(
+                    corrected,
+                    values=np.where(
+                        corrected.is_refused[..., None], vector[..., plan.places], corrected.values
+                    ),
+                )
+            )
         return out
 
-    def _directions(self, pooled: Averages, plans: Sequence[StagesPlan], columns: Columns,
-                    rng: np.random.Generator) -> Directions:
+    def _directions(
+        self,
+        pooled: Averages,
+        plans: Sequence[StagesPlan],
+        columns: Columns,
+        rng: np.random.Generator,
+    ) -> Directions:
         """Of all machines, from all rows."""
         plan, noises = plans[0], [each.noise[0] for each in plans]
         if plan.is_one:
-            return one_direction(pooled, int(plan.places[0]), plan.size, plan.constants, noises,
-                                 columns, rng)
-        return several_directions(noisy_gram(pooled, plan.constants, noises, columns, rng),
-                                  plan.places, columns.per_budget([each.gram for each in noises]))
+            return one_direction(
+                pooled, int(plan.places[0]), plan.size, plan.constants, noises, columns, rng
+            )
+        return several_directions(
+            noisy_gram(pooled, plan.constants, noises, columns, rng),
+            plan.places,
+            columns.per_budget([each.gram for each in noises]),
+        )
 
-    def _limits(self, corrected: Sequence[Corrected], plan: StagesPlan, columns: Columns
-                ) -> Intervals | None:
+    def _limits(
+        self, corrected: Sequence[Corrected], plan: StagesPlan, columns: Columns
+    ) -> Intervals | None:
         if not corrected:
             return None
-        each = [self.limits_around(entries, plan.places, plan.size, columns.released)
-                for entries in corrected]
-        centre, half, error = (np.stack([getattr(limits, name) for limits in each], axis=3)
-                               for name in ("centre", "half_width", "error"))
+        each = [
+            self.limits_around(entries, plan.places, plan.size, columns.released)
+            for entries in corrected
+        ]
+        centre, half, error = (
+            np.stack([getattr(limits, name) for limits in each], axis=3)
+            for name in ("centre", "half_width", "error")
+        )
         return Intervals(centre, half, error, each[0].kind)
 
     def exact_fit(self, data: Data) -> Fit:
         """Least squares on the best features in both stages, neither clipped nor noised."""
         pooled, sizes = self.averages(data), data.sizes
-        first, second = (min(count, sizes.n_covariates)
-                         for count in (self._kept_first, self._kept_second))
+        first, second = (
+            min(count, sizes.n_covariates) for count in (self._kept_first, self._kept_second)
+        )
         machines = [pooled.of_machine(k).rows for k in range(sizes.n_servers)]
-        shared = (np.zeros((data.n_repeats, sizes.n_covariates)) if self.fit == "local"
-                  else settled(pooled.rows, first))
+        shared = (
+            np.zeros((data.n_repeats, sizes.n_covariates))
+            if self.fit == "local"
+            else settled(pooled.rows, first)
+        )
         if self.fit == "pooled":
             vectors = [shared] * len(machines)
         else:  # what is left of a machine's responses once the shared part x'u is taken off
-            left = [replace(rows, y=rows.y - (rows.x @ shared[..., None])[..., 0])
-                    for rows in machines]
+            left = [
+                replace(rows, y=rows.y - (rows.x @ shared[..., None])[..., 0]) for rows in machines
+            ]
             vectors = [shared + settled(rows, second) for rows in left]
-        return Fit.exact(Coordinates(sizes.n_covariates), np.stack(vectors, axis=1),
-                         functions=_names(sizes.n_servers))
+        return Fit.exact(
+            Coordinates(sizes.n_covariates),
+            np.stack(vectors, axis=1),
+            functions=_names(sizes.n_servers),
+        )
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
@@ -294,49 +411,109 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
         sizes, facts = public.sizes, public.facts
         per_machine = sizes.n_curves_per_server
         if not all(per_machine):
-            raise InputError("Every machine needs at least one row.", field="server",
-                             hint="Number machines without gaps.")
+            raise InputError(
+                "Every machine needs at least one row.",
+                field="server",
+                hint="Number machines without gaps.",
+            )
         c, is_one = self.constants(sizes, facts), self.is_one(sizes)
         centre = self.planned_centre(public, budgets, accounting.smallest_rho(budgets))
         rho, shares = centre.rest, self.shares(sizes)
         first, second = self._stage_shares(1.0 if self.target == "none" else shares.coefficients)
-        shared = self._stage(sizes, facts, self._kept_first, _WIDER * c.residual, c, first * rho,
-                             sizes.n_curves) if first else None
-        stages = tuple(self._stage(sizes, facts, self._kept_second, c.residual, c, second * rho, n)
-                    for n in per_machine) if second else ()
-        noises = () if self.target == "none" else tuple(
-            self.noises(facts, c, rho, (sizes.n_curves, n), shares, centre) for n in per_machine)
+        shared = (
+            self._stage(
+                sizes, facts, self._kept_first, _WIDER * c.residual, c, first * rho, sizes.n_curves
+            )
+            if first
+            else None
+        )
+        stages = (
+            tuple(
+                self._stage(sizes, facts, self._kept_second, c.residual, c, second * rho, n)
+                for n in per_machine
+            )
+            if second
+            else ()
+        )
+        noises = (
+            ()
+            if self.target == "none"
+            else tuple(
+                self.noises(facts, c, rho, (sizes.n_curves, n), shares, centre) for n in per_machine
+            )
+        )
         spends: list[Spend] = [*centre.spends]
         for server, budget in enumerate(budgets):
             spends += _stage_lines(shared, server, budget, SHARED) if shared else []
             if stages:
                 spends += _stage_lines(stages[server], server, budget, _of_machine(server))
             if noises:
-                spends += inference_lines(c, shares, rho, sizes.n_curves, per_machine[server],
-                                          is_one, server, budget)
-        return StagesPlan(sizes.n_covariates, self.places(sizes), is_one, c, shared, stages, noises,
-                          centre.deviation, spends=tuple(spends))
+                spends += inference_lines(
+                    c, shares, rho, sizes.n_curves, per_machine[server], is_one, server, budget
+                )
+        return StagesPlan(
+            sizes.n_covariates,
+            self.places(sizes),
+            is_one,
+            c,
+            shared,
+            stages,
+            noises,
+            centre.deviation,
+            spends=tuple(spends),
+        )
 
     def _stage_shares(self, total: float) -> tuple[float, float]:
         """Of the budget, for the shared stage and for a machine's own."""
         first = {"two_stage": SHARED_SHARE, "local": 0.0, "pooled": 1.0}[self.fit]
         return first * total, (1 - first) * total
 
-    def _stage(self, sizes: Sizes, facts: PublicFacts, sparsity: int, clip: float, c: Constants,
-               rho: float, n: int) -> Stage:
-        return Stage(Thresholding.planned(
-            self.descent(sizes, facts, sparsity), self.step_size is not None, LAW,
-            RowClips(clip, c.feature, c.row), n, sizes.n_covariates, rho), clip)
+    def _stage(
+        self,
+        sizes: Sizes,
+        facts: PublicFacts,
+        sparsity: int,
+        clip: float,
+        c: Constants,
+        rho: float,
+        n: int,
+    ) -> Stage:
+        return Stage(
+            Thresholding.planned(
+                self.descent(sizes, facts, sparsity),
+                self.step_size is not None,
+                LAW,
+                RowClips(clip, c.feature, c.row),
+                n,
+                sizes.n_covariates,
+                rho,
+            ),
+            clip,
+        )
 
 
-def _descent(averages: Averages, start: Array, stages: Sequence[Stage], row: float,
-             columns: Columns, rng: np.random.Generator, subject: Subject) -> Array:
+def _descent(
+    averages: Averages,
+    start: Array,
+    stages: Sequence[Stage],
+    row: float,
+    columns: Columns,
+    rng: np.random.Generator,
+    subject: Subject,
+) -> Array:
     """Rounds for what is to be added to `start` (repeats, columns, d)."""
     rounds, clip = [stage.rounds for stage in stages], stages[0].clip
     pace = rounds[0].pace(averages, row, rounds, columns, rng, subject)
-    return descend(partial(_gradient_beside, averages, start, clip),
-                   (columns.repeats, columns.draws, start.shape[-1]), rounds[0].descent, LAW,
-                   [each.scales for each in rounds], rng, subject, pace)
+    return descend(
+        partial(_gradient_beside, averages, start, clip),
+        (columns.repeats, columns.draws, start.shape[-1]),
+        rounds[0].descent,
+        LAW,
+        [each.scales for each in rounds],
+        rng,
+        subject,
+        pace,
+    )
 
 
 def _gradient_beside(averages: Averages, start: Array, clip: float, vectors: Array) -> Array:

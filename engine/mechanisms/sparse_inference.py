@@ -139,70 +139,123 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
     dash, marker = "4px,2px", "x"
     stands_beside = True
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 2 to 7"
-    formula = (r"\tilde\beta = \hat\beta + \tfrac1{\hat P}\hat\Theta^{1/2}\Big(\tfrac1N\sum_{i,j}"
-               r"[\hat\Theta^{1/2}x_{ij}]_W[y_{ij}-x_{ij}'\hat\beta]_R + sZ\Big),\qquad "
-               r"\tilde\beta_k \pm 1.96\,\sqrt{\hat C_{kk}}")
+    formula = (
+        r"\tilde\beta = \hat\beta + \tfrac1{\hat P}\hat\Theta^{1/2}\Big(\tfrac1N\sum_{i,j}"
+        r"[\hat\Theta^{1/2}x_{ij}]_W[y_{ij}-x_{ij}'\hat\beta]_R + sZ\Big),\qquad "
+        r"\tilde\beta_k \pm 1.96\,\sqrt{\hat C_{kk}}"
+    )
 
-    sparsity: int = param(5, "Features kept", "How many coefficients are not zero. A public guess: "
-                          "more needs more noise on each.", low=1, high=500, symbol="s")
+    sparsity: int = param(
+        5,
+        "Features kept",
+        "How many coefficients are not zero. A public guess: more needs more noise on each.",
+        low=1,
+        high=500,
+        symbol="s",
+    )
     pilot: str = param(
-        "auto", "First estimate", "Moments: the best features by noisy moments, whatever their "
+        "auto",
+        "First estimate",
+        "Moments: the best features by noisy moments, whatever their "
         "correlation. Thresholding: private hard thresholding, as published. Auto: moments where "
-        "their noise allows it.", choices=PILOTS)
+        "their noise allows it.",
+        choices=PILOTS,
+    )
     conservative: bool = param(
-        False, "Worst-case bias", "Widens intervals by the paper’s bound on the remaining bias. It "
-        "is hundreds of times too wide at common sizes.")
+        False,
+        "Worst-case bias",
+        "Widens intervals by the paper’s bound on the remaining bias. It "
+        "is hundreds of times too wide at common sizes.",
+    )
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return tuple(Trial(settings, AMPLE, 0.6, SEVERAL_STEPS) for settings in (
-            {"pilot": "moments"},
-            {"sparsity": 2, "rounds": 3, "features": "1", "directions": "column"},
-            {"pilot": "moments", "centre": "released"}))
+        return tuple(
+            Trial(settings, AMPLE, 0.6, SEVERAL_STEPS)
+            for settings in (
+                {"pilot": "moments"},
+                {"sparsity": 2, "rounds": 3, "features": "1", "directions": "column"},
+                {"pilot": "moments", "centre": "released"},
+            )
+        )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return (("Intervals, each coefficient on its own", {}),
-                ("Interval for one coefficient, as published",
-                 {"features": "1", "directions": "column", "pilot": "thresholding"}),
-                ("Band around all coefficients", {"target": "band"}))
+        return (
+            ("Intervals, each coefficient on its own", {}),
+            (
+                "Interval for one coefficient, as published",
+                {"features": "1", "directions": "column", "pilot": "thresholding"},
+            ),
+            ("Band around all coefficients", {"target": "band"}),
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pilot == "moments" and self.directions == "column":
-            raise InputError("A first estimate from moments needs the Gram matrix.", field="pilot",
-                             hint="Choose hard thresholding, or the Gram matrix.")
+            raise InputError(
+                "A first estimate from moments needs the Gram matrix.",
+                field="pilot",
+                hint="Choose hard thresholding, or the Gram matrix.",
+            )
         if self.conservative and self.directions == "column":
-            raise InputError("The bound on the bias needs the Gram matrix.", field="conservative",
-                             hint="Choose the Gram matrix, or leave the bound out.")
+            raise InputError(
+                "The bound on the bias needs the Gram matrix.",
+                field="conservative",
+                hint="Choose the Gram matrix, or leave the bound out.",
+            )
 
     # -- releases ---------------------------------------------------------------------------
 
-    def fitted(self, data: Data, plans: Sequence[InferencePlan], draws: int,
-            rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: Data, plans: Sequence[InferencePlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """A first estimate, then what takes off its bias, with limits; see `Mechanism.fitted`."""
-        return self.from_centre(data, plans, draws, rng, lambda rows, *asked: self.fit_averages(
-            self.averages(rows, plans[0].constants), asked[0], rows.n_repeats, *asked[1:]))
+        return self.from_centre(
+            data,
+            plans,
+            draws,
+            rng,
+            lambda rows, *asked: self.fit_averages(
+                self.averages(rows, plans[0].constants), asked[0], rows.n_repeats, *asked[1:]
+            ),
+        )
 
-    def fit_alike(self, averages: Averages, plans: Sequence[InferencePlan], repeats: int,
-                   draws: int, rng: np.random.Generator) -> Fit:
+    def fit_alike(
+        self,
+        averages: Averages,
+        plans: Sequence[InferencePlan],
+        repeats: int,
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Fit:
         """By plans whose first estimates are of the same kind."""
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
         vectors, directions, corrected = self.parts(averages, plans, columns, rng)
         refused = corrected.is_refused[..., None]
         centre = np.where(refused, vectors[..., plan.places], corrected.values)
         coefficients = placed(centre, plan.places, plan.size, vectors)
-        limits = self.limits_around(replace(corrected, values=centre), plan.places, plan.size,
-                                    columns.released)
+        limits = self.limits_around(
+            replace(corrected, values=centre), plan.places, plan.size, columns.released
+        )
         if self.conservative:
             bound = columns.released(self._bias_bounds(vectors, directions, plans, columns))
             limits = replace(limits, half_width=limits.half_width + bound[..., None])
-        return Fit(basis=Coordinates(plan.size), coefficients=columns.released(coefficients),
-                   unprotected=columns.quiet(coefficients), intervals=limits,
-                   cautions=self.cautions([corrected], columns, plan.centre_noise_sd is not None))
+        return Fit(
+            basis=Coordinates(plan.size),
+            coefficients=columns.released(coefficients),
+            unprotected=columns.quiet(coefficients),
+            intervals=limits,
+            cautions=self.cautions([corrected], columns, plan.centre_noise_sd is not None),
+        )
 
-    def parts(self, averages: Averages, plans: Sequence[InferencePlan], columns: Columns,
-              rng: np.random.Generator) -> tuple[Array, Directions, Corrected]:
+    def parts(
+        self,
+        averages: Averages,
+        plans: Sequence[InferencePlan],
+        columns: Columns,
+        rng: np.random.Generator,
+    ) -> tuple[Array, Directions, Corrected]:
         """A first estimate, what it is corrected along, and the corrected entries.
 
         Returns
@@ -216,42 +269,74 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         plan, noises, c = plans[0], [each.noise for each in plans], plans[0].constants
         if plan.is_one:
             vectors = self._thresholded(averages, plans, columns, rng)
-            directions = one_direction(averages, int(plan.places[0]), plan.size, c, noises,
-                                       columns, rng)
+            directions = one_direction(
+                averages, int(plan.places[0]), plan.size, c, noises, columns, rng
+            )
             rows = FittedRows(averages, vectors, c.residual, c.guess)
             return vectors, directions, correct(rows, directions, plan.places, noises, columns, rng)
         gram = noisy_gram(averages, c, noises, columns, rng)
         deviation = columns.per_budget([each.gram for each in noises])
         directions = several_directions(gram, plan.places, deviation)
         pilot = self._pilot(averages, gram, deviation, plans, columns, rng)
-        corrected = correct(FittedRows(averages, pilot.vectors, c.residual, c.guess), directions,
-                            plan.places, noises, columns, rng, pilot.distance)
+        corrected = correct(
+            FittedRows(averages, pilot.vectors, c.residual, c.guess),
+            directions,
+            plan.places,
+            noises,
+            columns,
+            rng,
+            pilot.distance,
+        )
         if plan.stage is not None:  # the matrix that directions come from has served once before
             corrected = corrected.less(bias_of_shared_noise(directions, pilot.vectors))
         return pilot.vectors, directions, corrected
 
-    def _pilot(self, averages: Averages, gram: Array, deviation: Array,
-               plans: Sequence[InferencePlan], columns: Columns, rng: np.random.Generator
-               ) -> Pilot:
+    def _pilot(
+        self,
+        averages: Averages,
+        gram: Array,
+        deviation: Array,
+        plans: Sequence[InferencePlan],
+        columns: Columns,
+        rng: np.random.Generator,
+    ) -> Pilot:
         plan = plans[0]
         if plan.stage is not None:
-            stage = replace(plan.stage, deviations=tuple(
-                each.stage.deviations[0] for each in plans if each.stage))
+            stage = replace(
+                plan.stage,
+                deviations=tuple(each.stage.deviations[0] for each in plans if each.stage),
+            )
             everything = several_directions(gram, np.arange(plan.size), deviation)
             return from_moments(averages, everything, plan.sparsity, [stage], columns, rng)
         vectors = self._thresholded(averages, plans, columns, rng)
         return Pilot(vectors, Distance.bounded(vectors, plan.constants.radius))
 
-    def _thresholded(self, averages: Averages, plans: Sequence[InferencePlan], columns: Columns,
-                     rng: np.random.Generator) -> Array:
+    def _thresholded(
+        self,
+        averages: Averages,
+        plans: Sequence[InferencePlan],
+        columns: Columns,
+        rng: np.random.Generator,
+    ) -> Array:
         c, rounds = plans[0].constants, [each.thresholding for each in plans if each.thresholding]
         pace = rounds[0].pace(averages, c.row, rounds, columns, rng)
-        return descend(partial(averages.gradient, clip=c.residual),
-                       (columns.repeats, columns.draws, plans[0].size), rounds[0].descent, LAW,
-                       [each.scales for each in rounds], rng, pace=pace)
+        return descend(
+            partial(averages.gradient, clip=c.residual),
+            (columns.repeats, columns.draws, plans[0].size),
+            rounds[0].descent,
+            LAW,
+            [each.scales for each in rounds],
+            rng,
+            pace=pace,
+        )
 
-    def _bias_bounds(self, vectors: Array, directions: Directions,
-                     plans: Sequence[InferencePlan], columns: Columns) -> Array:
+    def _bias_bounds(
+        self,
+        vectors: Array,
+        directions: Directions,
+        plans: Sequence[InferencePlan],
+        columns: Columns,
+    ) -> Array:
         """The paper's bound on the bias that is left, from what was published: (repeats, columns).
 
         Zero in the column without noise.
@@ -259,10 +344,14 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         assert directions.gram is not None
         sparsity, n = plans[0].sparsity, plans[0].n
         largest, smallest = on_supports(directions.gram, vectors, sparsity)
-        budgets = [min((line.budget for line in plan.spends), key=lambda budget: budget.epsilon)
-                 for plan in plans]
-        units = [bias_unit(sparsity, plans[0].size, n, budget.epsilon, budget.delta)
-                 for budget in budgets]
+        budgets = [
+            min((line.budget for line in plan.spends), key=lambda budget: budget.epsilon)
+            for plan in plans
+        ]
+        units = [
+            bias_unit(sparsity, plans[0].size, n, budget.epsilon, budget.delta)
+            for budget in budgets
+        ]
         return bias_factor(largest, smallest) * columns.per_budget(units)
 
     def exact_fit(self, data: Data) -> Fit:
@@ -274,13 +363,22 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         c = replace(self.constants(data.sizes, data.facts), residual=math.inf)
         directions = several_directions(moments.gram()[:, None], places, np.zeros(1))
         unbiased = Distance(np.zeros_like(vectors), np.zeros((*vectors.shape, size)))
-        corrected = correct(FittedRows(moments, vectors, c.residual, c.guess), directions, places,
-                            [], columns, np.random.default_rng(0), unbiased)
+        corrected = correct(
+            FittedRows(moments, vectors, c.residual, c.guess),
+            directions,
+            places,
+            [],
+            columns,
+            np.random.default_rng(0),
+            unbiased,
+        )
         coefficients = placed(corrected.values, places, size, vectors)
-        return Fit(basis=Coordinates(size), coefficients=coefficients[None],
-                   unprotected=coefficients[None, :, 0],
-                   intervals=self.limits_around(corrected, places, size,
-                                                lambda values: values[None]))
+        return Fit(
+            basis=Coordinates(size),
+            coefficients=coefficients[None],
+            unprotected=coefficients[None, :, 0],
+            intervals=self.limits_around(corrected, places, size, lambda values: values[None]),
+        )
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
@@ -306,18 +404,41 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
             stage = Stage(c.response, (stage_noise(c.response, n, first),))
         else:
             rounds = Thresholding.planned(
-                self.descent(sizes, facts, self.sparsity), self.step_size is not None, LAW,
-                RowClips(c.residual, c.feature, c.row), n, sizes.n_covariates, first)
+                self.descent(sizes, facts, self.sparsity),
+                self.step_size is not None,
+                LAW,
+                RowClips(c.residual, c.feature, c.row),
+                n,
+                sizes.n_covariates,
+                first,
+            )
         spends = [*centre.spends, *([] if rounds is None else rounds.lines(LAW, budgets))]
         for server, budget in enumerate(budgets):
             if stage is not None:
-                spends.append(line(_FIRST_AVERAGES, 2 * ball(sizes.n_covariates) * c.response / n,
-                                   first, server, budget, WHY))
+                spends.append(
+                    line(
+                        _FIRST_AVERAGES,
+                        2 * ball(sizes.n_covariates) * c.response / n,
+                        first,
+                        server,
+                        budget,
+                        WHY,
+                    )
+                )
             spends += inference_lines(c, shares, rho, n, n, is_one, server, budget)
         return InferencePlan(
-            n, sizes.n_covariates, self.places(sizes), is_one,
-            min(self.sparsity, sizes.n_covariates), stage, rounds, c, noises,
-            centre.deviation, spends=tuple(spends))
+            n,
+            sizes.n_covariates,
+            self.places(sizes),
+            is_one,
+            min(self.sparsity, sizes.n_covariates),
+            stage,
+            rounds,
+            c,
+            noises,
+            centre.deviation,
+            spends=tuple(spends),
+        )
 
     def _takes_moments(self, noises: NoiseDeviations, sizes: Sizes) -> bool:
         if self.pilot == "auto":

@@ -58,11 +58,15 @@ class SparseMeanLaplace(UntrustedMean):
     protects = Unit.ROW
     noise_law = NoiseLaw.LAPLACE
     step = Step("averages")
-    why = ("Protected is one row: replacing it moves each average by at most its sensitivity. A "
-           "machine with n rows is protected as a whole with nε only.")
+    why = (
+        "Protected is one row: replacing it moves each average by at most its sensitivity. A "
+        "machine with n rows is protected as a whole with nε only."
+    )
     reference = "clipped averages with Laplace noise; derived for this project"
-    formula = (r"\hat\mu_j = \sum_i w_{ij}\big(\overline{x_{ij}} + "
-               r"\tfrac{2Bk}{n_i\varepsilon} L_{ij}\big),\qquad L_{ij} \sim \mathrm{Lap}(1)")
+    formula = (
+        r"\hat\mu_j = \sum_i w_{ij}\big(\overline{x_{ij}} + "
+        r"\tfrac{2Bk}{n_i\varepsilon} L_{ij}\big),\qquad L_{ij} \sim \mathrm{Lap}(1)"
+    )
 
     def usual_per_machine(self, sizes: Sizes, epsilon: float, facts: PublicFacts) -> int:
         """The k of the least error at the average number of rows, enough to ask for everything."""

@@ -57,11 +57,15 @@ class SparseMeanSigns(UntrustedMean):
     protects = Unit.MACHINE
     noise_law = NoiseLaw.BITS
     step = Step("signs")
-    why = ("Protected are all rows of a machine together: whatever they are, each bit is turned "
-           "round with the same chance.")
+    why = (
+        "Protected are all rows of a machine together: whatever they are, each bit is turned "
+        "round with the same chance."
+    )
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, appendix A.2; Warner (1965)"
-    formula = (r"\hat\mu_j = \sigma\sqrt{2/n}\;\mathrm{erf}^{-1}\Big("
-               r"\frac{e^{\varepsilon/l}+1}{e^{\varepsilon/l}-1}\,\overline{B_j}\Big)")
+    formula = (
+        r"\hat\mu_j = \sigma\sqrt{2/n}\;\mathrm{erf}^{-1}\Big("
+        r"\frac{e^{\varepsilon/l}+1}{e^{\varepsilon/l}-1}\,\overline{B_j}\Big)"
+    )
 
     def usual_per_machine(self, sizes: Sizes, epsilon: float, facts: PublicFacts) -> int:
         """One bit for each whole unit of ε: max(1, ⌊ε⌋), at most d."""

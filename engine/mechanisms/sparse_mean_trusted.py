@@ -87,35 +87,51 @@ class SparseMeanTrusted(Mechanism[SampleData, CentrePlan]):
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287; Durfee and Rogers (2019)"
     formula = r"\hat\mu = P_S\big(\bar x + Z\big),\qquad S = \mathrm{top}_s(|\bar x_j| + G_j)"
 
-    sparsity: int = param(5, "Means kept", "The largest, so many of them; stated, not from the "
-                          "data.", low=1, high=500, symbol="s")
+    sparsity: int = param(
+        5,
+        "Means kept",
+        "The largest, so many of them; stated, not from the data.",
+        low=1,
+        high=500,
+        symbol="s",
+    )
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
         return (Trial(budget=Budget(0.8, 1e-3)), Trial(budget=Budget(0.8)))
 
-    def fitted(self, data: SampleData, plans: Sequence[CentrePlan], draws: int,
-            rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: SampleData, plans: Sequence[CentrePlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """The mean of all rows, its largest entries chosen and noised; see `Mechanism.fitted`."""
         pooled = self.without_noise(data)
         streams = dict(zip((GUMBEL.key, ONE_SHOT.key), rng.spawn(2), strict=True))
         shape = (data.n_repeats, draws, pooled.shape[-1])
-        noise = {law.key: selection.draw(law, plans[0].n_selected, shape, streams[law.key])
-                 for law in {plan.law.key: plan.law for plan in plans}.values()}
+        noise = {
+            law.key: selection.draw(law, plans[0].n_selected, shape, streams[law.key])
+            for law in {plan.law.key: plan.law for plan in plans}.values()
+        }
         quiet = hard_threshold(pooled, plans[0].n_selected)
-        fit = Fit(basis=Coordinates(shape[-1]), unprotected=np.stack([quiet] * len(plans)),
-                  coefficients=np.stack([self.means_of(pooled[:, None], plan, noise[plan.law.key])
-                                         for plan in plans]))
+        fit = Fit(
+            basis=Coordinates(shape[-1]),
+            unprotected=np.stack([quiet] * len(plans)),
+            coefficients=np.stack(
+                [self.means_of(pooled[:, None], plan, noise[plan.law.key]) for plan in plans]
+            ),
+        )
         sampling = data.facts.reading_sd / math.sqrt(data.n_curves)
-        deviations = [math.hypot(sampling, plan.scales.choice,
-                                 plan.law.value_deviation * plan.scales.values) for plan in plans]
+        deviations = [
+            math.hypot(sampling, plan.scales.choice, plan.law.value_deviation * plan.scales.values)
+            for plan in plans
+        ]
         return with_left_out(fit, deviations, plans[0].n_selected)
 
     def exact_fit(self, data: SampleData) -> Fit:
         """The largest means of all rows together."""
         size = data.sizes.n_covariates
-        return Fit.exact(Coordinates(size), hard_threshold(
-            self.without_noise(data), min(self.sparsity, size)))
+        return Fit.exact(
+            Coordinates(size), hard_threshold(self.without_noise(data), min(self.sparsity, size))
+        )
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CentrePlan:
         """The law and the scales of the noise.
@@ -130,17 +146,24 @@ class SparseMeanTrusted(Mechanism[SampleData, CentrePlan]):
         sparsity, feature_bound = min(self.sparsity, sizes.n_covariates), bound(sizes, facts)
         mean_sensitivity = 2 * feature_bound / sizes.n_curves
         if any(budget.is_pure and budget.is_private for budget in budgets):
-            scale = selection.pure_one_shot_scale(sparsity, mean_sensitivity,
-                                                  min(b.epsilon for b in budgets))
+            scale = selection.pure_one_shot_scale(
+                sparsity, mean_sensitivity, min(b.epsilon for b in budgets)
+            )
             law, scales = ONE_SHOT, Scales(scale, scale)
         else:
-            law, scales = GUMBEL, selection.scales_of(GUMBEL, sparsity, mean_sensitivity,
-                                                      accounting.smallest_rho(budgets))
-        return CentrePlan(law, sparsity, mean_sensitivity, scales, feature_bound,
-                          largest_mean(facts), budgets)
+            law, scales = (
+                GUMBEL,
+                selection.scales_of(
+                    GUMBEL, sparsity, mean_sensitivity, accounting.smallest_rho(budgets)
+                ),
+            )
+        return CentrePlan(
+            law, sparsity, mean_sensitivity, scales, feature_bound, largest_mean(facts), budgets
+        )
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float:
         """Variance of the noise in the kept means, in squared response units."""
         plan: CentrePlan = self.plan(Public(sizes, facts), budgets)
         return plan.n_selected * (plan.law.value_deviation * plan.scales.values) ** 2
@@ -166,25 +189,45 @@ class SparseMeanTrusted(Mechanism[SampleData, CentrePlan]):
         (repeats, draws, d)
         """
         transcript.weighed(transcript.CENTRE, MEANS, pooled, plan.law, plan.n_selected, plan.scales)
-        noisy = selection.noisy_hard_threshold(pooled, plan.n_selected, plan.scales.choice,
-                                               plan.scales.values, noise)
+        noisy = selection.noisy_hard_threshold(
+            pooled, plan.n_selected, plan.scales.choice, plan.scales.values, noise
+        )
         deviation = plan.law.value_deviation * plan.scales.values
-        sent = transcript.sent(transcript.CENTRE, MEANS, noisy,
-                               np.where(noisy == 0, 0.0, deviation))
+        sent = transcript.sent(
+            transcript.CENTRE, MEANS, noisy, np.where(noisy == 0, 0.0, deviation)
+        )
         return np.clip(sent, -plan.largest_mean, plan.largest_mean)
 
     def ledger(self, plan: CentrePlan) -> tuple[Spend, ...]:
         """Two lines of the one centre, repeated for every machine."""
-        lines = [Spend(
-            step=step, server=0, sensitivity=(plan.sensitivity,), noise_scale=(scale,),
-            count=1, composition=Composition.SEQUENTIAL, budget=plan.budgets[0], **cost,
-            unit=Unit.ROW, norm="ℓ∞", noise=_noise(plan, step),
-            why=("Protected is one row: replacing it moves each entry of the mean by at most "
-                 "its sensitivity. One noise for all; the smallest budget is used."))
-            for step, scale, cost in ((CHOICE, plan.scales.choice, _choice_cost(plan)),
-                                      (VALUES, plan.scales.values, _value_cost(plan)))]
-        return tuple(line.at(server, budget=budget)
-                     for server, budget in enumerate(plan.budgets) for line in lines)
+        lines = [
+            Spend(
+                step=step,
+                server=0,
+                sensitivity=(plan.sensitivity,),
+                noise_scale=(scale,),
+                count=1,
+                composition=Composition.SEQUENTIAL,
+                budget=plan.budgets[0],
+                **cost,
+                unit=Unit.ROW,
+                norm="ℓ∞",
+                noise=_noise(plan, step),
+                why=(
+                    "Protected is one row: replacing it moves each entry of the mean by at most "
+                    "its sensitivity. One noise for all; the smallest budget is used."
+                ),
+            )
+            for step, scale, cost in (
+                (CHOICE, plan.scales.choice, _choice_cost(plan)),
+                (VALUES, plan.scales.values, _value_cost(plan)),
+            )
+        ]
+        return tuple(
+            line.at(server, budget=budget)
+            for server, budget in enumerate(plan.budgets)
+            for line in lines
+        )
 
 
 def _noise(plan: CentrePlan, step: Step) -> NoiseLaw:

@@ -77,14 +77,17 @@ _SECOND, _LAST = 3.5, 2.5  # clips of residuals, in public guesses of the noise
 _CLIP_OF_ROUNDS = 4.0  # in rounds of hard thresholding
 NOT_DISTINCT = (
     "The features that were kept are so correlated that privacy noise hides the difference "
-    "between their coefficients; these are the first, coarser estimates.")
+    "between their coefficients; these are the first, coarser estimates."
+)
 NOT_ENOUGH = (
     f"By what was released, fewer than {100 * inference.MIN_WITHIN:.0f} % of the residuals lie "
     "within their clip, so coefficients may be far off. State a larger standard deviation of the "
-    "noise.")
+    "noise."
+)
 UNSURE = (
     "At least one of the kept coefficients lies within two standard errors of zero: privacy noise "
-    "may have chosen its feature in place of one that matters.")
+    "may have chosen its feature in place of one that matters."
+)
 
 
 @dataclass(frozen=True)
@@ -195,45 +198,88 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
     order = 5
     dash, marker = "solid", "cross"
     reference = "Derived here; choice of features as in Zhang, Nakada and Zhang (2024)"
-    formula = (r"\hat\beta_S = \hat\beta^0_S + \tfrac1{\hat P}\hat\Theta_S^{1/2}\Big(\tfrac1N"
-               r"\sum_{i,j}\big[\hat\Theta_S^{1/2}x_{ij,S}\big]_W\,[y_{ij}-x_{ij}'\hat\beta^0]_R"
-               r" + sZ\Big)")
+    formula = (
+        r"\hat\beta_S = \hat\beta^0_S + \tfrac1{\hat P}\hat\Theta_S^{1/2}\Big(\tfrac1N"
+        r"\sum_{i,j}\big[\hat\Theta_S^{1/2}x_{ij,S}\big]_W\,[y_{ij}-x_{ij}'\hat\beta^0]_R"
+        r" + sZ\Big)"
+    )
 
-    sparsity: int = param(5, "Features kept", "How many coefficients are not zero. A public guess: "
-                          "more needs more noise on each.", low=1, high=500, symbol="s")
+    sparsity: int = param(
+        5,
+        "Features kept",
+        "How many coefficients are not zero. A public guess: more needs more noise on each.",
+        low=1,
+        high=500,
+        symbol="s",
+    )
     pilot: str = param(
-        "auto", "Choice of features", "Moments: the best ones by noisy moments, whatever their "
+        "auto",
+        "Choice of features",
+        "Moments: the best ones by noisy moments, whatever their "
         "correlation. Thresholding: private hard thresholding. Auto: moments where their noise "
-        "allows it, which public sizes decide.", choices=PILOTS)
+        "allows it, which public sizes decide.",
+        choices=PILOTS,
+    )
     trust: CentreSees = param(
-        CentreSees.AVERAGES, "What the centre sees",
+        CentreSees.AVERAGES,
+        "What the centre sees",
         "Trusted: every machine’s exact averages. Masked sum: machines mask what they send, so "
-        "that only the sum can be read. Noise and error are the same.")
+        "that only the sum can be read. Noise and error are the same.",
+    )
     rounds: int | None = param(
-        None, "Rounds", "Of hard thresholding. Default: until at most a twentieth of the distance "
-        "is left, if eigenvalues are at least ⅓.", low=1, high=1000, symbol="T")
+        None,
+        "Rounds",
+        "Of hard thresholding. Default: until at most a twentieth of the distance "
+        "is left, if eigenvalues are at least ⅓.",
+        low=1,
+        high=1000,
+        symbol="T",
+    )
     feature_clip: float | None = param(
-        None, "Clip of features", "In standard deviations. Default: 4, or the reach of the ranges "
-        "where that is less.", low=0.1, high=1e3, symbol="c_x")
+        None,
+        "Clip of features",
+        "In standard deviations. Default: 4, or the reach of the ranges where that is less.",
+        low=0.1,
+        high=1e3,
+        symbol="c_x",
+    )
     residual_clip: float | None = param(
-        None, "Clip of residuals", "In response units, in the last average. Default: 2½ times the "
-        "standard deviation of the noise.", low=1e-9, high=1e9, symbol="R")
+        None,
+        "Clip of residuals",
+        "In response units, in the last average. Default: 2½ times the "
+        "standard deviation of the noise.",
+        low=1e-9,
+        high=1e9,
+        symbol="R",
+    )
     response_clip: float | None = param(
-        None, "Clip of responses", "In response units, in the first average. Default: 3 (c₀² + "
-        "σ²)^½.", low=1e-9, high=1e9)
+        None,
+        "Clip of responses",
+        "In response units, in the first average. Default: 3 (c₀² + σ²)^½.",
+        low=1e-9,
+        high=1e9,
+    )
     feature_scale: str | None = param(
-        None, "Scale of features",
+        None,
+        "Scale of features",
         "Stated: by their ranges and how far these reach. Released: 1 % of the budget tells how "
         "wide features spread, which costs about 1 % of accuracy where ranges are tight, and saves "
         "most of the error where they are twice too wide. Default: stated, if the reach is.",
-        choices=("stated", "released"), earlier="stated")
+        choices=("stated", "released"),
+        earlier="stated",
+    )
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return tuple(Trial(settings, AMPLE, 0.6, SEVERAL_STEPS) for settings in (
-            {"sparsity": 2, "pilot": "moments"}, {"pilot": "thresholding", "rounds": 3},
-            {"sparsity": 2, "pilot": "moments", "feature_scale": "released"},
-            {"sparsity": 2, "pilot": "moments", "centre": "released"}))
+        return tuple(
+            Trial(settings, AMPLE, 0.6, SEVERAL_STEPS)
+            for settings in (
+                {"sparsity": 2, "pilot": "moments"},
+                {"pilot": "thresholding", "rounds": 3},
+                {"sparsity": 2, "pilot": "moments", "feature_scale": "released"},
+                {"sparsity": 2, "pilot": "moments", "centre": "released"},
+            )
+        )
 
     @property
     def is_secure(self) -> bool:
@@ -241,8 +287,9 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
 
     # -- releases ---------------------------------------------------------------------------
 
-    def fitted(self, data: Data, plans: Sequence[NewtonPlan], draws: int,
-            rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: Data, plans: Sequence[NewtonPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """Features, then one Newton step on them; see `Mechanism.fitted`."""
         fit = self.from_centre(data, plans, draws, rng, self._fit_centred)
         sampling = self.spread(data.facts) / math.sqrt(data.sizes.n_curves)
@@ -250,13 +297,18 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         deviations = [math.hypot(sampling, each.choice, each.values) for each in noise]
         return with_left_out(fit, deviations, plans[0].sparsity)
 
-    def _fit_centred(self, data: SampleData, plans: Sequence[NewtonPlan], draws: int,
-                     rng: np.random.Generator) -> Fit:
-        return inference.by_kind(plans, lambda plan: plan.scale is None,
-                                 lambda alike: self._fit_rows(data, alike, draws, rng))
+    def _fit_centred(
+        self, data: SampleData, plans: Sequence[NewtonPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
+        return inference.by_kind(
+            plans,
+            lambda plan: plan.scale is None,
+            lambda alike: self._fit_rows(data, alike, draws, rng),
+        )
 
-    def _fit_rows(self, data: Data, plans: Sequence[NewtonPlan], draws: int,
-                  rng: np.random.Generator) -> Fit:
+    def _fit_rows(
+        self, data: Data, plans: Sequence[NewtonPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """By plans all of which release the scale of features, or none of which does."""
         repeats = data.n_repeats
         noise = [plan.scale for plan in plans if plan.scale is not None]
@@ -288,12 +340,25 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
             If the data have no responses.
         """
         rows = with_responses(data)
-        return RowAverages(rows_of(rows, self.reach_of(rows.facts), plan.feature_clip,
-                                   is_secure=self.is_secure, norm=plan.row,
-                                   scale=scale))
+        return RowAverages(
+            rows_of(
+                rows,
+                self.reach_of(rows.facts),
+                plan.feature_clip,
+                is_secure=self.is_secure,
+                norm=plan.row,
+                scale=scale,
+            )
+        )
 
-    def fit_alike(self, averages: Averages, plans: Sequence[NewtonPlan], repeats: int,
-                   draws: int, rng: np.random.Generator) -> Fit:
+    def fit_alike(
+        self,
+        averages: Averages,
+        plans: Sequence[NewtonPlan],
+        repeats: int,
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Fit:
         """By plans whose features are chosen in the same way."""
         columns, size = inference.Columns(repeats, len(plans), draws), plans[0].size
         first, is_distinct, is_narrow = self._features(averages, plans, columns, size, rng)
@@ -301,16 +366,27 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         is_narrow = (is_narrow | corrected.is_narrow) & (plans[0].centre_noise_sd is not None)
         end = first.copy()
         selected = np.take_along_axis(first, where, axis=-1)
-        np.put_along_axis(end, where, np.where(
-            corrected.is_distinct[..., None], corrected.values, selected), axis=-1)
+        np.put_along_axis(
+            end,
+            where,
+            np.where(corrected.is_distinct[..., None], corrected.values, selected),
+            axis=-1,
+        )
         return Fit(
-            basis=Coordinates(size), coefficients=columns.released(end),
+            basis=Coordinates(size),
+            coefficients=columns.released(end),
             unprotected=columns.quiet(end),
-            cautions=_cautions(corrected, is_distinct, is_narrow, columns))
+            cautions=_cautions(corrected, is_distinct, is_narrow, columns),
+        )
 
-    def _features(self, averages: Averages, plans: Sequence[NewtonPlan], columns: inference.Columns,
-                  size: int, rng: np.random.Generator
-                  ) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
+    def _features(
+        self,
+        averages: Averages,
+        plans: Sequence[NewtonPlan],
+        columns: inference.Columns,
+        size: int,
+        rng: np.random.Generator,
+    ) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
         """The first estimate, whose entries that are not zero are the features: (…, d).
 
         And whether noise lets correlated features be told apart, by what was released: (…,).
@@ -319,30 +395,50 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         if plan.thresholding is not None:
             rounds = [each.thresholding for each in plans if each.thresholding]
             pace = plan.thresholding.pace(averages, plan.row, rounds, columns, rng)
-            vectors = descend(partial(averages.gradient, clip=_CLIP_OF_ROUNDS * plan.guess),
-                            (columns.repeats, columns.draws, size), plan.thresholding.descent, _LAW,
-                            [each.scales for each in rounds], rng, pace=pace)
+            vectors = descend(
+                partial(averages.gradient, clip=_CLIP_OF_ROUNDS * plan.guess),
+                (columns.repeats, columns.draws, size),
+                plan.thresholding.descent,
+                _LAW,
+                [each.scales for each in rounds],
+                rng,
+                pace=pace,
+            )
             distinct = ~plan.thresholding.is_correlated(pace, vectors.shape[:2])
             return vectors, distinct, np.zeros_like(distinct)
         deviation = columns.per_budget([each.gram for each in plans])
         gram = with_noise(inference.GRAM, averages.gram(plan.row)[:, None], deviation, columns, rng)
-        stages = [replace(stage, deviations=tuple(each.stages[k].deviations[0] for each in plans))
-                  for k, stage in enumerate(plan.stages)]
+        stages = [
+            replace(stage, deviations=tuple(each.stages[k].deviations[0] for each in plans))
+            for k, stage in enumerate(plan.stages)
+        ]
         directions = several_directions(gram, np.arange(size), deviation)
-        return (from_moments(averages, directions, plan.sparsity, stages, columns, rng).vectors,
-                directions.is_distinct, directions.is_narrow)
+        return (
+            from_moments(averages, directions, plan.sparsity, stages, columns, rng).vectors,
+            directions.is_distinct,
+            directions.is_narrow,
+        )
 
-    def _step(self, averages: Averages, first: Array, plans: Sequence[NewtonPlan],
-              columns: inference.Columns, rng: np.random.Generator) -> tuple[Indices, Corrected]:
+    def _step(
+        self,
+        averages: Averages,
+        first: Array,
+        plans: Sequence[NewtonPlan],
+        columns: inference.Columns,
+        rng: np.random.Generator,
+    ) -> tuple[Indices, Corrected]:
         """Places of the chosen features, and the Newton step there."""
         plan = plans[0]
         deviation = columns.per_budget([each.chosen for each in plans])
         where, directions = on_support(averages, first, plan.sparsity, deviation, columns, rng)
-        noise = CorrectionNoise(columns.per_budget([each.residuals for each in plans]),
-                                columns.per_budget([each.last for each in plans]))
+        noise = CorrectionNoise(
+            columns.per_budget([each.residuals for each in plans]),
+            columns.per_budget([each.last for each in plans]),
+        )
         rows = FittedRows(averages, first, plan.residual_clip, plan.guess)
-        return where, newton(rows, np.take_along_axis(first, where, axis=-1), directions, noise,
-                             columns, rng)
+        return where, newton(
+            rows, np.take_along_axis(first, where, axis=-1), directions, noise, columns, rng
+        )
 
     def exact_fit(self, data: Data) -> Fit:
         """Least squares on the best features of all rows, neither clipped nor noised."""
@@ -377,32 +473,67 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         of_scale = 0.0 if scale is None else SHARE * rho
         rho -= of_scale if scale is not None and math.isfinite(rho) else 0.0
         clips = (response, max(clip, _SECOND * guess))
-        stages = tuple(Stage(clip_of_stage, (stage_noise(clip_of_stage, n, share * rho),))
-                       for clip_of_stage, share in zip(clips, shares.stages, strict=False))
+        stages = tuple(
+            Stage(clip_of_stage, (stage_noise(clip_of_stage, n, share * rho),))
+            for clip_of_stage, share in zip(clips, shares.stages, strict=False)
+        )
         step = self.step_size or LONGEST_STEP
-        rounds = None if stages else Thresholding.planned(
-            DescentSettings(s, self.rounds or fewest_rounds(step, MIN_EIGENVALUE), step,
-                            self.largest_norm(facts)),
-            self.step_size is not None, _LAW, RowClips(_CLIP_OF_ROUNDS * guess, feature, row),
-            n, d, shares.rounds * rho)
-        messages = [*([(inference.GRAM, math.sqrt(2) * row**2, shares.gram)] if stages else []),
-                    *((inference.stage_average(k), 2 * inference.ball(d) * stage.clip, share)
-                      for k, (stage, share) in enumerate(zip(stages, shares.stages, strict=True))),
-                    (inference.GRAM_OF_CHOSEN, math.sqrt(2) * inference.ball(s) ** 2,
-                     shares.chosen),
-                    (inference.RESIDUALS, math.sqrt(2), shares.residuals),
-                    (inference.CORRECTIONS, 2 * inference.ball(s) * clip, shares.last)]
+        rounds = (
+            None
+            if stages
+            else Thresholding.planned(
+                DescentSettings(
+                    s,
+                    self.rounds or fewest_rounds(step, MIN_EIGENVALUE),
+                    step,
+                    self.largest_norm(facts),
+                ),
+                self.step_size is not None,
+                _LAW,
+                RowClips(_CLIP_OF_ROUNDS * guess, feature, row),
+                n,
+                d,
+                shares.rounds * rho,
+            )
+        )
+        messages = [
+            *([(inference.GRAM, math.sqrt(2) * row**2, shares.gram)] if stages else []),
+            *(
+                (inference.stage_average(k), 2 * inference.ball(d) * stage.clip, share)
+                for k, (stage, share) in enumerate(zip(stages, shares.stages, strict=True))
+            ),
+            (inference.GRAM_OF_CHOSEN, math.sqrt(2) * inference.ball(s) ** 2, shares.chosen),
+            (inference.RESIDUALS, math.sqrt(2), shares.residuals),
+            (inference.CORRECTIONS, 2 * inference.ball(s) * clip, shares.last),
+        ]
         spends = [*centre.spends, *([] if rounds is None else rounds.lines(_LAW, budgets))]
-        costs = [*([(SCALE, row**2, of_scale)] if scale is not None else []),
-                 *((step, sensitivity, share * rho) for step, sensitivity, share in messages)]
-        spends += [inference.line(step, sensitivity / n, cost, server, budget, inference.WHY)
-                   for server, budget in enumerate(budgets) for step, sensitivity, cost in costs]
+        costs = [
+            *([(SCALE, row**2, of_scale)] if scale is not None else []),
+            *((step, sensitivity, share * rho) for step, sensitivity, share in messages),
+        ]
+        spends += [
+            inference.line(step, sensitivity / n, cost, server, budget, inference.WHY)
+            for server, budget in enumerate(budgets)
+            for step, sensitivity, cost in costs
+        ]
         return NewtonPlan(
-            s, d, feature, response, clip, row, guess,
-            inference.gram_noise(row, n, shares.gram * rho), stages, rounds,
+            s,
+            d,
+            feature,
+            response,
+            clip,
+            row,
+            guess,
+            inference.gram_noise(row, n, shares.gram * rho),
+            stages,
+            rounds,
             inference.gram_noise(inference.ball(s), n, shares.chosen * rho),
             inference.gaussian(math.sqrt(2) / n, shares.residuals * rho),
-            stage_noise(clip, n, shares.last * rho), scale, centre.deviation, spends=tuple(spends))
+            stage_noise(clip, n, shares.last * rho),
+            scale,
+            centre.deviation,
+            spends=tuple(spends),
+        )
 
     def _may_be_wide(self, facts: PublicFacts) -> bool:
         """Whether the scale of features is to be learned, if noise allows it."""
@@ -414,16 +545,18 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
             return suits_moments(inference.gram_noise(row, n, MOMENTS.gram * rho), size)
         return self.pilot == "moments"
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float:
         """Squared error that privacy adds if features are uncorrelated and the right ones chosen:
         that of the last average, in s entries.
         """
         plan: NewtonPlan = self.plan(Public(sizes, facts), budgets)
         return plan.sparsity * (inference.ball(plan.sparsity) * plan.last) ** 2
 
-    def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                      ) -> LargestNoise:
+    def largest_noise(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> LargestNoise:
         """The noise among which features are chosen, if they are uncorrelated.
 
         Of d normal noises the largest is about (2 log d)^½ times their deviation.
@@ -435,20 +568,33 @@ def _largest_noise(plan: NewtonPlan, n_rows: int) -> LargestNoise:
     values = inference.ball(plan.sparsity) * plan.last
     if plan.thresholding is not None:
         scale = plan.thresholding.scales.choice
-        return LargestNoise(plan.thresholding.step_sensitivity, scale, values,
-                            scale * math.log(plan.size))
+        return LargestNoise(
+            plan.thresholding.step_sensitivity, scale, values, scale * math.log(plan.size)
+        )
     each = [inference.ball(plan.size) * stage.deviations[0] for stage in plan.stages]
     both = 1 / math.hypot(*(1 / deviation for deviation in each)) if all(each) else 0.0
     sum_sensitivity = 2 * inference.ball(plan.size) * plan.stages[-1].clip
-    return LargestNoise(sum_sensitivity / n_rows, both, values,
-                        both * math.sqrt(2 * math.log(plan.size)))
+    return LargestNoise(
+        sum_sensitivity / n_rows, both, values, both * math.sqrt(2 * math.log(plan.size))
+    )
 
 
-def _cautions(corrected: Corrected, is_distinct: NDArray[np.bool_], is_narrow: NDArray[np.bool_],
-              columns: inference.Columns) -> tuple[Caution, ...]:
+def _cautions(
+    corrected: Corrected,
+    is_distinct: NDArray[np.bool_],
+    is_narrow: NDArray[np.bool_],
+    columns: inference.Columns,
+) -> tuple[Caution, ...]:
     near_zero = np.asarray((np.abs(corrected.values) < 2 * corrected.errors).any(axis=-1))
-    each = ((NOT_DISTINCT, ~corrected.is_distinct & ~is_narrow), (NOT_ENOUGH, ~corrected.is_enough),
-            (STANDS_FOR_ANOTHER, ~is_distinct & ~is_narrow), (inference.NARROW, is_narrow),
-            (UNSURE, near_zero))
-    return tuple(Caution(text, columns.released(applies)) for text, applies in each
-                 if columns.released(applies).any())
+    each = (
+        (NOT_DISTINCT, ~corrected.is_distinct & ~is_narrow),
+        (NOT_ENOUGH, ~corrected.is_enough),
+        (STANDS_FOR_ANOTHER, ~is_distinct & ~is_narrow),
+        (inference.NARROW, is_narrow),
+        (UNSURE, near_zero),
+    )
+    return tuple(
+        Caution(text, columns.released(applies))
+        for text, applies in each
+        if columns.released(applies).any()
+    )

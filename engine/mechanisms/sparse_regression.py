@@ -49,7 +49,8 @@ from engine.privacy import accounting
 
 STATED_ROUNDS = (
     "Rounds suffice for features that spread at least 0.6 times as wide as that; the coefficient "
-    "of one that spreads less is too small. *Features, then a Newton step* needs no rounds.")
+    "of one that spreads less is too small. *Features, then a Newton step* needs no rounds."
+)
 _CLIP = 4.0  # of residuals, in standard deviations of the noise
 _LARGEST_EIGENVALUE = 3.0  # L of the paper: eigenvalues of the covariance lie in [1/L, L]
 
@@ -71,14 +72,24 @@ class ThresholdingPlan(Plan):
 
     @property
     def tuning(self) -> dict[str, Any]:
-        return {"rounds": self.descent.rounds, "step_size": self.descent.learning_rate,
-                "feature_clip": self.feature_clip, "residual_clip": self.residual_clip,
-                "sensitivity": self.step_sensitivity, "choice_scale": self.scales.choice}
+        return {
+            "rounds": self.descent.rounds,
+            "step_size": self.descent.learning_rate,
+            "feature_clip": self.feature_clip,
+            "residual_clip": self.residual_clip,
+            "sensitivity": self.step_sensitivity,
+            "choice_scale": self.scales.choice,
+        }
 
     @property
     def thresholding(self) -> Thresholding:
-        return Thresholding(self.descent, self.step_sensitivity, self.scales,
-                            self.pace_sensitivity, self.pace_noise_sd)
+        return Thresholding(
+            self.descent,
+            self.step_sensitivity,
+            self.scales,
+            self.pace_sensitivity,
+            self.pace_noise_sd,
+        )
 
 
 @mechanisms.register
@@ -123,45 +134,90 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
     order = 10
     dash, marker = "2px,2px", "cross-open"
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 1 and 2"
-    formula = (r"\beta_{t+1} = \Pi_{c_0}\Big(\mathrm{top}_s\big(\beta_t - \tfrac{\eta}{N}"
-               r"\sum_{i,j}[x_{ij}'\beta_t - y_{ij}]_R\,x_{ij}\big) + w_t\Big)")
+    formula = (
+        r"\beta_{t+1} = \Pi_{c_0}\Big(\mathrm{top}_s\big(\beta_t - \tfrac{\eta}{N}"
+        r"\sum_{i,j}[x_{ij}'\beta_t - y_{ij}]_R\,x_{ij}\big) + w_t\Big)"
+    )
 
     constants: str = param(
-        "tight", "Constants",
+        "tight",
+        "Constants",
         "Tight: residuals are clipped, and the noise is the least that is proved to do. "
-        "Published: what the paper prints.", choices=("tight", "published"))
+        "Published: what the paper prints.",
+        choices=("tight", "published"),
+    )
     selection: str = param(
-        "gumbel", "Choice of features",
+        "gumbel",
+        "Choice of features",
         "Gumbel: all at once, values with Gaussian noise. Peeling: one after another, as "
         "published. Permute and flip: one after another, with exponential noise. One shot: all at "
-        "once with Laplace noise.", choices=tuple(LAWS), when={"constants=published": "peeling"})
+        "once with Laplace noise.",
+        choices=tuple(LAWS),
+        when={"constants=published": "peeling"},
+    )
     trust: CentreSees = param(
-        CentreSees.AVERAGES, "What the centre sees",
+        CentreSees.AVERAGES,
+        "What the centre sees",
         "Trusted: every machine’s exact averages. Masked sum: machines mask what they send, so "
-        "that only the sum can be read. Noise and error are the same.")
-    sparsity: int = param(5, "Features kept", "How many coefficients are not zero. A public guess: "
-                          "more needs more noise on each.", low=1, high=500, symbol="s")
+        "that only the sum can be read. Noise and error are the same.",
+    )
+    sparsity: int = param(
+        5,
+        "Features kept",
+        "How many coefficients are not zero. A public guess: more needs more noise on each.",
+        low=1,
+        high=500,
+        symbol="s",
+    )
     rounds: int | None = param(
-        None, "Rounds", "Default: until at most a twentieth of the distance is left, if "
-        "eigenvalues are at least ⅓: 12 for a step of 0.7.", low=1, high=1000, symbol="T")
+        None,
+        "Rounds",
+        "Default: until at most a twentieth of the distance is left, if "
+        "eigenvalues are at least ⅓: 12 for a step of 0.7.",
+        low=1,
+        high=1000,
+        symbol="T",
+    )
     feature_clip: float | None = param(
-        None, "Clip of features", "In standard deviations. Default: 4, or the reach of the ranges "
-        "where that is less.", low=0.1, high=1e3, symbol="c_x")
+        None,
+        "Clip of features",
+        "In standard deviations. Default: 4, or the reach of the ranges where that is less.",
+        low=0.1,
+        high=1e3,
+        symbol="c_x",
+    )
     residual_clip: float | None = param(
-        None, "Clip of residuals", "In response units. Default: four times the spread of the "
-        "noise; none with published constants.", low=1e-9, high=1e9, symbol="R")
+        None,
+        "Clip of residuals",
+        "In response units. Default: four times the spread of the "
+        "noise; none with published constants.",
+        low=1e-9,
+        high=1e9,
+        symbol="R",
+    )
     response_clip: float | None = param(
-        None, "Clip of responses", "In response units, from the middle of their range. Default: "
-        "none; with published constants σ(2 log N)^½.", low=1e-9, high=1e9)
+        None,
+        "Clip of responses",
+        "In response units, from the middle of their range. Default: "
+        "none; with published constants σ(2 log N)^½.",
+        low=1e-9,
+        high=1e9,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.constants == "published" and not self.law.has_one_scale:
-            raise InputError("There are published constants for peeling and one shot only.",
-                             field="selection", hint="Choose one of them, or tight constants.")
+            raise InputError(
+                "There are published constants for peeling and one shot only.",
+                field="selection",
+                hint="Choose one of them, or tight constants.",
+            )
         if self.constants == "published" and self.centre == "released":
-            raise InputError("The published constants leave no budget for means.", field="centre",
-                             hint="Choose tight constants, or leave the centre as stated.")
+            raise InputError(
+                "The published constants leave no budget for means.",
+                field="centre",
+                hint="Choose tight constants, or leave the centre as stated.",
+            )
 
     def has_centre(self, facts: PublicFacts) -> bool:
         """Never as published: nothing of the budget is left for it."""
@@ -178,15 +234,19 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return (Trial({"sparsity": 2, "rounds": 3}),
-                Trial({"sparsity": 2, "rounds": 3, "centre": "released"}),
-                Trial(budget=Budget(1.0, 1e-6), chunk=120))
+        return (
+            Trial({"sparsity": 2, "rounds": 3}),
+            Trial({"sparsity": 2, "rounds": 3, "centre": "released"}),
+            Trial(budget=Budget(1.0, 1e-6), chunk=120),
+        )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return ((cls.label, {}),
-                ("Private hard thresholding, peeling", {"selection": "peeling"}),
-                ("Private hard thresholding, as published", {"constants": "published"}))
+        return (
+            (cls.label, {}),
+            ("Private hard thresholding, peeling", {"selection": "peeling"}),
+            ("Private hard thresholding, as published", {"constants": "published"}),
+        )
 
     @property
     def law(self) -> SelectionLaw:
@@ -195,30 +255,51 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def fitted(self, data: Data, plans: Sequence[ThresholdingPlan], draws: int,
-            rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: Data, plans: Sequence[ThresholdingPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """All rounds of hard thresholding; see `Mechanism.fitted`."""
         fit = self.from_centre(data, plans, draws, rng, self._fit_rows)
         sampling = self.spread(data.facts) / math.sqrt(data.sizes.n_curves)
         sparsity = plans[0].descent.sparsity
-        deviations = [math.hypot(sampling, plan.scales.choice,
-                                 math.sqrt(self._noise_energy(plan) / sparsity)) for plan in plans]
+        deviations = [
+            math.hypot(sampling, plan.scales.choice, math.sqrt(self._noise_energy(plan) / sparsity))
+            for plan in plans
+        ]
         return with_left_out(fit, deviations, sparsity)
 
-    def _fit_rows(self, data: SampleData, plans: Sequence[ThresholdingPlan], draws: int,
-                  rng: np.random.Generator) -> Fit:
+    def _fit_rows(
+        self,
+        data: SampleData,
+        plans: Sequence[ThresholdingPlan],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Fit:
         rows, plan = self._rows(data, plans[0]), plans[0]
         columns = Columns(data.n_repeats, len(plans), draws)
         pace = plan.thresholding.pace(
-            RowAverages(rows), row_norm(rows.n_features, plan.feature_clip),
-            [each.thresholding for each in plans], columns, rng)
-        vectors = descend(partial(rows.gradient, clip=plan.residual_clip),
-                          (data.n_repeats, draws, rows.n_features), plan.descent, self.law,
-                          [each.scales for each in plans], rng, pace=pace)
+            RowAverages(rows),
+            row_norm(rows.n_features, plan.feature_clip),
+            [each.thresholding for each in plans],
+            columns,
+            rng,
+        )
+        vectors = descend(
+            partial(rows.gradient, clip=plan.residual_clip),
+            (data.n_repeats, draws, rows.n_features),
+            plan.descent,
+            self.law,
+            [each.scales for each in plans],
+            rng,
+            pace=pace,
+        )
         doubted = columns.released(plan.thresholding.is_correlated(pace, vectors.shape[:2]))
-        return Fit(basis=Coordinates(rows.n_features), coefficients=columns.released(vectors),
-                   unprotected=columns.quiet(vectors),
-                   cautions=(Caution(STANDS_FOR_ANOTHER, doubted),) if doubted.any() else ())
+        return Fit(
+            basis=Coordinates(rows.n_features),
+            coefficients=columns.released(vectors),
+            unprotected=columns.quiet(vectors),
+            cautions=(Caution(STANDS_FOR_ANOTHER, doubted),) if doubted.any() else (),
+        )
 
     def exact_fit(self, data: Data) -> Fit:
         """Least squares on the best features of all rows, neither clipped nor noised."""
@@ -226,8 +307,13 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
 
     def _rows(self, data: Data, plan: ThresholdingPlan) -> MachineRows:
         """What the machines hold; the only place at which rows are read."""
-        return rows_of(with_responses(data), self.reach_of(data.facts), plan.feature_clip,
-                       plan.response_clip, self.is_secure)
+        return rows_of(
+            with_responses(data),
+            self.reach_of(data.facts),
+            plan.feature_clip,
+            plan.response_clip,
+            self.is_secure,
+        )
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
@@ -241,30 +327,58 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         """
         sizes, facts = public.sizes, public.facts
         radius = self.largest_norm(facts)
-        descent = DescentSettings(min(self.sparsity, sizes.n_covariates),
-                                self._rounds(sizes, radius), self.learning_rate, radius)
+        descent = DescentSettings(
+            min(self.sparsity, sizes.n_covariates),
+            self._rounds(sizes, radius),
+            self.learning_rate,
+            radius,
+        )
         feature, residual, response = self._clips(sizes, facts)
-        residual_bound = min(residual,
-                             largest_residual(response, descent.sparsity, feature, radius))
+        residual_bound = min(
+            residual, largest_residual(response, descent.sparsity, feature, radius)
+        )
         if self.constants == "published":
-            step_sensitivity = sensitivity(descent.learning_rate, residual_bound, feature,
-                                           sizes.n_curves)
+            step_sensitivity = sensitivity(
+                descent.learning_rate, residual_bound, feature, sizes.n_curves
+            )
             scales = self._printed(descent, step_sensitivity, budgets, sizes.n_covariates)
             return ThresholdingPlan(
-                descent, feature, residual, response, step_sensitivity, scales, None, 0.0,
-                spends=ledger(self.law, descent, step_sensitivity, scales, budgets))
+                descent,
+                feature,
+                residual,
+                response,
+                step_sensitivity,
+                scales,
+                None,
+                0.0,
+                spends=ledger(self.law, descent, step_sensitivity, scales, budgets),
+            )
         centre = self.planned_centre(public, budgets, accounting.smallest_rho(budgets))
         rounds = Thresholding.planned(
-            descent, self.step_size is not None, self.law,
+            descent,
+            self.step_size is not None,
+            self.law,
             RowClips(residual_bound, feature, row_norm(sizes.n_covariates, feature)),
-            sizes.n_curves, sizes.n_covariates, centre.rest)
+            sizes.n_curves,
+            sizes.n_covariates,
+            centre.rest,
+        )
         return ThresholdingPlan(
-            descent, feature, residual, response, rounds.step_sensitivity, rounds.scales,
-            rounds.pace_sensitivity, rounds.pace_noise_sd, centre.deviation,
-            spends=(*centre.spends, *rounds.lines(self.law, budgets)))
+            descent,
+            feature,
+            residual,
+            response,
+            rounds.step_sensitivity,
+            rounds.scales,
+            rounds.pace_sensitivity,
+            rounds.pace_noise_sd,
+            centre.deviation,
+            spends=(*centre.spends, *rounds.lines(self.law, budgets)),
+        )
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float:
         """Squared error that privacy adds if features are uncorrelated and the right ones chosen.
 
         A round's noise on s values shrinks by 1 − η in each later round: sv/(1 − (1 − η)²) in
@@ -306,21 +420,41 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
             residual = _CLIP * self.spread(facts)
         if feature is None:
             feature = self.clip_of_features(facts)
-        return (feature, math.inf if residual is None else residual,
-                math.inf if response is None else response)
+        return (
+            feature,
+            math.inf if residual is None else residual,
+            math.inf if response is None else response,
+        )
 
-    def _printed(self, descent: DescentSettings, step_sensitivity: float,
-                 budgets: tuple[Budget, ...], size: int) -> Scales:
+    def _printed(
+        self,
+        descent: DescentSettings,
+        step_sensitivity: float,
+        budgets: tuple[Budget, ...],
+        size: int,
+    ) -> Scales:
         """The noise of one round as published."""
         printed = max(
-            printed_scale(self.law, descent.sparsity, step_sensitivity,
-                          budget.epsilon / descent.rounds, budget.delta / descent.rounds, size)
-            for budget in budgets)
+            printed_scale(
+                self.law,
+                descent.sparsity,
+                step_sensitivity,
+                budget.epsilon / descent.rounds,
+                budget.delta / descent.rounds,
+                size,
+            )
+            for budget in budgets
+        )
         return Scales(printed, printed)
 
-    def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                      ) -> LargestNoise:
+    def largest_noise(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> LargestNoise:
         """The noise in every choice, whose largest of d is about log d times its scale."""
         plan: ThresholdingPlan = self.plan(Public(sizes, facts), budgets)
-        return LargestNoise(plan.step_sensitivity, plan.scales.choice, plan.scales.values,
-                            plan.scales.choice * math.log(sizes.n_covariates))
+        return LargestNoise(
+            plan.step_sensitivity,
+            plan.scales.choice,
+            plan.scales.values,
+            plan.scales.choice * math.log(sizes.n_covariates),
+        )

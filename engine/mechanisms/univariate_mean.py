@@ -57,14 +57,17 @@ _DOUBT = 3  # standard deviations of the noise in votes that are put down to cha
 OUTSIDE = (
     "By the released votes, more people’s means lie outside the part of the range that was elected "
     "than the stated spread of people explains. They are moved to its edge, so that the average "
-    "can be far off: state a larger spread, or none.")
+    "can be far off: state a larger spread, or none."
+)
 UNDECIDED = (
     "The noise in the released votes is too large to tell where in the range people are. The "
-    "released average can be off by as much as the range.")
+    "released average can be off by as much as the range."
+)
 BEYOND = (
     "Numbers beyond the stated bounds count as the bound, which this release does not show. If "
     "more than {:g} % of them lie beyond one bound, by half of the range on average, that alone "
-    "moves the average by more than the error that is forecast.")
+    "moves the average by more than the error that is forecast."
+)
 _SHARES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)  # percent of the numbers, as they are told
 _BY = 0.5  # of the range
 
@@ -204,30 +207,49 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     tasks = frozenset({UNIVARIATE_MEAN.key})
     guarantee = Guarantee.PURE
     family = "gradient"
-    reference = ("Yi Yu, lecture slides on rates of univariate means under privacy; "
-                 "locations of our own")
-    formula = (r"\hat\mu = \sum_p w_p\big(x_p + \tfrac{\Delta_p}{\varepsilon} L_p\big),\qquad "
-               r"L_p \sim \mathrm{Lap}(1)")
+    reference = (
+        "Yi Yu, lecture slides on rates of univariate means under privacy; locations of our own"
+    )
+    formula = (
+        r"\hat\mu = \sum_p w_p\big(x_p + \tfrac{\Delta_p}{\varepsilon} L_p\big),\qquad "
+        r"L_p \sim \mathrm{Lap}(1)"
+    )
 
     setting: Setting = param(
-        Setting.CENTRAL_ITEM, "Who is trusted with what",
+        Setting.CENTRAL_ITEM,
+        "Who is trusted with what",
         "Central: one centre. Site: each site. Local: nobody. Item: a single number is protected. "
-        "User: all numbers of a person are. None: no privacy.")
+        "User: all numbers of a person are. None: no privacy.",
+    )
     person_spread: float | None = param(
-        None, "Spread of people",
+        None,
+        "Spread of people",
         "The largest standard deviation that people's own means can have, in response units: a "
         "public bound, not from the data. With many numbers each it lets people vote where their "
         "means are, for less noise. Zero: all numbers are independent. Empty: not known, no vote.",
-        low=0.0, high=1e6)
+        low=0.0,
+        high=1e6,
+    )
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
         return (
-            *(Trial({"setting": setting}, Budget(0.8)) for setting in (
-                Setting.CENTRAL_ITEM, Setting.LOCAL_ITEM, Setting.SITE, Setting.SITE_USER)),
+            *(
+                Trial({"setting": setting}, Budget(0.8))
+                for setting in (
+                    Setting.CENTRAL_ITEM,
+                    Setting.LOCAL_ITEM,
+                    Setting.SITE,
+                    Setting.SITE_USER,
+                )
+            ),
             # in the second no vote is held
-            *(Trial({"setting": setting, "person_spread": spread}, Budget(0.8), chunk=40)
-              for spread in (0.0, None) for setting in (Setting.CENTRAL_USER, Setting.LOCAL_USER)))
+            *(
+                Trial({"setting": setting, "person_spread": spread}, Budget(0.8), chunk=40)
+                for spread in (0.0, None)
+                for setting in (Setting.CENTRAL_USER, Setting.LOCAL_USER)
+            ),
+        )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -245,8 +267,12 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     def noised_by(self, place: NoisePlace) -> UnivariateMean:
         """With people protected, as everything is that a study of people decides on."""
         super().noised_by(place)  # refuses shares of noise
-        return replace(self, setting=next(
-            setting for setting in Setting if setting.place is place and setting.is_by_person))
+        return replace(
+            self,
+            setting=next(
+                setting for setting in Setting if setting.place is place and setting.is_by_person
+            ),
+        )
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
         """Where nobody is trusted people add noise by themselves, whichever site they are of."""
@@ -268,8 +294,10 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     def why_not_published(self, budget: Budget) -> str:
         if self.setting.is_local:
-            return ("Nobody is trusted here, so noise is added by each person before anything is "
-                    "handed over. Whoever holds the file is a centre already.")
+            return (
+                "Nobody is trusted here, so noise is added by each person before anything is "
+                "handed over. Whoever holds the file is a centre already."
+            )
         return "" if self.setting is not Setting.NONE else "Nothing would be protected."
 
     # -- releases ---------------------------------------------------------------------------
@@ -289,11 +317,17 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         """
         data = self._with_public_counts(data)
         if not len(data.counts) or (data.counts == 0).any():
-            raise InputError("Every person needs at least one number.", field="counts",
-                             hint="Leave out people without any.")
+            raise InputError(
+                "Every person needs at least one number.",
+                field="counts",
+                hint="Leave out people without any.",
+            )
         if not all(data.sizes.n_curves_per_server):
-            raise InputError("Every site needs at least one person.", field="server",
-                             hint="Number sites without gaps.")
+            raise InputError(
+                "Every site needs at least one person.",
+                field="server",
+                hint="Number sites without gaps.",
+            )
         return data
 
     def _with_public_counts(self, data: CurveData) -> CurveData:
@@ -301,9 +335,12 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
             return data
         if not self.setting.is_by_person:
             if data.values.shape[1] != data.sizes.n_observations:
-                raise InputError("Single numbers are protected here, so how many there are is "
-                                 "public, and these are not as many as stated.", field="setting",
-                                 hint="Protect whole people, or state how many there are.")
+                raise InputError(
+                    "Single numbers are protected here, so how many there are is "
+                    "public, and these are not as many as stated.",
+                    field="setting",
+                    hint="Protect whole people, or state how many there are.",
+                )
             return replace(data, facts=replace(data.facts, observations_per_curve=0))
         counts, clipped = data.counts, self.clipped(data)
         sums = np.zeros((data.n_repeats, data.n_curves))
@@ -312,23 +349,29 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         means = np.where(used, sums / np.maximum(counts, 1), data.facts.value_middle)
         return replace(data, times=np.zeros_like(means), values=means, counts=np.ones_like(counts))
 
-    def fitted(self, data: CurveData, plans: Sequence[AveragePlan], draws: int,
-            rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: CurveData, plans: Sequence[AveragePlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """Votes, then averages; see `Mechanism.fitted`.
 
         Only sums of noise leave the computation, so they are drawn as such: see `_laplace_sums`.
         """
         noise = _StandardNoise(self, data, plans, draws, rng)
-        released, doubts = zip(*(self._released(data, plan, k, noise)
-                                 for k, plan in enumerate(plans)), strict=True)
+        released, doubts = zip(
+            *(self._released(data, plan, k, noise) for k, plan in enumerate(plans)), strict=True
+        )
         unprotected = np.broadcast_to(self._noise_free(data), (len(plans), data.n_repeats, 1))
-        return Fit(basis=CONSTANT, coefficients=np.stack(released)[..., None],
-                   unprotected=unprotected, cautions=(
-                       *_cautions(np.stack(doubts)),
-                       *self._of_bounds(plans, (data.n_repeats, draws))))
+        return Fit(
+            basis=CONSTANT,
+            coefficients=np.stack(released)[..., None],
+            unprotected=unprotected,
+            cautions=(
+                *_cautions(np.stack(doubts)),
+                *self._of_bounds(plans, (data.n_repeats, draws)),
+            ),
+        )
 
-    def _of_bounds(self, plans: Sequence[AveragePlan], shape: tuple[int, int]
-                   ) -> Iterator[Caution]:
+    def _of_bounds(self, plans: Sequence[AveragePlan], shape: tuple[int, int]) -> Iterator[Caution]:
         """How many numbers beyond a bound it takes to move an average by the forecast.
 
         Public arithmetic: of the noise, and of people who differ as those behind the forecast.
@@ -341,35 +384,46 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
             facts, people = plan.public.facts, plan.public.sizes.n_curves
             forecast = math.hypot(
                 math.sqrt(self.expected_error(plan.public.sizes, plan.budgets, facts)),
-                DEFAULT_SPREAD * facts.value_half_width / math.sqrt(people))
+                DEFAULT_SPREAD * facts.value_half_width / math.sqrt(people),
+            )
             percent = 100 * forecast / (_BY * 2 * facts.value_half_width)
             texts.append(next((BEYOND.format(share) for share in _SHARES if share >= percent), ""))
         for text in dict.fromkeys(filter(None, texts)):
             applies = np.array([text == each for each in texts])
-            yield Caution(text, np.broadcast_to(applies[:, None, None], (len(plans), *shape)),
-                          low_power_for=("numbers beyond the bounds",))
+            yield Caution(
+                text,
+                np.broadcast_to(applies[:, None, None], (len(plans), *shape)),
+                low_power_for=("numbers beyond the bounds",),
+            )
 
-    def _released(self, data: CurveData, plan: AveragePlan, k: int, noise: _StandardNoise
-                  ) -> tuple[Array, NDArray[np.bool_]]:
+    def _released(
+        self, data: CurveData, plan: AveragePlan, k: int, noise: _StandardNoise
+    ) -> tuple[Array, NDArray[np.bool_]]:
         """What plan k releases (repeats, draws), and what its votes say against it (2, …)."""
         elected = np.zeros((data.n_repeats, noise.draws), int)
         doubts = np.zeros((2, *elected.shape), dtype=bool)
         if plan.places > 1:
-            votes = transcript.summed(PLACE, partial(self._ballot_parts, data, plan),
-                                      lambda: noise.votes[k])
+            votes = transcript.summed(
+                PLACE, partial(self._ballot_parts, data, plan), lambda: noise.votes[k]
+            )
             elected = self.elected(votes, plan)
             doubts = self.doubts(votes, elected, plan)
         return self._average(data, plan, elected, noise), doubts
 
-    def _average(self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64],
-                 noise: _StandardNoise) -> Array:
+    def _average(
+        self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64], noise: _StandardNoise
+    ) -> Array:
         """The released average within the elected intervals: (repeats, draws)."""
         if self.setting is Setting.NONE:
             return self._averages(data, plan.places, elected)
         return transcript.summed(
-            AVERAGE, partial(self._average_parts, data, plan, elected),
-            lambda: self._averages(data, plan.places, elected)
-            + noise.sums @ self._scales_in_average(plan))
+            AVERAGE,
+            partial(self._average_parts, data, plan, elected),
+            lambda: (
+                self._averages(data, plan.places, elected)
+                + noise.sums @ self._scales_in_average(plan)
+            ),
+        )
 
     def elected(self, votes: Array, plan: AveragePlan) -> NDArray[np.int64]:
         """The interval that noisy votes elect.
@@ -384,8 +438,9 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         """
         return np.asarray(np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH))
 
-    def doubts(self, votes: Array, elected: NDArray[np.int64], plan: AveragePlan
-               ) -> NDArray[np.bool_]:
+    def doubts(
+        self, votes: Array, elected: NDArray[np.int64], plan: AveragePlan
+    ) -> NDArray[np.bool_]:
         """Whether noisy votes show people outside the elected interval, and whether they decide.
 
         If all votes are for the interval, the noisy sum of its places is known but for noise, and
@@ -406,15 +461,22 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         people = np.array(plan.public.sizes.n_curves_per_server, dtype=float)
         chance = np.zeros_like(people) if self.setting.is_central else self.flip_chance(plan.vote)
         idle, informative = float(people @ chance), float(people @ (1 - 2 * chance))
-        variance = (2 * self.vote_scale(plan.vote) ** 2 if self.setting.is_central
-                    else float(people @ (chance * (1 - chance))))
+        variance = (
+            2 * self.vote_scale(plan.vote) ** 2
+            if self.setting.is_central
+            else float(people @ (chance * (1 - chance)))
+        )
         place = np.arange(plan.places)
         is_inside = (elected[..., None] <= place) & (place < elected[..., None] + _REACH)
         inside = np.where(is_inside, votes, 0.0).sum(axis=-1)
         best_outside = np.where(is_inside, -np.inf, votes).max(axis=-1)
         allowed = _EXPECTED_OUTSIDE + _DOUBT * math.sqrt(_EXPECTED_OUTSIDE + _REACH * variance)
-        return np.stack([_REACH * idle + informative - inside > allowed,
-                         votes.max(axis=-1) - best_outside < _DOUBT * math.sqrt(2 * variance)])
+        return np.stack(
+            [
+                _REACH * idle + informative - inside > allowed,
+                votes.max(axis=-1) - best_outside < _DOUBT * math.sqrt(2 * variance),
+            ]
+        )
 
     def exact_fit(self, data: CurveData) -> Fit:
         """The mean itself."""
@@ -456,8 +518,9 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         """
         return 2 * facts.value_half_width * min(1.0, _REACH / places)
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float:
         """Variance of the noise, in squared response units, as if votes never missed.
 
         A Laplace variable of scale b has variance 2b², so it is 2 Σ_s parts_s b_s², b_s being what
@@ -467,8 +530,9 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         plan: AveragePlan = self.plan(Public(sizes, facts), budgets)
         return float(2 * self.n_parts(plan.public) @ self._scales_in_average(plan) ** 2)
 
-    def exact_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                    ) -> float | None:
+    def exact_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float | None:
         """The squared error that privacy adds, exactly.
 
         0 for "none"; with w the width of the range and N items, 2w²/(Nε²) for "local_item",
@@ -541,16 +605,20 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         weights = self._part_sizes(plan.public) / self._total(plan.public.sizes)
         return weights * self.noise_scale(plan)
 
-    def _average_parts(self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64]
-                       ) -> transcript.Parts:
+    def _average_parts(
+        self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64]
+    ) -> transcript.Parts:
         """What the average is of, in every interval it may be in, and the noise of each part."""
         groups = self.groups(data)
         scales = np.repeat(self.noise_scale(plan), self.n_parts(plan.public))
         return transcript.Parts(
-            self.exact_parts(data, plan.places).swapaxes(1, 2), NoiseLaw.LAPLACE,
-            math.sqrt(2) * scales, elected,
+            self.exact_parts(data, plan.places).swapaxes(1, 2),
+            NoiseLaw.LAPLACE,
+            math.sqrt(2) * scales,
+            elected,
             lambda noisy: np.einsum("p,rip->ri", groups / groups.sum(), noisy),
-            servers=tuple(range(len(groups))) if self.setting.is_by_site else ())
+            servers=tuple(range(len(groups))) if self.setting.is_by_site else (),
+        )
 
     def _ballot_parts(self, data: CurveData, plan: AveragePlan) -> transcript.Parts:
         """Ballots, or their sums at one centre, with the law of their noise and its deviation."""
@@ -558,17 +626,21 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         first = np.zeros((len(ballots), 1), int)
         if self.setting.is_central:
             deviation = np.array(math.sqrt(2) * self.vote_scale(plan.vote))
-            return transcript.Parts(ballots.sum(axis=1)[:, None], NoiseLaw.LAPLACE, deviation,
-                                    first, np.asarray)
+            return transcript.Parts(
+                ballots.sum(axis=1)[:, None], NoiseLaw.LAPLACE, deviation, first, np.asarray
+            )
         chance = np.repeat(self.flip_chance(plan.vote)[data.server], plan.places)
         signs = 2 * ballots.reshape(len(ballots), 1, -1) - 1
 
         def counted(noisy: Array) -> Array:
             """Votes for each place from bits that were turned round by chance."""
-            return np.asarray(((noisy + 1) / 2).reshape(len(ballots), -1, plan.places).sum(
-                axis=1)[:, None])
-        return transcript.Parts(signs, NoiseLaw.BITS, 2 * np.sqrt(chance * (1 - chance)), first,
-                                counted)
+            return np.asarray(
+                ((noisy + 1) / 2).reshape(len(ballots), -1, plan.places).sum(axis=1)[:, None]
+            )
+
+        return transcript.Parts(
+            signs, NoiseLaw.BITS, 2 * np.sqrt(chance * (1 - chance)), first, counted
+        )
 
     # -- averages -----------------------------------------------------------------------------
 
@@ -659,8 +731,14 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         """
         return float(2 / epsilon[0])
 
-    def noisy_votes(self, ballots: NDArray[np.bool_], data: CurveData, plans: Sequence[AveragePlan],
-                    draws: int, rng: np.random.Generator) -> list[Array]:
+    def noisy_votes(
+        self,
+        ballots: NDArray[np.bool_],
+        data: CurveData,
+        plans: Sequence[AveragePlan],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> list[Array]:
         """Noisy sums of ballots for each plan, on shared draws.
 
         Parameters
@@ -674,16 +752,20 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         shape = (len(ballots), draws, ballots.shape[2])
         if self.setting.is_central:
             sums, noise = ballots.sum(axis=1)[:, None], rng.laplace(size=shape)
-            return [sums + self.vote_scale(plan.vote) * noise if plan.places > 1 else sums
-                    for plan in plans]
+            return [
+                sums + self.vote_scale(plan.vote) * noise if plan.places > 1 else sums
+                for plan in plans
+            ]
         chances = [np.unique(self.flip_chance(plan.vote), return_inverse=True) for plan in plans]
         uniform = rng.random((max(len(values) for values, _ in chances), 2, *shape))
-        return [self._flipped(ballots, values, alike[data.server], uniform)
-                for values, alike in chances]
+        return [
+            self._flipped(ballots, values, alike[data.server], uniform) for values, alike in chances
+        ]
 
     @staticmethod
-    def _flipped(ballots: NDArray[np.bool_], chances: Array, alike: NDArray[np.int64],
-                 uniform: Array) -> Array:
+    def _flipped(
+        ballots: NDArray[np.bool_], chances: Array, alike: NDArray[np.int64], uniform: Array
+    ) -> Array:
         """Sums of entries that were each flipped with the chance of their person.
 
         Of c ones among people with the same chance, a binomial number stays, and of the zeros one
@@ -706,8 +788,9 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         """One line for each server and step; lines of one centre repeat at every server."""
         is_private = self.setting is not Setting.NONE
         epsilon = plan.measure if is_private else np.full(len(plan.budgets), math.inf)
-        steps = [self._lines(AVERAGE, plan, self.sensitivity(plan), self.noise_scale(plan),
-                             epsilon)]
+        steps = [
+            self._lines(AVERAGE, plan, self.sensitivity(plan), self.noise_scale(plan), epsilon)
+        ]
         if plan.places > 1:
             steps.insert(0, self._vote_lines(plan))
         return tuple(line for of_server in zip(*steps, strict=True) for line in of_server)
@@ -721,22 +804,50 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
             noise = np.sqrt(chance * (1 - chance))
         return self._lines(PLACE, plan, np.full(len(noise), 2.0), noise, plan.vote)
 
-    def _lines(self, step: Step, plan: AveragePlan, sensitivity: Array, noise: Array, epsilon: Array
-               ) -> list[Spend]:
+    def _lines(
+        self, step: Step, plan: AveragePlan, sensitivity: Array, noise: Array, epsilon: Array
+    ) -> list[Spend]:
         """Those of a step with its sensitivity, scale of noise and ε at every server."""
-        counts = (self.n_parts(plan.public).tolist() if self.setting.is_local  # one from everybody
-                  else [1] * plan.public.sizes.n_servers)
+        counts = (
+            self.n_parts(plan.public).tolist()
+            if self.setting.is_local  # one from everybody
+            else [1] * plan.public.sizes.n_servers
+        )
         composition = Composition.PARALLEL if self.setting.is_local else Composition.SEQUENTIAL
         first = Spend(
-            step=step, server=0, mu=None, sensitivity=(0.0,), noise_scale=(0.0,), count=1,
-            composition=composition, budget=plan.budgets[0], why=self._why(step),
+            step=step,
+            server=0,
+            mu=None,
+            sensitivity=(0.0,),
+            noise_scale=(0.0,),
+            count=1,
+            composition=composition,
+            budget=plan.budgets[0],
+            why=self._why(step),
             unit=Unit.RECORD if self.setting.is_by_person else Unit.NUMBER,
-            norm="ℓ1" if step is PLACE else "|·|", noise=self._law(step))
-        return [first.at(server, sensitivity=(sensitivity,), noise_scale=(noise,), epsilon=epsilon,
-                         count=count, budget=budget)
-                for server, (sensitivity, noise, epsilon, count, budget) in enumerate(zip(
-                    sensitivity.tolist(), noise.tolist(), epsilon.tolist(), counts, plan.budgets,
-                    strict=True))]
+            norm="ℓ1" if step is PLACE else "|·|",
+            noise=self._law(step),
+        )
+        return [
+            first.at(
+                server,
+                sensitivity=(sensitivity,),
+                noise_scale=(noise,),
+                epsilon=epsilon,
+                count=count,
+                budget=budget,
+            )
+            for server, (sensitivity, noise, epsilon, count, budget) in enumerate(
+                zip(
+                    sensitivity.tolist(),
+                    noise.tolist(),
+                    epsilon.tolist(),
+                    counts,
+                    plan.budgets,
+                    strict=True,
+                )
+            )
+        ]
 
     def _law(self, step: Step) -> NoiseLaw:
         if self.setting is Setting.NONE:
@@ -750,8 +861,10 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         unit = "all numbers of one person" if self.setting.is_by_person else "one number"
         protected = f"Protected is {unit}: exchanging it changes what is sent only a little."
         if step is PLACE:
-            return (f"{protected} People vote for where their own mean is, with half of ε: "
-                    "exchanging one person changes two entries of the ballots.")
+            return (
+                f"{protected} People vote for where their own mean is, with half of ε: "
+                "exchanging one person changes two entries of the ballots."
+            )
         if self.setting.is_central:
             return f"{protected} One noise for all; the smallest ε of all servers is used."
         if self.setting.is_local:
@@ -762,8 +875,14 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 class _StandardNoise:
     """The standard noise that releases at all budgets share, drawn where it is first needed."""
 
-    def __init__(self, mechanism: UnivariateMean, data: CurveData, plans: Sequence[AveragePlan],
-                 draws: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        mechanism: UnivariateMean,
+        data: CurveData,
+        plans: Sequence[AveragePlan],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> None:
         self._mechanism, self._data, self._plans, self.draws = mechanism, data, plans, draws
         self._of_votes, self._of_sums = rng.spawn(2)
 
@@ -771,8 +890,9 @@ class _StandardNoise:
     def votes(self) -> list[Array]:
         """Noisy sums of ballots for each plan: (repeats, draws, places) each."""
         ballots = self._mechanism.ballots(self._data, max(plan.places for plan in self._plans))
-        return self._mechanism.noisy_votes(ballots, self._data, self._plans, self.draws,
-                                           self._of_votes)
+        return self._mechanism.noisy_votes(
+            ballots, self._data, self._plans, self.draws, self._of_votes
+        )
 
     @cached_property
     def sums(self) -> Array:
@@ -783,8 +903,11 @@ class _StandardNoise:
 
 def _cautions(doubts: NDArray[np.bool_]) -> tuple[Caution, ...]:
     """What votes say against releases, from (plans, 2, repeats, draws), where they say anything."""
-    return tuple(Caution(text, applies) for text, applies in zip(
-        (OUTSIDE, UNDECIDED), doubts.swapaxes(0, 1), strict=True) if applies.any())
+    return tuple(
+        Caution(text, applies)
+        for text, applies in zip((OUTSIDE, UNDECIDED), doubts.swapaxes(0, 1), strict=True)
+        if applies.any()
+    )
 
 
 def _expected(truth: Truth, design: Design, observations: int) -> float:
@@ -801,8 +924,9 @@ def _averages(values: Array, groups: NDArray[np.int64]) -> Array:
     return sums / groups.reshape(-1, *(1,) * (values.ndim - 2))
 
 
-def _laplace_sums(counts: NDArray[np.int64], repeats: int, draws: int,
-                  rng: np.random.Generator) -> Array:
+def _laplace_sums(
+    counts: NDArray[np.int64], repeats: int, draws: int, rng: np.random.Generator
+) -> Array:
     """Sums of `counts` (servers,) independent Lap(1): (repeats, draws, servers).
 
     Lap(1) is the difference of two standard exponentials, so k of them sum to the difference of

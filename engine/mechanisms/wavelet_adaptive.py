@@ -63,7 +63,8 @@ STEPS = (LEVEL, COARSE, CURVE)
 SPREAD_LARGER = (
     "By their released size, residuals about the curve are larger than the stated spread explains: "
     "it is too small, or observations fall into groups, or times are not as stated. The centre "
-    "then differs from the mean by more than was forecast.")
+    "then differs from the mean by more than was forecast."
+)
 _WIDER = 1.2  # released spread of residuals over the planned one
 
 
@@ -96,10 +97,17 @@ class Stage:
         In standard deviations of that error, of which 2φ(κ) residuals change side for each spread.
         """
         slope = float(share_within(self.width))
-        variance = self.unit_noise + float(clipped_variance(self.width)) * self.chance(
-            n) / self.width**2
-        return 2 * math.exp(-self.width**2 / 2) / math.sqrt(2 * math.pi) * self.width * math.sqrt(
-            variance) / slope
+        variance = (
+            self.unit_noise + float(clipped_variance(self.width)) * self.chance(n) / self.width**2
+        )
+        return (
+            2
+            * math.exp(-(self.width**2) / 2)
+            / math.sqrt(2 * math.pi)
+            * self.width
+            * math.sqrt(variance)
+            / slope
+        )
 
     def chance(self, n: Array) -> float:
         """Σ u_j²/n_j: what the variance of one residual counts.
@@ -125,8 +133,13 @@ class StagedPlan(CurvePlan):
 
     @property
     def tuning(self) -> dict[str, Any]:
-        return {**super().tuning, "messages": len(self.stages), "first_clip": self.first_clip,
-                "coarse_level": self.stages[1].basis.level, "width": self.stages[2].width}
+        return {
+            **super().tuning,
+            "messages": len(self.stages),
+            "first_clip": self.first_clip,
+            "coarse_level": self.stages[1].basis.level,
+            "width": self.stages[2].width,
+        }
 
 
 @mechanisms.register
@@ -186,27 +199,40 @@ class WaveletAdaptive(WaveletGlobal):
     label = "Wavelets, centred first"
     order = 15
     dash, marker = "solid", "triangle-up"
-    reference = ("Derived for this project; whole curves as in Cai, Chakraborty and Vuursteen "
-                 "(2024), arXiv 2406.06755")
-    formula = (r"\hat c = a + \tfrac1P\sum_j u_j\Big(\tfrac1{n_j}\sum_i [Y_i - a(X_i)]_\tau\,"
-               r"b(X_i) + s_j Z_j\Big),\qquad s_j = \tfrac{2\tau}{n_j\mu_j}\sup_x\|b(x)\|")
+    reference = (
+        "Derived for this project; whole curves as in Cai, Chakraborty and Vuursteen "
+        "(2024), arXiv 2406.06755"
+    )
+    formula = (
+        r"\hat c = a + \tfrac1P\sum_j u_j\Big(\tfrac1{n_j}\sum_i [Y_i - a(X_i)]_\tau\,"
+        r"b(X_i) + s_j Z_j\Big),\qquad s_j = \tfrac{2\tau}{n_j\mu_j}\sup_x\|b(x)\|"
+    )
 
     messages: str | None = param(
-        None, "Messages", "Three: the level, a coarse curve, then the curve, each clipped about "
+        None,
+        "Messages",
+        "Three: the level, a coarse curve, then the curve, each clipped about "
         "what came before. One: the curve at once, clipped to its bounds. Default: whichever has "
-        "the smaller planned error.", choices=("three", "one"))
+        "the smaller planned error.",
+        choices=("three", "one"),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for parameter in WaveletGlobal.parameters():
             is_usual = getattr(self, parameter.name) == parameter.default
             if parameter.name in _WITHOUT and not is_usual:
-                raise InputError(f"“{parameter.label}” cannot be chosen where the curve is centred "
-                                 "first.", field=parameter.name,
-                                 hint=f"Choose “{WaveletGlobal.label}”.")
+                raise InputError(
+                    f"“{parameter.label}” cannot be chosen where the curve is centred first.",
+                    field=parameter.name,
+                    hint=f"Choose “{WaveletGlobal.label}”.",
+                )
         if self.design not in ("even", "ranked"):
-            raise InputError("Times must be spread evenly, or ranked, where the curve is centred "
-                             "first.", field="design", hint=f"Choose “{WaveletGlobal.label}”.")
+            raise InputError(
+                "Times must be spread evenly, or ranked, where the curve is centred first.",
+                field="design",
+                hint=f"Choose “{WaveletGlobal.label}”.",
+            )
 
     def relevant_parameters(self) -> tuple[Parameter, ...]:
         """Clips follow from what is released, and what needs one clip is not offered."""
@@ -214,10 +240,15 @@ class WaveletAdaptive(WaveletGlobal):
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return tuple(Trial({"level": 4, "messages": "three", "radius": 1e-3, **more},
-                           Budget(200.0, 1e-5), 0.9,
-                           "Each message has its own worst case; a few come near all of them.")
-                     for more in ({}, {"edges": "corrected"}, {"checks": "paid"}))
+        return tuple(
+            Trial(
+                {"level": 4, "messages": "three", "radius": 1e-3, **more},
+                Budget(200.0, 1e-5),
+                0.9,
+                "Each message has its own worst case; a few come near all of them.",
+            )
+            for more in ({}, {"edges": "corrected"}, {"checks": "paid"})
+        )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -226,8 +257,12 @@ class WaveletAdaptive(WaveletGlobal):
     @property
     def at_once(self) -> WaveletGlobal:
         """The same estimator with one message."""
-        return WaveletGlobal(**{parameter.name: getattr(self, parameter.name)
-                                for parameter in WaveletGlobal.parameters()})
+        return WaveletGlobal(
+            **{
+                parameter.name: getattr(self, parameter.name)
+                for parameter in WaveletGlobal.parameters()
+            }
+        )
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
@@ -264,24 +299,59 @@ class WaveletAdaptive(WaveletGlobal):
         pilots = [level for level in self._every_level if level <= max(levels)]
         coarse, error = self._best(pilots, _COARSE_WIDTHS, SHARES[1], sites, variance, radius)
         variance = sites.sigma**2 + min(error, variance - sites.sigma**2)
-        last, error = self._best([level for level in levels if level >= coarse.basis.level],
-                                 _WIDTHS, SHARES[2], sites, variance, radius)
+        last, error = self._best(
+            [level for level in levels if level >= coarse.basis.level],
+            _WIDTHS,
+            SHARES[2],
+            sites,
+            variance,
+            radius,
+        )
         released = error < sites.bound**2
         stages = (first, coarse, last)
         checks = self.messages_about_facts(sites, last.side_drift(sites.n)) if released else None
         before, after = ([], []) if checks is None else checks.lines(sites, budgets)
-        spends = nothing_spent(budgets, Unit.READING) if not released else (*before, *(
-            line for step, stage, share in zip(STEPS, stages, SHARES, strict=True)
-            for line in self._lines(step, stage, share, sites, budgets)), *after)
+        spends = (
+            nothing_spent(budgets, Unit.READING)
+            if not released
+            else (
+                *before,
+                *(
+                    line
+                    for step, stage, share in zip(STEPS, stages, SHARES, strict=True)
+                    for line in self._lines(step, stage, share, sites, budgets)
+                ),
+                *after,
+            )
+        )
         clip = last.width * last.spread
         return StagedPlan(
-            last.basis, clip, last.weights, clip / float(share_within(last.width)) * last.unit,
-            last.edge_share, error, released, math.inf, first_clip=first_clip, stages=stages,
-            sigma=sites.sigma, largest_spread=math.sqrt(sites.square), n=sites.n, spends=spends,
-            checks=checks)
+            last.basis,
+            clip,
+            last.weights,
+            clip / float(share_within(last.width)) * last.unit,
+            last.edge_share,
+            error,
+            released,
+            math.inf,
+            first_clip=first_clip,
+            stages=stages,
+            sigma=sites.sigma,
+            largest_spread=math.sqrt(sites.square),
+            n=sites.n,
+            spends=spends,
+            checks=checks,
+        )
 
-    def _best(self, levels: Sequence[int], widths: Sequence[float], share: float, sites: Sites,
-              variance: float, radius: float) -> tuple[Stage, float]:
+    def _best(
+        self,
+        levels: Sequence[int],
+        widths: Sequence[float],
+        share: float,
+        sites: Sites,
+        variance: float,
+        radius: float,
+    ) -> tuple[Stage, float]:
         """The message with the least planned error, and that error.
 
         Of residuals with this variance a clip at κ spreads leaves the share P within it: dividing
@@ -292,25 +362,54 @@ class WaveletAdaptive(WaveletGlobal):
         bases = [self.wavelets(level) for level in levels]
         size = np.array([float(basis.size) for basis in bases])
         clips = kappa * math.sqrt(variance) / left
-        unit = np.stack([self._unit_scales(basis, sites)**2 / share
-                         * basis.noise_shape(self._shape(basis)[0]).sum() for basis in bases])
+        unit = np.stack(
+            [
+                self._unit_scales(basis, sites) ** 2
+                / share
+                * basis.noise_shape(self._shape(basis)[0]).sum()
+                for basis in bases
+            ]
+        )
         square = variance * clipped_variance(kappa) / left**2
-        choice = choose(levels, clips, self._left_out(radius, size)[:, None] + 0 * clips,
-                        size[:, None] * square, unit, sites, self.weights)
+        choice = choose(
+            levels,
+            clips,
+            self._left_out(radius, size)[:, None] + 0 * clips,
+            size[:, None] * square,
+            unit,
+            sites,
+            self.weights,
+        )
         width = float(kappa[np.argmin(np.abs(clips - choice.clip))])
-        stage = self._stage(self.wavelets(choice.level), width, share, sites, variance,
-                            (width**2 * variance), choice.weights)
+        stage = self._stage(
+            self.wavelets(choice.level),
+            width,
+            share,
+            sites,
+            variance,
+            (width**2 * variance),
+            choice.weights,
+        )
         return stage, choice.criterion
 
-    def _stage(self, basis: WaveletBasis, width: float, share: float, sites: Sites,
-               variance: float, squared_clip: float, weights: Array | None = None) -> Stage:
+    def _stage(
+        self,
+        basis: WaveletBasis,
+        width: float,
+        share: float,
+        sites: Sites,
+        variance: float,
+        squared_clip: float,
+        weights: Array | None = None,
+    ) -> Stage:
         edge_share, functions_norm = self._shape_of(basis)
         unit = 2 * sites.exact_multiplier / (math.sqrt(share) * sites.n)
         if weights is None:
             precision = 1 / (variance / sites.n + squared_clip * unit**2)
             weights = precision / precision.sum()
-        return Stage(basis, width, weights, functions_norm * unit, unit, edge_share,
-                     math.sqrt(variance))
+        return Stage(
+            basis, width, weights, functions_norm * unit, unit, edge_share, math.sqrt(variance)
+        )
 
     def _shape_of(self, basis: WaveletBasis) -> tuple[float, float]:
         """ρ and S of a basis; those of the constant are one."""
@@ -324,16 +423,24 @@ class WaveletAdaptive(WaveletGlobal):
     def _every_level(self) -> Sequence[int]:
         return range(self.lowest_level, self.highest_level + 1)
 
-    def _lines(self, step: Step, stage: Stage, share: float, sites: Sites,
-               budgets: tuple[Budget, ...]) -> tuple[Spend, ...]:
+    def _lines(
+        self, step: Step, stage: Stage, share: float, sites: Sites, budgets: tuple[Budget, ...]
+    ) -> tuple[Spend, ...]:
         return site_lines(
-            step, NoiseLaw.GAUSSIAN, "weighted ℓ2", 2 * self._shape_of(stage.basis)[1] / sites.n,
-            stage.unit, budgets, f"{stage.basis.size} averages and the average size of what they "
+            step,
+            NoiseLaw.GAUSSIAN,
+            "weighted ℓ2",
+            2 * self._shape_of(stage.basis)[1] / sites.n,
+            stage.unit,
+            budgets,
+            f"{stage.basis.size} averages and the average size of what they "
             f"are of; {share * sites.left:.0%} of μ², as every observation is in each message. "
-            "Shifts and noise are in units of the clip.")
+            "Shifts and noise are in units of the clip.",
+        )
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float:
         """Σ_j u_j² noise_j as planned over the class; NaN if nothing would be released."""
         return super().expected_error(sizes, budgets, facts)
 
@@ -349,8 +456,9 @@ class WaveletAdaptive(WaveletGlobal):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def fitted(self, data: CurveData, plans: Sequence[CurvePlan], draws: int,
-               rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: CurveData, plans: Sequence[CurvePlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """Plans of three messages and plans of one, side by side; see `Mechanism.fitted`."""
         staged_plans = [plan for plan in plans if isinstance(plan, StagedPlan)]
         if not staged_plans:
@@ -366,29 +474,44 @@ class WaveletAdaptive(WaveletGlobal):
         """The averages of all readings as they are: the same as with one message."""
         return self.at_once.exact_fit(data)
 
-    def _in_stages(self, data: CurveData, plans: Sequence[StagedPlan], draws: int,
-                   rng: np.random.Generator) -> Fit:
+    def _in_stages(
+        self, data: CurveData, plans: Sequence[StagedPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         basis = max((plan.basis for plan in plans), key=lambda space: space.size)
         messages = _Messages(self, data, plans, draws, rng)
         released, spreads, clips = _learned(messages, plans, messages.noisy, draws)
         noise_free, _, _ = _learned(messages, plans, messages.noise_free, 1)
         told = self._told(data, plans, draws, messages.streams)
         told = replace(told, sides=messages.sides(released, clips))
-        coefficients, final = self._finished(_padded(released, basis)[..., None, :], plans, basis,
-                                             data.facts)
-        unprotected, _ = self._finished(_padded(noise_free, basis)[..., None, :], plans, basis,
-                                        data.facts)
-        is_wide = np.stack([plan.released & (spread > _WIDER * plan.stages[-1].spread)
-                            for plan, spread in zip(plans, spreads, strict=True)])
+        coefficients, final = self._finished(
+            _padded(released, basis)[..., None, :], plans, basis, data.facts
+        )
+        unprotected, _ = self._finished(
+            _padded(noise_free, basis)[..., None, :], plans, basis, data.facts
+        )
+        is_wide = np.stack(
+            [
+                plan.released & (spread > _WIDER * plan.stages[-1].spread)
+                for plan, spread in zip(plans, spreads, strict=True)
+            ]
+        )
         facts = data.facts
 
         def judged() -> tuple[Caution, ...]:
-            return (*told.cautions(facts),
-                    *((Caution(SPREAD_LARGER, is_wide),) if is_wide.any() else ()))
+            return (
+                *told.cautions(facts),
+                *((Caution(SPREAD_LARGER, is_wide),) if is_wide.any() else ()),
+            )
 
-        return Fit(basis=final, coefficients=coefficients, unprotected=unprotected[:, :, 0],
-                   basis_sizes=tuple(plan.basis.size for plan in plans), parts=_parts(plans),
-                   cautions=LateCautions(judged), checks=Late(told.checks))
+        return Fit(
+            basis=final,
+            coefficients=coefficients,
+            unprotected=unprotected[:, :, 0],
+            basis_sizes=tuple(plan.basis.size for plan in plans),
+            parts=_parts(plans),
+            cautions=LateCautions(judged),
+            checks=Late(told.checks),
+        )
 
 
 _WITHOUT = ("plan_rule", "constants", "clip", "invert_clip")
@@ -403,11 +526,19 @@ Received = tuple[Array, Array]  # averages (repeats, columns, size) and sizes (r
 class _Messages:
     """What all sites send about the centres and clips that they are told, at one plan a budget."""
 
-    def __init__(self, method: WaveletAdaptive, data: CurveData, plans: Sequence[StagedPlan],
-                 draws: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        method: WaveletAdaptive,
+        data: CurveData,
+        plans: Sequence[StagedPlan],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> None:
         if not (data.counts == 1).all():
-            raise InputError("Wavelet regression needs exactly one observation from every person.",
-                             field="counts")
+            raise InputError(
+                "Wavelet regression needs exactly one observation from every person.",
+                field="counts",
+            )
         self.plans, self.draws = plans, draws
         self.per_site = data.sizes.n_curves_per_server
         self.missing = ~(np.isfinite(data.values) & np.isfinite(data.times))
@@ -418,9 +549,16 @@ class _Messages:
         widths = [1 + max(plan.stages[k].basis.size for plan in plans) for k in range(len(STEPS))]
         shape = (data.n_repeats, draws)
         self.streams = rng.spawn(len(self.per_site))
-        self.normals = [np.stack(each, axis=2) for each in zip(*(
-            [stream.standard_normal((*shape, width)) for width in widths]
-            for stream in self.streams), strict=True)]
+        self.normals = [
+            np.stack(each, axis=2)
+            for each in zip(
+                *(
+                    [stream.standard_normal((*shape, width)) for width in widths]
+                    for stream in self.streams
+                ),
+                strict=True,
+            )
+        ]
 
     def noisy(self, k: int, centres: Sequence[Array], clips: Sequence[Array]) -> list[Received]:
         """The centre's averages of the messages of stage k, for every plan.
@@ -445,23 +583,36 @@ class _Messages:
             noise[:, p] *= plan.released
         flat = (len(normals), -1, *shape[3:])  # a column for every budget and draw
         messages, noise = (exact + noise * normals).reshape(flat), noise.reshape(flat)
-        sent = np.stack([transcript.sent(s, STEPS[k], messages[:, :, s], noise[:, :, s])
-                         for s in range(len(self.per_site))], axis=2).reshape(shape)
+        sent = np.stack(
+            [
+                transcript.sent(s, STEPS[k], messages[:, :, s], noise[:, :, s])
+                for s in range(len(self.per_site))
+            ],
+            axis=2,
+        ).reshape(shape)
         return [_combined(plan.stages[k], sent[:, p]) for p, plan in enumerate(self.plans)]
 
-    def sides(self, centres: Sequence[Array], clips: Sequence[Array]
-              ) -> list[tuple[Array, Array] | None]:
+    def sides(
+        self, centres: Sequence[Array], clips: Sequence[Array]
+    ) -> list[tuple[Array, Array] | None]:
         """Send who is above and below the last clips about what was released.
 
         (repeats, draws, 2), and their noise (2,), for every plan; None where they are not asked.
         """
         if not any(plan.checks for plan in self.plans):
             return [None] * len(self.plans)
-        normals = np.stack([stream.standard_normal((len(self.values), self.draws, 2))
-                            for stream in self.streams], axis=2)
-        return [None if plan.checks is None else checked.sent(
-            plan.checks, checked.SIDES, self._beyond(plan.basis, centre, clip), normals)
-            for plan, centre, clip in zip(self.plans, centres, clips, strict=True)]
+        normals = np.stack(
+            [stream.standard_normal((len(self.values), self.draws, 2)) for stream in self.streams],
+            axis=2,
+        )
+        return [
+            None
+            if plan.checks is None
+            else checked.sent(
+                plan.checks, checked.SIDES, self._beyond(plan.basis, centre, clip), normals
+            )
+            for plan, centre, clip in zip(self.plans, centres, clips, strict=True)
+        ]
 
     def _beyond(self, finest: WaveletBasis, centre: Array, clip: Array) -> Array:
         """Average who is beyond a clip above and below: (repeats, draws, sites, 2)."""
@@ -476,8 +627,9 @@ class _Messages:
                     shares[r, draw, :, side] = np.add.reduceat(is_beyond, starts) / n
         return shares
 
-    def noise_free(self, k: int, centres: Sequence[Array],
-                   clips: Sequence[Array]) -> list[Received]:
+    def noise_free(
+        self, k: int, centres: Sequence[Array], clips: Sequence[Array]
+    ) -> list[Received]:
         """The same without noise, for comparison: it is never published."""
         received = []
         for plan, centre, clip in zip(self.plans, centres, clips, strict=True):
@@ -486,8 +638,9 @@ class _Messages:
             received.append(_combined(stage, np.concatenate([sizes[..., None], averages], axis=-1)))
         return received
 
-    def _statistics(self, basis: WaveletBasis, finest: WaveletBasis, centre: Array, clip: Array
-                    ) -> tuple[Array, Array]:
+    def _statistics(
+        self, basis: WaveletBasis, finest: WaveletBasis, centre: Array, clip: Array
+    ) -> tuple[Array, Array]:
         """Average sizes (repeats, columns, sites) and averages (…, size) of clipped residuals."""
         n, starts = np.array(self.per_site), np.cumsum((0, *self.per_site[:-1]))
         sizes = np.empty((*clip.shape, len(n)))
@@ -498,12 +651,14 @@ class _Messages:
             for first in range(0, clip.shape[1], together):
                 columns = slice(first, first + together)
                 residuals = self.values[r] - np.stack(
-                    [finest.curve(curve, times) for curve in scaling[r, columns]])
+                    [finest.curve(curve, times) for curve in scaling[r, columns]]
+                )
                 bound = clip[r, columns, None]
                 np.clip(residuals, -bound, bound, out=residuals)
                 residuals[:, self.missing[r]] = 0.0
-                averages[r, columns] = basis.sums(np.broadcast_to(times, residuals.shape),
-                                                  residuals, self.per_site)
+                averages[r, columns] = basis.sums(
+                    np.broadcast_to(times, residuals.shape), residuals, self.per_site
+                )
                 np.abs(residuals, out=residuals)
                 sizes[r, columns] = np.add.reduceat(residuals, starts, axis=1)
         return sizes / n, averages / n[:, None]
@@ -512,14 +667,15 @@ class _Messages:
 def _combined(stage: Stage, sent: Array) -> Received:
     """Weighted averages of messages (repeats, columns, sites, numbers), of which size is first."""
     size, basis = np.einsum("s,rcs->rc", stage.weights, sent[..., 0]), stage.basis.size
-    return np.einsum("s,rcsk->rck", stage.weights, sent[..., 1:1 + basis]), size
+    return np.einsum("s,rcsk->rck", stage.weights, sent[..., 1 : 1 + basis]), size
 
 
 # -- at the centre, from what was sent ------------------------------------------------------
 
 
-def _learned(messages: _Messages, plans: Sequence[StagedPlan], send: Any, columns: int
-             ) -> tuple[list[Array], list[Array], list[Array]]:
+def _learned(
+    messages: _Messages, plans: Sequence[StagedPlan], send: Any, columns: int
+) -> tuple[list[Array], list[Array], list[Array]]:
     """Coefficients of every plan, coarse functions first: (repeats, columns, 2^J) each.
 
     And the spread of residuals about the coarse curve, by the last message, and its clips:
@@ -530,20 +686,28 @@ def _learned(messages: _Messages, plans: Sequence[StagedPlan], send: Any, column
     clips = [np.full(shape, plan.first_clip) for plan in plans]
     spreads = [np.zeros(shape) for _ in plans]
     for k in range(len(STEPS)):
-        for p, (plan, (average, size)) in enumerate(zip(plans, send(k, centres, clips),
-                                                        strict=True)):
+        for p, (plan, (average, size)) in enumerate(
+            zip(plans, send(k, centres, clips), strict=True)
+        ):
             spreads[p] = clips[p] * spread_of_clipped(size / clips[p])
             centres[p], clips[p] = _moved(plan, k, centres[p], clips[p], average, size)
-    return ([plan.released * centre for plan, centre in zip(plans, centres, strict=True)], spreads,
-            clips)
+    return (
+        [plan.released * centre for plan, centre in zip(plans, centres, strict=True)],
+        spreads,
+        clips,
+    )
 
 
-def _moved(plan: StagedPlan, k: int, centre: Array, clip: Array, average: Array, size: Array
-           ) -> tuple[Array, Array]:
+def _moved(
+    plan: StagedPlan, k: int, centre: Array, clip: Array, average: Array, size: Array
+) -> tuple[Array, Array]:
     """The centre after a message, and the clip of the next one."""
     stage = plan.stages[k]
-    spread = np.clip(clip * spread_of_clipped(size / clip), plan.sigma if k < 2 else _NO_ZERO,
-                     plan.largest_spread)
+    spread = np.clip(
+        clip * spread_of_clipped(size / clip),
+        plan.sigma if k < 2 else _NO_ZERO,
+        plan.largest_spread,
+    )
     width = clip / spread
     slope = np.maximum(share_within(width), _MIN_SLOPE) if k else np.ones_like(width)
     noise = stage.unit_noise * (clip / slope) ** 2
@@ -557,7 +721,7 @@ def _moved(plan: StagedPlan, k: int, centre: Array, clip: Array, average: Array,
     if k == 1:
         step, explained = _shrunk(step, variance, stage.basis.levels)
         moved = np.zeros_like(centre)
-        moved[..., :stage.basis.size] = step
+        moved[..., : stage.basis.size] = step
         return centre + moved, _clip(plan, 2, spread**2 - explained)
     return _shrunk(centre + step, variance, stage.basis.levels[1:])[0], clip
 
@@ -571,8 +735,9 @@ def _clip(plan: StagedPlan, k: int, square: Array) -> Array:
     return np.minimum(plan.first_clip, plan.stages[k].width * spread)
 
 
-def _shrunk(coefficients: Array, variance: Array, levels: Sequence[tuple[int, slice]]
-            ) -> tuple[Array, Array]:
+def _shrunk(
+    coefficients: Array, variance: Array, levels: Sequence[tuple[int, slice]]
+) -> tuple[Array, Array]:
     """Levels drawn towards zero as far as noise may have made them, and the energy that is kept.
 
     Without noise the kept part takes 2fE − f²E off the energy of residuals, E that of the level and
@@ -592,7 +757,7 @@ def _padded(coefficients: Sequence[Array], basis: WaveletBasis) -> Array:
     """Coefficients of all plans in the finest space: (plans, repeats, columns, size)."""
     out = np.zeros((len(coefficients), *coefficients[0].shape[:-1], basis.size))
     for k, values in enumerate(coefficients):
-        out[k, ..., :values.shape[-1]] = values
+        out[k, ..., : values.shape[-1]] = values
     return out
 
 
@@ -617,30 +782,53 @@ def _side_by_side(is_staged: Sequence[bool], staged: Fit, single: Fit) -> Fit:
 
     def both(name: str) -> Array:
         arrays = [getattr(fit, name) for fit in (staged, single)]
-        return np.concatenate([np.pad(
-            array, [(0, 0)] * (array.ndim - 1) + [(0, size - array.shape[-1])])
-            for array in arrays])[order]
+        return np.concatenate(
+            [
+                np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, size - array.shape[-1])])
+                for array in arrays
+            ]
+        )[order]
 
     basis_sizes = (*staged.basis_sizes, *single.basis_sizes)
-    parts = ServerParts(*(np.concatenate([getattr(staged.parts, name),
-                                          getattr(single.parts, name)])[
-        order] for name in ("weight", "noise", "sampling")))
+    parts = ServerParts(
+        *(
+            np.concatenate([getattr(staged.parts, name), getattr(single.parts, name)])[order]
+            for name in ("weight", "noise", "sampling")
+        )
+    )
 
     def cautions() -> tuple[Caution, ...]:
         nowhere = [np.zeros(fit.coefficients.shape[:3], dtype=bool) for fit in (staged, single)]
         known = {each.text: each for fit in (staged, single) for each in fit.cautions}
-        return tuple(replace(caution, applies=np.concatenate([next(
-            (each.applies for each in fit.cautions if each.text == text), none)
-            for fit, none in zip((staged, single), nowhere, strict=True)])[order])
-            for text, caution in known.items())
+        return tuple(
+            replace(
+                caution,
+                applies=np.concatenate(
+                    [
+                        next((each.applies for each in fit.cautions if each.text == text), none)
+                        for fit, none in zip((staged, single), nowhere, strict=True)
+                    ]
+                )[order],
+            )
+            for text, caution in known.items()
+        )
 
     def checks() -> tuple[Check, ...]:
         facts = dict.fromkeys(check.fact for fit in (staged, single) for check in fit.checks)
-        return tuple(checked.side_by_side(fact, [
-            (fit.checks, fit.coefficients.shape[:3]) for fit in (staged, single)], order)
-            for fact in facts)
+        return tuple(
+            checked.side_by_side(
+                fact, [(fit.checks, fit.coefficients.shape[:3]) for fit in (staged, single)], order
+            )
+            for fact in facts
+        )
 
     basis = max((staged.basis, single.basis), key=lambda space: space.size)
-    return Fit(basis=basis, coefficients=both("coefficients"), unprotected=both("unprotected"),
-               basis_sizes=tuple(basis_sizes[k] for k in order), parts=parts,
-               cautions=LateCautions(cautions), checks=Late(checks))
+    return Fit(
+        basis=basis,
+        coefficients=both("coefficients"),
+        unprotected=both("unprotected"),
+        basis_sizes=tuple(basis_sizes[k] for k in order),
+        parts=parts,
+        cautions=LateCautions(cautions),
+        checks=Late(checks),
+    )

@@ -72,7 +72,8 @@ OFF_MIDDLE = (
     "By what was released, the curve lies far from the middle of the stated bounds. Observations "
     "count with their distance from that middle, so that chance in their times adds more to the "
     "error than was forecast in all. Narrower bounds around the observations help, or *Wavelets, "
-    "centred first*.")
+    "centred first*."
+)
 LINE = Step("noisy wavelet coefficients")
 COEFFICIENTS = Step("coefficients", charged_to=(LINE.key,))
 
@@ -97,8 +98,14 @@ class CurvePlan(Plan):
 
         "bias" bounds the bias at any time over the class of curves, whether that is stated or not.
         """
-        return {"level": self.basis.level, "clip": self.clip, "released": self.released,
-                "bound": self.criterion, "edge_share": self.edge_share, "bias": self.bias}
+        return {
+            "level": self.basis.level,
+            "clip": self.clip,
+            "released": self.released,
+            "bound": self.criterion,
+            "edge_share": self.edge_share,
+            "bias": self.bias,
+        }
 
     @property
     def total_noise(self) -> Array:
@@ -166,52 +173,86 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
     tasks = frozenset({WAVELET_REGRESSION.key})
     guarantee = Guarantee.APPROXIMATE
     reference = "Cai, Chakraborty and Vuursteen (2024), arXiv 2406.06755, section 3.1, Theorem 3.2"
-    formula = (r"\hat c = \sum_j u_j\Big(\tfrac1{n_j}\sum_i [Y_i]_\tau\, b(X_i) + s_j Z_j\Big),"
-               r"\qquad s_j = \tfrac{2\tau}{n_j\mu_j}\sup_x\|b(x)\|")
+    formula = (
+        r"\hat c = \sum_j u_j\Big(\tfrac1{n_j}\sum_i [Y_i]_\tau\, b(X_i) + s_j Z_j\Big),"
+        r"\qquad s_j = \tfrac{2\tau}{n_j\mu_j}\sup_x\|b(x)\|"
+    )
 
     smoothness: float = param(
-        1.0, "Smoothness", "How smooth you state the curve to be. Larger: fewer functions.",
-        low=0.51, high=10.0, symbol="α")
+        1.0,
+        "Smoothness",
+        "How smooth you state the curve to be. Larger: fewer functions.",
+        low=0.51,
+        high=10.0,
+        symbol="α",
+    )
     radius: float = param(
-        2.0, "Radius", "Size of the class of curves: in response units where values are of size "
+        2.0,
+        "Radius",
+        "Size of the class of curves: in response units where values are of size "
         "one, otherwise in halves of the bound B.",
-        low=1e-3, high=1e6, symbol="R")
+        low=1e-3,
+        high=1e6,
+        symbol="R",
+    )
     edge_noise: str = param(
-        "weighted", "Noise at the ends",
+        "weighted",
+        "Noise at the ends",
         "Weighted: edge coordinates get more noise, so that all others need less. Equal: the same "
-        "for all. Periodic wavelets have no edges.", choices=("weighted", "equal"))
+        "for all. Periodic wavelets have no edges.",
+        choices=("weighted", "equal"),
+    )
 
     design: str = param(
-        "even", "Distribution of observation times",
+        "even",
+        "Distribution of observation times",
         "Even: uniform. Weighted, ranked: of a known density, by weights or by ranks. Released: "
         "unknown, and learned with the same message.",
-        choices=("even", "weighted", "ranked", "released"))
+        choices=("even", "weighted", "ranked", "released"),
+    )
     density: str | None = param(
-        None, "Known density of the times", "Heights at equally spaced times, such as 0.5, 1.5.")
+        None, "Known density of the times", "Heights at equally spaced times, such as 0.5, 1.5."
+    )
     invert_clip: bool = param(
-        False, "Undo the clip", "Corrects the bias from clipping. Right only if observations are "
-        "normal about the curve.")
+        False,
+        "Undo the clip",
+        "Corrects the bias from clipping. Right only if observations are normal about the curve.",
+    )
     checks: str | None = param(
-        None, "Checks of stated facts", "Paid: 2 to 10 % of the budget tell whether times are "
+        None,
+        "Checks of stated facts",
+        "Paid: 2 to 10 % of the budget tell whether times are "
         "spread as stated and observations lie within reach of the bounds. None: both are relied "
-        "on. Default: paid for real data with tight constants.", choices=("paid", "none"),
-        earlier="none")
+        "on. Default: paid for real data with tight constants.",
+        choices=("paid", "none"),
+        earlier="none",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.design in ("weighted", "ranked") and not self.density:
-            raise InputError("A known density must be stated.", field="density",
-                             hint="For example 0.5, 1.5.")
+            raise InputError(
+                "A known density must be stated.", field="density", hint="For example 0.5, 1.5."
+            )
         if self.design != "even" and "published" in self._printed:
-            raise InputError("The printed constants are for times that are spread evenly.",
-                             field="design", hint="Choose tight constants.")
+            raise InputError(
+                "The printed constants are for times that are spread evenly.",
+                field="design",
+                hint="Choose tight constants.",
+            )
         if self.design == "released" and self.edges != "periodic":
-            raise InputError("Only periodic wavelets can release the density of the times.",
-                             field="design", hint="Choose periodic edges.")
+            raise InputError(
+                "Only periodic wavelets can release the density of the times.",
+                field="design",
+                hint="Choose periodic edges.",
+            )
         self.known_design  # noqa: B018  (checks the heights)
         if self.checks == "paid" and not self._can_check:
-            raise InputError("Facts are checked with tight constants, where a law of times is "
-                             "stated.", field="checks", hint="Choose tight constants, or none.")
+            raise InputError(
+                "Facts are checked with tight constants, where a law of times is stated.",
+                field="checks",
+                hint="Choose tight constants, or none.",
+            )
 
     @property
     def _can_check(self) -> bool:
@@ -230,22 +271,33 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         share = checked.share_of_checks(sites)
         return replace(sites, checked=share, left=1 - share)
 
-    def messages_about_facts(self, sites: Sites, side_drift: float | None = None
-                             ) -> checked.FactMessages | None:
+    def messages_about_facts(
+        self, sites: Sites, side_drift: float | None = None
+    ) -> checked.FactMessages | None:
         """Plan the messages about the facts; None where they are not checked."""
         if not sites.checked:
             return None
-        heights = PublicCurve.stated(self.density, "density").heights if (
-            self.known_design is not None and self.density) else ()
+        heights = (
+            PublicCurve.stated(self.density, "density").heights
+            if (self.known_design is not None and self.density)
+            else ()
+        )
         return checked.FactMessages.of(sites, LawOfTimes(density=tuple(heights)), side_drift)
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return (*(Trial({"level": 4, "clip": 3.0, "radius": 1e-3, **edges}, Budget(200.0, 1e-5))
-                  for edges in ({}, {"edges": "corrected"})),
-                Trial({"level": 4, "clip": 3.0, "radius": 1e-3, "checks": "paid"},
-                      Budget(200.0, 1e-5), 0.9, "The message about facts has a worst case of its "
-                      "own; a few pairs come near both."))
+        return (
+            *(
+                Trial({"level": 4, "clip": 3.0, "radius": 1e-3, **edges}, Budget(200.0, 1e-5))
+                for edges in ({}, {"edges": "corrected"})
+            ),
+            Trial(
+                {"level": 4, "clip": 3.0, "radius": 1e-3, "checks": "paid"},
+                Budget(200.0, 1e-5),
+                0.9,
+                "The message about facts has a worst case of its own; a few pairs come near both.",
+            ),
+        )
 
     @property
     def known_design(self) -> KnownDesign | None:
@@ -256,34 +308,50 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return ((cls.label, {}), ("Wavelets with corrected edges", {"edges": "corrected"}),
-                ("Wavelets, whole curve, as published", {"plan_rule": "literal"}))
+        return (
+            (cls.label, {}),
+            ("Wavelets with corrected edges", {"edges": "corrected"}),
+            ("Wavelets, whole curve, as published", {"plan_rule": "literal"}),
+        )
 
     # -- releases ---------------------------------------------------------------------------
 
-    def fitted(self, data: CurveData, plans: Sequence[CurvePlan], draws: int,
-               rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: CurveData, plans: Sequence[CurvePlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """One message of every site, and the curve that follows; see `Mechanism.fitted`."""
         basis = max((plan.basis for plan in plans), key=lambda space: space.size)
         averages = self._averages(data, plans)
-        noise_free = np.stack([
-            _as_levels(np.einsum("s,rspk->rpk", plan.weights, average), plan, basis)
-            for plan, average in zip(plans, averages, strict=True)])
+        noise_free = np.stack(
+            [
+                _as_levels(np.einsum("s,rspk->rpk", plan.weights, average), plan, basis)
+                for plan, average in zip(plans, averages, strict=True)
+            ]
+        )
         streams = rng.spawn(data.sizes.n_servers)
         sent = self._combined(plans, averages, basis, draws, streams)
         told = self._told(data, plans, draws, streams)
         released, final = self._finished(sent, plans, basis, data.facts)
         unprotected, _ = self._finished(noise_free, plans, basis, data.facts)
-        return Fit(basis=final, coefficients=released, unprotected=unprotected,
-                   basis_sizes=tuple(plan.basis.size * final.size // basis.size for plan in plans),
-                   band=self._band(plans, basis, data, released),
-                   cautions=LateCautions(
-                       partial(self._doubts, data.public, plans, final, released, told)),
-                   checks=Late(told.checks),
-                   parts=self._parts(plans, self._without_budgets(data)))
+        return Fit(
+            basis=final,
+            coefficients=released,
+            unprotected=unprotected,
+            basis_sizes=tuple(plan.basis.size * final.size // basis.size for plan in plans),
+            band=self._band(plans, basis, data, released),
+            cautions=LateCautions(partial(self._doubts, data.public, plans, final, released, told)),
+            checks=Late(told.checks),
+            parts=self._parts(plans, self._without_budgets(data)),
+        )
 
-    def _doubts(self, public: Public, plans: Sequence[CurvePlan], basis: FunctionBasis,
-                released: Array, told: checked.FactsTold) -> tuple[Caution, ...]:
+    def _doubts(
+        self,
+        public: Public,
+        plans: Sequence[CurvePlan],
+        basis: FunctionBasis,
+        released: Array,
+        told: checked.FactsTold,
+    ) -> tuple[Caution, ...]:
         """Say what checks of facts tell, and if the curve is too far from 0 for the forecast.
 
         An average of y b(x) over r functions has by chance in times a squared error of about
@@ -304,34 +372,47 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
                 noise = float((plan.weights**2 * plan.total_noise).sum())
                 by_chance = plan.basis.size * float((plan.weights**2 / n).sum())
                 captured_energy = float((plan.basis.coefficients(usual) ** 2).sum())
-                forecast = (usual.energy - captured_energy + noise
-                            + by_chance * (usual.energy + sigma**2))
+                forecast = (
+                    usual.energy - captured_energy + noise + by_chance * (usual.energy + sigma**2)
+                )
                 energy = ((released[k] - middle) ** 2).sum(axis=-1) - noise
                 off[k] = by_chance * energy > forecast
         return (*untrue, *((Caution(OFF_MIDDLE, off),) if off.any() else ()))
 
-    def _told(self, data: CurveData, plans: Sequence[CurvePlan], draws: int,
-              streams: Sequence[np.random.Generator]) -> checked.FactsTold:
+    def _told(
+        self,
+        data: CurveData,
+        plans: Sequence[CurvePlan],
+        draws: int,
+        streams: Sequence[np.random.Generator],
+    ) -> checked.FactsTold:
         """Send the first messages of all sites about the facts, plan by plan."""
         shape = (len(plans), data.n_repeats, draws)
         first: list[tuple[Array, Array] | None] = [None] * len(plans)
         if any(plan.checks for plan in plans):
             beyond = checked.BEYOND_BOUNDS * self.stated(data.facts)[1]
             exact = checked.averages(data, beyond)[:, None]
-            normals = np.stack([stream.standard_normal((*shape[1:], exact.shape[-1]))
-                                for stream in streams], axis=2)
-            first = [None if plan.checks is None else
-                     checked.sent(plan.checks, FACTS, exact, normals) for plan in plans]
+            normals = np.stack(
+                [stream.standard_normal((*shape[1:], exact.shape[-1])) for stream in streams],
+                axis=2,
+            )
+            first = [
+                None if plan.checks is None else checked.sent(plan.checks, FACTS, exact, normals)
+                for plan in plans
+            ]
         return checked.FactsTold([plan.checks for plan in plans], first, [None] * len(plans), shape)
 
     def exact_fit(self, data: CurveData) -> Fit:
         """The averages of all readings as they are, with the level of an unlimited budget."""
         plan: CurvePlan = self.plan(data.public, (Budget(math.inf),))
         average = np.einsum("s,rspk->rpk", plan.weights, self._averages(data, [plan])[0])
-        values, basis = self._finished(plan.basis.to_levels(average)[None], [plan], plan.basis,
-                                       data.facts)
-        return replace(Fit.exact(basis, values[0]),
-                       band=self._band([plan], plan.basis, data, values[:, :, None]))
+        values, basis = self._finished(
+            plan.basis.to_levels(average)[None], [plan], plan.basis, data.facts
+        )
+        return replace(
+            Fit.exact(basis, values[0]),
+            band=self._band([plan], plan.basis, data, values[:, :, None]),
+        )
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
@@ -356,18 +437,44 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         mass = largest_kernel_mass(self.moments, self.edges)
         checks = self.messages_about_facts(sites) if released else None
         lines, _ = ([], []) if checks is None else checks.lines(sites, budgets)
-        whole = ("the whole budget is spent on it." if not lines else
-                 f"all that is left, {sites.left:.0%} of μ², is spent on it.")
-        spends = nothing_spent(budgets, Unit.READING) if not released else (*lines, *site_lines(
-            LINE, NoiseLaw.GAUSSIAN, "weighted ℓ2", 2 * choice.clip * functions_norm / sites.n,
-            scales, budgets, f"One message of {basis.size} numbers; every observation is in it "
-            f"once, so {whole}"))
-        return CurvePlan(basis, choice.clip, choice.weights, scales, share, choice.criterion,
-                         released, self.largest_bias(basis, choice.clip, mass, sites, facts),
-                         spends=spends, checks=checks)
+        whole = (
+            "the whole budget is spent on it."
+            if not lines
+            else f"all that is left, {sites.left:.0%} of μ², is spent on it."
+        )
+        spends = (
+            nothing_spent(budgets, Unit.READING)
+            if not released
+            else (
+                *lines,
+                *site_lines(
+                    LINE,
+                    NoiseLaw.GAUSSIAN,
+                    "weighted ℓ2",
+                    2 * choice.clip * functions_norm / sites.n,
+                    scales,
+                    budgets,
+                    f"One message of {basis.size} numbers; every observation is in it "
+                    f"once, so {whole}",
+                ),
+            )
+        )
+        return CurvePlan(
+            basis,
+            choice.clip,
+            choice.weights,
+            scales,
+            share,
+            choice.criterion,
+            released,
+            self.largest_bias(basis, choice.clip, mass, sites, facts),
+            spends=spends,
+            checks=checks,
+        )
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float:
         """Σ_j u_j² noise_j; NaN if nothing would be released."""
         plan: CurvePlan = self.plan(Public(sizes, facts), budgets)
         added = self._n_parts * float((plan.weights**2 * plan.total_noise).sum())
@@ -380,11 +487,18 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         if self.design in ("ranked", "released"):
             return None
         weight = np.ones_like if self.known_design is None else self.known_design.weight
-        return self.risk_of(source.truth, source.sizes, budgets, source.facts,
-                            Design(source.density, weight))
+        return self.risk_of(
+            source.truth, source.sizes, budgets, source.facts, Design(source.density, weight)
+        )
 
-    def risk_of(self, truth: Truth, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts,
-                design: Design = UNIFORM) -> RiskParts:
+    def risk_of(
+        self,
+        truth: Truth,
+        sizes: Sizes,
+        budgets: tuple[Budget, ...],
+        facts: PublicFacts,
+        design: Design = UNIFORM,
+    ) -> RiskParts:
         """Exact mean integrated squared error, part by part, for any curve and any public sizes.
 
         Parameters
@@ -404,8 +518,13 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         if not plan.released:
             return RiskParts(float(truth.energy), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)
-        return curve_risk(truth, Average(plan.basis, plan.clip, self.stated(facts)[1], n,
-                                         plan.weights, plan.total_noise), design)
+        return curve_risk(
+            truth,
+            Average(
+                plan.basis, plan.clip, self.stated(facts)[1], n, plan.weights, plan.total_noise
+            ),
+            design,
+        )
 
     def _tuned(self, sites: Sites) -> Choice:
         levels, clips = self.levels(), self.clips(sites)
@@ -413,13 +532,24 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         size = np.array([float(basis.size) for basis in bases])
         radius = self.radius * sites.unit
         tail = radius**2 * size ** (-2 * self.smoothness) / (1 - 4**-self.smoothness)
-        unit = np.stack([self._unit_scales(basis, sites)**2
-                         * basis.noise_shape(self._shape(basis)[0]).sum() for basis in bases])
+        unit = np.stack(
+            [
+                self._unit_scales(basis, sites) ** 2
+                * basis.noise_shape(self._shape(basis)[0]).sum()
+                for basis in bases
+            ]
+        )
         # what is divided by a released density has its noise, too, times |f|/τ ≤ 1
         unit *= self._n_parts
-        return choose(levels, clips, tail[:, None] + sites.bias_of_clipping(clips)**2,
-                      (sites.square * size * self._weight_square)[:, None], unit, sites,
-                      self.weights)
+        return choose(
+            levels,
+            clips,
+            tail[:, None] + sites.bias_of_clipping(clips) ** 2,
+            (sites.square * size * self._weight_square)[:, None],
+            unit,
+            sites,
+            self.weights,
+        )
 
     def _literal(self, sites: Sites) -> Choice:
         """L = ⌈log₂ D⌉, J = L + 1, τ = B + σ√((2α + 1)L), with B for the paper's C_{α,R}."""
@@ -428,8 +558,15 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         clip = sites.bound + sites.sigma * math.sqrt((2 * self.smoothness + 1) * (level - 1))
         clip = clip if self.clip is None else self.clip
         unit = self._unit_scales(self.wavelets(level), sites)[None] ** 2 * 2.0**level
-        only = choose((level,), np.array([clip]), np.zeros((1, 1)),
-                      np.array([[sites.square * 2.0**level]]), unit, sites, self.weights)
+        only = choose(
+            (level,),
+            np.array([clip]),
+            np.zeros((1, 1)),
+            np.array([[sites.square * 2.0**level]]),
+            unit,
+            sites,
+            self.weights,
+        )
         return Choice(level, clip, only.weights, math.nan)
 
     @property
@@ -487,9 +624,14 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         sums = np.stack([plan.basis.sums(times, part, per_site) for part in parts], axis=2)
         return np.asarray(sums / np.array(per_site)[:, None, None])
 
-    def _combined(self, plans: Sequence[CurvePlan], averages: list[Array],
-                  basis: WaveletBasis, draws: int, streams: Sequence[np.random.Generator]
-                  ) -> Array:
+    def _combined(
+        self,
+        plans: Sequence[CurvePlan],
+        averages: list[Array],
+        basis: WaveletBasis,
+        draws: int,
+        streams: Sequence[np.random.Generator],
+    ) -> Array:
         """The centre's sum of what the sites send: (plans, repeats, draws, parts, size)."""
         repeats, n_sites, parts = averages[0].shape[:3]
         out = np.zeros((len(plans), repeats, draws, parts, basis.size))
@@ -497,16 +639,24 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         together = max(1, _TOGETHER // out.size)
         for first in range(0, n_sites, together):
             sites = slice(first, first + together)
-            normals = np.stack([stream.standard_normal(out.shape[1:])
-                                for stream in streams[sites]], axis=2)
-            sent = self._site_updates(sites, plans, [average[:, sites] for average in averages],
-                                      normals, basis)
+            normals = np.stack(
+                [stream.standard_normal(out.shape[1:]) for stream in streams[sites]], axis=2
+            )
+            sent = self._site_updates(
+                sites, plans, [average[:, sites] for average in averages], normals, basis
+            )
             sent = sent.reshape(repeats, len(plans), draws, *sent.shape[2:])
             out += np.einsum("ps,rpdskz->prdkz", weights[:, sites], sent)
         return out
 
-    def _site_updates(self, sites: slice, plans: Sequence[CurvePlan], averages: list[Array],
-                      normals: Array, basis: WaveletBasis) -> Array:
+    def _site_updates(
+        self,
+        sites: slice,
+        plans: Sequence[CurvePlan],
+        averages: list[Array],
+        normals: Array,
+        basis: WaveletBasis,
+    ) -> Array:
         """Everything some sites do, each with its own averages; only the results leave them.
 
         Sent is (repeats, plans × draws, sites, parts, size), coarse functions first; a plan that
@@ -520,16 +670,22 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         messages, spread = np.zeros(shape), np.zeros((len(plans), *shape[2:]))
         for p, (plan, average) in enumerate(zip(plans, averages, strict=True)):
             noise = plan.noise_deviation[sites, None] * plan.released
-            noisy = messages[p, ..., :plan.basis.size]
-            noisy[...] = noise * normals[..., :plan.basis.size]
+            noisy = messages[p, ..., : plan.basis.size]
+            noisy[...] = noise * normals[..., : plan.basis.size]
             noisy += plan.released * average[:, None]
-            spread[p, ..., :plan.basis.size] = noise
+            spread[p, ..., : plan.basis.size] = noise
         messages = np.moveaxis(messages, 0, 1).reshape(shape[1], -1, *shape[3:])
-        sent = transcript.sent_by_each(COEFFICIENTS, messages, spread.reshape(-1, *shape[3:]),
-                                       sites.start)
+        sent = transcript.sent_by_each(
+            COEFFICIENTS, messages, spread.reshape(-1, *shape[3:]), sites.start
+        )
         columns = [slice(p * shape[2], (p + 1) * shape[2]) for p in range(len(plans))]
-        return np.concatenate([_as_levels(sent[:, column, ..., :plan.basis.size], plan, basis)
-                               for column, plan in zip(columns, plans, strict=True)], axis=1)
+        return np.concatenate(
+            [
+                _as_levels(sent[:, column, ..., : plan.basis.size], plan, basis)
+                for column, plan in zip(columns, plans, strict=True)
+            ],
+            axis=1,
+        )
 
     def why_not_published(self, budget: Budget) -> str:
         """Messages have independent Gaussian noise in scaling coordinates, so nothing."""
@@ -537,21 +693,32 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
 
     # -- at the centre, from what was sent ----------------------------------------------------
 
-    def _finished(self, sent: Array, plans: Sequence[CurvePlan], basis: WaveletBasis,
-                  facts: PublicFacts) -> tuple[Array, FunctionBasis]:
+    def _finished(
+        self, sent: Array, plans: Sequence[CurvePlan], basis: WaveletBasis, facts: PublicFacts
+    ) -> tuple[Array, FunctionBasis]:
         """Coefficients of the curve from sums (plans, …, parts, size), and their basis."""
         coefficients, finer = sent[..., 0, :], basis
         if self.invert_clip or self.design == "released":
             finer = self.wavelets(min(basis.level + _FINER, self.highest_level))
-            coefficients = np.stack([self._reshaped(sums, plan, basis, finer, facts)
-                                     for plan, sums in zip(plans, sent, strict=True)])
+            coefficients = np.stack(
+                [
+                    self._reshaped(sums, plan, basis, finer, facts)
+                    for plan, sums in zip(plans, sent, strict=True)
+                ]
+            )
         coefficients = coefficients + finer.constant(facts.value_middle)
         if self.design == "ranked" and self.known_design is not None:
             return coefficients, RankBasis(finer, self.known_design)
         return coefficients, finer
 
-    def _reshaped(self, sent: Array, plan: CurvePlan, basis: WaveletBasis, finer: WaveletBasis,
-                  facts: PublicFacts) -> Array:
+    def _reshaped(
+        self,
+        sent: Array,
+        plan: CurvePlan,
+        basis: WaveletBasis,
+        finer: WaveletBasis,
+        facts: PublicFacts,
+    ) -> Array:
         """Values of the curve on a fine grid, reshaped one by one: sums to (…, finer size)."""
         if not plan.released:
             return np.zeros((*sent.shape[:-2], finer.size))
@@ -567,8 +734,9 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
 
     # -- beside the curve -------------------------------------------------------------------
 
-    def _band(self, plans: Sequence[CurvePlan], basis: WaveletBasis, data: CurveData, centre: Array
-              ) -> Band | None:
+    def _band(
+        self, plans: Sequence[CurvePlan], basis: WaveletBasis, data: CurveData, centre: Array
+    ) -> Band | None:
         """A pointwise band from public numbers: noise, sampling variability and bias.
 
         The variance of a site's average is at most (B² + σ²)/n in every direction when times are
@@ -581,7 +749,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         for k, plan in enumerate(plans):
             sites = self._without_budgets(data)
             chance = (plan.weights**2 * sites.square / sites.n).sum()
-            noise = (plan.weights[:, None]**2 * plan.noise_deviation**2).sum(axis=0)
+            noise = (plan.weights[:, None] ** 2 * plan.noise_deviation**2).sum(axis=0)
             size = plan.basis.size
             half = plan.basis.to_levels(np.diag(noise + chance))
             covariance[k, :size, :size] = plan.basis.to_levels(half.T)
@@ -611,8 +779,12 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         """Shares, noise, and the most that chance in readings can add, of every site."""
         weights = np.stack([plan.weights for plan in plans])
         noise = np.stack([plan.weights**2 * plan.total_noise * plan.released for plan in plans])
-        chance = np.stack([plan.weights**2 * sites.square * self._weight_square * plan.basis.size
-                           / sites.n for plan in plans])
+        chance = np.stack(
+            [
+                plan.weights**2 * sites.square * self._weight_square * plan.basis.size / sites.n
+                for plan in plans
+            ]
+        )
         return ServerParts(weights, noise, chance)
 
 
@@ -621,5 +793,5 @@ def _as_levels(scaling: Array, plan: CurvePlan, basis: WaveletBasis) -> Array:
     if plan.basis == basis:
         return basis.to_levels(scaling)
     out = np.zeros((*scaling.shape[:-1], basis.size))
-    out[..., :plan.basis.size] = plan.basis.to_levels(scaling)
+    out[..., : plan.basis.size] = plan.basis.to_levels(scaling)
     return out

@@ -60,7 +60,8 @@ _BESOV_INDEX, _MIN_SMOOTH = 4, 0.51
 _WHY = {
     "laplace": "Laplace noise on the values needs no δ, and the least noise.",
     "gaussian": "Gaussian noise on the values is less than Laplace noise at these ε and δ.",
-    "curve": "For so many points one message about the whole curve needs less noise."}
+    "curve": "For so many points one message about the whole curve needs less noise.",
+}
 
 LINE = Step("noisy values at the points")
 VALUES = Step("values", charged_to=(LINE.key,))
@@ -82,9 +83,15 @@ class PointsPlan(Plan):
 
     @property
     def tuning(self) -> dict[str, Any]:
-        return {"level": self.basis.level, "clip": self.clip, "released": self.released,
-                "bound": self.criterion, "noise": self.kind, "why": _WHY[self.kind],
-                "bias": self.bias}
+        return {
+            "level": self.basis.level,
+            "clip": self.clip,
+            "released": self.released,
+            "bound": self.criterion,
+            "noise": self.kind,
+            "why": _WHY[self.kind],
+            "bias": self.bias,
+        }
 
     @property
     def width(self) -> int:
@@ -157,43 +164,74 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
     tasks = frozenset({WAVELET_REGRESSION.key})
     guarantee = Guarantee.EITHER
     reference = "Cai, Chakraborty and Vuursteen (2024), arXiv 2406.06755, section 3.2, Theorem 3.4"
-    formula = (r"\hat f(x_0) = \sum_j u_j\Big(\tfrac1{n_j}\sum_i [Y_i]_\tau K_J(x_0, X_i)"
-               r" + \mathrm{Lap}\big(\tfrac{2\tau}{n_j\varepsilon_j}\sup_x|K_J(x_0,x)|\big)\Big)")
+    formula = (
+        r"\hat f(x_0) = \sum_j u_j\Big(\tfrac1{n_j}\sum_i [Y_i]_\tau K_J(x_0, X_i)"
+        r" + \mathrm{Lap}\big(\tfrac{2\tau}{n_j\varepsilon_j}\sup_x|K_J(x_0,x)|\big)\Big)"
+    )
 
-    points: str = param("0.5", "Points", "Where the curve is estimated, on the range mapped to "
-                        "0 … 1, both ends included, such as 0.2, 0.37.", symbol="x_0")
+    points: str = param(
+        "0.5",
+        "Points",
+        "Where the curve is estimated, on the range mapped to "
+        "0 … 1, both ends included, such as 0.2, 0.37.",
+        symbol="x_0",
+    )
     smoothness: float = param(
-        0.75, "Smoothness at a point", "ν = α − 1/p. Larger: fewer functions.", low=0.51,
-        high=10.0, symbol="ν")
+        0.75,
+        "Smoothness at a point",
+        "ν = α − 1/p. Larger: fewer functions.",
+        low=0.51,
+        high=10.0,
+        symbol="ν",
+    )
     radius: float = param(
-        1.0, "Radius", "Bound of one level of details, over 2^{−νl}: in response units where "
+        1.0,
+        "Radius",
+        "Bound of one level of details, over 2^{−νl}: in response units where "
         "values are of size one, otherwise in halves of the bound B.",
-        low=1e-3, high=1e6, symbol="R")
+        low=1e-3,
+        high=1e6,
+        symbol="R",
+    )
     noise: str | None = param(
-        None, "Kind of noise", "Laplace or Gaussian noise on the values, or a noisy curve that the "
-        "values are read off. Default: whichever has the smallest forecast error.", choices=KINDS)
+        None,
+        "Kind of noise",
+        "Laplace or Gaussian noise on the values, or a noisy curve that the "
+        "values are read off. Default: whichever has the smallest forecast error.",
+        choices=KINDS,
+    )
 
     density: str | None = param(
-        None, "Known density of the times", "Heights at equally spaced times, such as 0.5, 1.5. "
-        "Default: times are spread evenly.")
+        None,
+        "Known density of the times",
+        "Heights at equally spaced times, such as 0.5, 1.5. Default: times are spread evenly.",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.density and "published" in self._printed:
-            raise InputError("The printed constants are for times that are spread evenly.",
-                             field="density", hint="Choose tight constants.")
+            raise InputError(
+                "The printed constants are for times that are spread evenly.",
+                field="density",
+                hint="Choose tight constants.",
+            )
         if self.moments == 1 and "published" in self._printed:
-            raise InputError("The printed constant is half of what the Haar wavelet needs: noise "
-                             "of that size would protect by 2ε.", field="constants",
-                             hint="Choose tight constants, or a wavelet with A ≥ 2.")
+            raise InputError(
+                "The printed constant is half of what the Haar wavelet needs: noise "
+                "of that size would protect by 2ε.",
+                field="constants",
+                hint="Choose tight constants, or a wavelet with A ≥ 2.",
+            )
         if self.constants == "published" and self.noise not in (None, "laplace"):
             raise InputError("The printed constant is for Laplace noise.", field="noise")
         self.ranks  # noqa: B018  (checks points and heights)
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        return tuple(Trial({"level": 4, "clip": 3.0, "radius": 1e-3, **noise}, Budget(200.0, 1e-5))
-                     for noise in ({}, {"noise": "curve"}))
+        return tuple(
+            Trial({"level": 4, "clip": 3.0, "radius": 1e-3, **noise}, Budget(200.0, 1e-5))
+            for noise in ({}, {"noise": "curve"})
+        )
 
     @property
     def values_at(self) -> PointValues:
@@ -208,8 +246,11 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
     def ranks(self) -> tuple[float, ...]:
         """Where the points are among evenly spread times."""
         points = self.values_at.points
-        return points if self.known_design is None else tuple(
-            self.known_design.rank(np.array(points)).tolist())
+        return (
+            points
+            if self.known_design is None
+            else tuple(self.known_design.rank(np.array(points)).tolist())
+        )
 
     @classmethod
     def like(cls, other: WaveletRegression, points: str) -> WaveletPointwise:
@@ -243,18 +284,28 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def fitted(self, data: CurveData, plans: Sequence[PointsPlan], draws: int,
-               rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: CurveData, plans: Sequence[PointsPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """One message of every site, and the values that follow; see `Mechanism.fitted`."""
         averages = [self._averages(data, plan) for plan in plans]
-        noise_free = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, average), plan)
-                               for plan, average in zip(plans, averages, strict=True)])
+        noise_free = np.stack(
+            [
+                _at_points(np.einsum("s,rsk->rk", plan.weights, average), plan)
+                for plan, average in zip(plans, averages, strict=True)
+            ]
+        )
         released = self._released(plans, averages, draws, rng) + data.facts.value_middle
-        return Fit(basis=self.values_at, coefficients=released,
-                   unprotected=noise_free + data.facts.value_middle,
-                   band=self._band(plans, data, released), parts=self._parts(plans, data),
-                   cautions=of_even_times(data.facts, [plan.released for plan in plans],
-                                          released.shape[:3]))
+        return Fit(
+            basis=self.values_at,
+            coefficients=released,
+            unprotected=noise_free + data.facts.value_middle,
+            band=self._band(plans, data, released),
+            parts=self._parts(plans, data),
+            cautions=of_even_times(
+                data.facts, [plan.released for plan in plans], released.shape[:3]
+            ),
+        )
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Averages of all readings, with the level of an unlimited budget."""
@@ -280,8 +331,10 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
             kind, choice = "laplace", self._literal(sites)
             released = sites.resolution(self.smoothness) > 1
         else:
-            kind, choice = min(((kind, self._tuned(kind, sites)) for kind in self._kinds(sites)),
-                               key=lambda pair: pair[1].criterion)
+            kind, choice = min(
+                ((kind, self._tuned(kind, sites)) for kind in self._kinds(sites)),
+                key=lambda pair: pair[1].criterion,
+            )
             released = choice.criterion < sites.bound**2
         basis = self.wavelets(choice.level)
         scales = choice.clip * self._unit_scales(kind, basis, sites)
@@ -289,12 +342,31 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         values = basis.scaling(np.array(self.ranks))
         mass = max(basis.absolute_kernel(point) for point in self.ranks)
         is_pure = kind == "laplace"
-        spends = nothing_spent(budgets, Unit.READING) if not released else site_lines(
-            LINE, NoiseLaw.LAPLACE if is_pure else NoiseLaw.GAUSSIAN, "ℓ1" if is_pure else "ℓ2",
-            exact, scales, budgets, f"One message; every observation is in it once. {_WHY[kind]}")
+        spends = (
+            nothing_spent(budgets, Unit.READING)
+            if not released
+            else site_lines(
+                LINE,
+                NoiseLaw.LAPLACE if is_pure else NoiseLaw.GAUSSIAN,
+                "ℓ1" if is_pure else "ℓ2",
+                exact,
+                scales,
+                budgets,
+                f"One message; every observation is in it once. {_WHY[kind]}",
+            )
+        )
         return PointsPlan(
-            kind, basis, choice.clip, choice.weights, scales, values, choice.criterion, released,
-            self.largest_bias(basis, choice.clip, mass, sites, facts), spends=spends)
+            kind,
+            basis,
+            choice.clip,
+            choice.weights,
+            scales,
+            values,
+            choice.criterion,
+            released,
+            self.largest_bias(basis, choice.clip, mass, sites, facts),
+            spends=spends,
+        )
 
     def sensitivity_constants(self, level: int) -> tuple[float, float]:
         """What τ/n is multiplied by in the sensitivity.
@@ -311,8 +383,9 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         """A release is drawn over a range of times, so single points are not one."""
         return "It estimates single points. Choose a method for the whole curve."
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float:
         """Σ_j u_j² noise_j, averaged over the points; NaN if nothing would be released."""
         plan: PointsPlan = self.plan(Public(sizes, facts), budgets)
         added = float((plan.weights**2 * plan.point_noise.mean(axis=1)).sum())
@@ -324,8 +397,9 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
             return None
         return self.risk_of(source.curve, source.sizes, budgets, source.facts)
 
-    def risk_of(self, curve: Function, sizes: Sizes, budgets: tuple[Budget, ...],
-                facts: PublicFacts) -> RiskParts:
+    def risk_of(
+        self, curve: Function, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> RiskParts:
         """Exact mean squared error, averaged over the points, for any curve and any public
         sizes.
         """
@@ -335,11 +409,16 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
             return RiskParts(float((curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)
         sigma = self.stated(facts)[1]
-        each = [point_risk(curve, point, Average(plan.basis, plan.clip, sigma, n, plan.weights,
-                                                 noise))
-                for point, noise in zip(points, plan.point_noise.T, strict=True)]
-        return RiskParts(*(float(np.mean([getattr(risk, part) for risk in each]))
-                           for part in ("projection", "clip", "data", "privacy")))
+        each = [
+            point_risk(curve, point, Average(plan.basis, plan.clip, sigma, n, plan.weights, noise))
+            for point, noise in zip(points, plan.point_noise.T, strict=True)
+        ]
+        return RiskParts(
+            *(
+                float(np.mean([getattr(risk, part) for risk in each]))
+                for part in ("projection", "clip", "data", "privacy")
+            )
+        )
 
     def levels(self) -> tuple[int, ...]:
         return tuple(level for level in super().levels() if level <= _HIGHEST)
@@ -360,14 +439,16 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         shrink = 2.0 ** (-self.smoothness * np.array(levels)) / (1 - 2**-self.smoothness)
         radius = self.radius * sites.unit
         bias = ((radius * shrink) ** 2)[:, None] + spread[:, None] * sites.bias_of_clipping(
-            clips)**2
+            clips
+        ) ** 2
         unit = np.stack([self._unit_scales(kind, basis, sites) for basis in bases]) ** 2
         if kind == "curve":
             unit *= kernel[:, None]
         elif kind == "laplace":
             unit *= 2
-        return choose(levels, clips, bias, sites.square * kernel[:, None], unit, sites,
-                      self.weights)
+        return choose(
+            levels, clips, bias, sites.square * kernel[:, None], unit, sites, self.weights
+        )
 
     def _literal(self, sites: Sites) -> Choice:
         """L = ⌈log₂ D⌉, J = L + 1, τ = B + σ√(2(2ν + 1)L), with B for the paper's C_{ν,R}."""
@@ -378,8 +459,15 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         basis = self.wavelets(level)
         kernel = basis.diagonal(np.array(self.ranks)).mean(keepdims=True)
         unit = 2 * self._unit_scales("laplace", basis, sites)[None] ** 2
-        only = choose((level,), np.array([clip]), np.zeros((1, 1)), sites.square * kernel[:, None],
-                      unit, sites, self.weights)
+        only = choose(
+            (level,),
+            np.array([clip]),
+            np.zeros((1, 1)),
+            sites.square * kernel[:, None],
+            unit,
+            sites,
+            self.weights,
+        )
         return Choice(level, clip, only.weights, math.nan)
 
     def _unit_scales(self, kind: str, basis: WaveletBasis, sites: Sites) -> Array:
@@ -408,12 +496,18 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
             sums = plan.basis.sums(times, clipped, tuple(per_site.tolist()))
             return np.asarray(sums / per_site[:, None])
         site = np.repeat(np.arange(len(per_site)), per_site)
-        sums = np.stack([_kernel_sums(times, clipped, site, point, plan.basis)
-                         for point in self.ranks], axis=-1)
+        sums = np.stack(
+            [_kernel_sums(times, clipped, site, point, plan.basis) for point in self.ranks], axis=-1
+        )
         return np.asarray(sums / per_site[:, None])
 
-    def _released(self, plans: Sequence[PointsPlan], averages: list[Array], draws: int,
-                  rng: np.random.Generator) -> Array:
+    def _released(
+        self,
+        plans: Sequence[PointsPlan],
+        averages: list[Array],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Array:
         """The centre's values: (plans, repeats, draws, points)."""
         n_sites, repeats = averages[0].shape[1], len(averages[0])
         width = max(plan.width for plan in plans)
@@ -424,11 +518,12 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
             sent = self._site_update(site, plans, [average[:, site] for average in averages], noise)
             sent = sent.reshape(repeats, len(plans), draws, width)
             for k, plan in enumerate(plans):
-                out[k] += plan.weights[site] * _at_points(sent[:, k, :, :plan.width], plan)
+                out[k] += plan.weights[site] * _at_points(sent[:, k, :, : plan.width], plan)
         return out
 
-    def _site_update(self, site: int, plans: Sequence[PointsPlan], averages: list[Array],
-                     noise: dict[str, Array]) -> Array:
+    def _site_update(
+        self, site: int, plans: Sequence[PointsPlan], averages: list[Array], noise: dict[str, Array]
+    ) -> Array:
         """Everything a site does with its averages: (repeats, plans × draws, width).
 
         Only the result leaves it, with zeros where a plan sends less. `averages` of each plan are
@@ -441,13 +536,14 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
             message, deviation = np.zeros_like(first), np.zeros(first.shape[1:])
             if plan.released:
                 drawn = noise["laplace" if plan.kind == "laplace" else "normal"]
-                added = plan.scales[site] * drawn[..., :plan.width]
-                message[..., :plan.width] = average[:, None] + added
-                deviation[..., :plan.width] = plan.noise_deviation[site]
+                added = plan.scales[site] * drawn[..., : plan.width]
+                message[..., : plan.width] = average[:, None] + added
+                deviation[..., : plan.width] = plan.noise_deviation[site]
             messages.append(message)
             spread.append(deviation)
-        return transcript.sent(site, VALUES, np.concatenate(messages, axis=1),
-                               np.concatenate(spread))
+        return transcript.sent(
+            site, VALUES, np.concatenate(messages, axis=1), np.concatenate(spread)
+        )
 
     # -- beside the values --------------------------------------------------------------------
 
@@ -460,18 +556,26 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         if not self.class_stated:
             return None
         chance = np.stack([self._chance(plan, data, of_each=True) for plan in plans])
-        variance = chance + np.stack([
-            plan.weights**2 @ plan.point_noise if plan.released else np.full(len(plan.values),
-                                                                             np.nan)
-            for plan in plans])
+        variance = chance + np.stack(
+            [
+                plan.weights**2 @ plan.point_noise
+                if plan.released
+                else np.full(len(plan.values), np.nan)
+                for plan in plans
+            ]
+        )
         covariance = variance[:, :, None] * np.eye(variance.shape[1])
         return pointwise_band(centre, covariance, [plan.bias for plan in plans])
 
     def _parts(self, plans: Sequence[PointsPlan], data: CurveData) -> ServerParts:
-        noise = np.stack([plan.weights**2 * plan.point_noise.mean(axis=1) * plan.released
-                          for plan in plans])
-        return ServerParts(np.stack([plan.weights for plan in plans]), noise,
-                           np.stack([self._chance(plan, data) for plan in plans]))
+        noise = np.stack(
+            [plan.weights**2 * plan.point_noise.mean(axis=1) * plan.released for plan in plans]
+        )
+        return ServerParts(
+            np.stack([plan.weights for plan in plans]),
+            noise,
+            np.stack([self._chance(plan, data) for plan in plans]),
+        )
 
     def _chance(self, plan: PointsPlan, data: CurveData, of_each: bool = False) -> Array:
         """Σ_j u_j² (B² + σ²)K(x, x)/n_j of every point, or each site's, averaged over points."""
@@ -483,8 +587,10 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
 @lru_cache(maxsize=256)
 def _averages_of(basis: WaveletBasis, points: tuple[float, ...]) -> tuple[float, float]:
     """Averages over the points of K(x, x) and Λ²."""
-    return (float(basis.diagonal(np.array(points)).mean()),
-            float(np.mean([basis.absolute_kernel(point)**2 for point in points])))
+    return (
+        float(basis.diagonal(np.array(points)).mean()),
+        float(np.mean([basis.absolute_kernel(point) ** 2 for point in points])),
+    )
 
 
 @lru_cache(maxsize=256)
@@ -492,8 +598,9 @@ def _largest(basis: WaveletBasis, points: tuple[float, ...], order: int) -> floa
     return basis.largest_kernels(points, order)
 
 
-def _kernel_sums(times: Array, clipped: Array, site: NDArray[np.int64], point: float,
-                 basis: WaveletBasis) -> Array:
+def _kernel_sums(
+    times: Array, clipped: Array, site: NDArray[np.int64], point: float, basis: WaveletBasis
+) -> Array:
     """Σ_i y_i K(x0, x_i) over the readings of every site: (repeats, sites)."""
     near = np.zeros(basis.size + 1, dtype=bool)
     near[basis.kernel_on_cells(point)[0]] = True
@@ -501,8 +608,11 @@ def _kernel_sums(times: Array, clipped: Array, site: NDArray[np.int64], point: f
     repeat, index = np.nonzero(near[(np.clip(times, 0.0, 1.0) * basis.size).astype(np.int64)])
     kernel = basis.curve(basis.scaling(np.array([point]))[0], times[repeat, index])
     n_sites = int(site[-1]) + 1
-    sums = np.bincount(repeat * n_sites + site[index], clipped[repeat, index] * kernel,
-                       minlength=len(times) * n_sites)
+    sums = np.bincount(
+        repeat * n_sites + site[index],
+        clipped[repeat, index] * kernel,
+        minlength=len(times) * n_sites,
+    )
     return np.asarray(sums.reshape(len(times), n_sites), dtype=float)
 
 

@@ -122,9 +122,12 @@ class ZeroGenerator:
     def __getattr__(self, law: str) -> Any:
         if law.startswith("__"):
             raise AttributeError(law)
-        raise InputError(f"This method draws “{law.replace('_', ' ')}” noise, for which there is "
-                         "no hardened sampler.", field="mechanism",
-                         hint="It can be looked at, not published. Choose another method.")
+        raise InputError(
+            f"This method draws “{law.replace('_', ' ')}” noise, for which there is "
+            "no hardened sampler.",
+            field="mechanism",
+            hint="It can be looked at, not published. Choose another method.",
+        )
 
 
 @dataclass(frozen=True)
@@ -154,8 +157,11 @@ class LatticeNoise:
     def __post_init__(self) -> None:
         object.__setattr__(self, "law", NoiseLaw.named(self.law, "law"))
         if not (0 < self.sensitivity < math.inf and self.bits <= _FINEST):
-            raise InputError("Noise of this size cannot be drawn on a lattice.", field="epsilon",
-                             hint="Choose an ε between 0.05 and 10.")
+            raise InputError(
+                "Noise of this size cannot be drawn on a lattice.",
+                field="epsilon",
+                hint="Choose an ε between 0.05 and 10.",
+            )
 
     @property
     def name(self) -> str:
@@ -260,8 +266,11 @@ class CountNoise:
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf:
-            raise InputError("Noise of this size cannot be drawn.", field="epsilon",
-                             hint="Choose an ε between 0.05 and 10.")
+            raise InputError(
+                "Noise of this size cannot be drawn.",
+                field="epsilon",
+                hint="Choose an ε between 0.05 and 10.",
+            )
 
     def unit(self, deviation: Array) -> Array:
         """1 where there is noise: whole numbers stay as they are.

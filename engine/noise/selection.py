@@ -73,14 +73,20 @@ class SelectionLaw:
         return 1.0 if self.is_gaussian else math.sqrt(2)
 
 
-GUMBEL = SelectionLaw("gumbel", lambda shape, rng: rng.gumbel(size=shape), False, lambda s: s / 2,
-                      _normal)
+GUMBEL = SelectionLaw(
+    "gumbel", lambda shape, rng: rng.gumbel(size=shape), False, lambda s: s / 2, _normal
+)
 PEELING = SelectionLaw("peeling", laplace, True, lambda s: 2.0 * s, laplace, has_one_scale=True)
 PERMUTE_AND_FLIP = SelectionLaw(
-    "permute_and_flip", lambda shape, rng: rng.standard_exponential(shape), True,
-    lambda s: 2.0 * s, _normal)
-ONE_SHOT = SelectionLaw("one_shot", laplace, False, lambda s: 2.0 * s**2, laplace,
-has_one_scale=True)
+    "permute_and_flip",
+    lambda shape, rng: rng.standard_exponential(shape),
+    True,
+    lambda s: 2.0 * s,
+    _normal,
+)
+ONE_SHOT = SelectionLaw(
+    "one_shot", laplace, False, lambda s: 2.0 * s**2, laplace, has_one_scale=True
+)
 LAWS = {law.key: law for law in (GUMBEL, PEELING, PERMUTE_AND_FLIP, ONE_SHOT)}
 
 
@@ -114,8 +120,10 @@ def costs(law: SelectionLaw, s: int, sensitivity: float, scales: Scales) -> tupl
     tuple of float
         ρ of the choice and ρ of the values; infinite without noise.
     """
-    return (_over(law.cost(s) * sensitivity**2, scales.choice**2),
-            _over(s / 2 * sensitivity**2, scales.values**2))
+    return (
+        _over(law.cost(s) * sensitivity**2, scales.choice**2),
+        _over(s / 2 * sensitivity**2, scales.values**2),
+    )
 
 
 def scales_of(law: SelectionLaw, s: int, sensitivity: float, rho: float) -> Scales:
@@ -151,8 +159,9 @@ def scales_of(law: SelectionLaw, s: int, sensitivity: float, rho: float) -> Scal
     return Scales(sensitivity * math.sqrt(2 * law.cost(s) / rho), sensitivity * math.sqrt(s / rho))
 
 
-def printed_scale(law: SelectionLaw, s: int, sensitivity: float, epsilon: float, delta: float,
-                  size: int) -> float:
+def printed_scale(
+    law: SelectionLaw, s: int, sensitivity: float, epsilon: float, delta: float, size: int
+) -> float:
     """The scale that is printed for (ε, δ), for choice and values alike.
 
     Peeling: 2λ(3s log(1/δ))^{1/2}/ε, which is (5/24)ε²/log(1/δ)-zCDP and so keeps (ε, δ) up to
@@ -182,20 +191,29 @@ def printed_scale(law: SelectionLaw, s: int, sensitivity: float, epsilon: float,
         If there is no printed scale: for other laws, δ = 0, or one shot beyond ε = .2 or δ = .05.
     """
     if not law.has_one_scale:
-        raise InputError("There are printed constants for peeling and one shot only.",
-                         field="selection", hint="Choose one of them, or tight constants.")
+        raise InputError(
+            "There are printed constants for peeling and one shot only.",
+            field="selection",
+            hint="Choose one of them, or tight constants.",
+        )
     if math.isinf(epsilon):
         return 0.0
     if delta == 0:
-        raise InputError("δ must be above 0 for the printed constants; got 0.", field="delta",
-                         hint="Choose δ below 1/n, for example 1/n².")
+        raise InputError(
+            "δ must be above 0 for the printed constants; got 0.",
+            field="delta",
+            hint="Choose δ below 1/n, for example 1/n².",
+        )
     if law is PEELING:
         return 2 * sensitivity * math.sqrt(3 * s * math.log(1 / delta)) / epsilon
     most_epsilon, most_delta = _MAX_ONE_SHOT
     if epsilon > most_epsilon or delta > most_delta:
-        raise InputError(f"The printed constants of one shot are proved up to ε = {most_epsilon:g} "
-                         f"and δ = {most_delta:g} in each round; got {epsilon:g} and {delta:g}.",
-                         field="epsilon", hint="Take more rounds, a smaller ε or tight constants.")
+        raise InputError(
+            f"The printed constants of one shot are proved up to ε = {most_epsilon:g} "
+            f"and δ = {most_delta:g} in each round; got {epsilon:g} and {delta:g}.",
+            field="epsilon",
+            hint="Take more rounds, a smaller ε or tight constants.",
+        )
     return 8 * sensitivity * math.sqrt(s * math.log(size / delta)) / epsilon
 
 
@@ -281,12 +299,13 @@ def choose(sizes: Array, s: int, noise: Array, scale: Array | float) -> Indices:
     for k in range(s):
         keys = np.where(is_chosen, -np.inf, sizes + scale * noise[k])
         where[..., k] = keys.argmax(axis=-1)
-        np.put_along_axis(is_chosen, where[..., k:k + 1], True, axis=-1)
+        np.put_along_axis(is_chosen, where[..., k : k + 1], True, axis=-1)
     return where
 
 
-def noisy_hard_threshold(values: Array, s: int, choice_scale: Array | float,
-                         value_scale: Array | float, noise: Draw) -> Array:
+def noisy_hard_threshold(
+    values: Array, s: int, choice_scale: Array | float, value_scale: Array | float, noise: Draw
+) -> Array:
     """The s largest entries in size, chosen and released with noise, zero elsewhere.
 
     Parameters

@@ -89,10 +89,12 @@ class Shares:
 
     def __post_init__(self) -> None:
         if not 1 <= self.honest < self.sites:
-            raise InputError(f"Of {self.sites} sites 1 to {self.sites - 1} can be relied on; got "
-                             f"{self.honest}.", field="honest",
-                             hint="A site knows its own share of the noise, so one of them at "
-                             "least must not be counted.")
+            raise InputError(
+                f"Of {self.sites} sites 1 to {self.sites - 1} can be relied on; got {self.honest}.",
+                field="honest",
+                hint="A site knows its own share of the noise, so one of them at "
+                "least must not be counted.",
+            )
 
     @property
     def more_noise(self) -> float:
@@ -110,8 +112,11 @@ class Shares:
         if isinstance(noise, CountNoise):
             return CountShares(noise.epsilon, noise.size, self)
         if noise.law is not NoiseLaw.GAUSSIAN:
-            raise InputError("Laplace noise on numbers that are no counts is not drawn in shares.",
-                             field="mechanism", hint="State a δ above 0 for every site.")
+            raise InputError(
+                "Laplace noise on numbers that are no counts is not drawn in shares.",
+                field="mechanism",
+                hint="State a δ above 0 for every site.",
+            )
         return LatticeShares(noise.law, noise.sensitivity, noise.size, self)
 
 
@@ -143,7 +148,7 @@ class LatticeShares(LatticeNoise):
     @cached_property
     def cost(self) -> float:
         """ρ of what S′ shares leave, by the bound of Kairouz, Liu and Steinke."""
-        tau = 10 * (self.shares.honest - 1) * math.exp(-(math.pi * self.share_scale)**2)
+        tau = 10 * (self.shares.honest - 1) * math.exp(-((math.pi * self.share_scale) ** 2))
         shift = self.sensitivity * (1 + ROOM) * 2.0**self.bits
         moved = shift / self._left + tau * math.sqrt(self.size)
         return moved**2 / 2 * _ROUND_UP
@@ -217,10 +222,13 @@ class CountShares(CountNoise):
         ArithmeticError
             If one is not whole.
         """
-        up, down = (_negative_binomials(self.scale, self.shares.honest, self.size)
-                    for _ in range(2))
-        return [count + more - less for count, more, less in
-                zip(self.whole(values), up, down, strict=True)]
+        up, down = (
+            _negative_binomials(self.scale, self.shares.honest, self.size) for _ in range(2)
+        )
+        return [
+            count + more - less
+            for count, more, less in zip(self.whole(values), up, down, strict=True)
+        ]
 
     def __call__(self, values: Array) -> Array:
         """The counts with all shares, in their shape."""
@@ -235,6 +243,10 @@ def _negative_binomials(scale: float, honest: int, n: int) -> list[int]:
     accepted: list[int] = []
     while len(accepted) < n:
         drawn = count_noise(scale)([0] * _BATCH)
-        accepted += [k for k in drawn if k >= 0 and all(
-            secrets.randbelow(j * honest) < (j - 1) * honest + 1 for j in range(1, k + 1))]
+        accepted += [
+            k
+            for k in drawn
+            if k >= 0
+            and all(secrets.randbelow(j * honest) < (j - 1) * honest + 1 for j in range(1, k + 1))
+        ]
     return accepted[:n]

@@ -51,18 +51,24 @@ class BernsteinBasis(FunctionBasis):
 
     def __post_init__(self) -> None:
         if self.dimension not in MAX_DEGREE:
-            raise InputError(f"Bernstein polynomials have 1 or 2 variables; got {self.dimension}.",
-                             field="dimension")
-        for field, largest in (("degree", MAX_DEGREE[self.dimension]),
-                               ("iterations", MAX_ITERATIONS)):
+            raise InputError(
+                f"Bernstein polynomials have 1 or 2 variables; got {self.dimension}.",
+                field="dimension",
+            )
+        for field, largest in (
+            ("degree", MAX_DEGREE[self.dimension]),
+            ("iterations", MAX_ITERATIONS),
+        ):
             if not 1 <= getattr(self, field) <= largest:
-                raise InputError(f"“{field}” must lie between 1 and {largest}; got "
-                                 f"{getattr(self, field)}.", field=field)
+                raise InputError(
+                    f"“{field}” must lie between 1 and {largest}; got {getattr(self, field)}.",
+                    field=field,
+                )
 
     @property
     def size(self) -> int:
         """(k + 1)^d."""
-        return int((self.degree + 1)**self.dimension)
+        return int((self.degree + 1) ** self.dimension)
 
     def first(self, size: int) -> BernsteinBasis:
         """The basis itself: a curve needs all of its lattice values.
@@ -110,7 +116,8 @@ class BernsteinBasis(FunctionBasis):
         values = along[..., 0, :]
         if self.dimension == 2:
             values = (values[..., :, None] * along[..., 1, None, :]).reshape(
-                *points.shape[:-1], self.size)
+                *points.shape[:-1], self.size
+            )
         return values if self.iterations == 1 else np.asarray(values @ self.iterated)
 
     @property
@@ -214,7 +221,7 @@ def _axis(rule: str) -> tuple[Array, Array]:
 
 def _each_axis(values: Array, dimension: int, step: Callable[[Array], Any]) -> Array:
     """Apply a linear `step`, (m, n) to (m', n), along each axis of (…, m^d): (…, m'^d)."""
-    side = round(values.shape[-1]**(1 / dimension))
+    side = round(values.shape[-1] ** (1 / dimension))
     cells = values.reshape(-1, *(side,) * dimension)
     for axis in range(1, dimension + 1):
         front = np.moveaxis(cells, axis, 0)

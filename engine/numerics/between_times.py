@@ -52,8 +52,9 @@ _SAME = 1e-9  # of the time range: times a period apart
 _NEGLIGIBLE = 1e-9  # of the largest eigenvalue of a Gram matrix, or singular value
 
 
-def interpolants(times: tuple[float, ...], places: Array, is_periodic: bool = False
-                 ) -> tuple[Array, ...]:
+def interpolants(
+    times: tuple[float, ...], places: Array, is_periodic: bool = False
+) -> tuple[Array, ...]:
     """Evaluate the maps from values at few times to curves: (places, times) each, the drawn first.
 
     Examples
@@ -168,17 +169,24 @@ class BetweenTimes(Basis):
         if not are_open and self._reaches_the_ends:
             ways = ways[:1]
         read = (values, values + tails) if are_apart and tails is not None else (values,)
-        return Readings(tuple(way @ each for each in read for way in ways),
-                        tuple(each for each in read for _ in ways),
-                        _OUTWARDS if are_open else 0.0)
+        return Readings(
+            tuple(way @ each for each in read for way in ways),
+            tuple(each for each in read for _ in ways),
+            _OUTWARDS if are_open else 0.0,
+        )
 
     @property
     def _reaches_the_ends(self) -> bool:
         return self.is_periodic or (self.times[0] <= 0 and self.times[-1] >= 1)
 
 
-def drawn_past(basis: Basis, times: tuple[float, ...], left_out: NDArray[np.bool_], centre: Array,
-               covariance: Array) -> tuple[Array, Array]:
+def drawn_past(
+    basis: Basis,
+    times: tuple[float, ...],
+    left_out: NDArray[np.bool_],
+    centre: Array,
+    covariance: Array,
+) -> tuple[Array, Array]:
     """Put the curve at times that were left out where it is drawn between the others.
 
     Coefficients (…, r) and their covariance (…, r, r) were fitted at the other times alone, so that
@@ -195,8 +203,7 @@ def drawn_past(basis: Basis, times: tuple[float, ...], left_out: NDArray[np.bool
     redrawn = to_coefficients @ ways[0]
     spread = np.ptp(np.einsum("wqr,...r->w...q", ways, centre), axis=0)[..., left_out]
     doubt = to_coefficients[:, left_out] * ((0.5 + _OUTWARDS) / NORMAL * spread)[..., None, :]
-    return (centre @ redrawn.T,
-            redrawn @ covariance @ redrawn.T + doubt @ doubt.swapaxes(-1, -2))
+    return (centre @ redrawn.T, redrawn @ covariance @ redrawn.T + doubt @ doubt.swapaxes(-1, -2))
 
 
 @lru_cache(maxsize=64)

@@ -32,15 +32,16 @@ class Coordinates(OrthonormalBasis):
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
         """The vector itself, cut to `size` entries, and Σ of the squares of those cut off."""
-        entries = truth.node_values[..., :self.size]
-        return entries, np.asarray((truth.node_values[..., self.size:]**2).sum(axis=-1))
+        entries = truth.node_values[..., : self.size]
+        return entries, np.asarray((truth.node_values[..., self.size :] ** 2).sum(axis=-1))
 
 
 POSITIONS, SIGNS = ("first", "random"), ("equal", "random")
 
 
-def sparse_vector(size: int, n_nonzero: int, positions: str, signs: str,
-                  rng: np.random.Generator) -> Array:
+def sparse_vector(
+    size: int, n_nonzero: int, positions: str, signs: str, rng: np.random.Generator
+) -> Array:
     """A vector with entries of ±1, the others zero: (size,).
 
     Parameters

@@ -74,13 +74,13 @@ def correlate(normals: Array, kind: str, shared: Array | None = None) -> None:
         Further independent normals, as many blocks as `n_blocks` says.
     """
     for start in range(0, len(normals), _ROWS):
-        part = normals[start:start + _ROWS]
+        part = normals[start : start + _ROWS]
         if kind in _BETWEEN_NEIGHBOURS:
             _recursion(part, _BETWEEN_NEIGHBOURS[kind])
         elif shared is not None:
             sizes = _together(kind, part.shape[1])
             part *= np.sqrt(1 - RHO)
-            part += np.sqrt(RHO) * np.repeat(shared[start:start + _ROWS], sizes, axis=1)
+            part += np.sqrt(RHO) * np.repeat(shared[start : start + _ROWS], sizes, axis=1)
 
 
 def n_blocks(kind: str, size: int) -> int:

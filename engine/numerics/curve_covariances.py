@@ -51,10 +51,15 @@ def spread_maps(basis: Basis, readings: Readings, design: Design) -> SpreadMaps:
         Observations of a curve, and how many people have so many.
     """
     people = sum(count for _, count in readings)
-    parts = [(count / people, _maps_of_one(basis, length, design)) for length, count in readings
-             if length > 0]
-    return SpreadMaps(np.asarray(sum(share * part.of_curves for share, part in parts)),
-                      np.asarray(sum(share * part.of_errors for share, part in parts)))
+    parts = [
+        (count / people, _maps_of_one(basis, length, design))
+        for length, count in readings
+        if length > 0
+    ]
+    return SpreadMaps(
+        np.asarray(sum(share * part.of_curves for share, part in parts)),
+        np.asarray(sum(share * part.of_errors for share, part in parts)),
+    )
 
 
 @lru_cache(maxsize=512)
@@ -86,8 +91,9 @@ class PeopleSpread:
     error: Array  # (…): σ²
 
 
-def people_spread(moments: Array, stretch: Array, maps: SpreadMaps,
-                  error: float | None = None) -> PeopleSpread:
+def people_spread(
+    moments: Array, stretch: Array, maps: SpreadMaps, error: float | None = None
+) -> PeopleSpread:
     """Σ and σ² by least squares of D⁻¹(𝓛(Σ) + σ²Q)D⁻¹ on M, all entries alike.
 
     A negative σ² is 0 and the rest fitted again; negative eigenvalues of Σ are 0.

@@ -42,8 +42,11 @@ class KnownDesign:
         """
         density = PublicCurve.stated(text, field).as_density(field)
         if min(density.heights) <= 0:
-            raise InputError(f"“{field}” must be above zero everywhere.", field=field,
-                             hint="For example 0.5, 1.5.")
+            raise InputError(
+                f"“{field}” must be above zero everywhere.",
+                field=field,
+                hint="For example 0.5, 1.5.",
+            )
         return cls(density)
 
     @property
@@ -104,8 +107,9 @@ class RankBasis(FunctionBasis):
         """In L² under the density g."""
         nodes, weights = truth.quadrature
         weights = weights * self.design.density(nodes)
-        inner = self.basis.inner_products(self.design.rank(nodes),
-                                          weights * np.atleast_2d(truth.node_values))
+        inner = self.basis.inner_products(
+            self.design.rank(nodes), weights * np.atleast_2d(truth.node_values)
+        )
         best = self.basis.to_levels(inner).reshape(*truth.node_values.shape[:-1], self.size)
         energy = truth.node_values**2 @ weights
         return best, np.maximum(energy - (best**2).sum(axis=-1), 0.0)

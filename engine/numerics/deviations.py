@@ -156,8 +156,9 @@ class AffineDeviations(Deviations):
         return AffineDeviations(self.rows[..., curves])
 
 
-def weighted_within_curves(moments: Moments, counts: Index, sizes: Collection[int], design: Design
-                           ) -> Iterator[tuple[int, AffineDeviations]]:
+def weighted_within_curves(
+    moments: Moments, counts: Index, sizes: Collection[int], design: Design
+) -> Iterator[tuple[int, AffineDeviations]]:
     """Deviations for every size of the basis that is wanted, smallest first.
 
     Parameters
@@ -217,7 +218,7 @@ def _inverses(moments: Moments, penalty: Array) -> Iterator[tuple[int, Array]]:
     table = product_table(moments.basis)
     for r in range(moments.size):
         # row r of S_i: (repeats, r + 1, curves); border beside the diagonal, corner on it
-        row = np.tensordot(table[:, r, :r + 1], moments.waves, axes=(0, 1)).swapaxes(0, 1)
+        row = np.tensordot(table[:, r, : r + 1], moments.waves, axes=(0, 1)).swapaxes(0, 1)
         border, corner = row[:, :r], row[:, r] + penalty[r]
         inverse = whole[:, :r, :r]
         solved = np.einsum("rjkn,rkn->rjn", inverse, border)
@@ -226,11 +227,12 @@ def _inverses(moments: Moments, penalty: Array) -> Iterator[tuple[int, Array]]:
         inverse += solved[:, :, None] * scaled[:, None]
         whole[:, r, :r] = whole[:, :r, r] = -scaled
         whole[:, r, r] = scale
-        yield r + 1, whole[:, :r + 1, :r + 1]
+        yield r + 1, whole[:, : r + 1, : r + 1]
 
 
-def _unbiased(inverse: Array, cross: Array, penalty: Array, basis: Basis, counts: Index,
-              design: Design) -> AffineDeviations:
+def _unbiased(
+    inverse: Array, cross: Array, penalty: Array, basis: Basis, counts: Index, design: Design
+) -> AffineDeviations:
     """T_i = A⁻¹ − K_iΛ and t_i = K_i v_i for K_i = A⁻¹(S_i + Λ)⁻¹; A depends on a curve's length.
 
     `inverse` (repeats, size, size, curves), `cross` (repeats, size, curves).
@@ -297,8 +299,10 @@ def are_told_apart(basis: Basis, design: Design) -> bool:
     if not design.times:
         return True
     values = basis(np.array(design.times))
-    return bool(len(values) >= basis.size and np.linalg.eigvalsh(
-        values.T @ values / len(values))[0] >= _MIN_SHARE)
+    return bool(
+        len(values) >= basis.size
+        and np.linalg.eigvalsh(values.T @ values / len(values))[0] >= _MIN_SHARE
+    )
 
 
 def largest_norm(basis: Basis, design: Design, observations: int) -> float:
@@ -344,5 +348,7 @@ def _all_mean_slopes(basis: Basis, readings: int, design: Design) -> dict[int, A
     for first in range(0, designs, _TOGETHER):
         for size, inverse in _inverses(moments.curves(slice(first, first + _TOGETHER)), penalty):
             summed[size] += inverse[0].sum(axis=2)
-    return {size: np.asarray(np.eye(size) - total / designs * penalty[:size, 0])
-            for size, total in summed.items()}
+    return {
+        size: np.asarray(np.eye(size) - total / designs * penalty[:size, 0])
+        for size, total in summed.items()
+    }

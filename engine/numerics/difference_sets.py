@@ -159,7 +159,7 @@ class Thresholded(DifferenceSet):
     def published(self, scales: Array) -> float:
         """(2/n) Σ 1/b_j with j up to J*, the first coordinate that is always 0, as printed."""
         last = min(int(self.moving.sum()), len(scales) - 1)
-        return 2 / self.n * float((1 / scales[:last + 1]).sum())
+        return 2 / self.n * float((1 / scales[: last + 1]).sum())
 
     @property
     def spectrum(self) -> Array:

@@ -52,15 +52,16 @@ class Grid:
     def __post_init__(self) -> None:
         times = np.asarray(self.times)
         if self.dimension not in _DIMENSIONS:
-            raise InputError(f"A grid has 1 or 2 dimensions; got {self.dimension}.",
-                             field="dimension")
+            raise InputError(
+                f"A grid has 1 or 2 dimensions; got {self.dimension}.", field="dimension"
+            )
         if len(times) < 2 or not ((times >= 0) & (times <= 1)).all() or (np.diff(times) <= 0).any():
             raise InputError("A grid needs two or more times that rise from 0 to 1.", field="times")
 
     @property
     def size(self) -> int:
         """K."""
-        return int(len(self.times)**self.dimension)
+        return int(len(self.times) ** self.dimension)
 
     @cached_property
     def points(self) -> Array:
@@ -94,7 +95,7 @@ class Grid:
         """
         times = np.asarray(self.times)
         along = np.searchsorted((times[1:] + times[:-1]) / 2, points, side="right")
-        return np.asarray(along @ len(times)**np.arange(self.dimension)[::-1])
+        return np.asarray(along @ len(times) ** np.arange(self.dimension)[::-1])
 
     def between(self, values: Array, points: Array) -> Array:
         """Functions read off between the points of the grid.
@@ -180,19 +181,21 @@ class Kernel:
 
     def __post_init__(self) -> None:
         if self.name not in KERNELS:
-            raise InputError(f"“name” must be one of {', '.join(KERNELS)}; got {self.name!r}.",
-                             field="name")
+            raise InputError(
+                f"“name” must be one of {', '.join(KERNELS)}; got {self.name!r}.", field="name"
+            )
         for field in ("smoothness", "length"):
             value = getattr(self, field)
             if not (value > 0 and math.isfinite(value)):
-                raise InputError(f"“{field}” must be a positive number; got {value:g}.",
-                                 field=field)
+                raise InputError(
+                    f"“{field}” must be a positive number; got {value:g}.", field=field
+                )
 
     def __call__(self, distance: Array) -> Array:
         """Values at distances of at least 0, as shares of the range, by which alone it goes."""
         assert self.name != "sobolev", "depends on where points are, too"
         if self.name == "gaussian":
-            return np.asarray(np.exp(-(distance / self.length) ** 2 / 2))
+            return np.asarray(np.exp(-((distance / self.length) ** 2) / 2))
         return matern(distance, self._order, self.length, 1.0)
 
     def between(self, points: Array) -> Array:
@@ -216,8 +219,9 @@ class Kernel:
         The four exponentials are a point and its mirror images at both ends.
         """
         length = self.length
-        images = sum(np.exp(-distance / length) for distance in (
-            apart, together, 2 - together, 2 - apart))
+        images = sum(
+            np.exp(-distance / length) for distance in (apart, together, 2 - together, 2 - apart)
+        )
         end = np.exp(-2 / length)
         on_average = 1 + end + length * (1 - end)  # of the images where s = t
         return np.asarray(images / on_average)
@@ -343,10 +347,13 @@ class Eigenbasis(OrthonormalBasis):
     def __post_init__(self) -> None:
         n_functions = self.system.size
         if not 1 <= self.size <= n_functions:
-            raise InputError(f"This kernel has 1 to {n_functions} functions on a grid of "
-                             f"{self.grid.size} "
-                             f"points; got {self.size}.", field="size",
-                             hint="Take fewer functions, a rougher kernel or a finer grid.")
+            raise InputError(
+                f"This kernel has 1 to {n_functions} functions on a grid of "
+                f"{self.grid.size} "
+                f"points; got {self.size}.",
+                field="size",
+                hint="Take fewer functions, a rougher kernel or a finer grid.",
+            )
 
     @classmethod
     def whole(cls, kernel: Kernel, grid: Grid) -> Eigenbasis:
@@ -361,12 +368,12 @@ class Eigenbasis(OrthonormalBasis):
     @property
     def eigenvalues(self) -> Array:
         """λ_j of the functions: (size,)."""
-        return self.system.values[:self.size]
+        return self.system.values[: self.size]
 
     @property
     def functions(self) -> Array:
         """Values on the grid: (size, K)."""
-        return self.system.functions[:self.size]
+        return self.system.functions[: self.size]
 
     def __call__(self, times: Array) -> Array:
         """Values at `times` (…), or at points (…, 2) of the square: (…, size)."""

@@ -64,14 +64,17 @@ def end_tails(size: int) -> Array:
     (r, 2)
     """
     order = np.arange(1.0, size)
-    tails = np.sqrt(2) / (np.pi * order)[:, None] ** 2 * np.stack(
-        [-np.ones(size - 1), (-1.0) ** order], axis=1)
+    tails = (
+        np.sqrt(2)
+        / (np.pi * order)[:, None] ** 2
+        * np.stack([-np.ones(size - 1), (-1.0) ** order], axis=1)
+    )
     return read_only(np.concatenate([[[1 / 3, 1 / 6]], tails]))
 
 
 def fewer_waves(size: int, fewer: int = FEWER) -> Array:
     """X: coefficients (r, r − fewer + 2) of curves of fewer cosines and two slopes."""
-    return np.concatenate([np.eye(size)[:, :size - fewer], end_tails(size)], axis=1)
+    return np.concatenate([np.eye(size)[:, : size - fewer], end_tails(size)], axis=1)
 
 
 def detail(centre: Array, covariance: Array, fewer: int = FEWER) -> tuple[Array, Array]:
@@ -103,8 +106,10 @@ def detail(centre: Array, covariance: Array, fewer: int = FEWER) -> tuple[Array,
     fitted = model @ np.linalg.solve(normal @ model, normal)  # (…, r, r), once for each covariance
     left = centre - (fitted @ centre[..., None])[..., 0]
     misfit = np.einsum("...k,...kl,...l->...", left, inverse, left)
-    return (np.asarray(gammaincc((fewer - 2) / 2, np.maximum(misfit, 0.0) / 2)),
-            np.linalg.norm(left[..., -fewer:], axis=-1))
+    return (
+        np.asarray(gammaincc((fewer - 2) / 2, np.maximum(misfit, 0.0) / 2)),
+        np.linalg.norm(left[..., -fewer:], axis=-1),
+    )
 
 
 def steepening(centre: Array) -> Array:

@@ -61,8 +61,9 @@ def shared_map(curves: Curves, iterates: Array) -> Array | None:
     return curves.linear_map(iterates) if iterates[0].size <= _ROWS else None
 
 
-def mean_clipped_gradient(curves: Curves, iterates: Array, radii: Array,
-                          linear: Array | None = None) -> Array:
+def mean_clipped_gradient(
+    curves: Curves, iterates: Array, radii: Array, linear: Array | None = None
+) -> Array:
     """Average over curves of each curve's gradient, clipped entry by entry.
 
     Replacing one curve moves entry l by at most 2 R_l / curves, because the clipped gradient of
@@ -110,7 +111,7 @@ def _summed(curves: Curves, iterates: Array, radii: Array, linear: Array | None)
     for first in range(0, curves.n_curves, step):
         part = slice(first, first + step)
         clipped = _clip(gradients(part), radii if len(radii) == 1 else radii[part])
-        total += clipped @ ones[:clipped.shape[3]]  # twice as fast as a sum
+        total += clipped @ ones[: clipped.shape[3]]  # twice as fast as a sum
     return total
 
 

@@ -63,8 +63,9 @@ def mixed(parts: Sequence[tuple[Information, float]]) -> Information:
     if len(parts) == 1:
         return parts[0][0]
     matrix = np.sum([share * kind.matrix for kind, share in parts], axis=0)
-    scores = np.concatenate([kind.scores[:max(1, round(share * len(kind.scores)))]
-                             for kind, share in parts])
+    scores = np.concatenate(
+        [kind.scores[: max(1, round(share * len(kind.scores)))] for kind, share in parts]
+    )
     order = np.random.default_rng(_SEED).permutation(len(scores))  # first ones are of all kinds
     return Information(matrix, scores[order])
 
@@ -123,8 +124,9 @@ def is_singular(eigenvalues: Array) -> bool:
 
 
 @lru_cache(maxsize=64)
-def of_one_curve(people: NormalPeople, design: Design, observations: int, basis: Basis
-                 ) -> Information:
+def of_one_curve(
+    people: NormalPeople, design: Design, observations: int, basis: Basis
+) -> Information:
     """The information of a curve that is observed so often, by simulation with a fixed seed.
 
     With Σ = VV' + σ²I, V the Karhunen–Loève functions at the times of a curve, all follows from
@@ -134,8 +136,9 @@ def of_one_curve(people: NormalPeople, design: Design, observations: int, basis:
     max_observations = max(_MAX_OBSERVATIONS, len(design.times))
     if observations > max_observations:
         error_variance = people.error_variance * max_observations / observations
-        return of_one_curve(replace(people, error_variance=error_variance), design,
-                            max_observations, basis)
+        return of_one_curve(
+            replace(people, error_variance=error_variance), design, max_observations, basis
+        )
     rng = np.random.default_rng(_SEED)
     curves = int(np.clip(_ENTRIES // observations, _FEWEST_CURVES, _CURVES))
     of_each = _SCORES // curves
@@ -147,20 +150,25 @@ def of_one_curve(people: NormalPeople, design: Design, observations: int, basis:
     variance = people.error_variance
     inner = across @ deviations + variance * np.eye(paths.shape[1])
     crossed = across @ functions
-    matrix = (along @ functions - crossed.swapaxes(1, 2) @ np.linalg.solve(inner, crossed)
-              ).mean(axis=0) / variance
+    matrix = (along @ functions - crossed.swapaxes(1, 2) @ np.linalg.solve(inner, crossed)).mean(
+        axis=0
+    ) / variance
     errors = rng.standard_normal((curves, observations, of_each)) * np.sqrt(variance)
     weights = rng.standard_normal((curves, paths.shape[1], of_each))
     values = deviations @ weights + errors
-    scores = (along @ values - crossed.swapaxes(1, 2) @ np.linalg.solve(inner, across @ values)
-              ) / variance
-    return Information(np.asarray(matrix), _matched(
-        np.moveaxis(scores, 1, 2).reshape(-1, basis.size), np.asarray(matrix)))
+    scores = (
+        along @ values - crossed.swapaxes(1, 2) @ np.linalg.solve(inner, across @ values)
+    ) / variance
+    return Information(
+        np.asarray(matrix),
+        _matched(np.moveaxis(scores, 1, 2).reshape(-1, basis.size), np.asarray(matrix)),
+    )
 
 
 def _matched(scores: Array, matrix: Array) -> Array:
     """Scores that are turned a little, so that their second moments are exactly J."""
     ridge = _RIDGE * np.trace(matrix) * np.eye(len(matrix))  # of directions that no curve tells of
-    present, target = (np.linalg.cholesky(moments + ridge) for moments in (
-        scores.T @ scores / len(scores), matrix))
+    present, target = (
+        np.linalg.cholesky(moments + ridge) for moments in (scores.T @ scores / len(scores), matrix)
+    )
     return np.asarray(scores @ np.linalg.solve(present, np.eye(len(matrix))).T @ target.T)

@@ -50,11 +50,14 @@ def spectral_atoms(kernel: Kernel, eta: float, grid: Grid) -> DensityAtoms:
     basis = Eigenbasis.whole(kernel, grid)
     values, powers = basis.functions.T, basis.eigenvalues**eta
     peak = float((values**2 @ powers).max())
-    trace = float(basis.eigenvalues**(eta - 1) @ np.ones(basis.size))
+    trace = float(basis.eigenvalues ** (eta - 1) @ np.ones(basis.size))
     constant = _to_unit_mass(values @ (powers * values[_middle(grid)]), grid)
     return DensityAtoms(
-        basis, values, Atoms(constant * powers * values, 2 * constant * peak * np.sqrt(trace)),
-        basis.eigenvalues)
+        basis,
+        values,
+        Atoms(constant * powers * values, 2 * constant * peak * np.sqrt(trace)),
+        basis.eigenvalues,
+    )
 
 
 @lru_cache(maxsize=16)
@@ -73,8 +76,9 @@ def cosine_atoms(width: float, size: int, grid: Grid) -> DensityAtoms:
         basis = CosineProducts(size)
     values = basis(_places(grid))
     atoms = bumps(width, grid) @ (grid.weights[:, None] * values)
-    return DensityAtoms(basis, values, Atoms(atoms, 2 * size * float(np.abs(atoms).max())),
-                        np.ones(size))
+    return DensityAtoms(
+        basis, values, Atoms(atoms, 2 * size * float(np.abs(atoms).max())), np.ones(size)
+    )
 
 
 @lru_cache(maxsize=16)
@@ -91,8 +95,9 @@ def lattice_atoms(width: float, lattice: BernsteinBasis, grid: Grid) -> DensityA
     atoms = _normal(grid.points, lattice.lattice.reshape(-1, grid.dimension), width)
     atoms *= _to_unit_mass(_normal(grid.points, grid.points[[_middle(grid)]], width)[:, 0], grid)
     printed = lattice.size * float(np.ptp(atoms, axis=0).max())
-    return DensityAtoms(lattice, lattice(_places(grid)), Atoms(atoms, printed),
-                        np.ones(lattice.size))
+    return DensityAtoms(
+        lattice, lattice(_places(grid)), Atoms(atoms, printed), np.ones(lattice.size)
+    )
 
 
 @lru_cache(maxsize=16)
@@ -146,14 +151,14 @@ def nearest_density(values: Array, weights: Array) -> Array:
 
 def _normal(points: Array, centres: Array, width: float) -> Array:
     """exp(−‖p − c‖²/(2 width²)): (points, centres)."""
-    squares = ((points[:, None] - centres)**2).sum(axis=-1)
+    squares = ((points[:, None] - centres) ** 2).sum(axis=-1)
     return np.asarray(np.exp(-squares / (2 * width**2)))
 
 
 def _middle(grid: Grid) -> int:
     """The point just after the middle of every axis, as an index."""
     middle = len(grid.times) // 2
-    return sum(middle * len(grid.times)**axis for axis in range(grid.dimension))
+    return sum(middle * len(grid.times) ** axis for axis in range(grid.dimension))
 
 
 def _to_unit_mass(values: Array, grid: Grid) -> float:

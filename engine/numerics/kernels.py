@@ -40,8 +40,13 @@ def matern(distance: Array, smoothness: float, length: float, sd: float) -> Arra
     """
     z = np.sqrt(2 * smoothness) * np.abs(distance) / length
     positive = np.where(z > 0, z, 1.0)
-    log = ((1 - smoothness) * np.log(2) - gammaln(smoothness) + smoothness * np.log(positive)
-           + np.log(kve(smoothness, positive)) - positive)
+    log = (
+        (1 - smoothness) * np.log(2)
+        - gammaln(smoothness)
+        + smoothness * np.log(positive)
+        + np.log(kve(smoothness, positive))
+        - positive
+    )
     return np.asarray(sd**2 * np.where(z > 0, np.exp(log), 1.0))
 
 
@@ -76,7 +81,7 @@ def path_polynomials(smoothness: float, length: float, sd: float) -> Array:
     extended = kernel @ (weights[:, None] * functions[:, :terms]) / np.sqrt(values[:terms])
     chebyshev = np.polynomial.chebyshev.chebfit(z, extended, _DEGREE)
     degree = _trimmed_degree(np.asarray(chebyshev), 1e-6 * sd)
-    return np.stack([_monomials(column[:degree + 1]) for column in chebyshev.T], axis=1)
+    return np.stack([_monomials(column[: degree + 1]) for column in chebyshev.T], axis=1)
 
 
 def _trimmed_degree(chebyshev: Array, tolerance: float) -> int:

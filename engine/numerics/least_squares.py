@@ -128,8 +128,9 @@ def covariance(curves: Curves, coefficients: Array, ridge: Array | float = _RIDG
     -------
     (repeats, p, p)
     """
-    return sandwich(curves.average()[0],
-                    curves.gradients(coefficients[:, None])(slice(None))[:, 0], ridge)
+    return sandwich(
+        curves.average()[0], curves.gradients(coefficients[:, None])(slice(None))[:, 0], ridge
+    )
 
 
 def sandwich(gram: Array, scores: Array, ridge: Array | float = _RIDGE) -> Array:

@@ -47,12 +47,12 @@ class Moments:
     @property
     def waves(self) -> Array:
         """The wave means: (repeats, waves, curves)."""
-        return self.features[:, :_n_waves(self.basis)]
+        return self.features[:, : _n_waves(self.basis)]
 
     @property
     def cross(self) -> Array:
         """The v_i: (repeats, r, curves)."""
-        return self.features[:, _n_waves(self.basis):]
+        return self.features[:, _n_waves(self.basis) :]
 
     def curves(self, part: slice) -> Moments:
         """The moments of some of the curves; a view."""
@@ -135,7 +135,7 @@ def beside_minus_one(waves: Array, r: int) -> Array:
     repeats, rows, width = waves.shape
     out = np.zeros((repeats, rows, width + r))
     out[..., :width] = waves
-    out.reshape(repeats, rows // r, -1)[..., width::width + r + 1] = -1.0
+    out.reshape(repeats, rows // r, -1)[..., width :: width + r + 1] = -1.0
     return out
 
 
@@ -215,11 +215,14 @@ def _blocks(counts: Index) -> Iterator[tuple[int, Index | slice, Index | slice]]
         curves = np.flatnonzero(counts == count)
         size = curves_at_once(count)
         for first in range(0, len(curves), size):
-            block = curves[first:first + size]
+            block = curves[first : first + size]
             if block[-1] - block[0] == len(block) - 1:
                 start = int(starts[block[0]])
-                yield (count, slice(int(block[0]), int(block[-1]) + 1),
-                       slice(start, start + count * len(block)))
+                yield (
+                    count,
+                    slice(int(block[0]), int(block[-1]) + 1),
+                    slice(start, start + count * len(block)),
+                )
             else:
                 yield count, block, (starts[block][:, None] + np.arange(count)).ravel()
 
@@ -227,8 +230,8 @@ def _blocks(counts: Index) -> Iterator[tuple[int, Index | slice, Index | slice]]
 def _fill_features(features: Array, times: Array, values: Array, basis: Basis) -> None:
     """Features (features, curves) of one block; times and values are (points, curves)."""
     points, highest = len(times), highest_wave(basis)
-    cosines, sines = features[:highest + 1], features[highest + 1:_n_waves(basis)]
-    cross = features[_n_waves(basis):]
+    cosines, sines = features[: highest + 1], features[highest + 1 : _n_waves(basis)]
+    cross = features[_n_waves(basis) :]
     waves = _harmonics(basis.turns(times), highest // 2, bool(len(sines)))
     cosines[0] = points
     _add_sums(waves, cosines, sines)

@@ -56,8 +56,9 @@ class Stratified:
         return (self.rng.permuted(ranks, axis=0) + self.rng.random(shape)) / shape[0]
 
 
-def draw_times(design: Design, curves: int, observations: int, rng: Uniforms,
-               late: float = JITTER) -> Array:
+def draw_times(
+    design: Design, curves: int, observations: int, rng: Uniforms, late: float = JITTER
+) -> Array:
     """Times of simulated curves of a stated design.
 
     Parameters
@@ -124,8 +125,9 @@ def visits_span(observations: int, gap: float) -> float:
     return gap * (observations - 1 + JITTER)
 
 
-def visit_times(curves: int, observations: int, gap: float, rng: Uniforms, late: float = JITTER
-                ) -> Array:
+def visit_times(
+    curves: int, observations: int, gap: float, rng: Uniforms, late: float = JITTER
+) -> Array:
     """Times of visits on [0, 1], increasing on every curve.
 
     The first visit is spread evenly over where all visits lie inside, however late; each comes
@@ -157,9 +159,11 @@ def visit_times(curves: int, observations: int, gap: float, rng: Uniforms, late:
     """
     free = 1 - visits_span(observations, gap)
     if free < 0:
-        raise InputError(f"{observations} observations at this distance do not fit into the time "
-                         "range.", field="visit_gap",
-                         hint="Take fewer observations, or state a shorter gap.")
+        raise InputError(
+            f"{observations} observations at this distance do not fit into the time range.",
+            field="visit_gap",
+            hint="Take fewer observations, or state a shorter gap.",
+        )
     start = free * rng.random((curves, 1))
     delay = late * rng.random((curves, observations))
     return np.asarray(start + gap * (np.arange(observations) + delay))

@@ -46,7 +46,8 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
     scores = np.broadcast_to(ndtri(surface.expected[..., :n, :]).swapaxes(-1, -2), probits.shape)
     densities = normal_density(probits)
     covariance = surface.covariance_of_shares[..., :n, :n] / (
-        densities[..., :, None] * densities[..., None, :])
+        densities[..., :, None] * densities[..., None, :]
+    )
     trace = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None]
     covariance = covariance + np.maximum(_RIDGE * trace, _RIDGE**2) * np.eye(n)
     powers = np.stack([np.ones_like(scores), scores, scores**2], axis=-1)  # (…, G, n, 3)
@@ -57,8 +58,9 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
     curvature = _fit(powers, weighted)[..., 2, :]  # (…, G, n): what each probit adds to it
     average = (curvature * probits).sum(axis=-1).mean(axis=-1)
     error = _error_of_average(surface, curvature / densities)
-    return ShapeOfShares(np.asarray(squares.mean(axis=-1) / (n - 2)),
-                         np.asarray(average / np.maximum(error, 1e-300)))
+    return ShapeOfShares(
+        np.asarray(squares.mean(axis=-1) / (n - 2)), np.asarray(average / np.maximum(error, 1e-300))
+    )
 
 
 def log_spread(surface: ShareSurface, n_thresholds: int) -> tuple[Array, Array]:
@@ -85,16 +87,19 @@ def log_spread(surface: ShareSurface, n_thresholds: int) -> tuple[Array, Array]:
     response = -scores * normal_density(scores)
     errors = surface.covariance_of_shares[..., :n, :n].mean(axis=-3)
     trace = np.trace(errors, axis1=-2, axis2=-1)[..., None, None]
-    weights = np.linalg.solve(errors + np.maximum(_RIDGE * trace, _RIDGE**2) * np.eye(n),
-                              response[..., None])[..., 0]
+    weights = np.linalg.solve(
+        errors + np.maximum(_RIDGE * trace, _RIDGE**2) * np.eye(n), response[..., None]
+    )[..., 0]
     weights = weights / (weights * response).sum(axis=-1, keepdims=True)
     by_row = (weights[..., None, :] @ surface.rotation[..., :n, :])[..., 0, :]  # (…, K)
     blocks = surface.covariance.reshape(*by_row.shape[:-1], size, r, size, r)
     covariance = np.einsum("...j,...jlkm,...k->...lm", by_row, blocks, by_row, optimize=True)
     average = surface.spread.mean(axis=-1, keepdims=True)
     placed = np.log(surface.spread / average) @ surface.waves / len(surface.waves)
-    return (np.asarray((by_row[..., None, :] @ surface.unshrunk)[..., 0, :] + placed),
-            np.asarray(covariance))
+    return (
+        np.asarray((by_row[..., None, :] @ surface.unshrunk)[..., 0, :] + placed),
+        np.asarray(covariance),
+    )
 
 
 def _fit(powers: Array, weighted: Array) -> Array:
@@ -108,7 +113,7 @@ def _error_of_average(surface: ShareSurface, of_shares: Array) -> Array:
 
     `of_shares` (…, G, n) is what each share adds at each time.
     """
-    by_row = of_shares @ surface.rotation[..., :of_shares.shape[-1], :]  # (…, G, K)
+    by_row = of_shares @ surface.rotation[..., : of_shares.shape[-1], :]  # (…, G, K)
     gradient = (by_row.swapaxes(-1, -2) @ surface.waves) / len(surface.waves)  # (…, K, r)
     gradient = gradient.reshape(*gradient.shape[:-2], 1, -1)
     variance = gradient @ surface.covariance @ gradient.swapaxes(-1, -2)

@@ -140,8 +140,9 @@ class ShareSurface:
 
     def _inverted(self, probits: Array, at: Array) -> Array:
         """Where q reaches `at` (…, T, G): the threshold, on [−1, 1]."""
-        height = _broken_line(at, probits[..., None, :, :], self.heights[..., None, :, :],
-                              self.spread[..., None, :])
+        height = _broken_line(
+            at, probits[..., None, :, :], self.heights[..., None, :, :], self.spread[..., None, :]
+        )
         return np.asarray(np.clip(height, -1.0, 1.0))
 
     def band(self, levels: Array, is_simultaneous: bool) -> tuple[Array, Array]:
@@ -173,8 +174,10 @@ class ShareSurface:
         below, above = self._outside(low, high)
         lower, upper = (self._inverted(self.unshrunk_probits, each) for each in (low, high))
         first, last = (np.clip(self.heights[..., None, :, k], -1.0, 1.0) for k in (0, -1))
-        return (np.where(below, -1.0, np.where(above, last, lower)),
-                np.where(above, 1.0, np.where(below, first, upper)))
+        return (
+            np.where(below, -1.0, np.where(above, last, lower)),
+            np.where(above, 1.0, np.where(below, first, upper)),
+        )
 
     def _outside(self, low: Array, high: Array) -> tuple[Flags, Flags]:
         """Where q from low to high lies below the first threshold, or above the last one."""
@@ -204,9 +207,12 @@ class ShareSurface:
 
     def _error(self, at: Array) -> Array:
         """Standard error of q where it is `at` (T, 1): (…, T, G)."""
-        of_shares = _broken_line(np.broadcast_to(at, (*at.shape[:-1], self.spread.shape[-1])),
-                                 self.unshrunk_probits[..., None, :, :],
-                                 self._probit_error[..., None, :, :], 0.0)
+        of_shares = _broken_line(
+            np.broadcast_to(at, (*at.shape[:-1], self.spread.shape[-1])),
+            self.unshrunk_probits[..., None, :, :],
+            self._probit_error[..., None, :, :],
+            0.0,
+        )
         centre = np.einsum("lg,...l->...g", self.finer**2, self.centre_variance) / self.spread**2
         return np.asarray(np.sqrt(of_shares**2 + centre[..., None, :]))
 
@@ -223,8 +229,9 @@ class ShareSurface:
         level = level.swapaxes(-1, -2) / self.spread[..., None]  # (…, G, draws)
         values = []
         for k in range(len(at)):
-            share, low = _place(np.broadcast_to(at[k], error[..., k, :].shape),
-                                self.unshrunk_probits)
+            share, low = _place(
+                np.broadcast_to(at[k], error[..., k, :].shape), self.unshrunk_probits
+            )
             gradient = self._in_coefficients(self._neighbours(low, share))
             size = np.abs(gradient @ shift + level) / error[..., k, :, None]
             values.append(np.quantile(size.max(axis=-2), 0.95, axis=-1))
@@ -261,8 +268,12 @@ class ShareSurface:
 
     def _at_limits(self, limits: Array, probits: Array) -> Array:
         at = np.broadcast_to(limits[:, None], (len(limits), self.spread.shape[-1]))
-        return _broken_line(at, self.heights[..., None, :, :], probits[..., None, :, :],
-                            (1 / self.spread)[..., None, :])
+        return _broken_line(
+            at,
+            self.heights[..., None, :, :],
+            probits[..., None, :, :],
+            (1 / self.spread)[..., None, :],
+        )
 
     def shares_in_ranges(self, limits: Array) -> tuple[Array, Array, Array, Array]:
         """Shares of readings between limits: below the first, between any two, above the last.
@@ -297,8 +308,9 @@ class ShareSurface:
         of_limits = []
         for k, limit in enumerate(limits):
             share, low = _place(np.full(self.spread.shape, limit), self.heights)
-            of_limits.append(densities[..., k, :, None] * self._in_coefficients(
-                self._neighbours(low, share)))
+            of_limits.append(
+                densities[..., k, :, None] * self._in_coefficients(self._neighbours(low, share))
+            )
         gradients, slope = np.stack(of_limits, axis=-3), densities / self.spread[..., None, :]
         zero = np.zeros_like(gradients[..., :1, :, :])
         between = np.diff(np.concatenate([zero, gradients, zero], axis=-3), axis=-3)
@@ -312,8 +324,11 @@ class ShareSurface:
         covariance = self.covariance if is_average else self.covariance[..., None, :, :]
         of_shares = ((gradients @ covariance) * gradients).sum(axis=-1)
         squares = levels**2 if is_average else (levels**2).swapaxes(-1, -2)
-        variance = self.centre_variance[..., None, :] if is_average else (
-            self.centre_variance[..., None, None, :])
+        variance = (
+            self.centre_variance[..., None, :]
+            if is_average
+            else (self.centre_variance[..., None, None, :])
+        )
         return np.asarray(of_shares + (squares * variance).sum(axis=-1))
 
 

@@ -39,9 +39,12 @@ class PointValues(FunctionBasis):
         except ValueError:
             points = ()
         if not 0 < len(points) <= MAX_POINTS or not all(0 <= point <= 1 for point in points):
-            raise InputError(f"“{field}” must be at most {MAX_POINTS} numbers from 0 to 1, "
-                             "with commas between them.", field=field,
-                             hint="For example 0.2, 0.37.")
+            raise InputError(
+                f"“{field}” must be at most {MAX_POINTS} numbers from 0 to 1, "
+                "with commas between them.",
+                field=field,
+                hint="For example 0.2, 0.37.",
+            )
         return cls(points)
 
     @property

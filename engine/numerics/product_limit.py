@@ -15,8 +15,9 @@ from scipy.special import ndtr
 from engine.core.arrays import Array
 
 
-def _ordered(time: Array, status: NDArray[np.int64], n_codes: int
-             ) -> tuple[Array, NDArray[np.int64], Array]:
+def _ordered(
+    time: Array, status: NDArray[np.int64], n_codes: int
+) -> tuple[Array, NDArray[np.int64], Array]:
     """Times in order, with the code of the event or 0, and how many people are at risk: (n,) each.
 
     Codes 1 … `n_codes` are events. People are at risk just before they leave; those who leave at
@@ -35,8 +36,9 @@ def _at(time: Array, after: NDArray[np.floating[Any]], first: float, points: Arr
     return np.asarray(steps[..., np.searchsorted(time, points, side="right")])
 
 
-def kaplan_meier(time: Array, status: NDArray[np.int64], points: Array, n_codes: int = 1
-                 ) -> tuple[Array, Array]:
+def kaplan_meier(
+    time: Array, status: NDArray[np.int64], points: Array, n_codes: int = 1
+) -> tuple[Array, Array]:
     """The Kaplan–Meier curve and its standard error by Greenwood's formula.
 
     Parameters
@@ -63,8 +65,10 @@ def kaplan_meier(time: Array, status: NDArray[np.int64], points: Array, n_codes:
     survival = np.cumprod(1 - is_event / at_risk)
     # People who leave one by one give the terms of a tie together: 1/(r(r − 1)) telescopes.
     terms = is_event / (at_risk * np.maximum(at_risk - 1, 1e-300))
-    curve, summed = (_at(time, steps, first, points) for steps, first in (
-        (survival, 1.0), (np.cumsum(terms), 0.0)))
+    curve, summed = (
+        _at(time, steps, first, points)
+        for steps, first in ((survival, 1.0), (np.cumsum(terms), 0.0))
+    )
     error = np.where(curve > 0, curve * np.sqrt(np.where(curve > 0, summed, 0.0)), 0.0)
     return curve, np.asarray(error)
 
@@ -78,8 +82,13 @@ def aalen_johansen(time: Array, status: NDArray[np.int64], points: Array, n_code
     return _at(time, np.cumsum(jumps, axis=-1), 0.0, points)
 
 
-def log_rank(time: Array, status: NDArray[np.int64], group: NDArray[np.int64], n_codes: int = 1,
-             until: float = np.inf) -> tuple[float, float]:
+def log_rank(
+    time: Array,
+    status: NDArray[np.int64],
+    group: NDArray[np.int64],
+    n_codes: int = 1,
+    until: float = np.inf,
+) -> tuple[float, float]:
     """The ordinary log-rank test of two groups.
 
     Parameters
@@ -113,8 +122,9 @@ def log_rank(time: Array, status: NDArray[np.int64], group: NDArray[np.int64], n
     of_first = np.bincount(index, weights=group[is_event] == 0, minlength=len(moments))
     share = first / np.maximum(at_risk, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = np.where(at_risk > 1, events * share * (1 - share) * (at_risk - events)
-                            / (at_risk - 1), 0.0).sum()
+        variance = np.where(
+            at_risk > 1, events * share * (1 - share) * (at_risk - events) / (at_risk - 1), 0.0
+        ).sum()
     statistic = float((of_first - events * share).sum() / np.sqrt(max(variance, 1e-300)))
     return statistic, float(2 * ndtr(-abs(statistic)))
 
@@ -139,7 +149,9 @@ def roc_curve(score: Array, label: NDArray[np.int64], points: Array) -> Array:
     order = np.argsort(-np.where(np.isnan(score), -np.inf, score), kind="stable")
     has_label, ordered_score = label[order] == 1, score[order]
     ends = np.append(np.flatnonzero(np.diff(ordered_score) != 0), len(score) - 1)
-    hits, alarms = (np.concatenate([[0.0], np.cumsum(each)[ends] / max(each.sum(), 1)])
-                    for each in (has_label, ~has_label))
+    hits, alarms = (
+        np.concatenate([[0.0], np.cumsum(each)[ends] / max(each.sum(), 1)])
+        for each in (has_label, ~has_label)
+    )
     last = np.append(np.diff(alarms) > 0, True)  # the highest point above each share
     return np.asarray(np.interp(points, alarms[last], hits[last]))

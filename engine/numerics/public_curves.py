@@ -37,8 +37,11 @@ def stated_numbers(text: str, field: str) -> tuple[float, ...]:
     except ValueError:
         numbers = (math.nan,)
     if not all(map(math.isfinite, numbers)) or len(numbers) > _MAX_NUMBERS:
-        raise InputError(f"“{field}” must be at most {_MAX_NUMBERS} numbers with commas "
-                         "between them.", field=field, hint="For example 1, 2.5, 2.")
+        raise InputError(
+            f"“{field}” must be at most {_MAX_NUMBERS} numbers with commas between them.",
+            field=field,
+            hint="For example 1, 2.5, 2.",
+        )
     return numbers
 
 
@@ -86,13 +89,19 @@ class PublicCurve:
         """
         heights = np.array(self.heights)
         if (heights < 0).any() or not heights.any():
-            raise InputError(f"“{field}” must not go below zero and must be above it somewhere.",
-                             field=field, hint="For example 1, 2.5, 2.")
+            raise InputError(
+                f"“{field}” must not go below zero and must be above it somewhere.",
+                field=field,
+                hint="For example 1, 2.5, 2.",
+            )
         with np.errstate(over="ignore"):
             area = (heights[:-1] + heights[1:]).mean() / 2
         if not np.isfinite(area):
-            raise InputError(f"The numbers of “{field}” are too large to add up.", field=field,
-                             hint="Only their shape matters: divide them all by the largest.")
+            raise InputError(
+                f"The numbers of “{field}” are too large to add up.",
+                field=field,
+                hint="Only their shape matters: divide them all by the largest.",
+            )
         return PublicCurve(tuple((heights / area).tolist()))
 
     def quantile(self, shares: Array) -> Array:

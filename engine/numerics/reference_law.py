@@ -132,8 +132,13 @@ class ReferenceLaw(DeviationLaw):
         lost = spread * (rotated @ (spread / shape**2)[..., None])[..., 0]
         moved = (factors @ diagonal - lost) / len(self.sample)
         mean = diagonal.mean(axis=0)
-        return np.asarray(np.where(mean > _UNTOLD, moved / np.maximum(mean, _UNTOLD),
-                                   factors.mean(axis=-1, keepdims=True)))
+        return np.asarray(
+            np.where(
+                mean > _UNTOLD,
+                moved / np.maximum(mean, _UNTOLD),
+                factors.mean(axis=-1, keepdims=True),
+            )
+        )
 
     @cached_property
     def _turned(self) -> Array:
@@ -214,7 +219,7 @@ def of_observed_curves(basis: Basis, observations: int, design: Design) -> Refer
     counts = np.full(_CURVES, observations)
     moments = curve_moments(times.reshape(1, -1), values.reshape(1, -1), counts, basis)
     if design.is_known:
-        (_, curves), = weighted_within_curves(moments, counts, {basis.size}, design)
+        ((_, curves),) = weighted_within_curves(moments, counts, {basis.size}, design)
     else:
         curves = plain(moments)
     slopes = np.moveaxis(curves.slopes[0], -1, 0).swapaxes(1, 2)  # (sample, p, p), T_lj
@@ -230,7 +235,7 @@ def _mean_slopes_on_planned_days(basis: Basis, observations: int, design: Design
     times = draw_times(design, _CURVES, observations, rng, late=0.0).reshape(1, -1)
     counts = np.full(_CURVES, observations)
     moments = curve_moments(times, np.zeros_like(times), counts, basis)
-    (_, curves), = weighted_within_curves(moments, counts, {basis.size}, design)
+    ((_, curves),) = weighted_within_curves(moments, counts, {basis.size}, design)
     return np.asarray(curves.slopes[0].mean(axis=-1).T)
 
 
@@ -283,8 +288,9 @@ class ProductLaw(DeviationLaw):
     def retained_share(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E|ψ_l| / E|h_l|: the share of the size that clipping leaves."""
         factors = self._factors((spread / shape) ** 2, radius)[0]
-        return np.asarray((self._sizes(factors[..., None, :]) / self._sizes(1.0)).reshape(
-            spread.shape))
+        return np.asarray(
+            (self._sizes(factors[..., None, :]) / self._sizes(1.0)).reshape(spread.shape)
+        )
 
     def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
         return _shares_beyond(self._factors((spread / shape) ** 2, radius)[0])
@@ -320,8 +326,9 @@ class ProductLaw(DeviationLaw):
         return np.minimum(1.0, radius[..., None] / np.sqrt(squared)), squared
 
 
-def of_regressors(moments: Array, regressor_map: RegressorMap, basis: Basis, readings: int,
-                  design: Design) -> ProductLaw:
+def of_regressors(
+    moments: Array, regressor_map: RegressorMap, basis: Basis, readings: int, design: Design
+) -> ProductLaw:
     """The law for released second moments of the regressors.
 
     Parameters
@@ -332,7 +339,8 @@ def of_regressors(moments: Array, regressor_map: RegressorMap, basis: Basis, rea
         From regressors to directions.
     """
     sample, products, covariates = _regression_sample(
-        basis, readings, design, moments.shape[-1] - 1)
+        basis, readings, design, moments.shape[-1] - 1
+    )
     mean = moments[..., 1:, 0] / moments[..., :1, 0]
     covariance = moments[..., 1:, 1:] - moments[..., 1:, :1] * mean[..., None, :]
     drawn = np.clip(matrix_root(covariance) @ covariates.T + mean[..., None], -1.0, 1.0)
@@ -345,8 +353,9 @@ def of_regressors(moments: Array, regressor_map: RegressorMap, basis: Basis, rea
 
 
 @lru_cache(maxsize=64)
-def _regression_sample(basis: Basis, readings: int, design: Design, n_covariates: int
-                       ) -> tuple[Array, Array, Array]:
+def _regression_sample(
+    basis: Basis, readings: int, design: Design, n_covariates: int
+) -> tuple[Array, Array, Array]:
     """A fixed public sample: e (sample, r), T (sample, r, r) and normal covariates (sample, d).
 
     T is scaled to an average of 1 on the diagonal, as the sample is finite.
@@ -356,7 +365,7 @@ def _regression_sample(basis: Basis, readings: int, design: Design, n_covariates
     times = draw_times(design, _SAMPLE, readings, rng).reshape(1, -1)
     counts = np.full(_SAMPLE, readings)
     moments = curve_moments(times, rng.standard_normal(times.shape), counts, basis)
-    (_, curves), = weighted_within_curves(moments, counts, {basis.size}, design)
+    ((_, curves),) = weighted_within_curves(moments, counts, {basis.size}, design)
     slopes = np.moveaxis(curves.slopes[0], -1, 0).swapaxes(1, 2)  # (sample, r, r)
     diagonal = np.diagonal(slopes, axis1=-2, axis2=-1).mean(axis=0)
     size = np.sqrt(np.maximum(diagonal, _UNTOLD))

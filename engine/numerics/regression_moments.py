@@ -46,13 +46,15 @@ class RegressionMoments:
 
     def curves(self, part: slice) -> RegressionMoments:
         """The moments of some of the curves; a view."""
-        return RegressionMoments(self.moments.curves(part), self.regressors[:, :, part],
-                                 self.features[:, :, part])
+        return RegressionMoments(
+            self.moments.curves(part), self.regressors[:, :, part], self.features[:, :, part]
+        )
 
     def repeats(self, part: slice) -> RegressionMoments:
         """The moments of some of the data sets; a view."""
-        return RegressionMoments(self.moments.repeats(part), self.regressors[part],
-                                 self.features[part])
+        return RegressionMoments(
+            self.moments.repeats(part), self.regressors[part], self.features[part]
+        )
 
     def first(self, size: int) -> RegressionMoments:
         """The moments of the first basis functions of each coefficient function."""
@@ -109,8 +111,11 @@ class RegressionMoments:
         linear = self.linear_map(iterates) if linear is None else linear
 
         def of(curves: slice) -> Array:
-            return np.asarray((linear @ self.features[:, :, curves]).reshape(
-                repeats, columns, self.moments.size, -1))
+            return np.asarray(
+                (linear @ self.features[:, :, curves]).reshape(
+                    repeats, columns, self.moments.size, -1
+                )
+            )
 
         return of
 
@@ -125,7 +130,8 @@ class RegressionMoments:
         repeats, columns, _ = iterates.shape
         k, r = self.n_functions, self.moments.size
         waves = (iterates.reshape(-1, r) @ wave_map(self.moments.basis)).reshape(
-            repeats, columns, k, r, -1)
+            repeats, columns, k, r, -1
+        )
         return beside_minus_one(waves.swapaxes(2, 3).reshape(repeats, columns * r, -1), r)
 
 
@@ -136,8 +142,9 @@ def _outer(directions: Array, residuals: Array) -> Array:
     (repeats, columns, r, curves) in the basis.
     """
     repeats, columns, _, n = residuals.shape
-    return np.asarray((directions[:, :, :, None] * residuals[:, :, None]).reshape(
-        repeats, columns, -1, n))
+    return np.asarray(
+        (directions[:, :, :, None] * residuals[:, :, None]).reshape(repeats, columns, -1, n)
+    )
 
 
 def regression_moments(moments: Moments, data: CurveData) -> RegressionMoments:
@@ -195,19 +202,22 @@ class RegressionDeviations(Deviations):
 
     def among(self, curves: slice) -> RegressionDeviations:
         """Those of some of the curves; a view."""
-        return RegressionDeviations(self.curves.among(curves), self.regressors[..., curves],
-                                    self.map)
+        return RegressionDeviations(
+            self.curves.among(curves), self.regressors[..., curves], self.map
+        )
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
         """How far every curve says the coefficients are from a centre."""
         regressor_map, regressors = self.map.repeats(repeats), self.regressors[repeats]
         coefficients = regressor_map.coefficients(
-            centres.reshape(*centres.shape[:2], regressors.shape[1], -1))  # (…, columns, K, r)
+            centres.reshape(*centres.shape[:2], regressors.shape[1], -1)
+        )  # (…, columns, K, r)
         shares = np.zeros((*coefficients.shape[:-1], 1))
         shares[:, :, 0] = 1.0  # t_i once, with the regressor 1
         n_repeats, size = len(centres), coefficients.shape[-1]
         products = self.curves.products(
-            coefficients.reshape(n_repeats, -1, size), shares.reshape(n_repeats, -1, 1), repeats)
+            coefficients.reshape(n_repeats, -1, size), shares.reshape(n_repeats, -1, 1), repeats
+        )
         products = products.reshape(*coefficients.shape, -1)  # (…, columns, K, r, curves)
         residuals = products[:, :, 0]
         for h in range(1, regressors.shape[1]):

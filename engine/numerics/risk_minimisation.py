@@ -139,7 +139,7 @@ class Square(Loss):
         return float(2 * self.bound * (1 + kappa / np.sqrt(penalty)))
 
     def value(self, label: Array, f: Array) -> Array:
-        return np.asarray((label - f)**2)
+        return np.asarray((label - f) ** 2)
 
     def slope(self, label: Array, f: Array) -> Array:
         return np.asarray(2 * (f - label))
@@ -278,7 +278,7 @@ def tolerance(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
         In ‖·‖₂.
     """
     exact = _exact_radius(loss, atoms, penalty, min(n, _MANY))
-    return loss.accuracy * exact * max(1.0, kappa(atoms)**2 / (2 * penalty) / 1e4)
+    return loss.accuracy * exact * max(1.0, kappa(atoms) ** 2 / (2 * penalty) / 1e4)
 
 
 def radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
@@ -349,31 +349,38 @@ def minimise(loss: Loss, atoms: Array, index: Indices, y: Array, penalty: float)
     """
     n, slack_limit = index.shape[-1], tolerance(loss, atoms, penalty, index.shape[-1])
     indices, labels = index.reshape(-1, n), y.reshape(-1, n)
-    solutions = [_minimiser(loss, loss.records(p, label, len(atoms)), atoms, penalty, n,
-                            slack_limit)
-                 for p, label in zip(indices, labels, strict=True)]
+    solutions = [
+        _minimiser(loss, loss.records(p, label, len(atoms)), atoms, penalty, n, slack_limit)
+        for p, label in zip(indices, labels, strict=True)
+    ]
     shape = index.shape[:-1]
-    return Minimisers(np.array([u for u, _ in solutions]).reshape(*shape, atoms.shape[1]),
-                      np.array([slack for _, slack in solutions]).reshape(shape))
+    return Minimisers(
+        np.array([u for u, _ in solutions]).reshape(*shape, atoms.shape[1]),
+        np.array([slack for _, slack in solutions]).reshape(shape),
+    )
 
 
-def _minimiser(loss: Loss, records: Records, atoms: Array, penalty: float, n: int,
-               slack_limit: float) -> tuple[Array, float]:
+def _minimiser(
+    loss: Loss, records: Records, atoms: Array, penalty: float, n: int, slack_limit: float
+) -> tuple[Array, float]:
     """One minimiser (J,) and its slack."""
     *wider, last = loss.stages()
     u, size = np.zeros(atoms.shape[1]), kappa(atoms)
     longest = loss.admissibility(size, penalty) * size / (2 * penalty)  # from ∇F(u) = 0
     for stage in wider:
-        u, _ = _newton(_Risk(stage, records, atoms, penalty, n), u,
-                       max(_STAGE * longest, slack_limit))
+        u, _ = _newton(
+            _Risk(stage, records, atoms, penalty, n), u, max(_STAGE * longest, slack_limit)
+        )
     risk = _Risk(last, records, atoms, penalty, n)
     u, slack = _newton(risk, u, slack_limit)
     steps = most_steps(loss, atoms, penalty, n)
     if not slack <= slack_limit and steps <= MAX_STEPS:
         u, slack = _accelerated(risk, steps, slack_limit)
     if not slack <= slack_limit:
-        raise RuntimeError("The regularised risk could not be minimised as exactly as its "
-                           "protection needs; nothing was released.")
+        raise RuntimeError(
+            "The regularised risk could not be minimised as exactly as its "
+            "protection needs; nothing was released."
+        )
     return u, slack
 
 
@@ -409,8 +416,9 @@ class _Risk:
         across, here = (self.atoms @ step)[index], f[index]
         weight = across * self.records.weight / self.n
         start, rise = 2 * self.penalty * (u @ step), 2 * self.penalty * (step @ step)
-        return lambda t: float(weight @ self.loss.slope(label, here + t * across)
-                               + start + t * rise)
+        return lambda t: float(
+            weight @ self.loss.slope(label, here + t * across) + start + t * rise
+        )
 
     def _over_points(self, each: Array) -> Array:
         """(1/n) Σ over the records of a place: (K,)."""

@@ -44,8 +44,15 @@ class CurveWeights:
     tells: Array  # (repeats, curves): 1 for those who say anything, 0 for the others
 
     @classmethod
-    def of(cls, times: Array, readings: Array, counts: Index, basis: Basis, design: Design,
-           waves: Array) -> CurveWeights:
+    def of(
+        cls,
+        times: Array,
+        readings: Array,
+        counts: Index,
+        basis: Basis,
+        design: Design,
+        waves: Array,
+    ) -> CurveWeights:
         """From times, whatever the targets.
 
         Parameters
@@ -60,7 +67,7 @@ class CurveWeights:
             φ at all times; of a time that is no number, anything finite.
         """
         moments = curve_moments(times, readings, counts, basis)
-        (_, deviations), = weighted_within_curves(moments, counts, {basis.size}, design)
+        ((_, deviations),) = weighted_within_curves(moments, counts, {basis.size}, design)
         penalty = ridge(basis.size, counts)
         weights = -deviations.slopes
         for count in np.unique(counts[counts > 0]).tolist():

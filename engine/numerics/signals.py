@@ -17,32 +17,37 @@ Function = Callable[[Array], Array]
 SUP_NORM = 2.0  # of every curve but the self-similar one; 0.003 more at kinks of "bumps"
 SELF_SIMILAR_RADIUS = 5.576046  # ‖f_l‖₂ = R 2^{−l}, for every level l that it has
 
-_PLACES = (.1, .13, .15, .23, .25, .4, .44, .65, .76, .78, .81)
+_PLACES = (0.1, 0.13, 0.15, 0.23, 0.25, 0.4, 0.44, 0.65, 0.76, 0.78, 0.81)
 _STEPS = (4, -5, 3, -4, 5, -4.2, 2.1, 4.3, -3.1, 2.1, -4.2)
 _PEAKS = (4, 5, 3, 4, 5, 4.2, 2.1, 4.3, 3.1, 5.1, 4.2)
-_WIDTHS = (.005, .005, .006, .01, .01, .03, .01, .01, .005, .008, .005)
+_WIDTHS = (0.005, 0.005, 0.006, 0.01, 0.01, 0.03, 0.01, 0.01, 0.005, 0.008, 0.005)
 
 
 def _blocks(x: Array) -> Array:
-    return np.asarray(sum(h * (1 + np.sign(x - t)) / 2
-                          for h, t in zip(_STEPS, _PLACES, strict=True)))
+    return np.asarray(
+        sum(h * (1 + np.sign(x - t)) / 2 for h, t in zip(_STEPS, _PLACES, strict=True))
+    )
 
 
 def _bumps(x: Array) -> Array:
-    return np.asarray(sum(h / (1 + np.abs(x - t) / w)**4
-                          for h, t, w in zip(_PEAKS, _PLACES, _WIDTHS, strict=True)))
+    return np.asarray(
+        sum(
+            h / (1 + np.abs(x - t) / w) ** 4
+            for h, t, w in zip(_PEAKS, _PLACES, _WIDTHS, strict=True)
+        )
+    )
 
 
 def _heavisine(x: Array) -> Array:
-    return 4 * np.sin(4 * np.pi * x) - np.sign(x - .3) - np.sign(.72 - x)
+    return 4 * np.sin(4 * np.pi * x) - np.sign(x - 0.3) - np.sign(0.72 - x)
 
 
 def _doppler(x: Array) -> Array:
-    return np.sqrt(x * (1 - x)) * np.sin(2.1 * np.pi / (x + .05))
+    return np.sqrt(x * (1 - x)) * np.sin(2.1 * np.pi / (x + 0.05))
 
 
 def _smooth(x: Array) -> Array:
-    return np.sin(2 * np.pi * x) + np.cos(6 * np.pi * x + .5) / 2
+    return np.sin(2 * np.pi * x) + np.cos(6 * np.pi * x + 0.5) / 2
 
 
 def _ramp(x: Array) -> Array:
@@ -51,12 +56,18 @@ def _ramp(x: Array) -> Array:
 
 def _cusp(x: Array) -> Array:
     """Of smoothness 3/4 at its kink, and of sup norm 2."""
-    return 2 - 4 * (np.abs(x - .37) / .63) ** .75
+    return 2 - 4 * (np.abs(x - 0.37) / 0.63) ** 0.75
 
 
 _SHAPES: dict[str, Function] = {
-    "smooth": _smooth, "blocks": _blocks, "bumps": _bumps, "heavisine": _heavisine,
-    "doppler": _doppler, "ramp": _ramp, "cusp": _cusp}
+    "smooth": _smooth,
+    "blocks": _blocks,
+    "bumps": _bumps,
+    "heavisine": _heavisine,
+    "doppler": _doppler,
+    "ramp": _ramp,
+    "cusp": _cusp,
+}
 SIGNALS = (*_SHAPES, "self_similar")
 PERIODIC = ("smooth", "blocks", "bumps", "heavisine", "doppler", "self_similar")
 
@@ -103,4 +114,4 @@ def _details() -> tuple[WaveletBasis, Array]:
 
 
 def _midpoints(count: int) -> Array:
-    return (np.arange(count) + .5) / count
+    return (np.arange(count) + 0.5) / count

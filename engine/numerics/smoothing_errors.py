@@ -70,17 +70,17 @@ class SmoothingErrors:
 
     @cached_property
     def _inverse(self) -> Array:
-        return np.asarray(np.linalg.pinv(self._matrix[:self.order, :self.order]))
+        return np.asarray(np.linalg.pinv(self._matrix[: self.order, : self.order]))
 
     @cached_property
     def _left(self) -> Array:
         """I − T on the cosines that are followed: (K, order)."""
-        return np.asarray(np.eye(COSINES)[:, :self.order] - self._matrix[:, :self.order])
+        return np.asarray(np.eye(COSINES)[:, : self.order] - self._matrix[:, : self.order])
 
     @cached_property
     def _covariance(self) -> Array:
         """Of the noise in the cosines that are followed."""
-        to_cosines = self._inverse @ (_COSINES.T @ self.rows / len(POINTS))[:self.order]
+        to_cosines = self._inverse @ (_COSINES.T @ self.rows / len(POINTS))[: self.order]
         return np.asarray(to_cosines @ self.covariance @ to_cosines.T)
 
     @property
@@ -117,7 +117,7 @@ class SmoothingErrors:
         curves : (…, G)
             Released curves at `POINTS`.
         """
-        return np.asarray((curves @ _COSINES[:, :self.order] / len(POINTS)) @ self._inverse.T)
+        return np.asarray((curves @ _COSINES[:, : self.order] / len(POINTS)) @ self._inverse.T)
 
     def moved(self, cosines: Array) -> Array:
         """How far such a curve was surely moved, root mean squared: (…).
@@ -191,9 +191,11 @@ class SmoothingErrors:
         score = scores.max(axis=-1)
         beyond = np.sqrt(np.maximum(_JUMPS * (1 - _JUMPS) - (steps[:, 1:] ** 2).sum(axis=-1), 0.0))
         misfit = np.maximum((left**2).sum(axis=-1) - score**2, 0.0)
-        return (np.minimum(len(_JUMPS) * ndtr(-score), 1.0),
-                np.asarray(chdtrc(size - smooth - 3, misfit)),
-                np.asarray(score / lengths[best] * beyond[best]))
+        return (
+            np.minimum(len(_JUMPS) * ndtr(-score), 1.0),
+            np.asarray(chdtrc(size - smooth - 3, misfit)),
+            np.asarray(score / lengths[best] * beyond[best]),
+        )
 
     def _with_chance(self, sampling: float) -> Array:
         """Covariance of the followed cosines by noise and by sampling variability."""
@@ -230,5 +232,7 @@ class SmoothingErrors:
         coefficients = curves @ of_curves.T
         left = coefficients - coefficients @ (model @ np.linalg.pinv(white @ model) @ white).T
         misfit = ((left @ white.T) ** 2).sum(axis=-1)
-        return (np.asarray(chdtrc(size - n_simple, misfit)),
-                np.sqrt(((left @ self.rows.T) ** 2).mean(axis=-1)))
+        return (
+            np.asarray(chdtrc(size - n_simple, misfit)),
+            np.sqrt(((left @ self.rows.T) ** 2).mean(axis=-1)),
+        )

@@ -151,8 +151,9 @@ def _square(grams: Array, ridges: Array, where: NDArray[np.int64]) -> Array:
     return np.asarray(inner + ridges[:, None, None] * np.eye(where.shape[1]))
 
 
-def _best_additions(grams: Array, crosses: Array, ridges: Array, where: NDArray[np.int64]
-                    ) -> NDArray[np.int64]:
+def _best_additions(
+    grams: Array, crosses: Array, ridges: Array, where: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """The entry of each problem that, beside those at `where`, lowers its minimum most."""
     rest, variance = crosses, np.diagonal(grams, axis1=1, axis2=2) + ridges[:, None]
     if where.shape[1]:
@@ -160,7 +161,8 @@ def _best_additions(grams: Array, crosses: Array, ridges: Array, where: NDArray[
         beside = grams[each, where]  # (problems, chosen, d)
         beside[each, np.arange(where.shape[1]), where] += ridges[:, None]
         right = np.concatenate(
-            [beside, np.take_along_axis(crosses, where, axis=1)[..., None]], axis=2)
+            [beside, np.take_along_axis(crosses, where, axis=1)[..., None]], axis=2
+        )
         fitted = np.linalg.solve(_square(grams, ridges, where), right)
         rest = rest - np.einsum("mkd,mk->md", beside, fitted[..., -1])
         variance = variance - np.einsum("mkd,mkd->md", beside, fitted[..., :-1])
@@ -203,8 +205,9 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15) -> Array:
     return rows.reshape(*gram.shape[:-2], *target.shape)
 
 
-def largest_quantile(covariance: Array, level: float, draws: int, rng: np.random.Generator
-                     ) -> Array:
+def largest_quantile(
+    covariance: Array, level: float, draws: int, rng: np.random.Generator
+) -> Array:
     """A quantile of max_k |Z_k| for a normal Z.
 
     Simulated, with the same standard normals for all matrices. This is the bootstrap with normal

@@ -57,8 +57,9 @@ def matrix_root(matrices: Array) -> Array:
         Symmetric.
     """
     values, vectors = np.linalg.eigh(matrices)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
-                      @ vectors.swapaxes(-1, -2))
+    return np.asarray(
+        (vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]) @ vectors.swapaxes(-1, -2)
+    )
 
 
 def nearest_semidefinite(matrices: Array) -> Array:

@@ -59,8 +59,9 @@ def time_shares(times: Array, values: Array, counts: NDArray[np.int64], bins: in
     return shares_in(index, is_number, counts, bins)
 
 
-def shares_in(index: NDArray[np.int64], is_number: NDArray[np.bool_], counts: NDArray[np.int64],
-              bins: int) -> Array:
+def shares_in(
+    index: NDArray[np.int64], is_number: NDArray[np.bool_], counts: NDArray[np.int64], bins: int
+) -> Array:
     """Share of the observations of each curve that have each number from 0 to bins − 1.
 
     Parameters
@@ -96,8 +97,11 @@ class Mixing:
 
     def of(self, repeats: slice, columns: slice | Indices) -> Mixing:
         """That of some releases, of (repeats, columns)."""
-        return replace(self, matrix=self.matrix[repeats][:, columns], variance=None
-                       if self.variance is None else self.variance[repeats][:, columns])
+        return replace(
+            self,
+            matrix=self.matrix[repeats][:, columns],
+            variance=None if self.variance is None else self.variance[repeats][:, columns],
+        )
 
     def uncertainty(self, covariance: Array) -> Array:
         """Variance that the error of M adds to a measurement of a deviation.
@@ -114,8 +118,9 @@ class Mixing:
         """
         if self.variance is None or self.directions is None:
             return np.zeros(covariance.shape[:-1])
-        spread = np.einsum("kpq,...qs,kps->...kp", self.directions, covariance, self.directions,
-                           optimize=True)
+        spread = np.einsum(
+            "kpq,...qs,kps->...kp", self.directions, covariance, self.directions, optimize=True
+        )
         return np.asarray((self.variance[..., None] * spread).sum(axis=-2))
 
 
@@ -138,8 +143,7 @@ def mixing_of_shares(shares: Array, noise: Array, basis: Basis) -> Mixing:
         Of (repeats, columns).
     """
     size = basis.size
-    bins, order = shares.shape[-1], np.arange(1, highest_wave(
-        Basis(size, family="cosine")) + 1)
+    bins, order = shares.shape[-1], np.arange(1, highest_wave(Basis(size, family="cosine")) + 1)
     middles = (np.arange(bins) + 0.5) / bins
     cosines = SUP_NORM * np.cos(np.pi * order * middles[:, None])  # (bins, cosines)
     measured, variance = shares @ cosines, bins * noise[:, None] ** 2
@@ -151,8 +155,11 @@ def mixing_of_shares(shares: Array, noise: Array, basis: Basis) -> Mixing:
     waves = basis(nodes)
     products = (waves[:, :, None] * waves[:, None, :]).reshape(len(nodes), -1) / len(nodes)
     matrix = (np.maximum(density, 0.0) @ products).reshape(*shares.shape[:2], size, size)
-    directions = (product_table(basis)[1:] / SUP_NORM if basis.family == "cosine" else
-                  (SUP_NORM * at_nodes @ products).reshape(-1, size, size))
+    directions = (
+        product_table(basis)[1:] / SUP_NORM
+        if basis.family == "cosine"
+        else (SUP_NORM * at_nodes @ products).reshape(-1, size, size)
+    )
     return Mixing(matrix, variance * np.maximum(left, _MIN_UNCERTAIN), directions)
 
 

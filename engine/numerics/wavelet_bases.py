@@ -68,8 +68,11 @@ class WaveletBasis(OrthonormalBasis):
 
     def __post_init__(self) -> None:
         if self.size != 2**self.level or self.level < self.rule.lowest_level:
-            raise InputError(f"A wavelet basis has 2^J functions, J ≥ {self.rule.lowest_level}; "
-                             f"got {self.size}.", field="level")
+            raise InputError(
+                f"A wavelet basis has 2^J functions, J ≥ {self.rule.lowest_level}; "
+                f"got {self.size}.",
+                field="level",
+            )
 
     @property
     def level(self) -> int:
@@ -199,7 +202,7 @@ class WaveletBasis(OrthonormalBasis):
         size = 2**self.rule.lowest_level
         scaling = coefficients[..., :size]
         while size < self.size:
-            scaling = self.rule.synthesis(scaling, coefficients[..., size:2 * size])
+            scaling = self.rule.synthesis(scaling, coefficients[..., size : 2 * size])
             size *= 2
         return scaling
 
@@ -207,8 +210,10 @@ class WaveletBasis(OrthonormalBasis):
     def levels(self) -> tuple[tuple[int, slice], ...]:
         """Level and place of the coefficients of every level; the first is that of V's coarsest."""
         low = self.rule.lowest_level
-        return ((low, slice(0, 2**low)),
-                *((level, slice(2**level, 2**(level + 1))) for level in range(low, self.level)))
+        return (
+            (low, slice(0, 2**low)),
+            *((level, slice(2**level, 2 ** (level + 1))) for level in range(low, self.level)),
+        )
 
     # -- the projection kernel K(x, x') = b(x)'b(x') ------------------------------------------
 
@@ -286,8 +291,12 @@ class WaveletBasis(OrthonormalBasis):
         values : (cells, 4097)
             At the nodes of each.
         """
-        extended = self.size * self.rule.unfold(
-            self.rule.fold(shifts_at(np.array([point]), self.level, self.moments)))[0]
+        extended = (
+            self.size
+            * self.rule.unfold(
+                self.rule.fold(shifts_at(np.array([point]), self.level, self.moments))
+            )[0]
+        )
         ours = 2 * self.moments - 1
         windows = np.lib.stride_tricks.sliding_window_view(extended, ours)[:, ::-1]
         cells = np.flatnonzero(windows.any(axis=1))
@@ -305,10 +314,14 @@ class WaveletBasis(OrthonormalBasis):
             If the edges are not periodic.
         """
         if not isinstance(self.rule, Periodic):
-            raise InputError("Only periodic wavelets can release the density of the times.",
-                             field="design", hint="Choose periodic edges.")
-        return float(np.sqrt(_widest_square(self.moments, min(self.level, self._safe_level))
-                             * self.size))
+            raise InputError(
+                "Only periodic wavelets can release the density of the times.",
+                field="design",
+                hint="Choose periodic edges.",
+            )
+        return float(
+            np.sqrt(_widest_square(self.moments, min(self.level, self._safe_level)) * self.size)
+        )
 
     # -- noise that is larger at the edges -----------------------------------------------------
 
@@ -336,7 +349,7 @@ class WaveletBasis(OrthonormalBasis):
             ρ, of the edge coordinates.
         """
         out, a = np.ones(self.size), self.n_edge // 2
-        out[:a] = out[self.size - a:] = share
+        out[:a] = out[self.size - a :] = share
         return out
 
     @property
@@ -347,8 +360,9 @@ class WaveletBasis(OrthonormalBasis):
     @property
     def _squares(self) -> tuple[Array, Array]:
         """‖b_edge(x)‖²/2^J and ‖b_inner(x)‖²/2^J at all nodes of the table."""
-        return _squares(self.first(2 ** min(self.level, max(self._safe_level,
-                                                            self.rule.lowest_level))))
+        return _squares(
+            self.first(2 ** min(self.level, max(self._safe_level, self.rule.lowest_level)))
+        )
 
 
 @lru_cache(maxsize=32)

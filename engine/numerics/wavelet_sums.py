@@ -37,8 +37,9 @@ def _nodes(times: Array, level: int) -> tuple[Index, Array]:
     return node, share
 
 
-def shift_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: int, moments: int
-               ) -> Array:
+def shift_sums(
+    times: Array, weights: Array, per_site: tuple[int, ...], level: int, moments: int
+) -> Array:
     """Σ_i w_i φ(2^J x_i − k) for the readings of every site.
 
     φ is a broken line, so a reading is a row of the table and a share of the step to the next one.
@@ -61,8 +62,9 @@ def shift_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: i
     return method(times, weights, per_site, level, moments)
 
 
-def _sparse_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: int,
-                 moments: int) -> Array:
+def _sparse_sums(
+    times: Array, weights: Array, per_site: tuple[int, ...], level: int, moments: int
+) -> Array:
     """Rows of the sparse matrix are cells of sites, its columns rows of the table."""
     from scipy.sparse import coo_array  # on first use: it takes a moment
 
@@ -74,8 +76,10 @@ def _sparse_sums(times: Array, weights: Array, per_site: tuple[int, ...], level:
         first, last = site[block][0], site[block][-1] + 1
         values, indices = _entries(flat_times[block], flat_weights[block], level)
         indices[0] += (site[block] - first) * np.int32(cells)
-        spread = coo_array((values.ravel(), tuple(indices.reshape(2, -1))),
-                           shape=((last - first) * cells, STEPS + 1))
+        spread = coo_array(
+            (values.ravel(), tuple(indices.reshape(2, -1))),
+            shape=((last - first) * cells, STEPS + 1),
+        )
         _add_shifted(out[first:last], (spread @ table).reshape(last - first, cells, -1))
     return out.reshape(len(times), len(per_site), -1)
 
@@ -104,12 +108,17 @@ def _blocks(site: Index, max_sites: int) -> Iterator[slice]:
         first = stop
 
 
-def _crowded_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: int,
-                  moments: int) -> Array:
+def _crowded_sums(
+    times: Array, weights: Array, per_site: tuple[int, ...], level: int, moments: int
+) -> Array:
     ends = np.cumsum(per_site)
-    by_cell = [[_by_cell(t[end - n:end], w[end - n:end], level, moments)
-                for n, end in zip(per_site, ends, strict=True)]
-               for t, w in zip(times, weights, strict=True)]  # (repeats, sites, cells, 2A − 1)
+    by_cell = [
+        [
+            _by_cell(t[end - n : end], w[end - n : end], level, moments)
+            for n, end in zip(per_site, ends, strict=True)
+        ]
+        for t, w in zip(times, weights, strict=True)
+    ]  # (repeats, sites, cells, 2A − 1)
     out = np.zeros((len(times), len(per_site), 2**level + 2 * moments - 2))
     _add_shifted(out, np.array(by_cell))
     return out
@@ -119,8 +128,10 @@ def _by_cell(times: Array, weights: Array, level: int, moments: int) -> Array:
     """Σ_i w_i φ(u_i + k) over the readings of every cell: (cells, 2A − 1)."""
     node, share = _nodes(times, level)
     table, rise = _table_and_rise(moments)
-    steady, rising = (np.bincount(node, each, minlength=STEPS * 2**level).reshape(-1, STEPS)
-                      for each in (weights, share * weights))
+    steady, rising = (
+        np.bincount(node, each, minlength=STEPS * 2**level).reshape(-1, STEPS)
+        for each in (weights, share * weights)
+    )
     return np.asarray(steady @ table[:, :-1].T + rising @ rise.T)
 
 
@@ -128,7 +139,7 @@ def _add_shifted(out: Array, by_cell: Array) -> None:
     """Add the sums of cells (…, cells, 2A − 1) to the shifts they belong to (…, extended)."""
     cells, width = by_cell.shape[-2:]
     for i in range(width):  # cell c meets the shift k = c − i
-        out[..., width - 1 - i:][..., :cells] += by_cell[..., i]
+        out[..., width - 1 - i :][..., :cells] += by_cell[..., i]
 
 
 def curve_of_shifts(extended: Array, times: Array, moments: int) -> Array:

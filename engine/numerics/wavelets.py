@@ -104,7 +104,7 @@ def _refined(values: Array, h: Array, support: int) -> Array:
         # fine point p lies at p/(2 per_unit), so 2x − i is the coarse point p − i per_unit
         start = i * per_unit
         stop = min(start + len(values), len(fine))
-        fine[start:stop] += np.sqrt(2) * weight * values[:stop - start]
+        fine[start:stop] += np.sqrt(2) * weight * values[: stop - start]
     return fine
 
 
@@ -118,7 +118,7 @@ def sup_norms(moments: int) -> tuple[float, float]:
     half, psi = STEPS // 2, np.zeros(len(flat))
     for i, weight in enumerate(high_pass(moments)):
         shifted = np.zeros(len(flat))
-        shifted[i * half:i * half + len(double)] = double[:len(flat) - i * half]
+        shifted[i * half : i * half + len(double)] = double[: len(flat) - i * half]
         psi += np.sqrt(2) * weight * shifted
     return float(np.abs(flat).max()), float(np.abs(psi).max())
 
@@ -225,12 +225,12 @@ class Periodic(Edges):
     def fold(self, extended: Array) -> Array:
         over = 2 * self.moments - 2
         out = extended[..., over:].copy()
-        out[..., out.shape[-1] - over:] += extended[..., :over]
+        out[..., out.shape[-1] - over :] += extended[..., :over]
         return out
 
     def unfold(self, coordinates: Array) -> Array:
         over = 2 * self.moments - 2
-        return np.concatenate([coordinates[..., coordinates.shape[-1] - over:], coordinates], -1)
+        return np.concatenate([coordinates[..., coordinates.shape[-1] - over :], coordinates], -1)
 
     def analysis(self, coordinates: Array) -> tuple[Array, Array]:
         """Short vectors are multiplied by the whole matrix, long ones filtered tap by tap."""
@@ -239,12 +239,14 @@ class Periodic(Edges):
             both = coordinates @ _periodic_bank(self.moments, half)
             return both[..., :half], both[..., half:]
         over = 2 * self.moments - 2
-        phases = [np.concatenate([phase, phase[..., :over // 2]], axis=-1)
-                  for phase in (coordinates[..., ::2], coordinates[..., 1::2])]
+        phases = [
+            np.concatenate([phase, phase[..., : over // 2]], axis=-1)
+            for phase in (coordinates[..., ::2], coordinates[..., 1::2])
+        ]
         coarse, detail = (np.zeros((*coordinates.shape[:-1], half)) for _ in range(2))
         taps = zip(low_pass(self.moments), high_pass(self.moments), strict=True)
         for k, (h, g) in enumerate(taps):
-            met = phases[k % 2][..., k // 2:k // 2 + half]
+            met = phases[k % 2][..., k // 2 : k // 2 + half]
             coarse += h * met
             detail += g * met
         return coarse, detail
@@ -252,8 +254,12 @@ class Periodic(Edges):
     def synthesis(self, coarse: Array, detail: Array) -> Array:
         half = coarse.shape[-1]
         out = np.zeros((*coarse.shape[:-1], 2 * half))
-        pairs = zip(_periodic_places(self.moments, half).T, low_pass(self.moments),
-                    high_pass(self.moments), strict=True)
+        pairs = zip(
+            _periodic_places(self.moments, half).T,
+            low_pass(self.moments),
+            high_pass(self.moments),
+            strict=True,
+        )
         for rows, h, g in pairs:  # the rows of one filter tap are all different
             out[..., rows] += h * coarse + g * detail
         return out
@@ -263,8 +269,9 @@ class Periodic(Edges):
 def _periodic_bank(moments: int, half: int) -> Array:
     """One level as a matrix: (2 half, 2 half), first coarse columns, then those of details."""
     bank, columns = np.zeros((2 * half, 2 * half)), np.arange(half)
-    taps = zip(_periodic_places(moments, half).T, low_pass(moments), high_pass(moments),
-               strict=True)
+    taps = zip(
+        _periodic_places(moments, half).T, low_pass(moments), high_pass(moments), strict=True
+    )
     for rows, h, g in taps:
         bank[rows, columns] += h
         bank[rows, half + columns] += g
@@ -295,14 +302,26 @@ class Corrected(Edges):
         """Coordinates are A left ones, 2^J − 2A inner ones and A right ones."""
         (left, right), ours = _edges(self.moments), 2 * self.moments - 1
         stop = extended.shape[-1] - ours
-        return np.concatenate([extended[..., :ours] @ left.T, extended[..., ours:stop],
-                               extended[..., stop:] @ right.T], axis=-1)
+        return np.concatenate(
+            [
+                extended[..., :ours] @ left.T,
+                extended[..., ours:stop],
+                extended[..., stop:] @ right.T,
+            ],
+            axis=-1,
+        )
 
     def unfold(self, coordinates: Array) -> Array:
         (left, right), a = _edges(self.moments), self.moments
         stop = coordinates.shape[-1] - a
-        return np.concatenate([coordinates[..., :a] @ left, coordinates[..., a:stop],
-                               coordinates[..., stop:] @ right], axis=-1)
+        return np.concatenate(
+            [
+                coordinates[..., :a] @ left,
+                coordinates[..., a:stop],
+                coordinates[..., stop:] @ right,
+            ],
+            axis=-1,
+        )
 
     def analysis(self, coordinates: Array) -> tuple[Array, Array]:
         coarse, detail = _corrected_bank(self.moments, coordinates.shape[-1])
@@ -321,8 +340,10 @@ def _edges(moments: int) -> tuple[Array, Array]:
     right = ((np.arange(-2 * a + 1.0, 0) + a) / max(a - 1, 1)) ** np.arange(a)[:, None]
     beyond = np.zeros_like(overlap)
     beyond[1:, 1:] = overlap[:-1, :-1]
-    return (_fixed(_orthonormal(left, overlap)),
-            _fixed(_orthonormal(right, np.eye(2 * a - 1) - beyond)))
+    return (
+        _fixed(_orthonormal(left, overlap)),
+        _fixed(_orthonormal(right, np.eye(2 * a - 1) - beyond)),
+    )
 
 
 def _orthonormal(rows: Array, gram: Array) -> Array:
@@ -383,7 +404,7 @@ def _corrected_bank(moments: int, size: int) -> tuple[Array, Array]:
     coarse = rule.fold(refine.T).T  # coarse functions in fine shifts
     inner = rule.fold(coarse @ shift_gram(moments, level))  # and their products with fine functions
     basis = np.linalg.qr(inner.T, mode="complete")[0]
-    return _fixed(inner), _fixed(basis[:, size // 2:].T)
+    return _fixed(inner), _fixed(basis[:, size // 2 :].T)
 
 
 def _fixed(values: object) -> Array:

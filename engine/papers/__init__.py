@@ -35,8 +35,11 @@ def find(key: str) -> tuple[Paper, Exhibit]:
         for exhibit in paper.exhibits:
             if key == f"{paper.key}/{exhibit.key}":
                 return paper, exhibit
-    raise InputError(f"There is no exhibit {brief(key)}.", field="exhibit",
-                     hint=f"Choose one of {', '.join(names())}.")
+    raise InputError(
+        f"There is no exhibit {brief(key)}.",
+        field="exhibit",
+        hint=f"Choose one of {', '.join(names())}.",
+    )
 
 
 def quick(key: str) -> Generator[Progress, None, Result]:

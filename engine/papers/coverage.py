@@ -18,7 +18,8 @@ DOCUMENTS = {
     "slides": "Slides on federated learning under differential privacy",
     "wavelets": "Federated nonparametric regression (arXiv 2406.06755)",
     "summaries": "Functional summaries (arXiv 2309.00125)",
-    "sparse": "Sparse federated regression (arXiv 2404.16287)"}
+    "sparse": "Sparse federated regression (arXiv 2404.16287)",
+}
 STATES = {"works": "works", "part": "in part", "no": "not yet"}
 _COMMANDS = {"exhibit": "exhibit {}", "audit": "audit {}", "list": "list"}
 
@@ -73,26 +74,47 @@ def items() -> tuple[Item, ...]:
     """All items, in the order of the file."""
     with FILE.open(encoding="utf-8", newline="") as file:
         return tuple(
-            Item(row["document"], row["item"], row["state"],
-                 tuple(Place(*place.split(" ", 1)) for place in row["shown"].split("; ") if place),
-                 row["note"]) for row in csv.DictReader(file, delimiter="\t"))
+            Item(
+                row["document"],
+                row["item"],
+                row["state"],
+                tuple(Place(*place.split(" ", 1)) for place in row["shown"].split("; ") if place),
+                row["note"],
+            )
+            for row in csv.DictReader(file, delimiter="\t")
+        )
 
 
 def as_markdown() -> str:
     """The table of all items, document by document."""
     every = items()
-    return "\n".join([
-        "# What the documents have, and where it is", "",
-        "Commands follow `python -m engine`; pages are those of the dashboard, with the settings "
-        "of their link. Made from `data/coverage.tsv` by `python -m scripts.write_coverage`.", "",
-        f"{_counts(every)}", "",
-        *(line for key, title in DOCUMENTS.items()
-          for line in _section(title, [item for item in every if item.document == key]))])
+    return "\n".join(
+        [
+            "# What the documents have, and where it is",
+            "",
+            "Commands follow `python -m engine`; pages are those of the dashboard, with the settings "
+            "of their link. Made from `data/coverage.tsv` by `python -m scripts.write_coverage`.",
+            "",
+            f"{_counts(every)}",
+            "",
+            *(
+                line
+                for key, title in DOCUMENTS.items()
+                for line in _section(title, [item for item in every if item.document == key])
+            ),
+        ]
+    )
 
 
 def _section(title: str, of_document: Sequence[Item]) -> Iterator[str]:
-    yield from (f"## {title}", "", _counts(of_document), "", "| Item | State | Shown by | Note |",
-                "| --- | --- | --- | --- |")
+    yield from (
+        f"## {title}",
+        "",
+        _counts(of_document),
+        "",
+        "| Item | State | Shown by | Note |",
+        "| --- | --- | --- | --- |",
+    )
     for item in of_document:
         places = ", ".join(place.markdown for place in item.places)
         yield f"| {item.title} | {STATES[item.state]} | {places} | {item.note} |"
@@ -101,5 +123,6 @@ def _section(title: str, of_document: Sequence[Item]) -> Iterator[str]:
 
 def _counts(some: Sequence[Item]) -> str:
     count = Counter(item.state for item in some)
-    return (f"{len(some)} items: {count['works']} work, {count['part']} in part, {count['no']} not "
-            "yet.")
+    return (
+        f"{len(some)} items: {count['works']} work, {count['part']} in part, {count['no']} not yet."
+    )

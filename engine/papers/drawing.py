@@ -57,8 +57,14 @@ class Series:
 
 def styles(count: int) -> list[tuple[str, str, str]]:
     """Shade, dash and marker for each of an ordered family of lines, from pale to strong."""
-    return [(between("pale", "strong", k / max(1, count - 1)), _DASHES[k % len(_DASHES)],
-             _MARKERS[k % len(_MARKERS)]) for k in range(count)]
+    return [
+        (
+            between("pale", "strong", k / max(1, count - 1)),
+            _DASHES[k % len(_DASHES)],
+            _MARKERS[k % len(_MARKERS)],
+        )
+        for k in range(count)
+    ]
 
 
 def lines(series: Sequence[Series], x: Scale, y: Scale, alt: str) -> Chart:
@@ -70,16 +76,27 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, alt: str) -> Chart:
         What is seen; the range of the values is added to it.
     """
     data = [_trace(line) for line in series]
-    spec = {"data": data, "layout": layout(
-        legend=len(series) > 1, hovermode="closest",
-        xaxis=_axis(x, [v for line in series for v in line.x]),
-        yaxis=_axis(y, [v for line in series for v in _bar_ends(line)], grid=True))}
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=len(series) > 1,
+            hovermode="closest",
+            xaxis=_axis(x, [v for line in series for v in line.x]),
+            yaxis=_axis(y, [v for line in series for v in _bar_ends(line)], grid=True),
+        ),
+    }
     summary = _with_range(alt, y.title, [v for line in series for v in line.y])
     return Chart(spec, summary, _columns(series, x, y.title))
 
 
-def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | None]], names: tuple[
-        str, str, str], alt: str, limits: tuple[float, float] | None = None) -> Chart:
+def heat(
+    x: Sequence[float],
+    y: Sequence[float],
+    z: Sequence[Sequence[float | None]],
+    names: tuple[str, str, str],
+    alt: str,
+    limits: tuple[float, float] | None = None,
+) -> Chart:
     """A map: stronger blue is larger.
 
     Parameters
@@ -92,11 +109,21 @@ def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | No
         Of the colours; those of `z` if left out.
     """
     low, high = limits or (None, None)
-    trace: Spec = {"type": "heatmap", "x": list(x), "y": list(y), "z": [list(row) for row in z],
-                   "zmin": low, "zmax": high, "colorscale": _BLUES,
-                   "colorbar": {"title": {"text": names[2], "side": "right", "font": {"size": 13}},
-                                "thickness": 12, "outlinewidth": 0},
-                   "hovertemplate": "%{x:g}, %{y:g}: %{z:.3g}<extra></extra>"}
+    trace: Spec = {
+        "type": "heatmap",
+        "x": list(x),
+        "y": list(y),
+        "z": [list(row) for row in z],
+        "zmin": low,
+        "zmax": high,
+        "colorscale": _BLUES,
+        "colorbar": {
+            "title": {"text": names[2], "side": "right", "font": {"size": 13}},
+            "thickness": 12,
+            "outlinewidth": 0,
+        },
+        "hovertemplate": "%{x:g}, %{y:g}: %{z:.3g}<extra></extra>",
+    }
     spec = {"data": [trace], "layout": layout(xaxis=axis(names[0]), yaxis=axis(names[1]))}
     pairs = [(a, b, z[j][i]) for j, b in enumerate(y) for i, a in enumerate(x)]
     summary = _with_range(alt, names[2], [v for row in z for v in row])
@@ -109,8 +136,10 @@ def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | No
 def plain(column: Numbers) -> list[Any]:
     """Values of a column as plain numbers, None where there is none."""
     every = column if isinstance(column, np.ndarray | pd.Series) else list(column)
-    return [None if value is None or value != value else value
-            for value in (every if isinstance(every, list) else every.tolist())]
+    return [
+        None if value is None or value != value else value
+        for value in (every if isinstance(every, list) else every.tolist())
+    ]
 
 
 def look(role: str, dash: str = "solid", marker: str = "circle") -> Look:
@@ -118,8 +147,9 @@ def look(role: str, dash: str = "solid", marker: str = "circle") -> Look:
     return role, dash, marker
 
 
-def curve(name: str, x: Numbers, y: Numbers, style: Look | str, se: Numbers | None = None,
-          **options: Any) -> Series:
+def curve(
+    name: str, x: Numbers, y: Numbers, style: Look | str, se: Numbers | None = None, **options: Any
+) -> Series:
     """A named line or cloud of points.
 
     Parameters
@@ -133,8 +163,9 @@ def curve(name: str, x: Numbers, y: Numbers, style: Look | str, se: Numbers | No
     """
     shade, dash, marker = (style, "solid", "circle") if isinstance(style, str) else style
     bars = None if se is None else plain(se)
-    return Series(name, plain(x), plain(y), shade, **{"dash": dash, "marker": marker, **options},
-                  se=bars)
+    return Series(
+        name, plain(x), plain(y), shade, **{"dash": dash, "marker": marker, **options}, se=bars
+    )
 
 
 def means(name: str, line: Line, style: Look, **options: Any) -> Series:
@@ -142,8 +173,9 @@ def means(name: str, line: Line, style: Look, **options: Any) -> Series:
     return curve(name, line.x, line.y, style, line.se, **options)
 
 
-def family(members: Mapping[str, pd.DataFrame], x: str, y: str, se: str | None = None
-           ) -> list[Series]:
+def family(
+    members: Mapping[str, pd.DataFrame], x: str, y: str, se: str | None = None
+) -> list[Series]:
     """A line for each member of an ordered family, from pale to strong.
 
     Parameters
@@ -151,14 +183,20 @@ def family(members: Mapping[str, pd.DataFrame], x: str, y: str, se: str | None =
     x, y, se : str
         Columns; without `se` there are no bars.
     """
-    return [curve(name, rows[x], rows[y], style, None if se is None else rows[se])
-            for (name, rows), style in zip(members.items(), styles(len(members)), strict=True)]
+    return [
+        curve(name, rows[x], rows[y], style, None if se is None else rows[se])
+        for (name, rows), style in zip(members.items(), styles(len(members)), strict=True)
+    ]
 
 
 def over_epsilon(table: pd.DataFrame, along: str) -> list[Series]:
     """Mean errors over one column, a line for each ε, stronger for larger ones."""
-    return family({f"ε = {epsilon:g}": rows.sort_values(along)
-                   for epsilon, rows in table.groupby("epsilon")}, along, ERROR, SE)
+    return family(
+        {f"ε = {epsilon:g}": rows.sort_values(along) for epsilon, rows in table.groupby("epsilon")},
+        along,
+        ERROR,
+        SE,
+    )
 
 
 def level(name: str, ends: Numbers, heights: Numbers) -> Series:
@@ -206,16 +244,26 @@ def _with_range(alt: str, title: str, values: Sequence[float | None]) -> str:
 
 
 def _trace(series: Series) -> Spec:
-    trace: Spec = {"type": "scatter", "mode": series.mode, "name": series.name, "x": list(series.x),
-                   "y": list(series.y), "line": {"color": series.shade, "dash": series.dash,
-                                                 "width": series.width},
-                   "marker": {"color": series.shade, "symbol": series.marker, "size": 8},
-                   "showlegend": series.in_legend,
-                   "hovertemplate": "%{x:.4g}: %{y:.4g}"}
+    trace: Spec = {
+        "type": "scatter",
+        "mode": series.mode,
+        "name": series.name,
+        "x": list(series.x),
+        "y": list(series.y),
+        "line": {"color": series.shade, "dash": series.dash, "width": series.width},
+        "marker": {"color": series.shade, "symbol": series.marker, "size": 8},
+        "showlegend": series.in_legend,
+        "hovertemplate": "%{x:.4g}: %{y:.4g}",
+    }
     bars = _bars(series)
     if bars is not None:
-        trace["error_y"] = {"type": "data", "array": bars, "thickness": 1, "width": 3,
-                            "color": translucent(series.shade, 0.7)}
+        trace["error_y"] = {
+            "type": "data",
+            "array": bars,
+            "thickness": 1,
+            "width": 3,
+            "color": translucent(series.shade, 0.7),
+        }
     return trace
 
 
@@ -236,9 +284,14 @@ def _bar_ends(series: Series) -> list[float]:
 def _axis(scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:
     if scale.names:
         count = len(scale.names)
-        return axis(scale.title, grid=grid, tickvals=list(range(count)), tickangle=0,
-                    ticktext=["<br>".join(textwrap.wrap(name, _NAME_WIDTH))
-                              for name in scale.names], range=[-0.5, count - 0.5])
+        return axis(
+            scale.title,
+            grid=grid,
+            tickvals=list(range(count)),
+            tickangle=0,
+            ticktext=["<br>".join(textwrap.wrap(name, _NAME_WIDTH)) for name in scale.names],
+            range=[-0.5, count - 0.5],
+        )
     positive = [value for value in values if value > 0]
     if scale.log and positive:
         return log_axis(scale.title, min(positive), max(positive), grid=grid, room=_ROOM)
@@ -246,10 +299,23 @@ def _axis(scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:
 
 
 def _columns(series: Sequence[Series], x: Scale, y: str) -> dict[str, list[Any]]:
-    rows = [(line.name, x.names[round(a)] if x.names else a, b,
-             None if line.se is None else line.se[k], None if line.half is None else line.half[k])
-            for line in series for k, (a, b) in enumerate(zip(line.x, line.y, strict=True))]
-    columns = {name: [row[k] for row in rows] for k, name in enumerate(
-        ("line", x.title or "at", y, "standard error", "half width"))}
-    return {name: values for name, values in columns.items()
-            if name not in ("standard error", "half width") or any(v is not None for v in values)}
+    rows = [
+        (
+            line.name,
+            x.names[round(a)] if x.names else a,
+            b,
+            None if line.se is None else line.se[k],
+            None if line.half is None else line.half[k],
+        )
+        for line in series
+        for k, (a, b) in enumerate(zip(line.x, line.y, strict=True))
+    ]
+    columns = {
+        name: [row[k] for row in rows]
+        for k, name in enumerate(("line", x.title or "at", y, "standard error", "half width"))
+    }
+    return {
+        name: values
+        for name, values in columns.items()
+        if name not in ("standard error", "half width") or any(v is not None for v in values)
+    }

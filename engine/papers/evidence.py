@@ -87,8 +87,9 @@ def values(table: pd.DataFrame, name: str) -> list[Any]:
     return sorted(pd.unique(pd.Series(column)).tolist())
 
 
-def groups(table: pd.DataFrame, by: Sequence[str]
-           ) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+def groups(
+    table: pd.DataFrame, by: Sequence[str]
+) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
     """The rows of each set of values in some columns, and these values.
 
     Parameters
@@ -209,8 +210,13 @@ def _in_words(value: Any) -> Any:
 # -- tests ---------------------------------------------------------------------------------------
 
 
-def when(test: Callable[[Array], bool], measure: Measure, text: str, of: str | None = None,
-         on: Mapping[str, Value] | None = None) -> Check:
+def when(
+    test: Callable[[Array], bool],
+    measure: Measure,
+    text: str,
+    of: str | None = None,
+    on: Mapping[str, Value] | None = None,
+) -> Check:
     """Whether what is measured passes a test.
 
     Parameters
@@ -226,19 +232,31 @@ def when(test: Callable[[Array], bool], measure: Measure, text: str, of: str | N
     on : mapping, optional
         Values of columns, to measure these rows alone.
     """
+
     def check(table: pd.DataFrame) -> Finding:
         measured = numbers(where(table, **on) if on else table, measure)
         if not isinstance(measured, Mapping):
             return Finding(bool(test(Numbers(measured).array)), text.format(_in_words(measured)))
-        tested = [Numbers(each).array for each in (
-            measured.values() if of is None else [measured[of]])]
-        return Finding(bool(test(np.concatenate(tested))), text.format(
-            **{name: _in_words(each) for name, each in measured.items()}))
+        tested = [
+            Numbers(each).array for each in (measured.values() if of is None else [measured[of]])
+        ]
+        return Finding(
+            bool(test(np.concatenate(tested))),
+            text.format(**{name: _in_words(each) for name, each in measured.items()}),
+        )
+
     return check
 
 
-def within(measure: Measure, low: float = -math.inf, high: float = math.inf, *, text: str,
-           of: str | None = None, on: Mapping[str, Value] | None = None) -> Check:
+def within(
+    measure: Measure,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    text: str,
+    of: str | None = None,
+    on: Mapping[str, Value] | None = None,
+) -> Check:
     """Whether all numbers lie in limits.
 
     Parameters
@@ -269,22 +287,28 @@ def agrees(measure: Measure, stated: Sequence[float], relative: float) -> Check:
     relative : float
         Share of a stated number by which they may differ.
     """
+
     def off(table: pd.DataFrame) -> Array:
         return np.asarray(100 * abs(Numbers(numbers(table, measure)).array / stated - 1))
-    return within(off, high=100 * relative,
-                  text="{0.count} numbers, largest difference {0.high:.2g} %")
+
+    return within(
+        off, high=100 * relative, text="{0.count} numbers, largest difference {0.high:.2g} %"
+    )
 
 
 def all_of(measure: Measure, text: str) -> Check:
     """Whether something holds in every row."""
+
     def check(table: pd.DataFrame) -> Finding:
         holds = np.asarray(numbers(table, measure), dtype=bool)
         return Finding(bool(holds.all()), text.format(held=int(holds.sum()), count=len(holds)))
+
     return check
 
 
-def as_exact(measure: Callable[[pd.DataFrame], pd.DataFrame], limit: float = 3.5,
-             unit: str = "cells") -> Check:
+def as_exact(
+    measure: Callable[[pd.DataFrame], pd.DataFrame], limit: float = 3.5, unit: str = "cells"
+) -> Check:
     """Whether simulated errors are the exact ones.
 
     Parameters
@@ -294,11 +318,16 @@ def as_exact(measure: Callable[[pd.DataFrame], pd.DataFrame], limit: float = 3.5
     limit : float
         Standard errors that they may be apart; 3.5 is one in two thousand by chance.
     """
+
     def check(table: pd.DataFrame) -> Finding:
         rows = measure(table)
         apart = float(((rows[ERROR] - rows["exact"]) / rows[SE]).abs().max())
-        return Finding(apart < limit, f"{len(rows)} {unit} of {rows['repeats'].iloc[0]:g} data "
-                       f"sets, at most {apart:.1f} standard errors apart")
+        return Finding(
+            apart < limit,
+            f"{len(rows)} {unit} of {rows['repeats'].iloc[0]:g} data "
+            f"sets, at most {apart:.1f} standard errors apart",
+        )
+
     return check
 
 
@@ -310,8 +339,13 @@ def share_limits(successes: float, count: int) -> tuple[float, float]:
     return low, high
 
 
-def covers(measure: Callable[[pd.DataFrame], pd.DataFrame], share: str, text: str,
-           low_share: float = 0.93, high_share: float = 0.97) -> Check:
+def covers(
+    measure: Callable[[pd.DataFrame], pd.DataFrame],
+    share: str,
+    text: str,
+    low_share: float = 0.93,
+    high_share: float = 0.97,
+) -> Check:
     """Whether intervals hold about 95 in 100, as far as so many data sets can tell.
 
     Parameters
@@ -325,14 +359,22 @@ def covers(measure: Callable[[pd.DataFrame], pd.DataFrame], share: str, text: st
     low_share, high_share : float
         Shares that count as about 95 in 100.
     """
+
     def check(table: pd.DataFrame) -> Finding:
         rows = measure(table)
-        limits = [share_limits(round(measured * count), int(count))
-                  for measured, count in zip(rows[share], rows["repeats"], strict=True)]
-        return Finding(all(low < high_share and high > low_share for low, high in limits),
-                       text.format(
-            share=Numbers(rows[share]), rows=len(rows),
-            repeats=" and ".join(f"{count:g}" for count in pd.unique(rows["repeats"]))))
+        limits = [
+            share_limits(round(measured * count), int(count))
+            for measured, count in zip(rows[share], rows["repeats"], strict=True)
+        ]
+        return Finding(
+            all(low < high_share and high > low_share for low, high in limits),
+            text.format(
+                share=Numbers(rows[share]),
+                rows=len(rows),
+                repeats=" and ".join(f"{count:g}" for count in pd.unique(rows["repeats"])),
+            ),
+        )
+
     return check
 
 
@@ -348,8 +390,9 @@ class Line:
     se: Array
 
     @classmethod
-    def of(cls, table: Table | pd.DataFrame, along: str, y: str = ERROR, se: str = SE,
-           **values: Value) -> Line:
+    def of(
+        cls, table: Table | pd.DataFrame, along: str, y: str = ERROR, se: str = SE, **values: Value
+    ) -> Line:
         """The line of these columns, of the rows with these values.
 
         Returns
@@ -429,8 +472,9 @@ def log_slope(line: Line) -> Number:
     """Least squares slope of log y on log x; its standard error follows from those of the means."""
     x = np.log(line.x) - np.log(line.x).mean()
     spread = (x**2).sum()
-    return Number(float(x @ np.log(line.y) / spread),
-                  float(math.sqrt((x**2 * line.log_se**2).sum()) / spread))
+    return Number(
+        float(x @ np.log(line.y) / spread), float(math.sqrt((x**2 * line.log_se**2).sum()) / spread)
+    )
 
 
 def change(line: Line, start: float, end: float) -> Number:
@@ -440,8 +484,9 @@ def change(line: Line, start: float, end: float) -> Number:
 
 def average(numbers: Sequence[Number]) -> Number:
     """The mean of numbers; they may share data, so their standard errors are averaged as well."""
-    return Number(float(np.mean([n.value for n in numbers])),
-                  float(np.mean([n.se for n in numbers])))
+    return Number(
+        float(np.mean([n.value for n in numbers])), float(np.mean([n.se for n in numbers]))
+    )
 
 
 @dataclass(frozen=True)
@@ -462,10 +507,16 @@ class Fall:
         return self.rise <= errors and self.sure >= errors
 
     def __str__(self) -> str:
-        step = (f"the largest step up is {self.rise:.1f} standard errors" if self.rise > 0 else
-                "no step goes up")
-        folds = (f"{self.smallest_ratio:.3g}-fold" if self.smallest_ratio == self.largest_ratio else
-                 f"{self.smallest_ratio:.3g}- to {self.largest_ratio:.3g}-fold")
+        step = (
+            f"the largest step up is {self.rise:.1f} standard errors"
+            if self.rise > 0
+            else "no step goes up"
+        )
+        folds = (
+            f"{self.smallest_ratio:.3g}-fold"
+            if self.smallest_ratio == self.largest_ratio
+            else f"{self.smallest_ratio:.3g}- to {self.largest_ratio:.3g}-fold"
+        )
         return f"errors fall {folds} from end to end; {step}"
 
 
@@ -477,12 +528,14 @@ def fall(lines: Sequence[Line]) -> Fall:
     lines : sequence of Line
         Each from its least x to its largest.
     """
-    steps = np.concatenate([np.diff(np.log(line.y)) / np.hypot(line.log_se[1:], line.log_se[:-1])
-                            for line in lines])
+    steps = np.concatenate(
+        [np.diff(np.log(line.y)) / np.hypot(line.log_se[1:], line.log_se[:-1]) for line in lines]
+    )
     ends = [change(line, line.x[0], line.x[-1]) for line in lines]
     ratios = [math.exp(-end.value) for end in ends]
-    return Fall(float(steps.max()), min(ratios), max(ratios),
-                min(-end.value / end.se for end in ends))
+    return Fall(
+        float(steps.max()), min(ratios), max(ratios), min(-end.value / end.se for end in ends)
+    )
 
 
 def lines(table: Table | pd.DataFrame, along: str, by: Sequence[str]) -> list[Line]:
@@ -492,14 +545,21 @@ def lines(table: Table | pd.DataFrame, along: str, by: Sequence[str]) -> list[Li
 
 def all_fall(measure: Callable[[pd.DataFrame], Sequence[Line]], text: str) -> Check:
     """Whether lines go down from end to end, and nowhere clearly up."""
+
     def check(table: pd.DataFrame) -> Finding:
         falling = fall(measure(table))
         return Finding(falling.holds(), text.format(falling))
+
     return check
 
 
-def slope_near(measure: Callable[[pd.DataFrame], Line], power: float, margin: float, text: str,
-               errors: float = 2.0) -> Check:
+def slope_near(
+    measure: Callable[[pd.DataFrame], Line],
+    power: float,
+    margin: float,
+    text: str,
+    errors: float = 2.0,
+) -> Check:
     """Whether a line has the slope `power` on log axes, within a margin and standard errors.
 
     Parameters
@@ -509,8 +569,14 @@ def slope_near(measure: Callable[[pd.DataFrame], Line], power: float, margin: fl
     errors : float
         Standard errors that are allowed for beside the margin.
     """
+
     def check(table: pd.DataFrame) -> Finding:
         measured = log_slope(measure(table))
-        return Finding(measured.near(power, margin, errors), text.format(
-            slope=measured, power=f"{power:g}", margin=f"{margin:g}").replace(" -", " −"))
+        return Finding(
+            measured.near(power, margin, errors),
+            text.format(slope=measured, power=f"{power:g}", margin=f"{margin:g}").replace(
+                " -", " −"
+            ),
+        )
+
     return check

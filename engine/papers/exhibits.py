@@ -115,8 +115,11 @@ def outcome_row(outcome: Outcome) -> Row:
     """
     if outcome.failure:
         return {**outcome.cell.at, "failure": outcome.failure}
-    figures = {(kind if figure == "mean" else f"{kind}_se"): value for kind in KINDS
-               for figure, value in (outcome.summary(kind) or {}).items()}
+    figures = {
+        (kind if figure == "mean" else f"{kind}_se"): value
+        for kind in KINDS
+        for figure, value in (outcome.summary(kind) or {}).items()
+    }
     return {**outcome.cell.at, **figures, "repeats": outcome.repeats}
 
 
@@ -200,9 +203,14 @@ class Calculated(Protocol):
     def __setitem__(self, key: str, rows: list[Row], /) -> None: ...
 
 
-def run(exhibit: Exhibit, form: Form, executor: Executor,
-        finished: sweeps.Finished | None = None, limits: Limits = NO_LIMITS,
-        calculated: Calculated | None = None) -> Generator[Progress, None, Result]:
+def run(
+    exhibit: Exhibit,
+    form: Form,
+    executor: Executor,
+    finished: sweeps.Finished | None = None,
+    limits: Limits = NO_LIMITS,
+    calculated: Calculated | None = None,
+) -> Generator[Progress, None, Result]:
     """Run an exhibit.
 
     Parameters
@@ -235,8 +243,9 @@ def run(exhibit: Exhibit, form: Form, executor: Executor,
         parts.append(part)
         yield Progress(len(parts), total)
     end = start + 60 * limits.minutes
-    for call, its_rows in _calculate(work.calls, executor, {} if calculated is None else calculated,
-                                     end):
+    for call, its_rows in _calculate(
+        work.calls, executor, {} if calculated is None else calculated, end
+    ):
         rows[call] = its_rows
         yield Progress(len(parts) + len(rows), total)
     outcomes = gather(work.cells, parts)
@@ -245,8 +254,9 @@ def run(exhibit: Exhibit, form: Form, executor: Executor,
     return Result(form, table, time.perf_counter() - start, digest(work), versions())
 
 
-def _calculate(calls: Sequence[Call], executor: Executor, calculated: Calculated, end: float
-               ) -> Iterator[tuple[Call, list[Row]]]:
+def _calculate(
+    calls: Sequence[Call], executor: Executor, calculated: Calculated, end: float
+) -> Iterator[tuple[Call, list[Row]]]:
     """Rows of each call, those that are there first; refused when the clock passes `end`."""
     waiting, running = deque[Call](), dict[Future[list[Row]], Call]()
     for call in dict.fromkeys(calls):
@@ -269,8 +279,10 @@ def _calculate(calls: Sequence[Call], executor: Executor, calculated: Calculated
             if left <= 0 and (waiting or running):
                 raise InputError(
                     f"The time is up; {len(waiting) + len(running)} of {len(calls)} calculations "
-                    "are not done.", field="limit-minutes",
-                    hint="Raise the limit; --resume DIR keeps what is done.")
+                    "are not done.",
+                    field="limit-minutes",
+                    hint="Raise the limit; --resume DIR keeps what is done.",
+                )
     finally:
         for future in running:
             future.cancel()
@@ -288,8 +300,10 @@ def versions() -> dict[str, str]:
 
 def _plain(row: Row) -> dict[str, Value]:
     """A row without the number types of numpy, so that it can be written as JSON."""
-    return {name: value.item() if isinstance(value, np.generic) else value
-            for name, value in row.items()}
+    return {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in row.items()
+    }
 
 
 class RowFiles(ResultFiles[list[Row]]):
@@ -305,8 +319,11 @@ class RowFiles(ResultFiles[list[Row]]):
         return json.dumps(result, default=lambda number: number.item())  # numpy's own
 
     def _from_plain(self, plain: Any) -> list[Row]:
-        if not all(type(value) in (float, int, str, bool, type(None))
-                   for row in plain for value in row.values()):
+        if not all(
+            type(value) in (float, int, str, bool, type(None))
+            for row in plain
+            for value in row.values()
+        ):
             raise TypeError("Rows hold plain values.")
         rows: list[Row] = plain
         return rows
@@ -321,8 +338,9 @@ class RowFiles(ResultFiles[list[Row]]):
 
     def add_seconds(self, key: str, seconds: float) -> None:
         """Count a step of a run, whether it came to its end or not."""
-        write_whole(self._clock(key), f"{self.seconds(key) + seconds:.3f}".encode(), "resume",
-                    sync=False)
+        write_whole(
+            self._clock(key), f"{self.seconds(key) + seconds:.3f}".encode(), "resume", sync=False
+        )
 
     def _clock(self, key: str) -> Path:
         return self.folder / f"{key}.seconds"

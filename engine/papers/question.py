@@ -34,5 +34,13 @@ def _command(question: QuestionLike) -> str:
     return words.commands(question["key"])
 
 
-KIND = QuestionKind("exhibit", "Reproduce", quick, _numbers, _chart, text=_text, command=_command,
-                    origin="Replication")
+KIND = QuestionKind(
+    "exhibit",
+    "Reproduce",
+    quick,
+    _numbers,
+    _chart,
+    text=_text,
+    command=_command,
+    origin="Replication",
+)

@@ -37,19 +37,36 @@ class Sweep:
     epsilon: float = 1.0
 
     def cells(self) -> list[Cell]:
-        return [self._cell({"S": float(self.people), "n": float(self.items),
-                            "epsilon": self.epsilon, self.moved: float(step)})
-                for step in self.steps]
+        return [
+            self._cell(
+                {
+                    "S": float(self.people),
+                    "n": float(self.items),
+                    "epsilon": self.epsilon,
+                    self.moved: float(step),
+                }
+            )
+            for step in self.steps
+        ]
 
     def _cell(self, point: dict[str, float]) -> Cell:
         setting = RateSetting(self.setting)
         mechanism = UnivariateMean.independent(setting.mechanism)
         rate = UnivariateMeanRate(setting=setting)
         source = Numbers(n_servers=int(point["S"]), n_items=int(point["n"]))
-        return Cell({"setting": self.setting, "regime": self.regime, "moved": self.moved,
-                     "power": self.power, **point,
-                     "rate": digits(float(rate.total(**point)))},
-                    source, mechanism, (Budget(point["epsilon"]),))
+        return Cell(
+            {
+                "setting": self.setting,
+                "regime": self.regime,
+                "moved": self.moved,
+                "power": self.power,
+                **point,
+                "rate": digits(float(rate.total(**point))),
+            },
+            source,
+            mechanism,
+            (Budget(point["epsilon"]),),
+        )
 
 
 _DOUBLING = (50, 100, 200, 400)
@@ -80,12 +97,14 @@ SWEEPS = (
 # Votes that may miss, against the power of few numbers: no power of ε holds.
 _VOTES_MISS = Sweep("local_user_large_n", "privacy", "epsilon", -2, (0.4, 0.6, 0.9, 1.3), 200, 4000)
 _NAMES = {
-    "none": "No privacy: 1/(Sn)", "local_item": "Nobody trusted, single numbers: 1/(Snε²)",
+    "none": "No privacy: 1/(Sn)",
+    "local_item": "Nobody trusted, single numbers: 1/(Snε²)",
     "local_user_small_n": "Nobody trusted, people, few numbers: 1/(Snε²)",
     "local_user_large_n": "Nobody trusted, people, many numbers: e^(−Sε²)",
     "central_item": "One centre, single numbers: 1/(Sn) + 1/(S²n²ε²)",
     "central_user": "One centre, people: 1/(Sn) + 1/(S²nε²)",
-    "site": "Each site trusted: 1/(Sn) + 1/(Sn²ε²)"}
+    "site": "Each site trusted: 1/(Sn) + 1/(Sn²ε²)",
+}
 _SIGNS = {"n": "n", "S": "S", "epsilon": "ε"}
 
 
@@ -96,14 +115,21 @@ def _work(form: Form) -> Work:
 
 def _row(outcome: Outcome) -> Row:
     summary = outcome.summary("total_error") or {}
-    return {**outcome.cell.at, "error": digits(summary.get("mean")),
-            "se": digits(summary.get("se")), "repeats": outcome.repeats}
+    return {
+        **outcome.cell.at,
+        "error": digits(summary.get("mean")),
+        "se": digits(summary.get("se")),
+        "repeats": outcome.repeats,
+    }
 
 
 # -- drawing ------------------------------------------------------------------------------------
 
-_LOOKS = {"n": ("solid", "circle", "gradient"), "S": ("8px,3px", "square", "functional"),
-          "epsilon": ("2px,3px", "diamond", "wavelet")}
+_LOOKS = {
+    "n": ("solid", "circle", "gradient"),
+    "S": ("8px,3px", "square", "functional"),
+    "epsilon": ("2px,3px", "diamond", "wavelet"),
+}
 
 
 def _panel(table: pd.DataFrame, title: str) -> Panel:
@@ -118,18 +144,38 @@ def _panel(table: pd.DataFrame, title: str) -> Panel:
                 shade = role if regime == "privacy" else "raw"
                 series += _measured_and_power(line, power, name, shade, dash, marker)
                 slopes.append(f"{name}: {log_slope(line)} for {power:g}".replace("-", "−"))
-    return panel(title, series, log("Times the first value (log scale)"),
-                 log("Error, first = 1 (log scale)"),
-                 f"Measured slopes and powers of the slides. {'; '.join(slopes)}.")
+    return panel(
+        title,
+        series,
+        log("Times the first value (log scale)"),
+        log("Error, first = 1 (log scale)"),
+        f"Measured slopes and powers of the slides. {'; '.join(slopes)}.",
+    )
 
 
-def _measured_and_power(line: Line, power: float, name: str, shade: str, dash: str, marker: str
-                        ) -> list[Series]:
+def _measured_and_power(
+    line: Line, power: float, name: str, shade: str, dash: str, marker: str
+) -> list[Series]:
     x, label = line.x / line.x[0], f"{name} ({power:g})".replace("-", "−")
-    return [curve(label, x, line.y / line.y[0], (shade, "solid", marker), line.se / line.y[0],
-                  mode="markers"),
-            curve(f"{label}, stated", x, x**power, (shade, dash, "circle"), mode="lines",
-                  width=1.4, in_legend=False)]
+    return [
+        curve(
+            label,
+            x,
+            line.y / line.y[0],
+            (shade, "solid", marker),
+            line.se / line.y[0],
+            mode="markers",
+        ),
+        curve(
+            f"{label}, stated",
+            x,
+            x**power,
+            (shade, dash, "circle"),
+            mode="lines",
+            width=1.4,
+            in_legend=False,
+        ),
+    ]
 
 
 # -- claims -------------------------------------------------------------------------------------
@@ -141,14 +187,22 @@ def _slopes_are(setting: str, regime: str) -> Check:
 
     def check(table: pd.DataFrame) -> Finding:
         rows = where(table, setting=setting, regime=regime)
-        slopes = [log_slope(Line.of(where(rows, moved=sweep.moved), sweep.moved))
-                  for sweep in sweeps]
-        listed = "; ".join(f"{_SIGNS[sweep.moved]}: {slope} for {sweep.power:g}"
-                           for sweep, slope in zip(sweeps, slopes, strict=True))
-        return Finding(all(slope.near(sweep.power, _MARGIN)
-                           for sweep, slope in zip(sweeps, slopes, strict=True)),
-                       f"Slopes, measured for stated: {listed.replace('-', '−')}. {_MARGIN:g} and "
-                       "two standard errors are allowed for.")
+        slopes = [
+            log_slope(Line.of(where(rows, moved=sweep.moved), sweep.moved)) for sweep in sweeps
+        ]
+        listed = "; ".join(
+            f"{_SIGNS[sweep.moved]}: {slope} for {sweep.power:g}"
+            for sweep, slope in zip(sweeps, slopes, strict=True)
+        )
+        return Finding(
+            all(
+                slope.near(sweep.power, _MARGIN)
+                for sweep, slope in zip(sweeps, slopes, strict=True)
+            ),
+            f"Slopes, measured for stated: {listed.replace('-', '−')}. {_MARGIN:g} and "
+            "two standard errors are allowed for.",
+        )
+
     return check
 
 
@@ -156,14 +210,17 @@ def _falls_beyond_powers(table: pd.DataFrame) -> Finding:
     """Steeper from step to step, and in the end steeper than 1/ε²."""
     line = Line.of(where(table, setting=_VOTES_MISS.setting, moved="epsilon"), "epsilon")
     first, last = (log_slope(line.between(*ends)) for ends in (line.x[:2], line.x[-2:]))
-    return Finding((last - first).is_below(0, 2) and last.is_below(-2, 2),
-                   f"With {_VOTES_MISS.people} people of {_VOTES_MISS.items} numbers the slope in "
-                   f"ε goes from {first} (ε = {line.x[0]:g} to {line.x[1]:g}) to {last} (ε = "
-                   f"{line.x[-2]:g} to {line.x[-1]:g}); few numbers have −2.")
+    return Finding(
+        (last - first).is_below(0, 2) and last.is_below(-2, 2),
+        f"With {_VOTES_MISS.people} people of {_VOTES_MISS.items} numbers the slope in "
+        f"ε goes from {first} (ε = {line.x[0]:g} to {line.x[1]:g}) to {last} (ε = "
+        f"{line.x[-2]:g} to {line.x[-1]:g}); few numbers have −2.",
+    )
 
 
 RATES = Exhibit(
-    "rates", "Rates of a mean of numbers, by who is trusted",
+    "rates",
+    "Rates of a mean of numbers, by who is trusted",
     "S people or sites with n numbers each in [0, 1], δ = 0. In each setting one symbol is moved "
     "at a time and the measured error held against the power that the slides give; both start at "
     "1. Constants are not part of a rate. Where nobody is trusted and people with few numbers are "
@@ -171,29 +228,56 @@ RATES = Exhibit(
     "many numbers the dotted line is 1/ε², which the error leaves behind.",
     _work,
     lambda t: tuple(_panel(where(t, setting=setting), name) for setting, name in _NAMES.items()),
-    (Claim("No privacy: 1/(Sn).", _slopes_are("none", "chance")),
-     Claim("Nobody trusted, single numbers protected: 1/(Snε²).",
-           _slopes_are("local_item", "privacy")),
-     Claim("Nobody trusted, people protected, few numbers each: 1/(Snε²).",
-           _slopes_are("local_user_small_n", "privacy")),
-     Claim("The same with many numbers each: more numbers do not help any more.",
-           _slopes_are("local_user_large_n", "privacy")),
-     Claim("There the error falls exponentially, like e^(−Sε²), and not like a power of ε.",
-           _falls_beyond_powers),
-     Claim("One trusted centre, single numbers protected, while privacy noise dominates: "
-           "1/(S²n²ε²).",
-           _slopes_are("central_item", "privacy")),
-     Claim("One trusted centre, single numbers protected, while sampling error dominates: 1/(Sn).",
-           _slopes_are("central_item", "chance")),
-     Claim("One trusted centre, people protected, few numbers each: 1/(S²nε²).",
-           _slopes_are("central_user", "privacy")),
-     Claim("Each site trusted, while privacy noise dominates: 1/(Sn²ε²).",
-           _slopes_are("site", "privacy")),
-     Claim("Each site trusted, while sampling error dominates: 1/(Sn).",
-           _slopes_are("site", "chance"))),
-    tuple({"setting": setting, "rate": name.partition(": ")[2]}
-          for setting, name in _NAMES.items()), row=_row)
+    (
+        Claim("No privacy: 1/(Sn).", _slopes_are("none", "chance")),
+        Claim(
+            "Nobody trusted, single numbers protected: 1/(Snε²).",
+            _slopes_are("local_item", "privacy"),
+        ),
+        Claim(
+            "Nobody trusted, people protected, few numbers each: 1/(Snε²).",
+            _slopes_are("local_user_small_n", "privacy"),
+        ),
+        Claim(
+            "The same with many numbers each: more numbers do not help any more.",
+            _slopes_are("local_user_large_n", "privacy"),
+        ),
+        Claim(
+            "There the error falls exponentially, like e^(−Sε²), and not like a power of ε.",
+            _falls_beyond_powers,
+        ),
+        Claim(
+            "One trusted centre, single numbers protected, while privacy noise dominates: "
+            "1/(S²n²ε²).",
+            _slopes_are("central_item", "privacy"),
+        ),
+        Claim(
+            "One trusted centre, single numbers protected, while sampling error dominates: 1/(Sn).",
+            _slopes_are("central_item", "chance"),
+        ),
+        Claim(
+            "One trusted centre, people protected, few numbers each: 1/(S²nε²).",
+            _slopes_are("central_user", "privacy"),
+        ),
+        Claim(
+            "Each site trusted, while privacy noise dominates: 1/(Sn²ε²).",
+            _slopes_are("site", "privacy"),
+        ),
+        Claim(
+            "Each site trusted, while sampling error dominates: 1/(Sn).",
+            _slopes_are("site", "chance"),
+        ),
+    ),
+    tuple(
+        {"setting": setting, "rate": name.partition(": ")[2]} for setting, name in _NAMES.items()
+    ),
+    row=_row,
+)
 
-PAPER = Paper("univariate_means", "Average numbers under privacy",
-              "Lecture slides on optimal federated learning under differential privacy (Y. Yu)",
-              (RATES,), order=20)
+PAPER = Paper(
+    "univariate_means",
+    "Average numbers under privacy",
+    "Lecture slides on optimal federated learning under differential privacy (Y. Yu)",
+    (RATES,),
+    order=20,
+)

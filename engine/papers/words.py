@@ -8,30 +8,44 @@ from collections.abc import Sequence
 from engine.papers.exhibits import Claim, Finding, Form, Result, versions
 
 TITLE = "Do the published results replicate?"
-SOURCE = ("Simulated and public data",
-          "Simulated as in the papers, or already public. No private data are used.")
-UNIT = ("One person’s data, as each document has it",
-        "Unit of protection: replacing one curve, observation, record or row hardly changes what "
-        "is published. The text beside each figure or table says which.")
+SOURCE = (
+    "Simulated and public data",
+    "Simulated as in the papers, or already public. No private data are used.",
+)
+UNIT = (
+    "One person’s data, as each document has it",
+    "Unit of protection: replacing one curve, observation, record or row hardly changes what "
+    "is published. The text beside each figure or table says which.",
+)
 BUDGETS = "ε and δ as in the document"
 
 
 def overview(verdicts: Sequence[tuple[Claim, Finding]]) -> str:
     """How many claims of the documents hold, and apart from these how many in forms of our own."""
-    of_documents, of_ours = ([finding.holds for stated, finding in verdicts
-                              if stated.is_ours is ours] for ours in (False, True))
+    of_documents, of_ours = (
+        [finding.holds for stated, finding in verdicts if stated.is_ours is ours]
+        for ours in (False, True)
+    )
     failing = of_documents.count(False)
-    text = (f"**{of_documents.count(True)} of {len(of_documents)} claims** come out as the "
-            "documents say.")
+    text = (
+        f"**{of_documents.count(True)} of {len(of_documents)} claims** come out as the "
+        "documents say."
+    )
     if failing:
-        text += (f" {failing} do{'es' * (failing == 1)} not; the reason stands beside each, such "
-                 "as a misprint or noise that cannot have been as stated.")
+        text += (
+            f" {failing} do{'es' * (failing == 1)} not; the reason stands beside each, such "
+            "as a misprint or noise that cannot have been as stated."
+        )
     if of_ours:
-        text += (f"\n\n**{of_ours.count(True)} of {len(of_ours)} checks of our own** hold: with "
-                 "exact sensitivities, other constants or a repair, or by a second calculation.")
+        text += (
+            f"\n\n**{of_ours.count(True)} of {len(of_ours)} checks of our own** hold: with "
+            "exact sensitivities, other constants or a repair, or by a second calculation."
+        )
     if failing := of_ours.count(False):
-        text += (f" {failing} do{'es' * (failing == 1)} not; most ask in another setting what a "
-                 "document says of its method.")
+        text += (
+            f" {failing} do{'es' * (failing == 1)} not; most ask in another setting what a "
+            "document says of its method."
+        )
     return text
 
 
@@ -51,8 +65,9 @@ def claim(stated: Claim, finding: Finding) -> str:
     return " ".join(["✓" if finding.holds else "✗", *_sentences(stated, finding, finding.measured)])
 
 
-def claim_markdown(stated: Claim, finding: Finding, beside: Finding | None = None,
-                   form: Form = "full") -> str:
+def claim_markdown(
+    stated: Claim, finding: Finding, beside: Finding | None = None, form: Form = "full"
+) -> str:
     """The same for the page: the verdict in words, the claim, the number in bold type.
 
     Parameters
@@ -60,13 +75,19 @@ def claim_markdown(stated: Claim, finding: Finding, beside: Finding | None = Non
     beside : Finding, optional
         What the other form measured, to stand beside it.
     """
-    badge = ":green-badge[:material/check: holds]" if finding.holds else \
-        ":orange-badge[:material/close: does not hold]"
+    badge = (
+        ":green-badge[:material/check: holds]"
+        if finding.holds
+        else ":orange-badge[:material/close: does not hold]"
+    )
     ours = " :gray-badge[our own check]" if stated.is_ours else ""
     sentences = _sentences(stated, finding, f"**{_sentence(finding.measured)}**")
     if beside is not None:
-        agrees = "" if beside.holds == finding.holds else (
-            "It holds. " if beside.holds else "It does not hold. ")
+        agrees = (
+            ""
+            if beside.holds == finding.holds
+            else ("It holds. " if beside.holds else "It does not hold. ")
+        )
         number = "the same." if beside.measured == finding.measured else _sentence(beside.measured)
         sentences.insert(2, f"In the {form} form: {agrees}{number}")
     text = "  \n".join(sentences)
@@ -75,8 +96,11 @@ def claim_markdown(stated: Claim, finding: Finding, beside: Finding | None = Non
 
 def _raised(text: str) -> str:
     """Powers such as n^(1/2) as a formula: with its base, from which no line breaks it."""
-    return re.sub(r"([\w²³()]*)\^(?:\(((?:[^()]|\([^()]*\))*)\)|(−?[\w.]*\w))", lambda match: (
-        rf"$\mathrm{{{match[1]}}}^{{{match[2] or match[3]}}}$"), text)
+    return re.sub(
+        r"([\w²³()]*)\^(?:\(((?:[^()]|\([^()]*\))*)\)|(−?[\w.]*\w))",
+        lambda match: rf"$\mathrm{{{match[1]}}}^{{{match[2] or match[3]}}}$",
+        text,
+    )
 
 
 def _sentences(stated: Claim, finding: Finding, measured: str) -> list[str]:

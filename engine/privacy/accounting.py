@@ -44,10 +44,15 @@ _FARTHEST = 400.0  # beyond this loss nothing is left to tell, and no law is com
 # Of noise with δ = 0, the curve of one release and its part among several: any other law has what
 # its ε allows. The loss of the first two follows from how far numbers move.
 _CURVES: dict[NoiseLaw, Callable[[float], Curve]] = {
-    NoiseLaw.LAPLACE: Laplace, NoiseLaw.NORM: Laplace, NoiseLaw.DISCRETE_LAPLACE: Counts}
+    NoiseLaw.LAPLACE: Laplace,
+    NoiseLaw.NORM: Laplace,
+    NoiseLaw.DISCRETE_LAPLACE: Counts,
+}
 _PARTS: dict[NoiseLaw, Callable[[float, int], Part]] = {
-    NoiseLaw.LAPLACE: LaplacePart, NoiseLaw.NORM: LaplacePart,
-    NoiseLaw.DISCRETE_LAPLACE: PurePart.of_counts}
+    NoiseLaw.LAPLACE: LaplacePart,
+    NoiseLaw.NORM: LaplacePart,
+    NoiseLaw.DISCRETE_LAPLACE: PurePart.of_counts,
+}
 _TINY_DELTA = 1e-300  # below it 1/δ leaves floating point; no order so high is ever the best
 _SAME = 1e-6  # a proved ε this close below the asked one is reported as the asked one
 
@@ -234,8 +239,11 @@ def printed_mu(epsilon: float, delta: float, noise: str) -> float:
 
 def _needs_delta(delta: float, noise: str) -> None:
     if delta == 0:
-        raise InputError(f"δ must be above 0 for {noise}; got 0.", field="delta",
-                         hint="Choose δ below 1/n, for example 1/n².")
+        raise InputError(
+            f"δ must be above 0 for {noise}; got 0.",
+            field="delta",
+            hint="Choose δ below 1/n, for example 1/n².",
+        )
 
 
 # -- zCDP: of order α = 1 + a, the proof of (ε, δ) from ρ reads --------------------------------
@@ -507,13 +515,22 @@ def for_group(spends: Sequence[Spend], records: int) -> tuple[Spend, ...]:
         If there is not at least one record.
     """
     if records < 1 or records != int(records):
-        raise InputError(f"A person has at least 1 record; got {records:g}.", field="group",
-                         hint="State the largest number that one person has.")
+        raise InputError(
+            f"A person has at least 1 record; got {records:g}.",
+            field="group",
+            hint="State the largest number that one person has.",
+        )
     if records == 1:
         return tuple(spends)
-    return tuple(replace(spend, mu=_times(spend.mu, records),
-                         epsilon=_times(spend.epsilon, records),
-                         rho=_times(spend.rho, records**2)) for spend in spends)
+    return tuple(
+        replace(
+            spend,
+            mu=_times(spend.mu, records),
+            epsilon=_times(spend.epsilon, records),
+            rho=_times(spend.rho, records**2),
+        )
+        for spend in spends
+    )
 
 
 def _times(cost: float | None, factor: int) -> float | None:
@@ -572,8 +589,10 @@ def _trade_off(costs: tuple[Cost, ...]) -> Curve:
 
 def _can_be_added(costs: Sequence[Cost]) -> bool:
     """Whether the laws of the losses are worth computing: something is lost, and not too much."""
-    sizes = [(cost.mu or 0.0) * math.sqrt(cost.rounds) + (cost.epsilon or 0.0) * cost.rounds
-             for cost in costs]
+    sizes = [
+        (cost.mu or 0.0) * math.sqrt(cost.rounds) + (cost.epsilon or 0.0) * cost.rounds
+        for cost in costs
+    ]
     return 0 < sum(sizes) <= _FARTHEST and max((cost.mu or 0.0) for cost in costs) <= 20
 
 
@@ -694,8 +713,9 @@ def keeps_promise(spends: Sequence[Spend]) -> bool:
     bool
         Whether no proved ε exceeds the one asked for.
     """
-    return all(proved(lines).epsilon <= lines[0].budget.epsilon
-               for lines in by_server(spends).values())
+    return all(
+        proved(lines).epsilon <= lines[0].budget.epsilon for lines in by_server(spends).values()
+    )
 
 
 def proved(lines: Sequence[Spend]) -> Budget:

@@ -51,12 +51,18 @@ class SecretSample:
 
     def __post_init__(self) -> None:
         if not 0 < self.people < self.population <= MAX_PEOPLE:
-            raise InputError(f"The larger group has more than the {self.people} people who take "
-                             f"part; got {self.population}.", field="population",
-                             hint="Count everybody who could have been drawn.")
+            raise InputError(
+                f"The larger group has more than the {self.people} people who take "
+                f"part; got {self.population}.",
+                field="population",
+                hint="Count everybody who could have been drawn.",
+            )
         if not self.declared:
-            raise InputError("Nobody has declared that the sample is random and secret.",
-                             field="declared", hint="Tick it if it is so, or leave it out.")
+            raise InputError(
+                "Nobody has declared that the sample is random and secret.",
+                field="declared",
+                hint="Tick it if it is so, or leave it out.",
+            )
 
     @property
     def share(self) -> float:
@@ -100,9 +106,17 @@ class SecretSample:
             No chance is larger at any server; see `risk.of_ledger`.
         """
         servers = accounting.by_server(accounting.for_group(spends, group)).values()
-        return risk.highest([
-            risk.odds(Subsampled(accounting.trade_off(lines), self.share),
-                      self.budget(accounting.proved(lines)), prior, group) for lines in servers])
+        return risk.highest(
+            [
+                risk.odds(
+                    Subsampled(accounting.trade_off(lines), self.share),
+                    self.budget(accounting.proved(lines)),
+                    prior,
+                    group,
+                )
+                for lines in servers
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -133,6 +147,8 @@ def reason_against(sizes: Sizes) -> str:
         A sentence where there are several sites; empty where it may be worth something.
     """
     if sizes.n_servers > 1:
-        return ("**Not counted here:** each site knows who of its people takes part, so against a "
-                "site a secret sample hides nothing.")
+        return (
+            "**Not counted here:** each site knows who of its people takes part, so against a "
+            "site a secret sample hides nothing."
+        )
     return ""

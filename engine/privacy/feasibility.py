@@ -42,7 +42,7 @@ class Feasibility:
 
     @property
     def verdict(self) -> str:
-        """"not feasible", "coarse", "usable", "good" or "nearly free"."""
+        """Verdict: "not feasible", "coarse", "usable", "good" or "nearly free"."""
         if not self.is_feasible:
             return "not feasible"
         for limit, word in ((COARSE, "coarse"), (USABLE, "usable"), (GOOD, "good")):
@@ -90,8 +90,13 @@ class Feasibility:
 WIDE = 0.25  # of the stated range: a band that wide shows hardly more than a level
 
 
-def verdict(feasibility: Feasibility | None, wide: float = 0.0, is_flat: bool = False,
-            is_unreliable: bool = False, is_tested: bool = True) -> str | None:
+def verdict(
+    feasibility: Feasibility | None,
+    wide: float = 0.0,
+    is_flat: bool = False,
+    is_unreliable: bool = False,
+    is_tested: bool = True,
+) -> str | None:
     """What can be read from a curve: the one verdict of pages, previews and files.
 
     Parameters
@@ -159,9 +164,13 @@ class CountFeasibility(Feasibility):
 
     @property
     def verdict(self) -> str:
-        """"not feasible", "coarse", "usable", "good" or "nearly free"."""
-        for limit, word in ((MAX_NOISE, "not feasible"), (COARSE_NOISE, "coarse"),
-                            (USABLE_NOISE, "usable"), (GOOD_NOISE, "good")):
+        """Verdict: "not feasible", "coarse", "usable", "good" or "nearly free"."""
+        for limit, word in (
+            (MAX_NOISE, "not feasible"),
+            (COARSE_NOISE, "coarse"),
+            (USABLE_NOISE, "usable"),
+            (GOOD_NOISE, "good"),
+        ):
             if self.noise > limit:
                 return word
         return "nearly free"

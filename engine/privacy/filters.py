@@ -80,16 +80,22 @@ class Loss:
         if mu is None and budget.is_pure:
             mu = accounting.mu_of_pure(budget.epsilon)
         square = None if mu is None or not math.isfinite(mu) else Fraction(mu) ** 2
-        return cls(in_units(budget.epsilon, FINE), in_units(budget.delta, FINE_DELTA),
-                   None if square is None else math.ceil(square * FINE))
+        return cls(
+            in_units(budget.epsilon, FINE),
+            in_units(budget.delta, FINE_DELTA),
+            None if square is None else math.ceil(square * FINE),
+        )
 
     @classmethod
     def sum(cls, losses: Iterable[Loss]) -> Loss:
         """Add up losses."""
         listed = list(losses)
         squares = [loss.mu_squared for loss in listed]
-        return cls(sum(loss.epsilon for loss in listed), sum(loss.delta for loss in listed),
-                   None if None in squares else sum(square or 0 for square in squares))
+        return cls(
+            sum(loss.epsilon for loss in listed),
+            sum(loss.delta for loss in listed),
+            None if None in squares else sum(square or 0 for square in squares),
+        )
 
     def __add__(self, other: Loss) -> Loss:
         return Loss.sum((self, other))
@@ -108,8 +114,10 @@ class Filter:
 
     @cached_property
     def _sum(self) -> tuple[int, int]:
-        return (in_units(self.total.epsilon, FINE, up=False),
-                math.floor(Fraction(self.total.delta) / 2 * FINE_DELTA))
+        return (
+            in_units(self.total.epsilon, FINE, up=False),
+            math.floor(Fraction(self.total.delta) / 2 * FINE_DELTA),
+        )
 
     @cached_property
     def _mu_squared(self) -> int:
@@ -130,8 +138,11 @@ class Filter:
         _, most_delta = self._sum
         ways = [loss.epsilon / FINE] * (loss.delta <= most_delta)
         if loss.mu_squared is not None and loss.mu_squared <= self._mu_squared:
-            ways.append(accounting.certified_epsilon(math.sqrt(loss.mu_squared / FINE),
-                                                     self.total.delta / 2))
+            ways.append(
+                accounting.certified_epsilon(
+                    math.sqrt(loss.mu_squared / FINE), self.total.delta / 2
+                )
+            )
         return min(ways, default=math.inf)
 
     def left(self, loss: Loss, delta: float | None = None) -> float:
@@ -143,10 +154,12 @@ class Filter:
         delta = self.total.delta * USUAL_SHARE if delta is None else delta
         left = 0.0
         if loss.delta + in_units(delta, FINE_DELTA) <= most_delta or (
-                delta == 0 and loss.delta <= most_delta):
+            delta == 0 and loss.delta <= most_delta
+        ):
             left = max(0, most - loss.epsilon) / FINE
         if loss.mu_squared is not None and self._mu_squared > loss.mu_squared:
             mu = math.sqrt((self._mu_squared - loss.mu_squared) / FINE)
-            left = max(left, accounting.exact_epsilon(mu, delta) if delta else
-                       accounting.pure_of_mu(mu))
+            left = max(
+                left, accounting.exact_epsilon(mu, delta) if delta else accounting.pure_of_mu(mu)
+            )
         return math.floor(min(left, self.total.epsilon) * 1000 + 1e-9) / 1000

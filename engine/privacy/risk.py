@@ -97,8 +97,9 @@ def of_ledger(spends: Sequence[Spend], group: int = 1, prior: float = 0.5) -> Od
     0.618
     """
     servers = accounting.by_server(accounting.for_group(spends, group)).values()
-    different = dict.fromkeys((accounting.trade_off(lines), accounting.proved(lines))
-                              for lines in servers)
+    different = dict.fromkeys(
+        (accounting.trade_off(lines), accounting.proved(lines)) for lines in servers
+    )
     return highest([odds(curve, budget, prior, group) for curve, budget in different])
 
 
@@ -120,17 +121,28 @@ def highest(several: Sequence[Odds]) -> Odds:
     budget = Budget.covering_all(each.budget for each in several)
     cap = Approximate(budget)
     return replace(
-        first, budget=budget, curve=curves[0] if len(curves) == 1 else Highest(curves),
-        right_cap=float(cap.right()), power_cap=float(cap.detection(first.false_positive_rate)),
-        **{chance: max(getattr(each, chance) for each in several) for chance in _CHANCES})
+        first,
+        budget=budget,
+        curve=curves[0] if len(curves) == 1 else Highest(curves),
+        right_cap=float(cap.right()),
+        power_cap=float(cap.detection(first.false_positive_rate)),
+        **{chance: max(getattr(each, chance) for each in several) for chance in _CHANCES},
+    )
 
 
-_CHANCES = ("right", "power", "power_at_1_percent", "power_at_10_percent", "precision",
-            "right_with_prior")
+_CHANCES = (
+    "right",
+    "power",
+    "power_at_1_percent",
+    "power_at_10_percent",
+    "precision",
+    "right_with_prior",
+)
 
 
-def odds(trade_off: Curve | float | None, budget: Budget, prior: float = 0.5,
-         group: int = 1) -> Odds:
+def odds(
+    trade_off: Curve | float | None, budget: Budget, prior: float = 0.5, group: int = 1
+) -> Odds:
     """All chances from a curve, or from the μ of Gaussian noise; else what the budget allows.
 
     Parameters
@@ -161,18 +173,32 @@ def odds(trade_off: Curve | float | None, budget: Budget, prior: float = 0.5,
     else:
         curve = trade_off if isinstance(trade_off, Curve) else Gaussian(trade_off)
     rates = np.array([FALSE_POSITIVE_RATE, LOW_FALSE_POSITIVE_RATE, HIGH_FALSE_POSITIVE_RATE])
-    power, at_1_percent, at_10_percent = map(float, np.minimum(
-        curve.detection(rates), cap.detection(rates)))
+    power, at_1_percent, at_10_percent = map(
+        float, np.minimum(curve.detection(rates), cap.detection(rates))
+    )
     right = min(float(curve.right()), float(cap.right()))  # both hold
     # of the people whom a test of this power accuses
     rightly, wrongly = prior * power, (1 - prior) * FALSE_POSITIVE_RATE
-    return Odds(budget, right, power, rightly / (rightly + wrongly), float(cap.right()),
-                float(cap.detection(FALSE_POSITIVE_RATE)), prior,
-                power_at_1_percent=at_1_percent, power_at_10_percent=at_10_percent, curve=curve,
-                right_with_prior=float(curve.right(prior)), group=group)
+    return Odds(
+        budget,
+        right,
+        power,
+        rightly / (rightly + wrongly),
+        float(cap.right()),
+        float(cap.detection(FALSE_POSITIVE_RATE)),
+        prior,
+        power_at_1_percent=at_1_percent,
+        power_at_10_percent=at_10_percent,
+        curve=curve,
+        right_with_prior=float(curve.right(prior)),
+        group=group,
+    )
 
 
 def _is_chance(value: float, field: str) -> None:
     if not 0 < value < 1:
-        raise InputError(f"“{field}” must lie between 0 and 1, both excluded.", field=field,
-                         hint="For 5 % use 0.05.")
+        raise InputError(
+            f"“{field}” must lie between 0 and 1, both excluded.",
+            field=field,
+            hint="For 5 % use 0.05.",
+        )

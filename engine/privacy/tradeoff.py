@@ -141,8 +141,9 @@ class Gaussian(Curve):
         if math.isinf(self.mu):
             return np.ones_like(epsilon)
         far = epsilon / self.mu
-        delta = np.maximum(0.0, ndtr(self.mu / 2 - far)
-                           - np.exp(epsilon + log_ndtr(-self.mu / 2 - far)))
+        delta = np.maximum(
+            0.0, ndtr(self.mu / 2 - far) - np.exp(epsilon + log_ndtr(-self.mu / 2 - far))
+        )
         return delta
 
 
@@ -203,8 +204,13 @@ class Counts(Curve):
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
         """The broken line through (0, 0), (q², p²), (1 − p², 1 − q²) and (1, 1), q = 1 − p."""
         hit, miss = self._chance**2, (1 - self._chance) ** 2
-        return np.asarray(np.interp(np.asarray(false_positive_rate, dtype=float),
-                                    [0.0, miss, 1 - hit, 1.0], [0.0, hit, 1 - miss, 1.0]))
+        return np.asarray(
+            np.interp(
+                np.asarray(false_positive_rate, dtype=float),
+                [0.0, miss, 1 - hit, 1.0],
+                [0.0, hit, 1 - miss, 1.0],
+            )
+        )
 
     def delta(self, epsilon: ArrayLike) -> Chances:
         """p² − q² e^{ε'} for ε' from 0 to ε, 0 beyond, and the mirror image below 0."""
@@ -277,10 +283,12 @@ class Zcdp(Curve):
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             p, q = np.log(power), np.log1p(-power)
             a, b = np.log(alarms), np.log1p(-alarms)
-            forward = np.logaddexp(order * p + (1 - order) * a,
-                                   _no_nan(order * q + (1 - order) * b))
-            backward = np.logaddexp(order * a + (1 - order) * p,
-                                    _no_nan(order * b + (1 - order) * q))
+            forward = np.logaddexp(
+                order * p + (1 - order) * a, _no_nan(order * q + (1 - order) * b)
+            )
+            backward = np.logaddexp(
+                order * a + (1 - order) * p, _no_nan(order * b + (1 - order) * q)
+            )
         return np.maximum(forward, backward) <= (order - 1) * order * self.rho
 
     @cached_property
@@ -352,8 +360,9 @@ class GaussianPart(Part):
     def summed_loss(self, step: float) -> Any:
         from dp_accounting.pld import privacy_loss_distribution as pld
 
-        return pld.from_gaussian_mechanism(1 / (self.size * math.sqrt(self.count)),
-                                           value_discretization_interval=step)
+        return pld.from_gaussian_mechanism(
+            1 / (self.size * math.sqrt(self.count)), value_discretization_interval=step
+        )
 
 
 @dataclass(frozen=True)
@@ -372,8 +381,10 @@ class PurePart(Part):
         They have mean at most ε²/2 each (Bun and Steinke 2016, Proposition 3) and a range of 2ε, so
         that their sum exceeds its mean by 10 ε √count with chance e^(−50) (Hoeffding).
         """
-        return min(self.count * self.size, self.count * self.size**2 / 2
-                   + 10 * self.size * math.sqrt(self.count))
+        return min(
+            self.count * self.size,
+            self.count * self.size**2 / 2 + 10 * self.size * math.sqrt(self.count),
+        )
 
     def summed_loss(self, step: float) -> Any:
         loss = self._loss(step)
@@ -384,7 +395,8 @@ class PurePart(Part):
         from dp_accounting.pld import privacy_loss_distribution as pld
 
         return pld.PrivacyLossDistribution.create_from_rounded_probability(
-            _turned_bit(self.size, step), 0.0, step)
+            _turned_bit(self.size, step), 0.0, step
+        )
 
 
 @dataclass(frozen=True)
@@ -470,8 +482,9 @@ def loss_distribution(parts: tuple[Part, ...]) -> Any:
         Of dp-accounting, discretised in steps of 1e-4, or coarser where the losses reach far.
     """
     step = max(_FINEST, 2 * sum(part.largest_loss for part in parts) / _MAX_STEPS)
-    return reduce(lambda total, loss: total.compose(loss),
-                  (part.summed_loss(step) for part in parts))
+    return reduce(
+        lambda total, loss: total.compose(loss), (part.summed_loss(step) for part in parts)
+    )
 
 
 def _turned_bit(epsilon: float, step: float) -> dict[int, float]:

@@ -101,8 +101,15 @@ class Listener(Protocol):
         """
         ...
 
-    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
-                scales: Scales) -> None:
+    def weighed(
+        self,
+        server: int,
+        step: Step,
+        values: Array,
+        law: SelectionLaw,
+        n_selected: int,
+        scales: Scales,
+    ) -> None:
         """Hear the numbers of which the largest are sent; see `weighed`."""
         ...
 
@@ -200,12 +207,19 @@ def sent_by_each(step: Step, values: Array, noise: Array, first: int = 0) -> Arr
     messages, listener = _record.get(), _listener.get()
     size = np.broadcast_to(noise, values.shape[1:])
     if messages is not None:
-        messages.extend(Message(first + server, step, array.copy(), size[0, server].copy())
-                        for server, array in enumerate(values[0, 0]))
+        messages.extend(
+            Message(first + server, step, array.copy(), size[0, server].copy())
+            for server, array in enumerate(values[0, 0])
+        )
     if listener is None:
         return values
-    return np.stack([listener.sent(first + server, step, values[:, :, server], size[:, server])
-                     for server in range(values.shape[2])], axis=2)
+    return np.stack(
+        [
+            listener.sent(first + server, step, values[:, :, server], size[:, server])
+            for server in range(values.shape[2])
+        ],
+        axis=2,
+    )
 
 
 def summed(step: Step, parts: Callable[[], Parts], draw: Callable[[], Array]) -> Array:
@@ -237,8 +251,9 @@ def summed(step: Step, parts: Callable[[], Parts], draw: Callable[[], Array]) ->
     return draw() if noisy is None else exact.together(noisy)
 
 
-def weighed(server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int,
-            scales: Scales) -> None:
+def weighed(
+    server: int, step: Step, values: Array, law: SelectionLaw, n_selected: int, scales: Scales
+) -> None:
     """Show a listener the exact numbers of which the largest are selected and sent.
 
     Parameters

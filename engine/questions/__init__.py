@@ -86,11 +86,17 @@ class Question:
         """
         parts = [*_parts(self.arguments)]
         names = dict.fromkeys(tags.origin(part.facts) for part in parts if isinstance(part, Source))
-        budgets = budgets or [part for part in parts if isinstance(part, Budget)
-                              ] or _budgets(self.arguments)
+        budgets = (
+            budgets
+            or [part for part in parts if isinstance(part, Budget)]
+            or _budgets(self.arguments)
+        )
         source = self.arguments.get("source")
-        people = (source.sizes.n_curves if isinstance(source, Source)
-                  and not _OTHER_SIZES & self.arguments.keys() else None)
+        people = (
+            source.sizes.n_curves
+            if isinstance(source, Source) and not _OTHER_SIZES & self.arguments.keys()
+            else None
+        )
         return labels.foot(", ".join(names) or self.kind.origin, budgets, people)
 
     def command(self) -> str:
@@ -122,8 +128,9 @@ def _parts(value: Any) -> Iterator[Any]:
 
 def _budgets(arguments: Mapping[str, Any]) -> list[Budget]:
     """Budgets that are given as numbers."""
-    epsilons = arguments.get("epsilons") or [arguments[name] for name in ("first", "second")
-                                             if name in arguments]
+    epsilons = arguments.get("epsilons") or [
+        arguments[name] for name in ("first", "second") if name in arguments
+    ]
     return [Budget(epsilon, arguments.get("delta", 0.0)) for epsilon in epsilons]
 
 
@@ -137,8 +144,10 @@ def ask(function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Questi
     2.0
     """
     bound = inspect.signature(function).bind(*args, **kwargs).arguments
-    return Question(function, {name: tuple(value) if isinstance(value, list) else value
-                               for name, value in bound.items()})
+    return Question(
+        function,
+        {name: tuple(value) if isinstance(value, list) else value for name, value in bound.items()},
+    )
 
 
 def here_document(arguments: str, document: Any) -> str:

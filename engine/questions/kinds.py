@@ -23,8 +23,11 @@ from engine.topics.asking import QuestionKind
 def kinds() -> Mapping[str, QuestionKind]:
     """All kinds of questions, by name."""
     folders = [*modules_in(topics.__name__), lessons, papers]
-    every = [module.KIND for folder in folders
-             for module in modules_in(folder.__name__, named="question")]
+    every = [
+        module.KIND
+        for folder in folders
+        for module in modules_in(folder.__name__, named="question")
+    ]
     return {kind.name: kind for kind in every}
 
 
@@ -63,8 +66,11 @@ def from_plain(fields: Any) -> Question:
     fields = dict(plain.checked_object(fields, "question"))
     name = fields.pop("question", None)
     if not isinstance(name, str) or name not in kinds():
-        raise InputError("This is no question.", field="question", hint='It needs a "question", '
-                         f"one of {', '.join(kinds())}.")
+        raise InputError(
+            "This is no question.",
+            field="question",
+            hint=f'It needs a "question", one of {", ".join(kinds())}.',
+        )
     person = typed.record(Person, fields.pop("person", {}), "person")
     kind = kinds()[name]
     fields = {dict(kind.renamed).get(key, key): value for key, value in fields.items()}
@@ -84,5 +90,8 @@ def _check_served(kind: QuestionKind, arguments: Mapping[str, Any]) -> None:
     tasks = {arguments["task"]} if "task" in arguments else {*kind.tasks}
     for method in arguments.get("methods", [arguments.get("mechanism")]) if tasks else []:
         if not (method.served & source.served and method.tasks & source.served & tasks):
-            raise InputError(f"“{method.key}” on “{source.key}” does not answer this question.",
-                             field="mechanism", hint="Choose another mechanism or other data.")
+            raise InputError(
+                f"“{method.key}” on “{source.key}” does not answer this question.",
+                field="mechanism",
+                hint="Choose another mechanism or other data.",
+            )

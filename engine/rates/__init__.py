@@ -81,8 +81,9 @@ def border(key: str, symbol: str, below: Term, above: Term, formula: str) -> Bou
         LaTeX, as the paper simplifies it.
     """
     assert isinstance(below.size, Powers) and isinstance(above.size, Powers)
-    return Boundary(key, symbol, (below.name, above.name), formula,
-                    below.size.equals(above.size, symbol).at)
+    return Boundary(
+        key, symbol, (below.name, above.name), formula, below.size.equals(above.size, symbol).at
+    )
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,11 @@ class Rate(Parameterised):
     reference: ClassVar[str]
     symbols: ClassVar[tuple[Symbol, ...]]
     dials: ClassVar[Mapping[str, str]] = {
-        "n": "people", "m": "readings", "S": "sites", "epsilon": "epsilon"}
+        "n": "people",
+        "m": "readings",
+        "S": "sites",
+        "epsilon": "epsilon",
+    }
     called: ClassVar[Mapping[str, str]] = {}  # what choices are in words, where they are not plain
     capped: ClassVar[bool] = False  # whether the error never exceeds the size of the class, one
     has_differing_sites: ClassVar[bool] = False  # whether it is about sites of different sizes
@@ -184,8 +189,13 @@ class Rate(Parameterised):
         """
         arrays = self.at(**point)
         with np.errstate(over="ignore", divide="ignore"):
-            return np.stack([(private if term.is_private else statistical)
-                             * np.asarray(term.value(arrays), dtype=float) for term in self.terms])
+            return np.stack(
+                [
+                    (private if term.is_private else statistical)
+                    * np.asarray(term.value(arrays), dtype=float)
+                    for term in self.terms
+                ]
+            )
 
     def total(self, **point: float | Array) -> Array:
         """The rate itself: the sum of its terms, at most one where it is capped."""
@@ -245,8 +255,9 @@ class Rate(Parameterised):
 def _slope(term: Term, symbol: str, point: Point) -> Array:
     if isinstance(term.size, Powers) and symbol not in term.size.logs:
         return np.full(np.shape(point[symbol]), term.size.exponent(symbol))
-    up, down = (term.value({**point, symbol: point[symbol] * np.exp(sign * _STEP)})
-                for sign in (1, -1))
+    up, down = (
+        term.value({**point, symbol: point[symbol] * np.exp(sign * _STEP)}) for sign in (1, -1)
+    )
     is_there = (up > 0) & (down > 0)  # a term that is 0 stays 0
     ratio = np.divide(up, down, out=np.ones(np.shape(is_there)), where=is_there)
     return np.asarray(np.log(ratio) / (2 * _STEP))

@@ -41,8 +41,10 @@ class CountingCurvesRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        return (Term("Number of people", n**-1),
-                Term("Privacy and intervals", (n * epsilon) ** (-8 / 5), is_private=True))
+        return (
+            Term("Number of people", n**-1),
+            Term("Privacy and intervals", (n * epsilon) ** (-8 / 5), is_private=True),
+        )
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:

@@ -38,10 +38,15 @@ class DensityReleaseRate(Rate):
     symbols = (N, EPSILON)
 
     dimension: int = param(1, "Dimension", "Numbers in a record.", low=1, high=2, symbol="d")
-    constants: str = param("tight", "Exponent of privacy", "Tight: as the noise has it. Published: "
-                           "as printed.", choices=("tight", "published"))
-    width: float = param(1.0, "Width at n = 1", "Constant of the bandwidth.", low=0.01, high=10.0,
-                         symbol="c")
+    constants: str = param(
+        "tight",
+        "Exponent of privacy",
+        "Tight: as the noise has it. Published: as printed.",
+        choices=("tight", "published"),
+    )
+    width: float = param(
+        1.0, "Width at n = 1", "Constant of the bandwidth.", low=0.01, high=10.0, symbol="c"
+    )
 
     def in_practice(self) -> tuple[Source[Data], Mechanism]:
         """Points with two modes, and the release whose privacy term this is."""
@@ -56,16 +61,24 @@ class DensityReleaseRate(Rate):
     @property
     def terms(self) -> tuple[Term, ...]:
         h, d, k = self._bandwidth, self.dimension, self.cost_power
-        return (Term(PRIVACY, h**-k / (n * epsilon) ** 2, is_private=True,
-                     formula=rf"h^{{-{k}}}(n\varepsilon)^{{-2}}"),
-                Term(PEOPLE, h**-d / n, formula=rf"n^{{-1}}h^{{-{d}}}"), Term(SMOOTHING, h**4))
+        return (
+            Term(
+                PRIVACY,
+                h**-k / (n * epsilon) ** 2,
+                is_private=True,
+                formula=rf"h^{{-{k}}}(n\varepsilon)^{{-2}}",
+            ),
+            Term(PEOPLE, h**-d / n, formula=rf"n^{{-1}}h^{{-{d}}}"),
+            Term(SMOOTHING, h**4),
+        )
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """The ε at which privacy starts to cost as much as the number of records."""
         private, people, _ = self.terms
-        return (border("privacy", "epsilon", private, people,
-                       r"\varepsilon = n^{-1/2} h^{(d-k)/2}"),)
+        return (
+            border("privacy", "epsilon", private, people, r"\varepsilon = n^{-1/2} h^{(d-k)/2}"),
+        )
 
     @property
     def _bandwidth(self) -> Powers:

@@ -50,8 +50,9 @@ class Weights(Enumeration):
 
 N = Symbol("n", "People on each site, on average", 10, 1e6, 200)
 S = Symbol("S", "Sites", 2, 1000, 5)
-BUDGET = Symbol("epsilon", "Privacy budget, on average", EPSILON.low, EPSILON.high, EPSILON.default,
-                "ε")
+BUDGET = Symbol(
+    "epsilon", "Privacy budget, on average", EPSILON.low, EPSILON.high, EPSILON.default, "ε"
+)
 T = Symbol("T", "Rounds", 1, 1000, 1)
 
 
@@ -127,8 +128,12 @@ class Sites:
         from_sparse = self._of_sparse() / 2
         from_dense = self.d**2 / dense.sum(axis=0)
         is_dense = from_dense > from_sparse
-        return np.concatenate([np.where(is_dense, from_dense * dense / dense.sum(axis=0), 0.0),
-                               np.where(is_dense, 0.0, from_sparse * sparse / sparse.sum(axis=0))])
+        return np.concatenate(
+            [
+                np.where(is_dense, from_dense * dense / dense.sum(axis=0), 0.0),
+                np.where(is_dense, 0.0, from_sparse * sparse / sparse.sum(axis=0)),
+            ]
+        )
 
     def gap(self) -> Array:
         """By what factor the upper bound exceeds the lower one, beyond sites that are alike.
@@ -164,8 +169,9 @@ class Sites:
         """The d²r²/V_s(r) of each site in the row of its limiting term: (4, sites, *point)."""
         n, private = self._worth
         n, private = n / self.rounds, private / self.rounds**2
-        return _smallest_terms(self.d * r**2 * n, r**2 * private, self.d * r * n * self.m,
-                               private * self.m)
+        return _smallest_terms(
+            self.d * r**2 * n, r**2 * private, self.d * r * n * self.m, private * self.m
+        )
 
     def by_term(self, r: Array) -> Array:
         """d²r²/Σ_s ν_s² V_s(r), by the term that limits each site: (4, *point)."""
@@ -212,8 +218,11 @@ class Sites:
         fixed slope 2α + 1 come closer by a factor 2α + 1 each.
         """
         a = self.smoothness
-        log_r = np.zeros(np.broadcast_shapes(np.shape(self.n)[1:], np.shape(self.m),
-                                             np.shape(self.d), np.shape(self.rounds)))
+        log_r = np.zeros(
+            np.broadcast_shapes(
+                np.shape(self.n)[1:], np.shape(self.m), np.shape(self.d), np.shape(self.rounds)
+            )
+        )
         for _ in range(math.ceil(_ACCURACY / math.log(2 * a + 1)) + 3):
             gap = np.log(self.d) + (2 * a + 2) * log_r - np.log(information(np.exp(log_r)))
             log_r = log_r - gap / (2 * a + 1)
@@ -250,30 +259,50 @@ class DifferingSitesRate(Rate):
 
     has_differing_sites: ClassVar[bool] = True
     called: ClassVar[Mapping[str, str]] = {
-        Bound.UPPER: "what a method attains", Bound.LOWER: "what no method beats"}
+        Bound.UPPER: "what a method attains",
+        Bound.LOWER: "what no method beats",
+    }
 
     bound: Bound = param(
-        Bound.UPPER, "Bound",
-        "Upper: what noisy gradient descent attains. Lower: what no method can beat.")
+        Bound.UPPER,
+        "Bound",
+        "Upper: what noisy gradient descent attains. Lower: what no method can beat.",
+    )
     weights: Weights = param(
-        Weights.BEST, "Weights of sites",
+        Weights.BEST,
+        "Weights of sites",
         "Of the upper bound. Best: by the error of each site alone. People: by their number. "
-        "Alike: equal.")
-    smoothness: float = param(3.0, "Smoothness", "How smooth the curves are.", low=1.0, high=10.0,
-                              symbol="α")
+        "Alike: equal.",
+    )
+    smoothness: float = param(
+        3.0, "Smoothness", "How smooth the curves are.", low=1.0, high=10.0, symbol="α"
+    )
     people_ratio: float = param(
-        10.0, "Largest site over smallest",
+        10.0,
+        "Largest site over smallest",
         "People of the largest site over those of the smallest.",
-        low=1.0, high=1e4)
+        low=1.0,
+        high=1e4,
+    )
     budget_ratio: float = param(
-        10.0, "Largest ε over smallest", "The largest budget of a site over the smallest.",
-        low=1.0, high=1e4)
+        10.0,
+        "Largest ε over smallest",
+        "The largest budget of a site over the smallest.",
+        low=1.0,
+        high=1e4,
+    )
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        return tuple(Term(name, lambda p, k=k: self._sizes(self.sites(p))[k],  # type: ignore[misc]
-                          "ε" in _FORMULAS[self.bound][k], _formula(self.bound, k))
-                     for k, name in enumerate(TERMS))
+        return tuple(
+            Term(
+                name,
+                lambda p, k=k: self._sizes(self.sites(p))[k],  # type: ignore[misc]
+                "ε" in _FORMULAS[self.bound][k],
+                _formula(self.bound, k),
+            )
+            for k, name in enumerate(TERMS)
+        )
 
     def weighed(self, statistical: float, private: float, **point: float | Array) -> Array:
         """Size of every term, all from one r: (terms, *shape of the broadcast point).
@@ -311,13 +340,18 @@ class DifferingSitesRate(Rate):
 
         def limit(p: Point) -> Array:
             sites = self.sites(p)
-            size = sites.lower_size() * p["m"] ** power * sites.d ** has_d
+            size = sites.lower_size() * p["m"] ** power * sites.d**has_d
             return largest_delta(sites.epsilon.min(axis=0) ** 2 / size)
 
-        return (Condition(
-            f"lower bound, Theorem {self._theorem}",
-            rf"\delta_s \log(1/\delta_s) \le r_0^{{-1}} {'d^{-1} ' if has_d else ''}m^{{-{power}}}"
-            r"\varepsilon_s^2", "delta", limit),)
+        return (
+            Condition(
+                f"lower bound, Theorem {self._theorem}",
+                rf"\delta_s \log(1/\delta_s) \le r_0^{{-1}} {'d^{-1} ' if has_d else ''}m^{{-{power}}}"
+                r"\varepsilon_s^2",
+                "delta",
+                limit,
+            ),
+        )
 
     _theorem: ClassVar[str]
     _condition: ClassVar[tuple[int, int]]  # powers of 1/m and 1/d in the condition on δ
@@ -327,17 +361,25 @@ class DifferingSitesRate(Rate):
         log_scale = (np.arange(_KINDS) + 0.5) / _KINDS - 0.5
         kinds = log_scale.reshape(-1, *[1] * np.ndim(p["n"]))
         people, budget = self.people_ratio**kinds, self.budget_ratio**-kinds
-        return Sites(p["n"] * people / people.mean(), p["epsilon"] * budget / budget.mean(), p["m"],
-                     self.smoothness, np.asarray(p.get("d", 1.0)), p["T"], p["S"] / _KINDS,
-                     self.weights)
+        return Sites(
+            p["n"] * people / people.mean(),
+            p["epsilon"] * budget / budget.mean(),
+            p["m"],
+            self.smoothness,
+            np.asarray(p.get("d", 1.0)),
+            p["T"],
+            p["S"] / _KINDS,
+            self.weights,
+        )
 
     def _sizes(self, sites: Sites) -> Array:
         return sites.upper_terms() if self.bound is Bound.UPPER else sites.lower_terms()
 
 
-_FORMULAS = {Bound.UPPER: ("d r^2 n_s / T", "r^2 n_s^2 ε_s^2 / T^2", "d r n_s m / T",
-                           "n_s^2 m ε_s^2 / T^2"),
-             Bound.LOWER: ("d n_s", "n_s^2 ε_s^2 / T", "d r n_s m", "n_s^2 m ε_s^2 / T")}
+_FORMULAS = {
+    Bound.UPPER: ("d r^2 n_s / T", "r^2 n_s^2 ε_s^2 / T^2", "d r n_s m / T", "n_s^2 m ε_s^2 / T^2"),
+    Bound.LOWER: ("d n_s", "n_s^2 ε_s^2 / T", "d r n_s m", "n_s^2 m ε_s^2 / T"),
+}
 
 
 def _formula(bound: Bound, k: int) -> str:

@@ -232,9 +232,20 @@ def fit(rate: Rate, point: Mapping[str, float | Array], squares: Array) -> Fitte
         return np.asarray(np.log(np.maximum(sizes, 1e-300) / measured))
 
     starts = dict.fromkeys(tuple(np.array(start)[has] + level) for start in _STARTS)
-    best = min((least_squares(left, np.clip(start, -_MAX, _MAX), bounds=(-_MAX, _MAX),
-                              xtol=1e-12, ftol=1e-12, gtol=1e-12)
-                for start in starts), key=lambda solved: solved.cost)
+    best = min(
+        (
+            least_squares(
+                left,
+                np.clip(start, -_MAX, _MAX),
+                bounds=(-_MAX, _MAX),
+                xtol=1e-12,
+                ftol=1e-12,
+                gtol=1e-12,
+            )
+            for start in starts
+        ),
+        key=lambda solved: solved.cost,
+    )
     constants = np.ones(2)
     constants[has] = np.exp(best.x)
     return beside(Weighted(rate, *map(float, constants)), known, measured)
@@ -251,8 +262,11 @@ def beside(weighted: Weighted, point: Mapping[str, float | Array], squares: Arra
         Mean squared errors, all above 0.
     """
     sizes = weighted.evaluate(**point).sum(axis=0)
-    ranges = {name: (float(np.min(value)), float(np.max(value))) for name, value in point.items()
-              if np.ptp(value) > 0}
+    ranges = {
+        name: (float(np.min(value)), float(np.max(value)))
+        for name, value in point.items()
+        if np.ptp(value) > 0
+    }
     return FittedRate(weighted, ranges, np.sqrt(squares / sizes))
 
 
@@ -275,9 +289,13 @@ def public_point(rate: Rate, source: Source[Any], budget: Budget) -> dict[str, f
     sizes = source.sizes
     of_site: Any = np.mean if rate.has_differing_sites else min
     known: dict[str, float] = {
-        "n": float(of_site(sizes.n_curves_per_server)), "S": float(sizes.n_servers), "T": 1.0,
-        "m": float(sizes.n_observations_per_curve), "epsilon": budget.epsilon,
-        "d": float(sizes.n_covariates)}
+        "n": float(of_site(sizes.n_curves_per_server)),
+        "S": float(sizes.n_servers),
+        "T": 1.0,
+        "m": float(sizes.n_observations_per_curve),
+        "epsilon": budget.epsilon,
+        "d": float(sizes.n_covariates),
+    }
     if budget.delta > 0:
         known["delta"] = budget.delta
     shared = source.values().get("n_shared")
@@ -308,8 +326,11 @@ def of_problem(task: str, source: Source[Any], **tuning: Any) -> Rate | None:
         None where the problem has no rate in public sizes and the budget.
     """
     budget = Budget(1.0, 1e-6)
-    members = [cls for cls in rates.for_task(task)
-               if not cls.has_constants and public_point(cls(), source, budget) is not None]
+    members = [
+        cls
+        for cls in rates.for_task(task)
+        if not cls.has_constants and public_point(cls(), source, budget) is not None
+    ]
     differ = len({*source.sizes.n_curves_per_server}) > 1
     members.sort(key=lambda cls: cls.has_differing_sites is not differ)
     if not members:

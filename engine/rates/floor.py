@@ -127,7 +127,7 @@ def _squares(kind: Information, axes: Array) -> Array:
 
     Of many coefficients ρ varies less, and fewer scores are as good.
     """
-    few = kind.scores[:max(_ENTRIES // len(axes), 1)]
+    few = kind.scores[: max(_ENTRIES // len(axes), 1)]
     squares = (few @ axes) ** 2
     squares *= np.einsum("kl,kj,jl->l", axes, kind.matrix, axes) / squares.mean(axis=0)
     return np.asarray(squares)
@@ -161,10 +161,15 @@ def least_noise(kinds: Kinds) -> float:
     if is_singular(values):
         return np.inf
     squares = [_squares(kind, axes) for kind, _ in kinds]
-    spread = best_spread(np.concatenate(
-        [share * of_kind for of_kind, (_, share) in zip(squares, kinds, strict=True)]))
-    squared_norm = sum(share * _weighted_norm(of_kind, spread, len(kinds) == 1) ** 2
-                       for of_kind, (_, share) in zip(squares, kinds, strict=True))
+    spread = best_spread(
+        np.concatenate(
+            [share * of_kind for of_kind, (_, share) in zip(squares, kinds, strict=True)]
+        )
+    )
+    squared_norm = sum(
+        share * _weighted_norm(of_kind, spread, len(kinds) == 1) ** 2
+        for of_kind, (_, share) in zip(squares, kinds, strict=True)
+    )
     return float(4 / squared_norm)
 
 
@@ -188,8 +193,9 @@ def simple_least_noise(kinds: Kinds) -> float:
         return 4 * root_trace(pooled) ** 2
     values, axes = np.linalg.eigh(pooled)
     root = (axes * values**-0.5) @ axes.T
-    squared_norm = sum(share * float(np.linalg.eigvalsh(root @ kind.matrix @ root)[-1])
-                       for kind, share in kinds)
+    squared_norm = sum(
+        share * float(np.linalg.eigvalsh(root @ kind.matrix @ root)[-1]) for kind, share in kinds
+    )
     return 4 * root_trace(pooled) ** 2 / squared_norm
 
 
@@ -225,8 +231,9 @@ class LeastErrors:
     sizes: NDArray[np.int_]
 
 
-def least_errors(source: Source[Any], budgets: Sequence[tuple[Budget, ...]],
-                 is_pooled: bool = False) -> LeastErrors | None:
+def least_errors(
+    source: Source[Any], budgets: Sequence[tuple[Budget, ...]], is_pooled: bool = False
+) -> LeastErrors | None:
     """The smallest sum of F₂, sampling error and what is left out, over all numbers of functions.
 
     Parameters
@@ -262,8 +269,10 @@ def least_errors(source: Source[Any], budgets: Sequence[tuple[Budget, ...]],
     design, people = source.facts.design, source.normal_people
     curves, kinds = np.array([len(counts) for counts in by_site]), [*map(_few, by_site)]
     of_people = _weights(kinds, curves)
-    besides = {family: _sampling(people, design, of_people, family)
-               + _left_out(source.truth, family) for family in _FAMILIES}
+    besides = {
+        family: _sampling(people, design, of_people, family) + _left_out(source.truth, family)
+        for family in _FAMILIES
+    }
     squared, sizes = np.full(len(budgets), np.nan), np.zeros(len(budgets), dtype=int)
     for k, site_budgets in enumerate(budgets):
         each = one_per_server(site_budgets, len(curves))
@@ -294,9 +303,22 @@ def _few(counts: NDArray[np.int64]) -> Counts:
 
 def _weights(kinds: Sequence[Counts], weights: Array) -> Weights:
     """Weights of sites, summed over those that are alike."""
-    return tuple((kind, round(float(sum(weight for other, weight in zip(kinds, weights, strict=True)
-                                        if other == kind)), _DIGITS))
-                 for kind in dict.fromkeys(kinds))
+    return tuple(
+        (
+            kind,
+            round(
+                float(
+                    sum(
+                        weight
+                        for other, weight in zip(kinds, weights, strict=True)
+                        if other == kind
+                    )
+                ),
+                _DIGITS,
+            ),
+        )
+        for kind in dict.fromkeys(kinds)
+    )
 
 
 def _informed(people: NormalPeople, design: Design, counts: Counts, family: str) -> Information:
@@ -314,8 +336,10 @@ class _Candidates:
     shares: Weights
 
     def kinds(self, family: str, size: int) -> Kinds:
-        return tuple((_informed(self.people, self.design, counts, family).first(size), share)
-                     for counts, share in self.shares)
+        return tuple(
+            (_informed(self.people, self.design, counts, family).first(size), share)
+            for counts, share in self.shares
+        )
 
 
 @lru_cache(maxsize=1024)
@@ -326,19 +350,23 @@ def _noise(candidates: _Candidates, family: str, size: int) -> float:
 @lru_cache(maxsize=256)
 def _noise_at_least(candidates: _Candidates, family: str) -> Array:
     """The simple form of N² F₂ of the first functions: (MAX_FUNCTIONS,)."""
-    return np.array([simple_least_noise(candidates.kinds(family, r))
-                     for r in range(1, MAX_FUNCTIONS + 1)])
+    return np.array(
+        [simple_least_noise(candidates.kinds(family, r)) for r in range(1, MAX_FUNCTIONS + 1)]
+    )
 
 
-def _smallest_sum(candidates: _Candidates, worth: float, besides: Mapping[str, Array]
-                  ) -> tuple[float, int]:
+def _smallest_sum(
+    candidates: _Candidates, worth: float, besides: Mapping[str, Array]
+) -> tuple[float, int]:
     """The smallest sum of noise at N² = `worth` and the rest, and its number of functions.
 
     Most numbers are ruled out by the simple form of F₂.
     """
     at_least = sorted(
-        (float(noise), family, size) for family, rest in besides.items()
-        for size, noise in enumerate(_noise_at_least(candidates, family) / worth + rest, start=1))
+        (float(noise), family, size)
+        for family, rest in besides.items()
+        for size, noise in enumerate(_noise_at_least(candidates, family) / worth + rest, start=1)
+    )
     best, best_size = np.inf, 0
     for bound, family, size in at_least:
         if bound >= best:
@@ -352,9 +380,9 @@ def _smallest_sum(candidates: _Candidates, worth: float, besides: Mapping[str, A
 @lru_cache(maxsize=256)
 def _sampling(people: NormalPeople, design: Design, curves: Weights, family: str) -> Array:
     """The least sampling variance of the first functions: (MAX_FUNCTIONS,)."""
-    information = np.sum([n * _informed(people, design, counts, family).matrix for counts,
-                          n in curves],
-                         axis=0)
+    information = np.sum(
+        [n * _informed(people, design, counts, family).matrix for counts, n in curves], axis=0
+    )
     return np.array([inverse_trace(information[:r, :r]) for r in range(1, MAX_FUNCTIONS + 1)])
 
 
@@ -385,30 +413,55 @@ class FloorRate(Rate):
     has_constants = True
 
     functions: int = param(
-        8, "Number of basis functions", "Coefficients that are estimated without bias; what "
-        "further ones would add is left out.", low=1, high=MAX_FUNCTIONS, symbol="r")
+        8,
+        "Number of basis functions",
+        "Coefficients that are estimated without bias; what further ones would add is left out.",
+        low=1,
+        high=MAX_FUNCTIONS,
+        symbol="r",
+    )
     deviation_sd: float = param(
-        0.5, "Spread of people", "Standard deviation of a person's curve around the mean.",
-        low=0.001, high=100.0)
+        0.5,
+        "Spread of people",
+        "Standard deviation of a person's curve around the mean.",
+        low=0.001,
+        high=100.0,
+    )
     error_sd: float = param(
-        0.5, "Error of an observation", "Standard deviation, in response units.", low=0.001,
-        high=100.0)
+        0.5,
+        "Error of an observation",
+        "Standard deviation, in response units.",
+        low=0.001,
+        high=100.0,
+    )
     deviation_length: float = param(
-        0.8, "Length scale of deviations", "Larger: a person's curve stays above or below longer.",
-        low=0.3, high=5.0)
+        0.8,
+        "Length scale of deviations",
+        "Larger: a person's curve stays above or below longer.",
+        low=0.3,
+        high=5.0,
+    )
     deviation_smoothness: float = param(
-        4.0, "Smoothness of deviations", "Order ν of the Matérn covariance.", low=3.0, high=10.0,
-        symbol="ν")
+        4.0,
+        "Smoothness of deviations",
+        "Order ν of the Matérn covariance.",
+        low=3.0,
+        high=10.0,
+        symbol="ν",
+    )
 
     @property
     def people(self) -> NormalPeople:
-        return NormalPeople(self.deviation_smoothness, self.deviation_length, self.deviation_sd,
-                            self.error_sd**2)
+        return NormalPeople(
+            self.deviation_smoothness, self.deviation_length, self.deviation_sd, self.error_sd**2
+        )
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        return (Term(PRIVATE_DENSE, self.privacy, is_private=True, formula=self.privacy_formula),
-                Term(DENSE, self._sampling, formula=r"\operatorname{tr} J_m^{-1}\,(Sn)^{-1}"))
+        return (
+            Term(PRIVATE_DENSE, self.privacy, is_private=True, formula=self.privacy_formula),
+            Term(DENSE, self._sampling, formula=r"\operatorname{tr} J_m^{-1}\,(Sn)^{-1}"),
+        )
 
     privacy_formula: ClassVar[str]
 
@@ -417,8 +470,13 @@ class FloorRate(Rate):
         people = source.normal_people if isinstance(source, SitedCurves) else None
         if people is None or self.changed():
             return self
-        return replace(self, deviation_sd=people.sd, error_sd=people.error_variance**0.5,
-                       deviation_length=people.length, deviation_smoothness=people.smoothness)
+        return replace(
+            self,
+            deviation_sd=people.sd,
+            error_sd=people.error_variance**0.5,
+            deviation_length=people.length,
+            deviation_smoothness=people.smoothness,
+        )
 
     def privacy(self, point: Point) -> Array:
         """What privacy adds at least, at a full point."""
@@ -443,8 +501,13 @@ def _of_one_curve(people: NormalPeople, functions: int) -> Array:
     rows = []
     for m in _TABLE:
         information = _informed(people, Design(), ((int(m), 1.0),), "cosine").first(functions)
-        rows.append((root_trace(information.matrix), least_noise(((information, 1.0),)),
-                     inverse_trace(information.matrix)))
+        rows.append(
+            (
+                root_trace(information.matrix),
+                least_noise(((information, 1.0),)),
+                inverse_trace(information.matrix),
+            )
+        )
     return np.array(rows).T
 
 
@@ -470,7 +533,8 @@ class GaussianNoiseFloor(FloorRate):
         "have a smaller error.",
         "One release is a statistic plus Gaussian noise of a fixed covariance. For a sequence of "
         "releases that build on each other this is a yardstick, not a proven bound.",
-        "People are normal about the mean, and their covariance is known.")
+        "People are normal about the mean, and their covariance is known.",
+    )
     privacy_formula = r"F_2 = 4\,S^{-1}(n\mu)^{-2}\,\max_B (\operatorname{tr} B)^2 / M(B)^2"
 
     def privacy(self, point: Point) -> Array:
@@ -493,9 +557,12 @@ class UnbiasedFloor(FloorRate):
         "The method is μ-GDP with the μ of Gaussian noise at this ε and δ, and sites do not see "
         "each other’s messages. About other (ε, δ) methods nothing is said.",
         "People are normal about the mean, and their covariance is known. Above μ = 1 the floor "
-        "falls like exp(−μ²) and says little.")
-    privacy_formula = (r"F_1 = (\operatorname{tr} J_m^{-1/2})^2\,S^{-1}n^{-2}"
-                       r"(e^{\mu^2} - 1)^{-1}")
+        "falls like exp(−μ²) and says little.",
+    )
+    privacy_formula = (
+        r"F_1 = (\operatorname{tr} J_m^{-1/2})^2\,S^{-1}n^{-2}"
+        r"(e^{\mu^2} - 1)^{-1}"
+    )
 
     def privacy(self, point: Point) -> Array:
         with np.errstate(over="ignore"):

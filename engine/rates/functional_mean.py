@@ -87,26 +87,32 @@ class CurveRate(Rate):
     called: ClassVar[Mapping[str, str]] = {notion: notion.label for notion in Trust}
 
     privacy: Trust = param(
-        Trust.FEDERATED, "Who is trusted",
+        Trust.FEDERATED,
+        "Who is trusted",
         "Central: one centre holds all curves. Federated: each site its own. Local: nobody. "
-        "None: no privacy.")
-    smoothness: float = param(3.0, "Smoothness", "How smooth the curves are.", low=1.0, high=10.0,
-                              symbol="α")
+        "None: no privacy.",
+    )
+    smoothness: float = param(
+        3.0, "Smoothness", "How smooth the curves are.", low=1.0, high=10.0, symbol="α"
+    )
 
     @property
     def terms(self) -> tuple[Term, ...]:
         a = Exponent(self.smoothness, r"\alpha")
-        free = (Term(SPARSE, self._d * (sites * n * m) ** (-(2 * a) / (2 * a + 1))),
-                Term(DENSE, self._d * (sites * n) ** -1))
+        free = (
+            Term(SPARSE, self._d * (sites * n * m) ** (-(2 * a) / (2 * a + 1))),
+            Term(DENSE, self._d * (sites * n) ** -1),
+        )
         if self.privacy is Trust.NONE:
             return free
         private = _private_size(self.privacy)
         power = (2 * a + 1) / (a + 1)
-        return (free[0],
-                Term(PRIVATE_SPARSE, self._d**power * (private * m) ** (-a / (a + 1)),
-                     is_private=True),
-                free[1],
-                Term(PRIVATE_DENSE, self._d**2 * private**-1, is_private=True))
+        return (
+            free[0],
+            Term(PRIVATE_SPARSE, self._d**power * (private * m) ** (-a / (a + 1)), is_private=True),
+            free[1],
+            Term(PRIVATE_DENSE, self._d**2 * private**-1, is_private=True),
+        )
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
@@ -120,14 +126,30 @@ class CurveRate(Rate):
         if self.privacy is Trust.NONE:
             return (between_sparse,)
         return (
-            border("A", "m", term[PRIVATE_SPARSE], term[PRIVATE_DENSE],
-                   r"m = d^{-1/\alpha} K^{1/\alpha}"),
+            border(
+                "A",
+                "m",
+                term[PRIVATE_SPARSE],
+                term[PRIVATE_DENSE],
+                r"m = d^{-1/\alpha} K^{1/\alpha}",
+            ),
             between_sparse,
-            border("C", "epsilon", term[PRIVATE_SPARSE], term[SPARSE],
-                   r"K = d\,(Sn)^{(2\alpha+2)/(2\alpha+1)} m^{1/(2\alpha+1)}"),
+            border(
+                "C",
+                "epsilon",
+                term[PRIVATE_SPARSE],
+                term[SPARSE],
+                r"K = d\,(Sn)^{(2\alpha+2)/(2\alpha+1)} m^{1/(2\alpha+1)}",
+            ),
             border("D", "epsilon", term[PRIVATE_DENSE], term[DENSE], r"K = d\,Sn"),
-            border("E", "epsilon", term[PRIVATE_SPARSE], term[DENSE],
-                   r"K = d\,(Sn)^{(\alpha+1)/\alpha} / m"))
+            border(
+                "E",
+                "epsilon",
+                term[PRIVATE_SPARSE],
+                term[DENSE],
+                r"K = d\,(Sn)^{(\alpha+1)/\alpha} / m",
+            ),
+        )
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
         """r* = the smallest of the four optimal basis sizes."""
@@ -165,26 +187,42 @@ class FunctionalMeanRate(CurveRate):
     def conditions(self) -> tuple[Condition, ...]:
         a = self.smoothness
         if self.privacy is Trust.CENTRAL:
-            return (Condition(
-                "lower bound, Theorem 3",
-                r"\delta\sqrt{\log(1/\delta)} \le n^{-(2\alpha+3)/(2\alpha+2)}"
-                r"m^{-(8\alpha+9)/(4\alpha+4)}"
-                r"\varepsilon^{-1/(2\alpha+2)}", "delta",
-                lambda p: largest_delta((p["S"] * p["n"]) ** (-(2 * a + 3) / (2 * a + 2))
-                * p["m"] ** (-(8 * a + 9) / (4 * a + 4)) * p["epsilon"] ** (-1 / (2 * a + 2)),
-                0.5)),)
+            return (
+                Condition(
+                    "lower bound, Theorem 3",
+                    r"\delta\sqrt{\log(1/\delta)} \le n^{-(2\alpha+3)/(2\alpha+2)}"
+                    r"m^{-(8\alpha+9)/(4\alpha+4)}"
+                    r"\varepsilon^{-1/(2\alpha+2)}",
+                    "delta",
+                    lambda p: largest_delta(
+                        (p["S"] * p["n"]) ** (-(2 * a + 3) / (2 * a + 2))
+                        * p["m"] ** (-(8 * a + 9) / (4 * a + 4))
+                        * p["epsilon"] ** (-1 / (2 * a + 2)),
+                        0.5,
+                    ),
+                ),
+            )
         if self.privacy is Trust.FEDERATED:
-            return (Condition(
-                "lower bound, Theorem 5.2",
-                r"\delta\log(1/\delta) \le \min\{S^{-1/(2\alpha+1)} n^{-1/(2\alpha+1)}"
-                r"m^{-(6\alpha+4)/(2\alpha+1)}\varepsilon^2,\; S^{-1/(2\alpha+2)} n^{-1/(\alpha+1)}"
-                r"m^{-(6\alpha+7)/(2\alpha+2)}\varepsilon^{(2\alpha+1)/(\alpha+1)}\}", "delta",
-                lambda p: largest_delta(np.minimum(
-                    (p["S"] * p["n"]) ** (-1 / (2 * a + 1))
-                    * p["m"] ** (-(6 * a + 4) / (2 * a + 1)) * p["epsilon"] ** 2,
-                    p["S"] ** (-1 / (2 * a + 2)) * p["n"] ** (-1 / (a + 1))
-                    * p["m"] ** (-(6 * a + 7) / (2 * a + 2))
-                    * p["epsilon"] ** ((2 * a + 1) / (a + 1))))),)
+            return (
+                Condition(
+                    "lower bound, Theorem 5.2",
+                    r"\delta\log(1/\delta) \le \min\{S^{-1/(2\alpha+1)} n^{-1/(2\alpha+1)}"
+                    r"m^{-(6\alpha+4)/(2\alpha+1)}\varepsilon^2,\; S^{-1/(2\alpha+2)} n^{-1/(\alpha+1)}"
+                    r"m^{-(6\alpha+7)/(2\alpha+2)}\varepsilon^{(2\alpha+1)/(\alpha+1)}\}",
+                    "delta",
+                    lambda p: largest_delta(
+                        np.minimum(
+                            (p["S"] * p["n"]) ** (-1 / (2 * a + 1))
+                            * p["m"] ** (-(6 * a + 4) / (2 * a + 1))
+                            * p["epsilon"] ** 2,
+                            p["S"] ** (-1 / (2 * a + 2))
+                            * p["n"] ** (-1 / (a + 1))
+                            * p["m"] ** (-(6 * a + 7) / (2 * a + 2))
+                            * p["epsilon"] ** ((2 * a + 1) / (a + 1)),
+                        )
+                    ),
+                ),
+            )
         return ()
 
 
@@ -211,18 +249,29 @@ class VaryingCoefficientsRate(CurveRate):
         a = self.smoothness
         if self.privacy not in (Trust.CENTRAL, Trust.FEDERATED):
             return ()
-        return (Condition(
-            "lower bound, Theorem 7.2",
-            r"\delta\log(1/\delta) \le \min\{d^{-1}(Sn)^{-1/(2\alpha+1)}"
-            r"m^{-(2\alpha+2)/(2\alpha+1)}"
-            r"\varepsilon^2,\; d^{-(2\alpha+1)/(2\alpha+2)} S^{-1/(2\alpha+2)} n^{-1/(\alpha+1)}"
-            r"m^{-(2\alpha+3)/(2\alpha+2)}\varepsilon^{(2\alpha+1)/(\alpha+1)}\}", "delta",
-            lambda p: largest_delta(np.minimum(
-                (p["S"] * p["n"]) ** (-1 / (2 * a + 1)) * p["m"] ** (-(2 * a + 2) / (2 * a + 1))
-                * p["epsilon"] ** 2 / p["d"],
-                p["d"] ** (-(2 * a + 1) / (2 * a + 2)) * p["S"] ** (-1 / (2 * a + 2))
-                * p["n"] ** (-1 / (a + 1)) * p["m"] ** (-(2 * a + 3) / (2 * a + 2))
-                * p["epsilon"] ** ((2 * a + 1) / (a + 1))))),)
+        return (
+            Condition(
+                "lower bound, Theorem 7.2",
+                r"\delta\log(1/\delta) \le \min\{d^{-1}(Sn)^{-1/(2\alpha+1)}"
+                r"m^{-(2\alpha+2)/(2\alpha+1)}"
+                r"\varepsilon^2,\; d^{-(2\alpha+1)/(2\alpha+2)} S^{-1/(2\alpha+2)} n^{-1/(\alpha+1)}"
+                r"m^{-(2\alpha+3)/(2\alpha+2)}\varepsilon^{(2\alpha+1)/(\alpha+1)}\}",
+                "delta",
+                lambda p: largest_delta(
+                    np.minimum(
+                        (p["S"] * p["n"]) ** (-1 / (2 * a + 1))
+                        * p["m"] ** (-(2 * a + 2) / (2 * a + 1))
+                        * p["epsilon"] ** 2
+                        / p["d"],
+                        p["d"] ** (-(2 * a + 1) / (2 * a + 2))
+                        * p["S"] ** (-1 / (2 * a + 2))
+                        * p["n"] ** (-1 / (a + 1))
+                        * p["m"] ** (-(2 * a + 3) / (2 * a + 2))
+                        * p["epsilon"] ** ((2 * a + 1) / (a + 1)),
+                    )
+                ),
+            ),
+        )
 
     @property
     def _d(self) -> Powers:

@@ -25,8 +25,12 @@ from engine.sources import Source
 from engine.sources.dense_curves import DenseCurves
 
 PRIVACY, PEOPLE, SMOOTHING = "Privacy", "Number of people", "Smoothing"
-MECHANISMS = {"qr": "quadratic penalty", "ar": "absolute penalty",
-              "frl": "a few coefficients, equal noise", "gp": "quadratic penalty, Gaussian noise"}
+MECHANISMS = {
+    "qr": "quadratic penalty",
+    "ar": "absolute penalty",
+    "frl": "a few coefficients, equal noise",
+    "gp": "quadratic penalty, Gaussian noise",
+}
 
 N = Symbol("n", "People", 10, 1e7, 1000)
 EPSILON = Symbol("epsilon", "Privacy budget", 0.01, 10, 1, "ε")
@@ -40,7 +44,8 @@ _POWERS: dict[str, dict[str, Callable[[float], float]]] = {
     "qr": {"published": lambda b: b + 2, "tight": lambda b: b + 1, "optimal": lambda b: 2.0},
     "ar": {"published": lambda b: 2 * (b + 2), "tight": lambda b: 2 * (b + 1)},
     "gp": {"tight": lambda b: b},
-    "frl": {"published": lambda b: 3.0, "tight": lambda b: 2.0}}
+    "frl": {"published": lambda b: 3.0, "tight": lambda b: 2.0},
+}
 
 
 @rates.register
@@ -74,34 +79,65 @@ class FunctionalReleaseRate(Rate):
     called = MECHANISMS
 
     mechanism: str = param(
-        "qr", "Mechanism", "What is released: " + ", ".join(
-            f"{name}: {words}" for name, words in MECHANISMS.items()) + ".",
-        choices=tuple(MECHANISMS))
+        "qr",
+        "Mechanism",
+        "What is released: "
+        + ", ".join(f"{name}: {words}" for name, words in MECHANISMS.items())
+        + ".",
+        choices=tuple(MECHANISMS),
+    )
     sensitivity: str = param(
-        "tight", "Sensitivity", "Published: as printed. Tight: exact. Optimal: exact, and the "
+        "tight",
+        "Sensitivity",
+        "Published: as printed. Tight: exact. Optimal: exact, and the "
         "noise spread over the frequencies in the best way.",
-        choices=("tight", "published", "optimal"))
-    beta: float = param(4.0, "Decay of the noise kernel",
-                        "λ_j falls like j^{−β}; 4 for Matérn 3/2 on an interval.",
-                        low=1.01, high=20.0, symbol="β")
+        choices=("tight", "published", "optimal"),
+    )
+    beta: float = param(
+        4.0,
+        "Decay of the noise kernel",
+        "λ_j falls like j^{−β}; 4 for Matérn 3/2 on an interval.",
+        low=1.01,
+        high=20.0,
+        symbol="β",
+    )
     eta: float | None = param(
-        None, "Smoothness of the summary", "In powers of the noise kernel. Empty: the smallest "
-        "for which the published theorem holds.", low=0.5, high=50.0, symbol="η")
+        None,
+        "Smoothness of the summary",
+        "In powers of the noise kernel. Empty: the smallest for which the published theorem holds.",
+        low=0.5,
+        high=50.0,
+        symbol="η",
+    )
     penalty: str = param(
-        "usual", "Weight of the penalty", "Default: 1/n, but for the quadratic penalty at least "
-        "1/(nε²). One over n: 1/n, as in the paper's tables.", choices=("usual", "one_over_n"))
-    tau: float = param(1.0, "Largest size of a curve", "Larger curves are clipped to it.",
-                       low=1e-6, high=1e6, symbol="τ")
+        "usual",
+        "Weight of the penalty",
+        "Default: 1/n, but for the quadratic penalty at least "
+        "1/(nε²). One over n: 1/n, as in the paper's tables.",
+        choices=("usual", "one_over_n"),
+    )
+    tau: float = param(
+        1.0,
+        "Largest size of a curve",
+        "Larger curves are clipped to it.",
+        low=1e-6,
+        high=1e6,
+        symbol="τ",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         known = _POWERS[self.mechanism]
         if self.sensitivity not in known:
-            raise InputError(f"“{self.mechanism}” has no “{self.sensitivity}” sensitivity.",
-                             field="sensitivity", hint=f"Choose {' or '.join(known)}.")
+            raise InputError(
+                f"“{self.mechanism}” has no “{self.sensitivity}” sensitivity.",
+                field="sensitivity",
+                hint=f"Choose {' or '.join(known)}.",
+            )
         if self.mechanism == "ar" and self.smoothness < 1:
-            raise InputError(f"η must be at least 1 with the absolute penalty; got {self.eta:g}.",
-                             field="eta")
+            raise InputError(
+                f"η must be at least 1 with the absolute penalty; got {self.eta:g}.", field="eta"
+            )
 
     def in_practice(self) -> tuple[Source[Data], Mechanism]:
         """Dense curves, and the mechanism with this penalty, sensitivity and noise."""
@@ -142,18 +178,29 @@ class FunctionalReleaseRate(Rate):
     @property
     def terms(self) -> tuple[Term, ...]:
         if self.mechanism == "frl":
-            smoothing = Term(SMOOTHING, _BASIS_SIZE ** (-self.smoothness * self.beta),
-                             formula=r"M^{-\eta\beta}")
+            smoothing = Term(
+                SMOOTHING, _BASIS_SIZE ** (-self.smoothness * self.beta), formula=r"M^{-\eta\beta}"
+            )
         else:
             smoothing = Term(SMOOTHING, self.psi, formula=r"\psi")
-        return (Term(PRIVACY, self._privacy, is_private=True, formula=self._privacy_formula),
-                Term(PEOPLE, n**-1), smoothing)
+        return (
+            Term(PRIVACY, self._privacy, is_private=True, formula=self._privacy_formula),
+            Term(PEOPLE, n**-1),
+            smoothing,
+        )
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """The ε at which privacy starts to cost as much as the number of people."""
-        return (Boundary("privacy", "epsilon", (PRIVACY, PEOPLE),
-                         r"\varepsilon = \tau c^{1/2} n^{(k-1)/2}", self._costly_below),)
+        return (
+            Boundary(
+                "privacy",
+                "epsilon",
+                (PRIVACY, PEOPLE),
+                r"\varepsilon = \tau c^{1/2} n^{(k-1)/2}",
+                self._costly_below,
+            ),
+        )
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -163,13 +210,22 @@ class FunctionalReleaseRate(Rate):
         if self.mechanism == "qr":
             # the sum behind the sensitivity must converge; the noise must have a finite variance
             min_power = {"published": 0.5 + 1 / b, "tight": 0.5 + 1 / (2 * b), "optimal": 1 / b}
-            conditions.append(_always("the noise exists",
-                                      rf"\eta > {min_power[self.sensitivity]:.4g}",
-                                      eta > min_power[self.sensitivity]))
+            conditions.append(
+                _always(
+                    "the noise exists",
+                    rf"\eta > {min_power[self.sensitivity]:.4g}",
+                    eta > min_power[self.sensitivity],
+                )
+            )
         if self.mechanism == "gp":
-            conditions.append(Condition(
-                "Gaussian noise as printed", r"\varepsilon \le 1", "epsilon",
-                lambda p: np.ones_like(p["epsilon"], dtype=float)))
+            conditions.append(
+                Condition(
+                    "Gaussian noise as printed",
+                    r"\varepsilon \le 1",
+                    "epsilon",
+                    lambda p: np.ones_like(p["epsilon"], dtype=float),
+                )
+            )
         return tuple(conditions)
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
@@ -183,9 +239,12 @@ class FunctionalReleaseRate(Rate):
         eta = np.full(np.shape(p["n"]), self.smoothness)
         power = self.smoothness * self.beta
         if self.mechanism == "frl":
-            return {"eta": eta, "M": _floor(_BASIS_SIZE.at(p)),
-                    "M_low": np.maximum(1.0, np.ceil(p["n"] ** (1 / power) - 1e-9)),
-                    "M_high": _floor(_BASIS_SIZE.at(p))}
+            return {
+                "eta": eta,
+                "M": _floor(_BASIS_SIZE.at(p)),
+                "M_low": np.maximum(1.0, np.ceil(p["n"] ** (1 / power) - 1e-9)),
+                "M_high": _floor(_BASIS_SIZE.at(p)),
+            }
         psi = self.psi(p)
         tuning = {"eta": eta, "psi": psi, "psi_high": 1 / p["n"]}
         if self.mechanism != "gp":
@@ -208,8 +267,11 @@ class FunctionalReleaseRate(Rate):
         return self.penalty == "usual" and self.mechanism in ("qr", "gp")
 
     def _privacy(self, p: Point) -> Array:
-        growth = p["n"] ** self.cost_power if self.mechanism == "frl" else (
-            self.psi(p) ** -self.cost_power)
+        growth = (
+            p["n"] ** self.cost_power
+            if self.mechanism == "frl"
+            else (self.psi(p) ** -self.cost_power)
+        )
         return np.asarray(self._constant(p) * growth / (p["n"] * p["epsilon"]) ** 2.0)
 
     def _constant(self, p: Point) -> Array | float:
@@ -235,13 +297,19 @@ class FunctionalReleaseRate(Rate):
     @property
     def _privacy_formula(self) -> str:
         if self.mechanism == "gp":
-            return (r"2\log(2/\delta)\,\tau^2 (2\eta-1)^{2-1/\eta}\eta^{-2}"
-                    r"\psi^{-1/\eta}(n\varepsilon)^{-2}")
-        growth = {"qr": {"published": r"\psi^{-(\beta+2)/(\eta\beta)}",
-                         "tight": r"\psi^{-(\beta+1)/(\eta\beta)}",
-                         "optimal": r"\psi^{-2/(\eta\beta)}"},
-                  "ar": {"published": r"J^{\beta+2}", "tight": r"J^{\beta+1}"},
-                  "frl": {"published": "M^3", "tight": "M^2"}}[self.mechanism][self.sensitivity]
+            return (
+                r"2\log(2/\delta)\,\tau^2 (2\eta-1)^{2-1/\eta}\eta^{-2}"
+                r"\psi^{-1/\eta}(n\varepsilon)^{-2}"
+            )
+        growth = {
+            "qr": {
+                "published": r"\psi^{-(\beta+2)/(\eta\beta)}",
+                "tight": r"\psi^{-(\beta+1)/(\eta\beta)}",
+                "optimal": r"\psi^{-2/(\eta\beta)}",
+            },
+            "ar": {"published": r"J^{\beta+2}", "tight": r"J^{\beta+1}"},
+            "frl": {"published": "M^3", "tight": "M^2"},
+        }[self.mechanism][self.sensitivity]
         return rf"8\tau^2 {growth} (n\varepsilon)^{{-2}}"
 
     @property

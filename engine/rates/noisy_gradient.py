@@ -55,8 +55,9 @@ class NoisyGradientRate(Rate):
     _power: ClassVar[int]  # of log(n/η) in ℓ
     _written: ClassVar[tuple[str, str]]  # d and d² in formulas
 
-    smoothness: float = param(3.0, "Smoothness", "How smooth the curves are.", low=1.0, high=10.0,
-                              symbol="α")
+    smoothness: float = param(
+        3.0, "Smoothness", "How smooth the curves are.", low=1.0, high=10.0, symbol="α"
+    )
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -64,25 +65,52 @@ class NoisyGradientRate(Rate):
         logs = r"\log^2 n\,\log\tfrac{\log n}{\eta}\,\log\tfrac1\delta"
         power = "^2" if self._power == 2 else ""
         return (
-            Term(SPARSE, lambda p: _d(p) * p["r"] * _log(p) / (p["n"] * p["m"] * p["eta"]),
-                 formula=rf"\eta^{{-1}} {d} r \log n / (nm)"),
-            Term(PRIVATE_SPARSE, lambda p: (_d(p) * p["r"]) ** 2 / p["m"]
-                 * np.log(p["n"] / p["eta"]) ** self._power * _noise(p), is_private=True,
-                 formula=rf"{square} r^2 \log{power}\tfrac{{n}}{{\eta}}\,"
-                         rf"(n\varepsilon)^{{-2}} m^{{-1}}\,{logs}"),
-            Term(DENSE, lambda p: _d(p) * _log(p) / (p["n"] * p["eta"]),
-                 formula=rf"\eta^{{-1}} {d} \log n / n"),
-            Term(PRIVATE_DENSE, lambda p: _d(p) ** 2 * _noise(p), is_private=True,
-                 formula=rf"{square or '1'}\,(n\varepsilon)^{{-2}}\,{logs}"),
-            Term(SMOOTHING, lambda p: _d(p) * p["r"] ** (-2 * a) / p["eta"],
-                 formula=rf"\eta^{{-1}} {d} r^{{-2\alpha}}"))
+            Term(
+                SPARSE,
+                lambda p: _d(p) * p["r"] * _log(p) / (p["n"] * p["m"] * p["eta"]),
+                formula=rf"\eta^{{-1}} {d} r \log n / (nm)",
+            ),
+            Term(
+                PRIVATE_SPARSE,
+                lambda p: (
+                    (_d(p) * p["r"]) ** 2
+                    / p["m"]
+                    * np.log(p["n"] / p["eta"]) ** self._power
+                    * _noise(p)
+                ),
+                is_private=True,
+                formula=rf"{square} r^2 \log{power}\tfrac{{n}}{{\eta}}\,"
+                rf"(n\varepsilon)^{{-2}} m^{{-1}}\,{logs}",
+            ),
+            Term(
+                DENSE,
+                lambda p: _d(p) * _log(p) / (p["n"] * p["eta"]),
+                formula=rf"\eta^{{-1}} {d} \log n / n",
+            ),
+            Term(
+                PRIVATE_DENSE,
+                lambda p: _d(p) ** 2 * _noise(p),
+                is_private=True,
+                formula=rf"{square or '1'}\,(n\varepsilon)^{{-2}}\,{logs}",
+            ),
+            Term(
+                SMOOTHING,
+                lambda p: _d(p) * p["r"] ** (-2 * a) / p["eta"],
+                formula=rf"\eta^{{-1}} {d} r^{{-2\alpha}}",
+            ),
+        )
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """Enough observations for so many functions, with T = log n."""
-        return (Condition(
-            "enough observations", r"r \le nm/\log n - \log(\log n/\eta)", "r",
-            lambda p: p["n"] * p["m"] / _log(p) - np.log(_log(p) / p["eta"])),)
+        return (
+            Condition(
+                "enough observations",
+                r"r \le nm/\log n - \log(\log n/\eta)",
+                "r",
+                lambda p: p["n"] * p["m"] / _log(p) - np.log(_log(p) / p["eta"]),
+            ),
+        )
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
         """The r at which the bound is least: where its slope in log r is 0, which grows with r."""

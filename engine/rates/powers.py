@@ -63,21 +63,35 @@ class Powers:
 
     def __mul__(self, other: Powers) -> Powers:
         apart = " " if re.search(r"\\[a-z]+$", self.formula) and other.formula[:1].isalpha() else ""
-        return Powers(lambda p: self.at(p) * other.at(p), self.formula + apart + other.formula,
-                      {symbol: self.exponent(symbol) + other.exponent(symbol)
-                       for symbol in {**self.exponents, **other.exponents}}, self.logs | other.logs)
+        return Powers(
+            lambda p: self.at(p) * other.at(p),
+            self.formula + apart + other.formula,
+            {
+                symbol: self.exponent(symbol) + other.exponent(symbol)
+                for symbol in {**self.exponents, **other.exponents}
+            },
+            self.logs | other.logs,
+        )
 
     def __truediv__(self, other: Powers) -> Powers:
         inverse = other**-1
         product = self * inverse
-        return Powers(lambda p: self.at(p) / other.at(p), product.formula, product.exponents,
-                      product.logs)
+        return Powers(
+            lambda p: self.at(p) / other.at(p), product.formula, product.exponents, product.logs
+        )
 
     def __pow__(self, power: Exponent | float) -> Powers:
-        value, sign = (power.value, power.formula) if isinstance(power, Exponent) else (
-            float(power), f"{power:g}")
-        return Powers(lambda p: np.asarray(self.at(p) ** value), self._raised(sign),
-                      {symbol: value * each for symbol, each in self.exponents.items()}, self.logs)
+        value, sign = (
+            (power.value, power.formula)
+            if isinstance(power, Exponent)
+            else (float(power), f"{power:g}")
+        )
+        return Powers(
+            lambda p: np.asarray(self.at(p) ** value),
+            self._raised(sign),
+            {symbol: value * each for symbol, each in self.exponents.items()},
+            self.logs,
+        )
 
     def _raised(self, sign: str) -> str:
         """The formula of a power; what formulas leave out stays out."""
@@ -107,10 +121,12 @@ class Powers:
             return product.at({**p, symbol: np.ones(())})
 
         ratio = other / self
-        return Powers(lambda p: np.asarray((without(other, p) / without(self, p)) ** (1 / steeper)),
-                      f"({ratio.formula})^{{1/{steeper:g}}}",
-                      {name: each / steeper for name, each in ratio.exponents.items()
-                       if name != symbol}, ratio.logs)
+        return Powers(
+            lambda p: np.asarray((without(other, p) / without(self, p)) ** (1 / steeper)),
+            f"({ratio.formula})^{{1/{steeper:g}}}",
+            {name: each / steeper for name, each in ratio.exponents.items() if name != symbol},
+            ratio.logs,
+        )
 
     def called(self, formula: str) -> Powers:
         """The same product by another name, such as h for a bandwidth."""
@@ -125,9 +141,14 @@ def symbols(*names: str) -> tuple[Powers, ...]:
     *names : str
         Of symbols; one that a point does not have counts as one.
     """
-    return tuple(Powers(lambda p, name=name: np.asarray(p.get(name, 1.0)),  # type: ignore[misc]
-                        _SIGNS.get(name, re.sub(r"(\w)(\d)", r"\1_\2", name)), {name: 1.0})
-                 for name in names)
+    return tuple(
+        Powers(
+            lambda p, name=name: np.asarray(p.get(name, 1.0)),  # type: ignore[misc]
+            _SIGNS.get(name, re.sub(r"(\w)(\d)", r"\1_\2", name)),
+            {name: 1.0},
+        )
+        for name in names
+    )
 
 
 def constant(value: float) -> Powers:
@@ -137,5 +158,9 @@ def constant(value: float) -> Powers:
 
 def log(product: Powers) -> Powers:
     """The logarithm of a product, whose powers may be part of another."""
-    return Powers(lambda p: np.log(product.at(p)), rf"\log({product.formula})", {},
-                  product.logs | frozenset(product.exponents))
+    return Powers(
+        lambda p: np.log(product.at(p)),
+        rf"\log({product.formula})",
+        {},
+        product.logs | frozenset(product.exponents),
+    )

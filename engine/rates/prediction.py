@@ -36,21 +36,43 @@ class PredictionRate(Rate):
     label = "Regression function released whole"
     order = 46
     tasks = frozenset({RISK_MINIMISATION.key})
-    reference = ("Lin and Reimherr (2023), arXiv 2309.00125, Theorem 18 for privacy; Caponnetto "
-                 "and De Vito (2007) for kernel ridge regression")
+    reference = (
+        "Lin and Reimherr (2023), arXiv 2309.00125, Theorem 18 for privacy; Caponnetto "
+        "and De Vito (2007) for kernel ridge regression"
+    )
     symbols = (N, EPSILON)
 
-    loss: str = param("huber", "Loss", "Huber: any loss with a fixed slope, of numbers or classes. "
-                      "Square: its slope grows with what it is applied to, and so does the noise.",
-                      choices=("huber", "square"))
-    decay: float = param(0.5, "Weight of the penalty", "ψ = n^{−q}: larger q smooths less.",
-                         low=0.05, high=1.0, symbol="q")
-    beta: float = param(4.0, "Decay of the noise kernel",
-                        "λ_j falls like j^{−β}; 4 for Matérn 3/2 on an interval.",
-                        low=1.01, high=20.0, symbol="β")
+    loss: str = param(
+        "huber",
+        "Loss",
+        "Huber: any loss with a fixed slope, of numbers or classes. "
+        "Square: its slope grows with what it is applied to, and so does the noise.",
+        choices=("huber", "square"),
+    )
+    decay: float = param(
+        0.5,
+        "Weight of the penalty",
+        "ψ = n^{−q}: larger q smooths less.",
+        low=0.05,
+        high=1.0,
+        symbol="q",
+    )
+    beta: float = param(
+        4.0,
+        "Decay of the noise kernel",
+        "λ_j falls like j^{−β}; 4 for Matérn 3/2 on an interval.",
+        low=1.01,
+        high=20.0,
+        symbol="β",
+    )
     eta: float | None = param(
-        None, "Smoothness of the function", "In powers of the noise kernel. Empty: 1 + 2/β.",
-        low=0.5, high=50.0, symbol="η")
+        None,
+        "Smoothness of the function",
+        "In powers of the noise kernel. Empty: 1 + 2/β.",
+        low=0.5,
+        high=50.0,
+        symbol="η",
+    )
 
     def in_practice(self) -> tuple[Source[Data], Mechanism]:
         """Numbers around a sine, and their minimiser with Laplace-like noise."""
@@ -65,21 +87,33 @@ class PredictionRate(Rate):
     def terms(self) -> tuple[Term, ...]:
         eta = 1 + 2 / self.beta if self.eta is None else self.eta
         coefficients = Exponent(-1 / (eta * self.beta), r"-1/(\eta\beta)")
-        return (Term(PRIVACY, self._weight ** -self.cost_power * (n * epsilon) ** -2,
-                     is_private=True),
-                Term(PEOPLE, self._weight**coefficients / n,
-                     formula=r"\psi^{-1/(\eta\beta)}n^{-1}"),
-                Term(SMOOTHING, self._weight))
+        return (
+            Term(PRIVACY, self._weight**-self.cost_power * (n * epsilon) ** -2, is_private=True),
+            Term(PEOPLE, self._weight**coefficients / n, formula=r"\psi^{-1/(\eta\beta)}n^{-1}"),
+            Term(SMOOTHING, self._weight),
+        )
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """The ε at which privacy starts to cost as much as smoothing, or as too few records."""
         private, people, smoothing = self.terms
         k = self.cost_power
-        return (border("smoothing", "epsilon", private, smoothing,
-                       rf"\varepsilon = n^{{-1}}\psi^{{-{k + 1}/2}}"),
-                border("records", "epsilon", private, people,
-                       rf"\varepsilon = n^{{-1/2}}\psi^{{-{k}/2 + 1/(2\eta\beta)}}"))
+        return (
+            border(
+                "smoothing",
+                "epsilon",
+                private,
+                smoothing,
+                rf"\varepsilon = n^{{-1}}\psi^{{-{k + 1}/2}}",
+            ),
+            border(
+                "records",
+                "epsilon",
+                private,
+                people,
+                rf"\varepsilon = n^{{-1/2}}\psi^{{-{k}/2 + 1/(2\eta\beta)}}",
+            ),
+        )
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
         return {"psi": self._weight.at(self.at(**point))}
@@ -87,4 +121,4 @@ class PredictionRate(Rate):
     @property
     def _weight(self) -> Powers:
         """The weight ψ."""
-        return (constant(1.0) * n ** -self.decay).called(r"\psi")
+        return (constant(1.0) * n**-self.decay).called(r"\psi")

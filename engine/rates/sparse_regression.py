@@ -47,19 +47,28 @@ def _rows(s: Powers, rows: Powers) -> Powers:
 
 def _noise(s: Powers, rows: Powers) -> Powers:
     """H(s, N) = s² log²d log(1/δ) log³N / (Nε)²: what privacy adds."""
-    return ((s * _LOG_FEATURES) ** 2 * _LOG_CHANCE * log(rows) ** 3
-            / (rows * epsilon) ** 2).called(_noise_formula(s, rows))
+    return ((s * _LOG_FEATURES) ** 2 * _LOG_CHANCE * log(rows) ** 3 / (rows * epsilon) ** 2).called(
+        _noise_formula(s, rows)
+    )
 
 
 def _noise_formula(s: Powers, rows: Powers) -> str:
-    return (rf"{s.formula}^2\log^2 d\,\log(1/\delta)\log^3({rows.formula})\,"
-            rf"({rows.formula}\varepsilon)^{{-2}}")
+    return (
+        rf"{s.formula}^2\log^2 d\,\log(1/\delta)\log^3({rows.formula})\,"
+        rf"({rows.formula}\varepsilon)^{{-2}}"
+    )
 
 
 def _crossover(key: str, private: Term, free: Term, s: Powers, rows: Powers) -> Boundary:
     """The ε at which H = Q."""
-    return border(key, "epsilon", private, free, rf"\varepsilon = ({s.formula}\log d\,"
-                  rf"\log(1/\delta)\log^3({rows.formula})/({rows.formula}))^{{1/2}}")
+    return border(
+        key,
+        "epsilon",
+        private,
+        free,
+        rf"\varepsilon = ({s.formula}\log d\,"
+        rf"\log(1/\delta)\log^3({rows.formula})/({rows.formula}))^{{1/2}}",
+    )
 
 
 @rates.register
@@ -76,8 +85,10 @@ class TrustedServerRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        return (Term(ROWS, _rows(features, _POOLED)),
-                Term(PRIVACY, _noise(features, _POOLED), is_private=True))
+        return (
+            Term(ROWS, _rows(features, _POOLED)),
+            Term(PRIVACY, _noise(features, _POOLED), is_private=True),
+        )
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
@@ -88,19 +99,40 @@ class TrustedServerRate(Rate):
     def conditions(self) -> tuple[Condition, ...]:
         """Enough rows for Theorem 3, and what the intervals of Theorems 4 and 5 ask besides."""
         return (
-            Condition("Theorem 3", r"s^{3/2}\log d\,(\log(1/\delta)\,2\log(Sn))^{1/2}\log n"
-                      r"\le n\varepsilon", "s", self._most_features),
-            Condition("intervals, Theorems 4 and 5", r"s\log d \le (Sn)^{1/2}", "s",
-                      (_POOLED**0.5 / _LOG_FEATURES).at),
-            Condition("intervals, Theorem 5", _noise_formula(features, _POOLED) + r"\le 1",
-                      "s", _most_unbiased(_POOLED)),
-            Condition("short intervals, Theorem 4", r"H(s, Sn) \le Q(s, Sn),\; s^2\log^2 d\,"
-                      r"\log(1.25/\delta)\log^3(Sn) \le Sn\varepsilon^2", "s",
-                      _most_for_short_intervals))
+            Condition(
+                "Theorem 3",
+                r"s^{3/2}\log d\,(\log(1/\delta)\,2\log(Sn))^{1/2}\log n"
+                r"\le n\varepsilon",
+                "s",
+                self._most_features,
+            ),
+            Condition(
+                "intervals, Theorems 4 and 5",
+                r"s\log d \le (Sn)^{1/2}",
+                "s",
+                (_POOLED**0.5 / _LOG_FEATURES).at,
+            ),
+            Condition(
+                "intervals, Theorem 5",
+                _noise_formula(features, _POOLED) + r"\le 1",
+                "s",
+                _most_unbiased(_POOLED),
+            ),
+            Condition(
+                "short intervals, Theorem 4",
+                r"H(s, Sn) \le Q(s, Sn),\; s^2\log^2 d\,"
+                r"\log(1.25/\delta)\log^3(Sn) \le Sn\varepsilon^2",
+                "s",
+                _most_for_short_intervals,
+            ),
+        )
 
     def _most_features(self, p: Point) -> Array:
-        logs = (np.log(p["d"]) * np.sqrt(2 * np.log(1 / p["delta"]) * np.log(p["S"] * p["n"]))
-                * np.log(p["n"]))
+        logs = (
+            np.log(p["d"])
+            * np.sqrt(2 * np.log(1 / p["delta"]) * np.log(p["S"] * p["n"]))
+            * np.log(p["n"])
+        )
         return np.asarray((p["n"] * p["epsilon"] / logs) ** (2 / 3))
 
 
@@ -133,46 +165,92 @@ class UntrustedServerRate(Rate):
     label = "Sparse mean, untrusted server"
     order = 51
     tasks = frozenset({SPARSE_MEAN.key})
-    reference = ("Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Theorems 1 and 2, read as "
-                 "hiding a whole machine; what hides a row was derived for this project")
+    reference = (
+        "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Theorems 1 and 2, read as "
+        "hiding a whole machine; what hides a row was derived for this project"
+    )
     symbols = (N, S, D, SPARSITY, EPSILON)
 
-    hidden: str = param("row", "What is hidden", "Row: one row of one machine. Machine: all rows "
-                        "of a machine, by one bit.", choices=("row", "machine"))
-    bound: float = param(4.0, "Largest value", "Values beyond it are moved to it.",
-                         low=1e-6, high=1e6, symbol="B")
+    hidden: str = param(
+        "row",
+        "What is hidden",
+        "Row: one row of one machine. Machine: all rows of a machine, by one bit.",
+        choices=("row", "machine"),
+    )
+    bound: float = param(
+        4.0, "Largest value", "Values beyond it are moved to it.", low=1e-6, high=1e6, symbol="B"
+    )
 
     @property
     def terms(self) -> tuple[Term, ...]:
         if self.hidden == "machine":
-            return (Term(ONE_BIT, _ONE_COORDINATE / epsilon**2, is_private=True,
-                         formula=r"sd\,(Sn\varepsilon^2)^{-1}"),)
-        return (Term(EXACT, lambda p: _ONE_COORDINATE.at(p) / self._coordinates(p),
-                     formula=r"sd\,(Skn)^{-1}"),
-                Term(NOISY, lambda p: _ONE_COORDINATE.at(p) * self._coordinates(p)
-                     / self._unlimited.at(p) ** 2.0, is_private=True,
-                     formula=r"8B^2sdk\,(Sn^2\varepsilon^2)^{-1}"))
+            return (
+                Term(
+                    ONE_BIT,
+                    _ONE_COORDINATE / epsilon**2,
+                    is_private=True,
+                    formula=r"sd\,(Sn\varepsilon^2)^{-1}",
+                ),
+            )
+        return (
+            Term(
+                EXACT,
+                lambda p: _ONE_COORDINATE.at(p) / self._coordinates(p),
+                formula=r"sd\,(Skn)^{-1}",
+            ),
+            Term(
+                NOISY,
+                lambda p: (
+                    _ONE_COORDINATE.at(p) * self._coordinates(p) / self._unlimited.at(p) ** 2.0
+                ),
+                is_private=True,
+                formula=r"8B^2sdk\,(Sn^2\varepsilon^2)^{-1}",
+            ),
+        )
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """Where s/n takes over; or where k reaches 1 and d. Between the last two both terms tie."""
         if self.hidden == "machine":
-            return (border("ceiling", "epsilon", Term(CEILING, features / n), self.terms[0],
-                           r"\varepsilon = (d/S)^{1/2}"),)
-        return (Boundary("one coordinate", "epsilon", (NOISY, EXACT),
-                         r"\varepsilon = 8^{1/2}B n^{-1/2}",
-                         self._unlimited.equals(constant(1.0), "epsilon").at),
-                Boundary("every coordinate", "epsilon", (NOISY, EXACT),
-                         r"\varepsilon = 8^{1/2}Bd n^{-1/2}",
-                         self._unlimited.equals(d, "epsilon").at))
+            return (
+                border(
+                    "ceiling",
+                    "epsilon",
+                    Term(CEILING, features / n),
+                    self.terms[0],
+                    r"\varepsilon = (d/S)^{1/2}",
+                ),
+            )
+        return (
+            Boundary(
+                "one coordinate",
+                "epsilon",
+                (NOISY, EXACT),
+                r"\varepsilon = 8^{1/2}B n^{-1/2}",
+                self._unlimited.equals(constant(1.0), "epsilon").at,
+            ),
+            Boundary(
+                "every coordinate",
+                "epsilon",
+                (NOISY, EXACT),
+                r"\varepsilon = 8^{1/2}Bd n^{-1/2}",
+                self._unlimited.equals(d, "epsilon").at,
+            ),
+        )
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         if self.hidden == "row":
             return ()
-        return (Condition("lower bound for single rows too", r"n\varepsilon^2 \le 1", "epsilon",
-                          lambda p: p["n"] ** -0.5),
-                Condition("every coordinate is asked", r"d \le S", "d", lambda p: p["S"]))
+        return (
+            Condition(
+                "lower bound for single rows too",
+                r"n\varepsilon^2 \le 1",
+                "epsilon",
+                lambda p: p["n"] ** -0.5,
+            ),
+            Condition("every coordinate is asked", r"d \le S", "d", lambda p: p["S"]),
+        )
 
     def total(self, **point: float | Array) -> Array:
         """The sum of the terms; for whole machines at most s/n."""
@@ -216,15 +294,28 @@ class TrustedMeanRate(Rate):
     @property
     def terms(self) -> tuple[Term, ...]:
         noise = (features * _LOG_FEATURES) ** 2 * _LOG_CHANCE / (_POOLED * epsilon) ** 2
-        return (Term(ROWS, _rows(features, _POOLED)),
-                Term(PRIVACY, noise, is_private=True,
-                     formula=r"s^2\log^2 d\,\log(1/\delta)\,(Sn\varepsilon)^{-2}"))
+        return (
+            Term(ROWS, _rows(features, _POOLED)),
+            Term(
+                PRIVACY,
+                noise,
+                is_private=True,
+                formula=r"s^2\log^2 d\,\log(1/\delta)\,(Sn\varepsilon)^{-2}",
+            ),
+        )
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         free, private = self.terms
-        return (border("crossover", "epsilon", private, free,
-                       r"\varepsilon = (s\log d\,\log(1/\delta)/(Sn))^{1/2}"),)
+        return (
+            border(
+                "crossover",
+                "epsilon",
+                private,
+                free,
+                r"\varepsilon = (s\log d\,\log(1/\delta)/(Sn))^{1/2}",
+            ),
+        )
 
 
 @rates.register
@@ -247,27 +338,46 @@ class DifferingMachinesRate(Rate):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        return (Term(SHARED_ROWS, _rows(shared, _POOLED)),
-                Term(SHARED_PRIVACY, _noise(shared, _POOLED), is_private=True),
-                Term(OWN_ROWS, _rows(unshared, n)),
-                Term(OWN_PRIVACY, _noise(unshared, n), is_private=True))
+        return (
+            Term(SHARED_ROWS, _rows(shared, _POOLED)),
+            Term(SHARED_PRIVACY, _noise(shared, _POOLED), is_private=True),
+            Term(OWN_ROWS, _rows(unshared, n)),
+            Term(OWN_PRIVACY, _noise(unshared, n), is_private=True),
+        )
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """Where privacy costs as much as rows, in each part; where the own part takes over."""
         shared_rows, shared_privacy, own_rows, own_privacy = self.terms
-        return (_crossover("shared crossover", shared_privacy, shared_rows, shared, _POOLED),
-                _crossover("own crossover", own_privacy, own_rows, unshared, n),
-                border("own rows", "s1", shared_rows, own_rows, r"s_1 = s_0/S"),
-                border("own privacy", "s1", shared_privacy, own_privacy,
-                       r"s_1 = s_0 S^{-1}(\log(Sn)/\log n)^{3/2}"))
+        return (
+            _crossover("shared crossover", shared_privacy, shared_rows, shared, _POOLED),
+            _crossover("own crossover", own_privacy, own_rows, unshared, n),
+            border("own rows", "s1", shared_rows, own_rows, r"s_1 = s_0/S"),
+            border(
+                "own privacy",
+                "s1",
+                shared_privacy,
+                own_privacy,
+                r"s_1 = s_0 S^{-1}(\log(Sn)/\log n)^{3/2}",
+            ),
+        )
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """What intervals for one machine ask (Theorem 8): s₀ + s₁ features, and little bias."""
-        return (Condition("intervals, Theorem 8", r"(s_0+s_1)\log d \le n^{1/2},\;"
-                          + _noise_formula(unshared, n) + r"\le 1", "s1",
-                          lambda p: np.minimum(np.sqrt(p["n"]) / np.log(p["d"]) - p["s0"],
-                                               _most_unbiased(n)(p))),
-                Condition("intervals, Theorem 8", _noise_formula(shared, _POOLED) + r"\le 1",
-                          "s0", _most_unbiased(_POOLED)))
+        return (
+            Condition(
+                "intervals, Theorem 8",
+                r"(s_0+s_1)\log d \le n^{1/2},\;" + _noise_formula(unshared, n) + r"\le 1",
+                "s1",
+                lambda p: np.minimum(
+                    np.sqrt(p["n"]) / np.log(p["d"]) - p["s0"], _most_unbiased(n)(p)
+                ),
+            ),
+            Condition(
+                "intervals, Theorem 8",
+                _noise_formula(shared, _POOLED) + r"\le 1",
+                "s0",
+                _most_unbiased(_POOLED),
+            ),
+        )

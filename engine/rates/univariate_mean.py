@@ -40,10 +40,16 @@ class RateSetting(Enumeration):
     CENTRAL_USER = "central_user", Setting.CENTRAL_USER, "centre, people protected"
     SITE = "site", Setting.SITE, "each site, single numbers protected"
     LOCAL_ITEM = "local_item", Setting.LOCAL_ITEM, "nobody trusted, single numbers protected"
-    LOCAL_USER_SMALL_N = ("local_user_small_n", Setting.LOCAL_USER,
-                          "nobody trusted, people protected, few numbers each")
-    LOCAL_USER_LARGE_N = ("local_user_large_n", Setting.LOCAL_USER,
-                          "nobody trusted, people protected, many numbers each")
+    LOCAL_USER_SMALL_N = (
+        "local_user_small_n",
+        Setting.LOCAL_USER,
+        "nobody trusted, people protected, few numbers each",
+    )
+    LOCAL_USER_LARGE_N = (
+        "local_user_large_n",
+        Setting.LOCAL_USER,
+        "nobody trusted, people protected, many numbers each",
+    )
     NONE = "none", Setting.NONE, "no privacy"
 
 
@@ -54,11 +60,13 @@ _SIZES: dict[RateSetting, Powers] = {
     RateSetting.LOCAL_USER_SMALL_N: people * n * epsilon**2,
     RateSetting.CENTRAL_ITEM: people**2 * n**2 * epsilon**2,
     RateSetting.CENTRAL_USER: people**2 * n * epsilon**2,
-    RateSetting.SITE: people * n**2 * epsilon**2}
+    RateSetting.SITE: people * n**2 * epsilon**2,
+}
 _LINES = {
     RateSetting.CENTRAL_ITEM: r"\varepsilon = (Sn)^{-1/2}",
     RateSetting.CENTRAL_USER: r"\varepsilon = S^{-1/2}",
-    RateSetting.SITE: r"\varepsilon = n^{-1/2}"}
+    RateSetting.SITE: r"\varepsilon = n^{-1/2}",
+}
 
 
 @rates.register
@@ -84,17 +92,21 @@ class UnivariateMeanRate(Rate):
     label = "Average number"
     order = 20
     tasks = frozenset({UNIVARIATE_MEAN.key})
-    reference = ("Yi Yu, lecture slides on rates of univariate means under privacy; sums for "
-                 "maxima, the constant in the exponent and the border between small and "
-                 "large n as we understand them")
+    reference = (
+        "Yi Yu, lecture slides on rates of univariate means under privacy; sums for "
+        "maxima, the constant in the exponent and the border between small and "
+        "large n as we understand them"
+    )
     symbols = (S, N, EPSILON)
     called: ClassVar[Mapping[str, str]] = {each: each.label for each in RateSetting}
     dials: ClassVar[Mapping[str, str]] = {"S": "sites", "n": "readings", "epsilon": "epsilon"}
 
     setting: RateSetting = param(
-        RateSetting.CENTRAL_ITEM, "Who is trusted with what",
+        RateSetting.CENTRAL_ITEM,
+        "Who is trusted with what",
         "Central: one centre. Site: each site. Local: nobody. Item: a single number is protected. "
-        "User: all numbers of a person are. None: no privacy.")
+        "User: all numbers of a person are. None: no privacy.",
+    )
 
     def in_practice(self) -> tuple[Source[Data], Mechanism]:
         """Numbers of equal spread in [0, 1], and the algorithm of the same kind of trust."""
@@ -103,8 +115,13 @@ class UnivariateMeanRate(Rate):
     @property
     def terms(self) -> tuple[Term, ...]:
         if self.setting is RateSetting.LOCAL_USER_LARGE_N:
-            return (Term(LOST, lambda p: np.exp(-p["S"] * p["epsilon"]**2),
-                         formula=r"e^{-S\varepsilon^2}"),)
+            return (
+                Term(
+                    LOST,
+                    lambda p: np.exp(-p["S"] * p["epsilon"] ** 2),
+                    formula=r"e^{-S\varepsilon^2}",
+                ),
+            )
         free = Term(DENSE, (people * n) ** -1)
         if self.setting is RateSetting.NONE:
             return (free,)
@@ -123,16 +140,30 @@ class UnivariateMeanRate(Rate):
     def conditions(self) -> tuple[Condition, ...]:
         if self.setting is RateSetting.NONE:
             return ()
-        low = Condition("range of the table", r"\varepsilon \le 1", "epsilon",
-                        lambda p: np.ones(()))
+        low = Condition(
+            "range of the table", r"\varepsilon \le 1", "epsilon", lambda p: np.ones(())
+        )
         if self.setting is RateSetting.LOCAL_USER_SMALL_N:
-            return (low, Condition("small n, as we understand it",
-                                   r"n \le e^{S\varepsilon^2}/(S\varepsilon^2)", "n", _largest_n))
+            return (
+                low,
+                Condition(
+                    "small n, as we understand it",
+                    r"n \le e^{S\varepsilon^2}/(S\varepsilon^2)",
+                    "n",
+                    _largest_n,
+                ),
+            )
         if self.setting is RateSetting.LOCAL_USER_LARGE_N:
-            return (low, Condition("large n, as we understand it", r"S\varepsilon^2 \le "
-                                                                    "-W_{-1}(-1/n)",
-                                   "epsilon", lambda p: np.asarray(
-                                       np.sqrt(largest_exponent(p["n"]) / p["S"]))))
+            return (
+                low,
+                Condition(
+                    "large n, as we understand it",
+                    r"S\varepsilon^2 \le "
+                    "-W_{-1}(-1/n)",
+                    "epsilon",
+                    lambda p: np.asarray(np.sqrt(largest_exponent(p["n"]) / p["S"])),
+                ),
+            )
         return (low,)
 
 

@@ -51,25 +51,39 @@ class WaveletRate(Rate):
     label = "Regression curve by wavelets"
     order = 30
     tasks = frozenset({WAVELET_REGRESSION.key})
-    reference = ("Cai, Chakraborty and Vuursteen (2024), arXiv 2406.06755, Theorem 2.1, "
-                 "Corollaries 1 and 2")
+    reference = (
+        "Cai, Chakraborty and Vuursteen (2024), arXiv 2406.06755, Theorem 2.1, Corollaries 1 and 2"
+    )
     symbols = (N, S, EPSILON, DELTA)
     capped = True
 
-    error: str = param("global", "Error", "Global: the squared error of the whole curve. "
-                       "Pointwise: of its value at one point.", choices=("global", "pointwise"))
-    smoothness: float = param(1.0, "Smoothness", "How smooth the curve is.", low=0.51, high=10.0,
-                              symbol="α")
+    error: str = param(
+        "global",
+        "Error",
+        "Global: the squared error of the whole curve. Pointwise: of its value at one point.",
+        choices=("global", "pointwise"),
+    )
+    smoothness: float = param(
+        1.0, "Smoothness", "How smooth the curve is.", low=0.51, high=10.0, symbol="α"
+    )
     integrability: float | None = param(
-        None, "Evenness of the smoothness", "How evenly the curve is smooth: the Besov index p. "
-        "Empty: ∞, equally smooth everywhere.", low=2.0, high=1e6, symbol="p",
-        when={"error=pointwise": 4.0})
+        None,
+        "Evenness of the smoothness",
+        "How evenly the curve is smooth: the Besov index p. Empty: ∞, equally smooth everywhere.",
+        low=2.0,
+        high=1e6,
+        symbol="p",
+        when={"error=pointwise": 4.0},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.smoothness - self._lost <= 0.5:
-            raise InputError(f"α − 1/p must exceed 1/2; got {self.smoothness - self._lost:g}.",
-                             field="smoothness", hint="Choose a larger α or p.")
+            raise InputError(
+                f"α − 1/p must exceed 1/2; got {self.smoothness - self._lost:g}.",
+                field="smoothness",
+                hint="Choose a larger α or p.",
+            )
 
     @property
     def _lost(self) -> float:
@@ -83,29 +97,58 @@ class WaveletRate(Rate):
     @property
     def terms(self) -> tuple[Term, ...]:
         g = Exponent(self.gamma, r"\alpha" if self.error == "global" else r"\nu")
-        return (Term(READINGS, (sites * n) ** (-(2 * g) / (2 * g + 1))),
-                Term(PRIVACY, _INFORMATION ** (-(2 * g) / (2 * g + 2)), is_private=True))
+        return (
+            Term(READINGS, (sites * n) ** (-(2 * g) / (2 * g + 1))),
+            Term(PRIVACY, _INFORMATION ** (-(2 * g) / (2 * g + 2)), is_private=True),
+        )
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
         """Elbow 1: privacy starts to cost. Elbow 2: the privacy term reaches one, the cap."""
         readings, private = self.terms
         sign = r"\alpha" if self.error == "global" else r"\nu"
-        return (border("elbow 1", "epsilon", private, readings,
-                       rf"\varepsilon = n^{{-1/2}}(Sn)^{{1/(4{sign}+2)}}"),
-                border("elbow 2", "epsilon", Term(NOTHING, constant(1.0)), private,
-                       r"\varepsilon = n^{-1}S^{-1/2}"))
+        return (
+            border(
+                "elbow 1",
+                "epsilon",
+                private,
+                readings,
+                rf"\varepsilon = n^{{-1/2}}(Sn)^{{1/(4{sign}+2)}}",
+            ),
+            border(
+                "elbow 2",
+                "epsilon",
+                Term(NOTHING, constant(1.0)),
+                private,
+                r"\varepsilon = n^{-1}S^{-1/2}",
+            ),
+        )
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """Any power just above one of the first limit is asked for; the power one is checked."""
-        bounded = Condition("both corollaries", r"\varepsilon \le 1", "epsilon",
-                            lambda p: np.ones_like(p["epsilon"], dtype=float))
+        bounded = Condition(
+            "both corollaries",
+            r"\varepsilon \le 1",
+            "epsilon",
+            lambda p: np.ones_like(p["epsilon"], dtype=float),
+        )
         if self.error == "global":
-            return (Condition("Corollary 1", r"\delta < \varepsilon^2/\sqrt{S}", "delta",
-                              lambda p: p["epsilon"] ** 2 / np.sqrt(p["S"])), bounded)
-        return (Condition("Corollary 2", r"\delta \ll 1/(Sn)", "delta",
-                          lambda p: 1 / (p["S"] * p["n"])), bounded)
+            return (
+                Condition(
+                    "Corollary 1",
+                    r"\delta < \varepsilon^2/\sqrt{S}",
+                    "delta",
+                    lambda p: p["epsilon"] ** 2 / np.sqrt(p["S"]),
+                ),
+                bounded,
+            )
+        return (
+            Condition(
+                "Corollary 2", r"\delta \ll 1/(Sn)", "delta", lambda p: 1 / (p["S"] * p["n"])
+            ),
+            bounded,
+        )
 
     def cost_of_privacy(self, **point: float | Array) -> Array:
         """How many times larger the error is than without privacy; one above elbow 1.
@@ -120,7 +163,8 @@ class WaveletRate(Rate):
     def tuning(self, **point: float | Array) -> dict[str, Array]:
         """D, and the level L = ⌈log₂ D⌉; where D ≤ 1 the best estimate is zero."""
         p, g = self.at(**point), self.gamma
-        resolution = np.minimum(((sites * n) ** (1 / (2 * g + 1))).at(p),
-                                (_INFORMATION ** (1 / (2 * g + 2))).at(p))
+        resolution = np.minimum(
+            ((sites * n) ** (1 / (2 * g + 1))).at(p), (_INFORMATION ** (1 / (2 * g + 2))).at(p)
+        )
         level = np.ceil(np.log2(np.maximum(resolution, 1.0)) - _TIE)  # D = 32 has the level 5
         return {"resolution": resolution, "level": level}

@@ -75,8 +75,12 @@ def loss_of_rounds(rounds: Sequence[Loss], whole: Loss) -> Loss:
 
 def round_loss(noises: Iterable[HardenedNoise]) -> Loss:
     """Compute what the messages of one round cost the people of their site."""
-    return Loss.sum(Loss.of(Budget(noise.cost)) if noise.is_pure else
-                    Loss(0, 0, math.ceil(Fraction(noise.mu) ** 2 * FINE)) for noise in noises)
+    return Loss.sum(
+        Loss.of(Budget(noise.cost))
+        if noise.is_pure
+        else Loss(0, 0, math.ceil(Fraction(noise.mu) ** 2 * FINE))
+        for noise in noises
+    )
 
 
 @dataclass
@@ -168,14 +172,23 @@ class Books:
 
     def drawn_rounds(self, number: int) -> set[int]:
         """Rounds of which a message was drawn."""
-        return {part["round"] for part in self.parts.get(number, {}).values()
-                if part.get("round") is not None}
+        return {
+            part["round"]
+            for part in self.parts.get(number, {}).values()
+            if part.get("round") is not None
+        }
 
     def entry(self, number: int) -> Entry:
         """A release as it is shown."""
         entry = self.releases[number]
-        return Entry(entry["at"], entry["name"], entry["what"], self.loss(number).budget,
-                     self.state(number), entry["id"])
+        return Entry(
+            entry["at"],
+            entry["name"],
+            entry["what"],
+            self.loss(number).budget,
+            self.state(number),
+            entry["id"],
+        )
 
     def all_sets(self) -> list[str]:
         """Digests of all distinct sets, in the order of the log."""

@@ -14,16 +14,19 @@ from engine.release.uncertainty import STAIRCASE
 
 def headline(release: Published) -> str:
     """The first line of whatever shows the release."""
-    return sentences.headline(release.uncertainty, release.facts, release.cost.budget,
-                              release.sizes.n_curves)
+    return sentences.headline(
+        release.uncertainty, release.facts, release.cost.budget, release.sizes.n_curves
+    )
 
 
 def explained(release: Published) -> list[str]:
     """What the band of a release means, and what was forecast of its error."""
     is_over_time = len(release.x) > 1 and not (
-        isinstance(release.facts, EventFacts) or release.facts.covariates)
-    forecast = [] if release.forecast is None else [
-        sentences.forecast(release.forecast, is_over_time)]
+        isinstance(release.facts, EventFacts) or release.facts.covariates
+    )
+    forecast = (
+        [] if release.forecast is None else [sentences.forecast(release.forecast, is_over_time)]
+    )
     return [*sentences.band_explained(release.uncertainty, release.facts), *forecast]
 
 
@@ -59,8 +62,11 @@ def columns(release: Published) -> dict[str, Array]:
 def band_name(release: Published) -> str:
     """Level and kind: 95 % simultaneous confidence band."""
     band = release.uncertainty.band
-    return "confidence band" if band is None else (
-        f"{percent(band.level)} {band.kind} confidence band")
+    return (
+        "confidence band"
+        if band is None
+        else (f"{percent(band.level)} {band.kind} confidence band")
+    )
 
 
 def alt(release: Published) -> str:
@@ -69,18 +75,25 @@ def alt(release: Published) -> str:
     if not release.axis:
         return f"{release.value}: {number(float(values[0]), 4)}."
     over = f"{release.axis} and {release.axis}" if release.functions.is_surface else release.axis
-    return (f"{release.title}: {release.value} from {number(float(values.min()))} to "
-            f"{number(float(values.max()))} over {over}. {headline(release)}")
+    return (
+        f"{release.title}: {release.value} from {number(float(values.min()))} to "
+        f"{number(float(values.max()))} over {over}. {headline(release)}"
+    )
 
 
 def heading(release: Published) -> str:
     """What was released, of how many, at which budget: the title of picture and report."""
     about, facts = release.card["release"], release.facts
-    of = about["of"] if not facts.is_upload else uncapital(
-        release.value if isinstance(facts, EventFacts) else facts.value_name)
+    of = (
+        about["of"]
+        if not facts.is_upload
+        else uncapital(release.value if isinstance(facts, EventFacts) else facts.value_name)
+    )
     group = f" ({facts.group.name})" if facts.group is not None else ""
-    return (f"{about['what']} of {whole(release.sizes.n_curves)} {facts.people}{group}: {of}, "
-            f"ε = {release.cost.budget.epsilon:g}")
+    return (
+        f"{about['what']} of {whole(release.sizes.n_curves)} {facts.people}{group}: {of}, "
+        f"ε = {release.cost.budget.epsilon:g}"
+    )
 
 
 def is_staircase(release: Published) -> bool:

@@ -127,19 +127,30 @@ class ReleaseCost:
         for (server, key), measurement in self.messages.items():
             for line in self.steps[key].charged_to:
                 noised.setdefault((server, line), []).append(measurement)
-        is_gaussian = {server: all(line.mu is not None for line in lines)
-                       for server, lines in accounting.by_server(self.spends).items()}
-        return tuple(self._charged(line, is_gaussian[line.server], [
-            *noised.get((line.server, line.step.key), ()),
-            *noised.get((transcript.CENTRE, line.step.key), ())]) for line in self.spends)
+        is_gaussian = {
+            server: all(line.mu is not None for line in lines)
+            for server, lines in accounting.by_server(self.spends).items()
+        }
+        return tuple(
+            self._charged(
+                line,
+                is_gaussian[line.server],
+                [
+                    *noised.get((line.server, line.step.key), ()),
+                    *noised.get((transcript.CENTRE, line.step.key), ()),
+                ],
+            )
+            for line in self.spends
+        )
 
     @property
     def rho(self) -> float:
         """ρ of zCDP by OpenDP's maps, of the server whose people it costs most."""
         return max(map(accounting.total_rho, accounting.by_server(self.certified_spends).values()))
 
-    def _charged(self, line: Spend, all_gaussian: bool,
-                 measurements: Sequence[HardenedNoise]) -> Spend:
+    def _charged(
+        self, line: Spend, all_gaussian: bool, measurements: Sequence[HardenedNoise]
+    ) -> Spend:
         """ρ of zCDP for Gaussian noise, ε for Laplace noise; the dearest of alike messages.
 
         μ, too, where all noise of the server is Gaussian. The law is left out, because it is not
@@ -147,14 +158,18 @@ class ReleaseCost:
         """
         cost = max(measurement.cost for measurement in measurements)
         is_gaussian = line.mu is not None
-        of_counts = self.shares is None and all(isinstance(measurement, CountNoise)
-                                                for measurement in measurements)
+        of_counts = self.shares is None and all(
+            isinstance(measurement, CountNoise) for measurement in measurements
+        )
         certified = self.costs[line.server if self.is_by_site else 0].certified
-        return replace(line, mu=max(measurement.mu for measurement in measurements) if all_gaussian
-                       else None,
-                       rho=cost if is_gaussian else None,
-                       epsilon=None if is_gaussian else cost, budget=certified,
-                       noise=line.noise if of_counts else NoiseLaw.UNSTATED)
+        return replace(
+            line,
+            mu=max(measurement.mu for measurement in measurements) if all_gaussian else None,
+            rho=cost if is_gaussian else None,
+            epsilon=None if is_gaussian else cost,
+            budget=certified,
+            noise=line.noise if of_counts else NoiseLaw.UNSTATED,
+        )
 
     @property
     def numbers(self) -> int:
@@ -165,8 +180,9 @@ class ReleaseCost:
 # -- before any observation is looked at ----------------------------------------------------------
 
 
-def release_cost(data: Data, mechanism: Mechanism, budget: Budget, shares: Shares | None = None
-                 ) -> ReleaseCost:
+def release_cost(
+    data: Data, mechanism: Mechanism, budget: Budget, shares: Shares | None = None
+) -> ReleaseCost:
     """What publishing these data by this mechanism would cost; only their sizes are looked at.
 
     Parameters
@@ -195,8 +211,9 @@ def release_cost(data: Data, mechanism: Mechanism, budget: Budget, shares: Share
     return _cost_within(data, mechanism, (budget,), shares)
 
 
-def release_cost_by_site(data: Data, mechanism: Mechanism, budgets: Sequence[Budget]
-                         ) -> ReleaseCost:
+def release_cost_by_site(
+    data: Data, mechanism: Mechanism, budgets: Sequence[Budget]
+) -> ReleaseCost:
     """What publishing would cost where every site has a budget of its own; see `release_cost`.
 
     Parameters
@@ -222,8 +239,9 @@ def release_cost_by_site(data: Data, mechanism: Mechanism, budgets: Sequence[Bud
     return _cost_within(data, mechanism, tuple(budgets))
 
 
-def _cost_within(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...],
-                 shares: Shares | None = None) -> ReleaseCost:
+def _cost_within(
+    data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...], shares: Shares | None = None
+) -> ReleaseCost:
     """The cost at one budget for all sites, or one for each."""
     budgets = tuple(map(mechanism.suited, budgets))
     _check_mechanism(data, mechanism, budgets)
@@ -233,8 +251,11 @@ def _cost_within(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...],
         if all(cost.certified.epsilon <= cost.requested.epsilon for cost in rehearsed.costs):
             return rehearsed
         inner = tuple(_reduced(cost, n_tried) for cost in rehearsed.costs)
-    raise InputError("No noise was found that keeps this budget.", field="epsilon",
-                     hint="Choose another ε or another method.")
+    raise InputError(
+        "No noise was found that keeps this budget.",
+        field="epsilon",
+        hint="Choose another ε or another method.",
+    )
 
 
 def _reduced(cost: SiteCost, n_tried: int) -> Budget:
@@ -250,9 +271,12 @@ def _reduced(cost: SiteCost, n_tried: int) -> Budget:
 def _check_people(data: Data) -> None:
     """Refuse the data of one person: replacing that person may change nothing of note."""
     if data.sizes.n_curves < _FEWEST_PEOPLE:
-        raise InputError(f"There is one {data.facts.person} alone: whatever hides what a single "
-                         f"{data.facts.person} adds hides all there is, and noise would be left.",
-                         field="people", hint="Publish about more of them.")
+        raise InputError(
+            f"There is one {data.facts.person} alone: whatever hides what a single "
+            f"{data.facts.person} adds hides all there is, and noise would be left.",
+            field="people",
+            hint="Publish about more of them.",
+        )
 
 
 def check_finite(budget: Budget) -> None:
@@ -270,8 +294,11 @@ def check_finite(budget: Budget) -> None:
 def _check_budget(budget: Budget, n: int) -> None:
     check_finite(budget)
     if budget.delta >= 1 / n:
-        raise InputError(f"δ must be below 1/n = {1 / n:.3g}; got {budget.delta:g}.", field="delta",
-                         hint=f"The default is {usual_delta(n):.2g}.")
+        raise InputError(
+            f"δ must be below 1/n = {1 / n:.3g}; got {budget.delta:g}.",
+            field="delta",
+            hint=f"The default is {usual_delta(n):.2g}.",
+        )
 
 
 def _check_mechanism(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...]) -> None:
@@ -291,8 +318,11 @@ def check_published(mechanism: Mechanism) -> None:
         If it estimates neither functions nor average numbers.
     """
     if not mechanism.served & {*PUBLISHED}:
-        raise InputError("Only functions and average numbers are published.",
-                         field="mechanism", hint="Choose an average, a density or coefficients.")
+        raise InputError(
+            "Only functions and average numbers are published.",
+            field="mechanism",
+            hint="Choose an average, a density or coefficients.",
+        )
 
 
 def _check_private_counts(data: Data, mechanism: Mechanism) -> None:
@@ -304,9 +334,12 @@ def _check_private_counts(data: Data, mechanism: Mechanism) -> None:
     if not data.facts.observations_per_curve:
         return
     if not mechanism.validated(data.stand_in()).facts.observations_per_curve:
-        raise InputError(f"{mechanism.label} cannot be published for these curves: its noise "
-                         "depends on how many observations single curves have, which is private.",
-                         field="mechanism", hint="Choose another method.")
+        raise InputError(
+            f"{mechanism.label} cannot be published for these curves: its noise "
+            "depends on how many observations single curves have, which is private.",
+            field="mechanism",
+            hint="Choose another method.",
+        )
 
 
 def _check_promise(estimate: Estimate, budgets: tuple[Budget, ...]) -> None:
@@ -314,12 +347,15 @@ def _check_promise(estimate: Estimate, budgets: tuple[Budget, ...]) -> None:
     spends, budget = estimate.spends[0], max(budgets, key=lambda budget: budget.epsilon)
     if not accounting.keeps_promise(spends):
         proved_epsilon = max(proved.epsilon for proved in accounting.guarantees(spends))
-        raise InputError(spending.broken_promise(budget, proved_epsilon).replace("**", ""),
-                         field="mechanism")
+        raise InputError(
+            spending.broken_promise(budget, proved_epsilon).replace("**", ""), field="mechanism"
+        )
     if all(accounting.total_rho(lines) == 0 for lines in accounting.by_server(spends).values()):
-        raise InputError("Nothing would be published: too few people for this ε.",
-                         field="epsilon",
-                         hint="Ask more people, raise ε, or choose another method.")
+        raise InputError(
+            "Nothing would be published: too few people for this ε.",
+            field="epsilon",
+            hint="Ask more people, raise ε, or choose another method.",
+        )
 
 
 def _guess_by_rho(budget: Budget) -> Budget:
@@ -356,8 +392,9 @@ class _Rehearsal:
             self._note(transcript.CENTRE, step, parts.used.shape[-1], parts.used)
         return parts.used
 
-    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int,
-                scales: Scales) -> None:
+    def weighed(
+        self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int, scales: Scales
+    ) -> None:
         """Refuse what draws its noise among choices: there is no hardened noise for it."""
         raise unhardened(step)
 
@@ -374,8 +411,11 @@ _OTHERWISE = Step("something else than was quoted")
 
 def unhardened(step: Step) -> InputError:
     """The error where something is not sent as it was rehearsed."""
-    return InputError(f"“{step.label}” is sent in a way for which there is no hardened noise.",
-                      field="mechanism", hint="It can be looked at, not published.")
+    return InputError(
+        f"“{step.label}” is sent in a way for which there is no hardened noise.",
+        field="mechanism",
+        hint="It can be looked at, not published.",
+    )
 
 
 def _run(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...], listener: Any) -> Estimate:
@@ -385,8 +425,13 @@ def _run(data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...], listener
         return mechanism.release(cast(Any, data), budgets, generator)
 
 
-def _rehearsed(stand_in: Data, mechanism: Mechanism, requested: tuple[Budget, ...],
-               inner: tuple[Budget, ...], shares: Shares | None) -> ReleaseCost:
+def _rehearsed(
+    stand_in: Data,
+    mechanism: Mechanism,
+    requested: tuple[Budget, ...],
+    inner: tuple[Budget, ...],
+    shares: Shares | None,
+) -> ReleaseCost:
     listener = _Rehearsal(by_site=len(requested) > 1)
     estimate = _run(stand_in, mechanism, inner, listener)
     _check_promise(estimate, requested)
@@ -402,16 +447,23 @@ def _rehearsed(stand_in: Data, mechanism: Mechanism, requested: tuple[Budget, ..
         costs.append(_as_asked(SiteCost(requested[index], certified, by_rho, inner[index])))
     if set(messages) != set(listener.messages):
         raise unhardened(_UNLISTED)
-    return ReleaseCost(tuple(costs) if is_by_site else (_of_all(costs),),
-                       accounting.least_guarantee(spends), spends, messages,
-                       {key: exact for key, (_, exact) in listener.messages.items()},
-                       listener.steps, shares)
+    return ReleaseCost(
+        tuple(costs) if is_by_site else (_of_all(costs),),
+        accounting.least_guarantee(spends),
+        spends,
+        messages,
+        {key: exact for key, (_, exact) in listener.messages.items()},
+        listener.steps,
+        shares,
+    )
 
 
 def _of_all(costs: Sequence[SiteCost]) -> SiteCost:
     """What holds for the people of all sites, where all have one budget."""
-    certified, by_rho = (Budget.covering_all(getattr(cost, part) for cost in costs)
-                         for part in ("certified", "by_rho"))
+    certified, by_rho = (
+        Budget.covering_all(getattr(cost, part) for cost in costs)
+        for part in ("certified", "by_rho")
+    )
     return replace(costs[0], certified=certified, by_rho=by_rho)
 
 
@@ -422,8 +474,9 @@ def _as_asked(cost: SiteCost) -> SiteCost:
     return cost
 
 
-def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
-             ) -> dict[Key, HardenedNoise]:
+def _matched(
+    server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
+) -> dict[Key, HardenedNoise]:
     """The noise of each message of one server, from the one line of the ledger it is charged to.
 
     Each line must state as many messages as were sent.
@@ -455,8 +508,9 @@ def _hardened_noise(line: Spend, size: int) -> HardenedNoise:
     return LatticeNoise(NoiseLaw.LAPLACE, line.epsilon, size)
 
 
-def _charge(lines: Sequence[Spend], messages: Sequence[HardenedNoise], delta: float
-            ) -> tuple[Budget, Budget]:
+def _charge(
+    lines: Sequence[Spend], messages: Sequence[HardenedNoise], delta: float
+) -> tuple[Budget, Budget]:
     """What one server's messages are proved to cost its people, and what OpenDP's maps say alone.
 
     Messages about different people cost as much as the dearest of them; sums are rounded up. The
@@ -481,8 +535,12 @@ def _by_maps(messages: Sequence[HardenedNoise], delta: float) -> Budget:
     costs = [measurement.cost for measurement in messages]
     if all(measurement.is_pure for measurement in messages):
         return Budget(accounting.sum_up(costs))
-    rho = accounting.sum_up([cost**2 / 2 * (1 + 1e-15) if measurement.is_pure else cost
-                  for cost, measurement in zip(costs, messages, strict=True)])
+    rho = accounting.sum_up(
+        [
+            cost**2 / 2 * (1 + 1e-15) if measurement.is_pure else cost
+            for cost, measurement in zip(costs, messages, strict=True)
+        ]
+    )
     return Budget(accounting.epsilon_of_rho(rho, delta), delta)
 
 
@@ -532,8 +590,9 @@ class _PreparedTranscript:
             self.lattice[sender, step.key] = multiples[part].copy()
         return np.asarray(multiples * units)
 
-    def weighed(self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int,
-                scales: Scales) -> None:
+    def weighed(
+        self, server: int, step: Step, values: Array, law: SelectionLaw, n_kept: int, scales: Scales
+    ) -> None:
         """Refuse what draws its noise among choices, as in the rehearsal."""
         raise unhardened(step)
 
@@ -544,8 +603,9 @@ class _PreparedTranscript:
         return self._cost.messages[key]
 
 
-def hardened(data: Data, mechanism: Mechanism, cost: ReleaseCost
-             ) -> tuple[Estimate, dict[Key, Array]]:
+def hardened(
+    data: Data, mechanism: Mechanism, cost: ReleaseCost
+) -> tuple[Estimate, dict[Key, Array]]:
     """Run the mechanism on the data with the noise of a release cost.
 
     Parameters
@@ -573,11 +633,13 @@ def hardened(data: Data, mechanism: Mechanism, cost: ReleaseCost
     def drawn_now(key: Key, measured: HardenedNoise, values: Array) -> Array:
         messages[key] = measured(values)
         return messages[key]
+
     return answered(data, mechanism, cost, drawn_now), messages
 
 
-def replayed(stand_in: Data, mechanism: Mechanism, cost: ReleaseCost, stored: Mapping[Key, Array]
-             ) -> Estimate:
+def replayed(
+    stand_in: Data, mechanism: Mechanism, cost: ReleaseCost, stored: Mapping[Key, Array]
+) -> Estimate:
     """The estimate from messages that were noised before; no data are needed.
 
     Parameters
@@ -594,11 +656,13 @@ def replayed(stand_in: Data, mechanism: Mechanism, cost: ReleaseCost, stored: Ma
     InputError
         If they are not the messages of this release.
     """
+
     def as_stored(key: Key, measured: HardenedNoise, values: Array) -> Array:
         message = stored.get(key)
         if message is None or message.shape != values.shape:
             raise unhardened(cost.steps[key[1]])
         return message
+
     return answered(stand_in, mechanism, cost, as_stored)
 
 
@@ -641,27 +705,38 @@ def publishable_data(source: Source[Data]) -> Data:
     """
     facts = source.facts
     if source.is_random or facts.kind not in (DataKind.PUBLIC, DataKind.UPLOAD):
-        raise InputError("Curves made by the computer are nobody’s: there is nothing to publish.",
-                         field="source", hint="Choose public data, or use your own curves.")
+        raise InputError(
+            "Curves made by the computer are nobody’s: there is nothing to publish.",
+            field="source",
+            hint="Choose public data, or use your own curves.",
+        )
     if not facts.origin.strip():
-        raise InputError("Say where the bounds come from.", field="origin",
-                         hint="A growth chart, a manual or a law; never these curves.")
+        raise InputError(
+            "Say where the bounds come from.",
+            field="origin",
+            hint="A growth chart, a manual or a law; never these curves.",
+        )
     if isinstance(source, UploadedData):
         _check_reading(source.reading)
     data: Data = source.draw(1, generator(0, DATA_STREAM, 0))
     if facts.is_upload and data.public.lengths:
-        raise InputError("State how many observations each curve was planned to have.",
-                         field="observations_per_curve",
-                         hint="How many single curves have is private.")
+        raise InputError(
+            "State how many observations each curve was planned to have.",
+            field="observations_per_curve",
+            hint="How many single curves have is private.",
+        )
     return data
 
 
 def _check_reading(reading: Reading | None) -> None:
     """Refuse data whose file was read for looking: one person's cells may have decided how."""
     if reading is None:
-        raise InputError("Nobody has stated how this file is read.", field="reading",
-                         hint="Confirm on Publish how it is read, or state the “reading”: "
-                         "“python -m engine propose FILE” writes what is likely, to be checked.")
+        raise InputError(
+            "Nobody has stated how this file is read.",
+            field="reading",
+            hint="Confirm on Publish how it is read, or state the “reading”: "
+            "“python -m engine propose FILE” writes what is likely, to be checked.",
+        )
     reading.complete()
 
 

@@ -65,12 +65,18 @@ def _members(name: str, content: bytes) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             listed = [each for each in packed.infolist() if not each.is_dir()]
             if len(listed) > _MAX_FILES or sum(each.file_size for each in listed) > MAX_BYTES:
-                raise InputError(f"“{brief(name)}” holds more than the files of a release.",
-                                 field="files", hint="Choose the .zip that Publish wrote.")
+                raise InputError(
+                    f"“{brief(name)}” holds more than the files of a release.",
+                    field="files",
+                    hint="Choose the .zip that Publish wrote.",
+                )
             return {each.filename: packed.read(each)[:MAX_BYTES] for each in listed}
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError) as problem:
-        raise InputError(f"“{brief(name)}” cannot be opened.", field="files",
-                         hint="Choose the .zip that Publish wrote, or its files.") from problem
+        raise InputError(
+            f"“{brief(name)}” cannot be opened.",
+            field="files",
+            hint="Choose the .zip that Publish wrote, or its files.",
+        ) from problem
 
 
 def check(files: Mapping[str, bytes], book: Ledger | None) -> list[Finding]:
@@ -89,24 +95,36 @@ def check(files: Mapping[str, bytes], book: Ledger | None) -> list[Finding]:
         If there is no guarantee card among them, or it is none.
     """
     if CARD not in files:
-        raise InputError(f"There is no {CARD} among these files.", field="files",
-                         hint="It is the guarantee card of a release; the .zip holds it.")
+        raise InputError(
+            f"There is no {CARD} among these files.",
+            field="files",
+            hint="It is the guarantee card of a release; the .zip holds it.",
+        )
     card = entrance.json_of(files[CARD].decode("utf-8", "replace"), "a guarantee card")
     if not isinstance(card, Mapping) or card.get("kind") != "differential privacy guarantee":
-        raise InputError("This is no guarantee card.", field="files",
-                         hint="It is the file guarantee.json of a release.")
+        raise InputError(
+            "This is no guarantee card.",
+            field="files",
+            hint="It is the file guarantee.json of a release.",
+        )
     try:
         return [*_of_ledger(files, card, book), *_of_card(card), *_of_table(files, card)]
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
-        return [Finding(False, "The guarantee card lacks what every card has: it was changed, or "
-                        f"is of another program ({type(problem).__name__}).")]
+        return [
+            Finding(
+                False,
+                "The guarantee card lacks what every card has: it was changed, or "
+                f"is of another program ({type(problem).__name__}).",
+            )
+        ]
 
 
 # -- against the ledger -------------------------------------------------------------------------
 
 
-def _of_ledger(files: Mapping[str, bytes], card: Mapping[str, Any], book: Ledger | None
-               ) -> Iterator[Finding]:
+def _of_ledger(
+    files: Mapping[str, bytes], card: Mapping[str, Any], book: Ledger | None
+) -> Iterator[Finding]:
     """Whether the ledger of this machine makes the same bytes again."""
     release_id = str(card["release"]["id"])
     try:
@@ -117,19 +135,31 @@ def _of_ledger(files: Mapping[str, bytes], card: Mapping[str, Any], book: Ledger
     else:
         reason = "No ledger was looked at."
     if made is None:
-        yield Finding(None, "Whether it was really released is not known here, as the ledger of "
-                      f"this machine does not make it again. {reason}")
+        yield Finding(
+            None,
+            "Whether it was really released is not known here, as the ledger of "
+            f"this machine does not make it again. {reason}",
+        )
         return
     versions = json.loads(made[CARD]).get("versions") == card.get("versions")
     for name in sorted({*files} & {*made}):
         if files[name] == made[name]:
-            yield Finding(True, f"{name} is, byte for byte, what the ledger of this machine makes "
-                          "again.")
+            yield Finding(
+                True, f"{name} is, byte for byte, what the ledger of this machine makes again."
+            )
         else:
-            other = "" if versions else (" It was written by another version of the program, which "
-                                         "may have worded it differently.")
-            yield Finding(False if versions else None, f"{name} differs from what the ledger of "
-                          f"this machine makes again.{other}")
+            other = (
+                ""
+                if versions
+                else (
+                    " It was written by another version of the program, which "
+                    "may have worded it differently."
+                )
+            )
+            yield Finding(
+                False if versions else None,
+                f"{name} differs from what the ledger of this machine makes again.{other}",
+            )
     if unknown := sorted({*files} - {*made}):
         yield Finding(None, f"Not a file of this release: {', '.join(map(brief, unknown))}.")
 
@@ -139,8 +169,9 @@ def _of_ledger(files: Mapping[str, bytes], card: Mapping[str, Any], book: Ledger
 
 def _of_card(card: Mapping[str, Any]) -> Iterator[Finding]:
     """Whether the numbers of a card fit together."""
-    stated, ideal = (Budget(card[name]["epsilon"], card[name]["delta"])
-                     for name in ("guarantee", "ideal"))
+    stated, ideal = (
+        Budget(card[name]["epsilon"], card[name]["delta"]) for name in ("guarantee", "ideal")
+    )
     accounting = card["accounting"]
     costs = [message.get("rho", 0.0) for message in accounting["messages"]]
     by_sender: dict[str, float] = {}
@@ -149,13 +180,19 @@ def _of_card(card: Mapping[str, Any]) -> Iterator[Finding]:
     if accounting.get("rho") and any(costs) and "relied_on" not in card:
         shared = by_sender.pop("centre", 0.0)  # what the centre sends is about everybody
         total = max(by_sender.values(), default=0.0) + shared
-        yield Finding(abs(total - accounting["rho"]) <= _SAME * accounting["rho"],
-                      "The costs of its messages add up to the cost that is stated.")
-    yield Finding(ideal.epsilon <= stated.epsilon * (1 + _SAME),
-                  "The certified ε is no smaller than that of ideal noise of the same size.")
+        yield Finding(
+            abs(total - accounting["rho"]) <= _SAME * accounting["rho"],
+            "The costs of its messages add up to the cost that is stated.",
+        )
+    yield Finding(
+        ideal.epsilon <= stated.epsilon * (1 + _SAME),
+        "The certified ε is no smaller than that of ideal noise of the same size.",
+    )
     right = float(card["odds"]["right_guess_at_most"])
-    yield Finding(0.5 <= right <= risk.odds(None, stated).right * (1 + _SAME),
-                  "The attacker’s accuracy is one that the stated ε and δ allow.")
+    yield Finding(
+        0.5 <= right <= risk.odds(None, stated).right * (1 + _SAME),
+        "The attacker’s accuracy is one that the stated ε and δ allow.",
+    )
 
 
 def _of_table(files: Mapping[str, bytes], card: Mapping[str, Any]) -> Iterator[Finding]:
@@ -163,32 +200,55 @@ def _of_table(files: Mapping[str, bytes], card: Mapping[str, Any]) -> Iterator[F
     if TABLE not in files:
         return
     text = files[TABLE].decode("utf-8", "replace")
-    yield Finding(f"id {card['release']['id']}" in text.partition("\n")[0],
-                  f"{TABLE} and the card have one id.")
+    yield Finding(
+        f"id {card['release']['id']}" in text.partition("\n")[0],
+        f"{TABLE} and the card have one id.",
+    )
     if "answers" not in card or card["accuracy"]["band"] is None:
         return
     if "unseen" in card["answers"] and card["answers"]["unseen"]:
-        yield Finding(None, f"The band in {TABLE} was drawn by another version of the program, "
-                      "which counted what few common times do not show in another way.")
+        yield Finding(
+            None,
+            f"The band in {TABLE} was drawn by another version of the program, "
+            "which counted what few common times do not show in another way.",
+        )
         return
-    rows = np.array([row for row in csv.reader(
-        line for line in text.splitlines() if not line.startswith("#"))][1:], dtype=float)
+    rows = np.array(
+        [row for row in csv.reader(line for line in text.splitlines() if not line.startswith("#"))][
+            1:
+        ],
+        dtype=float,
+    )
     low, high = _ends(card)
     facts = card["answers"]["units"]
-    off = np.abs(rows[:, 2:4] - np.clip(np.column_stack([low, high]), facts["value_low"],
-                                        facts["value_high"])).max()
-    yield Finding(bool(off <= _DIGITS * (facts["value_high"] - facts["value_low"])),
-                  f"The band in {TABLE} is that of the coefficients in the card.")
+    off = np.abs(
+        rows[:, 2:4]
+        - np.clip(np.column_stack([low, high]), facts["value_low"], facts["value_high"])
+    ).max()
+    yield Finding(
+        bool(off <= _DIGITS * (facts["value_high"] - facts["value_low"])),
+        f"The band in {TABLE} is that of the coefficients in the card.",
+    )
 
 
 def _ends(card: Mapping[str, Any]) -> tuple[Array, Array]:
     """Lower and upper limits on the drawing grid, from the coefficients of a card."""
     curve = answers_card.read(card)
     centre = curve.centre[None, None, None]  # (budgets, repeats, draws, r), one of each
-    band = Band(centre, curve.covariance[None, None, None], card["accuracy"]["band"]["kind"],
-                wider=curve.wider)
+    band = Band(
+        centre,
+        curve.covariance[None, None, None],
+        card["accuracy"]["band"]["kind"],
+        wider=curve.wider,
+    )
     basis = BetweenTimes.of(curve.waves, curve.times) if curve.times else curve.waves
-    fit = Fit(basis=basis, basis_sizes=(curve.size,),
-              coefficients=centre, unprotected=centre[0], offset=curve.offset, band=band)
+    fit = Fit(
+        basis=basis,
+        basis_sizes=(curve.size,),
+        coefficients=centre,
+        unprotected=centre[0],
+        offset=curve.offset,
+        band=band,
+    )
     low, high = limits(Estimate.of(MEAN_FUNCTION.key, fit, ((),)), band)
     return low[0, 0, 0], high[0, 0, 0]

@@ -38,8 +38,9 @@ AT_RISK = "at_risk"  # the table of times and of numbers at risk then in each gr
 _FEWEST_PLACES = 2
 
 
-def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, cost: ReleaseCost,
-                    axes: Axes) -> ReleasedFunctions:
+def released_counts(
+    estimate: Estimate, mechanism: Mechanism, data: EventData, cost: ReleaseCost, axes: Axes
+) -> ReleasedFunctions:
     """The table of one release, and its curves with their bands as far as enough people are left.
 
     Parameters
@@ -55,24 +56,44 @@ def released_counts(estimate: Estimate, mechanism: Mechanism, data: EventData, c
     rows = np.atleast_2d(estimate.values(drawing_grid())[0, 0, 0])
     curves = curves_in(table, mechanism)
     count = _last_drawn(curves, x)
-    ranges = {name: curve.staircase(x[:count])
-              for name, curve in zip(names, curves, strict=bool(curves))}
+    ranges = {
+        name: curve.staircase(x[:count]) for name, curve in zip(names, curves, strict=bool(curves))
+    }
     findings = _findings(table, curves, names, data.facts, estimand.roc(table))
     band = None
     if ranges:
         half = float(np.mean([(high - low).mean() / 2 for low, high in ranges.values()]))
         band = ReleasedBand(STAIRCASE, 0, (float(x[0]), float(x[count - 1])), half)
-    uncertainty = Uncertainty(band, mechanism.feasibility(data.sizes, cost.inner_budgets),
-                              estimate.warnings, findings=tuple(findings))
-    counts = Table(f"counts of {data.sizes.n_curves} people with discrete Laplace noise of scale "
-                   f"2/ε on each; {budget_words(cost.certified)}, certified",
-                   count_columns(table, data.facts))
+    uncertainty = Uncertainty(
+        band,
+        mechanism.feasibility(data.sizes, cost.inner_budgets),
+        estimate.warnings,
+        findings=tuple(findings),
+    )
+    counts = Table(
+        f"counts of {data.sizes.n_curves} people with discrete Laplace noise of scale "
+        f"2/ε on each; {budget_words(cost.certified)}, certified",
+        count_columns(table, data.facts),
+    )
     at_risk = _at_risk(curves, data.facts)
     return ReleasedFunctions(
-        x=x[:count], columns={name: row[:count] for name, row in zip(names, rows, strict=True)},
-        ranges=ranges, uncertainty=uncertainty, tables={"counts": counts, **({AT_RISK: Table(
-            "numbers at risk, estimated from the noised counts in counts.csv", at_risk)}
-            if at_risk else {})})
+        x=x[:count],
+        columns={name: row[:count] for name, row in zip(names, rows, strict=True)},
+        ranges=ranges,
+        uncertainty=uncertainty,
+        tables={
+            "counts": counts,
+            **(
+                {
+                    AT_RISK: Table(
+                        "numbers at risk, estimated from the noised counts in counts.csv", at_risk
+                    )
+                }
+                if at_risk
+                else {}
+            ),
+        },
+    )
 
 
 def first_table(estimate: Estimate) -> CountTable:
@@ -92,14 +113,16 @@ def _at_risk(curves: Sequence[CountedCurve], facts: EventFacts) -> dict[str, lis
     if not counted:
         return {}
     groups = facts.groups or ("at risk",)
-    of_groups = counted[::max(1, len(counted) // len(groups))]  # all causes have the same people
+    of_groups = counted[:: max(1, len(counted) // len(groups))]  # all causes have the same people
     last = max(int(curve.drawn.sum()) for curve in of_groups)
-    table: dict[str, list[Any]] = {named(facts.time_name, facts.time_unit):
-                                   list(of_groups[0].edges[:last + 1])}
+    table: dict[str, list[Any]] = {
+        named(facts.time_name, facts.time_unit): list(of_groups[0].edges[: last + 1])
+    }
     for name, curve in zip(groups, of_groups, strict=False):
-        table[name] = [round(float(number)) for number in curve.at_risk[:last + 1]]
-        table[f"{name}, ± (95 %)"] = [round(float(width), 1)
-                                      for width in curve.at_risk_width[:last + 1]]
+        table[name] = [round(float(number)) for number in curve.at_risk[: last + 1]]
+        table[f"{name}, ± (95 %)"] = [
+            round(float(width), 1) for width in curve.at_risk_width[: last + 1]
+        ]
     return table
 
 
@@ -109,15 +132,23 @@ def _last_drawn(curves: Sequence[CountedCurve], x: Array) -> int:
     return max(_FEWEST_PLACES, int((x <= last * (1 + 1e-12)).sum()))
 
 
-def _findings(table: CountTable, curves: Sequence[CountedCurve], names: Sequence[str],
-              facts: EventFacts, roc: Roc | None) -> list[str]:
+def _findings(
+    table: CountTable,
+    curves: Sequence[CountedCurve],
+    names: Sequence[str],
+    facts: EventFacts,
+    roc: Roc | None,
+) -> list[str]:
     """What follows from the counts beside the curves, as sentences of the report."""
     if roc is not None:
-        return [f"Area under the ROC curve: {float(roc.area):.3f} ± {float(roc.half_width):.3f} "
-                f"(95 %). {order_in_bins(roc)}".rstrip()]
+        return [
+            f"Area under the ROC curve: {float(roc.area):.3f} ± {float(roc.half_width):.3f} "
+            f"(95 %). {order_in_bins(roc)}".rstrip()
+        ]
     sentences, unit, several = list[str](), facts.time_unit, len(names) > 1
-    sentences += filter(None, (too_few(curves, facts, ", by the noised counts"),
-                               censoring(curves, facts)))
+    sentences += filter(
+        None, (too_few(curves, facts, ", by the noised counts"), censoring(curves, facts))
+    )
     if any(len(curve.at_risk) for curve in curves):
         sentences.append(independence(curves, facts))
     for name, curve in zip(names, curves, strict=True):
@@ -126,8 +157,10 @@ def _findings(table: CountTable, curves: Sequence[CountedCurve], names: Sequence
             sentences.append(f"{name}: {text}" if several else text)
     if table.cells.n_groups > 1:
         test = log_rank(table)
-        sentences += [f"Log-rank test of the two groups: z = {float(test.statistic):.2f}, "
-                 f"p = {float(test.p_value):.3f}; {float(test.noise_share):.0%} of its variance "
-                 f"is noise. {allowed(test, facts)}".rstrip(),
-                 hazard_ratio(hazard_ratios(table), *facts.groups)]
+        sentences += [
+            f"Log-rank test of the two groups: z = {float(test.statistic):.2f}, "
+            f"p = {float(test.p_value):.3f}; {float(test.noise_share):.0%} of its variance "
+            f"is noise. {allowed(test, facts)}".rstrip(),
+            hazard_ratio(hazard_ratios(table), *facts.groups),
+        ]
     return sentences

@@ -30,6 +30,9 @@ def content_of(source: Source[Data]) -> bytes:
     """
     one_by_one = sorted(hashlib.sha256(record).digest() for record in source.contents())
     if not one_by_one:
-        raise InputError("There is no ledger of simulated data.", field="source",
-                         hint="Choose public data, or use your own.")
+        raise InputError(
+            "There is no ledger of simulated data.",
+            field="source",
+            hint="Choose public data, or use your own.",
+        )
     return hashlib.sha256(b"".join(one_by_one)).digest()

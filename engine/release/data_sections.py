@@ -29,8 +29,17 @@ from engine.uploads.source import UploadedData
 
 ENDS = ("value_low", "value_high", "time_low", "time_high")
 WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "curve")
-LOOKING = ("columns", "several", "day_first", "since", "from_first", "of_day", "elapsed", "events",
-           "groups")  # keys by which a file is proposed to be read, and not published
+LOOKING = (
+    "columns",
+    "several",
+    "day_first",
+    "since",
+    "from_first",
+    "of_day",
+    "elapsed",
+    "events",
+    "groups",
+)  # keys by which a file is proposed to be read, and not published
 _EVENT_WORDS = ("time_name", "time_unit", "person", "people")
 _EVENT_FACTS = ("time_low", "time_high", *_EVENT_WORDS, "origin", "time_step")
 _UNSTATED = PublicFacts()
@@ -85,8 +94,9 @@ class DataSection:
     keys: ClassVar[tuple[str, ...]]  # what can be said of such data, besides file and reading
     has_groups: ClassVar[bool] = False  # True where groups of a file can be published one by one
 
-    def upload(self, people: People, data: Mapping[str, Any], task: Task,
-               facts: PublicFacts | None = None) -> UploadedData[Data]:
+    def upload(
+        self, people: People, data: Mapping[str, Any], task: Task, facts: PublicFacts | None = None
+    ) -> UploadedData[Data]:
         """Return the data of people, with facts that hold in place of those in `data` if given.
 
         Raises
@@ -117,12 +127,14 @@ class CurveSection(DataSection):
     keys = ("facts",)
     has_groups = True
 
-    def upload(self, people: People, data: Mapping[str, Any], task: Task,
-               facts: PublicFacts | None = None) -> Upload:
+    def upload(
+        self, people: People, data: Mapping[str, Any], task: Task, facts: PublicFacts | None = None
+    ) -> Upload:
         curves = curves_of(people, single=task.data is DataType.READINGS)
         stated = facts or _curve_facts(data, task.data, curves.header_times)
-        check_named_units([(curves.time_column, stated.time_unit),
-                           (curves.value_column, stated.value_unit)])
+        check_named_units(
+            [(curves.time_column, stated.time_unit), (curves.value_column, stated.value_unit)]
+        )
         return Upload(curves=curves, declared=stated, reading=people.reading)
 
     def facts(self, data: Mapping[str, Any], reading: Reading, task: Task) -> PublicFacts:
@@ -139,13 +151,20 @@ class RecordSection(DataSection):
 
     keys = ("features", "facts")
 
-    def upload(self, people: People, data: Mapping[str, Any], task: Task,
-               facts: PublicFacts | None = None) -> UploadRows:
+    def upload(
+        self, people: People, data: Mapping[str, Any], task: Task, facts: PublicFacts | None = None
+    ) -> UploadRows:
         if "group" in people.reading.columns:
-            raise InputError(f"A {task.label.lower()} of each group is not published.",
-                             field="group", hint="Make a file of each group.")
-        return UploadRows(rows=rows_of(people), reading=people.reading, declared=facts or
-                          _record_facts(data, task, _response(people.reading, task)))
+            raise InputError(
+                f"A {task.label.lower()} of each group is not published.",
+                field="group",
+                hint="Make a file of each group.",
+            )
+        return UploadRows(
+            rows=rows_of(people),
+            reading=people.reading,
+            declared=facts or _record_facts(data, task, _response(people.reading, task)),
+        )
 
     def facts(self, data: Mapping[str, Any], reading: Reading, task: Task) -> PublicFacts:
         _refuse_groups(reading)
@@ -160,32 +179,49 @@ class EventSection(DataSection):
 
     keys = ("group_sizes", "edges", "facts")
 
-    def upload(self, people: People, data: Mapping[str, Any], task: Task,
-               facts: PublicFacts | None = None) -> UploadEvents:
+    def upload(
+        self, people: People, data: Mapping[str, Any], task: Task, facts: PublicFacts | None = None
+    ) -> UploadEvents:
         events = events_of(people, counted_for(task.key))
-        return UploadEvents(events=events, reading=people.reading, declared=(
-            facts if isinstance(facts, EventFacts) else _event_facts(data, people.reading, task)))
+        return UploadEvents(
+            events=events,
+            reading=people.reading,
+            declared=(
+                facts if isinstance(facts, EventFacts) else _event_facts(data, people.reading, task)
+            ),
+        )
 
     def facts(self, data: Mapping[str, Any], reading: Reading, task: Task) -> PublicFacts:
         return _event_facts(data, reading, task)
 
     def of_facts(self, facts: EventFacts, task: Task) -> dict[str, Any]:
         lists = {"group_sizes": facts.group_sizes, "edges": facts.edges}
-        return {**{name: list(value) for name, value in lists.items() if value},
-                "facts": {name: getattr(facts, name) for name in _EVENT_FACTS
-                          if name != "time_step" or facts.time_step}}
+        return {
+            **{name: list(value) for name, value in lists.items() if value},
+            "facts": {
+                name: getattr(facts, name)
+                for name in _EVENT_FACTS
+                if name != "time_step" or facts.time_step
+            },
+        }
 
 
 _CURVES = CurveSection()
 SECTIONS: Mapping[DataType, DataSection] = {
-    DataType.CURVES: _CURVES, DataType.READINGS: _CURVES, DataType.RECORDS: RecordSection(),
-    DataType.EVENTS: EventSection()}
+    DataType.CURVES: _CURVES,
+    DataType.READINGS: _CURVES,
+    DataType.RECORDS: RecordSection(),
+    DataType.EVENTS: EventSection(),
+}
 
 
 def _refuse_groups(reading: Reading) -> None:
     if "group" in reading.columns:
-        raise InputError("Everybody in the files is published together; a column of groups is not "
-                         "read.", field="group", hint="Make a plan for each group.")
+        raise InputError(
+            "Everybody in the files is published together; a column of groups is not read.",
+            field="group",
+            hint="Make a plan for each group.",
+        )
 
 
 # -- what is read ---------------------------------------------------------------------------------
@@ -203,21 +239,34 @@ def reading_in(data: Mapping[str, Any]) -> Reading:
         stated = [key for key in LOOKING if key in data]
         raise InputError(
             f"“{stated[0]}” is for looking at a file; what is published needs the “reading”, which "
-            "says of every cell how it is read." if stated else
-            "The request does not say how its file is read.", field="reading",
+            "says of every cell how it is read."
+            if stated
+            else "The request does not say how its file is read.",
+            field="reading",
             hint="“python -m engine propose FILE -o reading.json” writes what is likely: check it, "
-            "fill its gaps, and state it as “reading” in “data”.")
+            "fill its gaps, and state it as “reading” in “data”.",
+        )
     return Reading.of(data["reading"]).complete()
 
 
 def _curve_facts(data: Mapping[str, Any], kind: DataType, times: Sequence[float]) -> PublicFacts:
     facts = RequestFacts.of(data)
     return declare(
-        facts.value_low, facts.value_high, facts.time_low, facts.time_high, facts.origin,
-        facts.covariates, periodic=facts.periodic, design=design_of(facts, times),
-        observations=facts.observations_per_curve, symmetric=facts.symmetric,
-        single=kind is DataType.READINGS, guessed_spread=facts.guessed_spread,
-        reading_sd=facts.reading_sd, **facts.words(*WORDS))
+        facts.value_low,
+        facts.value_high,
+        facts.time_low,
+        facts.time_high,
+        facts.origin,
+        facts.covariates,
+        periodic=facts.periodic,
+        design=design_of(facts, times),
+        observations=facts.observations_per_curve,
+        symmetric=facts.symmetric,
+        single=kind is DataType.READINGS,
+        guessed_spread=facts.guessed_spread,
+        reading_sd=facts.reading_sd,
+        **facts.words(*WORDS),
+    )
 
 
 def _response(reading: Reading, task: Task) -> str | None:
@@ -230,10 +279,19 @@ def _response(reading: Reading, task: Task) -> str | None:
 def _record_facts(data: Mapping[str, Any], task: Task, response: str | None) -> PublicFacts:
     """Return what is stated of records, and of what is predicted."""
     facts = RequestFacts.of(data)
-    predicted = None if response is None else StatedCovariate(
-        response, facts.value_low, facts.value_high, facts.value_unit)
-    return declare_rows(task.key, features_of(data), facts.origin, predicted,
-                        two_classes=facts.two_classes, **facts.words("person", "people"))
+    predicted = (
+        None
+        if response is None
+        else StatedCovariate(response, facts.value_low, facts.value_high, facts.value_unit)
+    )
+    return declare_rows(
+        task.key,
+        features_of(data),
+        facts.origin,
+        predicted,
+        two_classes=facts.two_classes,
+        **facts.words("person", "people"),
+    )
 
 
 def _event_facts(data: Mapping[str, Any], reading: Reading, task: Task) -> EventFacts:
@@ -241,9 +299,16 @@ def _event_facts(data: Mapping[str, Any], reading: Reading, task: Task) -> Event
     facts = RequestFacts.of(data, _EVENT_FACTS)
     is_from_start = facts.time_low is None and counted is Counted.OUTCOMES
     sizes = read(tuple[int, ...], data.get("group_sizes", ()), "group_sizes")
-    return declare_events(0.0 if is_from_start else facts.time_low,
-                          facts.time_high, facts.origin, event_columns(reading, counted),
-                          edges_of(data), sizes, facts.time_step, **facts.words(*_EVENT_WORDS))
+    return declare_events(
+        0.0 if is_from_start else facts.time_low,
+        facts.time_high,
+        facts.origin,
+        event_columns(reading, counted),
+        edges_of(data),
+        sizes,
+        facts.time_step,
+        **facts.words(*_EVENT_WORDS),
+    )
 
 
 def design_of(facts: RequestFacts, times: Sequence[float]) -> StatedDesign:
@@ -251,8 +316,11 @@ def design_of(facts: RequestFacts, times: Sequence[float]) -> StatedDesign:
     stated = dict(facts.design or {})
     if stated.get("times") == "header":
         if not times:
-            raise InputError("The reading has no times of a header, so common times must be "
-                             "listed.", field="times", hint="For example [2, 6, 10, 14].")
+            raise InputError(
+                "The reading has no times of a header, so common times must be listed.",
+                field="times",
+                hint="For example [2, 6, 10, 14].",
+            )
         stated["times"] = [*times]
     return record(StatedDesign, stated, "design")
 
@@ -260,7 +328,8 @@ def design_of(facts: RequestFacts, times: Sequence[float]) -> StatedDesign:
 def features_of(data: Mapping[str, Any]) -> tuple[StatedCovariate, ...]:
     """Columns of features with their ranges."""
     features: tuple[StatedCovariate, ...] = read(
-        tuple[StatedCovariate, ...], data.get("features", ()), "features")
+        tuple[StatedCovariate, ...], data.get("features", ()), "features"
+    )
     return features
 
 
@@ -275,30 +344,43 @@ def edges_of(data: Mapping[str, Any]) -> tuple[float, ...]:
 
 def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
     """What is stated of curves, as `stated_facts` reads it."""
-    return {**{name: getattr(facts, name) for name in ENDS}, **_words_of(facts),
-            "origin": facts.origin, "periodic": facts.periodic,
-            "design": StatedDesign.of(facts).to_plain(),
-            "observations_per_curve": facts.observations_per_curve,
-            "symmetric": facts.symmetric, "covariates": _listed_covariates(facts),
-            **{name: number for name in ("reading_sd", "guessed_spread")
-               if (number := getattr(facts, name))}}
+    return {
+        **{name: getattr(facts, name) for name in ENDS},
+        **_words_of(facts),
+        "origin": facts.origin,
+        "periodic": facts.periodic,
+        "design": StatedDesign.of(facts).to_plain(),
+        "observations_per_curve": facts.observations_per_curve,
+        "symmetric": facts.symmetric,
+        "covariates": _listed_covariates(facts),
+        **{
+            name: number
+            for name in ("reading_sd", "guessed_spread")
+            if (number := getattr(facts, name))
+        },
+    }
 
 
 def _record_facts_to_plain(facts: PublicFacts, task: Task) -> dict[str, Any]:
     """What is stated of records, and of what is predicted, which is called as its column."""
     if "value" in task.roles:
-        response = {"value_low": facts.value_low, "value_high": facts.value_high,
-                    "two_classes": facts.two_classes}
+        response = {
+            "value_low": facts.value_low,
+            "value_high": facts.value_high,
+            "two_classes": facts.two_classes,
+        }
         return {**_words_of(facts), **response, "origin": facts.origin}
     words = {name: text for name, text in _words_of(facts).items() if name != "value_name"}
     return {**words, "origin": facts.origin}
 
 
 def _words_of(facts: PublicFacts) -> dict[str, Any]:
-    return {name: value for name in WORDS if (value := getattr(facts, name)) !=
-            getattr(_UNSTATED, name)}
+    return {
+        name: value for name in WORDS if (value := getattr(facts, name)) != getattr(_UNSTATED, name)
+    }
 
 
 def _listed_covariates(facts: PublicFacts) -> list[dict[str, Any]]:
-    return [{"name": c.name, "low": c.low, "high": c.high, "unit": c.unit}
-            for c in facts.covariates]
+    return [
+        {"name": c.name, "low": c.low, "high": c.high, "unit": c.unit} for c in facts.covariates
+    ]

@@ -21,22 +21,60 @@ from engine.release.guarantee_card import VERSION
 from engine.uploads import stated
 
 KEYS = (
-    "url_slug", "status", "tier",
-    *(f"deployment.basic.{name}" for name in (
-        "name", "data_curators", "intended_use", "data_product_type", "data_product_region",
-        "data_product_sector", "description", "publication_date")),
-    *(f"deployment.dp_variant.{name}" for name in (
-        "variant_name", "data_domain", "unprotected_quantities")),
-    *(f"deployment.privacy_loss.{name}" for name in (
-        "privacy_unit", "privacy_unit_details", "privacy_parameters.epsilon",
-        "privacy_parameters.delta", "privacy_parameters.rho", "privacy_parameters_details")),
-    *(f"deployment.deployment_model.{name}" for name in (
-        "model_name", "model_name_details", "actors", "release_type", "release_type_details",
-        "data_source_type", "data_source_type_details", "access_type", "access_type_details")),
-    "deployment.accounting.composition", "deployment.accounting.post_processing",
-    *(f"deployment.implementation.{name}" for name in (
-        "preprocessing_and_hyperparameter_tuning", "mechanisms", "justification")),
-    "deployment.administrative.sources", "deployment.administrative.registry_authors")
+    "url_slug",
+    "status",
+    "tier",
+    *(
+        f"deployment.basic.{name}"
+        for name in (
+            "name",
+            "data_curators",
+            "intended_use",
+            "data_product_type",
+            "data_product_region",
+            "data_product_sector",
+            "description",
+            "publication_date",
+        )
+    ),
+    *(
+        f"deployment.dp_variant.{name}"
+        for name in ("variant_name", "data_domain", "unprotected_quantities")
+    ),
+    *(
+        f"deployment.privacy_loss.{name}"
+        for name in (
+            "privacy_unit",
+            "privacy_unit_details",
+            "privacy_parameters.epsilon",
+            "privacy_parameters.delta",
+            "privacy_parameters.rho",
+            "privacy_parameters_details",
+        )
+    ),
+    *(
+        f"deployment.deployment_model.{name}"
+        for name in (
+            "model_name",
+            "model_name_details",
+            "actors",
+            "release_type",
+            "release_type_details",
+            "data_source_type",
+            "data_source_type_details",
+            "access_type",
+            "access_type_details",
+        )
+    ),
+    "deployment.accounting.composition",
+    "deployment.accounting.post_processing",
+    *(
+        f"deployment.implementation.{name}"
+        for name in ("preprocessing_and_hyperparameter_tuning", "mechanisms", "justification")
+    ),
+    "deployment.administrative.sources",
+    "deployment.administrative.registry_authors",
+)
 _UNITS = {"person": "Person-level", "row": "Row-level", "observation": "Event-level"}
 _LONGEST = 2000  # characters of an answer
 
@@ -57,8 +95,11 @@ class Answers:
             if name in ("curator", "use", "region") and not answer.strip():
                 raise InputError(f"“{name}” is empty.", field=name, hint="State it in a few words.")
             if len(answer) > _LONGEST:
-                raise InputError(f"“{name}” has more than {_LONGEST:,} characters.", field=name,
-                                 hint="Shorten it.")
+                raise InputError(
+                    f"“{name}” has more than {_LONGEST:,} characters.",
+                    field=name,
+                    hint="Shorten it.",
+                )
 
 
 def record(card: Any, answers: Answers) -> dict[str, Any]:
@@ -70,18 +111,26 @@ def record(card: Any, answers: Answers) -> dict[str, Any]:
         If it is no card of this version.
     """
     if not isinstance(card, Mapping) or card.get("kind") != "differential privacy guarantee":
-        raise InputError("This is no guarantee card.", field="card",
-                         hint="It is the file guarantee.json of a release.")
+        raise InputError(
+            "This is no guarantee card.",
+            field="card",
+            hint="It is the file guarantee.json of a release.",
+        )
     if card.get("version") != VERSION:
-        raise InputError(f"A record needs a card of version {VERSION}; got "
-                         f"{brief(card.get('version'))}.", field="card",
-                         hint="Write the files of the release again with this version, at no "
-                         "charge: release --again ID.")
+        raise InputError(
+            f"A record needs a card of version {VERSION}; got {brief(card.get('version'))}.",
+            field="card",
+            hint="Write the files of the release again with this version, at no "
+            "charge: release --again ID.",
+        )
     try:
         whole = _whole(card, answers)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        raise InputError("The guarantee card lacks what every card has.", field="card",
-                         hint="Write the files of the release again, at no charge.") from None
+        raise InputError(
+            "The guarantee card lacks what every card has.",
+            field="card",
+            hint="Write the files of the release again, at no charge.",
+        ) from None
     made: dict[str, Any] = _without_empty(whole)
     return made
 
@@ -96,38 +145,57 @@ def _whole(card: Mapping[str, Any], answers: Answers) -> dict[str, Any]:
     release, people = card["release"], card["public"]["people_per_site"]
     return {
         "url_slug": _slug(f"{release['name']} {answers.curator} {release['at'][:4]}"),
-        "status": "Draft", "tier": 3,
+        "status": "Draft",
+        "tier": 3,
         "deployment": {
             "basic": {
                 "name": f"{release['what']}: {release['of']}",
-                "data_curators": [answers.curator], "intended_use": answers.use,
-                "data_product_type": "Summary statistics", "data_product_region": answers.region,
-                "description": _description(card), "publication_date": release["at"][:10]},
+                "data_curators": [answers.curator],
+                "intended_use": answers.use,
+                "data_product_type": "Summary statistics",
+                "data_product_region": answers.region,
+                "description": _description(card),
+                "publication_date": release["at"][:10],
+            },
             "dp_variant": {
                 "variant_name": "Pure DP" if _is_pure(card) else "Approximate DP",
-                "data_domain": _domain(card), "unprotected_quantities": _unprotected(card)},
+                "data_domain": _domain(card),
+                "unprotected_quantities": _unprotected(card),
+            },
             "privacy_loss": {
                 "privacy_unit": _UNITS[card["unit"]],
                 "privacy_unit_details": f"Protected is {card['unit_of_protection']}. Adjacent are "
                 f"{sentences.NEIGHBOURS[card['unit']]}."
-                + f" {capital(card['accounting']['sites'])}." * (len(people) > 1),
+                + f" {capital(card['accounting']['sites'])}."
+                * (len(people) > 1),
                 "privacy_parameters": _parameters(card),
-                "privacy_parameters_details": _told_apart(card)},
+                "privacy_parameters_details": _told_apart(card),
+            },
             "deployment_model": {
                 "model_name": "Federated" if len(people) > 1 or "relied_on" in card else "Central",
                 "model_name_details": f"{capital(card['trust'].rstrip('.'))}.",
-                "actors": _actors(card, answers), "release_type": "One release",
+                "actors": _actors(card, answers),
+                "release_type": "One release",
                 "release_type_details": "Its noise has no seed and cannot be drawn again. Other "
                 "releases about the same people are charged to the same ledger.",
-                "data_source_type": "Static", "access_type": "Non-interactive"},
-            "accounting": {"composition": _composition(card),
-                           "post_processing": _post_processing(card)},
+                "data_source_type": "Static",
+                "access_type": "Non-interactive",
+            },
+            "accounting": {
+                "composition": _composition(card),
+                "post_processing": _post_processing(card),
+            },
             "implementation": {
                 "preprocessing_and_hyperparameter_tuning": _preprocessing(card),
-                "mechanisms": _mechanisms(card), "justification": answers.why},
+                "mechanisms": _mechanisms(card),
+                "justification": answers.why,
+            },
             "administrative": {
                 "sources": f"Guarantee card: {answers.address}" if answers.address else "",
-                "registry_authors": [answers.author] if answers.author else []}}}
+                "registry_authors": [answers.author] if answers.author else [],
+            },
+        },
+    }
 
 
 def _is_pure(card: Mapping[str, Any]) -> bool:
@@ -136,31 +204,55 @@ def _is_pure(card: Mapping[str, Any]) -> bool:
 
 def _description(card: Mapping[str, Any]) -> str:
     accuracy = card["accuracy"]
-    return " ".join(filter(None, (
-        f"{card['release']['what']} with noise, by {card['mechanism']['label']}.",
-        accuracy.get("headline", ""), *accuracy["warnings"])))
+    return " ".join(
+        filter(
+            None,
+            (
+                f"{card['release']['what']} with noise, by {card['mechanism']['label']}.",
+                accuracy.get("headline", ""),
+                *accuracy["warnings"],
+            ),
+        )
+    )
 
 
 def _domain(card: Mapping[str, Any]) -> str:
     """Say which data could have been there: the reading in words, and the stated bounds."""
     reading = card["reading"]
-    how = ("Published data." if reading is None and not card["statements"] else
-           "The reading of the file was not stated." if reading is None else
-           f"Files that fit this reading: {stated.reading(reading)}.")
+    how = (
+        "Published data."
+        if reading is None and not card["statements"]
+        else "The reading of the file was not stated."
+        if reading is None
+        else f"Files that fit this reading: {stated.reading(reading)}."
+    )
     return f"{how} Bounds come from: {card['bounds']['source']}."
 
 
 def _unprotected(card: Mapping[str, Any]) -> str:
     people = card["public"]["people_per_site"]
-    counts = (f"People: {people[0]}." if len(people) == 1 else
-              f"People by site: {', '.join(map(str, people))}.")
+    counts = (
+        f"People: {people[0]}."
+        if len(people) == 1
+        else f"People by site: {', '.join(map(str, people))}."
+    )
     facts = ", ".join(statement["fact"] for statement in card["statements"])
-    return " ".join(filter(None, (
-        counts, f"Stated by the holder: {facts}." if facts else "",
-        sentences.choices(card["looked_before_stating"], card["changed_after_looking"])
-        if card["statements"] else "",
-        "People without budget, if any, were left out." if card["exhausted"] == "left out" else "",
-        f"Not covered: {'; '.join(each.partition('. ')[0] for each in card['not_covered'])}.")))
+    return " ".join(
+        filter(
+            None,
+            (
+                counts,
+                f"Stated by the holder: {facts}." if facts else "",
+                sentences.choices(card["looked_before_stating"], card["changed_after_looking"])
+                if card["statements"]
+                else "",
+                "People without budget, if any, were left out."
+                if card["exhausted"] == "left out"
+                else "",
+                f"Not covered: {'; '.join(each.partition('. ')[0] for each in card['not_covered'])}.",
+            ),
+        )
+    )
 
 
 def _parameters(card: Mapping[str, Any]) -> dict[str, float]:
@@ -169,38 +261,56 @@ def _parameters(card: Mapping[str, Any]) -> dict[str, float]:
     if _is_pure(card):
         return {"epsilon": float(guarantee["epsilon"])}
     rho = card["accounting"]["rho"] if mu is None else mu**2 / 2
-    return {"epsilon": float(guarantee["epsilon"]), "delta": float(guarantee["delta"]),
-            **({"rho": float(rho)} if rho is not None and math.isfinite(rho) else {})}
+    return {
+        "epsilon": float(guarantee["epsilon"]),
+        "delta": float(guarantee["delta"]),
+        **({"rho": float(rho)} if rho is not None and math.isfinite(rho) else {}),
+    }
 
 
 def _told_apart(card: Mapping[str, Any]) -> str:
     power = "; ".join(f"{found:.4g} at {rate}" for rate, found in card["power"].items())
     mu = "" if card["mu"] is None else f"Gaussian differential privacy with μ = {card['mu']:.4g}. "
     right = card["odds"]["right_guess_at_most"]
-    return (f"{mu}True-positive rate of the best attack, by its false-positive rate: {power}. It "
-            f"finds the right one of two equally likely possibilities in at most {right:.4g} of "
-            "cases.")
+    return (
+        f"{mu}True-positive rate of the best attack, by its false-positive rate: {power}. It "
+        f"finds the right one of two equally likely possibilities in at most {right:.4g} of "
+        "cases."
+    )
 
 
 def _actors(card: Mapping[str, Any], answers: Answers) -> str:
     people, relied = card["public"]["people_per_site"], card.get("relied_on")
     sites = "" if len(people) == 1 else f" {len(people)} sites hold the data, each its own people."
-    honest = "" if relied is None else (
-        f" Of {relied['sites']} sites, {relied['honest_at_least']} keep to the protocol, and each "
-        "site checked its partners' keys once.")
+    honest = (
+        ""
+        if relied is None
+        else (
+            f" Of {relied['sites']} sites, {relied['honest_at_least']} keep to the protocol, and each "
+            "site checked its partners' keys once."
+        )
+    )
     return f"Curator: {answers.curator}. Data users: everybody.{sites}{honest}"
 
 
 def _composition(card: Mapping[str, Any]) -> str:
-    return (f"{capital(card['accounting']['method'])}. Over several releases: "
-            f"{card['composition']}. Either the sums of ε and δ, or the sum of μ², of each person "
-            "stays within the total.")
+    return (
+        f"{capital(card['accounting']['method'])}. Over several releases: "
+        f"{card['composition']}. Either the sums of ε and δ, or the sum of μ², of each person "
+        "stays within the total."
+    )
 
 
 def _post_processing(card: Mapping[str, Any]) -> str:
     band = card["accuracy"]["band"]
-    kind = "" if band is None else (f" The {exactly(100 * band['level'])} % {band['kind']} "
-                                    "confidence band follows from released numbers.")
+    kind = (
+        ""
+        if band is None
+        else (
+            f" The {exactly(100 * band['level'])} % {band['kind']} "
+            "confidence band follows from released numbers."
+        )
+    )
     return f"Values are held to the stated bounds.{kind}"
 
 
@@ -210,18 +320,22 @@ def _preprocessing(card: Mapping[str, Any]) -> str:
     if not card["statements"]:
         return bounds
     choices = sentences.choices(card["looked_before_stating"], card["changed_after_looking"])
-    return (f"{bounds} {choices} Doubts that are computed from the file are shown to its holder "
-            "alone, and cost no budget.")
+    return (
+        f"{bounds} {choices} Doubts that are computed from the file are shown to its holder "
+        "alone, and cost no budget."
+    )
 
 
 def _mechanisms(card: Mapping[str, Any]) -> str:
     noise, versions = card["noise"], card["versions"]
     laws = ", ".join(dict.fromkeys(message["noise"] for message in card["accounting"]["messages"]))
     proofs = card.get("proofs")
-    return (f"{card['mechanism']['label']} ({card['mechanism']['reference']}): {laws} noise by "
-            f"{noise['sampler']}, {noise['lattice']}, entropy of the {noise['entropy']}. Privacy "
-            f"Curves {versions['privacy_curves']}"
-            + (f"; proofs with SHA-256 {proofs}." if proofs else "."))
+    return (
+        f"{card['mechanism']['label']} ({card['mechanism']['reference']}): {laws} noise by "
+        f"{noise['sampler']}, {noise['lattice']}, entropy of the {noise['entropy']}. Privacy "
+        f"Curves {versions['privacy_curves']}"
+        + (f"; proofs with SHA-256 {proofs}." if proofs else ".")
+    )
 
 
 def _slug(text: str) -> str:

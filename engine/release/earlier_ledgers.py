@@ -113,8 +113,10 @@ class _Populations:
         elif kind in ("copy", "joined"):
             labels = [self.label(label) for label in entry["of"]]
             least = min(labels)
-            self.total[least] = (min(self.total[label][0] for label in labels),
-                                 min(self.total[label][1] for label in labels))
+            self.total[least] = (
+                min(self.total[label][0] for label in labels),
+                min(self.total[label][1] for label in labels),
+            )
             self.first |= dict.fromkeys(labels, least)
             if data_set:
                 self.of_data[data_set] = least
@@ -136,8 +138,13 @@ def _enter(log: OpenLog, old: _Populations) -> None:
     """Write the releases of an earlier log as those of this version, after a new beginning."""
     log.add(kind="format", version=ledger_file.VERSION)
     if old.total:
-        log.add(kind="total", total=[max(total[0] for total in old.total.values()) * _FINER,
-                                     max(total[1] for total in old.total.values())])
+        log.add(
+            kind="total",
+            total=[
+                max(total[0] for total in old.total.values()) * _FINER,
+                max(total[1] for total in old.total.values()),
+            ],
+        )
     numbers = dict[int, int]()
     sets = {label: _set_of(log, old, label) for label in {*map(old.label, old.first)}}
     unknown = {old.label(label) for label in old.unknown}
@@ -145,25 +152,43 @@ def _enter(log: OpenLog, old: _Populations) -> None:
         label = old.label(entry["label"])
         data = [data_set for data_set, of in old.of_data.items() if old.label(of) == label]
         held, missing = sets[label]
-        final = {"at": entry["at"], "id": entry.get("id") or secrets.token_hex(8),
-                 "sets": [held] if held and label not in unknown else [],
-                 "total": [old.total[label][0] * _FINER, old.total[label][1]],
-                 **_loss(log, entry)}
+        final = {
+            "at": entry["at"],
+            "id": entry.get("id") or secrets.token_hex(8),
+            "sets": [held] if held and label not in unknown else [],
+            "total": [old.total[label][0] * _FINER, old.total[label][1]],
+            **_loss(log, entry),
+        }
         numbers[number] = log.add(
-            kind="release", name=entry.get("name", ""),
-            what=entry.get("what", "releases that a repair found no more"), n=0,
-            rho=entry.get("rho"), records="", plan=entry.get("plan") or "",
+            kind="release",
+            name=entry.get("name", ""),
+            what=entry.get("what", "releases that a repair found no more"),
+            n=0,
+            rho=entry.get("rho"),
+            records="",
+            plan=entry.get("plan") or "",
             request=_under_key(log, entry.get("request")),
             data_sets=[_under_key(log, data_set) for data_set in data],
-            missing=[_under_key(log, data_set) for data_set in missing], **final)
+            missing=[_under_key(log, data_set) for data_set in missing],
+            **final,
+        )
         end = old.ends.get(number)
         if end is not None or entry["kind"] == "lost":
-            log.add(kind="closed" if end is None else end["kind"], release=numbers[number],
-                    **{**final, "messages": (end or {}).get("messages") or ""})
+            log.add(
+                kind="closed" if end is None else end["kind"],
+                release=numbers[number],
+                **{**final, "messages": (end or {}).get("messages") or ""},
+            )
         for part in old.parts:
             if part["release"] == number:
-                log.add(kind="part", release=numbers[number], position=part["position"],
-                        messages=part["messages"], round=None, **final)
+                log.add(
+                    kind="part",
+                    release=numbers[number],
+                    position=part["position"],
+                    messages=part["messages"],
+                    round=None,
+                    **final,
+                )
     log.add(kind="taken over", releases=len(numbers))
 
 
@@ -175,8 +200,11 @@ def _set_of(log: OpenLog, old: _Populations, label: str) -> tuple[str, list[str]
     hashes: dict[str, list[Any]] = {"ids": [], "contents": []}
     missing = []
     for data_set in (data for data, of in old.of_data.items() if old.label(of) == label):
-        sketches = [people for people in old.people.get(data_set, ())
-                    if all(n <= _WHOLE for n, _ in people.values())]
+        sketches = [
+            people
+            for people in old.people.get(data_set, ())
+            if all(n <= _WHOLE for n, _ in people.values())
+        ]
         if not sketches or len(sketches) < len(old.people[data_set]):
             missing.append(data_set)
         for people in sketches:
@@ -187,14 +215,18 @@ def _set_of(log: OpenLog, old: _Populations, label: str) -> tuple[str, list[str]
                     missing.append(data_set)
                     continue
                 hashes["ids" if kind == "ids" else "contents"].append(content)
-    ids, contents = (np.unique(np.concatenate(each)) if each else np.zeros(0, np.uint64)
-                     for each in hashes.values())
+    ids, contents = (
+        np.unique(np.concatenate(each)) if each else np.zeros(0, np.uint64)
+        for each in hashes.values()
+    )
     if not len(ids) + len(contents):
         return "", list(dict.fromkeys(missing))
     nobody = np.uint64(0)
-    everybody = PeopleSet(np.concatenate([ids, np.full(len(contents), nobody)]),
-                          np.concatenate([np.full(len(ids), nobody), contents]),
-                          np.concatenate([ids, contents]))
+    everybody = PeopleSet(
+        np.concatenate([ids, np.full(len(contents), nobody)]),
+        np.concatenate([np.full(len(ids), nobody), contents]),
+        np.concatenate([ids, contents]),
+    )
     return log.keep(everybody.to_bytes()), list(dict.fromkeys(missing))
 
 
@@ -206,8 +238,11 @@ def _loss(log: OpenLog, entry: Mapping[str, Any]) -> dict[str, Any]:
     """ε, δ and μ² of a charge; without μ where its plan does not say it."""
     budget = Budget.covering(max(entry["epsilon"], 1) / (1000 * 1000 * 1000), entry["delta"])
     loss = Loss.of(budget, _mu(log, entry.get("plan") or ""))
-    return {"epsilon": entry["epsilon"] * _FINER, "delta": loss.delta,
-            "mu_squared": loss.mu_squared}
+    return {
+        "epsilon": entry["epsilon"] * _FINER,
+        "delta": loss.delta,
+        "mu_squared": loss.mu_squared,
+    }
 
 
 def _mu(log: OpenLog, plan: str) -> float | None:
@@ -236,14 +271,32 @@ def _of_tables(file: sqlite3.Connection) -> Any:
     for row in _rows(file, "data_sets", "rowid"):
         labels[row["fingerprint"]] = row["label"]
         number += 1
-        yield number, {"kind": "data set", "data_set": row["fingerprint"], "label": row["label"],
-                       "total": [row["total_epsilon"], row["total_delta"]]}
+        yield (
+            number,
+            {
+                "kind": "data set",
+                "data_set": row["fingerprint"],
+                "label": row["label"],
+                "total": [row["total_epsilon"], row["total_delta"]],
+            },
+        )
     for row in _rows(file, "releases", "id"):
         number += 1
         release = number
-        yield number, {"kind": "release", "label": labels[row["fingerprint"]], "at": row["at"],
-                       "data_set": row["fingerprint"], "name": row["name"], "what": row["what"],
-                       "epsilon": row["epsilon"], "delta": row["delta"], "rho": row.get("rho")}
+        yield (
+            number,
+            {
+                "kind": "release",
+                "label": labels[row["fingerprint"]],
+                "at": row["at"],
+                "data_set": row["fingerprint"],
+                "name": row["name"],
+                "what": row["what"],
+                "epsilon": row["epsilon"],
+                "delta": row["delta"],
+                "rho": row.get("rho"),
+            },
+        )
         if row["is_finished"]:
             number += 1
             yield number, {"kind": "finished", "release": release}

@@ -33,11 +33,17 @@ def all_files(release: Published) -> dict[str, bytes]:
     dict of str to bytes
         File name to content.
     """
-    return {"release.csv": numbers_csv(release), "release.svg": picture(release).encode(),
-            "release.html": report(release), "guarantee.json": card(release),
-            "again.json": request(release),
-            **{f"{name}.csv": _csv([f"{release.name}: {table.about}"], table.columns)
-               for name, table in release.functions.tables.items()}}
+    return {
+        "release.csv": numbers_csv(release),
+        "release.svg": picture(release).encode(),
+        "release.html": report(release),
+        "guarantee.json": card(release),
+        "again.json": request(release),
+        **{
+            f"{name}.csv": _csv([f"{release.name}: {table.about}"], table.columns)
+            for name, table in release.functions.tables.items()
+        },
+    }
 
 
 def archive(*releases: Published) -> bytes:
@@ -54,8 +60,9 @@ def archive(*releases: Published) -> bytes:
             made = datetime.fromisoformat(release.at).timetuple()[:6]
             folder = f"group-{number}/" if len(releases) > 1 else ""
             for name, content in all_files(release).items():
-                packed.writestr(zipfile.ZipInfo(f"{folder}{name}", made), content,
-                                zipfile.ZIP_DEFLATED)
+                packed.writestr(
+                    zipfile.ZipInfo(f"{folder}{name}", made), content, zipfile.ZIP_DEFLATED
+                )
     return out.getvalue()
 
 
@@ -77,12 +84,15 @@ def numbers_csv(release: Published) -> bytes:
     bytes
         UTF-8, numbers with ten digits in the data's own unit.
     """
-    about = [f"Privacy Curves {__version__}: released {release.at}, “{release.name}”, id "
-             f"{release.release_id}",
-             headline(release),
-             f"protects {release.card['unit_of_protection']}; "
-             f"{sentences.budget_words(release.cost.certified)}, "
-             "certified; no seed exists", *statements(release)]
+    about = [
+        f"Privacy Curves {__version__}: released {release.at}, “{release.name}”, id "
+        f"{release.release_id}",
+        headline(release),
+        f"protects {release.card['unit_of_protection']}; "
+        f"{sentences.budget_words(release.cost.certified)}, "
+        "certified; no seed exists",
+        *statements(release),
+    ]
     return _csv(about, columns(release))
 
 
@@ -92,8 +102,10 @@ def _csv(about: Sequence[str], table: Mapping[str, Any]) -> bytes:
     out.writelines(f"# {' '.join(line.split())}\n" for line in about)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([safe_cell(name) for name in table])
-    writer.writerows([safe_cell(each) if isinstance(each, str) else f"{each:.10g}" for each in row]
-                     for row in zip(*table.values(), strict=True))
+    writer.writerows(
+        [safe_cell(each) if isinstance(each, str) else f"{each:.10g}" for each in row]
+        for row in zip(*table.values(), strict=True)
+    )
     return out.getvalue().encode()
 
 
@@ -109,11 +121,18 @@ def report(release: Published) -> bytes:
         HTML.
     """
     return render(
-        "report", title=release.name, headline=headline(release), heading=heading(release),
-        day=release.at[:10], warnings=warnings(release), card=release.card,
-        picture=picture(release, with_notes=False), guarantee=guarantee_rows(release),
+        "report",
+        title=release.name,
+        headline=headline(release),
+        heading=heading(release),
+        day=release.at[:10],
+        warnings=warnings(release),
+        card=release.card,
+        picture=picture(release, with_notes=False),
+        guarantee=guarantee_rows(release),
         band=explained(release),
-        not_covered=[f"{capital(line)}." for line in release.card["not_covered"]]).encode()
+        not_covered=[f"{capital(line)}." for line in release.card["not_covered"]],
+    ).encode()
 
 
 def guarantee_rows(release: Published) -> Mapping[str, str]:
@@ -129,12 +148,12 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
     return {
         **({"Data": f"{facts.name}: {facts.credit}"} if facts.credit else {}),
         "Protects": f"{card['unit_of_protection']}; compared are "
-                    f"{sentences.NEIGHBOURS[card['unit']]}",
+        f"{sentences.NEIGHBOURS[card['unit']]}",
         "Guarantee": f"{sentences.budget_words(cost.certified)}: certified, that is, proved for "
-                     "the noise that was really drawn",
+        "the noise that was really drawn",
         "For comparison": "noise of the same size with real numbers of unlimited precision, as in "
-                          f"textbooks, would cost ε = {cost.ideal.epsilon:.4g}. That is not the "
-                          "guarantee.",
+        f"textbooks, would cost ε = {cost.ideal.epsilon:.4g}. That is not the "
+        "guarantee.",
         "Odds": plain_text(sentences.odds(release.facts, cost)),
         "Households": plain_text(sentences.household(facts, cost)),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
@@ -142,7 +161,7 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
         **_choices(card, facts.is_upload),
         "Method": f"{card['mechanism']['label']} ({card['mechanism']['reference']})",
         "Noise": f"{cost.numbers} numbers by {card['noise']['sampler']}, with entropy of the "
-                 "operating system, on a power-of-two lattice; no seed",
+        "operating system, on a power-of-two lattice; no seed",
     }
 
 
@@ -152,14 +171,24 @@ def _choices(card: Mapping[str, Any], is_upload: bool) -> dict[str, str]:
         return {}
     reading = card["reading"]
     return {
-        **({} if reading is None else {
-            "Reading": f"{capital(stated_words.reading(reading))}. Each line is read by the stated "
-                       "reading alone"}),
-        "Choices after looking": sentences.choices(card["looked_before_stating"],
-                                                   card["changed_after_looking"]),
-        **({"Left out": "People without budget, if any, were left out"}
-           if card["exhausted"] == "left out" else {}),
-        **({"Contact": card["contact"]} if card["contact"] else {})}
+        **(
+            {}
+            if reading is None
+            else {
+                "Reading": f"{capital(stated_words.reading(reading))}. Each line is read by the stated "
+                "reading alone"
+            }
+        ),
+        "Choices after looking": sentences.choices(
+            card["looked_before_stating"], card["changed_after_looking"]
+        ),
+        **(
+            {"Left out": "People without budget, if any, were left out"}
+            if card["exhausted"] == "left out"
+            else {}
+        ),
+        **({"Contact": card["contact"]} if card["contact"] else {}),
+    }
 
 
 def _bounds(bounds: Mapping[str, Any]) -> str:

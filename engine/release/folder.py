@@ -111,5 +111,8 @@ def _is_ours(path: Path) -> bool:
 
 
 def _not_empty(name: str) -> InputError:
-    return InputError(f"The folder {entrance.called(name)} is not empty.", field="out",
-                      hint="Name another with --out.")
+    return InputError(
+        f"The folder {entrance.called(name)} is not empty.",
+        field="out",
+        hint="Name another with --out.",
+    )

@@ -52,16 +52,21 @@ class Frozen(NamedTuple):
     def in_words(self) -> str:
         """A line for the holder, before anything exact is shown."""
         if self.changed:
-            return (f"Choices after looking: {', '.join(self.changed)} changed since they were "
-                    "frozen. The card will say so.")
+            return (
+                f"Choices after looking: {', '.join(self.changed)} changed since they were "
+                "frozen. The card will say so."
+            )
         if not self.is_new:
             return "Nothing that is stated has changed since it was frozen."
-        return ("The facts and the reading are frozen in the ledger. The card names every one that "
-                "is changed from here on.")
+        return (
+            "The facts and the reading are frozen in the ledger. The card names every one that "
+            "is changed from here on."
+        )
 
 
-def freeze_request(text: str, folder: Path, ledger: Ledger, name: str = "", unseen: bool = False
-                   ) -> Frozen | None:
+def freeze_request(
+    text: str, folder: Path, ledger: Ledger, name: str = "", unseen: bool = False
+) -> Frozen | None:
     """Freeze what a request states, after all that can be checked without its file.
 
     `folder` is that of the request, `name` stands in place of its own, and `unseen` states that
@@ -79,10 +84,12 @@ def freeze_request(text: str, folder: Path, ledger: Ledger, name: str = "", unse
     _check_stated(data, mechanism)
     file = data.get("file")
     if not isinstance(file, str) or not file:
-        raise InputError("“file” must be the name of a file.", field="file",
-                         hint="It is relative to the request.")
-    return freeze(ledger, bytes_of(folder / file, MAX_BYTES), data,
-                  name or stated_name, unseen)
+        raise InputError(
+            "“file” must be the name of a file.",
+            field="file",
+            hint="It is relative to the request.",
+        )
+    return freeze(ledger, bytes_of(folder / file, MAX_BYTES), data, name or stated_name, unseen)
 
 
 def _check_stated(data: Mapping[str, Any], mechanism: Mechanism) -> None:
@@ -91,8 +98,10 @@ def _check_stated(data: Mapping[str, Any], mechanism: Mechanism) -> None:
     checked_object(data, "data", ("file", *keys, groups.KEY))
     stated = {name: value for name, value in data.items() if name in keys}
     if mechanism.main_task.data is DataType.CURVES:  # its groups are published one by one
-        stated["reading"] = replace(reading, columns={
-            role: column for role, column in reading.columns.items() if role != "group"}).to_plain()
+        stated["reading"] = replace(
+            reading,
+            columns={role: column for role, column in reading.columns.items() if role != "group"},
+        ).to_plain()
     facts = stated.get("facts", {})
     design = facts.get("design") if isinstance(facts, dict) else None
     if isinstance(design, dict) and design.get("times") == "header":
@@ -114,8 +123,11 @@ def flat(data: Mapping[str, Any]) -> dict[str, Any]:
             stated |= dict(_paths(name, public_reading(value)))
         elif name not in ("file", "group"):
             stated[name] = value
-    return {name: value for name, value in stated.items() if value is not None
-            and value is not False and value != [] and value != {}}
+    return {
+        name: value
+        for name, value in stated.items()
+        if value is not None and value is not False and value != [] and value != {}
+    }
 
 
 def _paths(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -127,8 +139,9 @@ def _paths(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield from _paths(f"{name}.{part}", each)
 
 
-def freeze(ledger: Ledger, file: bytes, data: Mapping[str, Any], name: str = "",
-           unseen: bool = False) -> Frozen:
+def freeze(
+    ledger: Ledger, file: bytes, data: Mapping[str, Any], name: str = "", unseen: bool = False
+) -> Frozen:
     """Write to the ledger what is stated of a file, and compare it with what was stated first.
 
     Parameters
@@ -164,16 +177,25 @@ def freeze(ledger: Ledger, file: bytes, data: Mapping[str, Any], name: str = "",
 
 def _write(log: OpenLog, file: bytes, name: str, stated: Mapping[str, Any], unseen: bool) -> None:
     content = json.dumps(stated, ensure_ascii=False, sort_keys=True).encode()
-    log.add(kind=KIND, at=datetime.now(UTC).isoformat(timespec="seconds"), name=name,
-            file=_hash_of(log, file), stated=log.keep(content), unseen=unseen)
+    log.add(
+        kind=KIND,
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        name=name,
+        file=_hash_of(log, file),
+        stated=log.keep(content),
+        unseen=unseen,
+    )
 
 
 def _earlier(log: OpenLog, file: bytes, name: str) -> list[tuple[bool, dict[str, Any]]]:
     """Return what was frozen for a file or a name, in order: whether anybody had looked, and it."""
     hashed = _hash_of(log, file)
     entries = [logged.entry for logged in log.entries if logged.entry["kind"] == KIND]
-    return [(not entry["unseen"], json.loads(log.content(entry["stated"]))) for entry in entries
-            if entry["file"] == hashed or (name and entry["name"] == name)]
+    return [
+        (not entry["unseen"], json.loads(log.content(entry["stated"])))
+        for entry in entries
+        if entry["file"] == hashed or (name and entry["name"] == name)
+    ]
 
 
 def _hash_of(log: OpenLog, file: bytes) -> str:

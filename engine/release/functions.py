@@ -26,9 +26,11 @@ from engine.release.uncertainty import (
 
 _BETWEEN = 5  # of the places of the drawing grid, those between two of a function of two times
 LOG_ODDS = "Log-odds"
-_LOWERED = ("Of the noisy variances and covariances {} were larger than the stated bounds allow. "
-            "At times whose variance was too large, all were lowered by one factor, which leaves "
-            "correlations as they are.")
+_LOWERED = (
+    "Of the noisy variances and covariances {} were larger than the stated bounds allow. "
+    "At times whose variance was too large, all were lowered by one factor, which leaves "
+    "correlations as they are."
+)
 
 
 class Axes(NamedTuple):
@@ -81,8 +83,11 @@ def axes_of(mechanism: Mechanism, facts: PublicFacts) -> Axes:
         return Axes(grid[:1], "", value)
     if isinstance(facts, EventFacts):
         estimand = ESTIMANDS[mechanism.main_task.key]
-        return Axes(estimand.points(facts), estimand.argument or named(
-            facts.time_name, facts.time_unit), estimand.quantity)
+        return Axes(
+            estimand.points(facts),
+            estimand.argument or named(facts.time_name, facts.time_unit),
+            estimand.quantity,
+        )
     if argument is Argument.FEATURE:
         feature = facts.covariates[0]
         x = feature.low + grid * (feature.high - feature.low)
@@ -97,8 +102,9 @@ def axes_of(mechanism: Mechanism, facts: PublicFacts) -> Axes:
     return Axes(facts.from_unit_time(grid), named(facts.time_name, facts.time_unit), value)
 
 
-def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, cost: ReleaseCost, axes: Axes
-                 ) -> ReleasedFunctions:
+def functions_of(
+    estimate: Estimate, mechanism: Mechanism, data: Data, cost: ReleaseCost, axes: Axes
+) -> ReleasedFunctions:
     """Released functions and their bands, held to the public bounds, and how far off they may be.
 
     Parameters
@@ -108,8 +114,11 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, cost: Rel
     """
     facts, x, is_surface = data.facts, axes.x, mechanism.main_task.argument is Argument.TWO_TIMES
     rows = _rows(estimate, mechanism, x) * axes.scale
-    names = (tuple(f"with {place:.6g}" for place in x) if is_surface else
-             estimate.functions or (axes.up,))
+    names = (
+        tuple(f"with {place:.6g}" for place in x)
+        if is_surface
+        else estimate.functions or (axes.up,)
+    )
     ranges = _ranges(estimate, names, axes.scale)
     low, high = _bounds_of(estimate, mechanism, facts)
     warnings, moved, flat = estimate.warnings, 0.0, ""
@@ -118,26 +127,41 @@ def functions_of(estimate: Estimate, mechanism: Mechanism, data: Data, cost: Rel
         warnings += (_LOWERED.format(percent(max(beyond, 0.01))),) * bool(beyond)
     else:
         rows, moved = moved_inside(rows, low, high)
-    ranges = {name: (moved_inside(ends[0], low, high)[0], moved_inside(ends[1], low, high)[0])
-              for name, ends in ranges.items()}
+    ranges = {
+        name: (moved_inside(ends[0], low, high)[0], moved_inside(ends[1], low, high)[0])
+        for name, ends in ranges.items()
+    }
     band = band_of(estimate, list(ranges.values()), x, mechanism.limit_of_band(facts))
-    if band is not None and len(ranges) == 1 and mechanism.main_task.argument is Argument.TIME and (
-            mechanism.main_task.data is not DataType.EVENTS):
+    if (
+        band is not None
+        and len(ranges) == 1
+        and mechanism.main_task.argument is Argument.TIME
+        and (mechanism.main_task.data is not DataType.EVENTS)
+    ):
         flat = quality.no_change(facts, *next(iter(ranges.values())))
         warnings += (flat,) * bool(flat)
     return ReleasedFunctions(
-        x=x, columns=dict(zip(names, rows, strict=True)), ranges=ranges, is_surface=is_surface,
+        x=x,
+        columns=dict(zip(names, rows, strict=True)),
+        ranges=ranges,
+        is_surface=is_surface,
         uncertainty=Uncertainty(
-            band, mechanism.feasibility(data.sizes, cost.inner_budgets), warnings, moved,
+            band,
+            mechanism.feasibility(data.sizes, cost.inner_budgets),
+            warnings,
+            moved,
             0.0 if band is None else band.half_width / facts.value_half_width,
-            is_flat=bool(flat), **facts_of(estimate)))
+            is_flat=bool(flat),
+            **facts_of(estimate),
+        ),
+    )
 
 
 def _rows(estimate: Estimate, mechanism: Mechanism, x: Array) -> Array:
     """The first release: (functions, places)."""
     # Values are (budgets, repeats, draws, places), or (…, functions, places).
     if mechanism.main_task.argument is not Argument.TWO_TIMES:
-        return np.atleast_2d(estimate.values(drawing_grid()[:len(x)])[0, 0, 0])
+        return np.atleast_2d(estimate.values(drawing_grid()[: len(x)])[0, 0, 0])
     times = drawing_grid()[::_BETWEEN]
     pairs = np.stack(np.meshgrid(times, times, indexing="ij"), axis=-1)  # second time, place, 2
     return np.asarray(estimate.values(pairs.reshape(-1, 2))[0, 0, 0].reshape(len(x), len(x)))
@@ -154,14 +178,15 @@ def _bounds_of(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts) -> 
     if task is DENSITY:
         return 0.0, np.inf
     if task.argument is Argument.TWO_TIMES:
-        return -facts.value_half_width**2, facts.value_half_width**2
+        return -(facts.value_half_width**2), facts.value_half_width**2
     if estimate.functions or (task is RISK_MINIMISATION and facts.two_classes):
         return -np.inf, np.inf
     return facts.value_low, facts.value_high
 
 
-def _ranges(estimate: Estimate, names: tuple[str, ...], scale: float
-            ) -> dict[str, tuple[Array, Array]]:
+def _ranges(
+    estimate: Estimate, names: tuple[str, ...], scale: float
+) -> dict[str, tuple[Array, Array]]:
     """The ends of the confidence bands of the released functions; empty where there are none."""
     if estimate.limits is None or estimate.band is None:
         return {}

@@ -36,11 +36,17 @@ class StatedGroups:
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.names) <= MAX_GROUPS or len({*self.names}) < len(self.names):
-            raise InputError(f"There must be 2 to {MAX_GROUPS} different groups.", field="group",
-                             hint='State them as “words” of “group”: {"f": "girls", "m": "boys"}.')
+            raise InputError(
+                f"There must be 2 to {MAX_GROUPS} different groups.",
+                field="group",
+                hint='State them as “words” of “group”: {"f": "girls", "m": "boys"}.',
+            )
         if not self.set.strip():
-            raise InputError("Groups need the “name” of what they are groups of.", field="name",
-                             hint="Their guarantee cards tell by it that they belong together.")
+            raise InputError(
+                "Groups need the “name” of what they are groups of.",
+                field="name",
+                hint="Their guarantee cards tell by it that they belong together.",
+            )
 
     def check(self, name: Any) -> str:
         """One of the groups.
@@ -51,8 +57,9 @@ class StatedGroups:
             If it is none.
         """
         if not isinstance(name, str) or name not in self.names:
-            raise InputError(f"“group” must be one of the groups; got {brief(name)}.",
-                             field="group")
+            raise InputError(
+                f"“group” must be one of the groups; got {brief(name)}.", field="group"
+            )
         return name
 
     def release_name(self, name: str) -> str:
@@ -70,8 +77,9 @@ class StatedGroups:
         return replace(source, groups=self.names).people_of(name, self.set)
 
 
-def in_request(data: Mapping[str, Any], reading: Reading, name: str
-               ) -> tuple[StatedGroups | None, tuple[str, ...]]:
+def in_request(
+    data: Mapping[str, Any], reading: Reading, name: str
+) -> tuple[StatedGroups | None, tuple[str, ...]]:
     """The groups that a request is about, and those of them that it asks for.
 
     Parameters
@@ -96,8 +104,11 @@ def in_request(data: Mapping[str, Any], reading: Reading, name: str
     column = reading.columns.get("group")
     if column is None:
         if "group" in data:
-            raise InputError("“group” needs a column of groups.", field="group",
-                             hint="State it in “columns” of the reading, as “group”.")
+            raise InputError(
+                "“group” needs a column of groups.",
+                field="group",
+                hint="State it in “columns” of the reading, as “group”.",
+            )
         return None, ()
     stated = StatedGroups(name, tuple(map(str, meanings(column))))
     return stated, stated.names if "group" not in data else (stated.check(data["group"]),)

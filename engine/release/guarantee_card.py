@@ -67,8 +67,10 @@ def unit_in_words(facts: PublicFacts, mechanism: Mechanism, is_of_rows: bool) ->
     if _is_by_observation(mechanism):
         return f"one observation (weaker than all observations of one {facts.person})"
     if is_of_rows:
-        return (f"one row of the file, which the holder states to be one {of(facts.person)}; "
-                f"{facts.people} with several rows are protected less")
+        return (
+            f"one row of the file, which the holder states to be one {of(facts.person)}; "
+            f"{facts.people} with several rows are protected less"
+        )
     if mechanism.main_task.data in (DataType.RECORDS, DataType.EVENTS):
         return f"one {of(facts.person)} record"
     if mechanism.main_task.data is DataType.READINGS:
@@ -88,13 +90,15 @@ _NOT_COVERED = (
     "how the data were collected, and who else holds them: ask the holder",
     "other releases about the same people: what they cost adds to this one, and the holder’s "
     "ledger keeps it by person",
-    "how long the computation took")
+    "how long the computation took",
+)
 COMPOSITION = "either rule, total not published"
 VERSION = 3
 
 
-def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: ReleasedFunctions
-            ) -> dict[str, Any]:
+def card_of(
+    plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: ReleasedFunctions
+) -> dict[str, Any]:
     """The guarantee card of a release.
 
     Returns
@@ -109,26 +113,45 @@ def card_of(plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: 
     # public data by their name; a file, which is nobody else's, by the people in it
     data_name = capital(facts.people) if facts.is_upload else facts.name
     return {
-        "kind": "differential privacy guarantee", "version": VERSION,
-        "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
-                    "of": data_name, "what": mechanism.main_task.label,
-                    **({"credit": facts.credit} if facts.credit else {})},
+        "kind": "differential privacy guarantee",
+        "version": VERSION,
+        "release": {
+            "name": plan.name,
+            "at": receipt.at,
+            "id": receipt.release_id,
+            "of": data_name,
+            "what": mechanism.main_task.label,
+            **({"credit": facts.credit} if facts.credit else {}),
+        },
         "accuracy": {**_accuracy(functions.uncertainty, facts, cost, sizes), **_forecast(plan)},
-        "unit": unit, "unit_of_protection": plan.plain["unit"],
+        "unit": unit,
+        "unit_of_protection": plan.plain["unit"],
         "neighbours": f"replace-one-{unit}/fixed-membership",
-        **_guarantee(cost, plan.senders), **_large_delta(cost, sizes), **_choices(plan),
-        "bounds": {**_bounds(data), "source": facts.origin,
-                   "applied": data.applied_bounds},
-        "mechanism": {"key": mechanism.key, "label": mechanism.label,
-                      "reference": mechanism.reference, "parameters": mechanism.values(),
-                      "tuning": {key: _tuning_value(value) for key, value in tuning.items()}},
-        **stated.card_entries(data), **_relied_on(cost),
-        "noise": {"sampler": f"OpenDP {made_with['opendp']}",
-                  "lattice": "powers of two, in units of the noise",
-                  "entropy": "operating system", "seed": "none: nothing can draw this noise again",
-                  "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
-        "not_covered": list(_NOT_COVERED), **_answers(estimate, facts, sizes),
-        "versions": dict(made_with), "proofs": plan.plain.get("proofs"), **_in_ranges(functions),
+        **_guarantee(cost, plan.senders),
+        **_large_delta(cost, sizes),
+        **_choices(plan),
+        "bounds": {**_bounds(data), "source": facts.origin, "applied": data.applied_bounds},
+        "mechanism": {
+            "key": mechanism.key,
+            "label": mechanism.label,
+            "reference": mechanism.reference,
+            "parameters": mechanism.values(),
+            "tuning": {key: _tuning_value(value) for key, value in tuning.items()},
+        },
+        **stated.card_entries(data),
+        **_relied_on(cost),
+        "noise": {
+            "sampler": f"OpenDP {made_with['opendp']}",
+            "lattice": "powers of two, in units of the noise",
+            "entropy": "operating system",
+            "seed": "none: nothing can draw this noise again",
+            "proofs": "OpenDP constructors marked “contrib” are not all reviewed",
+        },
+        "not_covered": list(_NOT_COVERED),
+        **_answers(estimate, facts, sizes),
+        "versions": dict(made_with),
+        "proofs": plan.plain.get("proofs"),
+        **_in_ranges(functions),
     }
 
 
@@ -136,19 +159,25 @@ def _protected(plan: ReleasePlan) -> str:
     """Return the code of what is protected, also of plans that were made before there was one."""
     if "protected" in plan.plain:
         return str(plan.plain["protected"])
-    return "observation" if _is_by_observation(plan.mechanism) else (
-        "row" if plan.plain["unit"].startswith("one row of the file") else "person")
+    return (
+        "observation"
+        if _is_by_observation(plan.mechanism)
+        else ("row" if plan.plain["unit"].startswith("one row of the file") else "person")
+    )
 
 
 def _choices(plan: ReleasePlan) -> dict[str, Any]:
     """Say how the file was read, what its holder stated, and when: facts of nobody's data."""
     declared = plan.declaration
     return {
-        "reading": plan.plain.get("reading"), "statements": _statements(plan),
+        "reading": plan.plain.get("reading"),
+        "statements": _statements(plan),
         "looked_before_stating": declared.looked,
         "changed_after_looking": None if declared.changed is None else list(declared.changed),
-        "exhausted": plan.plain.get("exhausted", "refused"), "composition": COMPOSITION,
-        "contact": declared.contact or None}
+        "exhausted": plan.plain.get("exhausted", "refused"),
+        "composition": COMPOSITION,
+        "contact": declared.contact or None,
+    }
 
 
 def _statements(plan: ReleasePlan) -> list[dict[str, Any]]:
@@ -160,8 +189,15 @@ def _statements(plan: ReleasePlan) -> list[dict[str, Any]]:
     if not facts.is_upload:
         return []
     stated = flat(stated_of(facts, plan.mechanism))
-    return [{"fact": name, "value": value, "by": "holder",
-             "source": facts.origin if name in _BOUNDS else None} for name, value in stated.items()]
+    return [
+        {
+            "fact": name,
+            "value": value,
+            "by": "holder",
+            "source": facts.origin if name in _BOUNDS else None,
+        }
+        for name, value in stated.items()
+    ]
 
 
 def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, Any]:
@@ -175,9 +211,16 @@ def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, 
 def _in_ranges(functions: ReleasedFunctions) -> dict[str, Any]:
     """The time in stated ranges; nothing where none is stated."""
     table = functions.tables.get(TIME_IN_RANGE)
-    return {} if table is None else {TIME_IN_RANGE: [
-        dict(zip(table.columns, row, strict=True))
-        for row in zip(*table.columns.values(), strict=True)]}
+    return (
+        {}
+        if table is None
+        else {
+            TIME_IN_RANGE: [
+                dict(zip(table.columns, row, strict=True))
+                for row in zip(*table.columns.values(), strict=True)
+            ]
+        }
+    )
 
 
 def _guarantee(cost: ReleaseCost, sites: Sequence[str]) -> dict[str, Any]:
@@ -187,14 +230,21 @@ def _guarantee(cost: ReleaseCost, sites: Sequence[str]) -> dict[str, Any]:
     """
     return {
         "guarantee": _plain(cost.certified),
-        "ideal": {**_plain(cost.ideal), "note": "for comparison only: what continuous noise of "
-                  "the same size would cost; the guarantee is the certified one above"},
+        "ideal": {
+            **_plain(cost.ideal),
+            "note": "for comparison only: what continuous noise of "
+            "the same size would cost; the guarantee is the certified one above",
+        },
         **told_apart(cost.certified_spends),
         "accounting": {
-            "method": _method(cost), "sites": "each person is at one site; the weakest counts",
+            "method": _method(cost),
+            "sites": "each person is at one site; the weakest counts",
             "rho": cost.rho,
-            "messages": [_message(_sender(server, sites), cost.steps[key], measurement)
-                         for (server, key), measurement in cost.messages.items()]},
+            "messages": [
+                _message(_sender(server, sites), cost.steps[key], measurement)
+                for (server, key), measurement in cost.messages.items()
+            ],
+        },
     }
 
 
@@ -209,11 +259,18 @@ def told_apart(spends: Sequence[Spend]) -> dict[str, Any]:
     mu = max(accounting.covering_mu(lines) for lines in accounting.by_server(spends).values())
     return {
         "mu": mu if math.isfinite(mu) else None,
-        "power": {"0.1": odds.power_at_10_percent, "0.05": odds.power,
-                  "0.01": odds.power_at_1_percent},
-        "odds": {"attacker": "knows all other records and has narrowed this one down to two, "
-                 "which are equally likely",
-                 "coin_toss": 0.5, "right_guess_at_most": odds.right}}
+        "power": {
+            "0.1": odds.power_at_10_percent,
+            "0.05": odds.power,
+            "0.01": odds.power_at_1_percent,
+        },
+        "odds": {
+            "attacker": "knows all other records and has narrowed this one down to two, "
+            "which are equally likely",
+            "coin_toss": 0.5,
+            "right_guess_at_most": odds.right,
+        },
+    }
 
 
 def _large_delta(cost: ReleaseCost, sizes: Sizes) -> dict[str, str]:
@@ -227,11 +284,16 @@ def _relied_on(cost: ReleaseCost) -> dict[str, Any]:
     shares = cost.shares
     if shares is None:
         return {}
-    return {"trust": sentences.relied_on(shares), "relied_on": {
-        "noise": f"each of {shares.sites} sites adds an equal share; only sums are read",
-        "sites": shares.sites, "honest_at_least": shares.honest,
-        "holds_against": f"the centre together with up to {shares.sites - shares.honest} of the "
-                         "sites, whatever they send"}}
+    return {
+        "trust": sentences.relied_on(shares),
+        "relied_on": {
+            "noise": f"each of {shares.sites} sites adds an equal share; only sums are read",
+            "sites": shares.sites,
+            "honest_at_least": shares.honest,
+            "holds_against": f"the centre together with up to {shares.sites - shares.honest} of the "
+            "sites, whatever they send",
+        },
+    }
 
 
 def _tuning_value(value: Any) -> Any:
@@ -240,28 +302,44 @@ def _tuning_value(value: Any) -> Any:
     return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
-def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, cost: ReleaseCost, sizes: Sizes
-              ) -> dict[str, Any]:
+def _accuracy(
+    uncertainty: Uncertainty, facts: PublicFacts, cost: ReleaseCost, sizes: Sizes
+) -> dict[str, Any]:
     """How far off the release may be, as numbers and in the words of the report."""
     band = uncertainty.band
     return {
         "verdict": uncertainty.verdict,
         "headline": sentences.headline(uncertainty, facts, cost.budget, sizes.n_curves),
-        "band": None if band is None else {
-            "level": band.level, "kind": band.kind, "average_half_width": band.half_width,
-            "basis_functions": band.basis_size or None, "meant_between": list(band.covered)},
+        "band": None
+        if band is None
+        else {
+            "level": band.level,
+            "kind": band.kind,
+            "average_half_width": band.half_width,
+            "basis_functions": band.basis_size or None,
+            "meant_between": list(band.covered),
+        },
         "explained": sentences.band_explained(uncertainty, facts),
         "warnings": sentences.warnings(uncertainty),
-        **({"checks": [*uncertainty.checks]} if uncertainty.checks else {})}
+        **({"checks": [*uncertainty.checks]} if uncertainty.checks else {}),
+    }
 
 
 def _forecast(plan: ReleasePlan) -> dict[str, Any]:
     """What was said of the error before; nothing where nothing was."""
     expected = plan.forecast
-    return {} if expected is None else {"forecast": {
-        "root_mean_squared_error": expected.error, "within_95": expected.within,
-                                                     "unit": expected.unit,
-        "of": "releases of simulated data with the same public facts"}}
+    return (
+        {}
+        if expected is None
+        else {
+            "forecast": {
+                "root_mean_squared_error": expected.error,
+                "within_95": expected.within,
+                "unit": expected.unit,
+                "of": "releases of simulated data with the same public facts",
+            }
+        }
+    )
 
 
 def _plain(budget: Budget) -> dict[str, float]:
@@ -272,14 +350,20 @@ def _method(cost: ReleaseCost) -> str:
     if cost.certified.is_pure:
         return "ε of every message by OpenDP’s map; they add"
     if cost.shares is not None:
-        return ("shares of discrete Gaussian noise sum to nearly that noise (Kairouz, Liu and "
-                "Steinke 2021); what honest sites add has a proved μ, squares of μ add, and ε is "
-                "that of the Gaussian privacy curve at a slightly smaller δ")
+        return (
+            "shares of discrete Gaussian noise sum to nearly that noise (Kairouz, Liu and "
+            "Steinke 2021); what honest sites add has a proved μ, squares of μ add, and ε is "
+            "that of the Gaussian privacy curve at a slightly smaller δ"
+        )
     if cost.certified.epsilon < cost.by_rho.epsilon:
-        return ("discrete Gaussian noise of every message has a proved μ; squares of μ add, and ε "
-                "is that of the Gaussian privacy curve at the stated δ")
-    return ("ρ of zero-concentrated differential privacy of every message by OpenDP’s map; they "
-            "add, and ε follows from the sum at the stated δ")
+        return (
+            "discrete Gaussian noise of every message has a proved μ; squares of μ add, and ε "
+            "is that of the Gaussian privacy curve at the stated δ"
+        )
+    return (
+        "ρ of zero-concentrated differential privacy of every message by OpenDP’s map; they "
+        "add, and ε follows from the sum at the stated δ"
+    )
 
 
 def _sender(server: int, sites: Sequence[str]) -> str:
@@ -289,18 +373,30 @@ def _sender(server: int, sites: Sequence[str]) -> str:
 
 
 def _message(sender: str, step: Step, measurement: hardened.HardenedNoise) -> dict[str, Any]:
-    return {"from": sender, "what": step.label,
-            "numbers": measurement.size, "noise": measurement.name,
-            "lattice": f"2^-{measurement.bits}",
-            "epsilon" if measurement.is_pure else "rho": measurement.cost}
+    return {
+        "from": sender,
+        "what": step.label,
+        "numbers": measurement.size,
+        "noise": measurement.name,
+        "lattice": f"2^-{measurement.bits}",
+        "epsilon" if measurement.is_pure else "rho": measurement.cost,
+    }
 
 
 def _bounds(data: Data) -> dict[str, Any]:
     facts = data.facts
-    ranges: dict[str, Any] = {axis: {part: getattr(facts, f"{axis}_{part}") for part in _PARTS}
-                              for axis in data.bounded_axes}
+    ranges: dict[str, Any] = {
+        axis: {part: getattr(facts, f"{axis}_{part}") for part in _PARTS}
+        for axis in data.bounded_axes
+    }
     if facts.covariates:
         ranges["columns"] = [
-            {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,
-             "high": covariate.high} for covariate in facts.covariates]
+            {
+                "name": covariate.name,
+                "unit": covariate.unit,
+                "low": covariate.low,
+                "high": covariate.high,
+            }
+            for covariate in facts.covariates
+        ]
     return ranges

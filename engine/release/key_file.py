@@ -65,9 +65,12 @@ def add(key: bytes) -> None:
 def _append(key: bytes) -> None:
     path = path_of()
     if path is None:
-        raise InputError("The ledger of an earlier version has a key of its own, which cannot be "
-                         "kept in a variable.", field="key",
-                         hint=f"Name a file in {VARIABLE}, and ask again.")
+        raise InputError(
+            "The ledger of an earlier version has a key of its own, which cannot be "
+            "kept in a variable.",
+            field="key",
+            hint=f"Name a file in {VARIABLE}, and ask again.",
+        )
     witness.append(path, [key.hex()])
 
 

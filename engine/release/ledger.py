@@ -163,8 +163,11 @@ def witness_of(path: Path, name: str | os.PathLike[str] | None = None) -> Path:
         beside = path.with_name(f"{path.name}.witness")
         witness = entrance.lasting_file(beside if name is None else name, "witness")
     if os.path.realpath(witness) == os.path.realpath(path):
-        raise InputError("The witness cannot be the ledger itself.", field="witness",
-                         hint="Name another file, best on another disk.")
+        raise InputError(
+            "The witness cannot be the ledger itself.",
+            field="witness",
+            hint="Name another file, best on another disk.",
+        )
     return witness
 
 
@@ -198,8 +201,11 @@ class Ledger:
     """
 
     @checked
-    def __init__(self, path: str | os.PathLike[str] | None = None,
-                 witness: str | os.PathLike[str] | None = None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        witness: str | os.PathLike[str] | None = None,
+    ) -> None:
         self.path = path_of(path)
         self.witness = witness_of(self.path, witness)
         self.log = SealedLog(self.path, self.witness)
@@ -234,15 +240,22 @@ class Ledger:
             counts[share.left] = counts.get(share.left, 0) + share.people
         return counts
 
-    def standing_of(self, source: Source[Data], same_people: bool | None = None,
-                    total: Budget | None = None, in_order: bool = False) -> Standing:
+    def standing_of(
+        self,
+        source: Source[Data],
+        same_people: bool | None = None,
+        total: Budget | None = None,
+        in_order: bool = False,
+    ) -> Standing:
         """Add up what the people of a data set have lost; see `charge` for the arguments.
 
         Only with `in_order` the places of single people are those in the data.
         """
         traces = _traces(source)
-        total = total or Budget(DEFAULT_TOTAL if (known := self.total()) is None else known.epsilon,
-                                large_delta(traces.n))
+        total = total or Budget(
+            DEFAULT_TOTAL if (known := self.total()) is None else known.epsilon,
+            large_delta(traces.n),
+        )
         if not self.log.exists():
             return Standing((Share(traces.n, Loss(), total),), (), 0, 0, np.zeros(traces.n, int))
         with self.log.reading() as log:
@@ -271,15 +284,26 @@ class Ledger:
         """Refuse a name that is used or a total that is raised, as `charge` would."""
         check_name(self.entries(), checked_name(name))
         known = self.total()
-        if total is not None and known is not None and (
-                total.epsilon > known.epsilon or total.delta > known.delta):
+        if (
+            total is not None
+            and known is not None
+            and (total.epsilon > known.epsilon or total.delta > known.delta)
+        ):
             raise _raised(known)
 
     # -- charging ----------------------------------------------------------------------------
 
-    def charge(self, source: Source[Data], charge: Charge, name: str, description: str,
-               total: Budget | None = None, same_people: bool | None = None, plan: bytes = b"",
-               request: bytes = b"") -> Receipt:
+    def charge(
+        self,
+        source: Source[Data],
+        charge: Charge,
+        name: str,
+        description: str,
+        total: Budget | None = None,
+        same_people: bool | None = None,
+        plan: bytes = b"",
+        request: bytes = b"",
+    ) -> Receipt:
         """Write a charge, or refuse it; when this returns it is on disk.
 
         With rounds in the charge the whole is reserved, and `engine.release.partial` draws them.
@@ -326,14 +350,17 @@ class Ledger:
             if books.total is None:
                 epsilon = DEFAULT_TOTAL if total is None else total.epsilon
                 if not epsilon <= LARGEST_TOTAL:
-                    raise InputError("The total ε must be finite, and at most "
-                                     f"{LARGEST_TOTAL:g}.", field="total")
+                    raise InputError(
+                        f"The total ε must be finite, and at most {LARGEST_TOTAL:g}.", field="total"
+                    )
                 books.total = in_units(epsilon, FINE, up=False), large_delta(1)
                 log.add(kind="total", total=list(books.total))
             people = _people_in(log, books, source, traces, same_people is False)
             _check_once(people.known, source.facts, same_people is False)
-            own = (books.total[0] if total is None else in_units(total.epsilon, FINE, up=False),
-                   large_delta(traces.n) if total is None else total.delta)
+            own = (
+                books.total[0] if total is None else in_units(total.epsilon, FINE, up=False),
+                large_delta(traces.n) if total is None else total.delta,
+            )
             before = standing(log, books, people.known, None, people.data_set, people.own_set)
             if total is not None:
                 _check_not_raised(own, before)
@@ -341,13 +368,25 @@ class Ledger:
             before.check_room(charge, source.facts)
             self._complete(log, books, people)
             number = log.add(
-                kind="release", name=name, what=description, rho=charge.rho, n=traces.n,
-                request=log.keyed(request) if request else "", plan=log.keep(plan) if plan else "",
-                records=people.records, data=people.data, stated_others=same_people is False,
+                kind="release",
+                name=name,
+                what=description,
+                rho=charge.rho,
+                n=traces.n,
+                request=log.keyed(request) if request else "",
+                plan=log.keep(plan) if plan else "",
+                records=people.records,
+                data=people.data,
+                stated_others=same_people is False,
                 same=_kept_pairs(log, people.known),
                 **({"rounds": [_plain(each) for each in charge.rounds]} if charge.rounds else {}),
-                **_final(charge.loss, [people.own_set or log.keep(people.new_set)], own,
-                         secrets.token_hex(8)))
+                **_final(
+                    charge.loss,
+                    [people.own_set or log.keep(people.new_set)],
+                    own,
+                    secrets.token_hex(8),
+                ),
+            )
             books = Books.of(log.entries)
             return _receipt(log, books, number, before.after(charge, books.entry(number)))
 
@@ -416,8 +455,14 @@ class Ledger:
             return None
         with self.log.reading() as log:
             books = Books.of(log.entries)
-            return next((_receipt(log, books, number) for number, entry in books.releases.items()
-                         if entry["id"] == release_id), None)
+            return next(
+                (
+                    _receipt(log, books, number)
+                    for number, entry in books.releases.items()
+                    if entry["id"] == release_id
+                ),
+                None,
+            )
 
     def release(self, release_id: str) -> Drawn:
         """Read a release that was drawn, to be made again; at no charge, and as often as asked.
@@ -453,13 +498,18 @@ class Ledger:
             if source is not None:
                 people = _people_in(log, books, source, _traces(source), False)
                 if not people.own_set:
-                    raise InputError("The ledger has no release about exactly these people.",
-                                     field="total", hint="State the total with a release.")
+                    raise InputError(
+                        "The ledger has no release about exactly these people.",
+                        field="total",
+                        hint="State the total with a release.",
+                    )
                 sets = [people.own_set]
-                _check_not_raised(stated, standing(log, books, people.known, None, "",
-                                                   people.own_set))
-            elif books.total is not None and (stated[0] > books.total[0]
-                                              or stated[1] > books.total[1]):
+                _check_not_raised(
+                    stated, standing(log, books, people.known, None, "", people.own_set)
+                )
+            elif books.total is not None and (
+                stated[0] > books.total[0] or stated[1] > books.total[1]
+            ):
                 raise _raised(Budget(books.total[0] / FINE, books.total[1]))
             log.add(kind="lower", **_final(Loss(), sets, stated, ""))
 
@@ -477,9 +527,12 @@ class Ledger:
             raise InputError("There is no other ledger.", field="other")
         with other.log.reading() as theirs, self.log.writing() as log:
             if theirs.key != log.key:
-                raise InputError("The other ledger has another key, so nobody can be known in "
-                                 "both.", field="other", hint="A key is made once for all ledgers "
-                                 "that may be joined. Nothing was changed.")
+                raise InputError(
+                    "The other ledger has another key, so nobody can be known in both.",
+                    field="other",
+                    hint="A key is made once for all ledgers "
+                    "that may be joined. Nothing was changed.",
+                )
             books, more = Books.of(log.entries), Books.of(theirs.entries)
             ids = {entry["id"] for entry in books.releases.values()}
             if books.total is None and more.total is not None:
@@ -509,45 +562,85 @@ class Ledger:
             books, traces = Books.of(log.entries), _traces(source)
             people = _people_in(log, books, source, traces, False)
             if not self._complete(log, books, people):
-                raise InputError("No release of the ledger waits for these data.", field="file",
-                                 hint="Show the very file that was released from.")
-            return tuple(books.entry(number) for number, entry in books.releases.items()
-                         if people.data_set in entry.get("missing", ()))
+                raise InputError(
+                    "No release of the ledger waits for these data.",
+                    field="file",
+                    hint="Show the very file that was released from.",
+                )
+            return tuple(
+                books.entry(number)
+                for number, entry in books.releases.items()
+                if people.data_set in entry.get("missing", ())
+            )
 
     def _complete(self, log: OpenLog, books: Books, people: _People) -> bool:
         """Note the set of data of an earlier version, if releases wait for it."""
-        waits = people.data_set and people.data_set not in books.completed and any(
-            people.data_set in entry.get("missing", ()) for entry in books.releases.values())
+        waits = (
+            people.data_set
+            and people.data_set not in books.completed
+            and any(
+                people.data_set in entry.get("missing", ()) for entry in books.releases.values()
+            )
+        )
         if waits:
-            log.add(kind="complete", data_set=people.data_set, records=people.records,
-                    set=people.own_set or log.keep(people.new_set),
-                    same=_kept_pairs(log, people.known))
+            log.add(
+                kind="complete",
+                data_set=people.data_set,
+                records=people.records,
+                set=people.own_set or log.keep(people.new_set),
+                same=_kept_pairs(log, people.known),
+            )
         return bool(waits)
 
-    def _end(self, log: OpenLog, books: Books, number: int, kind: str, loss: Loss | None = None,
-             **more: Any) -> None:
+    def _end(
+        self,
+        log: OpenLog,
+        books: Books,
+        number: int,
+        kind: str,
+        loss: Loss | None = None,
+        **more: Any,
+    ) -> None:
         """Write what became of a charge."""
         entry = books.releases[number]
-        log.add(kind=kind, release=number, **more,
-                **_final(books.loss(number) if loss is None else loss, entry["sets"],
-                         entry["total"], entry["id"]))
+        log.add(
+            kind=kind,
+            release=number,
+            **more,
+            **_final(
+                books.loss(number) if loss is None else loss,
+                entry["sets"],
+                entry["total"],
+                entry["id"],
+            ),
+        )
 
     def _check_exists(self) -> None:
         if not self.log.exists():
-            raise InputError("There is no ledger yet.", field="ledger",
-                             hint="The first release makes it.")
+            raise InputError(
+                "There is no ledger yet.", field="ledger", hint="The first release makes it."
+            )
 
 
 def _traces(source: Source[Data]) -> Traces:
     traces = source.traces()
     if not traces.n:
-        raise InputError("There is no ledger of simulated data.", field="source",
-                         hint="Choose public data, or use your own.")
+        raise InputError(
+            "There is no ledger of simulated data.",
+            field="source",
+            hint="Choose public data, or use your own.",
+        )
     return traces
 
 
-def _people_in(log: OpenLog, books: Books, source: Source[Data], traces: Traces,
-               are_others: bool, in_order: bool = False) -> _People:
+def _people_in(
+    log: OpenLog,
+    books: Books,
+    source: Source[Data],
+    traces: Traces,
+    are_others: bool,
+    in_order: bool = False,
+) -> _People:
     """Find the people of a data set; those of a set that the ledger has need no comparison.
 
     Data that were charged before, in the same order, need no hash of each person either. Those with
@@ -574,9 +667,11 @@ def _check_once(known: Known, facts: PublicFacts, are_others: bool) -> None:
     if known.n_twice and not are_others:
         raise InputError(
             f"{whole(known.n_twice)} {facts.people} have the id or the curve of another in these "
-            "data, or are the same by earlier releases.", field="people",
+            "data, or are the same by earlier releases.",
+            field="people",
             hint="Give each person one record. If they are different people, say so: --people "
-            "others, which the ledger records.")
+            "others, which the ledger records.",
+        )
 
 
 def _check_not_raised(stated: tuple[int, float], before: Standing) -> None:
@@ -586,14 +681,23 @@ def _check_not_raised(stated: tuple[int, float], before: Standing) -> None:
 
 
 def _raised(most: Budget) -> InputError:
-    return InputError(f"The total is fixed at ε = {most.epsilon:g}, δ = {small(most.delta)}, and "
-                      "cannot be raised.", field="total", hint="Leave it out, or lower it.")
+    return InputError(
+        f"The total is fixed at ε = {most.epsilon:g}, δ = {small(most.delta)}, and "
+        "cannot be raised.",
+        field="total",
+        hint="Leave it out, or lower it.",
+    )
 
 
 def _final(loss: Loss, sets: Any, total: Any, release_id: str) -> dict[str, Any]:
     """What every entry has that the witness lists."""
-    return {"at": datetime.now(UTC).isoformat(timespec="seconds"), "id": release_id,
-            "sets": list(sets), "total": list(total), **_plain(loss, named=True)}
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "id": release_id,
+        "sets": list(sets),
+        "total": list(total),
+        **_plain(loss, named=True),
+    }
 
 
 def _plain(loss: Loss, named: bool = False) -> Any:
@@ -615,8 +719,10 @@ def _enter_joined(log: OpenLog, theirs: OpenLog, more: Books, number: int) -> No
     for name in more.sets(number):
         people = read_set(theirs, name)
         held.append(name if people is None else log.keep(theirs.content(name)))
-    state, copied = more.state(number), {key: entry[key] for key in (
-        "name", "what", "rho", "n", "request", "records")}
+    state, copied = (
+        more.state(number),
+        {key: entry[key] for key in ("name", "what", "rho", "n", "request", "records")},
+    )
     loss = more.loss(number)
     final = _final(loss, held, entry["total"], entry["id"]) | {"at": entry["at"]}
     plan = ""
@@ -651,16 +757,25 @@ def _data_set(log: OpenLog, source: Source[Data]) -> str:
 def _earlier(log: OpenLog, books: Books, request: bytes) -> int | None:
     """The number of a charge of the same request."""
     hashes = _request_hashes(log, request)
-    return next((number for number, entry in books.releases.items()
-                 if entry["request"] and entry["request"] in hashes), None)
+    return next(
+        (
+            number
+            for number, entry in books.releases.items()
+            if entry["request"] and entry["request"] in hashes
+        ),
+        None,
+    )
 
 
 def _receipt(log: OpenLog, books: Books, number: int, after: Standing | None = None) -> Receipt:
     """A receipt of a charge that was written; without `after`, what its people have lost now."""
     is_new, entry = after is not None, books.releases[number]
     if after is None:
-        sets = [people for people in (read_set(log, name) for name in books.sets(number))
-                if people is not None]
+        sets = [
+            people
+            for people in (read_set(log, name) for name in books.sets(number))
+            if people is not None
+        ]
         after = _standing_of_sets(log, books, sets)
     budget = Budget(entry["epsilon"] / FINE, entry["delta"] / FINE_DELTA)
     return Receipt(number, entry["at"], entry["id"], budget, after, books.state(number), is_new)
@@ -674,36 +789,55 @@ def _standing_of_sets(log: OpenLog, books: Books, sets: list[PeopleSet]) -> Stan
 
 def _drawn(log: OpenLog, release_id: str) -> Drawn:
     books = Books.of(log.entries)
-    number = next((number for number, entry in books.releases.items()
-                   if entry["id"] == release_id), None)
+    number = next(
+        (number for number, entry in books.releases.items() if entry["id"] == release_id), None
+    )
     if number is None:
         raise _no_release()
     state = books.state(number)
     if state == "charged":
-        raise InputError("This release was charged, but nothing was drawn: its process was ended.",
-                         field="release", hint="Ask for it once more, with the same settings and "
-                         "the same name: it is drawn under the same charge.")
+        raise InputError(
+            "This release was charged, but nothing was drawn: its process was ended.",
+            field="release",
+            hint="Ask for it once more, with the same settings and "
+            "the same name: it is drawn under the same charge.",
+        )
     if state == "under way":
-        raise InputError("This release is under way with other sites: not all messages have come.",
-                         field="release", hint="“python -m engine site” goes on with it.")
+        raise InputError(
+            "This release is under way with other sites: not all messages have come.",
+            field="release",
+            hint="“python -m engine site” goes on with it.",
+        )
     if state == "closed":
         raise _closed()
     if state != "drawn":
-        raise InputError("This release cannot be made again: its noised numbers were not kept.",
-                         field="release", hint="Its files are those that were written then.")
-    return Drawn(_receipt(log, books, number), log.content(books.releases[number]["plan"]),
-                 log.content(books.ends[number]["messages"]))
+        raise InputError(
+            "This release cannot be made again: its noised numbers were not kept.",
+            field="release",
+            hint="Its files are those that were written then.",
+        )
+    return Drawn(
+        _receipt(log, books, number),
+        log.content(books.releases[number]["plan"]),
+        log.content(books.ends[number]["messages"]),
+    )
 
 
 def _no_release() -> InputError:
-    return InputError("The ledger has no release with this id.", field="release",
-                      hint="“python -m engine ledger show” lists all of them.")
+    return InputError(
+        "The ledger has no release with this id.",
+        field="release",
+        hint="“python -m engine ledger show” lists all of them.",
+    )
 
 
 def _closed() -> InputError:
-    return InputError("Drawing this release failed after it was charged, or its noised numbers "
-                      "were lost: it counts and cannot be drawn again.", field="name",
-                      hint="Publish under another name; that is charged as well.")
+    return InputError(
+        "Drawing this release failed after it was charged, or its noised numbers "
+        "were lost: it counts and cannot be drawn again.",
+        field="name",
+        hint="Publish under another name; that is charged as well.",
+    )
 
 
 def checked_name(name: str) -> str:
@@ -721,8 +855,11 @@ def checked_name(name: str) -> str:
     """
     name = name.strip()
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise InputError(f"A release needs a name of 1 to {LONGEST_NAME} characters.", field="name",
-                         hint="For example growth-2026.")
+        raise InputError(
+            f"A release needs a name of 1 to {LONGEST_NAME} characters.",
+            field="name",
+            hint="For example growth-2026.",
+        )
     return name
 
 
@@ -735,5 +872,8 @@ def check_name(entries: Iterable[Entry], name: str) -> None:
         If it is used.
     """
     if any(entry.name == name for entry in entries):
-        raise InputError("A release in this ledger has this name already.", field="name",
-                         hint="Choose another name.")
+        raise InputError(
+            "A release in this ledger has this name already.",
+            field="name",
+            hint="Choose another name.",
+        )

@@ -58,15 +58,21 @@ _EARLY_RELEASES = ("id", "fingerprint", "at", "name", "what", "epsilon", "delta"
 _EARLY_SETS = ("fingerprint", "label", "total_epsilon", "total_delta")
 _TABLES: dict[int, dict[str, tuple[str, ...]]] = {
     1: {"facts": _FACTS, "data_sets": _EARLY_SETS, "releases": _EARLY_RELEASES},
-    2: {"facts": _FACTS, "data_sets": (*_EARLY_SETS, "tight_delta"),
-        "releases": (*_EARLY_RELEASES, "rho")},
+    2: {
+        "facts": _FACTS,
+        "data_sets": (*_EARLY_SETS, "tight_delta"),
+        "releases": (*_EARLY_RELEASES, "rho"),
+    },
     3: {"facts": _FACTS, "log": _LOG, "sketches": ("digest", "hashes")},
     4: {"facts": _FACTS, "log": _LOG, "kept": ("digest", "content")},
-    VERSION: {"facts": _FACTS, "log": _LOG, "kept": ("digest", "content")}}
+    VERSION: {"facts": _FACTS, "log": _LOG, "kept": ("digest", "content")},
+}
 
-WHAT_TO_DO = ("Nothing was published. Put back the newest copy of the ledger. If there is none, "
-              "“python -m engine ledger rebuild” makes one from the witness, which never lowers "
-              "what was spent.")
+WHAT_TO_DO = (
+    "Nothing was published. Put back the newest copy of the ledger. If there is none, "
+    "“python -m engine ledger rebuild” makes one from the witness, which never lowers "
+    "what was spent."
+)
 Trial = Callable[[sqlite3.Connection], object]
 
 
@@ -76,8 +82,11 @@ class Damaged(InputError):
 
 def changed() -> Damaged:
     """What is said of a ledger that cannot be believed."""
-    return Damaged("The ledger was changed by other means than a release, so what was spent is "
-                      "not known.", field="ledger", hint=WHAT_TO_DO)
+    return Damaged(
+        "The ledger was changed by other means than a release, so what was spent is not known.",
+        field="ledger",
+        hint=WHAT_TO_DO,
+    )
 
 
 def create(path: Path, fill: Callable[[sqlite3.Connection], object]) -> None:
@@ -216,17 +225,29 @@ def _check_head(path: Path) -> int:
     with path.open("rb") as stream:
         head = stream.read(_HEAD)
     if not head:
-        raise Damaged("The ledger is empty, which no ledger ever is: it was cut off, or another "
-                      "file was put in its place.", field="ledger", hint=WHAT_TO_DO)
+        raise Damaged(
+            "The ledger is empty, which no ledger ever is: it was cut off, or another "
+            "file was put in its place.",
+            field="ledger",
+            hint=WHAT_TO_DO,
+        )
     if len(head) < _HEAD or not head.startswith(_MAGIC):
         raise _not_ours()
-    version, = struct.unpack_from(">i", head, 60)
-    application, = struct.unpack_from(">I", head, 68)
+    (version,) = struct.unpack_from(">i", head, 60)
+    (application,) = struct.unpack_from(">I", head, 68)
     if VERSION < version < 256 and application == _PROGRAM + version:
-        raise InputError("The ledger was made by a newer version of this program.", field="ledger",
-                         hint="Use that version. Nothing was published or touched.")
-    if (application, version) not in {(APPLICATION, VERSION), (_PROGRAM + 4, 4), (0, 1), (0, 2),
-                                      (0, 3)}:
+        raise InputError(
+            "The ledger was made by a newer version of this program.",
+            field="ledger",
+            hint="Use that version. Nothing was published or touched.",
+        )
+    if (application, version) not in {
+        (APPLICATION, VERSION),
+        (_PROGRAM + 4, 4),
+        (0, 1),
+        (0, 2),
+        (0, 3),
+    }:
         raise _not_ours()
     if head[18:20] != b"\x01\x01":  # a ledger never has a write-ahead log
         raise changed()
@@ -234,10 +255,13 @@ def _check_head(path: Path) -> int:
 
 
 def _not_ours() -> Damaged:
-    return Damaged("The file in the place of the ledger is none of this program, or its head is "
-                   "damaged; it was not touched.", field="ledger",
-                   hint="Nothing was published. Name another file if this is not the ledger; "
-                   f"else: {WHAT_TO_DO.removeprefix('Nothing was published. ')}")
+    return Damaged(
+        "The file in the place of the ledger is none of this program, or its head is "
+        "damaged; it was not touched.",
+        field="ledger",
+        hint="Nothing was published. Name another file if this is not the ledger; "
+        f"else: {WHAT_TO_DO.removeprefix('Nothing was published. ')}",
+    )
 
 
 def _check_beside(path: Path, trial: Trial) -> None:
@@ -247,9 +271,12 @@ def _check_beside(path: Path, trial: Trial) -> None:
     """
     for suffix in ("-wal", "-shm"):
         if os.path.lexists(f"{path}{suffix}"):
-            raise InputError(f"Beside the ledger lies a file of another database, with its name "
-                             f"and “{suffix}” at the end.", field="ledger",
-                             hint="Nothing was published or touched. Move that file away.")
+            raise InputError(
+                f"Beside the ledger lies a file of another database, with its name "
+                f"and “{suffix}” at the end.",
+                field="ledger",
+                hint="Nothing was published or touched. Move that file away.",
+            )
     end = time.monotonic() + _JOURNAL_PATIENCE
     while _has_journal(path):
         if _holds_on_copy(path, trial):
@@ -257,9 +284,12 @@ def _check_beside(path: Path, trial: Trial) -> None:
         if time.monotonic() > end:
             raise Damaged(
                 "Beside the ledger lies a journal, with its name and “-journal” at the end, that "
-                "does not belong to it.", field="ledger", hint="Nothing was published or touched. "
+                "does not belong to it.",
+                field="ledger",
+                hint="Nothing was published or touched. "
                 "Move that file away if it came with another copy; else put back the newest copy "
-                "of the ledger without it.")
+                "of the ledger without it.",
+            )
         time.sleep(_STEP)
 
 
@@ -296,8 +326,12 @@ def _connected(path: Path) -> sqlite3.Connection:
     """To a file that is there: SQLite makes none, and takes no name for one of its own words."""
     address = f"file:{quote(os.path.abspath(path))}?mode=rw"
     file = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
-    for setting in ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON",
-                    "secure_delete = ON"):
+    for setting in (
+        "synchronous = EXTRA",
+        "trusted_schema = OFF",
+        "cell_size_check = ON",
+        "secure_delete = ON",
+    ):
         file.execute(f"PRAGMA {setting}")
     return file
 
@@ -309,10 +343,14 @@ def _check_pages(file: sqlite3.Connection, version: int) -> None:
     """
     file.execute("BEGIN")  # all at one moment
     actual = file.execute("PRAGMA user_version").fetchone()[0]  # another may have taken it over
-    kinds = file.execute("SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' "
-                         "ESCAPE '\\'").fetchall()
-    columns = {name: tuple(row[1] for row in file.execute(f'PRAGMA table_info("{name}")'))
-               for kind, name in kinds if kind == "table" and name in _TABLES.get(actual, {})}
+    kinds = file.execute(
+        "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    ).fetchall()
+    columns = {
+        name: tuple(row[1] for row in file.execute(f'PRAGMA table_info("{name}")'))
+        for kind, name in kinds
+        if kind == "table" and name in _TABLES.get(actual, {})
+    }
     if len(kinds) != len(columns) or columns != _TABLES.get(actual) or actual < version:
         raise changed()
     if file.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
@@ -327,8 +365,10 @@ def is_foreign(path: Path) -> bool:
         shutil.copyfile(path, folder / "ledger")
         file = sqlite3.connect(folder / "ledger")
         try:
-            tables = {name for name, in file.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'table'")}
+            tables = {
+                name
+                for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            }
             is_sound = file.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
             return is_sound and bool(tables) and not tables & {"facts", "data_sets"}
         finally:

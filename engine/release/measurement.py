@@ -83,8 +83,11 @@ def opendp_measurement(source: Source[Data], mechanism: Mechanism, budget: Budge
     True
     """
     if mechanism.main_task.data is DataType.EVENTS:
-        raise InputError("Counts of events are no measurement of OpenDP yet.", field="mechanism",
-                         hint="Publish them with the command “release”.")
+        raise InputError(
+            "Counts of events are no measurement of OpenDP yet.",
+            field="mechanism",
+            hint="Publish them with the command “release”.",
+        )
     cost, dp = published.release_cost(source, mechanism, budget), opendp()
     sizes, facts = source.sizes, source.facts
     x, _, _, scale = axes_of(mechanism, facts)
@@ -96,25 +99,32 @@ def opendp_measurement(source: Source[Data], mechanism: Mechanism, budget: Budge
 
     def release(data: Data) -> Array:
         if not is_member(data):  # OpenDP knows the domain by its name alone
-            raise InputError("These data have other sizes or facts than the measurement is for.",
-                             field="data", hint="Make a measurement of their own source.")
+            raise InputError(
+                "These data have other sizes or facts than the measurement is for.",
+                field="data",
+                hint="Make a measurement of their own source.",
+            )
         ordered = reordered(data, source.deals_records)
         estimate, _ = certified.hardened(ordered, mechanism, cost)
-        values: Array = estimate.values(drawing_grid()[:len(x)])[0, 0, 0] * scale
+        values: Array = estimate.values(drawing_grid()[: len(x)])[0, 0, 0] * scale
         return values
 
     measurement: Measurement = dp.m.make_user_measurement(
         dp.user_domain(f"data of {facts.people} with public sizes and facts", is_member),
         dp.user_distance("replaced records"),
         dp.max_divergence() if cost.certified.is_pure else dp.zero_concentrated_divergence(),
-        function=release, privacy_map=lambda records: _times(spent, int(records)**power))
+        function=release,
+        privacy_map=lambda records: _times(spent, int(records) ** power),
+    )
     return measurement
 
 
 def _epsilon(cost: certified.ReleaseCost) -> float:
     """ε of the site whose people it costs most, where all holds with δ = 0."""
-    totals = [accounting.total_epsilon(lines)
-              for lines in accounting.by_server(cost.certified_spends).values()]
+    totals = [
+        accounting.total_epsilon(lines)
+        for lines in accounting.by_server(cost.certified_spends).values()
+    ]
     return max(math.inf if total is None else total for total in totals)
 
 

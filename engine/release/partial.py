@@ -22,8 +22,9 @@ from engine.release.ledger import Ledger, Receipt
 from engine.release.sealed_log import OpenLog
 
 
-def store(ledger: Ledger, receipt: Receipt, position: int, content: bytes,
-          round_number: int | None = None) -> bytes:
+def store(
+    ledger: Ledger, receipt: Receipt, position: int, content: bytes, round_number: int | None = None
+) -> bytes:
     """Store what was drawn as one message of a release; the first that is stored stays.
 
     `position` counts messages of the run, `round_number` is that of its noise among the rounds of
@@ -43,16 +44,28 @@ def store(ledger: Ledger, receipt: Receipt, position: int, content: bytes,
         if earlier is not None:
             return log.content(earlier["messages"])
         if books.state(receipt.number) not in ("charged", "under way"):
-            raise InputError("This release has ended in the ledger: nothing more is drawn under "
-                             "its charge.", field="ledger", hint="It counts. A new plan makes a "
-                             "new release, which is charged as well.")
+            raise InputError(
+                "This release has ended in the ledger: nothing more is drawn under its charge.",
+                field="ledger",
+                hint="It counts. A new plan makes a new release, which is charged as well.",
+            )
         entry, loss = books.releases[receipt.number], books.loss(receipt.number)
         if round_number is not None and not 0 <= round_number < len(entry.get("rounds", ())):
             raise InputError("The charge of this release has no such round.", field="ledger")
-        log.add(kind="part", release=receipt.number, position=position, round=round_number,
-                at=datetime.now(UTC).isoformat(timespec="seconds"), messages=log.keep(content),
-                id=entry["id"], sets=entry["sets"], total=entry["total"], epsilon=loss.epsilon,
-                delta=loss.delta, mu_squared=loss.mu_squared)
+        log.add(
+            kind="part",
+            release=receipt.number,
+            position=position,
+            round=round_number,
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+            messages=log.keep(content),
+            id=entry["id"],
+            sets=entry["sets"],
+            total=entry["total"],
+            epsilon=loss.epsilon,
+            delta=loss.delta,
+            mu_squared=loss.mu_squared,
+        )
     return content
 
 

@@ -50,7 +50,7 @@ def hashes_of(kind: str, texts: Sequence[bytes], key: bytes) -> Hashes:
 
 
 def _batches(texts: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    return (texts[first:first + _BATCH] for first in range(0, len(texts), _BATCH))
+    return (texts[first : first + _BATCH] for first in range(0, len(texts), _BATCH))
 
 
 def _lengths(texts: Sequence[bytes]) -> NDArray[np.uint32]:
@@ -63,8 +63,12 @@ def file_digest(traces: Traces, key: bytes) -> str:
     Equal digests are equal `Records`, so that a file that was charged before is known without a
     hash for each of its people. The same people in another order are known by `Records.digest`.
     """
-    state = hashlib.blake2b(repr((traces.kind, traces.ids_from, traces.n)).encode(), key=key,
-                            digest_size=32, person=b"data set")
+    state = hashlib.blake2b(
+        repr((traces.kind, traces.ids_from, traces.n)).encode(),
+        key=key,
+        digest_size=32,
+        person=b"data set",
+    )
     for texts in (traces.ids, traces.content, traces.records):
         state.update(len(texts).to_bytes(8, "little") + _lengths(texts).tobytes())
         for part in _batches(texts):
@@ -101,15 +105,24 @@ class Records:
         contents = np.zeros(traces.n, np.uint64)
         if len(traces.content):
             is_telling = (traces.bits >= TELLING_BITS).tolist()
-            contents = hashes_of(traces.kind, [text if tells else b"" for text, tells in zip(
-                traces.content, is_telling, strict=True)], key)
+            contents = hashes_of(
+                traces.kind,
+                [
+                    text if tells else b""
+                    for text, tells in zip(traces.content, is_telling, strict=True)
+                ],
+                key,
+            )
         if traces.ids:
             of = b"\0" + traces.ids_from.encode() if traces.ids_from else b""
             earlier = _earlier(traces, key) if is_taken_over else cls.earlier
-            unlisted = (hashes_of("ids", traces.ids, key)
-                        if of and traces.is_list_stated else None)
-            return cls(hashes_of("ids", [text + of for text in traces.ids], key), contents,
-                       earlier, unlisted)
+            unlisted = hashes_of("ids", traces.ids, key) if of and traces.is_list_stated else None
+            return cls(
+                hashes_of("ids", [text + of for text in traces.ids], key),
+                contents,
+                earlier,
+                unlisted,
+            )
         seen, numbered = Counter[bytes](), []
         for text in traces.records:
             numbered.append(text + seen[text].to_bytes(4, "big"))
@@ -121,18 +134,28 @@ class Records:
     def digest(self) -> str:
         """A digest of the records in any order."""
         order = _order(self.ids, self.contents)
-        return hashlib.sha256(np.column_stack([self.ids[order], self.contents[order]])
-                              .astype("<u8").tobytes()).hexdigest()
+        return hashlib.sha256(
+            np.column_stack([self.ids[order], self.contents[order]]).astype("<u8").tobytes()
+        ).hexdigest()
 
 
 def _earlier(traces: Traces, key: bytes) -> tuple[Integers, Hashes]:
     """Hash ids as they are written, and numbers with zeros before them or .0 behind them."""
     numbers = [(place, text) for place, text in enumerate(traces.ids) if text.isdigit()]
-    forms = [*traces.spellings, *((place, text + b".0") for place, text in numbers),
-             *((place, text.zfill(width)) for width in range(2, _WIDEST + 1)
-               for place, text in numbers if len(text) < width)]
-    return (np.array([place for place, _ in forms], np.int64),
-            hashes_of("ids", [text for _, text in forms], key))
+    forms = [
+        *traces.spellings,
+        *((place, text + b".0") for place, text in numbers),
+        *(
+            (place, text.zfill(width))
+            for width in range(2, _WIDEST + 1)
+            for place, text in numbers
+            if len(text) < width
+        ),
+    ]
+    return (
+        np.array([place for place, _ in forms], np.int64),
+        hashes_of("ids", [text for _, text in forms], key),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +169,11 @@ class PeopleSet:
     def to_bytes(self) -> bytes:
         """Write 24 bytes for each record."""
         order = _order(self.persons, self.ids, self.contents)
-        return np.column_stack([self.ids[order], self.contents[order], self.persons[order]]
-                               ).astype("<u8").tobytes()
+        return (
+            np.column_stack([self.ids[order], self.contents[order], self.persons[order]])
+            .astype("<u8")
+            .tobytes()
+        )
 
     @classmethod
     def from_bytes(cls, content: bytes) -> PeopleSet:
@@ -208,18 +234,28 @@ class Known:
     @classmethod
     def of_sets(cls, sets: Sequence[PeopleSet], same: Same) -> Known:
         """Give the people of sets that a ledger has."""
-        ids, contents, persons = (np.concatenate([getattr(each, part) for each in sets])
-                                  for part in ("ids", "contents", "persons"))
-        return cls(Records(ids, contents), persons, np.ones(len(persons), bool), same,
-                   np.zeros((0, 2), np.uint64), 0, 0)
+        ids, contents, persons = (
+            np.concatenate([getattr(each, part) for each in sets])
+            for part in ("ids", "contents", "persons")
+        )
+        return cls(
+            Records(ids, contents),
+            persons,
+            np.ones(len(persons), bool),
+            same,
+            np.zeros((0, 2), np.uint64),
+            0,
+            0,
+        )
 
     def people_set(self) -> PeopleSet:
         """The set as it is kept."""
         return PeopleSet(self.records.ids, self.records.contents, self.persons)
 
 
-def found(records: Records, sets: Iterable[PeopleSet], same: Same, are_others: bool = False
-          ) -> Known:
+def found(
+    records: Records, sets: Iterable[PeopleSet], same: Same, are_others: bool = False
+) -> Known:
     """Find the people of records among sets, in the order of the ledger.
 
     `are_others` is the holder's statement that nobody is known by the curve alone, and that equal
@@ -257,12 +293,20 @@ def found(records: Records, sets: Iterable[PeopleSet], same: Same, are_others: b
     is_known = (by_id > 0) | (by_content > 0)
     persons = np.select([by_id > 0, by_content > 0, ids > 0], [by_id, by_content, ids], contents)
     names = same.names(persons)
-    new = same.pairs[len(before.pairs):]
+    new = same.pairs[len(before.pairs) :]
     n_twice = int(_repeated(names[_first_of_id(ids)]).sum())
     if not n_twice:  # new people with equal curves have different ids
         n_twice = int(_repeated(contents).sum())
-    return Known(Records(ids, contents), persons, is_known, same, new, int(alone.sum()), n_twice,
-                 int((by_unlisted & ~is_known).sum()))
+    return Known(
+        Records(ids, contents),
+        persons,
+        is_known,
+        same,
+        new,
+        int(alone.sum()),
+        n_twice,
+        int((by_unlisted & ~is_known).sum()),
+    )
 
 
 def same_among(sets: Sequence[PeopleSet], same: Same) -> Same:
@@ -286,8 +330,9 @@ def _looked_up(keys: Hashes, order: Integers, theirs: Hashes, persons: Hashes) -
     sorted_keys = keys[order]
     place = np.minimum(np.searchsorted(known, sorted_keys), len(known) - 1)
     out = np.zeros_like(keys)
-    out[order] = np.where((known[place] == sorted_keys) & (sorted_keys > 0),
-                          persons[by_hash][place], _NONE)
+    out[order] = np.where(
+        (known[place] == sorted_keys) & (sorted_keys > 0), persons[by_hash][place], _NONE
+    )
     return out
 
 

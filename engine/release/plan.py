@@ -71,8 +71,11 @@ class Declaration:
 
     def __post_init__(self) -> None:
         if len(self.contact) > _LONGEST_CONTACT or not self.contact.isprintable():
-            raise InputError(f"A contact has at most {_LONGEST_CONTACT} printable characters.",
-                             field="contact", hint="Such as an e-mail address.")
+            raise InputError(
+                f"A contact has at most {_LONGEST_CONTACT} printable characters.",
+                field="contact",
+                hint="Such as an e-mail address.",
+            )
 
     def to_plain(self) -> dict[str, Any]:
         """Return what JSON holds of it; `of` reads it back."""
@@ -112,10 +115,19 @@ class ReleasePlan:
     plain: Mapping[str, Any]  # all of it, as JSON has it
 
     @classmethod
-    def of(cls, source: Source[Data], mechanism: Mechanism, budget: Budget, name: str, unit: str,
-           request: Mapping[str, Any], forecast: Forecast | None = None, protected: str = "person",
-           declaration: Declaration = UNDECLARED, is_without_exhausted: bool = False
-           ) -> ReleasePlan:
+    def of(
+        cls,
+        source: Source[Data],
+        mechanism: Mechanism,
+        budget: Budget,
+        name: str,
+        unit: str,
+        request: Mapping[str, Any],
+        forecast: Forecast | None = None,
+        protected: str = "person",
+        declaration: Declaration = UNDECLARED,
+        is_without_exhausted: bool = False,
+    ) -> ReleasePlan:
         """The plan of publishing these data.
 
         Parameters
@@ -134,20 +146,36 @@ class ReleasePlan:
             What the holder declares beside the facts.
         """
         reading = source.reading if isinstance(source, UploadedData) else None
-        return cls._with_noise({
-            "name": name, "unit": unit, "protected": protected, "request": request,
-            "data": _public_data(source), "declaration": declaration.to_plain(),
-            "proofs": proofs_of(mechanism),
-            **({} if reading is None else {"reading": public_reading(reading.to_plain())}),
-            "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
-            "asked": asdict(budget),
-            **({} if forecast is None else {"forecast": forecast._asdict()}),
-            **({"exhausted": "left out"} if is_without_exhausted else {})})
+        return cls._with_noise(
+            {
+                "name": name,
+                "unit": unit,
+                "protected": protected,
+                "request": request,
+                "data": _public_data(source),
+                "declaration": declaration.to_plain(),
+                "proofs": proofs_of(mechanism),
+                **({} if reading is None else {"reading": public_reading(reading.to_plain())}),
+                "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
+                "asked": asdict(budget),
+                **({} if forecast is None else {"forecast": forecast._asdict()}),
+                **({"exhausted": "left out"} if is_without_exhausted else {}),
+            }
+        )
 
     @classmethod
-    def of_sites(cls, data: Data, mechanism: Mechanism, budgets: Sequence[Budget], name: str,
-                 unit: str, request: Mapping[str, Any], sites: Sequence[str],
-                 shares: Shares | None = None, protected: str = "person") -> ReleasePlan:
+    def of_sites(
+        cls,
+        data: Data,
+        mechanism: Mechanism,
+        budgets: Sequence[Budget],
+        name: str,
+        unit: str,
+        request: Mapping[str, Any],
+        sites: Sequence[str],
+        shares: Shares | None = None,
+        protected: str = "person",
+    ) -> ReleasePlan:
         """The plan of a release to which several sites contribute, each with its own file.
 
         Parameters
@@ -159,13 +187,22 @@ class ReleasePlan:
             one site then, and there is one budget.
         """
         requested = [asdict(budget) for budget in budgets]
-        return cls._with_noise({
-            "name": name, "unit": unit, "protected": protected, "request": request,
-            "data": data.public_facts(),
-            "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
-            **({"asked": requested} if shares is None else
-               {"asked": requested[0], "shares": asdict(shares)}),
-            "sites": list(sites)})
+        return cls._with_noise(
+            {
+                "name": name,
+                "unit": unit,
+                "protected": protected,
+                "request": request,
+                "data": data.public_facts(),
+                "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
+                **(
+                    {"asked": requested}
+                    if shares is None
+                    else {"asked": requested[0], "shares": asdict(shares)}
+                ),
+                "sites": list(sites),
+            }
+        )
 
     @classmethod
     def _with_noise(cls, plain: Mapping[str, Any]) -> ReleasePlan:
@@ -183,8 +220,11 @@ class ReleasePlan:
         """
         plain = json.loads(content)
         if plain.get("version") != _VERSION:
-            raise InputError("This release was made by a newer version of this program.",
-                             field="release", hint="Use that version to make it again.")
+            raise InputError(
+                "This release was made by a newer version of this program.",
+                field="release",
+                hint="Use that version to make it again.",
+            )
         return cls(plain)
 
     def to_bytes(self) -> bytes:
@@ -207,8 +247,9 @@ class ReleasePlan:
         bytes
             32 of them (SHA-256), as private as the data.
         """
-        request = _canonical({key: value for key, value in self.plain.items()
-                              if key not in _NOT_REQUESTED})
+        request = _canonical(
+            {key: value for key, value in self.plain.items() if key not in _NOT_REQUESTED}
+        )
         return hashlib.sha256(request.encode() + b"\0" + data.content()).digest()
 
     @property
@@ -260,8 +301,15 @@ class ReleasePlan:
     @property
     def cost(self) -> ReleaseCost:
         """What it costs, and how each message is noised."""
-        return _cost(_canonical({key: self.plain[key] for key in (
-            "data", "mechanism", "asked", "shares") if key in self.plain}))
+        return _cost(
+            _canonical(
+                {
+                    key: self.plain[key]
+                    for key in ("data", "mechanism", "asked", "shares")
+                    if key in self.plain
+                }
+            )
+        )
 
     def check_noise(self) -> None:
         """Refuse to read messages that this version would have noised, or reads, otherwise.
@@ -272,11 +320,15 @@ class ReleasePlan:
             If it would.
         """
         drawn_by = self.plain["versions"]["privacy_curves"]
-        if (_comparable(drawn_by) < _comparable(self.mechanism.read_since)
-                or not self.has_noise(self.plain["noise"])):
-            raise InputError(f"This release was drawn by version {drawn_by} of this program, and "
-                             "this one makes other numbers of it.", field="release",
-                             hint="Use that version to make it again.")
+        if _comparable(drawn_by) < _comparable(self.mechanism.read_since) or not self.has_noise(
+            self.plain["noise"]
+        ):
+            raise InputError(
+                f"This release was drawn by version {drawn_by} of this program, and "
+                "this one makes other numbers of it.",
+                field="release",
+                hint="Use that version to make it again.",
+            )
 
     def has_noise(self, stated: Any) -> bool:
         """Whether noise is stated as it follows from this plan, but for rounding.
@@ -292,9 +344,13 @@ class ReleasePlan:
 def _noise(cost: ReleaseCost) -> dict[str, Any]:
     """How messages are noised, so that whoever reads them can tell whether they would be alike."""
     inner = [budget.epsilon for budget in cost.inner_budgets]
-    return {"inner": inner if cost.is_by_site else inner[0], "messages": [
-                [server, step, measurement.law, measurement.sensitivity, measurement.size]
-                for (server, step), measurement in sorted(cost.messages.items())]}
+    return {
+        "inner": inner if cost.is_by_site else inner[0],
+        "messages": [
+            [server, step, measurement.law, measurement.sensitivity, measurement.size]
+            for (server, step), measurement in sorted(cost.messages.items())
+        ],
+    }
 
 
 def _are_alike(stated: Any, derived: Mapping[str, Any]) -> bool:
@@ -309,11 +365,12 @@ def _differ_by_rounding(stated: Mapping[str, Any], derived: Mapping[str, Any]) -
     theirs, ours = stated["messages"], derived["messages"]
     inner = [np.atleast_1d(noise["inner"]) for noise in (stated, derived)]
     sizes = [np.array([message[3] for message in messages]) for messages in (theirs, ours)]
-    return ([message[:3] + message[4:] for message in theirs]
-            == [message[:3] + message[4:] for message in ours]
-            and inner[0].shape == inner[1].shape
-            and all(np.allclose(left, right, rtol=_ALIKE, atol=0) for left,
-                    right in (inner, sizes)))
+    return (
+        [message[:3] + message[4:] for message in theirs]
+        == [message[:3] + message[4:] for message in ours]
+        and inner[0].shape == inner[1].shape
+        and all(np.allclose(left, right, rtol=_ALIKE, atol=0) for left, right in (inner, sizes))
+    )
 
 
 @lru_cache(maxsize=8)
@@ -322,8 +379,9 @@ def _cost(public: str) -> ReleaseCost:
     if isinstance(plan.plain["asked"], list):
         return certified.release_cost_by_site(plan.stand_in, plan.mechanism, plan.budgets)
     shares = plan.plain.get("shares")
-    return certified.release_cost(plan.stand_in, plan.mechanism, plan.budgets[0],
-                           None if shares is None else Shares(**shares))
+    return certified.release_cost(
+        plan.stand_in, plan.mechanism, plan.budgets[0], None if shares is None else Shares(**shares)
+    )
 
 
 def _mechanism(stated: Mapping[str, Any]) -> Mechanism:
@@ -344,8 +402,12 @@ def _comparable(version: str) -> tuple[int, ...]:
 
 def versions() -> dict[str, str]:
     """What a release is made with."""
-    return {"privacy_curves": __version__, "opendp": hardened.library().split()[-1],
-            "numpy": np.__version__, "python": platform.python_version()}
+    return {
+        "privacy_curves": __version__,
+        "opendp": hardened.library().split()[-1],
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
 
 
 # -- messages -------------------------------------------------------------------------------------
@@ -381,8 +443,10 @@ def messages_from_bytes(content: bytes) -> dict[Key, Array]:
     listed = json.loads(head)
     numbers = np.frombuffer(body, _NUMBER)
     ends = np.cumsum([size for _, _, size in listed], dtype=int)[:-1]
-    return {(server, step): np.array(values, dtype=float)
-            for (server, step, _), values in zip(listed, np.split(numbers, ends), strict=True)}
+    return {
+        (server, step): np.array(values, dtype=float)
+        for (server, step, _), values in zip(listed, np.split(numbers, ends), strict=True)
+    }
 
 
 # -- public data as plain values ------------------------------------------------------------------

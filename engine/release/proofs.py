@@ -39,8 +39,12 @@ def _built_on(first: str) -> set[str]:
             continue
         found.add(name)
         used = vars(sys.modules[name]).values()
-        waiting += {value.__name__ if isinstance(value, ModuleType) else
-                    str(getattr(value, "__module__", "")) for value in used}
+        waiting += {
+            value.__name__
+            if isinstance(value, ModuleType)
+            else str(getattr(value, "__module__", ""))
+            for value in used
+        }
     return found
 
 

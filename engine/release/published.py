@@ -121,10 +121,18 @@ def release_cost(source: Source[Data], mechanism: Mechanism, budget: Budget) -> 
     return planned(source, mechanism, budget, "cost").cost  # kept, for publishing it next
 
 
-def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger, name: str,
-            total: Budget | None = None, same_people: bool | None = None,
-            forecast: Forecast | None = None, leave_out: bool = False,
-            declaration: Declaration = UNDECLARED) -> Published:
+def publish(
+    source: Source[Data],
+    mechanism: Mechanism,
+    budget: Budget,
+    ledger: Ledger,
+    name: str,
+    total: Budget | None = None,
+    same_people: bool | None = None,
+    forecast: Forecast | None = None,
+    leave_out: bool = False,
+    declaration: Declaration = UNDECLARED,
+) -> Published:
     """Charge the ledger, draw hardened noise once, store the noised messages, and show them.
 
     The data are taken in a random order. What was asked for in the same way before, of the same
@@ -170,8 +178,9 @@ def publish(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: 
     plan = planned(source, mechanism, budget, name, forecast, source is not everybody, declaration)
     data, cost = certified.publishable_data(source), plan.cost
     description = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
-    receipt = charge(plan, source, charge_of(cost), ledger, description, total, same_people,
-                     request)
+    receipt = charge(
+        plan, source, charge_of(cost), ledger, description, total, same_people, request
+    )
     if receipt.state == "charged":
         ledger.store(receipt, _noised_messages(data, source, mechanism, cost, ledger, receipt))
     return again(ledger, receipt.release_id)
@@ -182,9 +191,16 @@ def charge_of(cost: ReleaseCost) -> Charge:
     return Charge(cost.certified, mu_of_spends(cost.certified_spends), cost.rho)
 
 
-def charge(plan: ReleasePlan, source: Source[Data], cost: Charge, ledger: Ledger, description: str,
-           total: Budget | None = None, same_people: bool | None = None, request: bytes = b""
-           ) -> Receipt:
+def charge(
+    plan: ReleasePlan,
+    source: Source[Data],
+    cost: Charge,
+    ledger: Ledger,
+    description: str,
+    total: Budget | None = None,
+    same_people: bool | None = None,
+    request: bytes = b"",
+) -> Receipt:
     """Charge a ledger with what a release costs the people of its holder, once for each request.
 
     The source is all of the release, or the data of one site; the request is that of the plan and
@@ -197,19 +213,31 @@ def charge(plan: ReleasePlan, source: Source[Data], cost: Charge, ledger: Ledger
         may be drawn under that charge.
     """
     data = certified.publishable_data(source)
-    receipt = ledger.charge(source, cost, plan.name, description, total, same_people,
-                            plan.to_bytes(), request or plan.request_of(data))
+    receipt = ledger.charge(
+        source,
+        cost,
+        plan.name,
+        description,
+        total,
+        same_people,
+        plan.to_bytes(),
+        request or plan.request_of(data),
+    )
     charged, asked = Loss.of(receipt.budget), Loss.of(cost.budget)
     if receipt.state in ("charged", "under way") and (
-            asked.epsilon > charged.epsilon or asked.delta > charged.delta):
-        raise InputError("This release was charged by another version of this program, which asked "
-                         "less for it.", field="name",
-                         hint="Use that version, or publish under another name.")
+        asked.epsilon > charged.epsilon or asked.delta > charged.delta
+    ):
+        raise InputError(
+            "This release was charged by another version of this program, which asked less for it.",
+            field="name",
+            hint="Use that version, or publish under another name.",
+        )
     return receipt
 
 
-def _with_budget_left(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger,
-                      name: str) -> tuple[Source[Data], bytes]:
+def _with_budget_left(
+    source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger, name: str
+) -> tuple[Source[Data], bytes]:
     """Leave out the people who have less left than a release costs, and name the whole request.
 
     The same request once more is about the same people as when it was charged.
@@ -222,8 +250,11 @@ def _with_budget_left(source: Source[Data], mechanism: Mechanism, budget: Budget
     charge = charge_of(release_cost(source, mechanism, budget))
     exhausted = ledger.standing_of(source, in_order=True).without_room(charge)
     if exhausted.all():
-        raise InputError(f"None of these {source.facts.people} has as much left as this release "
-                         "costs.", field="exhausted", hint="Lower ε.")
+        raise InputError(
+            f"None of these {source.facts.people} has as much left as this release costs.",
+            field="exhausted",
+            hint="Lower ε.",
+        )
     return source.without(exhausted) if exhausted.any() else source, request
 
 
@@ -242,18 +273,26 @@ def again(ledger: Ledger, release_id: str) -> Published:
         makes other numbers of its messages.
     """
     stored = ledger.release(release_id)
-    return assemble(ReleasePlan.read(stored.plan), messages_from_bytes(stored.messages),
-                    stored.receipt)
+    return assemble(
+        ReleasePlan.read(stored.plan), messages_from_bytes(stored.messages), stored.receipt
+    )
 
 
-def asked_before(source: Source[Data], mechanism: Mechanism, budget: Budget, ledger: Ledger,
-                 name: str, leave_out: bool = False) -> Receipt | None:
+def asked_before(
+    source: Source[Data],
+    mechanism: Mechanism,
+    budget: Budget,
+    ledger: Ledger,
+    name: str,
+    leave_out: bool = False,
+) -> Receipt | None:
     """The charge of the same release, so that it costs nothing to ask once more; else None.
 
     Arguments are as for `publish`.
     """
     request = planned(source, mechanism, budget, name).request_of(
-        certified.publishable_data(source))
+        certified.publishable_data(source)
+    )
     return ledger.asked_before(_leaving_out(request) if leave_out else request)
 
 
@@ -261,9 +300,15 @@ def _leaving_out(request: bytes) -> bytes:
     return hashlib.sha256(b"leave out" + request).digest()
 
 
-def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str,
-            forecast: Forecast | None = None, is_without_exhausted: bool = False,
-            declaration: Declaration = UNDECLARED) -> ReleasePlan:
+def planned(
+    source: Source[Data],
+    mechanism: Mechanism,
+    budget: Budget,
+    name: str,
+    forecast: Forecast | None = None,
+    is_without_exhausted: bool = False,
+    declaration: Declaration = UNDECLARED,
+) -> ReleasePlan:
     """All that is public of a release, before anything is charged; arguments as for `publish`.
 
     Raises
@@ -275,13 +320,28 @@ def planned(source: Source[Data], mechanism: Mechanism, budget: Budget, name: st
     certified.check_finite(budget)
     source.facts.check_stated()
     _check_variables(mechanism, source.facts)
-    return ReleasePlan.of(source, mechanism, budget, name, unit_of(source, mechanism),
-                          _request(source, mechanism, budget, name), forecast,
-                          unit_code(source, mechanism), declaration, is_without_exhausted)
+    return ReleasePlan.of(
+        source,
+        mechanism,
+        budget,
+        name,
+        unit_of(source, mechanism),
+        _request(source, mechanism, budget, name),
+        forecast,
+        unit_code(source, mechanism),
+        declaration,
+        is_without_exhausted,
+    )
 
 
-def _noised_messages(data: Data, source: Source[Data], mechanism: Mechanism, cost: ReleaseCost,
-                     ledger: Ledger, receipt: Receipt) -> bytes:
+def _noised_messages(
+    data: Data,
+    source: Source[Data],
+    mechanism: Mechanism,
+    cost: ReleaseCost,
+    ledger: Ledger,
+    receipt: Receipt,
+) -> bytes:
     """Noised messages as bytes; a failure closes the charge: their numbers may have caused it."""
     try:
         _, messages = certified.hardened(reordered(data, source.deals_records), mechanism, cost)
@@ -312,15 +372,26 @@ def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt)
     axes = axes_of(mechanism, data.facts)
     functions = _functions(estimate, mechanism, data, cost, axes)
     return Published(
-        name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
-        axis=axes.across, value=axes.up, functions=functions, standing=receipt.standing,
-        cost=cost, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
+        name=plan.name,
+        at=receipt.at,
+        title=f"{mechanism.main_task.label}, released",
+        axis=axes.across,
+        value=axes.up,
+        functions=functions,
+        standing=receipt.standing,
+        cost=cost,
+        facts=data.facts,
+        sizes=data.sizes,
+        release_id=receipt.release_id,
         request=_with_facts(plan, data.facts),
-        card=card_of(plan, receipt, estimate, functions), forecast=plan.forecast)
+        card=card_of(plan, receipt, estimate, functions),
+        forecast=plan.forecast,
+    )
 
 
-def _functions(estimate: Estimate, mechanism: Mechanism, data: Data, cost: ReleaseCost, axes: Axes
-               ) -> ReleasedFunctions:
+def _functions(
+    estimate: Estimate, mechanism: Mechanism, data: Data, cost: ReleaseCost, axes: Axes
+) -> ReleasedFunctions:
     if isinstance(data, EventData):
         return released_counts(estimate, mechanism, data, cost, axes)
     if isinstance(mechanism, PercentileCurves):
@@ -330,11 +401,17 @@ def _functions(estimate: Estimate, mechanism: Mechanism, data: Data, cost: Relea
 
 def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
     """Refuse functions of several numbers: there is no file or picture of them."""
-    if mechanism.main_task.argument is Argument.FEATURE and len(facts.covariates) != 1 and (
-            mechanism.main_task.data is not DataType.EVENTS):
-        raise InputError("Only functions of one number are published; these records have "
-                         f"{len(facts.covariates)}.", field="covariates",
-                         hint="Declare one column.")
+    if (
+        mechanism.main_task.argument is Argument.FEATURE
+        and len(facts.covariates) != 1
+        and (mechanism.main_task.data is not DataType.EVENTS)
+    ):
+        raise InputError(
+            "Only functions of one number are published; these records have "
+            f"{len(facts.covariates)}.",
+            field="covariates",
+            hint="Declare one column.",
+        )
 
 
 def _with_facts(plan: ReleasePlan, facts: PublicFacts) -> dict[str, Any]:
@@ -345,16 +422,33 @@ def _with_facts(plan: ReleasePlan, facts: PublicFacts) -> dict[str, Any]:
     """
     request = plan.plain["request"]
     data, reading = request.get("data"), plan.plain.get("reading")
-    return {**request} if data is None or "facts" in data else {
-        **request, "data": {**data, **({} if reading is None else {"reading": reading}),
-                            **stated_of(facts, plan.mechanism)}}
+    return (
+        {**request}
+        if data is None or "facts" in data
+        else {
+            **request,
+            "data": {
+                **data,
+                **({} if reading is None else {"reading": reading}),
+                **stated_of(facts, plan.mechanism),
+            },
+        }
+    )
 
 
-def _request(source: Source[Data], mechanism: Mechanism, budget: Budget, name: str
-             ) -> dict[str, Any]:
+def _request(
+    source: Source[Data], mechanism: Mechanism, budget: Budget, name: str
+) -> dict[str, Any]:
     """The same settings for the command line: a new release of it has new noise and is charged."""
-    where = ({"data": {"file": "YOUR FILE"}} if source.facts.is_upload else
-             {"source": {"key": source.key, "parameters": source.values()}})
-    return {"version": 1, "name": f"{name} again"[:LONGEST_NAME], **where,
-            "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
-            "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}]}
+    where = (
+        {"data": {"file": "YOUR FILE"}}
+        if source.facts.is_upload
+        else {"source": {"key": source.key, "parameters": source.values()}}
+    )
+    return {
+        "version": 1,
+        "name": f"{name} again"[:LONGEST_NAME],
+        **where,
+        "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
+        "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}],
+    }

@@ -93,11 +93,17 @@ def verify(ledger: Ledger) -> State:
         with ledger.log.reading() as opened:
             books = Books.of(opened.entries)
             unread = [name for name in books.all_sets() if read_set(opened, name) is None]
-            return State(None, True, len(opened.entries), n_lines, n_damaged,
-                         ledger.log.is_witnessed(opened), len(unread),
-                         None if books.total is None else Budget(books.total[0] / FINE,
-                                                                 books.total[1]),
-                         tuple(map(books.entry, books.releases)))
+            return State(
+                None,
+                True,
+                len(opened.entries),
+                n_lines,
+                n_damaged,
+                ledger.log.is_witnessed(opened),
+                len(unread),
+                None if books.total is None else Budget(books.total[0] / FINE, books.total[1]),
+                tuple(map(books.entry, books.releases)),
+            )
     except InputError as problem:
         return State(problem, ledger.path.exists(), 0, n_lines, n_damaged)
 
@@ -114,8 +120,11 @@ def rebuild(ledger: Ledger) -> Rebuilt | None:
     """
     state = verify(ledger)
     if state.problem is None and not state.exists:
-        raise InputError("There is no ledger and no witness of one.", field="ledger",
-                         hint="Name the ledger with --ledger. The first release makes one.")
+        raise InputError(
+            "There is no ledger and no witness of one.",
+            field="ledger",
+            hint="Name the ledger with --ledger. The first release makes one.",
+        )
     if state.problem is None:
         return None
     if not isinstance(state.problem, Damaged):  # in use, or not to be read by us
@@ -126,14 +135,21 @@ def rebuild(ledger: Ledger) -> Rebuilt | None:
         if added:
             return Rebuilt(added=added)
         if ledger_file.is_foreign(ledger.path):
-            raise InputError("The file in the place of the ledger is a database of another "
-                             "program; it was not touched.", field="ledger",
-                             hint="Name the ledger, or move that file away and rebuild again.")
+            raise InputError(
+                "The file in the place of the ledger is a database of another "
+                "program; it was not touched.",
+                field="ledger",
+                hint="Name the ledger, or move that file away and rebuild again.",
+            )
         if not witnessed.lines:
-            raise InputError("The ledger cannot be read and its witness says nothing, so nothing "
-                             "is known of what was spent.", field="ledger", hint="Publish nothing "
-                             "more about the people it was about. Put back any copy of either "
-                             "file.")
+            raise InputError(
+                "The ledger cannot be read and its witness says nothing, so nothing "
+                "is known of what was spent.",
+                field="ledger",
+                hint="Publish nothing "
+                "more about the people it was about. Put back any copy of either "
+                "file.",
+            )
         return _put_in_place(ledger, witnessed)
 
 
@@ -147,8 +163,9 @@ def _complete(ledger: Ledger, witnessed: Witness) -> int:
             opened = OpenLog(file)
             opened.read()
             names = {sealed.name for sealed in opened.entries}
-            settled = {tuple(pair) for sealed in opened.entries
-                       for pair in sealed.entry.get("settled", ())}
+            settled = {
+                tuple(pair) for sealed in opened.entries for pair in sealed.entry.get("settled", ())
+            }
             missing = unseen(opened, witnessed)
             if witnessed.names - names - settled or not missing:
                 return 0
@@ -194,8 +211,9 @@ def _is_incomplete(path: Path, witnessed: Witness, releases: set[str]) -> bool:
     return bool(releases - listed)
 
 
-def _fill(log: OpenLog, witnessed: Witness, sets: Mapping[str, PeopleSet], is_incomplete: bool
-          ) -> tuple[int, int]:
+def _fill(
+    log: OpenLog, witnessed: Witness, sets: Mapping[str, PeopleSet], is_incomplete: bool
+) -> tuple[int, int]:
     """Write all that the witness says was spent; how many releases, and how many on everybody."""
     at = datetime.now(UTC).isoformat(timespec="seconds")
     stated = [line.says for line in witnessed.lines if isinstance(line.says, Stated)]
@@ -207,40 +225,81 @@ def _fill(log: OpenLog, witnessed: Witness, sets: Mapping[str, PeopleSet], is_in
     for line in witnessed.lines:
         if isinstance(line.says, SpentByLabel) and line.says.release_id not in releases:
             before = spent.get(line.says.label, (0.0, 0.0))
-            spent[line.says.label] = (max(before[0], line.says.epsilon),
-                                      max(before[1], line.says.delta))
+            spent[line.says.label] = (
+                max(before[0], line.says.epsilon),
+                max(before[1], line.says.delta),
+            )
     for label, (epsilon, delta) in spent.items():
         loss, name = Loss.of(Budget.covering(epsilon, delta)), hashlib.sha256(label.encode())
-        releases.setdefault(name.hexdigest()[:16], Stated(
-            at, "release", loss.epsilon, loss.delta, None, (), 0, 0.0))
+        releases.setdefault(
+            name.hexdigest()[:16], Stated(at, "release", loss.epsilon, loss.delta, None, (), 0, 0.0)
+        )
     if is_incomplete:
         releases["0" * 16] = Stated(at, "release", *_EVERYTHING, (), 0, 0.0)
     totals = [(says.total, says.total_delta) for says in stated if says.total]
     usual = in_units(DEFAULT_TOTAL, FINE), large_delta(1)
-    log.add(kind="total", total=[max((total[0] for total in totals), default=usual[0]),
-                                 max((total[1] for total in totals), default=usual[1])])
+    log.add(
+        kind="total",
+        total=[
+            max((total[0] for total in totals), default=usual[0]),
+            max((total[1] for total in totals), default=usual[1]),
+        ],
+    )
     n_everybody = 0
     for release_id, says in releases.items():
         held = list(says.sets) if says.sets and all(name in sets for name in says.sets) else []
         n_everybody += not held
         total = [says.total, says.total_delta] if says.total else list(usual)
-        final = {"at": says.at, "id": release_id, "sets": held, "epsilon": says.epsilon,
-                 "delta": says.delta, "mu_squared": says.mu_squared, "total": total}
-        number = log.add(kind="release", name="", what="a release known from the witness alone",
-                         rho=None, n=0, request="", plan="", records="", **final)
+        final = {
+            "at": says.at,
+            "id": release_id,
+            "sets": held,
+            "epsilon": says.epsilon,
+            "delta": says.delta,
+            "mu_squared": says.mu_squared,
+            "total": total,
+        }
+        number = log.add(
+            kind="release",
+            name="",
+            what="a release known from the witness alone",
+            rho=None,
+            n=0,
+            request="",
+            plan="",
+            records="",
+            **final,
+        )
         log.add(kind="closed", release=number, **final)
     for says in stated:
         if says.kind == "lower":
             is_read = all(name in sets for name in says.sets)
-            log.add(kind="lower", at=says.at, id="", sets=list(says.sets) if is_read else [],
-                    total=[says.total, says.total_delta], epsilon=0, delta=0, mu_squared=0)
+            log.add(
+                kind="lower",
+                at=says.at,
+                id="",
+                sets=list(says.sets) if is_read else [],
+                total=[says.total, says.total_delta],
+                epsilon=0,
+                delta=0,
+                mu_squared=0,
+            )
     for people in sets.values():
         log.keep(people.to_bytes())
     pairs = same_among(list(sets.values()), Same()).pairs
     same = log.keep(pairs.astype("<u8").tobytes()) if len(pairs) else ""
-    log.add(kind="rebuilt", at=at, id="", sets=[], total=[0, 0.0], epsilon=0, delta=0,
-            mu_squared=0, same=same,
-            settled=[[number, seal] for number, seal in sorted(witnessed.names)])
+    log.add(
+        kind="rebuilt",
+        at=at,
+        id="",
+        sets=[],
+        total=[0, 0.0],
+        epsilon=0,
+        delta=0,
+        mu_squared=0,
+        same=same,
+        settled=[[number, seal] for number, seal in sorted(witnessed.names)],
+    )
     return len(releases), n_everybody
 
 
@@ -255,8 +314,9 @@ class _Rescued(NamedTuple):
 def _rescued(path: Path, witnessed: Witness) -> _Rescued:
     """Read what can be read; only a copy is opened."""
     sets, releases, key = dict[str, PeopleSet](), set[str](), None
-    names = {name for line in witnessed.lines if isinstance(line.says, Stated)
-             for name in line.says.sets}
+    names = {
+        name for line in witnessed.lines if isinstance(line.says, Stated) for name in line.says.sets
+    }
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".trial", dir=path.parent))
     try:
         shutil.copyfile(path, folder / "ledger")
@@ -268,8 +328,9 @@ def _rescued(path: Path, witnessed: Witness) -> _Rescued:
             key = OpenLog(file).key  # without it nobody is known
             for name in names:
                 with suppress(*_FAULTS):
-                    content = file.execute("SELECT content FROM kept WHERE digest = ?",
-                                           (name,)).fetchone()[0]
+                    content = file.execute(
+                        "SELECT content FROM kept WHERE digest = ?", (name,)
+                    ).fetchone()[0]
                     if digest(content) == name:
                         sets[name] = PeopleSet.from_bytes(content)
     except (OSError, *_FAULTS):

@@ -86,11 +86,27 @@ from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
 from engine.uploads.source import UploadedData
 
-_NUMBERS = (*data_sections.ENDS, "reading_sd", "guessed_spread",
-            "observations_per_curve", "time_step")
+_NUMBERS = (
+    *data_sections.ENDS,
+    "reading_sd",
+    "guessed_spread",
+    "observations_per_curve",
+    "time_step",
+)
 _FLAGS = ("periodic", "symmetric", "two_classes")
-_KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed",
-         "axes", "exhausted")
+_KEYS = (
+    "version",
+    "name",
+    "source",
+    "data",
+    "mechanism",
+    "budgets",
+    "repeats",
+    "draws",
+    "seed",
+    "axes",
+    "exhausted",
+)
 
 
 @dataclass(frozen=True)
@@ -123,8 +139,11 @@ def checked(text: str) -> tuple[dict[str, Any], str]:
     if "data" not in plain:
         return plain, name
     if "axes" in plain:
-        raise InputError("One release has one budget; it has no “axes”.", field="axes",
-                         hint="Leave them out, or state a budget in “budgets”.")
+        raise InputError(
+            "One release has one budget; it has no “axes”.",
+            field="axes",
+            hint="Leave them out, or state a budget in “budgets”.",
+        )
     if "source" in plain:
         raise InputError("Give “data” or “source”, not both.", field="data")
     mechanism = parsing.mechanism_of(plain)
@@ -149,8 +168,9 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     plain, name = checked(text)
     leave_out = _leaves_out(plain)
     if "data" not in plain:
-        source, mechanism, budgets = parsing.parsed({
-            key: value for key, value in plain.items() if key != "exhausted"})
+        source, mechanism, budgets = parsing.parsed(
+            {key: value for key, value in plain.items() if key != "exhausted"}
+        )
         return (Request(source, mechanism, _single_budget(budgets), name, leave_out=leave_out),)
     mechanism = parsing.mechanism_of(plain)
     content, data = _content(plain["data"], mechanism, folder)
@@ -162,20 +182,28 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
     stated, names = groups.in_request(data, source.reading, name)
     if stated is None:
         return (Request(source, mechanism, budget, name, leave_out),)
-    return tuple(Request(stated.people(source, group), mechanism, budget,
-                         stated.release_name(group), leave_out) for group in names)
+    return tuple(
+        Request(
+            stated.people(source, group), mechanism, budget, stated.release_name(group), leave_out
+        )
+        for group in names
+    )
 
 
 def _leaves_out(plain: Mapping[str, Any]) -> bool:
     """What becomes of people with too little budget left: the release is refused by default."""
     if plain.get("exhausted", "leave out") != "leave out":
-        raise InputError("“exhausted” can only be “leave out”.", field="exhausted",
-                         hint="Without it a release is refused where people have too little left.")
+        raise InputError(
+            "“exhausted” can only be “leave out”.",
+            field="exhausted",
+            hint="Without it a release is refused where people have too little left.",
+        )
     return "exhausted" in plain
 
 
-def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
-             own_file: OwnFile | None = None) -> dict[str, Any] | None:
+def to_plain(
+    source: Source[Data], mechanism: Mechanism, budget: Budget, own_file: OwnFile | None = None
+) -> dict[str, Any] | None:
     """The request that `from_json` reads back; it names a file of one's own, and holds none of it.
 
     Parameters
@@ -193,17 +221,29 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget,
         data: dict[str, Any] | None = {"source": {"key": source.key, "parameters": source.values()}}
     else:
         data = None if own_file is None else _of_file(source.facts, mechanism, own_file)
-    return None if data is None else {
-        "version": 1, **data, "mechanism": {"key": mechanism.key, "parameters":
-                                            mechanism.changed()},
-        "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}]}
+    return (
+        None
+        if data is None
+        else {
+            "version": 1,
+            **data,
+            "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
+            "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}],
+        }
+    )
 
 
 def _of_file(facts: PublicFacts, mechanism: Mechanism, own_file: OwnFile) -> dict[str, Any]:
     """How a file was read, and what was stated of it."""
     named = {} if facts.group is None else {"name": facts.group.set}
-    return {**named, "data": {"file": own_file.name, "reading": own_file.reading.to_plain(),
-                              **stated_of(facts, mechanism)}}
+    return {
+        **named,
+        "data": {
+            "file": own_file.name,
+            "reading": own_file.reading.to_plain(),
+            **stated_of(facts, mechanism),
+        },
+    }
 
 
 def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
@@ -246,19 +286,28 @@ def stated_in(text: str) -> StatedFacts:
     parsing.check_version(plain)
     data = checked_object(plain.get("data", {}), "data")
     if "facts" not in data:
-        raise InputError("These settings state no bounds.", field="facts",
-                         hint="The settings saved with a release of an own file do.")
+        raise InputError(
+            "These settings state no bounds.",
+            field="facts",
+            hint="The settings saved with a release of an own file do.",
+        )
     facts = data_sections.RequestFacts.of(data, data_sections.EVERY_FACT)
     features = data_sections.features_of(data)
     response = _response_in(data, facts) if features else None
-    predicted = [StatedCovariate(response, facts.value_low, facts.value_high, facts.value_unit)
-                 ] if response else []
+    predicted = (
+        [StatedCovariate(response, facts.value_low, facts.value_high, facts.value_unit)]
+        if response
+        else []
+    )
     return StatedFacts(
         {name: number for name in _NUMBERS if (number := getattr(facts, name)) is not None},
         facts.words(*data_sections.WORDS, "origin"),
         {name: getattr(facts, name) for name in _FLAGS if name in data["facts"]},
-        data_sections.design_of(facts, ()), [*facts.covariates, *features, *predicted], features,
-        data_sections.edges_of(data))
+        data_sections.design_of(facts, ()),
+        [*facts.covariates, *features, *predicted],
+        features,
+        data_sections.edges_of(data),
+    )
 
 
 def _response_in(data: Mapping[str, Any], facts: data_sections.RequestFacts) -> str | None:
@@ -270,21 +319,28 @@ def _response_in(data: Mapping[str, Any], facts: data_sections.RequestFacts) -> 
 
 def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
     if len(set(budgets)) != 1:
-        raise InputError("A release has one budget for all sites.", field="budgets",
-                         hint="Give the same ε and δ to all of them.")
+        raise InputError(
+            "A release has one budget for all sites.",
+            field="budgets",
+            hint="Give the same ε and δ to all of them.",
+        )
     return budgets[0]
 
 
 def _content(data: Any, mechanism: Mechanism, folder: Path) -> tuple[bytes, Mapping[str, Any]]:
     """The file that a request names, and its "data", which is checked."""
     of_groups = (groups.KEY,) if _section(mechanism).has_groups else ()
-    stated = checked_object(data, "data", ("file", *keys_of(mechanism), *of_groups,
-                                           *data_sections.LOOKING))
+    stated = checked_object(
+        data, "data", ("file", *keys_of(mechanism), *of_groups, *data_sections.LOOKING)
+    )
     data_sections.reading_in(stated)  # before the file is opened
     for key in data_sections.LOOKING:
         if key in stated:
-            raise InputError(f"“{key}” is for looking at a file; the “reading” says how it is "
-                             "read.", field=key, hint="Leave it out of “data”.")
+            raise InputError(
+                f"“{key}” is for looking at a file; the “reading” says how it is read.",
+                field=key,
+                hint="Leave it out of “data”.",
+            )
     return bytes_of(_beside(folder, stated.get("file")), MAX_BYTES), stated
 
 
@@ -297,8 +353,9 @@ def _section(mechanism: Mechanism) -> data_sections.DataSection:
     return data_sections.SECTIONS[mechanism.main_task.data]
 
 
-def uploaded(content: bytes, data: Mapping[str, Any], mechanism: Mechanism,
-             facts: PublicFacts | None = None) -> UploadedData[Data]:
+def uploaded(
+    content: bytes, data: Mapping[str, Any], mechanism: Mechanism, facts: PublicFacts | None = None
+) -> UploadedData[Data]:
     """Return the curves, people with times or records of a file, as the method takes them.
 
     Parameters
@@ -333,6 +390,9 @@ def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:
 def _beside(folder: Path, name: Any) -> Path:
     """The path of a file that a request names."""
     if not isinstance(name, str) or not name:
-        raise InputError("“file” must be the name of a file.", field="file",
-                         hint="It is relative to the request.")
+        raise InputError(
+            "“file” must be the name of a file.",
+            field="file",
+            hint="It is relative to the request.",
+        )
     return folder / name

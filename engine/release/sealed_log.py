@@ -78,9 +78,11 @@ class OpenLog:
         if key is None:
             raise Damaged(
                 "The key of this ledger is not on this machine, so nobody in it is known.",
-                field="key", hint="Nothing was published. Put the key file back. If it is lost, "
+                field="key",
+                hint="Nothing was published. Put the key file back. If it is lost, "
                 "“python -m engine ledger rebuild” makes a ledger in which every earlier release "
-                "counts for everybody.")
+                "counts for everybody.",
+            )
         self.key = key
         self.entries: list[Sealed] = []
 
@@ -222,8 +224,11 @@ class SealedLog:
 
     def _check_contains(self, log: OpenLog, witnessed: Witness) -> None:
         """Every line names an entry, if only one from before the ledger was rebuilt."""
-        settled = {(number, seal) for logged in log.entries
-                   for number, seal in logged.entry.get("settled", ())}
+        settled = {
+            (number, seal)
+            for logged in log.entries
+            for number, seal in logged.entry.get("settled", ())
+        }
         if witnessed.names - settled - {logged.name for logged in log.entries}:
             raise _behind()
 
@@ -241,23 +246,40 @@ class SealedLog:
 def line_for(logged: Sealed) -> str:
     """Write the line of the witness for a final entry."""
     entry = logged.entry
-    return witness.line(logged.number, logged.seal, Stated(
-        entry["at"], entry["kind"], entry["epsilon"], entry["delta"], entry["mu_squared"],
-        tuple(entry["sets"]), entry["total"][0], entry["total"][1], entry["id"]))
+    return witness.line(
+        logged.number,
+        logged.seal,
+        Stated(
+            entry["at"],
+            entry["kind"],
+            entry["epsilon"],
+            entry["delta"],
+            entry["mu_squared"],
+            tuple(entry["sets"]),
+            entry["total"][0],
+            entry["total"][1],
+            entry["id"],
+        ),
+    )
 
 
 def unseen(log: OpenLog, witnessed: Witness) -> list[Sealed]:
     """List final entries without a line, in order; those of earlier ledgers have old ones."""
     names = witnessed.names
     begun = _last(log, "format", "rebuilt")
-    return [logged for logged in log.entries if logged.entry["kind"] in FINAL
-            and logged.name not in names
-            and (logged.number > begun or logged.entry["kind"] == "rebuilt")]
+    return [
+        logged
+        for logged in log.entries
+        if logged.entry["kind"] in FINAL
+        and logged.name not in names
+        and (logged.number > begun or logged.entry["kind"] == "rebuilt")
+    ]
 
 
 def _last(log: OpenLog, *kinds: str) -> int:
-    return max((logged.number for logged in log.entries if logged.entry["kind"] in kinds),
-               default=0)
+    return max(
+        (logged.number for logged in log.entries if logged.entry["kind"] in kinds), default=0
+    )
 
 
 def _check_complete(log: OpenLog, witnessed: Witness) -> None:
@@ -266,13 +288,20 @@ def _check_complete(log: OpenLog, witnessed: Witness) -> None:
     if any(exempt < logged.number < last for logged in unseen(log, witnessed)):
         raise Damaged(
             "The witness of the ledger lacks lines that were written to it: it was deleted, cut or "
-            "exchanged.", field="witness", hint="Nothing was published. Put it back. If it is "
-            "lost, “python -m engine ledger rebuild” writes it anew from the ledger.")
+            "exchanged.",
+            field="witness",
+            hint="Nothing was published. Put it back. If it is "
+            "lost, “python -m engine ledger rebuild” writes it anew from the ledger.",
+        )
 
 
 def _behind() -> Damaged:
-    return Damaged("The ledger lacks releases that its witness file lists: it was deleted, "
-                   "replaced or set back to an older copy.", field="ledger", hint=WHAT_TO_DO)
+    return Damaged(
+        "The ledger lacks releases that its witness file lists: it was deleted, "
+        "replaced or set back to an older copy.",
+        field="ledger",
+        hint=WHAT_TO_DO,
+    )
 
 
 @contextmanager
@@ -290,22 +319,39 @@ def _refusal(problem: Exception) -> InputError:
     number = getattr(problem, "errno", None)
     nothing = "Nothing was published."
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return InputError("The ledger is in use by others.", field="ledger",
-                          hint=f"{nothing} Try again in a moment.")
+        return InputError(
+            "The ledger is in use by others.",
+            field="ledger",
+            hint=f"{nothing} Try again in a moment.",
+        )
     if name == "SQLITE_FULL" or number in (errno.ENOSPC, errno.EDQUOT):
-        return InputError("The disk of the ledger or of its witness is full.", field="ledger",
-                          hint=f"{nothing} Make room and ask again under the same name: what was "
-                          "charged already is not charged twice.")
+        return InputError(
+            "The disk of the ledger or of its witness is full.",
+            field="ledger",
+            hint=f"{nothing} Make room and ask again under the same name: what was "
+            "charged already is not charged twice.",
+        )
     if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")) or number in (
-            errno.EROFS, errno.EACCES, errno.EPERM):
-        return InputError("The ledger or its witness cannot be written.", field="ledger",
-                          hint=f"{nothing} Check who may write these files and their folder.")
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+    ):
+        return InputError(
+            "The ledger or its witness cannot be written.",
+            field="ledger",
+            hint=f"{nothing} Check who may write these files and their folder.",
+        )
     is_outside = name.startswith(("SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_NOMEM"))
-    if isinstance(problem, UnicodeDecodeError) or (isinstance(problem, sqlite3.Error) and (
-            not is_outside or name == "SQLITE_IOERR_SHORT_READ")):
+    if isinstance(problem, UnicodeDecodeError) or (
+        isinstance(problem, sqlite3.Error) and (not is_outside or name == "SQLITE_IOERR_SHORT_READ")
+    ):
         return changed()
-    return InputError("The ledger cannot be used.", field="ledger", hint=f"{nothing} Check that "
-                      "the ledger and its witness are where they should be and can be written.")
+    return InputError(
+        "The ledger cannot be used.",
+        field="ledger",
+        hint=f"{nothing} Check that "
+        "the ledger and its witness are where they should be and can be written.",
+    )
 
 
 # -- seals and entries ----------------------------------------------------------------------------

@@ -49,27 +49,38 @@ def budget_words(budget: Budget) -> str:
     return f"ε = {budget.epsilon:g}" + ("" if budget.is_pure else f", δ = {small(budget.delta)}")
 
 
-def before(source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, standing: Standing
-           ) -> list[str]:
+def before(
+    source: Source[Data], mechanism: Mechanism, cost: ReleaseCost, standing: Standing
+) -> list[str]:
     """Say what a release would cost, before anything is charged."""
     facts, n = source.facts, source.sizes.n_curves
-    return [f"{mechanism.label} of {whole(n)} {facts.people}: {facts.name}.",
-            *(escape(sentence) for sentence in credited(facts)),
-            certified(cost), *filter(None, [large_delta(cost, n)]), odds(facts, cost),
-            odds_why(risk.of_ledger(cost.certified_spends)), household(facts, cost),
-            left(facts, standing), *filter(None, [by_curve(facts, standing)]),
-            f"Bounds come from: {facts.origin}."]
+    return [
+        f"{mechanism.label} of {whole(n)} {facts.people}: {facts.name}.",
+        *(escape(sentence) for sentence in credited(facts)),
+        certified(cost),
+        *filter(None, [large_delta(cost, n)]),
+        odds(facts, cost),
+        odds_why(risk.of_ledger(cost.certified_spends)),
+        household(facts, cost),
+        left(facts, standing),
+        *filter(None, [by_curve(facts, standing)]),
+        f"Bounds come from: {facts.origin}.",
+    ]
 
 
 def certified(cost: ReleaseCost) -> str:
     """The certified charge, and what the ideal one is."""
-    words = (f"Certified: **{budget_chip(cost.certified)}**. This is what is spent: it is proved "
-             "for the noise that is really drawn, rounding included.")
+    words = (
+        f"Certified: **{budget_chip(cost.certified)}**. This is what is spent: it is proved "
+        "for the noise that is really drawn, rounding included."
+    )
     ideal = f"{cost.ideal.epsilon:.3g}"
     if ideal == f"{cost.certified.epsilon:.3g}":
         return words
-    return (f"{words} Textbook noise of the same size, with endless digits, would cost "
-            f"ε = {ideal}; no computer draws it, so that figure is for comparison only.")
+    return (
+        f"{words} Textbook noise of the same size, with endless digits, would cost "
+        f"ε = {ideal}; no computer draws it, so that figure is for comparison only."
+    )
 
 
 def large_delta(cost: ReleaseCost, n: int) -> str:
@@ -86,16 +97,22 @@ def large_delta(cost: ReleaseCost, n: int) -> str:
 def odds(facts: PublicFacts, cost: ReleaseCost) -> str:
     """What an attacker could find out about one person, by what is charged."""
     found = risk.of_ledger(cost.certified_spends)
-    return " ".join((odds_main(found, facts.person, cost.certified_spends[0].unit.noun),
-                     odds_at_few_alarms(found)))
+    return " ".join(
+        (
+            odds_main(found, facts.person, cost.certified_spends[0].unit.noun),
+            odds_at_few_alarms(found),
+        )
+    )
 
 
 def household(facts: PublicFacts, cost: ReleaseCost) -> str:
     """Say what an attacker could find out about three people who share what is in the data."""
     found = risk.of_ledger(cost.certified_spends, group=_HOUSEHOLD)
-    return (f"If {_HOUSEHOLD} {escape(facts.people)} are alike in what is in the data, such as "
-            f"relatives, the attacker’s accuracy about them together is "
-            f"{at_most_percent(found.right)}.")
+    return (
+        f"If {_HOUSEHOLD} {escape(facts.people)} are alike in what is in the data, such as "
+        f"relatives, the attacker’s accuracy about them together is "
+        f"{at_most_percent(found.right)}."
+    )
 
 
 def left(facts: PublicFacts, standing: Standing) -> str:
@@ -105,13 +122,21 @@ def left(facts: PublicFacts, standing: Standing) -> str:
         return f"{new}Nobody in this file is known to this ledger."
     total = max(share.total.epsilon for share in standing.shares)
     rows = standing.rows()
-    least = (f"Left for the person with least: **ε = {_epsilon(standing.least.left)} of "
-             f"{_epsilon(standing.least.total.epsilon)}**.")
+    least = (
+        f"Left for the person with least: **ε = {_epsilon(standing.least.left)} of "
+        f"{_epsilon(standing.least.total.epsilon)}**."
+    )
     if len(rows) == 1:
         return new + least
-    each = "; ".join(f"{whole(people)} have " + (
-        f"all of ε = {_epsilon(total)} left" if remains == total else
-        f"ε = {_epsilon(remains)} left") for people, _, remains in rows)
+    each = "; ".join(
+        f"{whole(people)} have "
+        + (
+            f"all of ε = {_epsilon(total)} left"
+            if remains == total
+            else f"ε = {_epsilon(remains)} left"
+        )
+        for people, _, remains in rows
+    )
     return f"{new}{whole(standing.people)} {escape(facts.people)}: {each}. {least}"
 
 
@@ -119,19 +144,23 @@ def _under_a_new_list(facts: PublicFacts, standing: Standing) -> str:
     """Warn of people who are new by the name of their list alone; for the holder alone."""
     if not standing.n_unlisted:
         return ""
-    return (f"**{whole(standing.n_unlisted)} {escape(facts.people)} have the id of somebody "
-            "released before, where no list of ids was stated.** By the “list” of this reading "
-            "they count as new people, and lose again. If they are the same people, leave “list” "
-            "out. ")
+    return (
+        f"**{whole(standing.n_unlisted)} {escape(facts.people)} have the id of somebody "
+        "released before, where no list of ids was stated.** By the “list” of this reading "
+        "they count as new people, and lose again. If they are the same people, leave “list” "
+        "out. "
+    )
 
 
 def by_curve(facts: PublicFacts, standing: Standing) -> str:
     """Say how many people are known by their curve alone; else empty. For the holder alone."""
     if not standing.n_by_content:
         return ""
-    return (f"**{whole(standing.n_by_content)} {escape(facts.people)} have the curve of somebody "
-            "released before under other ids.** They count as the same people, unless you state "
-            "that they are others, which the ledger records.")
+    return (
+        f"**{whole(standing.n_by_content)} {escape(facts.people)} have the curve of somebody "
+        "released before under other ids.** They count as the same people, unless you state "
+        "that they are others, which the ledger records."
+    )
 
 
 def after(facts: PublicFacts, standing: Standing | None) -> str:
@@ -139,49 +168,65 @@ def after(facts: PublicFacts, standing: Standing | None) -> str:
     if standing is None or not standing.shares:
         return ""
     share = standing.least
-    return (f"Spent by one {escape(facts.person)}, at most: **ε = {_up(share.spent)}**, at a total "
-            f"δ of {small(share.total.delta)}. {left(facts, standing)}")
+    return (
+        f"Spent by one {escape(facts.person)}, at most: **ε = {_up(share.spent)}**, at a total "
+        f"δ of {small(share.total.delta)}. {left(facts, standing)}"
+    )
 
 
 def asked_before(receipt: Receipt) -> str:
     """That the very same release is in the ledger already, and what asking for it again does."""
     when, known_as = receipt.at[:10], f"id {receipt.release_id}"
     if receipt.state == "charged":
-        return (f"This release was charged on {when} ({known_as}) and never drawn: its process was "
-                "ended. It can be drawn now, under the same charge.")
+        return (
+            f"This release was charged on {when} ({known_as}) and never drawn: its process was "
+            "ended. It can be drawn now, under the same charge."
+        )
     if receipt.state == "drawn":
-        return (f"This release was drawn on {when} ({known_as}). It is made again from the ledger "
-                "as it was, at no charge.")
-    return (f"This release was charged on {when} ({known_as}), but drawing it failed. It counts; "
-            "publish under another name.")
+        return (
+            f"This release was drawn on {when} ({known_as}). It is made again from the ledger "
+            "as it was, at no charge."
+        )
+    return (
+        f"This release was charged on {when} ({known_as}), but drawing it failed. It counts; "
+        "publish under another name."
+    )
 
 
 def never_drawn(entry: Entry) -> str:
     """What to do about a charge under which nothing was drawn."""
-    return (f"**“{escape(entry.name)}” was charged on {entry.at[:10]} and never drawn:** the "
-            "server stopped in between. Choose the same data and settings, and it can be drawn "
-            "under that charge. It counts in any case.")
+    return (
+        f"**“{escape(entry.name)}” was charged on {entry.at[:10]} and never drawn:** the "
+        "server stopped in between. Choose the same data and settings, and it can be drawn "
+        "under that charge. It counts in any case."
+    )
 
 
 def became(entry: Entry) -> str:
     """What became of a charge, where that is not just that it was published."""
-    return {"charged": "charged, never drawn: ask for it with the same settings and name, and it "
-                       "is drawn under this charge",
-            "under way": "charged, under way with other sites",
-            "unfinished": "charged, not finished", "closed": "charged, lost",
-            }.get(entry.state, "")
+    return {
+        "charged": "charged, never drawn: ask for it with the same settings and name, and it "
+        "is drawn under this charge",
+        "under way": "charged, under way with other sites",
+        "unfinished": "charged, not finished",
+        "closed": "charged, lost",
+    }.get(entry.state, "")
 
 
 def each_group(facts: PublicFacts, names: Sequence[str]) -> str:
     """That groups are released apart, and what that costs together."""
-    return (f"One release for each of {len(names)} groups: {', '.join(map(escape, names))}. No "
-            f"{escape(facts.person)} is in two, so together they cost one {escape(facts.person)} "
-            f"no more than one of them. {escape(capital(facts.people))} in no group are left out.")
+    return (
+        f"One release for each of {len(names)} groups: {', '.join(map(escape, names))}. No "
+        f"{escape(facts.person)} is in two, so together they cost one {escape(facts.person)} "
+        f"no more than one of them. {escape(capital(facts.people))} in no group are left out."
+    )
 
 
-LEFT_OUT_HELP = ("The release is then about the others, and its card says that people without "
-                 "budget were left out. Who they are follows from ids; what is shown here is of "
-                 "everybody.")
+LEFT_OUT_HELP = (
+    "The release is then about the others, and its card says that people without "
+    "budget were left out. Who they are follows from ids; what is shown here is of "
+    "everybody."
+)
 CONFIRMED = "I confirm all three statements:"
 
 
@@ -193,20 +238,27 @@ def confirmations(facts: PublicFacts, cost: ReleaseCost, of_rows: bool = False) 
     of_rows : bool
         Whether somebody may have several rows, each of which is protected on its own.
     """
-    once = (f"Each {escape(facts.person)} is one row of the file, and people with several rows are "
-            "protected less." if of_rows else
-            f"Each {escape(facts.person)} is in the file once: under one id, or in one row where "
-            "there are no ids.")
-    return ("The bounds come from a public source, not from these data.",
-            once,
-            f"This spends {budget_chip(cost.certified)} and cannot be taken back.")
+    once = (
+        f"Each {escape(facts.person)} is one row of the file, and people with several rows are "
+        "protected less."
+        if of_rows
+        else f"Each {escape(facts.person)} is in the file once: under one id, or in one row where "
+        "there are no ids."
+    )
+    return (
+        "The bounds come from a public source, not from these data.",
+        once,
+        f"This spends {budget_chip(cost.certified)} and cannot be taken back.",
+    )
 
 
 def total_help(facts: PublicFacts) -> str:
     """What the total is, beside the field that asks for it."""
-    return (f"All releases about one of these {facts.people} may cost this much together. The "
-            "first release of a ledger fixes its total; later it can only be lowered. Default: "
-            f"{DEFAULT_TOTAL:g}.")
+    return (
+        f"All releases about one of these {facts.people} may cost this much together. The "
+        "first release of a ledger fixes its total; later it can only be lowered. Default: "
+        f"{DEFAULT_TOTAL:g}."
+    )
 
 
 def _epsilon(value: float) -> str:
@@ -224,14 +276,18 @@ def _up(value: float) -> str:
 NEIGHBOURS = {
     "person": "data of the same people, of whom the data of one differ",
     "row": "files of equally many rows, of which one differs",
-    "observation": "data of the same people, in which one observation differs"}  # by card["unit"]
+    "observation": "data of the same people, in which one observation differs",
+}  # by card["unit"]
 
 
 def choices(looked: bool, changed: Sequence[str] | None) -> str:
     """Say what of a release its holder may have chosen after looking at the file."""
-    before = ("The holder may have looked at the file before stating how it is read and which "
-              "facts hold." if looked else "As its holder or this program states, no picture "
-              "of the file had been drawn when the reading and the facts were frozen.")
+    before = (
+        "The holder may have looked at the file before stating how it is read and which facts hold."
+        if looked
+        else "As its holder or this program states, no picture "
+        "of the file had been drawn when the reading and the facts were frozen."
+    )
     if changed is None:
         after = "They were not frozen, so later changes are not recorded."
     elif changed:
@@ -267,15 +323,19 @@ LIMITS = """
 """
 
 
-DEMONSTRATION = ("**Nothing is published here:** others may reach this dashboard, and a release "
-                 "is for the holder of the data alone. Start a copy on a machine of your own.")
+DEMONSTRATION = (
+    "**Nothing is published here:** others may reach this dashboard, and a release "
+    "is for the holder of the data alone. Start a copy on a machine of your own."
+)
 
 
 def with_next(standing: Standing, charge: Charge) -> str:
     """Say what the person with least would have left after one more release."""
     least = min(replace(share, loss=share.loss + charge.loss).left for share in standing.shares)
-    return (f"After one more like this, the person with least has ε = {_epsilon(least)} of "
-            f"{_epsilon(standing.least.total.epsilon)} left.")
+    return (
+        f"After one more like this, the person with least has ε = {_epsilon(least)} of "
+        f"{_epsilon(standing.least.total.epsilon)} left."
+    )
 
 
 def why(cost: ReleaseCost) -> str:
@@ -287,31 +347,44 @@ def why(cost: ReleaseCost) -> str:
         What the release costs, in all three ways of counting.
     """
     if cost.certified.is_pure:
-        return ("Each charge is what OpenDP’s own map says of its noise, rounding to the lattice "
-                f"included. They add to **ε = {cost.certified.epsilon:g}** with δ = 0.")
+        return (
+            "Each charge is what OpenDP’s own map says of its noise, rounding to the lattice "
+            f"included. They add to **ε = {cost.certified.epsilon:g}** with δ = 0."
+        )
     proved = f"**ε = {cost.certified.epsilon:g}** at δ = {small(cost.certified.delta)}"
     if cost.certified.epsilon < cost.by_rho.epsilon:
-        return ("Squares of μ of discrete Gaussian noise add, rounding to the lattice included, "
-                f"and the Gaussian privacy curve proves {proved}. The ρ’s (zero-concentrated "
-                "privacy) of OpenDP’s own maps alone would prove ε = "
-                f"{_up(cost.by_rho.epsilon)}.")
-    return ("Each ρ (zero-concentrated privacy) is what OpenDP’s own map says of its noise, "
-            f"rounding to the lattice included. They add, and prove {proved}. Continuous noise of "
-            f"the same size would be ε = {cost.ideal.epsilon:.3g}; that is not what is "
-            "certified, so a release has slightly more noise than its preview.")
+        return (
+            "Squares of μ of discrete Gaussian noise add, rounding to the lattice included, "
+            f"and the Gaussian privacy curve proves {proved}. The ρ’s (zero-concentrated "
+            "privacy) of OpenDP’s own maps alone would prove ε = "
+            f"{_up(cost.by_rho.epsilon)}."
+        )
+    return (
+        "Each ρ (zero-concentrated privacy) is what OpenDP’s own map says of its noise, "
+        f"rounding to the lattice included. They add, and prove {proved}. Continuous noise of "
+        f"the same size would be ε = {cost.ideal.epsilon:.3g}; that is not what is "
+        "certified, so a release has slightly more noise than its preview."
+    )
 
 
 def leave_out(facts: PublicFacts, n: int) -> str:
     """Offer to leave out people without budget."""
-    return (f"Leave out {whole(n)} {escape(facts.person if n == 1 else facts.people)} with less "
-            "left than this costs")
+    return (
+        f"Leave out {whole(n)} {escape(facts.person if n == 1 else facts.people)} with less "
+        "left than this costs"
+    )
 
 
 def still_missing(is_ticked: bool, name: str) -> str:
     """Say what the button to publish waits for; empty if nothing is missing."""
-    missing = [what for what, is_there in (
-        ("confirm the statements", is_ticked), ("name the release", bool(name.strip())))
-        if not is_there]
+    missing = [
+        what
+        for what, is_there in (
+            ("confirm the statements", is_ticked),
+            ("name the release", bool(name.strip())),
+        )
+        if not is_there
+    ]
     return f"To publish: {', '.join(missing)}." if missing else ""
 
 
@@ -332,19 +405,24 @@ def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: in
         parts.append(quality.level_only(uncertainty.wide, uncertainty.is_flat, at_times))
     if band is not None:
         half = in_unit(band.half_width, facts.value_unit)
-        parts.append(f"{_level(uncertainty)} confidence band: {half} to either side on average"
-                     f"{quality.at_common_times(facts, band.at_times)}.")
+        parts.append(
+            f"{_level(uncertainty)} confidence band: {half} to either side on average"
+            f"{quality.at_common_times(facts, band.at_times)}."
+        )
     if verdict is not None and not uncertainty.is_coarse and not is_doubtful:
         parts.append(quality.noise_forecast(verdict, not isinstance(facts, EventFacts)))
     if band is None and not uncertainty.findings:
-        parts.append("This method states no confidence band: how far the release is from the truth "
-                     "is not known from it.")
+        parts.append(
+            "This method states no confidence band: how far the release is from the truth "
+            "is not known from it."
+        )
     return " ".join(parts)
 
 
 FOR_SMOOTH_CURVES = (
     "It is for a smooth curve about the middle of the stated range: where the true one has steps, "
-    "kinks or narrow peaks, or lies far from that middle, the error can be several times as large.")
+    "kinks or narrow peaks, or lies far from that middle, the error can be several times as large."
+)
 
 
 def forecast(expected: Forecast, is_over_time: bool = False) -> str:
@@ -357,10 +435,12 @@ def forecast(expected: Forecast, is_over_time: bool = False) -> str:
     is_over_time : bool
         Whether it is about a curve over time, which is simulated as a smooth one.
     """
-    return ("Forecast before the release, from simulated data with the same public facts: error "
-            f"{error(expected.error, expected.unit, expected.within)}, the root mean squared "
-            "distance from the "
-            f"truth.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}")
+    return (
+        "Forecast before the release, from simulated data with the same public facts: error "
+        f"{error(expected.error, expected.unit, expected.within)}, the root mean squared "
+        "distance from the "
+        f"truth.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}"
+    )
 
 
 def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
@@ -376,26 +456,41 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
         return findings
     time = uncapital(facts.time_name)
     stated = facts.time_low, facts.time_high
-    low, high = ((exactly(end) if end in stated else f"{end:.4g}").replace("-", "−")
-                 for end in band.covered)
+    low, high = (
+        (exactly(end) if end in stated else f"{end:.4g}").replace("-", "−") for end in band.covered
+    )
     span = with_unit(f"from {low} to {high}", facts.time_unit)
     if band.kind == STAIRCASE:
-        return [f"Shaded: {_level(uncertainty)} confidence band, drawn as steps; "
-                f"{_level(uncertainty)} of such bands contain the true curve at all times {span} "
-                "together. It counts privacy noise and sampling variability.",
-                *findings, "Everything follows from the noised counts in counts.csv."]
+        return [
+            f"Shaded: {_level(uncertainty)} confidence band, drawn as steps; "
+            f"{_level(uncertainty)} of such bands contain the true curve at all times {span} "
+            "together. It counts privacy noise and sampling variability.",
+            *findings,
+            "Everything follows from the noised counts in counts.csv.",
+        ]
     if band.has_bars:
         return [*_bars_explained(band, facts, span), *findings]
-    return [f"Shaded: {_level(uncertainty)} {band.kind} confidence band; "
-            f"{_meaning(band, time, span, _as_far_as_drawn(band))}.",
-            _what_is_counted(band),
-            *["The curve is shrunk where noise dominates and the band is not, so the curve need "
-              "not lie in its middle."] * band.is_of_unshrunk,
-            *[band.limit] * bool(band.limit),
-            *[f"Dashed: outside the range {span} the band is not meant to hold, because steep "
-              "starts and ends are smoothed away."] * (not band.counts_ends),
-            *["Dotted: the common times. The curve is drawn between them, and the band holds "
-              "smooth and straight ways to do so."] * bool(band.at_times)]
+    return [
+        f"Shaded: {_level(uncertainty)} {band.kind} confidence band; "
+        f"{_meaning(band, time, span, _as_far_as_drawn(band))}.",
+        _what_is_counted(band),
+        *[
+            "The curve is shrunk where noise dominates and the band is not, so the curve need "
+            "not lie in its middle."
+        ]
+        * band.is_of_unshrunk,
+        *[band.limit] * bool(band.limit),
+        *[
+            f"Dashed: outside the range {span} the band is not meant to hold, because steep "
+            "starts and ends are smoothed away."
+        ]
+        * (not band.counts_ends),
+        *[
+            "Dotted: the common times. The curve is drawn between them, and the band holds "
+            "smooth and straight ways to do so."
+        ]
+        * bool(band.at_times),
+    ]
 
 
 def _as_far_as_drawn(band: ReleasedBand) -> str:
@@ -410,41 +505,60 @@ def _as_far_as_drawn(band: ReleasedBand) -> str:
 def _what_is_counted(band: ReleasedBand) -> str:
     counted = "The band counts privacy noise"
     if band.counts_bias:
-        return (f"{counted}, sampling variability and the largest bias over the stated class of "
-                "curves.")
+        return (
+            f"{counted}, sampling variability and the largest bias over the stated class of curves."
+        )
     if band.is_periodic:
-        return (f"{counted} and sampling variability, and relies on the curve ending where it "
-                "began, as stated. It does not count details that few basis functions smooth away.")
+        return (
+            f"{counted} and sampling variability, and relies on the curve ending where it "
+            "began, as stated. It does not count details that few basis functions smooth away."
+        )
     if band.counts_ends:
-        return (f"{counted}, sampling variability and how steeply the curve may start and end. It "
-                "does not count details that few basis functions smooth away, nor a rise or fall "
-                "within a twentieth of the range at an end.")
-    basis = (f"bias from keeping {band.basis_size} basis functions" if band.basis_size else
-             "bias from smoothing")
-    return (f"{counted} and sampling variability. It does not count {basis}: finer details are "
-            "smoothed away.")
+        return (
+            f"{counted}, sampling variability and how steeply the curve may start and end. It "
+            "does not count details that few basis functions smooth away, nor a rise or fall "
+            "within a twentieth of the range at an end."
+        )
+    basis = (
+        f"bias from keeping {band.basis_size} basis functions"
+        if band.basis_size
+        else "bias from smoothing"
+    )
+    return (
+        f"{counted} and sampling variability. It does not count {basis}: finer details are "
+        "smoothed away."
+    )
 
 
 def _meaning(band: ReleasedBand, time: str, span: str, part: str = "") -> str:
     """How often a band contains what it is about; `part` says how much of the truth that is."""
     level = percent(band.level)
     if band.kind == "simultaneous":
-        return (f"{level} of such bands contain the true function{part} at all times {span} "
-                "together")
-    return (f"at any one {time if ' ' not in time else 'place'} {span}, {level} of such bands "
-            f"contain the true function{part or ' there'}; all of it is inside less often")
+        return f"{level} of such bands contain the true function{part} at all times {span} together"
+    return (
+        f"at any one {time if ' ' not in time else 'place'} {span}, {level} of such bands "
+        f"contain the true function{part or ' there'}; all of it is inside less often"
+    )
 
 
 def _bars_explained(band: ReleasedBand, facts: PublicFacts, span: str) -> list[str]:
     """What shades and bars of percentile curves mean."""
     meant = _meaning(band, uncapital(facts.time_name), span).replace("function", "curve")
-    ends = [] if band.covered == (facts.time_low, facts.time_high) else [
-        f"Outside the range {span} bands are not meant to hold, because steep starts and ends are "
-        "smoothed away."]
-    return [f"Shaded: the ranges between pairs of percentile curves; every {facts.person} counts "
-            "the same, however many observations there are.",
-            f"Bars: {percent(band.level)} {band.kind} confidence band of each curve; {meant}.",
-            band.limit, *ends]
+    ends = (
+        []
+        if band.covered == (facts.time_low, facts.time_high)
+        else [
+            f"Outside the range {span} bands are not meant to hold, because steep starts and ends are "
+            "smoothed away."
+        ]
+    )
+    return [
+        f"Shaded: the ranges between pairs of percentile curves; every {facts.person} counts "
+        "the same, however many observations there are.",
+        f"Bars: {percent(band.level)} {band.kind} confidence band of each curve; {meant}.",
+        band.limit,
+        *ends,
+    ]
 
 
 def _level(uncertainty: Uncertainty) -> str:
@@ -464,14 +578,18 @@ def warnings(uncertainty: Uncertainty) -> list[str]:
 
 def moved(share: float) -> str:
     """That some noisy values lay beyond the stated bounds."""
-    return (f"At {percent(max(share, 0.01))} of the times the noisy value lay beyond the stated "
-            "bounds and was moved to the nearest one.")
+    return (
+        f"At {percent(max(share, 0.01))} of the times the noisy value lay beyond the stated "
+        "bounds and was moved to the nearest one."
+    )
 
 
 def same_or_others(facts: PublicFacts) -> dict[bool, str]:
     """What the holder may say of people who are known by their curve alone."""
-    return {True: f"The same {escape(facts.people)}: they are charged together",
-            False: f"Other {escape(facts.people)}: the ledger records that you said so"}
+    return {
+        True: f"The same {escape(facts.people)}: they are charged together",
+        False: f"Other {escape(facts.people)}: the ledger records that you said so",
+    }
 
 
 def relied_on(shares: Shares) -> str:
@@ -483,8 +601,10 @@ def relied_on(shares: Shares) -> str:
         How many sites, and how many of them are relied on.
     """
     other = shares.sites - shares.honest
-    return (f"Only sums over all {shares.sites} sites can be read. Everybody is protected from the "
-            f"centre together with up to {other} {'site' if other == 1 else 'sites'}, as long as "
-            f"{shares.honest} keep to the protocol and each site checked its partners’ keys once. "
-            f"It ends if {other + 1} sites work together with it or leave out their noise. If a "
-            "site drops out, nothing is released.")
+    return (
+        f"Only sums over all {shares.sites} sites can be read. Everybody is protected from the "
+        f"centre together with up to {other} {'site' if other == 1 else 'sites'}, as long as "
+        f"{shares.honest} keep to the protocol and each site checked its partners’ keys once. "
+        f"It ends if {other + 1} sites work together with it or leave out their noise. If a "
+        "site drops out, nothing is released."
+    )

@@ -32,8 +32,9 @@ class Share:
     @cached_property
     def spent(self) -> float:
         """ε at the total δ, by the better rule."""
-        return min(Filter(self.total).spent(self.loss), max(self.loss.epsilon / FINE,
-                                                            self.total.epsilon))
+        return min(
+            Filter(self.total).spent(self.loss), max(self.loss.epsilon / FINE, self.total.epsilon)
+        )
 
     @cached_property
     def left(self) -> float:
@@ -79,37 +80,55 @@ class Standing:
         shares = [(share.people, share.spent, share.left) for share in self.shares]
         if len(shares) <= _ROWS:
             return shares
-        rest = shares[_ROWS - 1:]
-        return [*shares[:_ROWS - 1], (sum(people for people, _, _ in rest),
-                                      max(spent for _, spent, _ in rest), rest[-1][2])]
+        rest = shares[_ROWS - 1 :]
+        return [
+            *shares[: _ROWS - 1],
+            (sum(people for people, _, _ in rest), max(spent for _, spent, _ in rest), rest[-1][2]),
+        ]
 
     def without_room(self, charge: Charge) -> NDArray[np.bool_]:
         """True for people (n,), in the order of the data, who have less left than this costs."""
         assert self.class_of is not None
-        return np.array([share in self._refused(charge) for share in self.shares],
-                        bool)[self.class_of]
+        return np.array([share in self._refused(charge) for share in self.shares], bool)[
+            self.class_of
+        ]
 
     def count_without_room(self, charge: Charge) -> int:
         """Count the people who have less left than this costs."""
         return sum(share.people for share in self._refused(charge))
 
     def _refused(self, charge: Charge) -> list[Share]:
-        return [share for share in self.shares
-                if not Filter(share.total).admits(share.loss + charge.loss)]
+        return [
+            share
+            for share in self.shares
+            if not Filter(share.total).admits(share.loss + charge.loss)
+        ]
 
     def with_total(self, own: tuple[int, float]) -> Standing:
         """The same with a total that these people have at most."""
         total = Budget(own[0] / FINE, own[1])
-        shares = [replace(share, total=Budget(min(share.total.epsilon, total.epsilon),
-                                              min(share.total.delta, total.delta)))
-                  for share in self.shares]
+        shares = [
+            replace(
+                share,
+                total=Budget(
+                    min(share.total.epsilon, total.epsilon), min(share.total.delta, total.delta)
+                ),
+            )
+            for share in self.shares
+        ]
         return replace(self, shares=tuple(shares))
 
     def after(self, charge: Charge, entry: Entry) -> Standing:
         """The same after a charge to all of them."""
         shares = [replace(share, loss=share.loss + charge.loss) for share in self.shares]
-        return replace(self, shares=tuple(shares), entries=(*self.entries, entry),
-                       n_known=self.people, n_by_content=0, n_unlisted=0)
+        return replace(
+            self,
+            shares=tuple(shares),
+            entries=(*self.entries, entry),
+            n_known=self.people,
+            n_by_content=0,
+            n_unlisted=0,
+        )
 
     def check_room(self, charge: Charge, facts: PublicFacts) -> None:
         """Refuse a charge that takes anybody over their total.
@@ -126,19 +145,27 @@ class Standing:
         delta = 0.0 if budget.is_pure else budget.delta
         lefts = [min(share.left, Filter(share.total).left(share.loss, delta)) for share in refused]
         if charge.mu is None and not budget.is_pure:  # the sum rule alone
-            lefts = [max(0.0, min(left, share.total.epsilon - share.loss.epsilon / FINE))
-                     for left, share in zip(lefts, refused, strict=True)]
+            lefts = [
+                max(0.0, min(left, share.total.epsilon - share.loss.epsilon / FINE))
+                for left, share in zip(lefts, refused, strict=True)
+            ]
         least = min(lefts)
         ways = [f"lower ε to what the least have left (ε = {least:g})"] * (least > 0)
         if n < self.people:
             ways.append("leave them out (“exhausted”: “leave out”)")
-        by_delta = [share for share in refused if not budget.is_pure and share.loss.epsilon
-                    + charge.loss.epsilon <= share.total.epsilon * FINE]
+        by_delta = [
+            share
+            for share in refused
+            if not budget.is_pure
+            and share.loss.epsilon + charge.loss.epsilon <= share.total.epsilon * FINE
+        ]
         if by_delta:  # ε alone would fit
             half = min(share.total.delta for share in by_delta) / 2
             ways.append(f"lower δ: those of all releases may add to {small(half)}")
-        about = (f"{whole(n)} of {whole(self.people)} {facts.people} have less left than this "
-                 f"release costs (the least: ε = {least:g}).")
+        about = (
+            f"{whole(n)} of {whole(self.people)} {facts.people} have less left than this "
+            f"release costs (the least: ε = {least:g})."
+        )
         hint = " or ".join(ways) or f"publish nothing more about these {facts.people}"
         raise InputError(about, field="epsilon", hint=f"{hint[0].upper()}{hint[1:]}.")
 
@@ -161,8 +188,10 @@ def read_set(log: OpenLog, digest: str) -> PeopleSet | None:
 
 def same_in(log: OpenLog, books: Books) -> Same:
     """Read the pairs of people who are one."""
-    pairs = [np.frombuffer(log.content(digest), dtype="<u8").reshape(-1, 2).astype(np.uint64)
-             for digest in books.same]
+    pairs = [
+        np.frombuffer(log.content(digest), dtype="<u8").reshape(-1, 2).astype(np.uint64)
+        for digest in books.same
+    ]
     return Same(np.concatenate(pairs)) if pairs else Same()
 
 
@@ -172,8 +201,14 @@ def total_of(ledger: tuple[int, float] | None, *stated: Sequence[float]) -> Budg
     return Budget(min(total[0] for total in totals) / FINE, min(total[1] for total in totals))
 
 
-def standing(log: OpenLog, books: Books, known: Known, own_total: tuple[int, float] | None = None,
-             data_set: str = "", own_set: str = "") -> Standing:
+def standing(
+    log: OpenLog,
+    books: Books,
+    known: Known,
+    own_total: tuple[int, float] | None = None,
+    data_set: str = "",
+    own_set: str = "",
+) -> Standing:
     """Add up, for everybody of a data set, the losses of all releases that hold them.
 
     A release holds everybody where its set cannot be read, or where its data, of an earlier
@@ -199,15 +234,23 @@ def standing(log: OpenLog, books: Books, known: Known, own_total: tuple[int, flo
     numbers = set[int](everybody) if len(names) else set[int]()
     lost = list[tuple[Loss, Budget]]()
     for pattern in patterns:
+
         def is_in(held: Sequence[str], pattern: Sequence[bool] = pattern) -> bool:
             return any(place[digest] < 0 or pattern[place[digest]] for digest in held)
-        mine = [*everybody, *(number for held, group in groups.items() if is_in(held)
-                              for number in group)]
+
+        mine = [
+            *everybody,
+            *(number for held, group in groups.items() if is_in(held) for number in group),
+        ]
         numbers |= set(mine)
         totals = [books.releases[number]["total"] for number in mine]
         totals += [total for held, total in books.lowered if is_in(held)]
-        lost.append((Loss.sum(map(books.loss, mine)), total_of(
-            books.total, *totals, *([] if own_total is None else [own_total]))))
+        lost.append(
+            (
+                Loss.sum(map(books.loss, mine)),
+                total_of(books.total, *totals, *([] if own_total is None else [own_total])),
+            )
+        )
     alike = list(dict.fromkeys(lost))
     classes = np.array([alike.index(each) for each in lost], np.int64)[classes]
     counts = np.bincount(classes, minlength=len(alike)).tolist()
@@ -215,14 +258,19 @@ def standing(log: OpenLog, books: Books, known: Known, own_total: tuple[int, flo
     order = sorted(range(len(shares)), key=lambda k: (-shares[k].left, shares[k].spent))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    return Standing(tuple(shares[k] for k in order),
-                    tuple(books.entry(number) for number in sorted(numbers)),
-                    int(known.is_known.sum()), known.n_by_content, rank[classes],
-                    known.n_unlisted)
+    return Standing(
+        tuple(shares[k] for k in order),
+        tuple(books.entry(number) for number in sorted(numbers)),
+        int(known.is_known.sum()),
+        known.n_by_content,
+        rank[classes],
+        known.n_unlisted,
+    )
 
 
-def _classes(names: NDArray[np.uint64], members: list[NDArray[np.uint64]]
-             ) -> tuple[NDArray[np.int64], list[list[bool]]]:
+def _classes(
+    names: NDArray[np.uint64], members: list[NDArray[np.uint64]]
+) -> tuple[NDArray[np.int64], list[list[bool]]]:
     """Classes of people by the sets that hold them; a set that is these people holds all."""
     others = [held for held in members if held is not names]
     classes, patterns = classes_of(names, others)

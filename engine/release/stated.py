@@ -18,12 +18,31 @@ def card_entries(data: Data) -> dict[str, Any]:
     public, as for data that are published already.
     """
     facts = data.facts
-    group = {} if facts.group is None else {"group": {
-        "of": facts.group.set, "name": facts.group.name, "others": list(facts.group.others)}}
-    stated = {**group, "stated": {"design": StatedDesign.of(facts).to_plain(),
-                                  "symmetric": facts.symmetric}} if data.has_design else {}
-    return {"public": data.public_sizes(), "trust": words.trust(data.sizes, data.unit),
-            **data.counted(), **stated}
+    group = (
+        {}
+        if facts.group is None
+        else {
+            "group": {
+                "of": facts.group.set,
+                "name": facts.group.name,
+                "others": list(facts.group.others),
+            }
+        }
+    )
+    stated = (
+        {
+            **group,
+            "stated": {"design": StatedDesign.of(facts).to_plain(), "symmetric": facts.symmetric},
+        }
+        if data.has_design
+        else {}
+    )
+    return {
+        "public": data.public_sizes(),
+        "trust": words.trust(data.sizes, data.unit),
+        **data.counted(),
+        **stated,
+    }
 
 
 def report_rows(facts: PublicFacts, card: Mapping[str, Any]) -> dict[str, str]:
@@ -48,7 +67,15 @@ def lines_before(facts: PublicFacts, sizes: Sizes, is_curves: bool) -> list[str]
     """
     if not is_curves:
         return [f"{capital(words.trust(sizes, 'record'))}."]
-    stated = "; ".join(filter(None, (words.design(facts), words.observations(facts),
-                                     f"people {words.spread(facts)}",
-                                     words.group(facts.group) if facts.group else "")))
+    stated = "; ".join(
+        filter(
+            None,
+            (
+                words.design(facts),
+                words.observations(facts),
+                f"people {words.spread(facts)}",
+                words.group(facts.group) if facts.group else "",
+            ),
+        )
+    )
     return [f"{capital(words.trust(sizes))}.", f"Stated: {stated}."]

@@ -92,8 +92,9 @@ class Uncertainty:
     @property
     def verdict(self) -> str | None:
         """What can be read from the release, as `engine.privacy.feasibility.verdict` says."""
-        return verdict(self.feasibility, self.wide, self.is_flat, self.is_unreliable,
-                       self.is_tested)
+        return verdict(
+            self.feasibility, self.wide, self.is_flat, self.is_unreliable, self.is_tested
+        )
 
     @property
     def is_coarse(self) -> bool:
@@ -103,13 +104,16 @@ class Uncertainty:
 
 def facts_of(estimate: Estimate) -> dict[str, Any]:
     """What the first release says of stated facts, as fields of `Uncertainty`."""
-    return {"is_unreliable": bool(estimate.is_unreliable.flat[0]),
-            "is_tested": bool(estimate.is_tested.flat[0]),
-            "checks": tuple(check.of(0, 0, 0).row() for check in estimate.checks)}
+    return {
+        "is_unreliable": bool(estimate.is_unreliable.flat[0]),
+        "is_tested": bool(estimate.is_tested.flat[0]),
+        "checks": tuple(check.of(0, 0, 0).row() for check in estimate.checks),
+    }
 
 
-def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, limit: str = ""
-            ) -> ReleasedBand | None:
+def band_of(
+    estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, limit: str = ""
+) -> ReleasedBand | None:
     """The band of a release, in short.
 
     Parameters
@@ -130,11 +134,18 @@ def band_of(estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, lim
     is_periodic = counts_ends and getattr(estimate.basis, "is_periodic", False)
     inside = slice(0, len(x)) if counts_ends else _all_but_the_ends(len(x))
     half = float(np.mean([(high - low)[inside].mean() / 2 for low, high in ranges]))
-    return ReleasedBand(estimate.band_kind, estimate.basis_sizes[0] if estimate.basis_sizes else 0,
-                        (float(x[inside][0]), float(x[inside][-1])), half, limit=limit,
-                        counts_bias=estimate.band is not None and estimate.band.bias is not None,
-                        is_of_unshrunk=any(tuning.get("shrunk") for tuning in estimate.tuning),
-                        counts_ends=counts_ends, is_periodic=is_periodic, at_times=at_times)
+    return ReleasedBand(
+        estimate.band_kind,
+        estimate.basis_sizes[0] if estimate.basis_sizes else 0,
+        (float(x[inside][0]), float(x[inside][-1])),
+        half,
+        limit=limit,
+        counts_bias=estimate.band is not None and estimate.band.bias is not None,
+        is_of_unshrunk=any(tuning.get("shrunk") for tuning in estimate.tuning),
+        counts_ends=counts_ends,
+        is_periodic=is_periodic,
+        at_times=at_times,
+    )
 
 
 def _all_but_the_ends(count: int) -> slice:
@@ -187,6 +198,7 @@ def covariance_inside(values: Array, largest_variance: float) -> tuple[Array, fl
            [0.5, 1. ]]), 0.25)
     """
     factors = np.sqrt(largest_variance / np.maximum(np.diagonal(values), largest_variance))
-    inside = np.clip(values * np.outer(factors, factors), -largest_variance,
-                     largest_variance)  # what is no covariance
+    inside = np.clip(
+        values * np.outer(factors, factors), -largest_variance, largest_variance
+    )  # what is no covariance
     return inside, float(np.mean(np.abs(values) > largest_variance))

@@ -25,15 +25,19 @@ from engine.release.folder import to_disk
 
 _MAX = 1 << 28  # bytes of a witness; a release takes about 700
 _SEALED = re.compile(r"(\d{1,15}) ([0-9a-f]{64}) ")
-_EARLY = re.compile(r"\d+ [0-9a-f]{64} \S+ (?P<label>\S+) "
-                    r"total epsilon (?P<epsilon>[0-9.e+-]+) delta (?P<delta>[0-9.e+-]+)")
+_EARLY = re.compile(
+    r"\d+ [0-9a-f]{64} \S+ (?P<label>\S+) "
+    r"total epsilon (?P<epsilon>[0-9.e+-]+) delta (?P<delta>[0-9.e+-]+)"
+)
 _BY_LABEL = re.compile(
     r"\d+ [0-9a-f]{64} \S+ [a-z]+ (?P<label>\S+) total epsilon (?P<epsilon>\d+\.\d{9}) "
-    r"delta (?P<delta>\S+) of \d+\.\d{9} \S+ people \S+ data \S* id (?P<id>[0-9a-f]{16}) check \S+")
+    r"delta (?P<delta>\S+) of \d+\.\d{9} \S+ people \S+ data \S* id (?P<id>[0-9a-f]{16}) check \S+"
+)
 _LINE = re.compile(
     r"\d+ [0-9a-f]{64} (?P<at>\S+) (?P<kind>[a-z]+) epsilon (?P<epsilon>\d+) delta (?P<delta>\d+) "
     r"mu2 (?P<mu>\d+|none) sets (?P<sets>[0-9a-f,]*) total (?P<total>\d+) (?P<total_delta>\S+) "
-    r"id (?P<id>[0-9a-f]{16}|-) check [0-9a-f]{16}")
+    r"id (?P<id>[0-9a-f]{16}|-) check [0-9a-f]{16}"
+)
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,7 @@ def append(path: Path, rows: Sequence[str]) -> None:
         unfinished = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
         text = ("\n" * unfinished + "".join(f"{row}\n" for row in rows)).encode()
         while text:
-            text = text[os.write(handle, text):]
+            text = text[os.write(handle, text) :]
         os.fsync(handle)
     finally:
         os.close(handle)
@@ -132,9 +136,11 @@ def append(path: Path, rows: Sequence[str]) -> None:
 def line(number: int, seal: bytes, stated: Stated) -> str:
     """Write the line for one entry."""
     mu = "none" if stated.mu_squared is None else stated.mu_squared
-    text = (f"{number} {seal.hex()} {stated.at} {stated.kind} epsilon {stated.epsilon} "
-            f"delta {stated.delta} mu2 {mu} sets {','.join(stated.sets)} "
-            f"total {stated.total} {stated.total_delta!r} id {stated.release_id or '-'}")
+    text = (
+        f"{number} {seal.hex()} {stated.at} {stated.kind} epsilon {stated.epsilon} "
+        f"delta {stated.delta} mu2 {mu} sets {','.join(stated.sets)} "
+        f"total {stated.total} {stated.total_delta!r} id {stated.release_id or '-'}"
+    )
     return f"{text} check {_check(text)}"
 
 
@@ -153,8 +159,12 @@ def _read(row: str) -> Line | None:
         if (full := _LINE.fullmatch(row)) is not None:
             says = _stated(full)
         elif (by_label := _BY_LABEL.fullmatch(row)) is not None:
-            says = SpentByLabel(by_label["label"], float(by_label["epsilon"]),
-                                float(by_label["delta"]), by_label["id"])
+            says = SpentByLabel(
+                by_label["label"],
+                float(by_label["epsilon"]),
+                float(by_label["delta"]),
+                by_label["id"],
+            )
     elif (early := _EARLY.fullmatch(row)) is not None:
         try:
             says = SpentByLabel(early["label"], _up(early["epsilon"]), _up(early["delta"]))
@@ -164,10 +174,17 @@ def _read(row: str) -> Line | None:
 
 
 def _stated(row: re.Match[str]) -> Stated:
-    return Stated(row["at"], row["kind"], int(row["epsilon"]), int(row["delta"]),
-                  None if row["mu"] == "none" else int(row["mu"]),
-                  tuple(filter(None, row["sets"].split(","))), int(row["total"]),
-                  float(row["total_delta"]), "" if row["id"] == "-" else row["id"])
+    return Stated(
+        row["at"],
+        row["kind"],
+        int(row["epsilon"]),
+        int(row["delta"]),
+        None if row["mu"] == "none" else int(row["mu"]),
+        tuple(filter(None, row["sets"].split(","))),
+        int(row["total"]),
+        float(row["total_delta"]),
+        "" if row["id"] == "-" else row["id"],
+    )
 
 
 def _up(text: str) -> float:

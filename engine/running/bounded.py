@@ -60,8 +60,12 @@ def within(bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any
     Ended
         If memory ran out in a way that left the process alive.
     """
-    with (_silent(), _time_limited(bounds.seconds), memory_limited(bounds.megabytes),
-          _large_blocks_returned()):
+    with (
+        _silent(),
+        _time_limited(bounds.seconds),
+        memory_limited(bounds.megabytes),
+        _large_blocks_returned(),
+    ):
         try:
             return function(*arguments)
         except MemoryError:
@@ -110,8 +114,9 @@ class BoundedWorker:
                 self._worker.kill()
                 if self._worker.is_ended_by_the_system:
                     raise Ended("the process was ended") from None
-                raise WorkerFault("A worker process broke down "
-                                  f"({self._worker.exit_code})") from None
+                raise WorkerFault(
+                    f"A worker process broke down ({self._worker.exit_code})"
+                ) from None
             except BaseException:  # nobody waits for the answer any more
                 self._worker.kill()
                 raise
@@ -199,8 +204,9 @@ def _limited(kind: str, largest: int) -> Iterator[None]:
         return
     number = getattr(resource, kind)
     before = resource.getrlimit(number)
-    resource.setrlimit(number,
-                       (min([largest, *(limit for limit in before if limit >= 0)]), before[1]))
+    resource.setrlimit(
+        number, (min([largest, *(limit for limit in before if limit >= 0)]), before[1])
+    )
     try:
         yield
     finally:

@@ -23,17 +23,23 @@ from engine.running.workers import WorkerDied
 
 _PATIENCE = 10  # seconds for a scheduler to answer and for a first worker to be there
 # Left to itself, Dask has its workers give memory back after every array, which doubles the time.
-_HOW = ("In the folder of this project, start `PYTHONPATH=. dask scheduler` on one machine and "
-        "`PYTHONPATH=. MALLOC_TRIM_THRESHOLD_=4000000000 dask worker HOST:PORT --nthreads 1 "
-        "--nworkers N` on each.")
+_HOW = (
+    "In the folder of this project, start `PYTHONPATH=. dask scheduler` on one machine and "
+    "`PYTHONPATH=. MALLOC_TRIM_THRESHOLD_=4000000000 dask worker HOST:PORT --nthreads 1 "
+    "--nworkers N` on each."
+)
 _RELEASE = "2026.8.*"  # as in pyproject.toml
 
 
 def surroundings() -> dict[str, str]:
     """What the bits of a result depend on, apart from the recipe."""
-    return {"engine": __version__, "numpy": np.__version__, "scipy": scipy.__version__,
-            "processor": platform.machine(),
-            "BLAS threads": os.environ.get("OPENBLAS_NUM_THREADS", "of any number")}
+    return {
+        "engine": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "processor": platform.machine(),
+        "BLAS threads": os.environ.get("OPENBLAS_NUM_THREADS", "of any number"),
+    }
 
 
 def _wanted() -> dict[str, str]:
@@ -99,16 +105,20 @@ def connect(address: str) -> DaskExecutor:
         from distributed import Client
         from distributed.comm.addressing import parse_host_port
     except ImportError:
-        raise InputError("A cluster needs the package “distributed”.", field="executor",
-                         hint=f"Run: pip install 'distributed=={_RELEASE}'.") from None
+        raise InputError(
+            "A cluster needs the package “distributed”.",
+            field="executor",
+            hint=f"Run: pip install 'distributed=={_RELEASE}'.",
+        ) from None
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is said below, once
     try:
         parse_host_port(address)  # a client that could not read it would wait when it is dropped
         client = Client(f"tcp://{address}", timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError):  # refused or timed out; not an address
-        raise InputError(f"No Dask scheduler answers at {brief(address)}.", field="executor",
-                         hint=_HOW) from None
+        raise InputError(
+            f"No Dask scheduler answers at {brief(address)}.", field="executor", hint=_HOW
+        ) from None
     try:
         _refuse_unlike(client, address)
         return DaskExecutor(client)
@@ -121,14 +131,18 @@ def _refuse_unlike(client: Any, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
-        raise InputError(f"The scheduler at {brief(address)} has no workers.", field="executor",
-                         hint=_HOW) from None
+        raise InputError(
+            f"The scheduler at {brief(address)} has no workers.", field="executor", hint=_HOW
+        ) from None
     try:
         replies = client.run(surroundings)
         client.submit(surroundings, pure=False).result(_PATIENCE)  # passes through the scheduler
     except Exception as problem:
-        raise InputError("The scheduler or a worker cannot load this project "
-                         f"({type(problem).__name__}).", field="executor", hint=_HOW) from None
+        raise InputError(
+            f"The scheduler or a worker cannot load this project ({type(problem).__name__}).",
+            field="executor",
+            hint=_HOW,
+        ) from None
     for theirs in replies.values():
         _refuse_other(theirs, _wanted())
 
@@ -136,9 +150,12 @@ def _refuse_unlike(client: Any, address: str) -> None:
 def _refuse_other(theirs: Mapping[str, str], required: Mapping[str, str]) -> None:
     for name, value in required.items():
         if theirs[name] != value:
-            raise InputError(f"A worker has {name} {theirs[name]}; it must be {value}.",
-                             field="executor", hint="Set up all machines alike, or results "
-                             f"would depend on where they were made. {_HOW}")
+            raise InputError(
+                f"A worker has {name} {theirs[name]}; it must be {value}.",
+                field="executor",
+                hint="Set up all machines alike, or results "
+                f"would depend on where they were made. {_HOW}",
+            )
 
 
 def _run(required: Mapping[str, str], fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -153,8 +170,11 @@ def _hand_on(there: Any, future: Future[Any]) -> None:
         return
     try:
         if there.cancelled():
-            raise InputError("The scheduler was lost.", field="executor",
-                             hint="Start it again; what is finished can be resumed.")
+            raise InputError(
+                "The scheduler was lost.",
+                field="executor",
+                hint="Start it again; what is finished can be resumed.",
+            )
         future.set_result(there.result())
     except Exception as problem:
         died = type(problem).__name__ == "KilledWorker"

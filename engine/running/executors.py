@@ -117,8 +117,9 @@ class ProcessExecutor(Executor):
 
     def _open(self) -> None:
         atexit.register(self._kill)  # before that of multiprocessing, whose dead we would replace
-        self._threads = [threading.Thread(target=self._slot, daemon=True)
-                         for _ in range(self.n_workers)]
+        self._threads = [
+            threading.Thread(target=self._slot, daemon=True) for _ in range(self.n_workers)
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -193,9 +194,11 @@ def make(description: str) -> Executor:
         from engine.running import cluster
 
         return cluster.connect(where.removeprefix("//"))
-    raise InputError(f"There is no executor {brief(description)}.", field="executor",
-                     hint=f"Use serial, processes:N with N from 1 to {_MAX_PROCESSES}, or "
-                     "dask://HOST:PORT.")
+    raise InputError(
+        f"There is no executor {brief(description)}.",
+        field="executor",
+        hint=f"Use serial, processes:N with N from 1 to {_MAX_PROCESSES}, or dask://HOST:PORT.",
+    )
 
 
 def n_workers(executor: Executor) -> int:

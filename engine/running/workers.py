@@ -30,8 +30,9 @@ _FORKS = multiprocessing.get_context("forkserver") if sys.platform == "linux" el
 _LOOK_SECONDS = 0.02  # between two looks of a process that stands still
 
 # The ends of a process for want of time or memory: a library that is refused memory may abort.
-_ENDED = {-getattr(signal, name) for name in ("SIGXCPU", "SIGKILL", "SIGABRT")
-          if hasattr(signal, name)}
+_ENDED = {
+    -getattr(signal, name) for name in ("SIGXCPU", "SIGKILL", "SIGABRT") if hasattr(signal, name)
+}
 _SCRIPT = threading.Lock()  # held while the script of this process is hidden
 
 Answer = Callable[[Connection, bytes], None]
@@ -63,8 +64,14 @@ class Worker:
         guard (`if __name__ == "__main__"`) would do all its work again.
     """
 
-    def __init__(self, answer: Answer, niceness: int = 0, modules: Sequence[str] = (), *,
-                 needs_script: bool = True) -> None:
+    def __init__(
+        self,
+        answer: Answer,
+        niceness: int = 0,
+        modules: Sequence[str] = (),
+        *,
+        needs_script: bool = True,
+    ) -> None:
         self.process: BaseProcess | None = None
         self.exit_code: int | None = None  # of the last process that ended; negative for a signal
         self._life, self._modules = (answer, niceness), [*modules]

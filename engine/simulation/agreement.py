@@ -46,8 +46,9 @@ class Agreement:
     tolerance: float  # how far from the target the interval may reach where both are said to agree
 
     @classmethod
-    def normal(cls, estimate: float, standard_error: float, target: float, tolerance: float
-               ) -> Agreement:
+    def normal(
+        cls, estimate: float, standard_error: float, target: float, tolerance: float
+    ) -> Agreement:
         """Of an estimate that is close to normal.
 
         Parameters

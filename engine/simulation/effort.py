@@ -42,8 +42,9 @@ class Limits:
 NO_LIMITS = Limits()
 
 
-def refuse_memory(work: Sequence[Block], left: Sequence[Block], n_workers: int, limits: Limits
-                  ) -> None:
+def refuse_memory(
+    work: Sequence[Block], left: Sequence[Block], n_workers: int, limits: Limits
+) -> None:
     """Refuse a sweep whose results and largest blocks at once do not fit; see `memory`.
 
     Parameters
@@ -60,8 +61,10 @@ def refuse_memory(work: Sequence[Block], left: Sequence[Block], n_workers: int, 
     if needed > limits.gigabytes:
         raise InputError(
             f"This would take about {needed:.2g} GB of memory; the limit is "
-            f"{limits.gigabytes:g} GB.", field="limit-gigabytes",
-            hint="Take fewer repeats, draws, budgets or workers, or raise the limit.")
+            f"{limits.gigabytes:g} GB.",
+            field="limit-gigabytes",
+            hint="Take fewer repeats, draws, budgets or workers, or raise the limit.",
+        )
 
 
 def memory(work: Sequence[Block], left: Sequence[Block], n_workers: int) -> float:
@@ -91,8 +94,9 @@ def probes(work: Sequence[Block]) -> list[Block]:
     return list(largest.values())
 
 
-def refuse_time(work: Sequence[Block], timed: Mapping[Block, float], n_workers: int,
-                limits: Limits) -> None:
+def refuse_time(
+    work: Sequence[Block], timed: Mapping[Block, float], n_workers: int, limits: Limits
+) -> None:
     """Refuse blocks that would take too long by those that were timed; see `seconds`.
 
     Parameters
@@ -108,9 +112,10 @@ def refuse_time(work: Sequence[Block], timed: Mapping[Block, float], n_workers: 
     minutes = seconds(work, timed, n_workers) / 60
     if minutes > limits.minutes:
         raise InputError(
-            f"This would take about {minutes:.2g} minutes more; the limit is "
-            f"{limits.minutes:g}.", field="limit-minutes",
-            hint="Take fewer repeats or cells or more workers, or raise the limit.")
+            f"This would take about {minutes:.2g} minutes more; the limit is {limits.minutes:g}.",
+            field="limit-minutes",
+            hint="Take fewer repeats or cells or more workers, or raise the limit.",
+        )
 
 
 def seconds(work: Sequence[Block], timed: Mapping[Block, float], n_workers: int) -> float:
@@ -140,8 +145,11 @@ def _block_bytes(block: Block) -> float:
     sizes = block.source.sizes
     per_reading = _BYTES_PER_READING + _BYTES_PER_COVARIATE * sizes.n_covariates
     readings = block.run.repeats * sizes.n_observations
-    return float(_BYTES_OF_A_GROUP + per_reading * readings
-                 + _BYTES_PER_RELEASE * (1 + sizes.n_covariates) * _releases(block))
+    return float(
+        _BYTES_OF_A_GROUP
+        + per_reading * readings
+        + _BYTES_PER_RELEASE * (1 + sizes.n_covariates) * _releases(block)
+    )
 
 
 def _work(block: Block) -> float:

@@ -94,14 +94,20 @@ class Part:
     def fits(self, block: Block) -> bool:
         """True if the block can give this: its cells, shapes, finite numbers and ledgers."""
         given, failed = self.errors.keys(), self.failures.keys()
-        return (type(self.index) is int and self.index == block.index
-                and given == self.spends.keys() and not given & failed
-                and given | failed == set(block.cells)
-                and all(type(said) is str and said for said in self.failures.values())
-                and all(_are_measures(errors, block.run) for errors in self.errors.values())
-                and all(_is_ledger(self.spends[cell], budgets, block.source.sizes.n_servers)
-                        for cell, budgets in zip(block.cells, block.budgets, strict=True)
-                        if cell in given))
+        return (
+            type(self.index) is int
+            and self.index == block.index
+            and given == self.spends.keys()
+            and not given & failed
+            and given | failed == set(block.cells)
+            and all(type(said) is str and said for said in self.failures.values())
+            and all(_are_measures(errors, block.run) for errors in self.errors.values())
+            and all(
+                _is_ledger(self.spends[cell], budgets, block.source.sizes.n_servers)
+                for cell, budgets in zip(block.cells, block.budgets, strict=True)
+                if cell in given
+            )
+        )
 
     def placed(self, cells: Sequence[int]) -> Part:
         """The part of a recipe where it stands in a sweep.
@@ -111,11 +117,13 @@ class Part:
         cells : sequence of int
             The numbers that its cells 0, 1, … have there.
         """
+
         def numbered(by_cell: Mapping[int, Any]) -> dict[int, Any]:
             return {cells[k]: value for k, value in by_cell.items()}
 
-        return Part(self.index, numbered(self.errors), numbered(self.spends),
-                    numbered(self.failures))
+        return Part(
+            self.index, numbered(self.errors), numbered(self.spends), numbered(self.failures)
+        )
 
 
 def _are_measures(errors: Mapping[str, Array | None], run: Run) -> bool:
@@ -124,9 +132,16 @@ def _are_measures(errors: Mapping[str, Array | None], run: Run) -> bool:
     Errors are finite; a coverage is a share, or NaN where the method gives no band.
     """
     known = {kind: array for kind, array in errors.items() if array is not None}
-    return errors.keys() == set(KINDS) and "privacy_error" in known and all(
-        array.dtype.kind == "f" and array.shape == (run.repeats, run.draws)
-        and bool(_may_be(kind, array).all()) for kind, array in known.items())
+    return (
+        errors.keys() == set(KINDS)
+        and "privacy_error" in known
+        and all(
+            array.dtype.kind == "f"
+            and array.shape == (run.repeats, run.draws)
+            and bool(_may_be(kind, array).all())
+            for kind, array in known.items()
+        )
+    )
 
 
 def _may_be(kind: str, array: Array) -> NDArray[np.bool_]:
@@ -138,8 +153,10 @@ def _may_be(kind: str, array: Array) -> NDArray[np.bool_]:
 def _is_ledger(spends: Sequence[Spend], budgets: tuple[Budget, ...], n_servers: int) -> bool:
     """True if every line is of a server of the source, and of the budget that it was given."""
     of_server = one_per_server(budgets, n_servers)
-    return bool(spends) and all(0 <= spend.server < n_servers
-                                and spend.budget == of_server[spend.server] for spend in spends)
+    return bool(spends) and all(
+        0 <= spend.server < n_servers and spend.budget == of_server[spend.server]
+        for spend in spends
+    )
 
 
 @dataclass(frozen=True)
@@ -164,8 +181,9 @@ class Outcome:
     def is_published(self) -> bool:
         """Whether the method would publish anything; else its measures are of no release."""
         cell = self.cell
-        return not self.failure and studies.is_published(cell.mechanism, cell.source.sizes,
-                                                         cell.budgets, self.spends)
+        return not self.failure and studies.is_published(
+            cell.mechanism, cell.source.sizes, cell.budgets, self.spends
+        )
 
     @property
     def accuracy(self) -> Accuracy | None:
@@ -236,10 +254,18 @@ def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
     groups: dict[tuple[Source[Any], Mechanism], list[int]] = {}
     for k, cell in enumerate(cells):
         groups.setdefault((cell.source, cell.mechanism), []).append(k)
-    return [Block(tuple(members), source, mechanism, tuple(cells[k].budgets for k in members),
-                  replace(run, repeats=repeats), index)
-            for (source, mechanism), members in groups.items()
-            for index, repeats in enumerate(_block_sizes(source, run))]
+    return [
+        Block(
+            tuple(members),
+            source,
+            mechanism,
+            tuple(cells[k].budgets for k in members),
+            replace(run, repeats=repeats),
+            index,
+        )
+        for (source, mechanism), members in groups.items()
+        for index, repeats in enumerate(_block_sizes(source, run))
+    ]
 
 
 def _study_blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
@@ -252,8 +278,16 @@ def _study_blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
         study = replace(run, repeats=studies.data_sets(source), draws=studies.draws(source))
         for indices in studies.grouped_by_delta([cells[k].budgets for k in members]):
             group = tuple(members[index] for index in indices)
-            work.append(Block(group, source, mechanism, tuple(cells[k].budgets for k in group),
-                              study, studies.block(source)))
+            work.append(
+                Block(
+                    group,
+                    source,
+                    mechanism,
+                    tuple(cells[k].budgets for k in group),
+                    study,
+                    studies.block(source),
+                )
+            )
     return work
 
 
@@ -261,9 +295,11 @@ def _block_sizes(source: Source[Any], run: Run) -> list[int]:
     """Repeats in each block; the size of a full block depends on the source alone."""
     if not source.is_random:
         if run.repeats > 1:
-            raise InputError("Real curves are the same in every repeat; got repeats above 1.",
-                             field="repeats", hint="Set repeats to 1 and draws to the number of "
-                             "releases you want to see.")
+            raise InputError(
+                "Real curves are the same in every repeat; got repeats above 1.",
+                field="repeats",
+                hint="Set repeats to 1 and draws to the number of releases you want to see.",
+            )
         return [1]
     sizes = source.sizes
     per_row = max(1, sizes.n_covariates) if sizes.n_observations == sizes.n_curves else 1
@@ -290,10 +326,17 @@ def run_block(block: Block) -> Part:
     except InputError as problem:
         if len(block.cells) == 1:
             return Part(block.index, {}, {}, {block.cells[0]: str(problem)})
-    alone = [run_block(replace(block, cells=(cell,), budgets=(budgets,)))
-             for cell, budgets in zip(block.cells, block.budgets, strict=True)]
-    return Part(block.index, *({k: v for part in alone for k, v in getattr(part, name).items()}
-                               for name in ("errors", "spends", "failures")))
+    alone = [
+        run_block(replace(block, cells=(cell,), budgets=(budgets,)))
+        for cell, budgets in zip(block.cells, block.budgets, strict=True)
+    ]
+    return Part(
+        block.index,
+        *(
+            {k: v for part in alone for k, v in getattr(part, name).items()}
+            for name in ("errors", "spends", "failures")
+        ),
+    )
 
 
 def _run_together(block: Block) -> Part:
@@ -301,20 +344,31 @@ def _run_together(block: Block) -> Part:
     data = block.source.draw(run.repeats, generator(run.seed, DATA_STREAM, block.index))
     budgets = studies.beside_the_highest(block.budgets) if run.is_study else block.budgets
     estimate = block.mechanism.release_many(
-        data, budgets, run.draws, generator(run.seed, NOISE_STREAM, block.index))
+        data, budgets, run.draws, generator(run.seed, NOISE_STREAM, block.index)
+    )
     truth = block.mechanism.truth_of(data)
     errors, covered = integrated_squared_errors(estimate, truth), coverage(estimate, truth)
     if run.is_study:
         study = studies.Study(block.source, block.mechanism, run.seed)
         squares = study.squared_errors(data, estimate, block.budgets)
         errors = replace(errors, total=squares.sum(axis=-1))
-    by_kind = (errors.total, errors.privacy, errors.estimation,
-               *((None, None) if covered is None else (covered.of_kept, covered.of_curve)))
+    by_kind = (
+        errors.total,
+        errors.privacy,
+        errors.estimation,
+        *((None, None) if covered is None else (covered.of_kept, covered.of_curve)),
+    )
     return Part(
         block.index,
-        {cell: {kind: None if e is None else e[k] for kind, e in zip(KINDS, by_kind, strict=True)}
-         for k, cell in enumerate(block.cells)},
-        dict(zip(block.cells, estimate.spends, strict=False)), {})
+        {
+            cell: {
+                kind: None if e is None else e[k] for kind, e in zip(KINDS, by_kind, strict=True)
+            }
+            for k, cell in enumerate(block.cells)
+        },
+        dict(zip(block.cells, estimate.spends, strict=False)),
+        {},
+    )
 
 
 def gather(cells: Sequence[Cell], parts: Sequence[Part]) -> list[Outcome]:

@@ -52,8 +52,9 @@ def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors
         return Errors(privacy, None, None)
     best, tail = estimate.project(truth)
     estimation = distance(unprotected - best) + tail.sum()
-    return Errors(privacy, np.broadcast_to(estimation, privacy.shape),
-                  distance(released - best) + tail.sum())
+    return Errors(
+        privacy, np.broadcast_to(estimation, privacy.shape), distance(released - best) + tail.sum()
+    )
 
 
 def squared_distances_from(estimate: Estimate, average: Estimate) -> Array:
@@ -136,8 +137,10 @@ def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
     limits = estimate.limits
     if limits is None or truth is None or estimate.band is None:
         return None
-    inside = [(limits[0] <= target) & (target <= limits[1]) for target in (
-        best_kept(estimate, truth), truth.grid_values)]
+    inside = [
+        (limits[0] <= target) & (target <= limits[1])
+        for target in (best_kept(estimate, truth), truth.grid_values)
+    ]
     whole = estimate.band.kind == "simultaneous"
     shares = [hit.all(axis=-1).astype(float) if whole else hit.mean(axis=-1) for hit in inside]
     if estimate.functions:
@@ -200,8 +203,12 @@ def entry_coverage(estimate: Estimate, truth: Truth | None) -> EntryCoverage | N
         count = entry_mask.sum(axis=-1)
         covered = (inside & entry_mask).sum(axis=-1)
         return np.where(count > 0, covered / np.maximum(count, 1), np.nan)
-    return EntryCoverage(share(known), share(known & (entries != 0)),
-                         np.asarray((inside | ~known).all(axis=-1), dtype=float))
+
+    return EntryCoverage(
+        share(known),
+        share(known & (entries != 0)),
+        np.asarray((inside | ~known).all(axis=-1), dtype=float),
+    )
 
 
 def distances(squared_errors: Array) -> Array:

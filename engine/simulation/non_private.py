@@ -94,7 +94,8 @@ def _losses(data: CurveData, sizes: tuple[int, ...]) -> Array:
         fitted = least_squares.solve(products.sum(0) - products, responses.sum(0) - responses)
         # up to the mean square of the responses, which is the same for all sizes
         losses[k] = np.einsum("fr,frs,fs->f", fitted, products, fitted) - 2 * np.einsum(
-            "fr,fr->f", fitted, responses)
+            "fr,fr->f", fitted, responses
+        )
     return losses
 
 
@@ -119,8 +120,9 @@ def _least_squares(data: CurveData, basis: Basis, ridge: Array) -> Fit:
     return Fit.exact(basis, fitted, covariance, "pointwise")
 
 
-def _observations(data: CurveData, size: int
-                  ) -> Iterator[tuple[NDArray[np.int64], Array, Array, Array]]:
+def _observations(
+    data: CurveData, size: int
+) -> Iterator[tuple[NDArray[np.int64], Array, Array, Array]]:
     """Numbers of curves, basis functions (observations, r), weights 1/m, and values, in blocks."""
     basis = Basis(size, family="cosine")
     curve = np.repeat(np.arange(data.n_curves), data.counts)

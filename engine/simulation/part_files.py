@@ -30,8 +30,12 @@ from engine.simulation.experiments import Part
 T = TypeVar("T")
 _log = logging.getLogger("privacy_curves")
 # Another version may give other last bits, so its files are as good as not there.
-VERSIONS = {"format": "1", "engine": __version__, "numpy": np.__version__,
-            "scipy": scipy.__version__}
+VERSIONS = {
+    "format": "1",
+    "engine": __version__,
+    "numpy": np.__version__,
+    "scipy": scipy.__version__,
+}
 
 
 class ResultFiles(ABC, Generic[T]):
@@ -81,8 +85,9 @@ class ResultFiles(ABC, Generic[T]):
         try:
             content = bytes_of(path, self.max_bytes, "resume")
         except InputError as problem:
-            raise InputError(problem.message, field="resume",
-                             hint="Move it away, or name another folder.") from None
+            raise InputError(
+                problem.message, field="resume", hint="Move it away, or name another folder."
+            ) from None
         try:
             first, second = content.decode().splitlines()
             stated = json.loads(first)
@@ -90,16 +95,26 @@ class ResultFiles(ABC, Generic[T]):
                 return None
             if stated == header(key, second):
                 return self._from_plain(json.loads(second))
-        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
-                RecursionError):
+        except (
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            ArithmeticError,
+            RecursionError,
+        ):
             pass
         _log.warning("%s is damaged: what it held is computed again.", called(path))
         return None
 
     def __setitem__(self, key: str, result: T) -> None:
         text = self._as_text(result)
-        write_whole(self._path(key), f"{json.dumps(header(key, text))}\n{text}\n".encode(),
-                    "resume", sync=False)
+        write_whole(
+            self._path(key),
+            f"{json.dumps(header(key, text))}\n{text}\n".encode(),
+            "resume",
+            sync=False,
+        )
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.{self.ending}"
@@ -119,20 +134,31 @@ class PartFiles(ResultFiles[Part]):
     ending, max_bytes = "part", 2_000_000_000
 
     def _as_text(self, result: Part) -> str:
-        return json.dumps({
-            "index": result.index,
-            "errors": {k: {kind: _array_text(a) for kind, a in by_kind.items()}
-                       for k, by_kind in result.errors.items()},
-            "spends": {k: [_plain_line(spend) for spend in spends]
-                       for k, spends in result.spends.items()},
-            "failures": result.failures})
+        return json.dumps(
+            {
+                "index": result.index,
+                "errors": {
+                    k: {kind: _array_text(a) for kind, a in by_kind.items()}
+                    for k, by_kind in result.errors.items()
+                },
+                "spends": {
+                    k: [_plain_line(spend) for spend in spends]
+                    for k, spends in result.spends.items()
+                },
+                "failures": result.failures,
+            }
+        )
 
     def _from_plain(self, plain: Any) -> Part:
-        return Part(plain["index"],
-                    {int(k): {kind: _array(a) for kind, a in by_kind.items()}
-                     for k, by_kind in plain["errors"].items()},
-                    {int(k): tuple(map(_spend, spends)) for k, spends in plain["spends"].items()},
-                    {int(k): message for k, message in plain["failures"].items()})
+        return Part(
+            plain["index"],
+            {
+                int(k): {kind: _array(a) for kind, a in by_kind.items()}
+                for k, by_kind in plain["errors"].items()
+            },
+            {int(k): tuple(map(_spend, spends)) for k, spends in plain["spends"].items()},
+            {int(k): message for k, message in plain["failures"].items()},
+        )
 
 
 def header(key: str, text: str) -> dict[str, str]:
@@ -152,8 +178,11 @@ def _array_text(array: Array | None) -> dict[str, Any] | None:
     """An array to the last bit."""
     if array is None:
         return None
-    return {"dtype": array.dtype.str, "shape": array.shape,
-            "bytes": base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()}
+    return {
+        "dtype": array.dtype.str,
+        "shape": array.shape,
+        "bytes": base64.b64encode(np.ascontiguousarray(array).tobytes()).decode(),
+    }
 
 
 def _array(plain: Mapping[str, Any] | None) -> Array | None:
@@ -168,8 +197,9 @@ def _spend(plain: Mapping[str, Any]) -> Spend:
 
     Earlier files name a step by its text alone, and say of every line how neighbours differ.
     """
-    values = {name: value for name, value in plain.items()
-              if name not in ("what", "asked", "relation")}
+    values = {
+        name: value for name, value in plain.items() if name not in ("what", "asked", "relation")
+    }
     values["budget"] = plain["asked"]
     if "what" in plain:
         values["step"] = {"key": plain["what"]}

@@ -53,16 +53,22 @@ class Scenario:
             If the axes make too many cells, or a cell is out of range.
         """
         if math.prod(len(values) for values in self.axes.values()) > MAX_CELLS:
-            raise InputError(f"The axes make more than {MAX_CELLS} cells.", field="axes",
-                             hint="Take fewer values.")
-        return [self._cell(dict(zip(self.axes, values, strict=True)))
-                for values in itertools.product(*self.axes.values())]
+            raise InputError(
+                f"The axes make more than {MAX_CELLS} cells.",
+                field="axes",
+                hint="Take fewer values.",
+            )
+        return [
+            self._cell(dict(zip(self.axes, values, strict=True)))
+            for values in itertools.product(*self.axes.values())
+        ]
 
     @property
     def states_delta(self) -> bool:
         """Whether it says which δ; else that is the one of all pages, by the number of people."""
         return "budgets.delta" in self.axes or any(
-            "delta" in budget for budget in self.plain["budgets"])
+            "delta" in budget for budget in self.plain["budgets"]
+        )
 
     def _cell(self, at: dict[str, Any]) -> Cell:
         plain = _deep_copy(self.plain)
@@ -93,27 +99,36 @@ def from_plain(plain: Any) -> Scenario:
         Naming the key that is unknown, missing or out of range.
     """
     if isinstance(plain, dict) and "data" in plain:
-        raise InputError("This is a request about a file of your own; scenarios take no file.",
-                         field="data", hint="“release” publishes it, and “look” draws its file. To "
-                         "try a method, name a “source” of simulated or public data.")
+        raise InputError(
+            "This is a request about a file of your own; scenarios take no file.",
+            field="data",
+            hint="“release” publishes it, and “look” draws its file. To "
+            "try a method, name a “source” of simulated or public data.",
+        )
     plain = _deep_copy(checked_object(plain, "scenario", _KEYS))
     parsing.check_version(plain)
     plain["version"] = parsing.VERSION
     is_study = not {"repeats", "draws"} & set(plain)
     for name in ("seed",) if is_study else ("repeats", "draws", "seed"):
         plain[name] = read(_NUMBERS[name], plain.get(name, 1), name)
-    axes = {path: _axis(path, values)
-            for path, values in checked_object(plain.get("axes", {}), "axes").items()}
+    axes = {
+        path: _axis(path, values)
+        for path, values in checked_object(plain.get("axes", {}), "axes").items()
+    }
     source, mechanism, budgets = parsing.parsed(plain)
-    run = (Run(seed=plain["seed"], is_study=True) if is_study else
-           Run(plain["repeats"], plain["draws"], plain["seed"]))
+    run = (
+        Run(seed=plain["seed"], is_study=True)
+        if is_study
+        else Run(plain["repeats"], plain["draws"], plain["seed"])
+    )
     scenario = Scenario(source, mechanism, budgets, run, axes, plain)
     scenario.cells()  # every cell is checked before anything runs
     return scenario
 
 
-def to_plain(source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, ...], run: Run
-             ) -> dict[str, Any]:
+def to_plain(
+    source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, ...], run: Run
+) -> dict[str, Any]:
     """The scenario of given objects, with every parameter written out.
 
     Returns
@@ -126,20 +141,26 @@ def to_plain(source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, 
         "version": parsing.VERSION,
         "source": {"key": source.key, "parameters": source.values()},
         "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
-        "budgets": [{"epsilon": b.epsilon if b.is_private else "inf", "delta": b.delta}
-                    for b in budgets],
-        **how_often, "seed": run.seed,
+        "budgets": [
+            {"epsilon": b.epsilon if b.is_private else "inf", "delta": b.delta} for b in budgets
+        ],
+        **how_often,
+        "seed": run.seed,
     }
 
 
 def _axis(path: str, values: Any) -> tuple[Any, ...]:
     group, _, name = path.partition(".")
     if group not in ("source", "mechanism", "budgets") or not name:
-        raise InputError(f"There is no axis {brief(path)}.", field="axes",
-                         hint="Use source.NAME, mechanism.NAME, budgets.epsilon or budgets.delta.")
+        raise InputError(
+            f"There is no axis {brief(path)}.",
+            field="axes",
+            hint="Use source.NAME, mechanism.NAME, budgets.epsilon or budgets.delta.",
+        )
     if not isinstance(values, list) or not values:
-        raise InputError(f"The axis {brief(path)} must be a list with at least one value.",
-                         field=path)
+        raise InputError(
+            f"The axis {brief(path)} must be a list with at least one value.", field=path
+        )
     return tuple(values)
 
 

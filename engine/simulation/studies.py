@@ -27,8 +27,32 @@ from engine.simulation.metrics import distances, root_mean_square, squared_dista
 from engine.simulation.non_private import non_private_mean
 from engine.sources import Source
 
-EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2,
-                 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+EPSILON_STEPS = (
+    0.05,
+    0.06,
+    0.08,
+    0.1,
+    0.12,
+    0.15,
+    0.2,
+    0.25,
+    0.3,
+    0.4,
+    0.5,
+    0.6,
+    0.8,
+    1.0,
+    1.2,
+    1.5,
+    2.0,
+    2.5,
+    3.0,
+    4.0,
+    5.0,
+    6.0,
+    8.0,
+    10.0,
+)
 BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # where errors are drawn over ε
 SHOWN, FRESH = 0, 1  # block numbers of the random streams: curves on screen, and fresh data sets
 SHOWN_DRAWS = 20
@@ -44,9 +68,9 @@ D = TypeVar("D", bound=Data)
 Budgets = tuple[Budget, ...]  # one for all sites, or one for each
 
 
-def check_readings(source: Source[Any], max_observations: int,
-                   hint: str = "Take fewer people or observations."
-                   ) -> None:
+def check_readings(
+    source: Source[Any], max_observations: int, hint: str = "Take fewer people or observations."
+) -> None:
     """Refuse data sets that are too large for a picture.
 
     Raises
@@ -56,8 +80,12 @@ def check_readings(source: Source[Any], max_observations: int,
     """
     n = source.sizes.n_observations
     if n > max_observations:
-        raise InputError(f"These sizes make {n:,} observations; a chart is drawn of at most "
-                         f"{max_observations:,}.", field="n_curves", hint=hint)
+        raise InputError(
+            f"These sizes make {n:,} observations; a chart is drawn of at most "
+            f"{max_observations:,}.",
+            field="n_curves",
+            hint=hint,
+        )
 
 
 def data_sets(source: Source[Any]) -> int:
@@ -65,9 +93,13 @@ def data_sets(source: Source[Any]) -> int:
     if not source.is_random:
         return 1
     max_data_sets = min(MAX_DATA_SETS, source.most_data_sets or MAX_DATA_SETS)
-    return int(np.clip(_READINGS // source.sizes.n_observations,
-                       min(_FEWEST_DATA_SETS, max_data_sets),
-                       max_data_sets))
+    return int(
+        np.clip(
+            _READINGS // source.sizes.n_observations,
+            min(_FEWEST_DATA_SETS, max_data_sets),
+            max_data_sets,
+        )
+    )
 
 
 def draws(source: Source[Any]) -> int:
@@ -80,14 +112,24 @@ def draws(source: Source[Any]) -> int:
 def _draws_for_shares(source: Source[Any]) -> int:
     """How many releases a share of 95 % is of: as many as are enough, where that is quick."""
     enough = _ENOUGH_RELEASES if source.most_data_sets is None else _FEWEST_RELEASES
-    return int(np.clip(_RELEASED_READINGS // source.sizes.n_observations, _FEWEST_RELEASES,
-                       max(enough, _FEWEST_RELEASES)))
+    return int(
+        np.clip(
+            _RELEASED_READINGS // source.sizes.n_observations,
+            _FEWEST_RELEASES,
+            max(enough, _FEWEST_RELEASES),
+        )
+    )
 
 
 def draws_of_shown(n_curves: int) -> int:
     """How many releases are made of curves on screen: fewer of very many, to stay prompt."""
-    return int(np.clip(_MAX_WORK / (n_curves * _ROUNDS_TIMES_SIZE * len(EPSILON_STEPS)),
-                       SHOWN_DRAWS, _MAX_DRAWS))
+    return int(
+        np.clip(
+            _MAX_WORK / (n_curves * _ROUNDS_TIMES_SIZE * len(EPSILON_STEPS)),
+            SHOWN_DRAWS,
+            _MAX_DRAWS,
+        )
+    )
 
 
 def block(source: Source[Any]) -> int:
@@ -97,8 +139,9 @@ def block(source: Source[Any]) -> int:
 
 def beside_the_highest(budgets: Sequence[Budgets]) -> list[Budgets]:
     """The budgets, and after them the highest step with the same δ, where it is not among them."""
-    highest = tuple(replace(budget, epsilon=max(EPSILON_STEPS[-1], budget.epsilon))
-                    for budget in budgets[0])
+    highest = tuple(
+        replace(budget, epsilon=max(EPSILON_STEPS[-1], budget.epsilon)) for budget in budgets[0]
+    )
     return [*budgets] if highest in budgets else [*budgets, highest]
 
 
@@ -107,8 +150,13 @@ def data_on_screen(source: Source[D], seed: int) -> D:
     return source.draw(1, generator(seed, DATA_STREAM, SHOWN))
 
 
-def shown_releases(mechanism: Mechanism, drawn: Data, budgets: Sequence[Budgets], seed: int,
-                   draws: int = SHOWN_DRAWS) -> Estimate:
+def shown_releases(
+    mechanism: Mechanism,
+    drawn: Data,
+    budgets: Sequence[Budgets],
+    seed: int,
+    draws: int = SHOWN_DRAWS,
+) -> Estimate:
     """Releases of the data set on screen, at every budget with the same standard noise.
 
     Releases at a budget do not depend on the others where these are `beside_the_highest`.
@@ -140,8 +188,11 @@ class Study(Generic[D]):
             The data sets, where the noise is added.
         """
         return self.mechanism.release_many(
-            drawn, beside_the_highest(budgets), draws(self.source),
-            generator(self.seed, NOISE_STREAM, block(self.source)))
+            drawn,
+            beside_the_highest(budgets),
+            draws(self.source),
+            generator(self.seed, NOISE_STREAM, block(self.source)),
+        )
 
     def errors(self, drawn: Data, budgets: Sequence[Budgets]) -> Array:
         """Distances of the releases from what the method estimates.
@@ -204,10 +255,13 @@ class Study(Generic[D]):
         mechanism = self.mechanism
         truth = mechanism.truth_of(drawn)
         if truth is None:
-            non_private = (non_private_mean(source) if mechanism.main_task is MEAN_FUNCTION
-                           and not source.is_random else mechanism.without_protection(drawn))
-            return squared_distances_from(estimate, non_private)[:len(budgets)]
-        squared = np.array(metrics.errors_by_function(estimate, truth)[:len(budgets)])
+            non_private = (
+                non_private_mean(source)
+                if mechanism.main_task is MEAN_FUNCTION and not source.is_random
+                else mechanism.without_protection(drawn)
+            )
+            return squared_distances_from(estimate, non_private)[: len(budgets)]
+        squared = np.array(metrics.errors_by_function(estimate, truth)[: len(budgets)])
         for index, site_budgets in enumerate(budgets):
             if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
                 exact = mechanism.exact_risk(source, site_budgets)
@@ -256,8 +310,13 @@ class Study(Generic[D]):
         return _baseline(self, delta, data_sets(self.source))
 
 
-def errors_over_budgets(source: Source[Any], mechanism: Mechanism, delta: float, seed: int,
-                        epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
+def errors_over_budgets(
+    source: Source[Any],
+    mechanism: Mechanism,
+    delta: float,
+    seed: int,
+    epsilons: Sequence[float] = BUDGET_STEPS,
+) -> Array:
     """The error of each function at every ε; NaN where nothing is published.
 
     Returns
@@ -270,15 +329,17 @@ def errors_over_budgets(source: Source[Any], mechanism: Mechanism, delta: float,
     return root_mean_square(errors, axis=(1, 2))
 
 
-def is_published(mechanism: Mechanism, sizes: Sizes, budgets: Budgets, spends: Sequence[Spend]
-                 ) -> bool:
+def is_published(
+    mechanism: Mechanism, sizes: Sizes, budgets: Budgets, spends: Sequence[Spend]
+) -> bool:
     """Whether a method publishes anything at these sizes and budgets."""
     verdict = mechanism.feasibility(sizes, budgets)
     return (verdict is None or verdict.is_feasible) and not is_nothing_spent(spends)
 
 
-def with_present(epsilons: Sequence[float], errors: Array, epsilon: float, error: Array | float
-                 ) -> tuple[list[float], Array]:
+def with_present(
+    epsilons: Sequence[float], errors: Array, epsilon: float, error: Array | float
+) -> tuple[list[float], Array]:
     """Steps of ε and their errors, with those at the ε on screen, which may lie between them.
 
     Parameters
@@ -326,31 +387,38 @@ def _baseline(study: Study[Any], delta: float, n_data_sets: int) -> Array | None
 _kept_baseline = lru_cache(maxsize=64)(_baseline)  # a few numbers each
 
 
-def baseline_among(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
-                   budgets: Sequence[Budget]) -> float | None:
+def baseline_among(
+    mechanism: Mechanism, drawn: CurveData, estimate: Estimate, budgets: Sequence[Budget]
+) -> float | None:
     """The same from releases of the study at all steps of the slider."""
     indices = [[budget.epsilon for budget in budgets].index(epsilon) for epsilon in _TUNED_AT]
-    few = replace(estimate, unprotected=estimate.unprotected[indices],
-                  coefficients=estimate.coefficients[indices])
+    few = replace(
+        estimate,
+        unprotected=estimate.unprotected[indices],
+        coefficients=estimate.coefficients[indices],
+    )
     return _least_error(mechanism, drawn, few, [(budgets[index],) for index in indices])
 
 
-def _least_error(mechanism: Mechanism, drawn: CurveData, estimate: Estimate,
-                 budgets: Sequence[Budgets]) -> float | None:
+def _least_error(
+    mechanism: Mechanism, drawn: CurveData, estimate: Estimate, budgets: Sequence[Budgets]
+) -> float | None:
     """The smallest error without noise: the method's own, or as tuned at one of these budgets."""
     by_function = least_errors(mechanism, drawn, estimate, budgets)
     return None if by_function is None else float(totals(by_function))
 
 
-def least_errors(mechanism: Mechanism, drawn: Any, estimate: Estimate, budgets: Sequence[Budgets]
-                 ) -> Array | None:
+def least_errors(
+    mechanism: Mechanism, drawn: Any, estimate: Estimate, budgets: Sequence[Budgets]
+) -> Array | None:
     """The errors (functions,) of the estimate that has the smallest error of all together."""
     truth = mechanism.truth_of(drawn)
     if truth is None:
         return None
     unprotected = metrics.errors_by_function(mechanism.without_protection(drawn), truth)
     tuned = metrics.errors_by_function(
-        replace(estimate, coefficients=estimate.unprotected[:, :, None]), truth)
+        replace(estimate, coefficients=estimate.unprotected[:, :, None]), truth
+    )
     candidates = [unprotected.mean(axis=(0, 1, 2))]
     for site_budgets, squares in zip(budgets, tuned, strict=True):
         verdict = mechanism.feasibility(drawn.sizes, site_budgets)

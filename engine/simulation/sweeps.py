@@ -33,8 +33,10 @@ _MAX_TOGETHER = 256
 _WARM_FROM = 1.0  # seconds from which a first run is not repeated to leave out imports
 _Done = list[tuple[Part, float]]  # parts, and the seconds of each
 _MAX_DEATHS = 3
-_GAVE_UP = (f"The worker ended {_MAX_DEATHS} times in the middle of this, perhaps for lack of "
-            "memory. Take smaller data, fewer draws or fewer budgets.")
+_GAVE_UP = (
+    f"The worker ended {_MAX_DEATHS} times in the middle of this, perhaps for lack of "
+    "memory. Take smaller data, fewer draws or fewer budgets."
+)
 
 
 class Finished(Protocol):
@@ -47,8 +49,12 @@ class Finished(Protocol):
     def __setitem__(self, key: str, part: Part, /) -> None: ...
 
 
-def run_sweep(work: Sequence[Block], executor: Executor, finished: Finished | None = None,
-              limits: Limits = NO_LIMITS) -> Iterator[Part]:
+def run_sweep(
+    work: Sequence[Block],
+    executor: Executor,
+    finished: Finished | None = None,
+    limits: Limits = NO_LIMITS,
+) -> Iterator[Part]:
     """Run blocks and yield their parts as they finish: one for each, those in `finished` first.
 
     Kept parts that do not fit their blocks are computed again, and their number is logged. New
@@ -129,9 +135,11 @@ class _Sweep:
         try:
             done = task.result()
         except WorkerDied:  # not put into the finished parts: another day it may go well
-            return [Part(block.index, {}, {}, dict.fromkeys(block.cells, _GAVE_UP))
-                    for block in queue.died(group)]
-        queue.put_back(group[len(done):])
+            return [
+                Part(block.index, {}, {}, dict.fromkeys(block.cells, _GAVE_UP))
+                for block in queue.died(group)
+            ]
+        queue.put_back(group[len(done) :])
         return [self._recorded(block, *result) for block, result in zip(group, done, strict=False)]
 
     def _recorded(self, block: Block, part: Part, seconds: float) -> Part:

@@ -55,9 +55,12 @@ class Party:
         with self.entry() as entry:
             own = self.plan.offers[self.index]
             if entry.offer != own:
-                raise InputError(f"The plan does not have the offer that {self.name} made.",
-                                 field="offers", hint="Make the plan anew with the offer that "
-                                 "“python -m engine offer” writes, and the same ledger.")
+                raise InputError(
+                    f"The plan does not have the offer that {self.name} made.",
+                    field="offers",
+                    hint="Make the plan anew with the offer that "
+                    "“python -m engine offer” writes, and the same ledger.",
+                )
             secret = entry.secret
         check_offers(self.plan, self.ring)
         if secret:  # a key with which no pad can be agreed on is refused before a charge
@@ -65,10 +68,12 @@ class Party:
                 pads.agreed(secret, offer.pads)
         shares = self.plan.study.shares
         if shares is not None and shares.honest < self.honest_at_least:
-            raise InputError(f"The plan relies on {shares.honest} honest sites, and {self.name} "
-                             f"accepts no fewer than {self.honest_at_least}.",
-                             field="honest_at_least", hint="Nothing was charged. Agree on a study "
-                             "with more, or lower --honest-at-least.")
+            raise InputError(
+                f"The plan relies on {shares.honest} honest sites, and {self.name} "
+                f"accepts no fewer than {self.honest_at_least}.",
+                field="honest_at_least",
+                hint="Nothing was charged. Agree on a study with more, or lower --honest-at-least.",
+            )
 
     @property
     def member(self) -> Member:
@@ -104,18 +109,24 @@ class Party:
             If the words are not the first group of this plan's, or another plan was signed.
         """
         if typed.strip().casefold() != self.plan.words[0]:
-            raise InputError("These are not the first words of the plan.", field="words",
-                             hint="Read what it says and costs without --words, and type the first "
-                             "group.")
+            raise InputError(
+                "These are not the first words of the plan.",
+                field="words",
+                hint="Read what it says and costs without --words, and type the first group.",
+            )
         with self.entry() as entry:
             entry.check_open()
             if entry.sign_off is None:
-                entry.sign_off = SignOff(site=self.name, plan=self.plan.digest,
-                                         at=now()).signed(self.key)
+                entry.sign_off = SignOff(site=self.name, plan=self.plan.digest, at=now()).signed(
+                    self.key
+                )
             if entry.sign_off.plan != self.plan.digest:
-                raise InputError(f"{self.name} has signed another plan of this study.",
-                                 field="plan", hint="A site signs one plan for each offer. Use "
-                                 "that one, or write a new study under another name.")
+                raise InputError(
+                    f"{self.name} has signed another plan of this study.",
+                    field="plan",
+                    hint="A site signs one plan for each offer. Use "
+                    "that one, or write a new study under another name.",
+                )
             return entry.sign_off
 
 
@@ -136,9 +147,12 @@ class SignedPlan:
     def __post_init__(self) -> None:
         check_sign_offs(self.plan, self.sign_offs, self.party.ring)
         if self.party.signed_off() not in self.sign_offs:
-            raise InputError(f"{self.party.name} has not signed off this plan itself.",
-                             field="sign-off", hint="Do so with “python -m engine sign-off”, "
-                             "beside the ledger with which the offer was made.")
+            raise InputError(
+                f"{self.party.name} has not signed off this plan itself.",
+                field="sign-off",
+                hint="Do so with “python -m engine sign-off”, "
+                "beside the ledger with which the offer was made.",
+            )
 
     @property
     def plan(self) -> SitePlan:
@@ -155,8 +169,11 @@ def offered(study: SiteStudy, name: str, key: Key, store: SecretStore) -> Offer:
         if entry.offer is None:
             entry.secret = secrets.token_bytes(_SECRET) if study.shares else b""
             entry.offer = Offer(
-                site=name, study=study.digest, nonce=secrets.token_hex(_NONCE),
-                pads=pads.public_half(entry.secret) if study.shares else "").signed(key)
+                site=name,
+                study=study.digest,
+                nonce=secrets.token_hex(_NONCE),
+                pads=pads.public_half(entry.secret) if study.shares else "",
+            ).signed(key)
         return entry.offer
 
 
@@ -164,11 +181,17 @@ def taken_back(study: SiteStudy, name: str, store: SecretStore) -> Offer:
     """Take back the offer of a study that never became a plan: its secret is erased for good."""
     with store.entry(study.digest, study.members[study.index_of(name)].name) as entry:
         if entry.offer is None:
-            raise InputError(f"{name} has made no offer for this study.", field="study",
-                             hint="Name the study and the ledger with which it was made.")
+            raise InputError(
+                f"{name} has made no offer for this study.",
+                field="study",
+                hint="Name the study and the ledger with which it was made.",
+            )
         if entry.sign_off is not None:
-            raise InputError(f"{name} has signed off a plan of this study.", field="study",
-                             hint="End its part in that with “python -m engine withdraw”.")
+            raise InputError(
+                f"{name} has signed off a plan of this study.",
+                field="study",
+                hint="End its part in that with “python -m engine withdraw”.",
+            )
         entry.secret, entry.is_ended = b"", True
         return entry.offer
 
@@ -176,19 +199,22 @@ def taken_back(study: SiteStudy, name: str, store: SecretStore) -> Offer:
 def check_scheme(study: SiteStudy, key: Key) -> None:
     """Refuse a key of another kind than the study says."""
     if key.scheme is not study.scheme:
-        raise InputError(f"The study says {study.scheme.value}, and this key is for "
-                         f"{key.scheme.value}.", field="key",
-                         hint="“site-key” makes a key of one’s own, “site-key --shared” a secret.")
+        raise InputError(
+            f"The study says {study.scheme.value}, and this key is for {key.scheme.value}.",
+            field="key",
+            hint="“site-key” makes a key of one’s own, “site-key --shared” a secret.",
+        )
 
 
 def check_offers(plan: SitePlan, ring: Keyring) -> None:
     """Refuse a plan with an offer that is not signed by the key that is held for its site."""
     for offer in plan.offers:
         if not offer.is_signed(ring):
-            raise InputError(f"The offer of {offer.site} is not signed by "
-                             f"{_held(ring, offer.site)}.", field="offers",
-                             hint="Nothing was charged. Ask them on the telephone whether they "
-                             "made it.")
+            raise InputError(
+                f"The offer of {offer.site} is not signed by {_held(ring, offer.site)}.",
+                field="offers",
+                hint="Nothing was charged. Ask them on the telephone whether they made it.",
+            )
 
 
 def check_sign_offs(plan: SitePlan, sign_offs: Sequence[SignOff], ring: Keyring | None) -> None:
@@ -199,16 +225,24 @@ def check_sign_offs(plan: SitePlan, sign_offs: Sequence[SignOff], ring: Keyring 
     for sign_off in sign_offs:
         plan.study.index_of(sign_off.site)
         if ring is not None and not sign_off.is_signed(ring):
-            raise InputError(f"The sign-off of {sign_off.site} is not signed by "
-                             f"{_held(ring, sign_off.site)}.", field="sign-off",
-                             hint="Nothing is drawn. Ask them on the telephone.")
+            raise InputError(
+                f"The sign-off of {sign_off.site} is not signed by {_held(ring, sign_off.site)}.",
+                field="sign-off",
+                hint="Nothing is drawn. Ask them on the telephone.",
+            )
         if sign_off.plan != plan.digest:
-            raise InputError(f"{sign_off.site} has signed off another plan.", field="sign-off",
-                             hint="Nothing is drawn. Compare the words of the plans.")
+            raise InputError(
+                f"{sign_off.site} has signed off another plan.",
+                field="sign-off",
+                hint="Nothing is drawn. Compare the words of the plans.",
+            )
     if waited_for := missing(plan, sign_offs):
         have = "has" if len(waited_for) == 1 else "have"
-        raise InputError(f"{conjunction(waited_for)} {have} not signed off.", field="sign-off",
-                         hint="Nothing is drawn before all have.")
+        raise InputError(
+            f"{conjunction(waited_for)} {have} not signed off.",
+            field="sign-off",
+            hint="Nothing is drawn before all have.",
+        )
 
 
 def missing(plan: SitePlan, sign_offs: Sequence[SignOff]) -> list[str]:
@@ -222,12 +256,15 @@ def check_withdrawals(plan: SitePlan, withdrawals: Sequence[Withdrawal], ring: K
     for withdrawal in withdrawals:
         plan.study.index_of(withdrawal.site)
         if withdrawal.plan != plan.digest or not withdrawal.is_signed(ring):
-            raise InputError(f"The withdrawal of {withdrawal.site} is of another plan, or not "
-                             f"signed by {_held(ring, withdrawal.site)}.",
-                             field="withdrawal",
-                             hint="Ask them on the telephone.")
+            raise InputError(
+                f"The withdrawal of {withdrawal.site} is of another plan, or not "
+                f"signed by {_held(ring, withdrawal.site)}.",
+                field="withdrawal",
+                hint="Ask them on the telephone.",
+            )
 
 
 def _held(ring: Keyring, name: str) -> str:
-    return ("the secret that all sites share" if ring.shared
-            else f"the key this site holds for {name}")
+    return (
+        "the secret that all sites share" if ring.shared else f"the key this site holds for {name}"
+    )

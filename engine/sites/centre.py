@@ -66,8 +66,11 @@ def released(run: SiteRun, transcript: Mapping[int, Whole]) -> Published:
     missing = [turn for turn in protocol.turns if turn.position not in transcript]
     if missing:
         names = dict.fromkeys(run.plan.study.members[turn.site].name for turn in missing)
-        raise InputError(f"{len(missing)} of {len(protocol.turns)} messages are missing: of "
-                         f"{', '.join(names)}.", field="messages", hint="Wait for them.")
+        raise InputError(
+            f"{len(missing)} of {len(protocol.turns)} messages are missing: of {', '.join(names)}.",
+            field="messages",
+            hint="Wait for them.",
+        )
     budget = run.plan.study.draft.cost.certified
     agreed = max(sign_off.at for sign_off in run.sign_offs)
     receipt = Receipt(0, agreed, run.plan.digest[:16], budget, Standing(()), "drawn")  # no ledger
@@ -76,8 +79,10 @@ def released(run: SiteRun, transcript: Mapping[int, Whole]) -> Published:
 
 def all_files(run: SiteRun, release: Published) -> dict[str, bytes]:
     """Write the files of a release, by name: the guarantee of every site, and the transcript."""
-    cards = {f"guarantee-{member.name}.json": _dumped(site_card(run.plan, release, site))
-             for site, member in enumerate(run.plan.study.members)}
+    cards = {
+        f"guarantee-{member.name}.json": _dumped(site_card(run.plan, release, site))
+        for site, member in enumerate(run.plan.study.members)
+    }
     return {**files.all_files(release), **cards, TRANSCRIPT: transcript(run)}
 
 
@@ -87,44 +92,80 @@ def site_card(plan: SitePlan, release: Published, site: int) -> dict[str, Any]:
     budget = plan.study.cost(site).certified
     card = {key: value for key, value in release.card.items() if key not in _LEFT_OUT}
     whole = card["accounting"]
-    return {**card, "kind": "differential privacy guarantee of one site",
-            "site": {"name": member.name, "people": member.people},
-            "run": {"plan": plan.digest},
-            "guarantee": {"epsilon": budget.epsilon, "delta": budget.delta},
-            **told_apart(lines),
-            "accounting": {**whole, "rho": accounting.total_rho(lines), "messages": [
-                message for message in whole["messages"]
-                if plan.study.shares or message["from"] == member.name],
-                "sites": "each person is at one site; " + (
-                    "only sums over all sites are read" if plan.study.shares else
-                    "what other sites send says nothing of them")}}
+    return {
+        **card,
+        "kind": "differential privacy guarantee of one site",
+        "site": {"name": member.name, "people": member.people},
+        "run": {"plan": plan.digest},
+        "guarantee": {"epsilon": budget.epsilon, "delta": budget.delta},
+        **told_apart(lines),
+        "accounting": {
+            **whole,
+            "rho": accounting.total_rho(lines),
+            "messages": [
+                message
+                for message in whole["messages"]
+                if plan.study.shares or message["from"] == member.name
+            ],
+            "sites": "each person is at one site; "
+            + (
+                "only sums over all sites are read"
+                if plan.study.shares
+                else "what other sites send says nothing of them"
+            ),
+        },
+    }
 
 
 def transcript(run: SiteRun) -> bytes:
     """Write the plan, the sign-offs and all messages: what the centre saw."""
     once = {message.position: message for message in run.messages}
-    return _dumped({"kind": _KIND, "version": _VERSION, "plan": run.plan.plain,
-                    "sign_offs": [sign_off.plain for sign_off in run.sign_offs],
-                    "messages": [once[index].plain for index in sorted(once)]})
+    return _dumped(
+        {
+            "kind": _KIND,
+            "version": _VERSION,
+            "plan": run.plan.plain,
+            "sign_offs": [sign_off.plain for sign_off in run.sign_offs],
+            "messages": [once[index].plain for index in sorted(once)],
+        }
+    )
 
 
 def from_transcript(text: str) -> SiteRun:
     """Read a run, finished or under way, from the file that `transcript` wrote."""
-    plain = checked_object(json_of(text, "transcript"), "transcript",
-                           ("kind", "version", "plan", "sign_offs", "messages"))
+    plain = checked_object(
+        json_of(text, "transcript"),
+        "transcript",
+        ("kind", "version", "plan", "sign_offs", "messages"),
+    )
     if plain.get("kind") != _KIND or not all(
-            isinstance(plain.get(name), list) for name in ("sign_offs", "messages")):
-        raise InputError("This file is no transcript.", field="transcript",
-                         hint="“python -m engine centre” writes one.")
+        isinstance(plain.get(name), list) for name in ("sign_offs", "messages")
+    ):
+        raise InputError(
+            "This file is no transcript.",
+            field="transcript",
+            hint="“python -m engine centre” writes one.",
+        )
     if plain.get("version") != _VERSION:
-        raise InputError("This transcript was written by another version of this program.",
-                         field="transcript", hint="Open it with that version.")
+        raise InputError(
+            "This transcript was written by another version of this program.",
+            field="transcript",
+            hint="Open it with that version.",
+        )
     plan = SitePlan.read(written(checked_object(plain.get("plan"), "plan")))
-    return SiteRun(plan, tuple(SignOff.of(stated, f"Sign-off {k} of the transcript")
-                           for k, stated in enumerate(plain["sign_offs"], start=1)),
-               tuple(messages.read(json.dumps(message, ensure_ascii=False).encode(),
-                                   f"KeptOffer {k} of the transcript")
-                     for k, message in enumerate(plain["messages"], start=1)))
+    return SiteRun(
+        plan,
+        tuple(
+            SignOff.of(stated, f"Sign-off {k} of the transcript")
+            for k, stated in enumerate(plain["sign_offs"], start=1)
+        ),
+        tuple(
+            messages.read(
+                json.dumps(message, ensure_ascii=False).encode(), f"KeptOffer {k} of the transcript"
+            )
+            for k, message in enumerate(plain["messages"], start=1)
+        ),
+    )
 
 
 def _dumped(plain: Mapping[str, Any]) -> bytes:

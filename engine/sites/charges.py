@@ -34,22 +34,37 @@ class SiteCharge:
     receipt: Receipt
 
     @classmethod
-    def made(cls, ledger: Ledger, protocol: Protocol, site: int, source: Source[Data],
-             people: SitePeople) -> SiteCharge:
+    def made(
+        cls, ledger: Ledger, protocol: Protocol, site: int, source: Source[Data], people: SitePeople
+    ) -> SiteCharge:
         """Charge the people of a site once for a plan; the same charge is found again.
 
         The whole is reserved, and what was drawn is charged round by round.
         """
         study, turns = protocol.plan.study, protocol.of_site(site)
         spends = study.certified_spends(site)
-        rounds = tuple(round_loss(turn.noise for turn in turns if turn.round == number)
-                       for number in range(protocol.n_rounds))
-        cost = Charge(study.cost(site).certified, mu_of_spends(spends),
-                      accounting.total_rho(spends), rounds)
-        description = (f"{study.mechanism.main_task.label} by {study.mechanism.label}, with other "
-                       "sites")
-        return cls(ledger, published.charge(protocol.plan.release, source, cost, ledger,
-                                            description, people.total, people.same_people))
+        rounds = tuple(
+            round_loss(turn.noise for turn in turns if turn.round == number)
+            for number in range(protocol.n_rounds)
+        )
+        cost = Charge(
+            study.cost(site).certified, mu_of_spends(spends), accounting.total_rho(spends), rounds
+        )
+        description = (
+            f"{study.mechanism.main_task.label} by {study.mechanism.label}, with other sites"
+        )
+        return cls(
+            ledger,
+            published.charge(
+                protocol.plan.release,
+                source,
+                cost,
+                ledger,
+                description,
+                people.total,
+                people.same_people,
+            ),
+        )
 
     @classmethod
     def found(cls, ledger: Ledger, release_id: str) -> SiteCharge | None:

@@ -24,9 +24,15 @@ class SiteEntry(NamedTuple):
     budget: Budget
 
 
-def study(source: Source[Any], mechanism: Mechanism, entries: Sequence[SiteEntry], name: str,
-          scheme: Scheme = Scheme.ED25519, reading: Mapping[str, Any] | None = None,
-          honest: int = 0) -> dict[str, Any]:
+def study(
+    source: Source[Any],
+    mechanism: Mechanism,
+    entries: Sequence[SiteEntry],
+    name: str,
+    scheme: Scheme = Scheme.ED25519,
+    reading: Mapping[str, Any] | None = None,
+    honest: int = 0,
+) -> dict[str, Any]:
     """Write the study of sites whose files state what these data state.
 
     `reading` says how a file is read and what is stated of it, in place of usual names of columns
@@ -38,16 +44,32 @@ def study(source: Source[Any], mechanism: Mechanism, entries: Sequence[SiteEntry
         If the sites have other data than curves, and nothing says how a file of them is read.
     """
     if reading is None and mechanism.main_task.data is not DataType.CURVES:
-        raise InputError("Only a file of your own says how such data are read.", field="data",
-                         hint="Bring one, as every site would have it; it stays here.")
-    plain = reading or usual_reading(source.facts, source.facts.origin,
-                                     source.facts.observations_per_curve)
-    listed = [{"name": site_name(entry.name), "people": entry.people,
-               "epsilon": entry.budget.epsilon, "delta": entry.budget.delta} for entry in entries]
-    return {"version": 1, "name": name, "data": dict(plain),
-            "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
-            "authentication": scheme.value, "sites": listed,
-            **({"sums": {"honest": honest}} if honest else {})}
+        raise InputError(
+            "Only a file of your own says how such data are read.",
+            field="data",
+            hint="Bring one, as every site would have it; it stays here.",
+        )
+    plain = reading or usual_reading(
+        source.facts, source.facts.origin, source.facts.observations_per_curve
+    )
+    listed = [
+        {
+            "name": site_name(entry.name),
+            "people": entry.people,
+            "epsilon": entry.budget.epsilon,
+            "delta": entry.budget.delta,
+        }
+        for entry in entries
+    ]
+    return {
+        "version": 1,
+        "name": name,
+        "data": dict(plain),
+        "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
+        "authentication": scheme.value,
+        "sites": listed,
+        **({"sums": {"honest": honest}} if honest else {}),
+    }
 
 
 def site_name(name: str) -> str:
@@ -65,8 +87,16 @@ def usual_reading(facts: PublicFacts, origin: str, observations: int) -> dict[st
     """Say how a file of curves with usual names of columns is read, and what is stated of it."""
     covariates = tuple(covariate.name for covariate in facts.covariates)
     reading = Reading(
-        frame=Frame(header=("id", "time", "value", *covariates)), person=Person(column="id"),
+        frame=Frame(header=("id", "time", "value", *covariates)),
+        person=Person(column="id"),
         columns={role: Column(names=(role,)) for role in ("time", "value")},
-        covariates=tuple(Column(names=(name,)) for name in covariates))
-    return {"reading": reading.to_plain(), "facts": {
-        **facts_to_plain(facts), "origin": origin, "observations_per_curve": observations}}
+        covariates=tuple(Column(names=(name,)) for name in covariates),
+    )
+    return {
+        "reading": reading.to_plain(),
+        "facts": {
+            **facts_to_plain(facts),
+            "origin": origin,
+            "observations_per_curve": observations,
+        },
+    }

@@ -49,8 +49,11 @@ class Folder:
         """Read all messages that are there now; refuse one that is none or was renamed, by name."""
         names = self._seen()
         self.unfinished, self._names = [], names
-        return [message for name in sorted(names) if _NAME.fullmatch(name)
-                and (message := self._read(name)) is not None]
+        return [
+            message
+            for name in sorted(names)
+            if _NAME.fullmatch(name) and (message := self._read(name)) is not None
+        ]
 
     def offers(self) -> list[Offer]:
         """Read all offers that are there now."""
@@ -100,12 +103,17 @@ class Folder:
     def _seen(self) -> frozenset[str]:
         """Names of what is there now."""
         try:
-            return frozenset(path.name for path in self.path.iterdir()
-                             if _NAME.fullmatch(path.name) or _STATED.fullmatch(path.name))
+            return frozenset(
+                path.name
+                for path in self.path.iterdir()
+                if _NAME.fullmatch(path.name) or _STATED.fullmatch(path.name)
+            )
         except OSError as problem:
-            raise InputError(f"Cannot read {entrance.called(self.path)}: "
-                             f"{problem.strerror or 'it failed'}.", field="through",
-                             hint="Is the drive there?") from None
+            raise InputError(
+                f"Cannot read {entrance.called(self.path)}: {problem.strerror or 'it failed'}.",
+                field="through",
+                hint="Is the drive there?",
+            ) from None
 
     def _stated(self, kind: type[S]) -> list[S]:
         found = []
@@ -153,8 +161,11 @@ class Folder:
 
 
 def _renamed(name: str) -> InputError:
-    return InputError(f"{name} holds something else than its name says: it was renamed.",
-                      field="message", hint="Take it away, and ask its site for its own.")
+    return InputError(
+        f"{name} holds something else than its name says: it was renamed.",
+        field="message",
+        hint="Take it away, and ask its site for its own.",
+    )
 
 
 def _digits(content: bytes) -> str:

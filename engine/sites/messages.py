@@ -24,8 +24,18 @@ from engine.sites.statements import signed_bytes
 
 MAX_BYTES = 10**7  # of one message
 _KIND, _VERSION = "noised message", 2
-_BODY = ("kind", "version", "plan", "position", "round", "site", "step", "heard", "lattice",
-         "numbers")
+_BODY = (
+    "kind",
+    "version",
+    "plan",
+    "position",
+    "round",
+    "site",
+    "step",
+    "heard",
+    "lattice",
+    "numbers",
+)
 _SIGNATURE = re.compile(r"[0-9a-f]{64,128}")
 _MAX = 2**62
 
@@ -60,19 +70,32 @@ class Message:
 
 def write(plan: SitePlan, turn: Turn, numbers: Whole, heard: str, key: Key) -> bytes:
     """Write and sign a message of noised numbers, with the digest of all earlier rounds."""
-    body = {"kind": _KIND, "version": _VERSION, "plan": plan.digest, "position": turn.position,
-            "round": turn.round, "site": plan.study.members[turn.site].name, "step": turn.step,
-            "heard": heard, "lattice": turn.noise.bits, "numbers": list(numbers)}
+    body = {
+        "kind": _KIND,
+        "version": _VERSION,
+        "plan": plan.digest,
+        "position": turn.position,
+        "round": turn.round,
+        "site": plan.study.members[turn.site].name,
+        "step": turn.step,
+        "heard": heard,
+        "lattice": turn.noise.bits,
+        "numbers": list(numbers),
+    }
     return Message(body, key.sign(signed_bytes(body))).to_text().encode()
 
 
 def read(content: bytes, origin: str) -> Message:
     """Read a message from its bytes; `checked` looks at what it says."""
-    problem = InputError(f"{origin} is no message of this program.", field="message",
-                         hint="Ask its site to send the file again.")
+    problem = InputError(
+        f"{origin} is no message of this program.",
+        field="message",
+        hint="Ask its site to send the file again.",
+    )
     try:
-        plain = checked_object(json_of(content.decode(), "message"), "message",
-                               ("body", "signature"))
+        plain = checked_object(
+            json_of(content.decode(), "message"), "message", ("body", "signature")
+        )
         body = checked_object(plain.get("body"), "body", _BODY)
     except (InputError, UnicodeDecodeError):
         raise problem from None
@@ -82,8 +105,9 @@ def read(content: bytes, origin: str) -> Message:
     return Message(body, signature)
 
 
-def checked(protocol: Protocol, messages: Sequence[Message], ring: Keyring | None
-            ) -> dict[int, Whole]:
+def checked(
+    protocol: Protocol, messages: Sequence[Message], ring: Keyring | None
+) -> dict[int, Whole]:
     """Give the numbers of all messages that can be used, by position: each is as the plan says.
 
     A message whose earlier rounds are not all there waits until they are. Without keys signatures
@@ -100,14 +124,24 @@ def checked(protocol: Protocol, messages: Sequence[Message], ring: Keyring | Non
         turn = _turn(protocol, message)
         _check_form(protocol.plan, turn, message)
         if ring is not None and not ring.has_signed(
-                protocol.plan.study.members[turn.site].name, signed_bytes(message.body),
-                message.signature):
-            raise _refused(protocol.plan, turn, "has a wrong signature",
-                           "It was changed on the way, or somebody else wrote it.")
+            protocol.plan.study.members[turn.site].name,
+            signed_bytes(message.body),
+            message.signature,
+        ):
+            raise _refused(
+                protocol.plan,
+                turn,
+                "has a wrong signature",
+                "It was changed on the way, or somebody else wrote it.",
+            )
         other = by_position.setdefault(turn.position, message)
         if other.numbers != message.numbers or other.body != message.body:
-            raise _refused(protocol.plan, turn, "was sent twice, with other numbers",
-                           "A site draws a message once. Ask what happened there.")
+            raise _refused(
+                protocol.plan,
+                turn,
+                "was sent twice, with other numbers",
+                "A site draws a message once. Ask what happened there.",
+            )
     transcript: dict[int, Whole] = {}
     for turn in protocol.turns:
         present = by_position.get(turn.position)
@@ -115,8 +149,12 @@ def checked(protocol: Protocol, messages: Sequence[Message], ring: Keyring | Non
         if present is None or digest is None:
             continue
         if present.body.get("heard") != digest:
-            raise _refused(protocol.plan, turn, "follows other messages than those that are here",
-                           "Somebody was told something else. Compare the transcripts.")
+            raise _refused(
+                protocol.plan,
+                turn,
+                "follows other messages than those that are here",
+                "Somebody was told something else. Compare the transcripts.",
+            )
         transcript[turn.position] = present.numbers
     return transcript
 
@@ -124,31 +162,51 @@ def checked(protocol: Protocol, messages: Sequence[Message], ring: Keyring | Non
 def _turn(protocol: Protocol, message: Message) -> Turn:
     name = message.body.get("site")
     if not 0 <= message.position < len(protocol.turns):
-        raise InputError(f"A message {_of(name)} states a position that this run does not have.",
-                         field="message", hint="It is of another run. Take it away.")
+        raise InputError(
+            f"A message {_of(name)} states a position that this run does not have.",
+            field="message",
+            hint="It is of another run. Take it away.",
+        )
     return protocol.turns[message.position]
 
 
 def _check_form(plan: SitePlan, turn: Turn, message: Message) -> None:
     body = message.body
     if (body.get("kind"), body.get("version")) != (_KIND, _VERSION):
-        raise _refused(plan, turn, "was written by another version of this program",
-                       "Use the same version at every site.")
+        raise _refused(
+            plan,
+            turn,
+            "was written by another version of this program",
+            "Use the same version at every site.",
+        )
     if body.get("plan") != plan.digest:
-        raise _refused(plan, turn, "is of another plan",
-                       "Take it away, and compare the words of the plans.")
+        raise _refused(
+            plan, turn, "is of another plan", "Take it away, and compare the words of the plans."
+        )
     stated = [body.get(name) for name in ("site", "step", "round")]
     if stated != [plan.study.members[turn.site].name, turn.step, turn.round]:
-        raise _refused(plan, turn, "is not the one that the plan has at this position",
-                       "Messages may not be renamed or moved.")
+        raise _refused(
+            plan,
+            turn,
+            "is not the one that the plan has at this position",
+            "Messages may not be renamed or moved.",
+        )
     numbers = body.get("numbers")
     if not isinstance(numbers, list) or len(numbers) != turn.noise.size:
-        raise _refused(plan, turn, f"has not the {turn.noise.size} numbers that it must have",
-                       "Ask the site to send it again.")
+        raise _refused(
+            plan,
+            turn,
+            f"has not the {turn.noise.size} numbers that it must have",
+            "Ask the site to send it again.",
+        )
     is_number = _is_whole if plan.study.shares is None else _is_masked
     if body.get("lattice") != turn.noise.bits or not all(map(is_number, numbers)):
-        raise _refused(plan, turn, "is not on the lattice of its noise",
-                       "Whole numbers are sent; anything else was changed on the way or made up.")
+        raise _refused(
+            plan,
+            turn,
+            "is not on the lattice of its noise",
+            "Whole numbers are sent; anything else was changed on the way or made up.",
+        )
 
 
 def _is_whole(number: Any) -> bool:
@@ -158,12 +216,15 @@ def _is_whole(number: Any) -> bool:
 
 def _is_masked(number: Any) -> bool:
     """True for a whole number of 64 bits: masked ones are uniform."""
-    return type(number) is int and -2**63 <= number < 2**63
+    return type(number) is int and -(2**63) <= number < 2**63
 
 
 def _of(name: Any) -> str:
-    return f"of {name}" if isinstance(name, str) and name.isprintable() and len(name) <= 30 else (
-        "of nobody in the plan")
+    return (
+        f"of {name}"
+        if isinstance(name, str) and name.isprintable() and len(name) <= 30
+        else ("of nobody in the plan")
+    )
 
 
 def _refused(plan: SitePlan, turn: Turn, what: str, hint: str) -> InputError:

@@ -74,15 +74,19 @@ class Hospital(Executor):
                 self.party, self._source, self._ledger = _opened(fl_ctx.get_identity_name())
             own = self.party.signed_off()
             if own is None:
-                raise InputError("This site has not signed off.", field="sign-off",
-                                 hint="Do so with “python -m engine sign-off”.")
+                raise InputError(
+                    "This site has not signed off.",
+                    field="sign-off",
+                    hint="Do so with “python -m engine sign-off”.",
+                )
             received = _messages(shareable, "A message of the server")
             sign_offs = {own.site: own, **_sign_offs(shareable)}
             if agreement.missing(self.party.plan, [*sign_offs.values()]):
                 return _told([own], [])
             if self.site is None:
-                self.site = Site(SignedPlan(self.party, tuple(sign_offs.values())), self._source,
-                                 self._ledger)
+                self.site = Site(
+                    SignedPlan(self.party, tuple(sign_offs.values())), self._source, self._ledger
+                )
             answers = self.site.answers(received)
             self.site.finished(received)
         except (InputError, OSError, KeyError, ValueError, TypeError) as problem:
@@ -106,11 +110,17 @@ class Centre(Controller):
         """Let all sites sign off and answer, round by round, and write the files of the release."""
         rounds = Protocol(self._plan).n_rounds
         for _ in range(rounds + 2):  # sign-offs in the first; in the last, sites make the release
-            task = Task(_TASK, _told(self._signed.values(), [
-                message.to_text() for message in self._heard.values()]), timeout=_SECONDS,
-                result_received_cb=self._received)
-            self.broadcast_and_wait(task, fl_ctx, abort_signal=abort_signal,
-                                    min_responses=len(self._plan.study.members))
+            task = Task(
+                _TASK,
+                _told(
+                    self._signed.values(), [message.to_text() for message in self._heard.values()]
+                ),
+                timeout=_SECONDS,
+                result_received_cb=self._received,
+            )
+            self.broadcast_and_wait(
+                task, fl_ctx, abort_signal=abort_signal, min_responses=len(self._plan.study.members)
+            )
             if abort_signal.triggered:
                 return
         try:
@@ -129,8 +139,9 @@ class Centre(Controller):
             signed = _sign_offs(told)
             for name, sign_off in signed.items():
                 if sign_off.plan != self._plan.digest or not sign_off.is_signed(self._ring):
-                    raise InputError(f"The sign-off of {name} is not one of this plan.",
-                                     field="sign-off")
+                    raise InputError(
+                        f"The sign-off of {name} is not one of this plan.", field="sign-off"
+                    )
         except (InputError, TypeError) as problem:
             self.log_error(fl_ctx, str(problem), fire_event=False)
             return
@@ -148,15 +159,21 @@ def _opened(client: str) -> tuple[Party, Source[Any], Ledger]:
     place, settings = _settings("PRIVACY_CURVES_SITE", _OF_A_SITE, client)
     plan, ledger = _plan(place, settings), Ledger(place / settings["ledger"])
     index = plan.study.index_of(settings["name"])
-    party = Party(plan, index, key_of(text_of(str(place / settings["key"]))),
-                  _ring(place, settings), SecretStore.beside(ledger),
-                  settings.get("honest_at_least", 1))
+    party = Party(
+        plan,
+        index,
+        key_of(text_of(str(place / settings["key"]))),
+        _ring(place, settings),
+        SecretStore.beside(ledger),
+        settings.get("honest_at_least", 1),
+    )
     content = bytes_of(str(place / settings["file"]), MAX_BYTES)
     return party, source_of(plan.study, index, content), ledger
 
 
-def _settings(variable: str, keys: tuple[str, ...], client: str = ""
-              ) -> tuple[Path, Mapping[str, Any]]:
+def _settings(
+    variable: str, keys: tuple[str, ...], client: str = ""
+) -> tuple[Path, Mapping[str, Any]]:
     """Read the settings of one party, with the folder that its names are relative to."""
     path = Path(os.environ[variable].replace("{client}", client))
     return path.parent, checked_object(json.loads(path.read_text("utf-8")), variable, keys)
@@ -178,8 +195,9 @@ def _messages(told: Mapping[str, Any], origin: str) -> list[Message]:
 
 
 def _sign_offs(told: Mapping[str, Any]) -> dict[str, SignOff]:
-    signed = [SignOff.read(str(text).encode(), "A sign-off")
-              for text in told.get("sign_offs") or []]
+    signed = [
+        SignOff.read(str(text).encode(), "A sign-off") for text in told.get("sign_offs") or []
+    ]
     return {sign_off.site: sign_off for sign_off in signed}
 
 

@@ -35,8 +35,9 @@ _HALF = 1 << 63
 
 def public_half(secret: bytes) -> str:
     """Give what an offer names of a key for pads, in hex."""
-    public: bytes = _x25519().X25519PrivateKey.from_private_bytes(secret).public_key(
-        ).public_bytes_raw()
+    public: bytes = (
+        _x25519().X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+    )
     return public.hex()
 
 
@@ -45,10 +46,14 @@ def agreed(secret: bytes, public: str) -> bytes:
     library = _x25519()
     try:
         shared: bytes = library.X25519PrivateKey.from_private_bytes(secret).exchange(
-            library.X25519PublicKey.from_public_bytes(bytes.fromhex(public)))
+            library.X25519PublicKey.from_public_bytes(bytes.fromhex(public))
+        )
     except ValueError:
-        raise InputError("A key for pads of the plan is none.", field="pads",
-                         hint="Nothing more is drawn. Ask for new offers.") from None
+        raise InputError(
+            "A key for pads of the plan is none.",
+            field="pads",
+            hint="Nothing more is drawn. Ask for new offers.",
+        ) from None
     return shared
 
 
@@ -81,8 +86,10 @@ def added(numbers: Sequence[int], masks: Sequence[int]) -> tuple[int, ...]:
     >>> added([5, -1], [2**64 - 3, 2**63])
     (2, 9223372036854775807)
     """
-    return tuple((number + mask + _HALF) % _MODULUS - _HALF
-                 for number, mask in zip(numbers, masks, strict=True))
+    return tuple(
+        (number + mask + _HALF) % _MODULUS - _HALF
+        for number, mask in zip(numbers, masks, strict=True)
+    )
 
 
 class _X25519:
@@ -99,6 +106,8 @@ def _x25519() -> _X25519:
     try:
         return _X25519()
     except ImportError:
-        raise InputError("Sums that only all sites together can read need the library "
-                         "“cryptography”.", field="key",
-                         hint="Install the extra: pip install \".[sites]\".") from None
+        raise InputError(
+            "Sums that only all sites together can read need the library “cryptography”.",
+            field="key",
+            hint='Install the extra: pip install ".[sites]".',
+        ) from None

@@ -45,23 +45,39 @@ class SitePlan:
         names = [member.name for member in study.members]
         for offer in offers:
             if offer.site not in names:
-                raise InputError(f"The study has no site {brief(offer.site)}, which made an offer.",
-                                 field="offers", hint="Take its offer away.")
+                raise InputError(
+                    f"The study has no site {brief(offer.site)}, which made an offer.",
+                    field="offers",
+                    hint="Take its offer away.",
+                )
             if offer.study != study.digest:
-                raise InputError(f"The offer of {offer.site} is for another study.", field="offers",
-                                 hint="Give everybody the same study, and ask for a new offer.")
+                raise InputError(
+                    f"The offer of {offer.site} is for another study.",
+                    field="offers",
+                    hint="Give everybody the same study, and ask for a new offer.",
+                )
             if bool(offer.pads) != bool(study.shares):
-                raise InputError(f"The offer of {offer.site} has {'no' if study.shares else 'a'} "
-                                 "key for pads.", field="offers", hint="Ask for a new offer.")
+                raise InputError(
+                    f"The offer of {offer.site} has {'no' if study.shares else 'a'} key for pads.",
+                    field="offers",
+                    hint="Ask for a new offer.",
+                )
         by_name = {offer.site: offer for offer in offers}
         if missing := [name for name in names if name not in by_name]:
-            raise InputError(f"No offer of {', '.join(missing)} is there.", field="offers",
-                             hint="Each site makes one with “python -m engine offer”.")
+            raise InputError(
+                f"No offer of {', '.join(missing)} is there.",
+                field="offers",
+                hint="Each site makes one with “python -m engine offer”.",
+            )
         for what in ("nonce", *(["pads"] if study.shares else [])):
-            if len({getattr(offer, what) for offer in offers}) < len(names) or len(
-                    offers) > len(names):
-                raise InputError("An offer was given twice, or two sites made the same.",
-                                 field="offers", hint="Give one offer of each site.")
+            if len({getattr(offer, what) for offer in offers}) < len(names) or len(offers) > len(
+                names
+            ):
+                raise InputError(
+                    "An offer was given twice, or two sites made the same.",
+                    field="offers",
+                    hint="Give one offer of each site.",
+                )
         return cls(study, tuple(by_name[name] for name in names))
 
     @classmethod
@@ -81,27 +97,45 @@ class SitePlan:
         if plain.get("kind") != _KIND or not isinstance(plain.get("offers"), list):
             raise _no_plan()
         if plain.get("version") != _VERSION:
-            raise InputError("This plan was made by another version of this program.",
-                             field="plan", hint="Use the same version at every site.")
+            raise InputError(
+                "This plan was made by another version of this program.",
+                field="plan",
+                hint="Use the same version at every site.",
+            )
         _check_versions(plain.get("versions"))
-        plan = cls.of(SiteStudy.of(plain.get("study")), [
-            Offer.of(offer, f"Offer {k} of the plan")
-            for k, offer in enumerate(plain["offers"], start=1)])
+        plan = cls.of(
+            SiteStudy.of(plain.get("study")),
+            [
+                Offer.of(offer, f"Offer {k} of the plan")
+                for k, offer in enumerate(plain["offers"], start=1)
+            ],
+        )
         if plain.get("noise") != plan.plain["noise"]:
-            raise InputError("The noise that this plan states is not the noise that follows from "
-                             "it with this program.", field="plan",
-                             hint="Use the same version at every site, and make the plan anew.")
+            raise InputError(
+                "The noise that this plan states is not the noise that follows from "
+                "it with this program.",
+                field="plan",
+                hint="Use the same version at every site, and make the plan anew.",
+            )
         if plan.to_bytes() != content:
-            raise InputError("This plan is not written as this program writes it.", field="plan",
-                             hint="Make it anew from the study and the offers: “plan-sites”.")
+            raise InputError(
+                "This plan is not written as this program writes it.",
+                field="plan",
+                hint="Make it anew from the study and the offers: “plan-sites”.",
+            )
         return plan
 
     @cached_property
     def plain(self) -> dict[str, Any]:
         """The plan as JSON has it."""
-        return {"kind": _KIND, "version": _VERSION, "study": self.study.plain,
-                "offers": [offer.plain for offer in self.offers],
-                "noise": _in_ten_digits(self.study.draft.plain["noise"]), "versions": versions()}
+        return {
+            "kind": _KIND,
+            "version": _VERSION,
+            "study": self.study.plain,
+            "offers": [offer.plain for offer in self.offers],
+            "noise": _in_ten_digits(self.study.draft.plain["noise"]),
+            "versions": versions(),
+        }
 
     def to_bytes(self) -> bytes:
         """Write the plan; its bytes are its identity."""
@@ -124,8 +158,9 @@ class SitePlan:
 
 
 def _no_plan() -> InputError:
-    return InputError("This file is no plan.", field="plan",
-                      hint="“python -m engine plan-sites” writes one.")
+    return InputError(
+        "This file is no plan.", field="plan", hint="“python -m engine plan-sites” writes one."
+    )
 
 
 def _check_versions(stated: Any) -> None:
@@ -134,9 +169,12 @@ def _check_versions(stated: Any) -> None:
         raise _no_plan()
     if stated != own:
         names = sorted(name for name in {*stated, *own} if stated.get(name) != own.get(name))
-        raise InputError("The versions of this plan are not those of this program: "
-                         f"{', '.join(map(_named, names[:5]))}.", field="versions",
-                         hint="Install the same versions at every site, and make a new plan.")
+        raise InputError(
+            "The versions of this plan are not those of this program: "
+            f"{', '.join(map(_named, names[:5]))}.",
+            field="versions",
+            hint="Install the same versions at every site, and make a new plan.",
+        )
 
 
 def _named(name: str) -> str:

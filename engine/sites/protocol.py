@@ -79,8 +79,11 @@ class Protocol:
         cost = self.plan.study.draft.cost
         if self.plan.study.shares is not None:
             n = len(self.plan.study.members)
-            return tuple(Turn(number * n + site, number, site, key, cost.messages[0, key])
-                         for number, (_, key) in enumerate(cost.known) for site in range(n))
+            return tuple(
+                Turn(number * n + site, number, site, key, cost.messages[0, key])
+                for number, (_, key) in enumerate(cost.known)
+                for site in range(n)
+            )
         turns: list[Turn] = []
         number, step, sent = -1, "", set[int]()
         for position, (site, key) in enumerate(cost.known):
@@ -137,6 +140,7 @@ class Protocol:
             if other.round == turn.round:  # it does not depend on these: see the module
                 return np.zeros(values.shape)
             raise certified.unhardened(self.plan.study.draft.cost.steps[key[1]])
+
         try:
             certified.answered(data, study.mechanism, study.draft.cost, answer)
         except _Reached as reached:
@@ -151,14 +155,16 @@ class Protocol:
             if key[1] == step:
                 raise _Reached(values.copy())
             return sums[key]
+
         try:
             certified.answered(pooled, study.mechanism, study.draft.cost, answer)
         except _Reached as reached:
             return reached.values
         raise certified.unhardened(self.plan.study.draft.cost.steps[step])
 
-    def _sums(self, transcript: Mapping[int, Whole], until: str = "") -> tuple[Array,
-                                                                               dict[Key, Array]]:
+    def _sums(
+        self, transcript: Mapping[int, Whole], until: str = ""
+    ) -> tuple[Array, dict[Key, Array]]:
         """Sums of all rounds before a step, as the engine takes them, and that step of stand-ins.
 
         Of all rounds, where no step is named.
@@ -181,9 +187,12 @@ class Protocol:
             total = pads.added(total, transcript[turn.position])
         total = pads.added(total, noise.whole(base))
         if not all(abs(number) < _EXACT for number in total):
-            raise InputError(f"The pads of “{self.label(turns[0])}” do not cancel: some site "
-                             "masked its message otherwise than the plan says.", field="messages",
-                             hint="Nothing can be read of it. Withdraw, and write a new study.")
+            raise InputError(
+                f"The pads of “{self.label(turns[0])}” do not cancel: some site "
+                "masked its message otherwise than the plan says.",
+                field="messages",
+                hint="Nothing can be read of it. Withdraw, and write a new study.",
+            )
         return multiples(total, noise)
 
     def messages(self, transcript: Mapping[int, Whole]) -> dict[Key, Array]:

@@ -43,8 +43,11 @@ class KeptOffer:
     def check_open(self) -> None:
         """Refuse to draw where this site's part has ended."""
         if self.is_ended:
-            raise InputError("This site’s part in this study has ended: nothing more is drawn.",
-                             field="study", hint="Write a new study, under another name.")
+            raise InputError(
+                "This site’s part in this study has ended: nothing more is drawn.",
+                field="study",
+                hint="Write a new study, under another name.",
+            )
 
 
 @dataclass(frozen=True)
@@ -85,32 +88,45 @@ class SecretStore:
     def _keep(self, file: sqlite3.Connection, study: str, site: str, entry: KeptOffer) -> None:
         try:
             if entry.offer is not None:
-                file.execute("INSERT OR REPLACE INTO offers VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                             (study, site, *_row(entry)))
+                file.execute(
+                    "INSERT OR REPLACE INTO offers VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (study, site, *_row(entry)),
+                )
             file.commit()
         except sqlite3.Error:
             raise self._unusable() from None
 
     def _unusable(self) -> InputError:
-        return InputError(f"Cannot use {entrance.called(self.path)}, in which this site keeps its "
-                          "offers.", field="ledger",
-                          hint="It lies beside the ledger. Check its disk, and who may write it.")
+        return InputError(
+            f"Cannot use {entrance.called(self.path)}, in which this site keeps its offers.",
+            field="ledger",
+            hint="It lies beside the ledger. Check its disk, and who may write it.",
+        )
 
 
 def _read(file: sqlite3.Connection, study: str, site: str) -> KeptOffer:
-    row = file.execute("SELECT offer, secret, sign_off, charge, is_ended, withdrawal FROM offers "
-                       "WHERE study = ? AND site = ?", (study, site)).fetchone()
+    row = file.execute(
+        "SELECT offer, secret, sign_off, charge, is_ended, withdrawal FROM offers "
+        "WHERE study = ? AND site = ?",
+        (study, site),
+    ).fetchone()
     if row is None:
         return KeptOffer()
     offer, secret, sign_off, charge, is_ended, withdrawal = row
     origin = "An entry of this site"
-    return KeptOffer(Offer.read(offer, origin), secret,
-                 SignOff.read(sign_off, origin) if sign_off else None, charge, bool(is_ended),
-                 Withdrawal.read(withdrawal, origin) if withdrawal else None)
+    return KeptOffer(
+        Offer.read(offer, origin),
+        secret,
+        SignOff.read(sign_off, origin) if sign_off else None,
+        charge,
+        bool(is_ended),
+        Withdrawal.read(withdrawal, origin) if withdrawal else None,
+    )
 
 
 def _row(entry: KeptOffer) -> tuple[bytes, bytes, bytes, str, int, bytes]:
     offer, sign_off, withdrawal = (
         b"" if statement is None else statement.to_bytes()
-        for statement in (entry.offer, entry.sign_off, entry.withdrawal))
+        for statement in (entry.offer, entry.sign_off, entry.withdrawal)
+    )
     return offer, entry.secret, sign_off, entry.charge, int(entry.is_ended), withdrawal

@@ -71,16 +71,21 @@ class Key:
         """The public half, or the SHA-256 of a shared secret, in hex."""
         if self.scheme is Scheme.HMAC:
             return hashlib.sha256(self.secret).hexdigest()
-        public: bytes = _ed25519().Ed25519PrivateKey.from_private_bytes(
-            self.secret).public_key().public_bytes_raw()
+        public: bytes = (
+            _ed25519()
+            .Ed25519PrivateKey.from_private_bytes(self.secret)
+            .public_key()
+            .public_bytes_raw()
+        )
         return public.hex()
 
     def sign(self, content: bytes) -> str:
         """Sign these bytes, in hex."""
         if self.scheme is Scheme.HMAC:
             return hmac.new(self.secret, content, hashlib.sha256).hexdigest()
-        signature: bytes = _ed25519().Ed25519PrivateKey.from_private_bytes(
-            self.secret).sign(content)
+        signature: bytes = (
+            _ed25519().Ed25519PrivateKey.from_private_bytes(self.secret).sign(content)
+        )
         return signature.hex()
 
     def to_text(self) -> str:
@@ -119,13 +124,17 @@ class Keyring:
         if self.shared is not None:
             return hmac.compare_digest(self.shared.sign(content), signature)
         if name not in self.keys:
-            raise InputError(f"No key is held for {name}.", field="partners",
-                             hint=f"Ask {name} for the key that “site-key” printed, add it with "
-                             "“partners add”, and compare its words on the telephone.")
+            raise InputError(
+                f"No key is held for {name}.",
+                field="partners",
+                hint=f"Ask {name} for the key that “site-key” printed, add it with "
+                "“partners add”, and compare its words on the telephone.",
+            )
         ed25519 = _ed25519()
         with suppress(ValueError, ed25519.InvalidSignature):
             ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.keys[name])).verify(
-                bytes.fromhex(signature), content)
+                bytes.fromhex(signature), content
+            )
             return True
         return False
 
@@ -141,11 +150,15 @@ def key_of(text: str) -> Key:
     """Read the key in the text of its file."""
     plain = checked_object(entrance.json_of(text, "key"), "key", ("kind", "secret", "pads"))
     if "pads" in plain:
-        raise InputError("This key was made by an earlier version of this program.", field="key",
-                         hint="Make a new one with “python -m engine site-key”.")
+        raise InputError(
+            "This key was made by an earlier version of this program.",
+            field="key",
+            hint="Make a new one with “python -m engine site-key”.",
+        )
     if plain.get("kind") not in [*Scheme] or not is_hex(plain.get("secret")):
-        raise InputError("This file is no key.", field="key",
-                         hint="“python -m engine site-key” makes one.")
+        raise InputError(
+            "This file is no key.", field="key", hint="“python -m engine site-key” makes one."
+        )
     return Key(Scheme(plain["kind"]), bytes.fromhex(plain["secret"]))
 
 
@@ -154,9 +167,11 @@ def write_key(path: Path, key: Key) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise InputError(f"{entrance.called(path)} is there already.", field="out",
-                         hint="Keep it: partners know this site by it. Or name another "
-                         "file.") from None
+        raise InputError(
+            f"{entrance.called(path)} is there already.",
+            field="out",
+            hint="Keep it: partners know this site by it. Or name another file.",
+        ) from None
     except OSError as problem:
         raise entrance.unwritable(path.parent, problem, "out") from None
     with os.fdopen(handle, "w") as file:
@@ -186,6 +201,9 @@ def _ed25519() -> _Ed25519:
     try:
         return _Ed25519()
     except ImportError:
-        raise InputError("Keys of one’s own need the library “cryptography”.", field="key",
-                         hint="Install the extra: pip install \".[sites]\". Or share one secret: "
-                         "“python -m engine site-key --shared”.") from None
+        raise InputError(
+            "Keys of one’s own need the library “cryptography”.",
+            field="key",
+            hint='Install the extra: pip install ".[sites]". Or share one secret: '
+            "“python -m engine site-key --shared”.",
+        ) from None

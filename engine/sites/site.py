@@ -55,12 +55,18 @@ def source_of(study: SiteStudy, site: int, content: bytes) -> Source[Data]:
     data = certified.publishable_data(source)
     member = study.members[site]
     if data.sizes.n_servers > 1:
-        raise InputError("This file holds several sites.", field="file",
-                         hint="Each site reads a file of its own people.")
+        raise InputError(
+            "This file holds several sites.",
+            field="file",
+            hint="Each site reads a file of its own people.",
+        )
     if data.n_curves != member.people:
-        raise InputError(f"The study declares {member.people} {study.facts.people} at "
-                         f"{member.name}, and this file has {data.n_curves}.", field="people",
-                         hint="Nothing was charged or sent. Write a new study together.")
+        raise InputError(
+            f"The study declares {member.people} {study.facts.people} at "
+            f"{member.name}, and this file has {data.n_curves}.",
+            field="people",
+            hint="Nothing was charged or sent. Write a new study together.",
+        )
     return source
 
 
@@ -96,8 +102,9 @@ class Site:
     @cached_property
     def charge(self) -> SiteCharge:
         """Its charge, which is written when it is first looked at, if it was not before."""
-        return SiteCharge.made(self.ledger, self.protocol, self.party.index, self.source,
-                               self.people)
+        return SiteCharge.made(
+            self.ledger, self.protocol, self.party.index, self.source, self.people
+        )
 
     def answers(self, received: Sequence[Message]) -> dict[Turn, bytes]:
         """Give all messages of this site that can be drawn now or were drawn before.
@@ -126,8 +133,13 @@ class Site:
                     entry.check_open()
                     content = self._new_message(turn, transcript, digest, entry)
                 transcript[turn.position] = _numbers(content)
-                answers[turn] = messages.write(self.agreement.plan, turn, _numbers(content),
-                                               content[:_DIGEST].hex(), self.party.key)
+                answers[turn] = messages.write(
+                    self.agreement.plan,
+                    turn,
+                    _numbers(content),
+                    content[:_DIGEST].hex(),
+                    self.party.key,
+                )
         return answers
 
     def finished(self, received: Sequence[Message]) -> Published | None:
@@ -146,11 +158,15 @@ class Site:
         if not entry.charge:
             entry.check_open()
         elif SiteCharge.found(self.ledger, entry.charge) is None:
-            raise InputError(f"{self.party.name} charged this plan in another ledger than this.",
-                             field="ledger", hint="Use the ledger that it charged.")
+            raise InputError(
+                f"{self.party.name} charged this plan in another ledger than this.",
+                field="ledger",
+                hint="Use the ledger that it charged.",
+            )
 
-    def _check_transcript(self, transcript: Mapping[int, Whole],
-                          stored: Mapping[int, bytes]) -> None:
+    def _check_transcript(
+        self, transcript: Mapping[int, Whole], stored: Mapping[int, bytes]
+    ) -> None:
         """Refuse to go on where others were told, or tell, something else than before."""
         name = self.party.name
         for turn in self.protocol.of_site(self.party.index):
@@ -160,23 +176,30 @@ class Site:
                 raise InputError(
                     f"“{what}” of {name} was sent before, and this ledger does not "
                     "have it: another copy of this site drew it, or somebody wrote in its name.",
-                    field="ledger", hint="Use the ledger that drew it. Nothing more is drawn.")
+                    field="ledger",
+                    hint="Use the ledger that drew it. Nothing more is drawn.",
+                )
             if content is None:
                 continue
             if present not in (None, _numbers(content)):
                 raise InputError(
                     f"“{what}” of {name} stands in the transcript with other numbers "
-                    "than its ledger has: somebody wrote in its name.", field="message",
-                    hint="Nothing more is drawn in this run. Find out who wrote it.")
+                    "than its ledger has: somebody wrote in its name.",
+                    field="message",
+                    hint="Nothing more is drawn in this run. Find out who wrote it.",
+                )
             digest = self.protocol.digest_before(turn.round, transcript)
             if digest not in (None, content[:_DIGEST].hex()):
                 raise InputError(
                     f"The transcript before “{what}” is not the one that {name} "
-                    "answered: a message was exchanged.", field="message",
-                    hint="Nothing more is drawn in this run. Compare it with the others.")
+                    "answered: a message was exchanged.",
+                    field="message",
+                    hint="Nothing more is drawn in this run. Compare it with the others.",
+                )
 
-    def _new_message(self, turn: Turn, transcript: Mapping[int, Whole], digest: str,
-                     entry: KeptOffer) -> bytes:
+    def _new_message(
+        self, turn: Turn, transcript: Mapping[int, Whole], digest: str, entry: KeptOffer
+    ) -> bytes:
         """Draw a message and keep it.
 
         A failure closes the charge, because numbers of the site may have caused it.
@@ -188,8 +211,9 @@ class Site:
         except Exception:
             self.charge.close(drawing=turn.round)
             raise
-        return self.charge.store(turn.position, bytes.fromhex(digest) + to_bytes(numbers),
-                                 turn.round)
+        return self.charge.store(
+            turn.position, bytes.fromhex(digest) + to_bytes(numbers), turn.round
+        )
 
     def _noised(self, turn: Turn, exact: Array, digest: str, entry: KeptOffer) -> Whole:
         """Noise a message; where only sums are read, with a share of the noise and masked."""
@@ -197,9 +221,16 @@ class Site:
             return wholes(turn.noise(exact), turn.noise)
         plan = self.agreement.plan
         context = f"{plan.digest} {turn.round} {digest}".encode()
-        return pads.added(turn.noise.share(exact), pads.mask(
-            entry.secret, [offer.pads for offer in plan.offers], self.party.index, context,
-            turn.noise.size))
+        return pads.added(
+            turn.noise.share(exact),
+            pads.mask(
+                entry.secret,
+                [offer.pads for offer in plan.offers],
+                self.party.index,
+                context,
+                turn.noise.size,
+            ),
+        )
 
     def _in_order(self) -> Data:
         """Put the records of this site, always in the same random order, among stand-ins."""
@@ -224,8 +255,11 @@ def withdrawn(party: Party, ledger: Ledger) -> Withdrawal:
     with party.entry() as entry:
         charge = SiteCharge.found(ledger, entry.charge)
         if charge is not None and charge.is_finished:
-            raise InputError("This release is finished: there is nothing to withdraw.",
-                             field="plan", hint="It is in the ledger.")
+            raise InputError(
+                "This release is finished: there is nothing to withdraw.",
+                field="plan",
+                hint="It is in the ledger.",
+            )
         entry.secret, entry.is_ended = b"", True
         if entry.withdrawal is None:
             drawn: dict[int, bytes] = {}
@@ -233,10 +267,17 @@ def withdrawn(party: Party, ledger: Ledger) -> Withdrawal:
                 charge.close()
                 drawn = charge.stored()
             protocol = Protocol(party.plan)
-            first = next((turn.round for turn in protocol.of_site(party.index)
-                          if turn.position not in drawn), protocol.n_rounds)
-            entry.withdrawal = Withdrawal(site=party.name, plan=party.plan.digest,
-                                          round=first).signed(party.key)
+            first = next(
+                (
+                    turn.round
+                    for turn in protocol.of_site(party.index)
+                    if turn.position not in drawn
+                ),
+                protocol.n_rounds,
+            )
+            entry.withdrawal = Withdrawal(
+                site=party.name, plan=party.plan.digest, round=first
+            ).signed(party.key)
         return entry.withdrawal
 
 
@@ -252,8 +293,11 @@ def unreadable_rounds(protocol: Protocol, withdrawals: Sequence[Withdrawal]) -> 
     if shares is None:
         return []
     first = {withdrawal.site: withdrawal.round for withdrawal in withdrawals}
-    return [number for number in range(protocol.n_rounds)
-            if sum(number >= start for start in first.values()) > shares.sites - shares.honest]
+    return [
+        number
+        for number in range(protocol.n_rounds)
+        if sum(number >= start for start in first.values()) > shares.sites - shares.honest
+    ]
 
 
 def _numbers(content: bytes) -> Whole:

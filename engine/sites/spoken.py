@@ -26,8 +26,10 @@ def words(content: bytes) -> list[str]:
     >>> words(bytes.fromhex("7f000001"))
     ['lusab', 'babad']
     """
-    return [_word(first << 8 | second) for first, second in zip(content[::2], content[1::2],
-                                                                strict=True)]
+    return [
+        _word(first << 8 | second)
+        for first, second in zip(content[::2], content[1::2], strict=True)
+    ]
 
 
 def of_key(public: str) -> str:
@@ -38,9 +40,14 @@ def of_key(public: str) -> str:
 def groups(digest: str) -> list[str]:
     """Spell a digest in hex in groups of four words, joined by hyphens."""
     spelled = words(bytes.fromhex(digest))
-    return ["-".join(spelled[start:start + _GROUP]) for start in range(0, len(spelled), _GROUP)]
+    return ["-".join(spelled[start : start + _GROUP]) for start in range(0, len(spelled), _GROUP)]
 
 
 def _word(bits: int) -> str:
-    return (_CONSONANTS[bits >> 12] + _VOWELS[bits >> 10 & 3] + _CONSONANTS[bits >> 6 & 15]
-            + _VOWELS[bits >> 4 & 3] + _CONSONANTS[bits & 15])
+    return (
+        _CONSONANTS[bits >> 12]
+        + _VOWELS[bits >> 10 & 3]
+        + _CONSONANTS[bits >> 6 & 15]
+        + _VOWELS[bits >> 4 & 3]
+        + _CONSONANTS[bits & 15]
+    )

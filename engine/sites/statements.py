@@ -55,9 +55,15 @@ class Statement:
     @property
     def body(self) -> dict[str, Any]:
         """All that is signed."""
-        return {"kind": self.kind, "version": _VERSION, **{
-            field.name: getattr(self, field.name) for field in fields(self)
-            if field.name != "signature"}}
+        return {
+            "kind": self.kind,
+            "version": _VERSION,
+            **{
+                field.name: getattr(self, field.name)
+                for field in fields(self)
+                if field.name != "signature"
+            },
+        }
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -80,26 +86,38 @@ class Statement:
     def of(cls, plain: Any, origin: str) -> Self:
         """Read a statement from its plain form; the signature is not looked at."""
         names = {"kind", "version", "site", "signature", *cls.forms}
-        if not (isinstance(plain, dict) and set(plain) == names and plain["kind"] == cls.kind
-                and type(plain["version"]) is int and plain["version"] == _VERSION
-                and is_site(plain["site"]) and isinstance(plain["signature"], str)
-                and _SIGNATURE.fullmatch(plain["signature"])
-                and all(has_form(plain[name]) for name, has_form in cls.forms.items())):
-            raise InputError(f"{origin} is no {cls.kind} of this program.", field=cls.kind,
-                             hint="Ask its site to send it again.")
+        if not (
+            isinstance(plain, dict)
+            and set(plain) == names
+            and plain["kind"] == cls.kind
+            and type(plain["version"]) is int
+            and plain["version"] == _VERSION
+            and is_site(plain["site"])
+            and isinstance(plain["signature"], str)
+            and _SIGNATURE.fullmatch(plain["signature"])
+            and all(has_form(plain[name]) for name, has_form in cls.forms.items())
+        ):
+            raise InputError(
+                f"{origin} is no {cls.kind} of this program.",
+                field=cls.kind,
+                hint="Ask its site to send it again.",
+            )
         return cls(**{name: plain[name] for name in ("site", "signature", *cls.forms)})
 
     @classmethod
     def read(cls, content: bytes, origin: str) -> Self:
         """Read a statement from its bytes, which must be those that it is written as."""
         try:
-            plain = json_of(content[:MAX_BYTES + 1].decode(), cls.kind)
+            plain = json_of(content[: MAX_BYTES + 1].decode(), cls.kind)
         except (InputError, UnicodeDecodeError):
             plain = None
         statement = cls.of(plain, origin)
         if statement.to_bytes() != content:
-            raise InputError(f"{origin} is not written as this program writes it.", field=cls.kind,
-                             hint="Ask its site to send it again.")
+            raise InputError(
+                f"{origin} is not written as this program writes it.",
+                field=cls.kind,
+                hint="Ask its site to send it again.",
+            )
         return statement
 
 
@@ -109,8 +127,11 @@ def _is_nonce(text: Any) -> bool:
 
 def _is_time(text: Any) -> bool:
     try:
-        return isinstance(text, str) and _TIME.fullmatch(text) is not None and bool(
-            datetime.fromisoformat(text))
+        return (
+            isinstance(text, str)
+            and _TIME.fullmatch(text) is not None
+            and bool(datetime.fromisoformat(text))
+        )
     except ValueError:
         return False
 
@@ -120,8 +141,11 @@ class Offer(Statement):
     """A site's readiness to take part in one study, with what makes every plan of it fresh."""
 
     kind: ClassVar[str] = "offer"
-    forms: ClassVar[Forms] = {"study": is_hex, "nonce": _is_nonce,
-                              "pads": lambda text: text == "" or is_hex(text)}
+    forms: ClassVar[Forms] = {
+        "study": is_hex,
+        "nonce": _is_nonce,
+        "pads": lambda text: text == "" or is_hex(text),
+    }
 
     study: str  # SHA-256 of the study, in hex
     nonce: str  # 128 random bits, in hex
@@ -144,8 +168,10 @@ class Withdrawal(Statement):
     """A site's word that its secret is erased and that it draws nothing from a round on."""
 
     kind: ClassVar[str] = "withdrawal"
-    forms: ClassVar[Forms] = {"plan": is_hex, "round": lambda number: type(number) is int
-                              and 0 <= number <= _MOST_ROUNDS}
+    forms: ClassVar[Forms] = {
+        "plan": is_hex,
+        "round": lambda number: type(number) is int and 0 <= number <= _MOST_ROUNDS,
+    }
 
     plan: str  # SHA-256 of the plan, in hex
     round: int  # the first that was not drawn, from 0

@@ -106,24 +106,39 @@ class SiteStudy:
         members = _members(stated.get("sites"), mechanism.guarantee.is_pure)
         shares, scheme = _shares(stated, len(members)), _scheme(stated)
         if shares is not None and scheme is Scheme.HMAC:
-            raise InputError("Nobody can sign in one’s own name with a secret that all share, so "
-                             "it does not go with masked sums.", field="authentication",
-                             hint="Use keys of one’s own, “ed25519”, or leave “sums” out.")
+            raise InputError(
+                "Nobody can sign in one’s own name with a secret that all share, so "
+                "it does not go with masked sums.",
+                field="authentication",
+                hint="Use keys of one’s own, “ed25519”, or leave “sums” out.",
+            )
         reading = checked_object(stated.get("data"), "data", request.keys_of(mechanism))
-        study = cls(checked_name(stated["name"]), mechanism, json.loads(json.dumps(reading)),
-                    scheme, members, shares)
+        study = cls(
+            checked_name(stated["name"]),
+            mechanism,
+            json.loads(json.dumps(reading)),
+            scheme,
+            members,
+            shares,
+        )
         _ = study.draft  # which refuses what cannot be released
         return study
 
     @cached_property
     def plain(self) -> dict[str, Any]:
         """The study as JSON has it, with all that was left out."""
-        return {"version": parsing.VERSION, "name": self.name, "data": self.reading,
-                "mechanism": {"key": self.mechanism.key, "parameters": self.mechanism.changed()},
-                "authentication": self.scheme.value,
-                "sites": [{"name": member.name, "people": member.people, **asdict(member.budget)}
-                          for member in self.members],
-                **({} if self.shares is None else {"sums": {"honest": self.shares.honest}})}
+        return {
+            "version": parsing.VERSION,
+            "name": self.name,
+            "data": self.reading,
+            "mechanism": {"key": self.mechanism.key, "parameters": self.mechanism.changed()},
+            "authentication": self.scheme.value,
+            "sites": [
+                {"name": member.name, "people": member.people, **asdict(member.budget)}
+                for member in self.members
+            ],
+            **({} if self.shares is None else {"sums": {"honest": self.shares.honest}}),
+        }
 
     @cached_property
     def digest(self) -> str:
@@ -139,8 +154,11 @@ class SiteStudy:
         """Find the place of the site with this name, from 0."""
         names = [member.name for member in self.members]
         if name not in names:
-            raise InputError(f"The study has no site {brief(name)}.", field="name",
-                             hint=f"It has {', '.join(names)}.")
+            raise InputError(
+                f"The study has no site {brief(name)}.",
+                field="name",
+                hint=f"It has {', '.join(names)}.",
+            )
         return names.index(name)
 
     @property
@@ -156,7 +174,8 @@ class SiteStudy:
     @cached_property
     def _empty(self) -> Data:
         return kind_of(self.mechanism.main_task.data).of_sizes(
-            self.facts, [member.people for member in self.members])
+            self.facts, [member.people for member in self.members]
+        )
 
     def cost(self, site: int) -> SiteCost:
         """Give what the release costs the people of a site."""
@@ -172,21 +191,37 @@ class SiteStudy:
         """The study as the plan of a release with its certified noise, before any offer."""
         task = self.mechanism.main_task
         if task.data is DataType.RECORDS and task is not DENSITY:  # before facts are looked at
-            raise InputError(f"{self.mechanism.label} cannot be released by sites that keep their "
-                             "files: only a density is released of records.", field="mechanism")
+            raise InputError(
+                f"{self.mechanism.label} cannot be released by sites that keep their "
+                "files: only a density is released of records.",
+                field="mechanism",
+            )
         _check_facts(self.mechanism, self.facts)
         data, budgets = self._empty, [member.budget for member in self.members]
         if self.shares is not None:
             self.mechanism.noised_by(NoisePlace.SUMS)  # which refuses what sends anything else
-            data, budgets = data.pooled(), [Budget(min(budget.epsilon for budget in budgets),
-                                                   min(budget.delta for budget in budgets))]
+            data, budgets = (
+                data.pooled(),
+                [
+                    Budget(
+                        min(budget.epsilon for budget in budgets),
+                        min(budget.delta for budget in budgets),
+                    )
+                ],
+            )
         again = {**self.plain, "name": f"{self.name} again"[:LONGEST_NAME]}
         reading = reading_in(self.reading)
         draft = ReleasePlan.of_sites(
-            data, self.mechanism, budgets, self.name,
+            data,
+            self.mechanism,
+            budgets,
+            self.name,
             unit_in_words(self.facts, self.mechanism, reading.unit != "person"),
-            again, [member.name for member in self.members], self.shares,
-            unit_code_of(reading, self.mechanism))
+            again,
+            [member.name for member in self.members],
+            self.shares,
+            unit_code_of(reading, self.mechanism),
+        )
         _check_messages(draft)
         return draft
 
@@ -199,16 +234,21 @@ def written(plain: Mapping[str, Any]) -> bytes:
 def checked_site(name: Any) -> str:
     """Give back the name of a site; refuse anything else."""
     if not is_site(name):
-        raise InputError(f"A site's name is 1 to 30 lower-case letters, digits or hyphens; got "
-                         f"{brief(name)}.", field="name", hint="For example north.")
+        raise InputError(
+            f"A site's name is 1 to 30 lower-case letters, digits or hyphens; got {brief(name)}.",
+            field="name",
+            hint="For example north.",
+        )
     return str(name)
 
 
 def _scheme(stated: Mapping[str, Any]) -> Scheme:
     scheme = stated.get("authentication", Scheme.ED25519.value)
     if scheme not in [*Scheme]:
-        raise InputError(f"“authentication” must be one of {', '.join(Scheme)}; got "
-                         f"{brief(scheme)}.", field="authentication")
+        raise InputError(
+            f"“authentication” must be one of {', '.join(Scheme)}; got {brief(scheme)}.",
+            field="authentication",
+        )
     return Scheme(scheme)
 
 
@@ -224,12 +264,16 @@ def _shares(stated: Mapping[str, Any], n_sites: int) -> Shares | None:
 
 def _members(listed: Any, is_pure: bool) -> tuple[Member, ...]:
     if not isinstance(listed, list) or not 2 <= len(listed) <= MAX_SITES:
-        raise InputError(f"“sites” must be a list of 2 to {MAX_SITES}.", field="sites",
-                         hint="One site alone publishes with “python -m engine release”.")
+        raise InputError(
+            f"“sites” must be a list of 2 to {MAX_SITES}.",
+            field="sites",
+            hint="One site alone publishes with “python -m engine release”.",
+        )
     members = tuple(_member(site, is_pure) for site in listed)
     if len({member.name for member in members}) < len(members):
-        raise InputError("Two sites have the same name.", field="sites",
-                         hint="Give each one of its own.")
+        raise InputError(
+            "Two sites have the same name.", field="sites", hint="Give each one of its own."
+        )
     return members
 
 
@@ -237,8 +281,9 @@ def _member(site: Any, is_pure: bool) -> Member:
     plain = checked_object(site, "sites", _SITE)
     name, people = checked_site(plain.get("name")), plain.get("people")
     if isinstance(people, bool) or not isinstance(people, int) or not 1 <= people <= _MAX_PEOPLE:
-        raise InputError(f"“people” of {name} must be a whole number from 1 to {_MAX_PEOPLE}.",
-                         field="people")
+        raise InputError(
+            f"“people” of {name} must be a whole number from 1 to {_MAX_PEOPLE}.", field="people"
+        )
     usual = 0.0 if is_pure else usual_delta(people)
     budget = {"epsilon": plain.get("epsilon"), "delta": plain.get("delta", usual)}
     member = Member(name, people, parsing.budgets_of({"budgets": [budget]}, 1, usual)[0])
@@ -249,21 +294,30 @@ def _member(site: Any, is_pure: bool) -> Member:
 def _check_facts(mechanism: Mechanism, facts: PublicFacts) -> None:
     """Refuse what is not stated well enough for a site alone, before anything is rehearsed."""
     if mechanism.main_task.data is DataType.CURVES and not facts.observations_per_curve:
-        raise InputError("State how many observations each curve was planned to have.",
-                         field="observations_per_curve",
-                         hint="How many single curves have is private.")
+        raise InputError(
+            "State how many observations each curve was planned to have.",
+            field="observations_per_curve",
+            hint="How many single curves have is private.",
+        )
     if isinstance(facts, EventFacts) and facts.group_sizes:
-        raise InputError("Sizes of groups cannot be public here: each site would have to state its "
-                         "own.", field="group_sizes", hint="Leave them private.")
+        raise InputError(
+            "Sizes of groups cannot be public here: each site would have to state its own.",
+            field="group_sizes",
+            hint="Leave them private.",
+        )
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_site:
-        raise InputError(f"{mechanism.label} with a trusted centre needs everybody's numbers in "
-                         "one place.", field="mechanism",
-                         hint="Choose the setting in which each site adds its own noise.")
+        raise InputError(
+            f"{mechanism.label} with a trusted centre needs everybody's numbers in one place.",
+            field="mechanism",
+            hint="Choose the setting in which each site adds its own noise.",
+        )
 
 
 def _check_messages(draft: ReleasePlan) -> None:
     """Refuse messages that no single site could send."""
     if any(server == CENTRE for server, _ in draft.cost.messages):
-        raise InputError(f"{draft.mechanism.label} sends sums over all people, which only a "
-                         "trusted centre has.", field="mechanism",
-                         hint="Choose a method in which each site adds its own noise.")
+        raise InputError(
+            f"{draft.mechanism.label} sends sums over all people, which only a trusted centre has.",
+            field="mechanism",
+            hint="Choose a method in which each site adds its own noise.",
+        )

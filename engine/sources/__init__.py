@@ -127,8 +127,11 @@ class Source(Parameterised, Generic[D]):
         InputError
             If the sizes of these data cannot be changed.
         """
-        raise InputError("Plans and sweeps need simulated curves, whose sizes can be changed.",
-                         field="source", hint="Choose simulated curves.")
+        raise InputError(
+            "Plans and sweeps need simulated curves, whose sizes can be changed.",
+            field="source",
+            hint="Choose simulated curves.",
+        )
 
     def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> Source[D]:
         """The same recipe at sites of any sizes.
@@ -147,8 +150,11 @@ class Source(Parameterised, Generic[D]):
         InputError
             If the sites of these data are given.
         """
-        raise InputError("The sites of these curves cannot be changed.", field="source",
-                         hint="Choose simulated curves.")
+        raise InputError(
+            "The sites of these curves cannot be changed.",
+            field="source",
+            hint="Choose simulated curves.",
+        )
 
     @property
     def group_names(self) -> tuple[str, ...]:
@@ -196,8 +202,11 @@ class Source(Parameterised, Generic[D]):
     def _only_once(n_repeats: int) -> None:
         """Real curves are one data set, however often it is asked for."""
         if n_repeats != 1:
-            raise InputError(f"Real curves are the same in every repeat; got {n_repeats} repeats.",
-                             field="repeats", hint="Set repeats to 1.")
+            raise InputError(
+                f"Real curves are the same in every repeat; got {n_repeats} repeats.",
+                field="repeats",
+                hint="Set repeats to 1.",
+            )
 
     def contents(self) -> Iterable[bytes]:
         """By what real data are known again: each record as bytes; nothing of simulated data.
@@ -218,8 +227,11 @@ class Source(Parameterised, Generic[D]):
         InputError
             If people cannot be left out of these data.
         """
-        raise InputError("Nobody can be left out of these data.", field="exhausted",
-                         hint="Leave “exhausted” out of the request.")
+        raise InputError(
+            "Nobody can be left out of these data.",
+            field="exhausted",
+            hint="Leave “exhausted” out of the request.",
+        )
 
     def recorded(self) -> D:
         """The numbers of real data as they were recorded, beyond the stated bounds too.
@@ -246,8 +258,9 @@ class Source(Parameterised, Generic[D]):
         raise NotImplementedError
 
 
-def check_sites(n_servers: int, n_curves: int, people: str = "curves", sites: str = "sites"
-                ) -> None:
+def check_sites(
+    n_servers: int, n_curves: int, people: str = "curves", sites: str = "sites"
+) -> None:
     """Every site needs somebody.
 
     Parameters
@@ -261,8 +274,11 @@ def check_sites(n_servers: int, n_curves: int, people: str = "curves", sites: st
         If there are more sites than people.
     """
     if n_servers > n_curves:
-        raise InputError(f"{n_servers} {sites} need at least as many {people}; got {n_curves}.",
-                         field="n_servers", hint=f"Take fewer {sites}.")
+        raise InputError(
+            f"{n_servers} {sites} need at least as many {people}; got {n_curves}.",
+            field="n_servers",
+            hint=f"Take fewer {sites}.",
+        )
 
 
 def dealt(n_curves: int, n_servers: int) -> tuple[int, ...]:
@@ -279,8 +295,15 @@ def dealt(n_curves: int, n_servers: int) -> tuple[int, ...]:
 
 def number_of(label: str, **options: Any) -> Any:
     """The parameter n of simulated records: how many there are."""
-    return param(1000, label, "How many there are, over all sites.", low=2, high=10_000_000,
-                 symbol="n", **options)
+    return param(
+        1000,
+        label,
+        "How many there are, over all sites.",
+        low=2,
+        high=10_000_000,
+        symbol="n",
+        **options,
+    )
 
 
 def sites_with(records: str) -> Any:

@@ -20,10 +20,21 @@ _CLOCKS = 40  # Gauss–Hermite nodes
 _MAX_BOUTS = 200  # in an hour; more than fill it, even of two minutes
 
 _FACTS = PublicFacts(
-    name="Activity over a day, simulated", person="person", people="people", curve="activity",
-    value_name="Active time", value_unit="min/h", value_low=0.0, value_high=_HOUR,
-    time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=DAY, periodic=True,
-    origin="an hour has 60 minutes")
+    name="Activity over a day, simulated",
+    person="person",
+    people="people",
+    curve="activity",
+    value_name="Active time",
+    value_unit="min/h",
+    value_low=0.0,
+    value_high=_HOUR,
+    time_name="Hour of the day",
+    time_unit="h",
+    time_low=0.0,
+    time_high=DAY,
+    periodic=True,
+    origin="an hour has 60 minutes",
+)
 
 
 @sources.register
@@ -49,23 +60,38 @@ class ActivityDays(HumanCurves):
     key = "activity_days"
     label = "Activity over a day, simulated"
     order = 3
-    credit = ("The shape follows Tudor-Locke et al. 2011, twice. No real person’s data are "
-              "used.")
+    credit = "The shape follows Tudor-Locke et al. 2011, twice. No real person’s data are used."
 
     n_curves: int = people(1000)
     n_observations_per_curve: int = observations(24)
     times: str = observation_times("common")
     daily_minutes: float = param(
-        90.0, "Active minutes a day", "Mean over people.", low=5.0, high=600.0, unit="min")
+        90.0, "Active minutes a day", "Mean over people.", low=5.0, high=600.0, unit="min"
+    )
     person_spread: float = param(
-        0.5, "Spread of people", "Standard deviation of a person’s active minutes a day, as a "
-        "share of their mean.", low=0.05, high=1.5)
+        0.5,
+        "Spread of people",
+        "Standard deviation of a person’s active minutes a day, as a share of their mean.",
+        low=0.05,
+        high=1.5,
+    )
     clock_sd: float = param(
-        1.0, "Spread of clocks", "Standard deviation of how much earlier or later a person’s day "
-        "is. Larger: the mean curve is flatter.", low=0.0, high=4.0, unit="h")
+        1.0,
+        "Spread of clocks",
+        "Standard deviation of how much earlier or later a person’s day "
+        "is. Larger: the mean curve is flatter.",
+        low=0.0,
+        high=4.0,
+        unit="h",
+    )
     bout_minutes: float = param(
-        8.0, "Length of a bout", "Mean minutes of activity without a stop. Longer: more zeros.",
-        low=2.0, high=60.0, unit="min")
+        8.0,
+        "Length of a bout",
+        "Mean minutes of activity without a stop. Longer: more zeros.",
+        low=2.0,
+        high=60.0,
+        unit="min",
+    )
 
     @property
     def facts(self) -> PublicFacts:
@@ -113,7 +139,8 @@ def _truth(daily: float, spread: float, clock_sd: float, bout: float) -> Truth:
 
     shape, counts = spread**-2, np.arange(_MAX_BOUTS)
     limited = counts * bout * gammainc(counts + 1, _HOUR / bout) + _HOUR * np.where(
-        counts > 0, 1 - gammainc(np.maximum(counts, 1), _HOUR / bout), 0.0)
+        counts > 0, 1 - gammainc(np.maximum(counts, 1), _HOUR / bout), 0.0
+    )
 
     def mean_minutes(t: Array) -> Array:
         mean_bouts = daily / bout * rhythm(t[:, None] * DAY - clock_sd * clocks)

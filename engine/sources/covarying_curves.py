@@ -29,14 +29,19 @@ class CovaryingCurves(DenseCurves):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.errors == "t":
-            raise InputError("The covariance of t errors is not offered here.", field="errors",
-                             hint="Choose Gaussian-process errors.")
+            raise InputError(
+                "The covariance of t errors is not offered here.",
+                field="errors",
+                hint="Choose Gaussian-process errors.",
+            )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         many = {"n_curves": 4000, "n_observations_per_curve": 50}
-        return ((cls.label, many),
-                ("Curves that vary quickly, simulated", {**many, "error_length": 0.08}))
+        return (
+            (cls.label, many),
+            ("Curves that vary quickly, simulated", {**many, "error_length": 0.08}),
+        )
 
     @property
     def truth(self) -> Truth:

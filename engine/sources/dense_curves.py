@@ -61,13 +61,16 @@ def five_peaks(t: Array) -> Array:
 
 
 def _density(t: Array, middle: float, width: float) -> Array:
-    return np.asarray(np.exp(-((t - middle) / width) ** 2 / 2) / (width * np.sqrt(2 * np.pi)))
+    return np.asarray(np.exp(-(((t - middle) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi)))
 
 
 _MEANS: dict[str, Function] = {"rise": rise, "two_peaks": two_peaks, "five_peaks": five_peaks}
-_NAMES = {"rise": "Dense: smooth rise, simulated", "two_peaks": "Dense: two peaks, simulated",
-          "five_peaks": "Dense: five peaks, simulated",
-          "mixture": "Dense: mixture of basis functions, simulated"}
+_NAMES = {
+    "rise": "Dense: smooth rise, simulated",
+    "two_peaks": "Dense: two peaks, simulated",
+    "five_peaks": "Dense: five peaks, simulated",
+    "mixture": "Dense: mixture of basis functions, simulated",
+}
 
 
 @sources.register
@@ -89,39 +92,93 @@ class DenseCurves(Source[CurveData]):
     tasks = frozenset({MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key})
 
     mean: str = param(
-        "rise", "Mean curve", "The known average the curves scatter around: S-1, S-2, S-3 and S-4 "
-        "of the study, in this order.", choices=tuple(_NAMES))
+        "rise",
+        "Mean curve",
+        "The known average the curves scatter around: S-1, S-2, S-3 and S-4 "
+        "of the study, in this order.",
+        choices=tuple(_NAMES),
+    )
     n_curves: int = people(500)
     n_observations_per_curve: int = param(
-        100, "Observations each", "Every curve is read at the middles of so many equal steps.",
-        low=2, high=1000, symbol="m")
-    n_servers: int = param(1, "Sites", "Sites that keep their own data; curves are split evenly.",
-                           low=1, high=1000, symbol="S")
+        100,
+        "Observations each",
+        "Every curve is read at the middles of so many equal steps.",
+        low=2,
+        high=1000,
+        symbol="m",
+    )
+    n_servers: int = param(
+        1,
+        "Sites",
+        "Sites that keep their own data; curves are split evenly.",
+        low=1,
+        high=1000,
+        symbol="S",
+    )
     errors: str = param(
-        "gaussian_process", "Errors", "How a person's curve differs from the mean. t: large and "
-        "rough, with heavy tails.", choices=("gaussian_process", "t"))
-    error_variance: float = param(1.0, "Variance of errors", "Of Gaussian-process errors at any "
-                                  "time, in squared response units.", low=0.0, high=1e4)
-    error_length: float = param(0.2, "Length scale of errors", "Of Gaussian-process errors. "
-                                "Larger: a curve stays above or below the mean longer.",
-                                low=0.02, high=5.0, symbol="l")
-    n_terms: int = param(100, "Terms of t errors", "How many eigenfunctions they consist of, at "
-                         "most as many as there are observations.", low=1, high=1000)
+        "gaussian_process",
+        "Errors",
+        "How a person's curve differs from the mean. t: large and rough, with heavy tails.",
+        choices=("gaussian_process", "t"),
+    )
+    error_variance: float = param(
+        1.0,
+        "Variance of errors",
+        "Of Gaussian-process errors at any time, in squared response units.",
+        low=0.0,
+        high=1e4,
+    )
+    error_length: float = param(
+        0.2,
+        "Length scale of errors",
+        "Of Gaussian-process errors. Larger: a curve stays above or below the mean longer.",
+        low=0.02,
+        high=5.0,
+        symbol="l",
+    )
+    n_terms: int = param(
+        100,
+        "Terms of t errors",
+        "How many eigenfunctions they consist of, at most as many as there are observations.",
+        low=1,
+        high=1000,
+    )
     kernel_smoothness: float = param(
-        1.5, "Smoothness of eigenfunctions", "Order of the Matérn kernel behind t errors and the "
-        "mixture.", low=0.25, high=10.0, symbol="ν")
-    kernel_length: float = param(0.1, "Length scale of eigenfunctions", "Of the same kernel.",
-                                 low=0.01, high=5.0, symbol="ρ")
-    mixture_seed: int = param(4, "Draw of the mixture", "Which fixed draw of its weights.",
-                              low=0, high=10_000)
+        1.5,
+        "Smoothness of eigenfunctions",
+        "Order of the Matérn kernel behind t errors and the mixture.",
+        low=0.25,
+        high=10.0,
+        symbol="ν",
+    )
+    kernel_length: float = param(
+        0.1, "Length scale of eigenfunctions", "Of the same kernel.", low=0.01, high=5.0, symbol="ρ"
+    )
+    mixture_seed: int = param(
+        4, "Draw of the mixture", "Which fixed draw of its weights.", low=0, high=10_000
+    )
     norm_bound: float = param(
-        4.5, "Largest size of a curve", "Public bound on the root mean square of a curve over "
-        "time.", low=1e-6, high=1e6, symbol="τ", when={
-            "errors=t": 16.0, "mean=two_peaks": 4.0, "mean=five_peaks": 3.0, "mean=mixture": 5.0})
+        4.5,
+        "Largest size of a curve",
+        "Public bound on the root mean square of a curve over time.",
+        low=1e-6,
+        high=1e6,
+        symbol="τ",
+        when={"errors=t": 16.0, "mean=two_peaks": 4.0, "mean=five_peaks": 3.0, "mean=mixture": 5.0},
+    )
     value_bound: float = param(
-        10.0, "Largest possible value", "Public bound on the size of a single observation.",
-        low=1e-6, high=1e6, when={"errors=t": 80.0, "mean=two_peaks": 12.0,
-                                  "mean=five_peaks": 8.0, "mean=mixture": 15.0})
+        10.0,
+        "Largest possible value",
+        "Public bound on the size of a single observation.",
+        low=1e-6,
+        high=1e6,
+        when={
+            "errors=t": 80.0,
+            "mean=two_peaks": 12.0,
+            "mean=five_peaks": 8.0,
+            "mean=mixture": 15.0,
+        },
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -133,10 +190,15 @@ class DenseCurves(Source[CurveData]):
 
     @property
     def facts(self) -> PublicFacts:
-        return PublicFacts(name=_NAMES[self.mean], value_name="Response",
-                           value_low=-self.value_bound, value_high=self.value_bound,
-                           norm_bound=self.norm_bound, unit_scale=True,
-                           design=Design.common(self.grid.times))
+        return PublicFacts(
+            name=_NAMES[self.mean],
+            value_name="Response",
+            value_low=-self.value_bound,
+            value_high=self.value_bound,
+            norm_bound=self.norm_bound,
+            unit_scale=True,
+            design=Design.common(self.grid.times),
+        )
 
     @property
     def grid(self) -> Grid:
@@ -145,9 +207,11 @@ class DenseCurves(Source[CurveData]):
 
     @property
     def sizes(self) -> Sizes:
-        return Sizes(dealt(self.n_curves, self.n_servers),
-                     self.n_curves * self.n_observations_per_curve,
-                     self.n_observations_per_curve)
+        return Sizes(
+            dealt(self.n_curves, self.n_servers),
+            self.n_curves * self.n_observations_per_curve,
+            self.n_observations_per_curve,
+        )
 
     @property
     def truth(self) -> Truth:
@@ -160,8 +224,9 @@ class DenseCurves(Source[CurveData]):
 
     def resized(self, people: int, readings: int, sites: int) -> DenseCurves:
         """The same curves with other sizes; see `Source.resized`."""
-        return replace(self, n_curves=people * sites, n_servers=sites,
-                       n_observations_per_curve=readings)
+        return replace(
+            self, n_curves=people * sites, n_servers=sites, n_observations_per_curve=readings
+        )
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw data sets; the errors of all curves come from one block of draws."""
@@ -172,13 +237,17 @@ class DenseCurves(Source[CurveData]):
         people = self.sizes.n_curves_per_server
         return CurveData(
             times=np.broadcast_to(np.tile(times, self.n_curves), shape),
-            values=curves.reshape(shape), counts=np.full(self.n_curves, len(times)),
-            server=np.repeat(np.arange(len(people)), people), facts=self.facts, truth=self.truth)
+            values=curves.reshape(shape),
+            counts=np.full(self.n_curves, len(times)),
+            server=np.repeat(np.arange(len(people)), people),
+            facts=self.facts,
+            truth=self.truth,
+        )
 
     def _errors(self, curves: int, rng: np.random.Generator) -> Array:
         """(curves, K)."""
         if self.errors == "t":
-            functions = eigensystem(self.kernel, self.grid).functions[:self.n_terms]
+            functions = eigensystem(self.kernel, self.grid).functions[: self.n_terms]
             return rng.standard_t(_DEGREES, (curves, len(functions))) @ functions
         paths = eigensystem(Kernel("gaussian", length=self.error_length), self.grid).paths
         normals = rng.standard_normal((curves, len(paths)))
@@ -195,7 +264,7 @@ def _mixture(kernel: Kernel, seed: int) -> Function:
 
     grid = midpoints(_GRID)
     functions = eigensystem(kernel, grid).functions[:_MIXED]
-    weights = np.random.default_rng(seed).uniform(-1, 1, _MIXED)[:len(functions)]
+    weights = np.random.default_rng(seed).uniform(-1, 1, _MIXED)[: len(functions)]
     mean: Function = CubicSpline(grid.times, weights @ functions)
     return mean
 

@@ -86,21 +86,32 @@ class NormalMixture:
         from scipy.stats import multivariate_normal  # on first use: it takes a moment
 
         high, low = np.full(self.n_dimensions, self.high), np.full(self.n_dimensions, self.low)
-        return float(sum(weight * multivariate_normal(mean, self.covariance).cdf(
-            high, lower_limit=low) for weight, mean in zip(self.weights, self.means, strict=True)))
+        return float(
+            sum(
+                weight * multivariate_normal(mean, self.covariance).cdf(high, lower_limit=low)
+                for weight, mean in zip(self.weights, self.means, strict=True)
+            )
+        )
 
     def density(self, points: Array) -> Array:
         from scipy.stats import multivariate_normal  # on first use: it takes a moment
 
-        parts = (weight * multivariate_normal(mean, self.covariance).pdf(points)
-                 for weight, mean in zip(self.weights, self.means, strict=True))
+        parts = (
+            weight * multivariate_normal(mean, self.covariance).pdf(points)
+            for weight, mean in zip(self.weights, self.means, strict=True)
+        )
         return np.asarray(sum(parts) / self.mass).reshape(points.shape[:-1])
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
         """Points that fall outside the cube are drawn again, which is exact."""
         points = self._untruncated(shape[0] * shape[1], rng)
-        while len(outside := np.flatnonzero((np.abs(points - (self.low + self.high) / 2)
-                                             > (self.high - self.low) / 2).any(axis=1))):
+        while len(
+            outside := np.flatnonzero(
+                (np.abs(points - (self.low + self.high) / 2) > (self.high - self.low) / 2).any(
+                    axis=1
+                )
+            )
+        ):
             points[outside] = self._untruncated(len(outside), rng)
         return points.reshape(*shape, self.n_dimensions)
 
@@ -113,10 +124,12 @@ class NormalMixture:
 
 _LAWS: dict[str, PointLaw] = {
     "two_modes": NormalMixture((0.6, 0.4), ((0.3,), (0.7,)), ((0.01,),), 0.0, 1.0),
-    "two_modes_2d": NormalMixture((0.6, 0.4), ((-3.0, -3.0), (3.0, 2.0)),
-                                  ((1.0, 0.5), (0.5, 1.0)), -5.0, 5.0),
+    "two_modes_2d": NormalMixture(
+        (0.6, 0.4), ((-3.0, -3.0), (3.0, 2.0)), ((1.0, 0.5), (0.5, 1.0)), -5.0, 5.0
+    ),
     "skewed": BetaLaw(2.0, 5.0),
-    "uniform": BetaLaw(1.0, 1.0)}
+    "uniform": BetaLaw(1.0, 1.0),
+}
 
 
 @sources.register
@@ -143,25 +156,34 @@ class DensityPoints(DealtRecords[SampleData]):
     tasks = frozenset({DENSITY.key})
     records = "points"
 
-    design: str = param("two_modes", "Density", "The known density of the points.",
-                        choices=tuple(_LAWS))
+    design: str = param(
+        "two_modes", "Density", "The known density of the points.", choices=tuple(_LAWS)
+    )
     n_curves: int = number_of("Points", when={"design=two_modes_2d": 5000})
     n_servers: int = sites_with("points")
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return (("Two modes", {}), ("Two modes in the plane", {"design": "two_modes_2d"}),
-                ("A skewed density", {"design": "skewed"}),
-                ("Points spread evenly", {"design": "uniform"}))
+        return (
+            ("Two modes", {}),
+            ("Two modes in the plane", {"design": "two_modes_2d"}),
+            ("A skewed density", {"design": "skewed"}),
+            ("Points spread evenly", {"design": "uniform"}),
+        )
 
     @property
     def facts(self) -> PublicFacts:
         law = _LAWS[self.design]
         names = ("Feature",) if law.n_dimensions == 1 else ("Feature 1", "Feature 2")
         return PublicFacts(
-            name=self.label, value_name="Density", time_name=names[0], time_low=law.low,
-            time_high=law.high, unit_scale=True,
-            covariates=tuple(Covariate(name, law.low, law.high) for name in names))
+            name=self.label,
+            value_name="Density",
+            time_name=names[0],
+            time_low=law.low,
+            time_high=law.high,
+            unit_scale=True,
+            covariates=tuple(Covariate(name, law.low, law.high) for name in names),
+        )
 
     @property
     def n_numbers(self) -> int:
@@ -187,8 +209,9 @@ def _truth(design: str) -> Truth:
 
     if law.n_dimensions == 1:
         return Truth.of(lambda x: on_unit_range(x[:, None]))
-    return Truth(on_unit_range(_square(drawing_grid())), on_unit_range(_square(_MIDPOINTS)),
-                 "square")
+    return Truth(
+        on_unit_range(_square(drawing_grid())), on_unit_range(_square(_MIDPOINTS)), "square"
+    )
 
 
 def _square(axis: Array) -> Array:

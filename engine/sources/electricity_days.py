@@ -20,10 +20,21 @@ _PEAKS = ((0.11, 7.8, 1.3), (0.34, 19.0, 3.0))  # share, hour, spread in hours
 _CLOCKS, _LEVELS = 40, 40  # Gauss–Hermite nodes
 
 _FACTS = PublicFacts(
-    name="Electricity over a day, simulated", person="household", people="households",
-    curve="electricity", value_name="Power", value_unit="kW", value_low=0.0, value_high=_MAX,
-    time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=DAY, periodic=True,
-    origin="a household connection of 6 kVA, which delivers no more")
+    name="Electricity over a day, simulated",
+    person="household",
+    people="households",
+    curve="electricity",
+    value_name="Power",
+    value_unit="kW",
+    value_low=0.0,
+    value_high=_MAX,
+    time_name="Hour of the day",
+    time_unit="h",
+    time_low=0.0,
+    time_high=DAY,
+    periodic=True,
+    origin="a household connection of 6 kVA, which delivers no more",
+)
 
 
 @sources.register
@@ -49,23 +60,41 @@ class ElectricityDays(HumanCurves):
     key = "electricity_days"
     label = "Electricity over a day, simulated"
     order = 4
-    credit = ("The shape follows Ofgem 2023; Elexon, load profile class 1. No real household’s "
-              "data are used.")
+    credit = (
+        "The shape follows Ofgem 2023; Elexon, load profile class 1. No real household’s "
+        "data are used."
+    )
 
     n_curves: int = people(400, "Households")
     n_observations_per_curve: int = observations(24)
     times: str = observation_times("common")
     mean_power: float = param(
-        0.37, "Mean power", "Mean over households and the day.", low=0.05, high=3.0, unit="kW")
+        0.37, "Mean power", "Mean over households and the day.", low=0.05, high=3.0, unit="kW"
+    )
     level_spread: float = param(
-        0.67, "Spread of households", "Standard deviation of a household’s mean power as a share "
-        "of its mean.", low=0.0, high=1.5)
+        0.67,
+        "Spread of households",
+        "Standard deviation of a household’s mean power as a share of its mean.",
+        low=0.0,
+        high=1.5,
+    )
     clock_sd: float = param(
-        1.0, "Spread of clocks", "Standard deviation of how much earlier or later a household’s "
-        "day is. Larger: the mean curve is flatter.", low=0.0, high=4.0, unit="h")
+        1.0,
+        "Spread of clocks",
+        "Standard deviation of how much earlier or later a household’s "
+        "day is. Larger: the mean curve is flatter.",
+        low=0.0,
+        high=4.0,
+        unit="h",
+    )
     moment_spread: float = param(
-        0.6, "Spread of moments", "Standard deviation of the power at a moment as a share of what "
-        "is typical of the household at that hour.", low=0.05, high=1.5)
+        0.6,
+        "Spread of moments",
+        "Standard deviation of the power at a moment as a share of what "
+        "is typical of the household at that hour.",
+        low=0.05,
+        high=1.5,
+    )
 
     @property
     def facts(self) -> PublicFacts:

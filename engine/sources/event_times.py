@@ -33,8 +33,10 @@ Law = Callable[[Array], Array]
 
 
 def _weibull(shape: float, scale: float) -> tuple[Law, Law]:
-    return (lambda t: np.exp(-((np.maximum(t, 0.0) / scale) ** shape)),
-            lambda s: scale * (-np.log(s)) ** (1 / shape))
+    return (
+        lambda t: np.exp(-((np.maximum(t, 0.0) / scale) ** shape)),
+        lambda s: scale * (-np.log(s)) ** (1 / shape),
+    )
 
 
 def _uniform(low: float, high: float) -> Callable[[Array], Array]:
@@ -99,24 +101,43 @@ class EventTimes(DealtRecords[EventData]):
     order = 10
     tasks = frozenset({SURVIVAL.key})
 
-    design: str = param("lung", "Shape", "How hazards run over the follow-up.",
-                        choices=tuple(SHAPES))
+    design: str = param(
+        "lung", "Shape", "How hazards run over the follow-up.", choices=tuple(SHAPES)
+    )
     n_curves: int = number_of("People")
     n_servers: int = sites_with("people")
-    follow_up: float = param(5.0, "Follow-up", "The planned follow-up, in years: a public fact, "
-                             "not the longest time seen.", low=0.01, high=100.0, symbol="H")
-    comparison: str = param("none", "Groups", "One group; two with hazards in a fixed ratio; two "
-                            "whose hazards cross.", choices=COMPARISONS)
-    ratio: float = param(1.5, "Hazard ratio", "Hazard of the first group over that of the second.",
-                         low=0.1, high=10.0)
-    sizes_public: bool = param(True, "Group sizes are public", "In a trial they are; in a registry "
-                               "usually not.")
+    follow_up: float = param(
+        5.0,
+        "Follow-up",
+        "The planned follow-up, in years: a public fact, not the longest time seen.",
+        low=0.01,
+        high=100.0,
+        symbol="H",
+    )
+    comparison: str = param(
+        "none",
+        "Groups",
+        "One group; two with hazards in a fixed ratio; two whose hazards cross.",
+        choices=COMPARISONS,
+    )
+    ratio: float = param(
+        1.5,
+        "Hazard ratio",
+        "Hazard of the first group over that of the second.",
+        low=0.1,
+        high=10.0,
+    )
+    sizes_public: bool = param(
+        True, "Group sizes are public", "In a trial they are; in a registry usually not."
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return (*((shape.label, {"design": name}) for name, shape in SHAPES.items()),
-                ("Two groups, hazard ratio 1.5", {"comparison": "hazard ratio"}),
-                ("Two groups, hazards cross", {"comparison": "crossing", "design": "wei2"}))
+        return (
+            *((shape.label, {"design": name}) for name, shape in SHAPES.items()),
+            ("Two groups, hazard ratio 1.5", {"comparison": "hazard ratio"}),
+            ("Two groups, hazards cross", {"comparison": "crossing", "design": "wei2"}),
+        )
 
     @property
     def has_groups(self) -> bool:
@@ -126,11 +147,17 @@ class EventTimes(DealtRecords[EventData]):
     def facts(self) -> EventFacts:
         sizes = dealt(self.n_curves, 2)
         return EventFacts(
-            name=self.label, value_name="Survival", value_low=0.0, value_high=1.0,
-            time_name="Time", time_unit="years", time_high=self.follow_up,
+            name=self.label,
+            value_name="Survival",
+            value_low=0.0,
+            value_high=1.0,
+            time_name="Time",
+            time_unit="years",
+            time_high=self.follow_up,
             time_step=min(_DAY, self.follow_up / 100),
             groups=GROUPS if self.has_groups else (),
-            group_sizes=sizes if self.has_groups and self.sizes_public else ())
+            group_sizes=sizes if self.has_groups and self.sizes_public else (),
+        )
 
     def survival(self, t: Array) -> Array:
         """S at shares of the follow-up, of each group where there are two.
@@ -142,7 +169,7 @@ class EventTimes(DealtRecords[EventData]):
         first = np.asarray(SHAPES[self.design].survival(t))
         if not self.has_groups:
             return first
-        second = (_CROSSING[0](t) if self.comparison == "crossing" else first ** (1 / self.ratio))
+        second = _CROSSING[0](t) if self.comparison == "crossing" else first ** (1 / self.ratio)
         return np.stack([first, second])
 
     @property
@@ -157,14 +184,22 @@ class EventTimes(DealtRecords[EventData]):
         group = None
         if self.has_groups:
             group = np.broadcast_to(np.arange(self.n_curves) % 2, size)
-            second = (_CROSSING[1](chances) if self.comparison == "crossing"
-                      else shape.inverse(chances ** self.ratio))
+            second = (
+                _CROSSING[1](chances)
+                if self.comparison == "crossing"
+                else shape.inverse(chances**self.ratio)
+            )
             event = np.where(group == 0, shape.inverse(chances), second)
         else:
             event = shape.inverse(chances)
-        return EventData(self.follow_up * np.minimum(event, censored),
-                         (event <= censored).astype(np.int64), self.server, self.facts, group,
-                         self.truth)
+        return EventData(
+            self.follow_up * np.minimum(event, censored),
+            (event <= censored).astype(np.int64),
+            self.server,
+            self.facts,
+            group,
+            self.truth,
+        )
 
 
 @lru_cache(maxsize=32)

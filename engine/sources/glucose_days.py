@@ -22,10 +22,17 @@ _SHIFTS = np.arange(-1, 5) * DAY  # days from which a meal can still be seen
 _WITNESSES = 4000  # fixed simulated patients, of whom follows what the bounds cut off
 
 _FACTS = PublicFacts(
-    person="patient", people="patients", curve="glucose",
-    value_name="Glucose", time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=DAY,
+    person="patient",
+    people="patients",
+    curve="glucose",
+    value_name="Glucose",
+    time_name="Hour of the day",
+    time_unit="h",
+    time_low=0.0,
+    time_high=DAY,
     periodic=True,
-    origin="what sensors under the skin can show, 2.2 to 22.2 mmol/L (40 to 400 mg/dL), widened")
+    origin="what sensors under the skin can show, 2.2 to 22.2 mmol/L (40 to 400 mg/dL), widened",
+)
 
 
 @sources.register
@@ -56,51 +63,109 @@ class GlucoseDays(HumanCurves):
     label = "Glucose over a day, simulated"
     units = GLUCOSE
     order = 2
-    credit = ("The shape follows Freckmann et al. 2007; Shah et al. 2019; WHO and IDF 2006. "
-              "No real patient’s data are used.")
+    credit = (
+        "The shape follows Freckmann et al. 2007; Shah et al. 2019; WHO and IDF 2006. "
+        "No real patient’s data are used."
+    )
 
-    n_curves: int = param(600, "Patients", "How many take part, over all sites.",
-                          low=2, high=100_000, symbol="n")
-    unit: str = param("mmol/L", "Unit", "In which glucose is observed; 1 mmol/L is 18 mg/dL. All "
-                      "settings below are in mmol/L.", choices=tuple(GLUCOSE))
-    level: float = param(7.6, "Level between meals", "Mean over patients.",
-                         low=3.0, high=15.0, unit="mmol/L")
-    level_sd: float = param(1.6, "Spread of levels", "Standard deviation over patients.",
-                            low=0.0, high=5.0, unit="mmol/L")
+    n_curves: int = param(
+        600, "Patients", "How many take part, over all sites.", low=2, high=100_000, symbol="n"
+    )
+    unit: str = param(
+        "mmol/L",
+        "Unit",
+        "In which glucose is observed; 1 mmol/L is 18 mg/dL. All settings below are in mmol/L.",
+        choices=tuple(GLUCOSE),
+    )
+    level: float = param(
+        7.6, "Level between meals", "Mean over patients.", low=3.0, high=15.0, unit="mmol/L"
+    )
+    level_sd: float = param(
+        1.6,
+        "Spread of levels",
+        "Standard deviation over patients.",
+        low=0.0,
+        high=5.0,
+        unit="mmol/L",
+    )
     meal_rise: float = param(
-        4.6, "Rise after breakfast", "Mean height of its peak; after lunch and dinner it is 70 % "
-        "and 80 % of that.", low=0.0, high=10.0, unit="mmol/L")
+        4.6,
+        "Rise after breakfast",
+        "Mean height of its peak; after lunch and dinner it is 70 % and 80 % of that.",
+        low=0.0,
+        high=10.0,
+        unit="mmol/L",
+    )
     meal_spread: float = param(
-        0.4, "Spread of rises", "Standard deviation of a rise as a share of its mean.",
-        low=0.0, high=1.0)
+        0.4,
+        "Spread of rises",
+        "Standard deviation of a rise as a share of its mean.",
+        low=0.0,
+        high=1.0,
+    )
     peak_hours: float = param(
-        1.3, "Hours to the peak", "From the beginning of a meal.", low=0.5, high=3.0, unit="h")
+        1.3, "Hours to the peak", "From the beginning of a meal.", low=0.5, high=3.0, unit="h"
+    )
     meal_time_sd: float = param(
-        1.0, "Spread of hours of meals", "Standard deviation over patients. Larger: the mean curve "
-        "is flatter.", low=0.5, high=3.0, unit="h")
+        1.0,
+        "Spread of hours of meals",
+        "Standard deviation over patients. Larger: the mean curve is flatter.",
+        low=0.5,
+        high=3.0,
+        unit="h",
+    )
     error_sd: float = param(
-        0.7, "Error of an observation", "Standard deviation, of one observation by a sensor.",
-        low=0.05, high=5.0, unit="mmol/L")
+        0.7,
+        "Error of an observation",
+        "Standard deviation, of one observation by a sensor.",
+        low=0.05,
+        high=5.0,
+        unit="mmol/L",
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return ((cls.label, {}),
-                ("Glucose without diabetes, simulated", {
-                    "level": 4.9, "level_sd": 0.4, "meal_rise": 2.6, "peak_hours": 0.8,
-                    "error_sd": 0.4}))
+        return (
+            (cls.label, {}),
+            (
+                "Glucose without diabetes, simulated",
+                {
+                    "level": 4.9,
+                    "level_sd": 0.4,
+                    "meal_rise": 2.6,
+                    "peak_hours": 0.8,
+                    "error_sd": 0.4,
+                },
+            ),
+        )
 
     @property
     def facts(self) -> PublicFacts:
         factor = GLUCOSE[self.unit]
-        return replace(_FACTS, name=self.nearest_preset()[0], value_unit=self.unit,
-                       value_low=round(_LOW * factor), value_high=round(_HIGH * factor),
-                       design=self.design, credit=self.credit)
+        return replace(
+            _FACTS,
+            name=self.nearest_preset()[0],
+            value_unit=self.unit,
+            value_low=round(_LOW * factor),
+            value_high=round(_HIGH * factor),
+            design=self.design,
+            credit=self.credit,
+        )
 
     @property
     def truth(self) -> Truth:
-        return _truth(replace(self, n_curves=2, n_servers=1, n_observations_per_curve=1,
-                              times="even", time_density=None, site_sizes=None,
-                              site_readings=None))
+        return _truth(
+            replace(
+                self,
+                n_curves=2,
+                n_servers=1,
+                n_observations_per_curve=1,
+                times="even",
+                time_density=None,
+                site_sizes=None,
+                site_readings=None,
+            )
+        )
 
     def values_at(self, times: Array, rng: np.random.Generator) -> Array:
         """Glucose of new patients; see `SitedCurves.values_at`.
@@ -116,11 +181,13 @@ class GlucoseDays(HumanCurves):
     def _curves_at(self, hours: Array, rng: np.random.Generator) -> Array:
         """Curves of new patients in mmol/L, each at its row of hours: (patients, m)."""
         patients = len(hours)
-        values = np.broadcast_to(_log_normal(self.level, self.level_sd / self.level,
-                                             rng.standard_normal((patients, 1))),
-                                 hours.shape).copy()
-        rises = _log_normal(self.meal_rise, self.meal_spread,
-                            rng.standard_normal((len(_MEALS), patients, 1)))
+        values = np.broadcast_to(
+            _log_normal(self.level, self.level_sd / self.level, rng.standard_normal((patients, 1))),
+            hours.shape,
+        ).copy()
+        rises = _log_normal(
+            self.meal_rise, self.meal_spread, rng.standard_normal((len(_MEALS), patients, 1))
+        )
         late = self.meal_time_sd * rng.standard_normal((len(_MEALS), patients, 1))
         for (hour, share), rise, delay in zip(_MEALS, rises, late, strict=True):
             values += share * rise * self._response(hours - (hour + delay))

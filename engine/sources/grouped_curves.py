@@ -28,7 +28,7 @@ def bump(t: Array) -> Array:
     t : array
         Times on [0, 1].
     """
-    return np.asarray(np.exp(-((t - _MIDDLE) / _WIDTH) ** 2))
+    return np.asarray(np.exp(-(((t - _MIDDLE) / _WIDTH) ** 2)))
 
 
 @sources.register
@@ -45,11 +45,17 @@ class GroupedCurves(SparseCurves):
     order = 12
 
     difference: float = param(
-        0.3, "Difference of the groups", "How far the mean of the treated is above that of the "
+        0.3,
+        "Difference of the groups",
+        "How far the mean of the treated is above that of the "
         "controls, where it is furthest: at seven tenths of the time range.",
-        low=-1e4, high=1e4, when={"mean=growth": 3.0})
-    taking_part: str = param("both", "Who takes part", "One of the groups, or both.",
-                             choices=tuple(_SHARES))
+        low=-1e4,
+        high=1e4,
+        when={"mean=growth": 3.0},
+    )
+    taking_part: str = param(
+        "both", "Who takes part", "One of the groups, or both.", choices=tuple(_SHARES)
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -58,16 +64,22 @@ class GroupedCurves(SparseCurves):
     @property
     def facts(self) -> PublicFacts:
         others = tuple(name for name in _GROUPS if name != self.taking_part)
-        group = None if self.taking_part == "both" else PublicGroup(
-            self.label, self.taking_part, others)
+        group = (
+            None
+            if self.taking_part == "both"
+            else PublicGroup(self.label, self.taking_part, others)
+        )
         return replace(super().facts, name=self.label, group=group, periodic=False)
 
     @property
     def truth(self) -> Truth:
         base, height = super().truth, self.difference * _SHARES[self.taking_part]
         added = Truth.of(bump)
-        return Truth(base.grid_values + height * added.grid_values,
-                     base.node_values + height * added.node_values, base.rule)
+        return Truth(
+            base.grid_values + height * added.grid_values,
+            base.node_values + height * added.node_values,
+            base.rule,
+        )
 
     @property
     def normal_people(self) -> NormalPeople | None:
@@ -81,8 +93,9 @@ class GroupedCurves(SparseCurves):
     def of_group(self, name: str) -> GroupedCurves:
         """One group alone, half of the people; see `Source.of_group`."""
         if name not in self.group_names:
-            raise InputError("There is no such group.", field="group",
-                             hint=f"One of: {', '.join(_GROUPS)}.")
+            raise InputError(
+                "There is no such group.", field="group", hint=f"One of: {', '.join(_GROUPS)}."
+            )
         return self._shared_out(_GROUPS.index(name), len(_GROUPS), taking_part=name)
 
     def groups_at(self, people: int, rng: np.random.Generator) -> NDArray[np.int64]:

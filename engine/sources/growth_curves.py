@@ -17,11 +17,21 @@ from engine.sources import sources
 from engine.sources.human_curves import HumanCurves
 
 _FACTS = PublicFacts(
-    name="Growth with pubertal spurts, simulated", person="child", people="children",
-    curve="growth", value_name="Height", value_unit="cm", value_low=60.0, value_high=210.0,
-    time_name="Age", time_unit="years", time_low=2.0, time_high=18.0,
+    name="Growth with pubertal spurts, simulated",
+    person="child",
+    people="children",
+    curve="growth",
+    value_name="Height",
+    value_unit="cm",
+    value_low=60.0,
+    value_high=210.0,
+    time_name="Age",
+    time_unit="years",
+    time_low=2.0,
+    time_high=18.0,
     origin="growth charts from 2 to 18 years, widened so that very small and very tall children "
-           "lie inside")
+    "lie inside",
+)
 _EARLIEST = 7.0  # years: no spurt is centred before
 _GROWN = 300.0  # an exponent at which nothing is left to grow
 _EARLY = 1.215  # s₀(θ − 2): a child of two has about 49 % of its final height, whatever θ
@@ -69,24 +79,49 @@ class GrowthCurves(HumanCurves):
     key = "growth_curves"
     label = "Growth with pubertal spurts, simulated"
     order = 1
-    credit = ("The shape follows Preece and Baines 1978; Kuczmarski et al. 2002; Abbassi 1998. "
-              "No real child’s data are used.")
+    credit = (
+        "The shape follows Preece and Baines 1978; Kuczmarski et al. 2002; Abbassi 1998. "
+        "No real child’s data are used."
+    )
 
-    children: str = param("both", "Children", "Who takes part. Both: girls and boys with equal "
-                          "chance.", choices=tuple(_TAKING_PART))
+    children: str = param(
+        "both",
+        "Children",
+        "Who takes part. Both: girls and boys with equal chance.",
+        choices=tuple(_TAKING_PART),
+    )
     height_sd: float = param(
-        6.5, "Spread of final heights", "Standard deviation among girls, and among boys.",
-        low=0.0, high=15.0, unit="cm")
+        6.5,
+        "Spread of final heights",
+        "Standard deviation among girls, and among boys.",
+        low=0.0,
+        high=15.0,
+        unit="cm",
+    )
     timing_sd: float = param(
-        1.0, "Spread of timing", "Standard deviation of the age at the spurt, among girls and "
+        1.0,
+        "Spread of timing",
+        "Standard deviation of the age at the spurt, among girls and "
         "among boys. Larger: the mean curve is smoother than a child’s own.",
-        low=0.0, high=1.5, unit="years")
+        low=0.0,
+        high=1.5,
+        unit="years",
+    )
     tempo_spread: float = param(
-        0.15, "Spread of tempo", "Standard deviation of the logarithm of how steep a spurt is.",
-        low=0.0, high=0.5)
+        0.15,
+        "Spread of tempo",
+        "Standard deviation of the logarithm of how steep a spurt is.",
+        low=0.0,
+        high=0.5,
+    )
     error_sd: float = param(
-        0.5, "Error of an observation", "Standard deviation, of measuring a child once.",
-        low=0.1, high=10.0, unit="cm")
+        0.5,
+        "Error of an observation",
+        "Standard deviation, of measuring a child once.",
+        low=0.1,
+        high=10.0,
+        unit="cm",
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -105,14 +140,16 @@ class GrowthCurves(HumanCurves):
     def of_group(self, name: str) -> GrowthCurves:
         """Girls or boys alone, half of the children; see `Source.of_group`."""
         if name not in self.group_names:
-            raise InputError("There is no such group.", field="group",
-                             hint=f"One of: {', '.join(_GROUPS)}.")
+            raise InputError(
+                "There is no such group.", field="group", hint=f"One of: {', '.join(_GROUPS)}."
+            )
         return self._shared_out(_GROUPS.index(name), len(_GROUPS), children=name)
 
     @property
     def truth(self) -> Truth:
-        return _truth(self.children, self.height_sd, self.timing_sd, self.tempo_spread,
-                      self.error_sd)
+        return _truth(
+            self.children, self.height_sd, self.timing_sd, self.tempo_spread, self.error_sd
+        )
 
     def groups_at(self, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Girls or boys; see `SitedCurves.groups_at`."""
@@ -127,16 +164,20 @@ class GrowthCurves(HumanCurves):
         means = sexes[self.groups_at(len(times), rng)].T[..., None]
         height, timing, tempo = rng.standard_normal((3, len(times), 1))
         shares = _share_of_final(
-            _FACTS.from_unit_time(times), means[1], means[2] + self.timing_sd * timing,
-            means[3] * np.exp(self.tempo_spread * tempo))
+            _FACTS.from_unit_time(times),
+            means[1],
+            means[2] + self.timing_sd * timing,
+            means[3] * np.exp(self.tempo_spread * tempo),
+        )
         values = rng.standard_normal(times.shape)
         values *= self.error_sd
         values += (means[0] + self.height_sd * height) * shares
         return np.clip(values, _FACTS.value_low, _FACTS.value_high, out=values)
 
 
-def _share_of_final(ages: Array, at_spurt: Array | float, spurt: Array | float,
-                    tempo: Array | float) -> Array:
+def _share_of_final(
+    ages: Array, at_spurt: Array | float, spurt: Array | float, tempo: Array | float
+) -> Array:
     """How much of its final height a child has at ages from 2 years on; arrays broadcast together.
 
     `at_spurt` is q, the share at the spurt, `spurt` its age θ of at least 7 years, `tempo` s₁ in
@@ -154,8 +195,9 @@ def _share_of_final(ages: Array, at_spurt: Array | float, spurt: Array | float,
 
 
 @lru_cache
-def _truth(children: str, height_sd: float, timing_sd: float, tempo_spread: float,
-           error_sd: float) -> Truth:
+def _truth(
+    children: str, height_sd: float, timing_sd: float, tempo_spread: float, error_sd: float
+) -> Truth:
     (timing, p), (tempo, q) = (np.polynomial.hermite_e.hermegauss(n) for n in (_TIMINGS, _TEMPOS))
     weights = np.outer(p, q).ravel() / (p.sum() * q.sum())
     timing, tempo = (axis.ravel() for axis in np.meshgrid(timing, tempo, indexing="ij"))
@@ -163,9 +205,12 @@ def _truth(children: str, height_sd: float, timing_sd: float, tempo_spread: floa
     def mean_height(t: Array) -> Array:
         total = np.zeros(len(t))
         for sex in _TAKING_PART[children]:
-            shares = _share_of_final(_FACTS.from_unit_time(t)[:, None], sex.at_spurt,
-                                     sex.spurt + timing_sd * timing,
-                                     sex.tempo * np.exp(tempo_spread * tempo))
+            shares = _share_of_final(
+                _FACTS.from_unit_time(t)[:, None],
+                sex.at_spurt,
+                sex.spurt + timing_sd * timing,
+                sex.tempo * np.exp(tempo_spread * tempo),
+            )
             sd = np.hypot(height_sd * shares, error_sd)
             means = sex.final * shares
             means += cut_off(means, sd, _FACTS.value_low, _FACTS.value_high)

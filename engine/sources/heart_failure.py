@@ -19,8 +19,14 @@ NINE_MONTHS = 270.0  # days, of which the study had from April to December 2015
 # mg/dl of creatinine, finer where reference ranges of laboratories lie (0.6 to 1.2).
 EDGES = (0.0, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 3.0, 10.0)
 _COLUMNS = ("days", "death", "high_blood_pressure", "serum_creatinine")
-_SITES = param(1, "Sites", "Sites that keep their own people, who are dealt to them in turn.",
-               low=1, high=10, symbol="S")
+_SITES = param(
+    1,
+    "Sites",
+    "Sites that keep their own people, who are dealt to them in turn.",
+    low=1,
+    high=10,
+    symbol="S",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +42,25 @@ class HeartFailurePatients(BundledFile[EventData]):
     """
 
     file: ClassVar[str] = "heart_failure.csv"
-    credit: ClassVar[str] = ("T. Ahmad, A. Munir, S. H. Bhatti, M. Aftab and M. A. Raza (2017), "
-                             "through the UCI repository; CC BY 4.0")
+    credit: ClassVar[str] = (
+        "T. Ahmad, A. Munir, S. H. Bhatti, M. Aftab and M. A. Raza (2017), "
+        "through the UCI repository; CC BY 4.0"
+    )
 
     n_servers: int = _SITES
 
     @property
     def facts(self) -> EventFacts:
-        return EventFacts(kind=DataKind.PUBLIC, person="patient", people="patients",
-                          value_name="Share of patients", value_low=0.0, value_high=1.0,
-                          credit=self.credit, **self._stated)
+        return EventFacts(
+            kind=DataKind.PUBLIC,
+            person="patient",
+            people="patients",
+            value_name="Share of patients",
+            value_low=0.0,
+            value_high=1.0,
+            credit=self.credit,
+            **self._stated,
+        )
 
     @property
     def _stated(self) -> dict[str, Any]:
@@ -86,8 +101,11 @@ class HeartFailure(HeartFailurePatients):
     order = 30
     tasks = frozenset({SURVIVAL.key})
 
-    by_pressure: bool = param(False, "Compare by blood pressure", "Patients with and without high "
-                              "blood pressure. How many they are is private.")
+    by_pressure: bool = param(
+        False,
+        "Compare by blood pressure",
+        "Patients with and without high blood pressure. How many they are is private.",
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -95,15 +113,22 @@ class HeartFailure(HeartFailurePatients):
 
     @property
     def _stated(self) -> dict[str, Any]:
-        return {"name": self.label, "time_name": "Time", "time_unit": "days",
-                "time_high": NINE_MONTHS, "time_step": 1.0, "causes": ("Death",),
-                "groups": ("High pressure", "Other") if self.by_pressure else (),
-                "origin": "the study, which ran from April to December 2015"}
+        return {
+            "name": self.label,
+            "time_name": "Time",
+            "time_unit": "days",
+            "time_high": NINE_MONTHS,
+            "time_step": 1.0,
+            "causes": ("Death",),
+            "groups": ("High pressure", "Other") if self.by_pressure else (),
+            "origin": "the study, which ran from April to December 2015",
+        }
 
     def _data(self, columns: dict[str, Array], server: Any) -> EventData:
         group = 1 - columns["high_blood_pressure"].astype(np.int64) if self.by_pressure else None
-        return EventData(columns["days"], columns["death"].astype(np.int64), server, self.facts,
-                         group)
+        return EventData(
+            columns["days"], columns["death"].astype(np.int64), server, self.facts, group
+        )
 
 
 @sources.register
@@ -118,13 +143,20 @@ class HeartFailureCreatinine(HeartFailurePatients):
 
     @property
     def _stated(self) -> dict[str, Any]:
-        return {"name": self.label, "time_name": "Serum creatinine", "time_unit": "mg/dl",
-                "time_high": EDGES[-1], "edges": EDGES, "causes": ("Death",),
-                "origin": "reference ranges of laboratories, 0.6 to 1.2 mg/dl"}
+        return {
+            "name": self.label,
+            "time_name": "Serum creatinine",
+            "time_unit": "mg/dl",
+            "time_high": EDGES[-1],
+            "edges": EDGES,
+            "causes": ("Death",),
+            "origin": "reference ranges of laboratories, 0.6 to 1.2 mg/dl",
+        }
 
     def _data(self, columns: dict[str, Array], server: Any) -> EventData:
-        return EventData(columns["serum_creatinine"], columns["death"].astype(np.int64), server,
-                         self.facts)
+        return EventData(
+            columns["serum_creatinine"], columns["death"].astype(np.int64), server, self.facts
+        )
 
 
 @lru_cache(maxsize=1)

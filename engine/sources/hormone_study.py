@@ -28,10 +28,20 @@ _WOMAN_SD, _VISIT_SD = 0.35, 0.65  # of logarithms
 _NODES = 160  # Gauss–Hermite: the truth to ten digits
 
 _FACTS = PublicFacts(
-    name="Hormone study, synthetic", person="woman", people="women", curve="hormone",
-    value_name="Estradiol", value_unit="pg/mL", value_low=0.0, value_high=_HIGHEST,
-    time_name="Age", time_unit="years", time_low=_AGES[0], time_high=_AGES[1],
-    origin="estradiol cannot be negative, and common assays read up to about 500 pg/mL")
+    name="Hormone study, synthetic",
+    person="woman",
+    people="women",
+    curve="hormone",
+    value_name="Estradiol",
+    value_unit="pg/mL",
+    value_low=0.0,
+    value_high=_HIGHEST,
+    time_name="Age",
+    time_unit="years",
+    time_low=_AGES[0],
+    time_high=_AGES[1],
+    origin="estradiol cannot be negative, and common assays read up to about 500 pg/mL",
+)
 
 
 @sources.register
@@ -61,16 +71,30 @@ class HormoneStudy(Source[CurveData]):
     order = 15
     tasks = frozenset({MEAN_FUNCTION.key})
 
-    n_curves: int = param(678, "Women", "How many take part, over all sites.",
-                          low=2, high=100_000, symbol="n")
-    n_visits: int = param(6, "Visits "
-                             "each", "How many observations each woman has, about a year apart.",
-                          low=1, high=1000, symbol="m")
-    n_servers: int = param(1, "Sites", "Sites that keep their own data; women are split evenly.",
-                           low=1, high=1000, symbol="S")
+    n_curves: int = param(
+        678, "Women", "How many take part, over all sites.", low=2, high=100_000, symbol="n"
+    )
+    n_visits: int = param(
+        6,
+        "Visits each",
+        "How many observations each woman has, about a year apart.",
+        low=1,
+        high=1000,
+        symbol="m",
+    )
+    n_servers: int = param(
+        1,
+        "Sites",
+        "Sites that keep their own data; women are split evenly.",
+        low=1,
+        high=1000,
+        symbol="S",
+    )
     site_sizes: str | None = param(
-        None, "Women at each site",
-        "Numbers such as 97, 97, 96: one for each site. Empty: women are split evenly.")
+        None,
+        "Women at each site",
+        "Numbers such as 97, 97, 96: one for each site. Empty: women are split evenly.",
+    )
 
     def __post_init__(self) -> None:
         text: Any = self.site_sizes
@@ -107,8 +131,9 @@ class HormoneStudy(Source[CurveData]):
 
     def resized(self, people: int, readings: int, sites: int) -> HormoneStudy:
         """The same study with other sizes; see `Source.resized`."""
-        return replace(self, n_curves=people * sites, n_servers=sites, n_visits=readings,
-                       site_sizes=None)
+        return replace(
+            self, n_curves=people * sites, n_servers=sites, n_visits=readings, site_sizes=None
+        )
 
     def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> HormoneStudy:
         """The same study at sites of these sizes; see `Source.with_sites`.
@@ -119,12 +144,20 @@ class HormoneStudy(Source[CurveData]):
             If sites differ in visits: the study has as many for every woman.
         """
         if min(readings) != max(readings):
-            raise InputError("In this study every woman has as many visits; got "
-                             f"{min(readings)} to {max(readings)}.", field="readings",
-                             hint="Give all sites the same number of observations each.")
+            raise InputError(
+                "In this study every woman has as many visits; got "
+                f"{min(readings)} to {max(readings)}.",
+                field="readings",
+                hint="Give all sites the same number of observations each.",
+            )
         if tuple(people) == dealt(sum(people), len(people)):  # alike: the recipe of `resized`
-            return replace(self, n_curves=sum(people), n_servers=len(people),
-                           n_visits=readings[0], site_sizes=None)
+            return replace(
+                self,
+                n_curves=sum(people),
+                n_servers=len(people),
+                n_visits=readings[0],
+                site_sizes=None,
+            )
         return replace(self, n_visits=readings[0], site_sizes=", ".join(map(str, people)))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
@@ -135,12 +168,18 @@ class HormoneStudy(Source[CurveData]):
         """
         women = self._women
         streams = [rng] if len(women) == 1 else rng.spawn(len(women))
-        parts = [self._visits(n_repeats, n, stream)
-                 for n, stream in zip(women, streams, strict=True)]
+        parts = [
+            self._visits(n_repeats, n, stream) for n, stream in zip(women, streams, strict=True)
+        ]
         times, values = (np.concatenate(sites, axis=1) for sites in zip(*parts, strict=True))
-        return CurveData(times=times, values=values, counts=np.full(sum(women), self.n_visits),
-                         server=np.repeat(np.arange(len(women)), women), facts=self.facts,
-                         truth=self.truth)
+        return CurveData(
+            times=times,
+            values=values,
+            counts=np.full(sum(women), self.n_visits),
+            server=np.repeat(np.arange(len(women)), women),
+            facts=self.facts,
+            truth=self.truth,
+        )
 
     def _visits(self, n_repeats: int, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """Times and values of n women, (n_repeats, n m) each.

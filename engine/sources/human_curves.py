@@ -44,18 +44,29 @@ class HumanCurves(SitedCurves):
     time_density: str | None = time_density()
     time_span: float = time_span()
     more_observations: int = more_observations()
-    n_servers: int = param(1, "Sites", "They keep their own data; curves are split evenly.",
-                           low=1, high=MAX_SITES, symbol="S")
+    n_servers: int = param(
+        1,
+        "Sites",
+        "They keep their own data; curves are split evenly.",
+        low=1,
+        high=MAX_SITES,
+        symbol="S",
+    )
     site_sizes: str | None = param(
-        None, "People at each site",
-        "Numbers such as 400, 250, 100: one for each site. Empty: people are split evenly.")
+        None,
+        "People at each site",
+        "Numbers such as 400, 250, 100: one for each site. Empty: people are split evenly.",
+    )
     site_readings: str | None = param(
-        None, "Observations each, at each site",
-        "Numbers such as 10, 10, 6: one for each site. Empty: the same at all.")
+        None,
+        "Observations each, at each site",
+        "Numbers such as 10, 10, 6: one for each site. Empty: the same at all.",
+    )
 
 
-def daily_density(hours: Array, peaks: tuple[tuple[float, float, float], ...], steady: float = 0.0
-                  ) -> Array:
+def daily_density(
+    hours: Array, peaks: tuple[tuple[float, float, float], ...], steady: float = 0.0
+) -> Array:
     """How something is spread over the hours of a day, all days alike: evenly, and in peaks.
 
     Parameters

@@ -19,9 +19,11 @@ from engine.sources import DealtRecords, number_of, sites_with, sources
 _SHAPES: dict[str, Callable[[Array], Array]] = {
     "wave": lambda x: np.asarray(np.sin(2 * np.pi * x) * (1.2 - 0.8 * x)),
     "two_bumps": lambda x: np.asarray(
-        np.exp(-((x - 0.25) / 0.1)**2 / 2) - 0.8 * np.exp(-((x - 0.7) / 0.15)**2 / 2)),
+        np.exp(-(((x - 0.25) / 0.1) ** 2) / 2) - 0.8 * np.exp(-(((x - 0.7) / 0.15) ** 2) / 2)
+    ),
     "step": lambda x: np.asarray(np.tanh((x - 0.5) / 0.05)),
-    "line": lambda x: np.asarray(2 * x - 1)}
+    "line": lambda x: np.asarray(2 * x - 1),
+}
 
 
 @sources.register
@@ -45,40 +47,72 @@ class LabelledPoints(DealtRecords[SampleData]):
     tasks = frozenset({RISK_MINIMISATION.key})
     records = "points"
 
-    response: str = param("regression", "Predicted",
-                          "Regression: a number. Classes: one of two classes, −1 and 1.",
-                          choices=("regression", "classes"))
-    function: str = param("wave", "Function", "The known function behind the labels.",
-                          choices=tuple(_SHAPES))
+    response: str = param(
+        "regression",
+        "Predicted",
+        "Regression: a number. Classes: one of two classes, −1 and 1.",
+        choices=("regression", "classes"),
+    )
+    function: str = param(
+        "wave", "Function", "The known function behind the labels.", choices=tuple(_SHAPES)
+    )
     n_curves: int = number_of("Points")
     n_servers: int = sites_with("points")
-    noise_sd: float = param(0.3, "Spread of numbers",
-                            "Standard deviation around the function; of no use for classes.",
-                            low=1e-3, high=1e3, symbol="σ")
-    bound: float = param(2.0, "Bound of numbers",
-                         "Stated: numbers are held within −B and B; of no use for classes.",
-                         low=1e-3, high=1e6, symbol="B")
+    noise_sd: float = param(
+        0.3,
+        "Spread of numbers",
+        "Standard deviation around the function; of no use for classes.",
+        low=1e-3,
+        high=1e3,
+        symbol="σ",
+    )
+    bound: float = param(
+        2.0,
+        "Bound of numbers",
+        "Stated: numbers are held within −B and B; of no use for classes.",
+        low=1e-3,
+        high=1e6,
+        symbol="B",
+    )
     strength: float = param(
-        3.0, "Log-odds", "The log-odds of the class 1 where the function is 1. Large: classes "
-        "hardly overlap. Of no use for regression.", low=0.0, high=50.0, symbol="a")
-    points: str = param("even", "Points lie", "Even: uniform. Rising: with density ½ + x.",
-                        choices=("even", "rising"))
+        3.0,
+        "Log-odds",
+        "The log-odds of the class 1 where the function is 1. Large: classes "
+        "hardly overlap. Of no use for regression.",
+        low=0.0,
+        high=50.0,
+        symbol="a",
+    )
+    points: str = param(
+        "even",
+        "Points lie",
+        "Even: uniform. Rising: with density ½ + x.",
+        choices=("even", "rising"),
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return (("Numbers around a sine", {}),
-                ("Numbers around two bumps", {"function": "two_bumps"}),
-                ("Two classes", {"response": "classes"}),
-                ("Two classes with a sharp border", {"response": "classes", "function": "step"}))
+        return (
+            ("Numbers around a sine", {}),
+            ("Numbers around two bumps", {"function": "two_bumps"}),
+            ("Two classes", {"response": "classes"}),
+            ("Two classes with a sharp border", {"response": "classes", "function": "step"}),
+        )
 
     @property
     def facts(self) -> PublicFacts:
         bound = 1.0 if self.response == "classes" else self.bound
         name = "Class" if self.response == "classes" else "Number"
-        return PublicFacts(name=self.label, value_name=name, value_low=-bound, value_high=bound,
-                           time_name="Feature", unit_scale=True,
-                           two_classes=self.response == "classes",
-                           covariates=(Covariate("Feature", 0.0, 1.0),))
+        return PublicFacts(
+            name=self.label,
+            value_name=name,
+            value_low=-bound,
+            value_high=bound,
+            time_name="Feature",
+            unit_scale=True,
+            two_classes=self.response == "classes",
+            covariates=(Covariate("Feature", 0.0, 1.0),),
+        )
 
     @property
     def n_numbers(self) -> int:
@@ -97,9 +131,9 @@ class LabelledPoints(DealtRecords[SampleData]):
         x = rng.random((n_repeats, self.n_curves))
         if self.points == "rising":  # the distribution function is (x + x²)/2
             x = (np.sqrt(1 + 8 * x) - 1) / 2
-        return SampleData(x[..., None], self.target.labels(x, rng),
-                          self.server, self.facts,
-                          self.truth)
+        return SampleData(
+            x[..., None], self.target.labels(x, rng), self.server, self.facts, self.truth
+        )
 
 
 @dataclass(frozen=True)

@@ -38,42 +38,68 @@ class Numbers(Source[CurveData]):
     order = 20
     tasks = frozenset({UNIVARIATE_MEAN.key})
 
-    n_servers: int = param(200, "People or sites", "How many hold numbers of their own.",
-                           low=1, high=1000, symbol="S")
-    n_items: int = param(50, "Numbers each", "How many numbers each of them holds.",
-                         low=1, high=20_000, symbol="n")
-    mean: float = param(0.4, "Mean", "What numbers scatter around, before the range holds them.",
-                        low=-1e6, high=1e6, symbol="μ")
+    n_servers: int = param(
+        200, "People or sites", "How many hold numbers of their own.", low=1, high=1000, symbol="S"
+    )
+    n_items: int = param(
+        50, "Numbers each", "How many numbers each of them holds.", low=1, high=20_000, symbol="n"
+    )
+    mean: float = param(
+        0.4,
+        "Mean",
+        "What numbers scatter around, before the range holds them.",
+        low=-1e6,
+        high=1e6,
+        symbol="μ",
+    )
     person_sd: float = param(
-        0.0, "Spread of people",
+        0.0,
+        "Spread of people",
         "Standard deviation of a person's own mean. Zero: all numbers are independent.",
-        low=0.0, high=1e6)
-    item_sd: float = param(0.2, "Spread of numbers",
-                           "Standard deviation of a person's numbers around the own mean.",
-                           low=0.0, high=1e6)
-    value_low: float = param(0.0, "Lowest possible value", "Public lower bound of a number.",
-                             low=-1e6, high=1e6)
-    value_high: float = param(1.0, "Highest possible value", "Public upper bound of a number.",
-                              low=-1e6, high=1e6)
+        low=0.0,
+        high=1e6,
+    )
+    item_sd: float = param(
+        0.2,
+        "Spread of numbers",
+        "Standard deviation of a person's numbers around the own mean.",
+        low=0.0,
+        high=1e6,
+    )
+    value_low: float = param(
+        0.0, "Lowest possible value", "Public lower bound of a number.", low=-1e6, high=1e6
+    )
+    value_high: float = param(
+        1.0, "Highest possible value", "Public upper bound of a number.", low=-1e6, high=1e6
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.facts  # noqa: B018  (checks the bounds)
         if not self.value_low <= self.mean <= self.value_high:
-            raise InputError(f"The mean must lie between {self.value_low:g} and "
-                             f"{self.value_high:g}; got {self.mean:g}.", field="mean",
-                             hint="Move it into the range, or widen the range.")
+            raise InputError(
+                f"The mean must lie between {self.value_low:g} and "
+                f"{self.value_high:g}; got {self.mean:g}.",
+                field="mean",
+                hint="Move it into the range, or widen the range.",
+            )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return (("Simulated numbers", {}),
-                ("A few sites with many numbers", {"n_servers": 10, "n_items": 2000}),
-                ("Many numbers for each person", {"n_servers": 1000, "n_items": 2000}))
+        return (
+            ("Simulated numbers", {}),
+            ("A few sites with many numbers", {"n_servers": 10, "n_items": 2000}),
+            ("Many numbers for each person", {"n_servers": 1000, "n_items": 2000}),
+        )
 
     @property
     def facts(self) -> PublicFacts:
-        return PublicFacts(name=self.label, value_name="Number", value_low=self.value_low,
-                           value_high=self.value_high)
+        return PublicFacts(
+            name=self.label,
+            value_name="Number",
+            value_low=self.value_low,
+            value_high=self.value_high,
+        )
 
     @property
     def sizes(self) -> Sizes:
@@ -99,12 +125,16 @@ class Numbers(Source[CurveData]):
             return None
         if self.item_sd == 0:
             return 0.0
-        low, high = ((bound - self.mean) / self.item_sd
-                     for bound in (self.value_low, self.value_high))
+        low, high = (
+            (bound - self.mean) / self.item_sd for bound in (self.value_low, self.value_high)
+        )
         below, above = ndtr(low), ndtr(-high)
         first = low * below + _density(low) - _density(high) + high * above
-        second = (low**2 * below + (1 - below - above + low * _density(low)
-                                    - high * _density(high)) + high**2 * above)
+        second = (
+            low**2 * below
+            + (1 - below - above + low * _density(low) - high * _density(high))
+            + high**2 * above
+        )
         return float(self.item_sd**2 * (second - first**2) / (self.n_servers * self.n_items))
 
     @property
@@ -122,8 +152,14 @@ class Numbers(Source[CurveData]):
         items += people
         np.clip(items, self.value_low, self.value_high, out=items)
         values = items.reshape(n_repeats, -1)
-        return CurveData(np.zeros_like(values), values, np.full(self.n_servers, self.n_items),
-                         np.arange(self.n_servers), self.facts, self.truth)
+        return CurveData(
+            np.zeros_like(values),
+            values,
+            np.full(self.n_servers, self.n_items),
+            np.arange(self.n_servers),
+            self.facts,
+            self.truth,
+        )
 
 
 def _density(z: float) -> float:

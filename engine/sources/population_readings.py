@@ -34,8 +34,13 @@ def _glucose(times: Array, rng: np.random.Generator) -> Array:
     rhythm = 0.08 * rng.standard_normal((2, people, 1))
     size = 0.26 * np.exp(0.22 * rng.standard_normal((people, 1)))
     angle = 2 * np.pi * times
-    exponent = (level + rhythm[0] * np.cos(angle) + rhythm[1] * np.sin(angle)
-                + size * rng.standard_normal(times.shape) - 0.04)
+    exponent = (
+        level
+        + rhythm[0] * np.cos(angle)
+        + rhythm[1] * np.sin(angle)
+        + size * rng.standard_normal(times.shape)
+        - 0.04
+    )
     return np.asarray(np.clip(np.round(_glucose_day(times) * np.exp(exponent)), 40.0, 400.0))
 
 
@@ -45,8 +50,9 @@ def _growth(times: Array, rng: np.random.Generator) -> Array:
     level, turn = rng.standard_normal((2, people, 1))
     mean = 85 + 95 * times - 12 * np.exp(-(((times - 0.55) / 0.2) ** 2)) + 4 * np.sin(5 * times)
     person = (0.85 * level + 0.4 * turn * (2 * times - 1)) * np.where(level > 0, 1.1, 0.95)
-    return np.asarray(mean + (3.5 + 4.5 * times) * (
-        person + 0.2 * rng.standard_normal(times.shape)))
+    return np.asarray(
+        mean + (3.5 + 4.5 * times) * (person + 0.2 * rng.standard_normal(times.shape))
+    )
 
 
 def _activity(times: Array, rng: np.random.Generator) -> Array:
@@ -63,15 +69,39 @@ _DRAWS: dict[str, Draw] = {"glucose": _glucose, "growth": _growth, "activity": _
 _DAY = PublicFacts(time_name="Time of day", time_unit="h", time_low=0, time_high=24, periodic=True)
 _FACTS = {
     "glucose": replace(
-        _DAY, name="Glucose over a day", value_name="Glucose", value_unit="mg/dL",
-        value_low=40, value_high=400, origin="the range of continuous glucose monitors"),
+        _DAY,
+        name="Glucose over a day",
+        value_name="Glucose",
+        value_unit="mg/dL",
+        value_low=40,
+        value_high=400,
+        origin="the range of continuous glucose monitors",
+    ),
     "growth": PublicFacts(
-        name="Heights of children", person="child", people="children", curve="growth",
-        value_name="Height", value_unit="cm", value_low=50, value_high=220, time_name="Age",
-        time_unit="years", time_low=2, time_high=18, origin="growth charts for ages 2 to 18"),
+        name="Heights of children",
+        person="child",
+        people="children",
+        curve="growth",
+        value_name="Height",
+        value_unit="cm",
+        value_low=50,
+        value_high=220,
+        time_name="Age",
+        time_unit="years",
+        time_low=2,
+        time_high=18,
+        origin="growth charts for ages 2 to 18",
+    ),
     "activity": replace(
-        _DAY, name="Activity over a day", value_name="Activity", value_unit="counts/min",
-        value_low=0, value_high=10_000, origin="the range of wrist-worn accelerometers")}
+        _DAY,
+        name="Activity over a day",
+        value_name="Activity",
+        value_unit="counts/min",
+        value_low=0,
+        value_high=10_000,
+        origin="the range of wrist-worn accelerometers",
+    ),
+}
 
 
 @sources.register
@@ -91,13 +121,25 @@ class PopulationReadings(Source[CurveData]):
     tasks = frozenset({PERCENTILE_CURVES.key})
 
     population: str = param("glucose", "Population", "What is measured.", choices=tuple(_DRAWS))
-    n_curves: int = param(2000, "People", "How many take part, over all sites.",
-                          low=2, high=200_000, symbol="n")
+    n_curves: int = param(
+        2000, "People", "How many take part, over all sites.", low=2, high=200_000, symbol="n"
+    )
     n_observations_per_curve: int = param(
-        30, "Observations each", "How many points are known of each person.", low=1, high=2000,
-        symbol="m")
-    n_servers: int = param(1, "Sites", "Sites that keep their own data; people are split evenly.",
-                           low=1, high=1000, symbol="S")
+        30,
+        "Observations each",
+        "How many points are known of each person.",
+        low=1,
+        high=2000,
+        symbol="m",
+    )
+    n_servers: int = param(
+        1,
+        "Sites",
+        "Sites that keep their own data; people are split evenly.",
+        low=1,
+        high=1000,
+        symbol="S",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,9 +147,11 @@ class PopulationReadings(Source[CurveData]):
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return (("Glucose over a day", {}),
-                ("Heights of children", {"population": "growth", "n_observations_per_curve": 4}),
-                ("Activity over a day", {"population": "activity"}))
+        return (
+            ("Glucose over a day", {}),
+            ("Heights of children", {"population": "growth", "n_observations_per_curve": 4}),
+            ("Activity over a day", {"population": "activity"}),
+        )
 
     @property
     def facts(self) -> PublicFacts:
@@ -115,8 +159,11 @@ class PopulationReadings(Source[CurveData]):
 
     @property
     def sizes(self) -> Sizes:
-        return Sizes(dealt(self.n_curves, self.n_servers),
-                     self.n_curves * self.n_observations_per_curve, self.n_observations_per_curve)
+        return Sizes(
+            dealt(self.n_curves, self.n_servers),
+            self.n_curves * self.n_observations_per_curve,
+            self.n_observations_per_curve,
+        )
 
     @property
     def truth(self) -> Truth:
@@ -125,8 +172,9 @@ class PopulationReadings(Source[CurveData]):
 
     def resized(self, people: int, readings: int, sites: int) -> PopulationReadings:
         """The same population with so many people at each of so many sites."""
-        return replace(self, n_curves=people * sites, n_servers=sites,
-                       n_observations_per_curve=readings)
+        return replace(
+            self, n_curves=people * sites, n_servers=sites, n_observations_per_curve=readings
+        )
 
     def values_at(self, times: Array, rng: np.random.Generator) -> Array:
         """Observations of new people at these times, each row one person's.
@@ -150,9 +198,14 @@ class PopulationReadings(Source[CurveData]):
         values = np.stack([_DRAWS[self.population](of_repeat, rng) for of_repeat in times])
         facts = self.facts
         values = np.clip(values, facts.value_low, facts.value_high)
-        return CurveData(times.reshape(n_repeats, -1), values.reshape(n_repeats, -1),
-                         np.full(n, m), np.repeat(np.arange(self.n_servers),
-                                                  dealt(n, self.n_servers)), facts, self.truth)
+        return CurveData(
+            times.reshape(n_repeats, -1),
+            values.reshape(n_repeats, -1),
+            np.full(n, m),
+            np.repeat(np.arange(self.n_servers), dealt(n, self.n_servers)),
+            facts,
+            self.truth,
+        )
 
 
 @lru_cache(maxsize=4)
@@ -164,9 +217,10 @@ def _truth(population: str) -> Truth:
     draw, facts, levels = _DRAWS[population], _FACTS[population], np.array(PERCENTAGES) / 100
     parts = []
     for first in range(0, len(grid), _TOGETHER):
-        times = grid[first:first + _TOGETHER]
+        times = grid[first : first + _TOGETHER]
         readings = draw(np.broadcast_to(times, (_PEOPLE, len(times))), rng)
-        parts.append(np.quantile(np.clip(readings, facts.value_low, facts.value_high), levels,
-                                 axis=0))
+        parts.append(
+            np.quantile(np.clip(readings, facts.value_low, facts.value_high), levels, axis=0)
+        )
     values = np.concatenate(parts, axis=1)
     return Truth(values, CubicSpline(grid, values, axis=1)(quadrature()[0]))

@@ -23,7 +23,8 @@ CONFIGURATIONS: dict[str, tuple[tuple[int, ...], tuple[float, ...]]] = {
     "homogeneous": ((4000,) * 16, (1.0,) * 16),
     "dominant": ((40_000, *(1000,) * 24), (2.0, *(0.1,) * 24)),
     "many_small": ((320,) * 200, (0.3,) * 200),
-    "mixed_eps": ((4000,) * 16, (0.1, 0.3, 1.0, 3.0) * 4)}
+    "mixed_eps": ((4000,) * 16, (0.1, 0.3, 1.0, 3.0) * 4),
+}
 _MAX_READINGS = 100_000_000
 
 
@@ -41,8 +42,11 @@ def configuration_budgets(name: str, delta: float = 1e-5) -> tuple[Budget, ...]:
         If there is no configuration of this name.
     """
     if name not in CONFIGURATIONS:
-        raise InputError(f"The sites {name!r} state no budgets.", field="configuration",
-                         hint=f"Choose one of {', '.join(CONFIGURATIONS)}.")
+        raise InputError(
+            f"The sites {name!r} state no budgets.",
+            field="configuration",
+            hint=f"Choose one of {', '.join(CONFIGURATIONS)}.",
+        )
     return tuple(Budget(epsilon, delta) for epsilon in CONFIGURATIONS[name][1])
 
 
@@ -61,27 +65,60 @@ class RegressionPoints(Source[CurveData]):
     order = 15
     tasks = frozenset({WAVELET_REGRESSION.key})
 
-    signal: str = param("smooth", "Curve", "The known curve behind the "
-                                           "observations.", choices=SIGNALS)
+    signal: str = param(
+        "smooth", "Curve", "The known curve behind the observations.", choices=SIGNALS
+    )
     configuration: str = param(
-        "even", "Sites", "Even: as many observations at each. Listed: sizes of your own. The "
+        "even",
+        "Sites",
+        "Even: as many observations at each. Listed: sizes of your own. The "
         "others: well-known networks of 64 000 observations, which also state a budget for every "
         "site.",
-        choices=("even", "listed", *CONFIGURATIONS))
-    n_curves: int = param(64_000, "Observations", "How many there are, over all sites.",
-                          low=2, high=_MAX_READINGS, symbol="N")
-    n_servers: int = param(16, "Number of sites", "Sites that keep their own observations.",
-                           low=1, high=1000, symbol="m")
+        choices=("even", "listed", *CONFIGURATIONS),
+    )
+    n_curves: int = param(
+        64_000,
+        "Observations",
+        "How many there are, over all sites.",
+        low=2,
+        high=_MAX_READINGS,
+        symbol="N",
+    )
+    n_servers: int = param(
+        16,
+        "Number of sites",
+        "Sites that keep their own observations.",
+        low=1,
+        high=1000,
+        symbol="m",
+    )
     sizes_listed: str | None = param(
-        None, "Observations at each "
-              "site", "Whole numbers with commas between them: 4000, 1000, 250.")
-    noise_sd: float = param(1.0, "Spread of observations", "Standard deviation around the curve.",
-                            low=1e-3, high=1e3, symbol="σ")
-    bound: float = param(2.0, "Bound of the curve", "Stated: the curve lies between −B and B.",
-                         low=1e-3, high=1e6, symbol="B")
-    times: str = param("even", "Times of "
-                               "observations", "Even: uniform. Rising: with density ½ + x.",
-                       choices=("even", "rising"))
+        None,
+        "Observations at each site",
+        "Whole numbers with commas between them: 4000, 1000, 250.",
+    )
+    noise_sd: float = param(
+        1.0,
+        "Spread of observations",
+        "Standard deviation around the curve.",
+        low=1e-3,
+        high=1e3,
+        symbol="σ",
+    )
+    bound: float = param(
+        2.0,
+        "Bound of the curve",
+        "Stated: the curve lies between −B and B.",
+        low=1e-3,
+        high=1e6,
+        symbol="B",
+    )
+    times: str = param(
+        "even",
+        "Times of observations",
+        "Even: uniform. Rising: with density ½ + x.",
+        choices=("even", "rising"),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,17 +129,26 @@ class RegressionPoints(Source[CurveData]):
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return (("Sixteen sites alike", {}),
-                ("One large site and many small", {"configuration": "dominant"}),
-                ("Two hundred small sites", {"configuration": "many_small"}),
-                ("Sites with unequal protection", {"configuration": "mixed_eps"}))
+        return (
+            ("Sixteen sites alike", {}),
+            ("One large site and many small", {"configuration": "dominant"}),
+            ("Two hundred small sites", {"configuration": "many_small"}),
+            ("Sites with unequal protection", {"configuration": "mixed_eps"}),
+        )
 
     @property
     def facts(self) -> PublicFacts:
-        return PublicFacts(name=self.label, value_name="Response", value_low=-self.bound,
-                           value_high=self.bound, time_name="Design point",
-                           reading_sd=self.noise_sd, unit_scale=True,
-                           periodic=self.signal in PERIODIC, symmetric=True)
+        return PublicFacts(
+            name=self.label,
+            value_name="Response",
+            value_low=-self.bound,
+            value_high=self.bound,
+            time_name="Design point",
+            reading_sd=self.noise_sd,
+            unit_scale=True,
+            periodic=self.signal in PERIODIC,
+            symmetric=True,
+        )
 
     @property
     def sizes(self) -> Sizes:
@@ -143,8 +189,14 @@ class RegressionPoints(Source[CurveData]):
         values = rng.standard_normal(times.shape)
         values *= self.noise_sd
         values += self.curve(times)
-        return CurveData(times, values, np.ones(self.n_curves, dtype=np.int64),
-                         np.repeat(np.arange(len(per_site)), per_site), self.facts, self.truth)
+        return CurveData(
+            times,
+            values,
+            np.ones(self.n_curves, dtype=np.int64),
+            np.repeat(np.arange(len(per_site)), per_site),
+            self.facts,
+            self.truth,
+        )
 
     def _per_site(self) -> tuple[int, ...]:
         if self.configuration in CONFIGURATIONS:
@@ -159,8 +211,11 @@ def _listed(text: str) -> tuple[int, ...]:
     """Sizes of sites from "4000, 1000, 250"."""
     sizes = whole_numbers("sizes_listed", text)
     if not 2 <= sum(sizes) <= _MAX_READINGS:
-        raise InputError(f"The listed sites must have 2 to {_MAX_READINGS} observations together.",
-                         field="sizes_listed", hint="For example 4000, 1000, 250.")
+        raise InputError(
+            f"The listed sites must have 2 to {_MAX_READINGS} observations together.",
+            field="sizes_listed",
+            hint="For example 4000, 1000, 250.",
+        )
     return sizes
 
 

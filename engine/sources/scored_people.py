@@ -33,15 +33,31 @@ class ScoredPeople(DealtRecords[EventData]):
     n_curves: int = number_of("People")
     n_servers: int = sites_with("people")
     prevalence: float = param(0.5, "Share with the label", "Of all people.", low=0.01, high=0.99)
-    gap: float = param(1.0, "Gap", "Between the means of the marker with and without the label, "
-                       "in standard deviations.", low=0.0, high=5.0)
-    distortion: float = param(1.0, "Overconfidence", "What log-odds are multiplied by; 1 for a "
-                              "score that is right.", low=0.1, high=10.0)
+    gap: float = param(
+        1.0,
+        "Gap",
+        "Between the means of the marker with and without the label, in standard deviations.",
+        low=0.0,
+        high=5.0,
+    )
+    distortion: float = param(
+        1.0,
+        "Overconfidence",
+        "What log-odds are multiplied by; 1 for a score that is right.",
+        low=0.1,
+        high=10.0,
+    )
 
     @property
     def facts(self) -> EventFacts:
-        return EventFacts(name=self.label, value_name="True-positive share", value_low=0.0,
-                          value_high=1.0, time_name="Score", causes=("Label",))
+        return EventFacts(
+            name=self.label,
+            value_name="True-positive share",
+            value_low=0.0,
+            value_high=1.0,
+            time_name="Score",
+            causes=("Label",),
+        )
 
     @property
     def area(self) -> float:
@@ -57,10 +73,17 @@ class ScoredPeople(DealtRecords[EventData]):
         """Draw data sets: all labels, then all markers."""
         label = rng.random((n_repeats, self.n_curves)) < self.prevalence
         marker = rng.standard_normal(label.shape) + self.gap * label
-        odds = self.gap * marker - self.gap**2 / 2 + math.log(
-            self.prevalence / (1 - self.prevalence))
-        return EventData(expit(self.distortion * odds), label.astype(np.int64), self.server,
-                         self.facts, None, self.truth)
+        odds = (
+            self.gap * marker - self.gap**2 / 2 + math.log(self.prevalence / (1 - self.prevalence))
+        )
+        return EventData(
+            expit(self.distortion * odds),
+            label.astype(np.int64),
+            self.server,
+            self.facts,
+            None,
+            self.truth,
+        )
 
 
 @lru_cache(maxsize=16)

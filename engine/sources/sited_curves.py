@@ -26,14 +26,21 @@ from engine.sources import Source, check_sites, dealt
 
 def people(default: int, label: str = "People") -> Any:
     """The parameter n of simulated curves: how many people there are."""
-    return param(default, label, "How many take part, over all sites.", low=2, high=100_000,
-                 symbol="n")
+    return param(
+        default, label, "How many take part, over all sites.", low=2, high=100_000, symbol="n"
+    )
 
 
 def observations(default: int) -> Any:
     """The parameter m of simulated curves: how many points are known on each."""
-    return param(default, "Observations each", "How many points are known on each curve.", low=1,
-                 high=1000, symbol="m")
+    return param(
+        default,
+        "Observations each",
+        "How many points are known on each curve.",
+        low=1,
+        high=1000,
+        symbol="m",
+    )
 
 
 def observation_times(default: str = "even") -> Any:
@@ -44,31 +51,50 @@ def observation_times(default: str = "even") -> Any:
     default : str
         The usual law; for its names see `simulated_design`.
     """
-    return param(default, "Observation times", "Even: every observation at a random time. Density: "
-                 "more often at some times. Common: everybody at the same equally spaced times. "
-                 "Visits: equally far apart from a random start. Windows: each person is observed "
-                 "in a short stretch only.",
-                 choices=("even", "density", "common", "visits", "windows"))
+    return param(
+        default,
+        "Observation times",
+        "Even: every observation at a random time. Density: "
+        "more often at some times. Common: everybody at the same equally spaced times. "
+        "Visits: equally far apart from a random start. Windows: each person is observed "
+        "in a short stretch only.",
+        choices=("even", "density", "common", "visits", "windows"),
+    )
 
 
 def time_density() -> Any:
     """The parameter of the heights of a density of times."""
-    return param(None, "How times are spread", "Relative heights at equally spaced times, such as "
-                 "1, 2, 1. For “density” only.")
+    return param(
+        None,
+        "How times are spread",
+        "Relative heights at equally spaced times, such as 1, 2, 1. For “density” only.",
+    )
 
 
 def time_span() -> Any:
     """The parameter of the distance between visits, and of the length of windows."""
-    return param(0.2, "Span of visits or windows", "Share of the time range: distance between "
-                 "visits, or length of a window. For “visits” and “windows” only.", low=0.001,
-                 high=1.0)
+    return param(
+        0.2,
+        "Span of visits or windows",
+        "Share of the time range: distance between "
+        "visits, or length of a window. For “visits” and “windows” only.",
+        low=0.001,
+        high=1.0,
+    )
 
 
 def more_observations() -> Any:
     """The parameter of how many more observations some people have than others."""
-    return param(0, "Up to so many more", "Some people have up to this many observations more "
-                 "than others, every number up to it equally often. 0: all have as many. Not for "
-                 "“visits”.", low=0, high=1000, earlier=0)
+    return param(
+        0,
+        "Up to so many more",
+        "Some people have up to this many observations more "
+        "than others, every number up to it equally often. 0: all have as many. Not for "
+        "“visits”.",
+        low=0,
+        high=1000,
+        earlier=0,
+    )
 
 
 def simulated_design(law: str, density: str | None, span: float, observations: int) -> Design:
@@ -94,15 +120,21 @@ def simulated_design(law: str, density: str | None, span: float, observations: i
         return Design(law=TimeLaw.WINDOWS, window=span)
     if law == "visits":
         if visits_span(observations, span) > 1:
-            raise InputError(f"{observations} visits so far apart do not fit into the time range.",
-                             field="time_span", hint="Take fewer observations or a shorter span.")
+            raise InputError(
+                f"{observations} visits so far apart do not fit into the time range.",
+                field="time_span",
+                hint="Take fewer observations or a shorter span.",
+            )
         return Design.visits(span)
     if law == "even":
         return Design()
     heights = PublicCurve.stated(density or "", "time_density").heights if density else ()
     if not heights:
-        raise InputError("State how observation times are spread first.", field="time_density",
-                         hint="Relative heights such as 1, 2, 1.")
+        raise InputError(
+            "State how observation times are spread first.",
+            field="time_density",
+            hint="Relative heights such as 1, 2, 1.",
+        )
     design = Design(density=heights)
     stated_density(design)  # refuses what is no density
     return design
@@ -139,8 +171,11 @@ class SitedCurves(Source[CurveData]):
         super().__post_init__()
         self._check_site_lists()
         if self.more_observations and self.times == "visits":
-            raise InputError("Visits are as many for everybody here.", field="more_observations",
-                             hint="Take 0 more observations, or other observation times.")
+            raise InputError(
+                "Visits are as many for everybody here.",
+                field="more_observations",
+                hint="Take 0 more observations, or other observation times.",
+            )
         check_sites(self.n_servers, self.n_curves)
         self.facts  # noqa: B018  (checks the bounds)
 
@@ -148,8 +183,11 @@ class SitedCurves(Source[CurveData]):
         """Totals that were not chosen are those of the lists of sites."""
         people = _listed("site_sizes", self.site_sizes)
         readings = _listed("site_readings", self.site_readings)
-        for name, value in (("n_curves", sum(people)), ("n_servers", len(people)),
-                            ("n_observations_per_curve", min(readings, default=0))):
+        for name, value in (
+            ("n_curves", sum(people)),
+            ("n_servers", len(people)),
+            ("n_observations_per_curve", min(readings, default=0)),
+        ):
             if value and getattr(self, name) is UNSET:
                 object.__setattr__(self, name, value)
 
@@ -160,28 +198,41 @@ class SitedCurves(Source[CurveData]):
         if people and (sum(people), len(people)) != (self.n_curves, self.n_servers):
             raise InputError(
                 f"“site_sizes” gives {sum(people)} people on {len(people)} sites; there are "
-                f"{self.n_curves} on {self.n_servers}.", field="site_sizes",
-                hint="Change the number of people and of sites first.")
+                f"{self.n_curves} on {self.n_servers}.",
+                field="site_sizes",
+                hint="Change the number of people and of sites first.",
+            )
         if readings and len(readings) != self.n_servers:
-            raise InputError(f"“site_readings” is for {len(readings)} sites; there are "
-                             f"{self.n_servers}.", field="site_readings",
-                             hint="Give one number for each site.")
+            raise InputError(
+                f"“site_readings” is for {len(readings)} sites; there are {self.n_servers}.",
+                field="site_readings",
+                hint="Give one number for each site.",
+            )
         if readings and min(readings) != self.n_observations_per_curve:
             raise InputError(
                 f"“site_readings” has at least {min(readings)} observations on each curve; "
                 f"“n_observations_per_curve” says {self.n_observations_per_curve}.",
-                field="site_readings", hint="Give the smallest of them there.")
+                field="site_readings",
+                hint="Give the smallest of them there.",
+            )
 
     @property
     def design(self) -> Design:
         """How observation times come about, as the parameters state it."""
-        return simulated_design(self.times, self.time_density, self.time_span,
-                                self.n_observations_per_curve + self.more_observations)
+        return simulated_design(
+            self.times,
+            self.time_density,
+            self.time_span,
+            self.n_observations_per_curve + self.more_observations,
+        )
 
     @property
     def sizes(self) -> Sizes:
-        return Sizes(self._people, sum(int(counts.sum()) for counts in self.counts_by_site),
-                     min(self._readings))
+        return Sizes(
+            self._people,
+            sum(int(counts.sum()) for counts in self.counts_by_site),
+            min(self._readings),
+        )
 
     @property
     def _people(self) -> tuple[int, ...]:
@@ -198,8 +249,10 @@ class SitedCurves(Source[CurveData]):
     @property
     def counts_by_site(self) -> list[NDArray[np.int64]]:
         """Observations of each curve, site by site: public, and the same in every data set."""
-        return [fewest + np.arange(people) % (self.more_observations + 1)
-                for people, fewest in zip(self._people, self._readings, strict=True)]
+        return [
+            fewest + np.arange(people) % (self.more_observations + 1)
+            for people, fewest in zip(self._people, self._readings, strict=True)
+        ]
 
     @property
     def normal_people(self) -> NormalPeople | None:
@@ -213,8 +266,14 @@ class SitedCurves(Source[CurveData]):
 
     def resized(self, people: int, readings: int, sites: int) -> Self:
         """The same curves with other sizes; see `Source.resized`."""
-        return self._with(n_curves=people * sites, n_servers=sites, more_observations=0,
-                          n_observations_per_curve=readings, site_sizes=None, site_readings=None)
+        return self._with(
+            n_curves=people * sites,
+            n_servers=sites,
+            more_observations=0,
+            n_observations_per_curve=readings,
+            site_sizes=None,
+            site_readings=None,
+        )
 
     def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> Self:
         """The same curves on sites of these sizes; see `Source.with_sites`.
@@ -222,13 +281,22 @@ class SitedCurves(Source[CurveData]):
         Sites that are alike need no lists, so that the recipe is the one of `resized`.
         """
         if tuple(people) == dealt(sum(people), len(people)) and min(readings) == max(readings):
-            return self._with(n_curves=sum(people), n_servers=len(people), more_observations=0,
-                              n_observations_per_curve=readings[0], site_sizes=None,
-                              site_readings=None)
-        return self._with(n_curves=sum(people), n_servers=len(people), more_observations=0,
-                          n_observations_per_curve=min(readings),
-                          site_sizes=", ".join(map(str, people)),
-                          site_readings=", ".join(map(str, readings)))
+            return self._with(
+                n_curves=sum(people),
+                n_servers=len(people),
+                more_observations=0,
+                n_observations_per_curve=readings[0],
+                site_sizes=None,
+                site_readings=None,
+            )
+        return self._with(
+            n_curves=sum(people),
+            n_servers=len(people),
+            more_observations=0,
+            n_observations_per_curve=min(readings),
+            site_sizes=", ".join(map(str, people)),
+            site_readings=", ".join(map(str, readings)),
+        )
 
     def _shared_out(self, index: int, groups: int, **changes: Any) -> Self:
         """The recipe of one of several equally large groups; the first get what is left over."""
@@ -248,13 +316,22 @@ class SitedCurves(Source[CurveData]):
         """
         people, counts = self._people, self.counts_by_site
         streams = [rng] if len(people) == 1 else rng.spawn(len(people))
-        parts = [self._curves(n_repeats, of_site, stream)
-                 for of_site, stream in zip(counts, streams, strict=True)]
-        times, values = (np.concatenate(sites, axis=1) if len(sites) > 1 else sites[0]
-                         for sites in zip(*parts, strict=True))
-        return CurveData(times=times, values=values, counts=np.concatenate(counts),
-                         server=np.repeat(np.arange(len(people)), people), facts=self.facts,
-                         truth=self.truth)
+        parts = [
+            self._curves(n_repeats, of_site, stream)
+            for of_site, stream in zip(counts, streams, strict=True)
+        ]
+        times, values = (
+            np.concatenate(sites, axis=1) if len(sites) > 1 else sites[0]
+            for sites in zip(*parts, strict=True)
+        )
+        return CurveData(
+            times=times,
+            values=values,
+            counts=np.concatenate(counts),
+            server=np.repeat(np.arange(len(people)), people),
+            facts=self.facts,
+            truth=self.truth,
+        )
 
     def groups_drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
         """The group of everybody; see `Source.groups_drawn`. Draws begin as those of data do."""
@@ -278,8 +355,9 @@ class SitedCurves(Source[CurveData]):
         """
         raise NotImplementedError
 
-    def _curves(self, n_repeats: int, counts: NDArray[np.int64], rng: np.random.Generator
-                ) -> tuple[Array, Array]:
+    def _curves(
+        self, n_repeats: int, counts: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[Array, Array]:
         """Times and values of curves with so many observations, (n_repeats, observations) each.
 
         Times come from one block of draws, and then whatever the values need. Of curves with fewer

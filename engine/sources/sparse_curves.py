@@ -54,7 +54,8 @@ def _preece_baines(t: Array) -> Array:
     age = 2 + 16 * t
     final, at_spurt, slow, fast, spurt = 169.0, 157.0, 0.112, 1.15, 13.0
     return final - 2 * (final - at_spurt) / (
-        np.exp(slow * (age - spurt)) + np.exp(fast * (age - spurt)))
+        np.exp(slow * (age - spurt)) + np.exp(fast * (age - spurt))
+    )
 
 
 _GROWTH = np.polynomial.Chebyshev.interpolate(_preece_baines, 18, domain=[0, 1])
@@ -130,32 +131,54 @@ def drop(t: Array) -> Array:
 
 
 _MEANS: dict[str, Callable[[Array], Array]] = {
-    "mu1": mu1, "mu2": mu2, "growth": growth, "logistic": logistic, "wiggly": wiggly, "line": line,
-    "flat": np.zeros_like, "peak": peak, "drop": drop}
+    "mu1": mu1,
+    "mu2": mu2,
+    "growth": growth,
+    "logistic": logistic,
+    "wiggly": wiggly,
+    "line": line,
+    "flat": np.zeros_like,
+    "peak": peak,
+    "drop": drop,
+}
 
 _FACTS = {
-    "mu1": PublicFacts(name="Smooth wave, simulated", value_name="Response", unit_scale=True,
-                       periodic=True),
+    "mu1": PublicFacts(
+        name="Smooth wave, simulated", value_name="Response", unit_scale=True, periodic=True
+    ),
     "mu2": PublicFacts(name="Rising bend, simulated", value_name="Response", unit_scale=True),
     "growth": PublicFacts(
-        name="Growth, simulated", person="child", people="children", curve="growth",
-        value_name="Height", value_unit="cm", time_name="Age", time_unit="years",
-        time_low=2, time_high=18, origin="growth charts for ages 2 to 18"),
-    "logistic": PublicFacts(name="Rise in the middle, simulated", value_name="Response",
-                            unit_scale=True),
-    "wiggly": PublicFacts(name="Many basis functions, "
-                               "simulated", value_name="Response", unit_scale=True),
+        name="Growth, simulated",
+        person="child",
+        people="children",
+        curve="growth",
+        value_name="Height",
+        value_unit="cm",
+        time_name="Age",
+        time_unit="years",
+        time_low=2,
+        time_high=18,
+        origin="growth charts for ages 2 to 18",
+    ),
+    "logistic": PublicFacts(
+        name="Rise in the middle, simulated", value_name="Response", unit_scale=True
+    ),
+    "wiggly": PublicFacts(
+        name="Many basis functions, simulated", value_name="Response", unit_scale=True
+    ),
     "line": PublicFacts(name="Steep line, simulated", value_name="Response", unit_scale=True),
     "flat": PublicFacts(name="Flat line, simulated", value_name="Response", unit_scale=True),
     "peak": PublicFacts(name="Narrow peak, simulated", value_name="Response", unit_scale=True),
-    "drop": PublicFacts(name="Fast drop at the start, simulated", value_name="Response",
-                        unit_scale=True),
+    "drop": PublicFacts(
+        name="Fast drop at the start, simulated", value_name="Response", unit_scale=True
+    ),
 }
 Levels = Callable[[int, np.random.Generator], Array]
 
 
 def _part_above(share: float, distance: float) -> Levels:
     """Levels of people of whom a share lies so far above the others; their mean is 0."""
+
     def levels(people: int, rng: np.random.Generator) -> Array:
         return np.asarray(distance * ((rng.random(people) < share) - share), dtype=float)
 
@@ -163,8 +186,10 @@ def _part_above(share: float, distance: float) -> Levels:
 
 
 _SHIFTS: dict[str, Levels] = {  # levels of people, in units of their spread, with mean 0
-    "groups": _part_above(0.2, 4.0), "outliers": _part_above(0.05, 5.0),
-    "skewed": lambda people, rng: rng.standard_exponential(people) - 1.0}
+    "groups": _part_above(0.2, 4.0),
+    "outliers": _part_above(0.05, 5.0),
+    "skewed": lambda people, rng: rng.standard_exponential(people) - 1.0,
+}
 _WITHIN = 0.4  # of the spread, for what is left of a person's curve where levels differ
 _TAIL_DEGREES = 4  # of the t law of heavy-tailed deviations
 
@@ -184,72 +209,128 @@ class SparseCurves(SitedCurves):
     order = 10
     tasks = frozenset({MEAN_FUNCTION.key})
 
-    mean: str = param("mu1", "Mean curve", "The known average the curves scatter around.",
-                      choices=tuple(_MEANS))
+    mean: str = param(
+        "mu1", "Mean curve", "The known average the curves scatter around.", choices=tuple(_MEANS)
+    )
     n_curves: int = people(250)
     n_observations_per_curve: int = observations(10)
     times: str = observation_times()
     time_density: str | None = time_density()
     time_span: float = time_span()
     more_observations: int = more_observations()
-    n_servers: int = param(1, "Sites", "Sites that keep their own data; curves are split evenly.",
-                           low=1, high=MAX_SITES, symbol="S")
+    n_servers: int = param(
+        1,
+        "Sites",
+        "Sites that keep their own data; curves are split evenly.",
+        low=1,
+        high=MAX_SITES,
+        symbol="S",
+    )
     site_sizes: str | None = param(
-        None, "People on each site",
-        "Numbers such as 400, 250, 100: one for each site. Empty: people are split evenly.")
+        None,
+        "People on each site",
+        "Numbers such as 400, 250, 100: one for each site. Empty: people are split evenly.",
+    )
     site_readings: str | None = param(
-        None, "Observations each, on each site",
-        "Numbers such as 10, 10, 6: one for each site. Empty: the same on all.")
-    noise_variance: float = param(0.25, "Variance of an observation's error",
-                                  "Error of a single observation, in squared response units.",
-                                  low=0.0, high=1e4)
+        None,
+        "Observations each, on each site",
+        "Numbers such as 10, 10, 6: one for each site. Empty: the same on all.",
+    )
+    noise_variance: float = param(
+        0.25,
+        "Variance of an observation's error",
+        "Error of a single observation, in squared response units.",
+        low=0.0,
+        high=1e4,
+    )
     deviation_sd: float = param(
-        0.5, "Spread of people", "Standard deviation of a person's curve around the mean.",
-        low=0.0, high=100.0, when={"mean=growth": 6.0})
+        0.5,
+        "Spread of people",
+        "Standard deviation of a person's curve around the mean.",
+        low=0.0,
+        high=100.0,
+        when={"mean=growth": 6.0},
+    )
     deviation_tails: str = param(
-        "normal", "How people differ",
+        "normal",
+        "How people differ",
         "Normal: alike to both sides. Heavy: a t law with 4 degrees of freedom, so that a few are "
         "far out. Groups: a fifth lies four spreads above the others. Outliers: one in twenty lies "
         "five spreads above. Skewed: levels follow an exponential law of one spread.",
-        choices=("normal", "heavy", *_SHIFTS))
-    level: float = param(0.0, "Level", "Added to the mean curve, in response units.",
-                         low=-1e6, high=1e6)
+        choices=("normal", "heavy", *_SHIFTS),
+    )
+    level: float = param(
+        0.0, "Level", "Added to the mean curve, in response units.", low=-1e6, high=1e6
+    )
     deviation_length: float = param(
-        0.8, "Length scale of deviations", "Larger: a person's curve stays above or below longer.",
-        low=0.3, high=5.0)
+        0.8,
+        "Length scale of deviations",
+        "Larger: a person's curve stays above or below longer.",
+        low=0.3,
+        high=5.0,
+    )
     deviation_smoothness: float = param(
-        4.0, "Smoothness of deviations", "Order ν of the Matérn covariance.", low=3.0, high=10.0,
-        symbol="ν")
-    value_low: float = param(-2.0, "Lowest possible value", "Public lower bound.",
-                             low=-1e6, high=1e6, when={
-                                 "mean=mu2": -3.0, "mean=growth": 60.0, "mean=wiggly": -3.0,
-                                 "mean=line": -5.0, "mean=flat": -3.0})
-    value_high: float = param(4.0, "Highest possible value", "Public upper bound.",
-                              low=-1e6, high=1e6, when={
-                                  "mean=mu2": 3.0, "mean=growth": 200.0, "mean=line": 5.0,
-                                  "mean=flat": 3.0})
+        4.0,
+        "Smoothness of deviations",
+        "Order ν of the Matérn covariance.",
+        low=3.0,
+        high=10.0,
+        symbol="ν",
+    )
+    value_low: float = param(
+        -2.0,
+        "Lowest possible value",
+        "Public lower bound.",
+        low=-1e6,
+        high=1e6,
+        when={
+            "mean=mu2": -3.0,
+            "mean=growth": 60.0,
+            "mean=wiggly": -3.0,
+            "mean=line": -5.0,
+            "mean=flat": -3.0,
+        },
+    )
+    value_high: float = param(
+        4.0,
+        "Highest possible value",
+        "Public upper bound.",
+        low=-1e6,
+        high=1e6,
+        when={"mean=mu2": 3.0, "mean=growth": 200.0, "mean=line": 5.0, "mean=flat": 3.0},
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return (("Growth, simulated", {"mean": "growth", "n_curves": 200,
-                                       "n_observations_per_curve": 30}),
-                ("Smooth wave, simulated", {"mean": "mu1"}),
-                ("Rising bend, simulated", {"mean": "mu2"}),
-                ("Many basis functions, simulated", {"mean": "wiggly", "n_curves": 1000}))
+        return (
+            (
+                "Growth, simulated",
+                {"mean": "growth", "n_curves": 200, "n_observations_per_curve": 30},
+            ),
+            ("Smooth wave, simulated", {"mean": "mu1"}),
+            ("Rising bend, simulated", {"mean": "mu2"}),
+            ("Many basis functions, simulated", {"mean": "wiggly", "n_curves": 1000}),
+        )
 
     @property
     def facts(self) -> PublicFacts:
         base = _FACTS[self.mean]
-        return replace(base, value_low=self.value_low, value_high=self.value_high,
-                       design=self.design, symmetric=self.deviation_tails not in _SHIFTS)
+        return replace(
+            base,
+            value_low=self.value_low,
+            value_high=self.value_high,
+            design=self.design,
+            symmetric=self.deviation_tails not in _SHIFTS,
+        )
 
     @property
     def normal_people(self) -> NormalPeople | None:
         """None where observations have no error, or levels or tails are not normal."""
         if self.deviation_tails != "normal" or not self.noise_variance:
             return None
-        return NormalPeople(self.deviation_smoothness, self.deviation_length, self.deviation_sd,
-                            self.noise_variance)
+        return NormalPeople(
+            self.deviation_smoothness, self.deviation_length, self.deviation_sd, self.noise_variance
+        )
 
     @property
     def truth(self) -> Truth:
@@ -261,8 +342,10 @@ class SparseCurves(SitedCurves):
         Deviations and errors each come from one block of draws.
         """
         n, m = times.shape
-        deviations = path_polynomials(
-            self.deviation_smoothness, self.deviation_length, 1.0) * self.deviation_sd
+        deviations = (
+            path_polynomials(self.deviation_smoothness, self.deviation_length, 1.0)
+            * self.deviation_sd
+        )
         weights = rng.standard_normal((n, deviations.shape[1]))
         if self.deviation_tails == "heavy":
             weights *= _stretch(n, rng)
@@ -288,8 +371,8 @@ class SparseCurves(SitedCurves):
 def _curve_polynomials(mean: Array, deviations: Array, weights: Array) -> Array:
     """Coefficients of every curve in powers of z = 2t − 1: (degree + 1, curves)."""
     curves = np.zeros((max(len(mean), len(deviations)), len(weights)))
-    np.matmul(deviations, weights.T, out=curves[:len(deviations)])
-    curves[:len(mean)] += mean[:, None]
+    np.matmul(deviations, weights.T, out=curves[: len(deviations)])
+    curves[: len(mean)] += mean[:, None]
     return curves
 
 

@@ -67,50 +67,93 @@ class SparseRows(DealtRecords[SampleData]):
     tasks = frozenset({SPARSE_REGRESSION.key})
     records, sites = "rows", "machines"
 
-    n_curves: int = param(50_000, "Rows", "How many there are, over all machines.",
-                          low=2, high=10_000_000, symbol="N")
-    n_servers: int = param(10, "Machines", "Sites that keep their own rows.",
-                           low=1, high=1000, symbol="m")
-    n_features: int = param(50, "Features", "Numbers in each row besides the response.",
-                            low=2, high=2000, symbol="d")
-    n_shared: int = param(5, "Features that matter everywhere", "Same coefficient on each machine.",
-                          low=1, high=500, symbol="s_0")
-    n_own: int = param(0, "Features that matter on one machine",
-                       "At positions that differ between machines. 0: all machines are alike.",
-                       low=0, high=500, symbol="s_1")
-    noise_sd: float = param(0.5, "Spread of the noise", "Standard deviation of a response around "
-                            "what its features say.", low=1e-3, high=1e3, symbol="σ")
-    design: str = param("ar1", "Correlation of features", "Ar1: ½ between neighbours, a quarter "
-                        "over two steps, and so on. Block: ½ within fives. Identity: none. Ar1 "
-                        "strong: 0.8 between neighbours. Equicorrelated: ½ between all.",
-                        choices=CORRELATIONS)
-    positions: str = param("random", "Positions of the shared ones", "First: neighbours, so that "
-                           "features that matter are correlated. Random: anywhere.",
-                           choices=POSITIONS)
+    n_curves: int = param(
+        50_000, "Rows", "How many there are, over all machines.", low=2, high=10_000_000, symbol="N"
+    )
+    n_servers: int = param(
+        10, "Machines", "Sites that keep their own rows.", low=1, high=1000, symbol="m"
+    )
+    n_features: int = param(
+        50, "Features", "Numbers in each row besides the response.", low=2, high=2000, symbol="d"
+    )
+    n_shared: int = param(
+        5,
+        "Features that matter everywhere",
+        "Same coefficient on each machine.",
+        low=1,
+        high=500,
+        symbol="s_0",
+    )
+    n_own: int = param(
+        0,
+        "Features that matter on one machine",
+        "At positions that differ between machines. 0: all machines are alike.",
+        low=0,
+        high=500,
+        symbol="s_1",
+    )
+    noise_sd: float = param(
+        0.5,
+        "Spread of the noise",
+        "Standard deviation of a response around what its features say.",
+        low=1e-3,
+        high=1e3,
+        symbol="σ",
+    )
+    design: str = param(
+        "ar1",
+        "Correlation of features",
+        "Ar1: ½ between neighbours, a quarter "
+        "over two steps, and so on. Block: ½ within fives. Identity: none. Ar1 "
+        "strong: 0.8 between neighbours. Equicorrelated: ½ between all.",
+        choices=CORRELATIONS,
+    )
+    positions: str = param(
+        "random",
+        "Positions of the shared ones",
+        "First: neighbours, so that features that matter are correlated. Random: anywhere.",
+        choices=POSITIONS,
+    )
     signs: str = param("random", "Signs", "Equal: all coefficients are positive.", choices=SIGNS)
-    pattern: int = param(1, "Draw of positions and signs", "Numbers one draw of them.",
-                         low=0, high=1_000_000)
+    pattern: int = param(
+        1, "Draw of positions and signs", "Numbers one draw of them.", low=0, high=1_000_000
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.n_nonzero > self.n_features:
-            raise InputError(f"{self.n_nonzero} features cannot matter among {self.n_features}.",
-                             field="n_shared", hint="Take fewer that matter, or more features.")
+            raise InputError(
+                f"{self.n_nonzero} features cannot matter among {self.n_features}.",
+                field="n_shared",
+                hint="Take fewer that matter, or more features.",
+            )
         if self.n_curves * self.n_features > _MAX_NUMBERS:
-            raise InputError(f"Rows times features may be at most {_MAX_NUMBERS}; got "
-                             f"{self.n_curves * self.n_features}.", field="n_curves",
-                             hint="Take fewer rows or fewer features.")
+            raise InputError(
+                f"Rows times features may be at most {_MAX_NUMBERS}; got "
+                f"{self.n_curves * self.n_features}.",
+                field="n_curves",
+                hint="Take fewer rows or fewer features.",
+            )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         paper = {"positions": "first", "signs": "equal"}
-        return (("Ten machines, 50 features", {}),
-                ("Ten machines, 100 features, 200 000 rows",
-                 {"n_curves": 200_000, "n_features": 100}),
-                ("Machines that differ", {"n_curves": 80_000, "n_servers": 8, "n_own": 2, **paper}),
-                ("The paper's base point", {
-                    "n_curves": 60_000, "n_servers": 15, "n_features": 800, "n_shared": 8,
-                    "n_own": 7, **paper}))
+        return (
+            ("Ten machines, 50 features", {}),
+            ("Ten machines, 100 features, 200 000 rows", {"n_curves": 200_000, "n_features": 100}),
+            ("Machines that differ", {"n_curves": 80_000, "n_servers": 8, "n_own": 2, **paper}),
+            (
+                "The paper's base point",
+                {
+                    "n_curves": 60_000,
+                    "n_servers": 15,
+                    "n_features": 800,
+                    "n_shared": 8,
+                    "n_own": 7,
+                    **paper,
+                },
+            ),
+        )
 
     @property
     def n_nonzero(self) -> int:
@@ -121,10 +164,15 @@ class SparseRows(DealtRecords[SampleData]):
     def facts(self) -> PublicFacts:
         variance = largest_variance(self.design, self.n_nonzero) + self.noise_sd**2
         half_range = RANGE * math.sqrt(variance)
-        return PublicFacts(name=self.label, value_name="Response",
-                           value_low=-half_range, value_high=half_range, reading_sd=self.noise_sd,
-                           unit_scale=True,
-                           covariates=(Covariate("Feature", -RANGE, RANGE),) * self.n_features)
+        return PublicFacts(
+            name=self.label,
+            value_name="Response",
+            value_low=-half_range,
+            value_high=half_range,
+            reading_sd=self.noise_sd,
+            unit_scale=True,
+            covariates=(Covariate("Feature", -RANGE, RANGE),) * self.n_features,
+        )
 
     @property
     def n_numbers(self) -> int:
@@ -132,8 +180,15 @@ class SparseRows(DealtRecords[SampleData]):
 
     @property
     def truth(self) -> Truth:
-        return _truth(self.n_features, self.n_shared, self.n_own, self.n_servers, self.positions,
-                      self.signs, self.pattern)
+        return _truth(
+            self.n_features,
+            self.n_shared,
+            self.n_own,
+            self.n_servers,
+            self.positions,
+            self.signs,
+            self.pattern,
+        )
 
     @property
     def covariance(self) -> Array:
@@ -161,8 +216,9 @@ class SparseRows(DealtRecords[SampleData]):
 
 
 @lru_cache(maxsize=16)
-def _truth(size: int, n_shared: int, n_own: int, machines: int, positions: str, signs: str,
-           pattern: int) -> Truth:
+def _truth(
+    size: int, n_shared: int, n_own: int, machines: int, positions: str, signs: str, pattern: int
+) -> Truth:
     """The shared part and then the own parts; those of a machine do not depend on later ones."""
     rng = np.random.default_rng(pattern)
     shared = sparse_vector(size, n_shared, positions, signs, rng)

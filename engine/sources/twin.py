@@ -90,12 +90,15 @@ class Twin(Source[CurveData], SimulatedTwin):
         if math.isnan(self.spread):
             object.__setattr__(self, "spread", guessed_spread(self.stated))
         if min(*self.people, self.n_observations) < 1:
-            raise InputError("A twin needs at least one observation of somebody at every site.",
-                             field="sizes")
+            raise InputError(
+                "A twin needs at least one observation of somebody at every site.", field="sizes"
+            )
         if not 0 < self.spread <= self.stated.value_half_width:
             raise InputError(
                 "The guessed standard deviation must be above 0 and at most half the stated range, "
-                f"{self.stated.value_half_width:g}; got {self.spread:g}.", field="spread")
+                f"{self.stated.value_half_width:g}; got {self.spread:g}.",
+                field="spread",
+            )
 
     @classmethod
     def of(cls, facts: PublicFacts, sizes: Sizes, spread: float | None = None) -> Twin:
@@ -112,9 +115,11 @@ class Twin(Source[CurveData], SimulatedTwin):
             curve, in response units; by default as `guessed_spread` says.
         """
         stated: dict[str, Any] = {
-            "stated": facts, "people": sizes.n_curves_per_server,
+            "stated": facts,
+            "people": sizes.n_curves_per_server,
             "n_observations": max(1, round(sizes.n_observations_per_curve)),
-            "spread": math.nan if spread is None else spread}
+            "spread": math.nan if spread is None else spread,
+        }
         return cls(**stated)
 
     @property
@@ -122,10 +127,15 @@ class Twin(Source[CurveData], SimulatedTwin):
         """As stated; a twin of uploaded curves is still the matter of who stated them."""
         stated, m = self.stated, self.n_observations
         of_visitor = stated.kind in (DataKind.UPLOAD, DataKind.TWIN)
-        return replace(stated, kind=DataKind.TWIN if of_visitor else DataKind.SIMULATED,
-                       guessed_spread=self.spread, name=_named(stated), covariates=(),
-                       design=_fitting(stated.design, m),
-                       observations_per_curve=m if stated.observations_per_curve else 0)
+        return replace(
+            stated,
+            kind=DataKind.TWIN if of_visitor else DataKind.SIMULATED,
+            guessed_spread=self.spread,
+            name=_named(stated),
+            covariates=(),
+            design=_fitting(stated.design, m),
+            observations_per_curve=m if stated.observations_per_curve else 0,
+        )
 
     @property
     def sizes(self) -> Sizes:
@@ -150,10 +160,14 @@ class Twin(Source[CurveData], SimulatedTwin):
         else:
             values = self._symmetric(times, rng)
         np.clip(values, facts.value_low, facts.value_high, out=values)
-        return CurveData(times=times.reshape(n_repeats, n * m),
-                         values=values.reshape(n_repeats, n * m), counts=np.full(n, m),
-                         server=np.repeat(np.arange(len(self.people)), self.people), facts=facts,
-                         truth=self.truth)
+        return CurveData(
+            times=times.reshape(n_repeats, n * m),
+            values=values.reshape(n_repeats, n * m),
+            counts=np.full(n, m),
+            server=np.repeat(np.arange(len(self.people)), self.people),
+            facts=facts,
+            truth=self.truth,
+        )
 
     @property
     def is_skewed(self) -> bool:
@@ -215,14 +229,19 @@ class Twin(Source[CurveData], SimulatedTwin):
             means = self.mean(times)[..., None] * gammaincinv(k, _LEVELS) / k
             most = k * self.stated.value_high / means
             inside = means * gammainc(k + 1, most)
-            return np.asarray((inside + self.stated.value_high * (1 - gammainc(k, most))
-                               ).mean(axis=-1))
+            return np.asarray(
+                (inside + self.stated.value_high * (1 - gammainc(k, most))).mean(axis=-1)
+            )
         mean, sd = self.mean(times), self.spread
         a, b = self.stated.value_low, self.stated.value_high
         low, high = (a - mean) / sd, (b - mean) / sd
         inside = ndtr(high) - ndtr(low)
-        return np.asarray(a * ndtr(low) + b * ndtr(-high) + mean * inside
-                          - sd * (normal_density(high) - normal_density(low)))
+        return np.asarray(
+            a * ndtr(low)
+            + b * ndtr(-high)
+            + mean * inside
+            - sd * (normal_density(high) - normal_density(low))
+        )
 
 
 def bends(facts: PublicFacts, times: Array) -> Array:

@@ -63,12 +63,17 @@ class VaryingTwin(SimulatedTwin):
     curves: Twin
 
     def simulated(self, n_repeats: int, rng: np.random.Generator) -> tuple[CurveData, Array]:
-        many = replace(self.curves, people=(_FOR_TRUTH,), stated=replace(
-            self.curves.stated, observations_per_curve=self.curves.n_observations))
+        many = replace(
+            self.curves,
+            people=(_FOR_TRUTH,),
+            stated=replace(self.curves.stated, observations_per_curve=self.curves.n_observations),
+        )
         times = tuple(drawing_grid().tolist())
         variance = many.draw(1, rng).on_grid(times).var(axis=1)[0]
-        return (self.curves.draw(n_repeats, rng),
-                np.broadcast_to(variance, (n_repeats, len(variance))))
+        return (
+            self.curves.draw(n_repeats, rng),
+            np.broadcast_to(variance, (n_repeats, len(variance))),
+        )
 
 
 @dataclass(frozen=True)
@@ -105,8 +110,10 @@ class CovariateTwin(SimulatedTwin):
         facts = replace(data.facts, covariates=self.stated.covariates)
         baseline = self.curves.truth.grid_values
         truth = np.concatenate([baseline[None], np.zeros((len(low), len(baseline)))])
-        return (replace(data, covariates=covariates, truth=None, facts=facts),
-                np.broadcast_to(truth, (n_repeats, *truth.shape)))
+        return (
+            replace(data, covariates=covariates, truth=None, facts=facts),
+            np.broadcast_to(truth, (n_repeats, *truth.shape)),
+        )
 
 
 @dataclass(frozen=True)
@@ -164,8 +171,7 @@ class LabelledTwin(RecordTwin):
         else:
             middle, half = stated.value_middle, stated.value_half_width
             noise = SPREAD * rng.standard_normal(unit.shape)
-            response = np.clip(middle + half * (known + noise), stated.value_low,
-                               stated.value_high)
+            response = np.clip(middle + half * (known + noise), stated.value_low, stated.value_high)
             truth = middle + half * truth
         return self._records(unit, response), np.broadcast_to(truth, (n_repeats, len(truth)))
 
@@ -247,8 +253,9 @@ class EventTwin(SimulatedTwin):
         is_second = group & bool(self.stated.groups)
         return np.broadcast_to(is_second.astype(np.int64), size)
 
-    def _outcomes(self, size: tuple[int, int], group: Codes, rng: np.random.Generator
-                  ) -> tuple[Array, Codes]:
+    def _outcomes(
+        self, size: tuple[int, int], group: Codes, rng: np.random.Generator
+    ) -> tuple[Array, Codes]:
         """Shares of the follow-up, and codes of events, all causes alike."""
         event = rng.standard_exponential(size) / -math.log(_EVENT_FREE)
         event = event * np.where(group == 1, _RATIO, 1.0)
@@ -300,8 +307,14 @@ class ReadingTwin(SimulatedTwin):
     point_mass: float | None = None  # a value at which readings pile up
 
     @classmethod
-    def of(cls, facts: PublicFacts, sizes: Sizes, back: Back, levels: Array,
-           point_mass: float | None = None) -> ReadingTwin:
+    def of(
+        cls,
+        facts: PublicFacts,
+        sizes: Sizes,
+        back: Back,
+        levels: Array,
+        point_mass: float | None = None,
+    ) -> ReadingTwin:
         """The twin of people of whom facts and sizes are public.
 
         Parameters
@@ -329,8 +342,9 @@ class ReadingTwin(SimulatedTwin):
         values = self.back(data.values)
         if self.point_mass is not None:
             values = np.where(rng.random(values.shape) < PILED_UP, self.point_mass, values)
-        facts = replace(data.facts, value_low=self.stated.value_low,
-                        value_high=self.stated.value_high)
+        facts = replace(
+            data.facts, value_low=self.stated.value_low, value_high=self.stated.value_high
+        )
         return replace(data, values=values, facts=facts, truth=None)
 
     def truth(self, grid: Array) -> Array:

@@ -71,8 +71,13 @@ def split_marked(words: str) -> list[tuple[str, str]]:
     return [(_plain(text), mark) for mark, text in zip(pieces[::2], pieces[1::2], strict=True)]
 
 
-environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
-                          undefined=StrictUndefined, auto_reload=False, trim_blocks=True,
-                          lstrip_blocks=True)
+environment = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=True,
+    undefined=StrictUndefined,
+    auto_reload=False,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 environment.filters |= {"plain": _plain, "split_marked": split_marked}
 environment.globals["version"] = __version__

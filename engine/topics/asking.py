@@ -73,8 +73,9 @@ class QuestionKind:
 # -- numbers that many pages show, under one name ---------------------------------------------
 
 
-def errors(error: float, within: float, unit: str, baseline: float | None, name: str = "error"
-           ) -> Numbers:
+def errors(
+    error: float, within: float, unit: str, baseline: float | None, name: str = "error"
+) -> Numbers:
     """The error, its 95 % value and the error without privacy.
 
     Parameters
@@ -89,8 +90,9 @@ def errors(error: float, within: float, unit: str, baseline: float | None, name:
         What the error is called, as `error_words.distance` has it.
     """
     numbers = {named(name, unit): error, named(WITHIN, unit): within}
-    return numbers if baseline is None else numbers | {
-        named("error without privacy", unit): baseline}
+    return (
+        numbers if baseline is None else numbers | {named("error without privacy", unit): baseline}
+    )
 
 
 def protection(spends: Sequence[Spend], person: Person) -> Numbers:
@@ -99,8 +101,9 @@ def protection(spends: Sequence[Spend], person: Person) -> Numbers:
     return {"proved ε": proved.epsilon, "proved δ": proved.delta, **odds(spends, person)}
 
 
-def odds_of_method(mechanism: Mechanism, source: Source[Any], budget: Budget, group: int = 1
-                   ) -> risk.Odds:
+def odds_of_method(
+    mechanism: Mechanism, source: Source[Any], budget: Budget, group: int = 1
+) -> risk.Odds:
     """What the noise of a method allows at a budget: the odds of every release of this scenario.
 
     They follow from sizes and stated facts, so that pages without a release have them, too.
@@ -124,11 +127,14 @@ def odds(spends: Sequence[Spend], person: Person) -> Numbers:
     about = risk.of_ledger(spends, person.units)
     numbers = {"attacker’s accuracy, at most": about.right}
     if person.units > 1:
-        numbers |= {f"ε of {person.units} together": about.budget.epsilon,
-                    f"δ of {person.units} together": about.budget.delta}
+        numbers |= {
+            f"ε of {person.units} together": about.budget.epsilon,
+            f"δ of {person.units} together": about.budget.delta,
+        }
     if person.sample is not None:
         numbers["attacker’s accuracy in the larger group, at most"] = person.sample.odds(
-            spends, person.units).right
+            spends, person.units
+        ).right
     return numbers
 
 

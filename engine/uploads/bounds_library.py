@@ -43,5 +43,7 @@ def public_bounds() -> dict[str, PublicBounds]:
     """
     listed = json.loads(_FILE.read_text("utf-8"))
     numbers = ("value_low", "value_high", "time_low", "time_high")
-    return {entry["key"]: PublicBounds(**{**entry, **{name: float(entry[name])
-                                                      for name in numbers}}) for entry in listed}
+    return {
+        entry["key"]: PublicBounds(**{**entry, **{name: float(entry[name]) for name in numbers}})
+        for entry in listed
+    }

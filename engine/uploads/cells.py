@@ -20,30 +20,49 @@ from engine.core.types import Array
 from engine.uploads.ids import IdForm, canonical_texts
 from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, Offset, Order, Reading
 
-HOURS_IN = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0, "days": 24.0, "weeks": 168.0,
-            "years": 24 * 365.25}
+HOURS_IN = {
+    "seconds": 1 / 3600,
+    "minutes": 1 / 60,
+    "hours": 1.0,
+    "days": 24.0,
+    "weeks": 168.0,
+    "years": 24 * 365.25,
+}
 """Units of time, in hours."""
 
 MINUS = "\N{MINUS SIGN}"
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 _INFINITE = r"[+-]?inf(?:inity)?"
-_CLOCK = (r"(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])"
-          r"(?::(?P<second>[0-5][0-9](?:\.[0-9]{1,9})?))?(?:\s*(?P<half>[ap])\.?m\.?)?")
-_ELAPSED = (r"(?P<hour>[0-9]{1,4}):(?P<minute>[0-5][0-9])"
-            r"(?::(?P<second>[0-5][0-9](?:\.[0-9]{1,9})?))?")
+_CLOCK = (
+    r"(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])"
+    r"(?::(?P<second>[0-5][0-9](?:\.[0-9]{1,9})?))?(?:\s*(?P<half>[ap])\.?m\.?)?"
+)
+_ELAPSED = (
+    r"(?P<hour>[0-9]{1,4}):(?P<minute>[0-5][0-9])"
+    r"(?::(?P<second>[0-5][0-9](?:\.[0-9]{1,9})?))?"
+)
 _OFFSET = r"(?:\s*(?P<offset>z|utc|gmt|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2}))?"
 _TAIL = rf"(?:(?:t|:|,?\s)\s*{_CLOCK}{_OFFSET})?$"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = (rf"(?P<word>{'|'.join(_MONTHS)})"
-          r"(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\.?")
+_MONTH = (
+    rf"(?P<word>{'|'.join(_MONTHS)})"
+    r"(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\.?"
+)
 _YEAR = r"(?P<year>[0-9]{4})"
 _YEAR_FIRST = rf"^{_YEAR}[-/.](?P<month>[0-9]{{1,2}})[-/.](?P<day>[0-9]{{1,2}}){_TAIL}"
 _FORMS = {  # which dates each order reads; a year of four digits in front is the same in all
     Order.YMD: (_YEAR_FIRST,),
-    Order.DMY: (rf"^(?P<day>[0-9]{{1,2}})[-/.](?P<month>[0-9]{{1,2}})[-/.]{_YEAR}{_TAIL}",
-                _YEAR_FIRST, rf"^(?P<day>[0-9]{{1,2}})[- .]*{_MONTH}[- ,]*{_YEAR}{_TAIL}"),
-    Order.MDY: (rf"^(?P<month>[0-9]{{1,2}})[-/.](?P<day>[0-9]{{1,2}})[-/.]{_YEAR}{_TAIL}",
-                _YEAR_FIRST, rf"^{_MONTH}[- ]*(?P<day>[0-9]{{1,2}})[ ,]+{_YEAR}{_TAIL}")}
+    Order.DMY: (
+        rf"^(?P<day>[0-9]{{1,2}})[-/.](?P<month>[0-9]{{1,2}})[-/.]{_YEAR}{_TAIL}",
+        _YEAR_FIRST,
+        rf"^(?P<day>[0-9]{{1,2}})[- .]*{_MONTH}[- ,]*{_YEAR}{_TAIL}",
+    ),
+    Order.MDY: (
+        rf"^(?P<month>[0-9]{{1,2}})[-/.](?P<day>[0-9]{{1,2}})[-/.]{_YEAR}{_TAIL}",
+        _YEAR_FIRST,
+        rf"^{_MONTH}[- ]*(?P<day>[0-9]{{1,2}})[ ,]+{_YEAR}{_TAIL}",
+    ),
+}
 _UNIX = {Order.UNIX: 3600.0, Order.UNIX_MILLISECONDS: 3.6e6}  # so many are an hour
 _LAST_HOUR = 24.0 * 365.25 * 10_000  # of the year 11970: no date is beyond
 
@@ -84,8 +103,11 @@ def unit_of(column: Column) -> str:
     if column.kind not in (Kind.DATE, Kind.CLOCK, Kind.ELAPSED):
         return ""
     first = column.counted.partition(" ")[0]
-    return "years" if first == "calendar" else first or (
-        "years" if column.kind is Kind.DATE else "hours")
+    return (
+        "years"
+        if first == "calendar"
+        else first or ("years" if column.kind is Kind.DATE else "hours")
+    )
 
 
 def meanings(column: Column) -> tuple[str | float, ...]:
@@ -96,12 +118,12 @@ def meanings(column: Column) -> tuple[str | float, ...]:
 def _joined(texts: Sequence[pa.Array], missing: Sequence[str]) -> tuple[pa.Array, pa.Array]:
     """Return the text of each cell, both cells of a date and its time; and if one is missing."""
     known = pa.array([text.strip().lower() for text in missing], pa.string())
-    absent = [pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(text)), value_set=known)
-              for text in texts]
+    absent = [
+        pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(text)), value_set=known) for text in texts
+    ]
     if len(texts) == 1:
         return texts[0], absent[0]
-    return (pc.binary_join_element_wise(*map(pc.utf8_trim_whitespace, texts), " "),
-            pc.or_(*absent))
+    return (pc.binary_join_element_wise(*map(pc.utf8_trim_whitespace, texts), " "), pc.or_(*absent))
 
 
 def _typed(cells: pa.Array, column: Column, missing: Sequence[str]) -> Cells:
@@ -113,8 +135,9 @@ def _typed(cells: pa.Array, column: Column, missing: Sequence[str]) -> Cells:
             return Cells(np.full(len(stamps), np.nan), ~absent)
         days = stamps.astype("datetime64[D]")
         hours = (stamps - days).astype(np.int64) / 3.6e9
-        moments = _Moments(np.where(absent, np.nan, days.astype(np.int64)),
-                           np.where(absent, np.nan, hours))
+        moments = _Moments(
+            np.where(absent, np.nan, days.astype(np.int64)), np.where(absent, np.nan, hours)
+        )
         return Cells(_counted(moments, column.counted), np.zeros(len(stamps), dtype=bool))
     values = np.array(cells.to_numpy(zero_copy_only=False), dtype=np.float64)
     codes = [float(text) for text in map(str.strip, missing) if re.fullmatch(NUMBER, text.lower())]
@@ -158,8 +181,12 @@ def _plain_numbers(text: pa.Array, missing: Sequence[str]) -> Array | None:
     """
     if any(re.search("[0-9].*[eE]", each) for each in missing):
         return None
-    absent = pc.is_in(text, value_set=pa.array([form for each in missing for form in
-                                                (each, each.strip().lower())], pa.string()))
+    absent = pc.is_in(
+        text,
+        value_set=pa.array(
+            [form for each in missing for form in (each, each.strip().lower())], pa.string()
+        ),
+    )
     try:
         values = _floats(pc.if_else(absent, None, text))
     except pa.ArrowInvalid:
@@ -170,8 +197,9 @@ def _plain_numbers(text: pa.Array, missing: Sequence[str]) -> Array | None:
 def _numbers(text: pa.Array, column: Column, decimal: str) -> Array:
     """Return numbers with the stated mark before decimals and none between thousands."""
     if decimal != ".":
-        text = pc.if_else(pc.match_substring(text, "."), None,
-                          pc.replace_substring(text, decimal, "."))
+        text = pc.if_else(
+            pc.match_substring(text, "."), None, pc.replace_substring(text, decimal, ".")
+        )
     fits = pc.match_substring_regex(text, rf"^(?:{NUMBER}|{_INFINITE})$")
     return _floats(pc.if_else(fits, text, None))
 
@@ -179,8 +207,9 @@ def _numbers(text: pa.Array, column: Column, decimal: str) -> Array:
 def _percentages(text: pa.Array, column: Column, decimal: str) -> Array:
     """Return the numbers before percent signs: 12 % is 12."""
     signed = pc.match_substring_regex(text, r"%$")
-    return _numbers(pc.if_else(signed, pc.replace_substring_regex(text, r"\s*%$", ""), None),
-                    column, decimal)
+    return _numbers(
+        pc.if_else(signed, pc.replace_substring_regex(text, r"\s*%$", ""), None), column, decimal
+    )
 
 
 def _floats(text: pa.Array) -> Array:
@@ -211,7 +240,8 @@ def _dates(text: pa.Array, column: Column, decimal: str) -> Array:
         if not len(still):
             break
         days[still], hours[still] = _stamps(
-            text if len(still) == len(text) else text.take(pa.array(still)), form, column.offset)
+            text if len(still) == len(text) else text.take(pa.array(still)), form, column.offset
+        )
     return _counted(_Moments(days, hours), column.counted)
 
 
@@ -224,8 +254,13 @@ def _elapsed_times(text: pa.Array, column: Column, decimal: str) -> Array:
     return _hours(pc.extract_regex(text, f"^{_ELAPSED}$")) / HOURS_IN[unit_of(column)]
 
 
-_VALUES = {Kind.NUMBER: _numbers, Kind.PERCENTAGE: _percentages, Kind.DATE: _dates,
-           Kind.CLOCK: _clock_times, Kind.ELAPSED: _elapsed_times}
+_VALUES = {
+    Kind.NUMBER: _numbers,
+    Kind.PERCENTAGE: _percentages,
+    Kind.DATE: _dates,
+    Kind.CLOCK: _clock_times,
+    Kind.ELAPSED: _elapsed_times,
+}
 
 
 def _of_unix(numbers: Array, order: Order) -> _Moments:
@@ -247,8 +282,9 @@ def _stamps(text: pa.Array, form: str, offset: Offset) -> _Moments:
     is_real = (month >= 1) & (month <= 12) & (day >= 1) & (date < following) & ~np.isnan(hours)
     fits = _valid(parts) & is_real & (_hours(parts) <= 24)
     moved = np.where((hours < 0) | (hours > 24), np.floor(hours / 24), 0.0)
-    return _Moments(np.where(fits, date + moved, np.nan),
-                    np.where(fits, hours - 24 * moved, np.nan))
+    return _Moments(
+        np.where(fits, date + moved, np.nan), np.where(fits, hours - 24 * moved, np.nan)
+    )
 
 
 def _hours(parts: pa.Array) -> Array:
@@ -257,8 +293,9 @@ def _hours(parts: pa.Array) -> Array:
     if parts.type.get_field_index("half") >= 0:
         half = pc.struct_field(parts, "half")
         is_am, is_pm = (np.asarray(pc.equal(half, letter).fill_null(False)) for letter in "ap")
-        hour = np.where(is_am | is_pm, np.where((hour < 1) | (hour > 12), np.nan,
-                                                hour % 12 + 12 * is_pm), hour)
+        hour = np.where(
+            is_am | is_pm, np.where((hour < 1) | (hour > 12), np.nan, hour % 12 + 12 * is_pm), hour
+        )
     hours = hour + _whole(parts, "minute") / 60 + _whole(parts, "second") / 3600
     return np.where(_valid(parts), hours, np.nan)
 
@@ -267,8 +304,9 @@ def _months(parts: pa.Array) -> Array:
     """Return the number of each month, of which some forms have the name."""
     if parts.type.get_field_index("word") < 0:
         return _whole(parts, "month")
-    return 1.0 + np.asarray(pc.index_in(pc.struct_field(parts, "word"), value_set=pa.array(
-        _MONTHS)).fill_null(0))
+    return 1.0 + np.asarray(
+        pc.index_in(pc.struct_field(parts, "word"), value_set=pa.array(_MONTHS)).fill_null(0)
+    )
 
 
 def _offsets(parts: pa.Array, offset: Offset) -> Array:

@@ -44,15 +44,24 @@ class Observations:
     def only(self, members: NDArray[np.bool_]) -> Self:
         """Keep these people (n,); sites without any go."""
         sites, server = np.unique(self.server[members], return_inverse=True)
-        arrays: dict[str, Any] = {field.name: values[members] for field in fields(self)
-                                  if isinstance(values := getattr(self, field.name), np.ndarray)
-                                  and len(values) == len(members)}
+        arrays: dict[str, Any] = {
+            field.name: values[members]
+            for field in fields(self)
+            if isinstance(values := getattr(self, field.name), np.ndarray)
+            and len(values) == len(members)
+        }
         kept = np.flatnonzero(members).tolist()
-        return replace(self, **arrays | {
-            "server": server.astype(np.int64),
-            "ids": tuple(self.ids[k] for k in kept) if self.ids else (),
-            "server_names": tuple(self.server_names[k] for k in sites)
-            if self.server_names else ()})
+        return replace(
+            self,
+            **arrays
+            | {
+                "server": server.astype(np.int64),
+                "ids": tuple(self.ids[k] for k in kept) if self.ids else (),
+                "server_names": tuple(self.server_names[k] for k in sites)
+                if self.server_names
+                else (),
+            },
+        )
 
 
 def order_by_person(server: Integers, ids: Sequence[str]) -> Integers:

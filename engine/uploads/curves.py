@@ -81,21 +81,30 @@ class CurveTable(Observations):
         InputError
             If nobody is in it.
         """
-        members = (np.zeros(self.n_curves, dtype=bool) if self.group is None
-                   or name not in self.group_names else
-                   self.group == self.group_names.index(name))
+        members = (
+            np.zeros(self.n_curves, dtype=bool)
+            if self.group is None or name not in self.group_names
+            else self.group == self.group_names.index(name)
+        )
         if not members.any():
-            raise InputError(f"Nobody is in the group {brief(name)}.", field="groups",
-                             hint="Groups are called as the words of their column say.")
+            raise InputError(
+                f"Nobody is in the group {brief(name)}.",
+                field="groups",
+                hint="Groups are called as the words of their column say.",
+            )
         return self.only(members)
 
     def only(self, members: NDArray[np.bool_]) -> CurveTable:
         """Keep these curves (n,) with their observations; sites without any go."""
         observed, kept = np.repeat(members, self.counts), super().only(members)
-        n_people = len({*zip(kept.server.tolist(), kept.ids, strict=True)}) if kept.ids else (
-            int(members.sum()))
-        return replace(kept, times=self.times[observed], values=self.values[observed],
-                       n_people=n_people)
+        n_people = (
+            len({*zip(kept.server.tolist(), kept.ids, strict=True)})
+            if kept.ids
+            else (int(members.sum()))
+        )
+        return replace(
+            kept, times=self.times[observed], values=self.values[observed], n_people=n_people
+        )
 
 
 class _AtOneTime(NamedTuple):
@@ -119,8 +128,7 @@ def _at_one_time(curve: Integers, times: Array, values: Array) -> _AtOneTime:
     return _AtOneTime(copies, repeated - copies)
 
 
-def in_time_order(curve: Integers, times: Array, values: Array
-                  ) -> tuple[Integers, Array, Array]:
+def in_time_order(curve: Integers, times: Array, values: Array) -> tuple[Integers, Array, Array]:
     """Observations by curve and by time within each.
 
     Curves go 16 bits at a time: numpy sorts such numbers by radix, several times faster.
@@ -137,26 +145,39 @@ def _check_single(counts: Integers) -> None:
     several = int((counts > 1).sum())
     if several:
         raise InputError(
-            f"{several:,} of {len(counts):,} people have several observations.", field="id",
+            f"{several:,} of {len(counts):,} people have several observations.",
+            field="id",
             hint="Here every person gives one. Keep one observation of each, by a rule that does "
             "not look at the values, such as the first visit; or show whole curves on Explore; or "
-            "take every row for another person, and state beside the odds how many one person has.")
+            "take every row for another person, and state beside the odds how many one person has.",
+        )
 
 
 # -- what the holder is told of it ----------------------------------------------------------------
 
 
-def notes_on_curves(curves: CurveTable, notes: tuple[str, ...], n_missing: int, is_single: bool
-                    ) -> CurveTable:
+def notes_on_curves(
+    curves: CurveTable, notes: tuple[str, ...], n_missing: int, is_single: bool
+) -> CurveTable:
     """Return curves with what their holder should know of them; counts of private data."""
-    verb, effect = (("missing", "their people count, with the middle of the stated bounds")
-                    if is_single else
-                    ("left out", "how many a curve has left stays private"))
-    gaps = [f"{counted(n_missing, 'observation')} {verb}, because a time or a value is missing; "
-            f"{effect}"] * bool(n_missing)
+    verb, effect = (
+        ("missing", "their people count, with the middle of the stated bounds")
+        if is_single
+        else ("left out", "how many a curve has left stays private")
+    )
+    gaps = [
+        f"{counted(n_missing, 'observation')} {verb}, because a time or a value is missing; "
+        f"{effect}"
+    ] * bool(n_missing)
     curve = np.repeat(np.arange(curves.n_curves), curves.counts)
-    return replace(curves, notes=(*notes, *gaps, *_doubtful(
-        curves, _at_one_time(curve, curves.times, curves.values), is_single)))
+    return replace(
+        curves,
+        notes=(
+            *notes,
+            *gaps,
+            *_doubtful(curves, _at_one_time(curve, curves.times, curves.values), is_single),
+        ),
+    )
 
 
 def _doubtful(curves: CurveTable, repeated: _AtOneTime, is_single: bool) -> list[str]:
@@ -166,27 +187,32 @@ def _doubtful(curves: CurveTable, repeated: _AtOneTime, is_single: bool) -> list
     one_time = "all observations at the same time: only that point can be estimated"
     has_one_time = curves.times.min() == curves.times.max()
     is_constant = curves.values.min() == curves.values.max()
-    applies = {
-        "only one observation": len(curves.values) == 1, one_time: has_one_time,
-        "all observations are equal": is_constant,
-    } if is_single else {
-        f"{counted(curves.n_curves - len(used), 'curve')} without an observation, still counted as "
-        "people": len(used) < curves.n_curves,
-        "exact copies of an observation, with the same person, time and value: "
-        f"{repeated.copies:,}; all are used, and count more within their curve. Leave copied rows "
-        "out of the file":
-        repeated.copies,
-        f"{counted(repeated.others, 'observation')} at the same time as another of the same curve, "
-        "with another value: all are used": repeated.others,
-        f"{counted(without, 'curve')} without a value of a covariate: still counted, left out of "
-        "coefficients": without,
-        "only one curve: nothing can be averaged": curves.n_curves == 1,
-        "one observation per curve: the average can be estimated, spread within a curve cannot":
-            used.max() == 1,
-        one_time: has_one_time,
-        "all observations are equal: the curves show no variation": is_constant,
-        "some curves have over ten times as many observations as the median curve; each curve "
-        "counts the same": used.max() > _RAGGED * np.median(used)}
+    applies = (
+        {
+            "only one observation": len(curves.values) == 1,
+            one_time: has_one_time,
+            "all observations are equal": is_constant,
+        }
+        if is_single
+        else {
+            f"{counted(curves.n_curves - len(used), 'curve')} without an observation, still counted as "
+            "people": len(used) < curves.n_curves,
+            "exact copies of an observation, with the same person, time and value: "
+            f"{repeated.copies:,}; all are used, and count more within their curve. Leave copied rows "
+            "out of the file": repeated.copies,
+            f"{counted(repeated.others, 'observation')} at the same time as another of the same curve, "
+            "with another value: all are used": repeated.others,
+            f"{counted(without, 'curve')} without a value of a covariate: still counted, left out of "
+            "coefficients": without,
+            "only one curve: nothing can be averaged": curves.n_curves == 1,
+            "one observation per curve: the average can be estimated, "
+            "spread within a curve cannot": used.max() == 1,
+            one_time: has_one_time,
+            "all observations are equal: the curves show no variation": is_constant,
+            "some curves have over ten times as many observations as the median curve; each curve "
+            "counts the same": used.max() > _RAGGED * np.median(used),
+        }
+    )
     return [note for note, holds in applies.items() if holds]
 
 
@@ -232,9 +258,17 @@ class Upload(UploadedData[CurveData]):
 
     key = "upload"
     label = "Your curves"
-    tasks = frozenset(task.key for task in (
-        MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY, COVARIANCE,
-        PERCENTILE_CURVES))
+    tasks = frozenset(
+        task.key
+        for task in (
+            MEAN_FUNCTION,
+            VARYING_COEFFICIENTS,
+            WAVELET_REGRESSION,
+            FUNCTIONAL_SUMMARY,
+            COVARIANCE,
+            PERCENTILE_CURVES,
+        )
+    )
 
     read_as = "curves"
 
@@ -247,8 +281,14 @@ class Upload(UploadedData[CurveData]):
         if self.is_single:
             _check_single(self.curves.counts)
         if self.declared.group is None:  # a group is checked with the whole file that it is of
-            check_fit(self.curves.times, self.curves.values, self.curves.counts,
-                      self.curves.time_unit, self.declared, self.is_single)
+            check_fit(
+                self.curves.times,
+                self.curves.values,
+                self.curves.counts,
+                self.curves.time_unit,
+                self.declared,
+                self.is_single,
+            )
             check_covariates(self.covariates, self.declared)
         check_spellings(self.curves.group_names, self.groups, "groups")
 
@@ -268,8 +308,10 @@ class Upload(UploadedData[CurveData]):
         """The stated group of everybody in the file; see `Source.groups_drawn`."""
         if not self.groups or self.curves.group is None:
             return super().groups_drawn(rng)
-        indices = [self.groups.index(name) if name in self.groups else -1
-                   for name in self.curves.group_names]
+        indices = [
+            self.groups.index(name) if name in self.groups else -1
+            for name in self.curves.group_names
+        ]
         return np.array(indices, dtype=np.int64)[self.curves.group]
 
     def people_of(self, name: str, of: str) -> Upload:
@@ -281,8 +323,12 @@ class Upload(UploadedData[CurveData]):
             If nobody is in it.
         """
         others = tuple(each for each in self.groups if each != name)
-        return replace(self, curves=self.curves.of_group(name), groups=(), declared=replace(
-            self.declared, group=PublicGroup(of, name, others)))
+        return replace(
+            self,
+            curves=self.curves.of_group(name),
+            groups=(),
+            declared=replace(self.declared, group=PublicGroup(of, name, others)),
+        )
 
     @property
     def is_single(self) -> bool:
@@ -300,8 +346,12 @@ class Upload(UploadedData[CurveData]):
         times, counts = self.declared.to_unit_time(self.curves.times), self.curves.counts
         of_bounds = () if self.is_single else doubts_of_bounds(self.curves.values, self.declared)
         of_curves = (times, self.curves.values, counts, self.declared)
-        return (*doubts(times, counts, self.declared), *of_bounds,
-                *doubts_of_period(*of_curves), *doubts_of_people(*of_curves))
+        return (
+            *doubts(times, counts, self.declared),
+            *of_bounds,
+            *doubts_of_period(*of_curves),
+            *doubts_of_people(*of_curves),
+        )
 
     def remarks(self) -> list[str]:
         """Repeated curves, and what was moved to a bound; for their holder alone."""
@@ -311,34 +361,48 @@ class Upload(UploadedData[CurveData]):
         applies = {
             f"Exact repetitions of earlier curves: {self.n_repeated:,}. If somebody is in the file "
             "twice, give both curves one id: the guarantee is for one id.": self.n_repeated,
-            f"{counted(values, 'observation')} outside {value_range}: moved to the nearest bound.":
-                values,
-            f"{counted(times, 'observation')} outside {time_range}: moved to the nearest bound.":
-                times,
+            f"{counted(values, 'observation')} outside {value_range}: moved to the nearest bound.": values,
+            f"{counted(times, 'observation')} outside {time_range}: moved to the nearest bound.": times,
             f"{counted(self.n_in_no_group, 'curve')} in none of the groups that you stated: left "
             "out where each group is published on its own.": self.n_in_no_group,
             f"{counted(covariates, 'number')} of columns that may explain the curves lay outside "
-            "what you stated: moved to the nearest bound.": covariates}
-        return [*(remark for remark, count in applies.items() if count), *remarks_on_codes(
-            self.curves.values, stated.value_low, stated.value_high, uncapital(stated.value_name)),
-            *remarks_on_covariates(self.covariates, stated)]
+            "what you stated: moved to the nearest bound.": covariates,
+        }
+        return [
+            *(remark for remark, count in applies.items() if count),
+            *remarks_on_codes(
+                self.curves.values,
+                stated.value_low,
+                stated.value_high,
+                uncapital(stated.value_name),
+            ),
+            *remarks_on_covariates(self.covariates, stated),
+        ]
 
     @property
     def n_clipped(self) -> ClippedInCurves:
         """How many numbers are moved to a bound; single observations may lie beyond theirs."""
         facts, curves = self.declared, self.curves
         values = 0 if self.is_single else _outside(curves.values, facts.value_low, facts.value_high)
-        return ClippedInCurves(_outside(curves.times, facts.time_low, facts.time_high), values,
-                       sum(_outside(column, covariate.low, covariate.high) for column, covariate
-                           in zip(self.covariates.T, facts.covariates, strict=True)))
+        return ClippedInCurves(
+            _outside(curves.times, facts.time_low, facts.time_high),
+            values,
+            sum(
+                _outside(column, covariate.low, covariate.high)
+                for column, covariate in zip(self.covariates.T, facts.covariates, strict=True)
+            ),
+        )
 
     @cached_property
     def n_repeated(self) -> int:
         """Curves that repeat an earlier one, observation for observation; of three or more."""
         numbers = np.column_stack([self.curves.times, self.curves.values])
         ends = np.cumsum(self.curves.counts)
-        curves = [numbers[end - n:end].tobytes() for end, n in
-                  zip(ends, self.curves.counts, strict=True) if n >= _TELLING_OBSERVATIONS]
+        curves = [
+            numbers[end - n : end].tobytes()
+            for end, n in zip(ends, self.curves.counts, strict=True)
+            if n >= _TELLING_OBSERVATIONS
+        ]
         return len(curves) - len(set(curves))
 
     @property
@@ -374,9 +438,13 @@ class Upload(UploadedData[CurveData]):
     def traces(self) -> Traces:
         """Ids and shapes of curves; see `Source.traces`."""
         _, values, ends = self._sorted
-        return traces_of(self.curves, lambda: iter(self.contents()),
-                         tuple(pieces(*shapes(values, ends))), bits_of_shapes(values, ends),
-                         reading=self.reading)
+        return traces_of(
+            self.curves,
+            lambda: iter(self.contents()),
+            tuple(pieces(*shapes(values, ends))),
+            bits_of_shapes(values, ends),
+            reading=self.reading,
+        )
 
     @property
     def _sorted(self) -> tuple[Array, Array, Integers]:
@@ -406,9 +474,13 @@ class Upload(UploadedData[CurveData]):
             cells[:, 0, curves.counts > 0] = times, curves.values
             return CurveData(cells[0], cells[1], np.ones_like(curves.counts), curves.server, facts)
         return CurveData(
-            times=times[np.newaxis], values=curves.values[np.newaxis],
-            counts=curves.counts, server=curves.server, facts=facts,
-            covariates=self.covariates[np.newaxis] if facts.covariates else None)
+            times=times[np.newaxis],
+            values=curves.values[np.newaxis],
+            counts=curves.counts,
+            server=curves.server,
+            facts=facts,
+            covariates=self.covariates[np.newaxis] if facts.covariates else None,
+        )
 
 
 def _outside(numbers: Array, low: float, high: float) -> int:

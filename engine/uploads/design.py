@@ -33,17 +33,38 @@ class StatedLaw(Enumeration):
     suits_one: bool
     design: Callable[[StatedDesign, PublicFacts], Design]
 
-    COMMON = ("common", "Everybody at the same times", True,
-              lambda stated, facts: Design.common(_common(stated.times, facts)))
-    VISITS = ("visits", "At a fixed interval, from a start that differs", False,
-              lambda stated, facts: Design.visits(_visits(stated.gap, facts)))
-    WINDOWS = ("windows", "A short stretch of the range for each person", False,
-               lambda stated, facts: Design(law=TimeLaw.WINDOWS,
-                                            window=_share(stated.window, "window", facts)))
-    EVEN = ("even", "Each on its own, spread evenly over the range", True,
-            lambda stated, facts: Design())
-    DENSITY = ("density", "Each on its own, more often at some times", True,
-               lambda stated, facts: _density(stated.heights))
+    COMMON = (
+        "common",
+        "Everybody at the same times",
+        True,
+        lambda stated, facts: Design.common(_common(stated.times, facts)),
+    )
+    VISITS = (
+        "visits",
+        "At a fixed interval, from a start that differs",
+        False,
+        lambda stated, facts: Design.visits(_visits(stated.gap, facts)),
+    )
+    WINDOWS = (
+        "windows",
+        "A short stretch of the range for each person",
+        False,
+        lambda stated, facts: Design(
+            law=TimeLaw.WINDOWS, window=_share(stated.window, "window", facts)
+        ),
+    )
+    EVEN = (
+        "even",
+        "Each on its own, spread evenly over the range",
+        True,
+        lambda stated, facts: Design(),
+    )
+    DENSITY = (
+        "density",
+        "Each on its own, more often at some times",
+        True,
+        lambda stated, facts: _density(stated.heights),
+    )
     UNKNOWN = ("unknown", "Not known", True, lambda stated, facts: Design(law=TimeLaw.UNKNOWN))
 
 
@@ -81,17 +102,26 @@ class StatedDesign:
         """
         design, length = facts.design, facts.time_high - facts.time_low
         if design.law is TimeLaw.INDEPENDENT:
-            return cls(law=StatedLaw.DENSITY if design.density else StatedLaw.EVEN,
-                       heights=design.density)
+            return cls(
+                law=StatedLaw.DENSITY if design.density else StatedLaw.EVEN, heights=design.density
+            )
         times = facts.from_unit_time(np.array(design.times)).tolist()
-        return cls(law=StatedLaw(design.law), times=tuple(map(_rounded, times)),
-                   gap=_rounded(design.gap * length) if design.gap else None,
-                   window=_rounded(design.window * length) if design.window else None)
+        return cls(
+            law=StatedLaw(design.law),
+            times=tuple(map(_rounded, times)),
+            gap=_rounded(design.gap * length) if design.gap else None,
+            window=_rounded(design.window * length) if design.window else None,
+        )
 
     def to_plain(self) -> dict[str, Any]:
         """The fields that say something, as they stand in a request file."""
-        fields = {"law": self.law, "times": list(self.times), "gap": self.gap,
-                  "window": self.window, "heights": list(self.heights)}
+        fields = {
+            "law": self.law,
+            "times": list(self.times),
+            "gap": self.gap,
+            "window": self.window,
+            "heights": list(self.heights),
+        }
         return {name: value for name, value in fields.items() if value}
 
     def on_unit_time(self, facts: PublicFacts, single: bool = False) -> Design:
@@ -109,10 +139,13 @@ class StatedDesign:
         """
         laws = laws_for(single)
         if self.law not in laws:
-            raise InputError("State how the observation times come about.", field="design",
-                             hint=f"One of {', '.join(laws)}. From how the study was planned, "
-                             "never from the file. “Unknown” is always possible, at some cost in "
-                             "accuracy.")
+            raise InputError(
+                "State how the observation times come about.",
+                field="design",
+                hint=f"One of {', '.join(laws)}. From how the study was planned, "
+                "never from the file. “Unknown” is always possible, at some cost in "
+                "accuracy.",
+            )
         return StatedLaw(self.law).design(self, facts)
 
 
@@ -126,53 +159,75 @@ def _rounded(number: float) -> float:
 
 def _common(times: Sequence[float], facts: PublicFacts) -> list[float]:
     if not times:
-        raise InputError("State the times at which everybody is observed.", field="times",
-                         hint=f"{_in_unit(facts)}, such as 2, 6, 10, 14; or confirm those in the "
-                         "header of a table with one row per curve.")
+        raise InputError(
+            "State the times at which everybody is observed.",
+            field="times",
+            hint=f"{_in_unit(facts)}, such as 2, 6, 10, 14; or confirm those in the "
+            "header of a table with one row per curve.",
+        )
     if len(times) > MAX_TIMES:
-        raise InputError(f"At most {MAX_TIMES:,} common times can be stated; got {len(times):,}.",
-                         field="times")
+        raise InputError(
+            f"At most {MAX_TIMES:,} common times can be stated; got {len(times):,}.", field="times"
+        )
     numbers = _numbers(times, "times")
     outside = int(((numbers < facts.time_low) | (numbers > facts.time_high)).sum())
     if outside:
-        raise InputError(f"{outside:,} of {len(numbers):,} stated times lie outside the range from "
-                         f"{facts.time_low:g} to {facts.time_high:g}.", field="times",
-                         hint="State a wider range of times, or leave those out.")
+        raise InputError(
+            f"{outside:,} of {len(numbers):,} stated times lie outside the range from "
+            f"{facts.time_low:g} to {facts.time_high:g}.",
+            field="times",
+            hint="State a wider range of times, or leave those out.",
+        )
     common = np.unique(facts.to_unit_time(numbers))
     if facts.observations_per_curve > len(common):
-        raise InputError(f"At {len(common)} common times a curve has at most as many observations; "
-                         f"got {facts.observations_per_curve}.", field="observations_per_curve",
-                         hint="State fewer observations, or all of the common times.")
+        raise InputError(
+            f"At {len(common)} common times a curve has at most as many observations; "
+            f"got {facts.observations_per_curve}.",
+            field="observations_per_curve",
+            hint="State fewer observations, or all of the common times.",
+        )
     return list(common.tolist())
 
 
 def _visits(gap: float | None, facts: PublicFacts) -> float:
     share, visits = _share(gap, "gap", facts), facts.observations_per_curve
     if visits_span(visits, share) > 1:
-        raise InputError(f"{visits} observations {gap:g} apart do not fit between "
-                         f"{facts.time_low:g} and {facts.time_high:g}.", field="gap",
-                         hint="State a shorter interval, fewer observations or a wider range.")
+        raise InputError(
+            f"{visits} observations {gap:g} apart do not fit between "
+            f"{facts.time_low:g} and {facts.time_high:g}.",
+            field="gap",
+            hint="State a shorter interval, fewer observations or a wider range.",
+        )
     return share
 
 
 def _share(length: float | None, name: str, facts: PublicFacts) -> float:
     """A length in the unit of the file as a share of the range of times."""
-    distance = {"gap": "the interval between observations",
-                "window": "how long the stretch of one person is"}[name]
+    distance = {
+        "gap": "the interval between observations",
+        "window": "how long the stretch of one person is",
+    }[name]
     if length is None:
-        raise InputError(f"State {distance}.", field=name,
-                         hint=f"{_in_unit(facts)}, from how the study was planned.")
+        raise InputError(
+            f"State {distance}.",
+            field=name,
+            hint=f"{_in_unit(facts)}, from how the study was planned.",
+        )
     whole = facts.time_high - facts.time_low
     if not 0 < length <= whole:
-        raise InputError(f"State {distance}: above 0 and at most {whole:g}, the length of the "
-                         "range.", field=name)
+        raise InputError(
+            f"State {distance}: above 0 and at most {whole:g}, the length of the range.", field=name
+        )
     return float(length) / whole
 
 
 def _density(heights: Sequence[float]) -> Design:
     if not heights:
-        raise InputError("State how often times occur.", field="heights",
-                         hint="Relative heights at equally spaced times, such as 1, 2, 1.")
+        raise InputError(
+            "State how often times occur.",
+            field="heights",
+            hint="Relative heights at equally spaced times, such as 1, 2, 1.",
+        )
     design = Design(density=tuple(_numbers(heights, "heights").tolist()))
     stated_density(design)
     return design
@@ -180,8 +235,9 @@ def _density(heights: Sequence[float]) -> Design:
 
 def _numbers(values: Sequence[float], field: str) -> Array:
     if not all(map(math.isfinite, values)):
-        raise InputError(f"“{field}” must be finite numbers.", field=field,
-                         hint="For example 2, 6, 10, 14.")
+        raise InputError(
+            f"“{field}” must be finite numbers.", field=field, hint="For example 2, 6, 10, 14."
+        )
     return np.array(values, dtype=float)
 
 
@@ -211,8 +267,11 @@ def numbers_in(text: str, field: str) -> tuple[float, ...]:
         numbers, steps = [math.nan], None
     is_sequence = steps is None or (numbers[0] <= numbers[1] and numbers[2] > 0)
     if not all(map(math.isfinite, numbers)) or not is_sequence:
-        raise InputError("These are no numbers with commas between them.", field=field,
-                         hint="For example 2, 6, 10, or 0 to 24 by 0.5.")
+        raise InputError(
+            "These are no numbers with commas between them.",
+            field=field,
+            hint="For example 2, 6, 10, or 0 to 24 by 0.5.",
+        )
     if steps:
         first, last, step = numbers
         many = (last - first) / step

@@ -35,11 +35,13 @@ _OFTEN = 5  # observations at each time, on average: too many for times of each 
 _FAR_OFF = "the curve can be far off"
 _PLAN = "The plan of the study says what to state"
 _BEYOND_BAND = "the curve can be farther off than its band says"
-_STATED = {(TimeLaw.INDEPENDENT, False): "stated as even",
-           (TimeLaw.INDEPENDENT, True): "stated as spread by a density",
-           (TimeLaw.VISITS, False): "stated as visits at a fixed interval",
-           (TimeLaw.WINDOWS, False): "stated as a short stretch for each person",
-           (TimeLaw.UNKNOWN, False): "stated as unknown"}  # by law, and whether it has a density
+_STATED = {
+    (TimeLaw.INDEPENDENT, False): "stated as even",
+    (TimeLaw.INDEPENDENT, True): "stated as spread by a density",
+    (TimeLaw.VISITS, False): "stated as visits at a fixed interval",
+    (TimeLaw.WINDOWS, False): "stated as a short stretch for each person",
+    (TimeLaw.UNKNOWN, False): "stated as unknown",
+}  # by law, and whether it has a density
 _SURE_OF_END = 20.0  # observations that even spread would put where there are none
 
 
@@ -69,8 +71,10 @@ def _of_times(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> It
     design, distinct = facts.design, len(np.unique(times))
     is_few = design.law is not TimeLaw.COMMON and distinct < min(_FEW_TIMES, len(times) / _OFTEN)
     if is_few:
-        yield (f"{_STATED[design.law, bool(design.density)]}, but few different times occur: "
-               f"{_FAR_OFF}. {_PLAN}")
+        yield (
+            f"{_STATED[design.law, bool(design.density)]}, but few different times occur: "
+            f"{_FAR_OFF}. {_PLAN}"
+        )
     yield from _ends(times, facts)
     if not is_few and (check := _CHECKS.get(design.law)) is not None:
         yield from check(times, counts, design)
@@ -82,12 +86,16 @@ def _of_counts(counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
         return
     few, many = float((2 * counts < stated).mean()), float((counts > 2 * stated).mean())
     if few > _FEW:
-        yield (f"{_percent(few)} of the curves have fewer than half of the {stated} observations "
-               "stated: the result will be less accurate than planned, and its confidence band may "
-               "be too narrow")
+        yield (
+            f"{_percent(few)} of the curves have fewer than half of the {stated} observations "
+            "stated: the result will be less accurate than planned, and its confidence band may "
+            "be too narrow"
+        )
     if many > _FEW:
-        yield (f"{_percent(many)} of the curves have more than twice the {stated} observations "
-               "stated: the result will be less accurate than it could be")
+        yield (
+            f"{_percent(many)} of the curves have more than twice the {stated} observations "
+            "stated: the result will be less accurate than it could be"
+        )
 
 
 def _ends(times: Array, facts: PublicFacts) -> Iterator[str]:
@@ -97,12 +105,16 @@ def _ends(times: Array, facts: PublicFacts) -> Iterator[str]:
         return
     # shares of the observations that the design puts there, (N,); of an unknown one of even times
     even = _through_distribution(times, design) if design.law is TimeLaw.INDEPENDENT else times
-    for where, empty, missing in (("beginning", times.min(), even.min()),
-                                  ("end", 1 - times.max(), 1 - even.max())):
+    for where, empty, missing in (
+        ("beginning", times.min(), even.min()),
+        ("end", 1 - times.max(), 1 - even.max()),
+    ):
         if empty > UNCOVERED_END and len(times) * missing > _SURE_OF_END:
-            yield (f"nobody was observed near the {where} of the stated range of "
-                   f"{uncapital(facts.time_name) or 'times'}: curve and band mean nothing there, "
-                   f"and can be wrong elsewhere. {_PLAN}")
+            yield (
+                f"nobody was observed near the {where} of the stated range of "
+                f"{uncapital(facts.time_name) or 'times'}: curve and band mean nothing there, "
+                f"and can be wrong elsewhere. {_PLAN}"
+            )
 
 
 def _common(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
@@ -112,9 +124,11 @@ def _common(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator
     spacing = float(np.median(np.diff(stated))) if len(stated) > 1 else _EMPTY
     far = float((np.abs(times - stated[index]) > _NEAR * spacing).mean())
     if far > _FEW:
-        yield (f"{_percent(far)} of the observations are more than {_percent(_NEAR)} of the "
-               "distance between common times away from the nearest one, to which they are moved: "
-               f"{_BEYOND_BAND}")
+        yield (
+            f"{_percent(far)} of the observations are more than {_percent(_NEAR)} of the "
+            "distance between common times away from the nearest one, to which they are moved: "
+            f"{_BEYOND_BAND}"
+        )
     unused = float((np.bincount(index, minlength=len(stated)) == 0).mean())
     if unused:
         yield f"{_percent(unused)} of the stated common times have no observation: {_BEYOND_BAND}"
@@ -124,8 +138,10 @@ def _visits(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator
     gaps = _gaps(times, counts)
     other = float((np.abs(gaps - design.gap) > design.gap / 2).mean()) if len(gaps) else 0.0
     if other > _FEW:
-        yield (f"{_percent(other)} of the intervals between consecutive observations differ by "
-               f"more than half from the one stated: {_FAR_OFF}")
+        yield (
+            f"{_percent(other)} of the intervals between consecutive observations differ by "
+            f"more than half from the one stated: {_FAR_OFF}"
+        )
 
 
 def _windows(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
@@ -134,12 +150,18 @@ def _windows(times: Array, counts: NDArray[np.int64], design: Design) -> Iterato
         return
     wide = float((spans > design.window * (1 + 1e-9)).mean())
     if wide > _FEW:
-        yield (f"{_percent(wide)} of the curves with several observations spread over more than "
-               f"the stated length: {_FAR_OFF}")
-    elif len(spans) >= _FEWEST_CURVES and (spans / (design.window * _expected_span(several))
-                                           ).mean() < _TOGETHER:
-        yield ("the observations of a curve lie much closer together than the stated length: "
-               f"{_BEYOND_BAND}")
+        yield (
+            f"{_percent(wide)} of the curves with several observations spread over more than "
+            f"the stated length: {_FAR_OFF}"
+        )
+    elif (
+        len(spans) >= _FEWEST_CURVES
+        and (spans / (design.window * _expected_span(several))).mean() < _TOGETHER
+    ):
+        yield (
+            "the observations of a curve lie much closer together than the stated length: "
+            f"{_BEYOND_BAND}"
+        )
 
 
 def _independent(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
@@ -153,8 +175,12 @@ def _independent(times: Array, counts: NDArray[np.int64], design: Design) -> Ite
     yield from _within(even, counts)
 
 
-_CHECKS = {TimeLaw.COMMON: _common, TimeLaw.VISITS: _visits, TimeLaw.WINDOWS: _windows,
-           TimeLaw.INDEPENDENT: _independent}  # of a design that is not known nothing is expected
+_CHECKS = {
+    TimeLaw.COMMON: _common,
+    TimeLaw.VISITS: _visits,
+    TimeLaw.WINDOWS: _windows,
+    TimeLaw.INDEPENDENT: _independent,
+}  # of a design that is not known nothing is expected
 
 
 def _uneven(even: Array, design: Design) -> Iterator[str]:
@@ -162,8 +188,10 @@ def _uneven(even: Array, design: Design) -> Iterator[str]:
     ordered, n = np.sort(even), len(even)
     empty = float(np.diff(ordered).max(initial=0.0))  # `_ends` looks before and after
     if empty > _EMPTY and (n + 1) * (1 - empty) ** n < _UNLIKELY:
-        yield (f"a stretch that should hold {_percent(empty)} of the observations under {stated} "
-               "has none: curve and band mean nothing there")
+        yield (
+            f"a stretch that should hold {_percent(empty)} of the observations under {stated} "
+            "has none: curve and band mean nothing there"
+        )
         return
     off = float(np.abs(ordered - (np.arange(n) + 0.5) / n).max())
     if off > _FEW and 2 * np.exp(-2 * n * off**2) < _UNLIKELY:
@@ -176,8 +204,10 @@ def _within(even: Array, counts: NDArray[np.int64]) -> Iterator[str]:
     if len(spans) < _FEWEST_CURVES:
         return
     if (spans / _expected_span(several)).mean() < _TOGETHER:
-        yield ("the observations of a curve lie close together, as in a short stretch of the range "
-               f"or in visits: {_BEYOND_BAND}")
+        yield (
+            "the observations of a curve lie close together, as in a short stretch of the range "
+            f"or in visits: {_BEYOND_BAND}"
+        )
         return
     variation, expected = _variation_of_gaps(even, counts)
     regular = len(variation) >= _FEWEST_CURVES and variation.mean() < _REGULAR * expected.mean()
@@ -224,7 +254,7 @@ def _variation_of_gaps(times: Array, counts: NDArray[np.int64]) -> tuple[Array, 
     counts = counts[:_MAX_CURVES]
     for end, count in zip(np.cumsum(counts), counts, strict=True):
         if count >= 4:
-            gaps = np.diff(times[end - count:end])
+            gaps = np.diff(times[end - count : end])
             if gaps.mean() > 0:
                 variation.append(gaps.std() / gaps.mean())
                 k = count - 1
@@ -243,13 +273,15 @@ def _same_gaps(times: Array, counts: NDArray[np.int64]) -> bool:
     for m in range(2, _FEW_OBSERVATIONS + 1):
         gaps = _gaps(times, counts)[of_gap == m]
         if len(gaps) >= _FEWEST_CURVES * (m - 1) and (
-                gaps.std() < _REGULAR * np.sqrt(m / (m + 2)) * gaps.mean()):
+            gaps.std() < _REGULAR * np.sqrt(m / (m + 2)) * gaps.mean()
+        ):
             return True
     return False
 
 
-def doubts_of_people(times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
-                     ) -> tuple[str, ...]:
+def doubts_of_people(
+    times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
+) -> tuple[str, ...]:
     """A sentence where people are stated to be symmetric about their mean and do not look it.
 
     How far each curve lies from the mean curve, on average over its observations, is judged by the
@@ -277,20 +309,24 @@ def doubts_of_people(times: Array, values: Array, counts: NDArray[np.int64], fac
     below = float((level < level.mean()).mean())
     if abs(below - 0.5) <= max(_FEW, _SURE / np.sqrt(n)):
         return ()
-    return (f"{_percent(max(below, 1 - below))} of the curves lie on the same side of the mean "
-            "curve: people are not spread evenly about it",)
+    return (
+        f"{_percent(max(below, 1 - below))} of the curves lie on the same side of the mean "
+        "curve: people are not spread evenly about it",
+    )
 
 
-def _in_parts(times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
-              ) -> tuple[NDArray[np.int64], Array, NDArray[np.int64]]:
+def _in_parts(
+    times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
+) -> tuple[NDArray[np.int64], Array, NDArray[np.int64]]:
     """Of each known observation: its curve, its value in the bounds, its part of the range."""
     known, curve = np.isfinite(values), np.repeat(np.arange(len(counts)), counts)
     inside = np.clip(values[known], facts.value_low, facts.value_high)
     return curve[known], inside, np.clip((times[known] * _PARTS).astype(int), 0, _PARTS - 1)
 
 
-def doubts_of_period(times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
-                     ) -> tuple[str, ...]:
+def doubts_of_period(
+    times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
+) -> tuple[str, ...]:
     """A sentence where curves are stated to end where they began and their mean does not.
 
     From the last part of the range to the first it would have to jump, farther than it moves
@@ -313,13 +349,15 @@ def doubts_of_period(times: Array, values: Array, counts: NDArray[np.int64], fac
         return ()
     observed = np.maximum(np.bincount(part, minlength=_PARTS), 1)
     mean = np.bincount(part, inside, _PARTS) / observed
-    variance = np.bincount(part, (inside - mean[part])**2, _PARTS) / observed
+    variance = np.bincount(part, (inside - mean[part]) ** 2, _PARTS) / observed
     chance = np.sqrt(sum(variance[end] / people[end] for end in (0, -1)))
     steps = np.abs(np.diff(mean[people > 0])).max(initial=0.0)
     if abs(mean[-1] - mean[0]) <= _FARTHER * steps + _ERRORS * chance:
         return ()
-    return ("the curve ends at another value than it began with: stated to end where it began, "
-            "release and band are wrong near both ends",)
+    return (
+        "the curve ends at another value than it began with: stated to end where it began, "
+        "release and band are wrong near both ends",
+    )
 
 
 def doubts_of_bounds(values: Array, facts: PublicFacts) -> tuple[str, ...]:
@@ -338,7 +376,9 @@ def doubts_of_bounds(values: Array, facts: PublicFacts) -> tuple[str, ...]:
         f"{_percent(share)} of the observations lie {where} the stated bounds and count as if they "
         "lay on the bound: the released curve is not that of what was measured, which the "
         "non-private mean shows as it was recorded"
-        for share, where in ((below, "below"), (above, "above")) if share > FEW_BEYOND)
+        for share, where in ((below, "below"), (above, "above"))
+        if share > FEW_BEYOND
+    )
 
 
 def _percent(share: float) -> str:

@@ -55,14 +55,20 @@ class _Rows:
 
 _ROWS = {
     Counted.OUTCOMES: _Rows(
-        "the planned follow-up", "planned follow-up",
+        "the planned follow-up",
+        "planned follow-up",
         "It comes from how the study was planned: the longest time in the file would reveal "
         "something about somebody.",
-        "For example the protocol of the study.", ("time", "as censored at once"),
-        "no status: {:,} people, who count as censored", "censored"),
+        "For example the protocol of the study.",
+        ("time", "as censored at once"),
+        "no status: {:,} people, who count as censored",
+        "censored",
+    ),
     Counted.VALUES: _Rows("the lowest and highest possible values"),
-    Counted.LABELS: _Rows("the lowest and highest possible scores",
-                          value_name="True-positive share")}
+    Counted.LABELS: _Rows(
+        "the lowest and highest possible scores", value_name="True-positive share"
+    ),
+}
 
 
 def counted_for(task: str) -> Counted:
@@ -94,8 +100,9 @@ class EventTable(Observations):
     time_unit: str = ""  # of times between dates; "" where they were numbers
 
 
-def notes_on_events(table: EventTable, notes: tuple[str, ...], n_further: int,
-                    n_others: int) -> EventTable:
+def notes_on_events(
+    table: EventTable, notes: tuple[str, ...], n_further: int, n_others: int
+) -> EventTable:
     """Return times with what their holder should know of them: counts of private data."""
     rows, missing = _ROWS[table.counted], int(np.isnan(table.time).sum())
     noun, counts_as = rows.missing
@@ -107,14 +114,21 @@ def notes_on_events(table: EventTable, notes: tuple[str, ...], n_further: int,
         f"{counted(early, 'time')} of 0 or less: these people count in the first interval": early,
         rows.blank.format(blank): blank,
         f"{counted(n_others, 'line')} with another text than the stated ones: "
-        f"{rows.counts_as}": n_others}
+        f"{rows.counts_as}": n_others,
+    }
     return replace(table, notes=(*notes, *(note for note, holds in applies.items() if holds)))
 
 
-def declare_events(time_low: float | None, time_high: float | None, origin: str,
-                   columns: EventColumns, edges: Sequence[float] = (),
-                   group_sizes: Sequence[int] = (), time_step: float | None = None, **words: Any
-                   ) -> EventFacts:
+def declare_events(
+    time_low: float | None,
+    time_high: float | None,
+    origin: str,
+    columns: EventColumns,
+    edges: Sequence[float] = (),
+    group_sizes: Sequence[int] = (),
+    time_step: float | None = None,
+    **words: Any,
+) -> EventFacts:
     """The facts a person states about their times, from outside the data.
 
     Parameters
@@ -140,19 +154,32 @@ def declare_events(time_low: float | None, time_high: float | None, origin: str,
     rows, labels = _ROWS[columns.counted], columns.counted is Counted.LABELS
     low, high = stated_bounds("time", (time_low, time_high), rows.range, rows.why)
     if not origin.strip():
-        raise InputError(f"Say where the {rows.range_name} comes from.", field="origin",
-                         hint=rows.example)
+        raise InputError(
+            f"Say where the {rows.range_name} comes from.", field="origin", hint=rows.example
+        )
     if not all(math.isfinite(edge) for edge in edges):
-        raise InputError("The edges of intervals must be numbers.", field="edges",
-                         hint="For example 0, 90, 180, 365.")
+        raise InputError(
+            "The edges of intervals must be numbers.",
+            field="edges",
+            hint="For example 0, 90, 180, 365.",
+        )
     causes = columns.events or ("Event",)
     return EventFacts(
-        kind=DataKind.UPLOAD, name="Your people", time_low=low, time_high=high,
-        origin=origin.strip()[:200], causes=(OR.join(causes),) if labels else causes,
-        groups=columns.groups, edges=tuple(map(float, edges)),
-        group_sizes=tuple(map(int, group_sizes)), time_step=float(time_step or 0.0),
-        value_name=rows.value_name, value_low=0.0, value_high=1.0,
-        **{name: word for name, word in words.items() if word})
+        kind=DataKind.UPLOAD,
+        name="Your people",
+        time_low=low,
+        time_high=high,
+        origin=origin.strip()[:200],
+        causes=(OR.join(causes),) if labels else causes,
+        groups=columns.groups,
+        edges=tuple(map(float, edges)),
+        group_sizes=tuple(map(int, group_sizes)),
+        time_step=float(time_step or 0.0),
+        value_name=rows.value_name,
+        value_low=0.0,
+        value_high=1.0,
+        **{name: word for name, word in words.items() if word},
+    )
 
 
 class Moved(NamedTuple):
@@ -179,8 +206,9 @@ class UploadEvents(UploadedData[EventData]):
         super().__post_init__()
         check_named_units([(self.events.time_column, self.declared.time_unit)])
         if self.events.counted is Counted.OUTCOMES:
-            check_follow_up(self.events.time, self.events.status > 0, self.declared,
-                            self.events.time_unit)
+            check_follow_up(
+                self.events.time, self.events.status > 0, self.declared, self.events.time_unit
+            )
         else:
             check_numbers(self.events.time, self.declared)
 
@@ -208,16 +236,33 @@ class UploadEvents(UploadedData[EventData]):
         below, beyond = self.moved
         facts = self.declared
         of_outcomes = self.events.counted is Counted.OUTCOMES
-        codes = remarks_on_codes(self.events.time, facts.time_low, facts.time_high,
-                                 uncapital(facts.time_name), *(OF_OUTCOMES,) * of_outcomes)
+        codes = remarks_on_codes(
+            self.events.time,
+            facts.time_low,
+            facts.time_high,
+            uncapital(facts.time_name),
+            *(OF_OUTCOMES,) * of_outcomes,
+        )
         if self.events.counted is not Counted.OUTCOMES:
             outside = below + beyond
-            return [f"{outside:,} people lie outside the stated range and count at its nearest end."
-                    ] * bool(outside) + codes
-        return codes + [sentence for count, sentence in (
-            (below, f"{counted(below, 'time')} below 0: these people count in the first interval."),
-            (beyond, f"{counted(beyond, 'time')} beyond the stated end: these people count as "
-             "event-free until then.")) if count]
+            return [
+                f"{outside:,} people lie outside the stated range and count at its nearest end."
+            ] * bool(outside) + codes
+        return codes + [
+            sentence
+            for count, sentence in (
+                (
+                    below,
+                    f"{counted(below, 'time')} below 0: these people count in the first interval.",
+                ),
+                (
+                    beyond,
+                    f"{counted(beyond, 'time')} beyond the stated end: these people count as "
+                    "event-free until then.",
+                ),
+            )
+            if count
+        ]
 
     def serves(self, task: str) -> bool:
         """What a file was read for: outcomes, values or labels; incidences need several events."""
@@ -225,7 +270,8 @@ class UploadEvents(UploadedData[EventData]):
             return False
         estimand = ESTIMANDS[task]
         return estimand.counted is self.events.counted and (
-            not estimand.tells_causes or len(self.declared.causes) > 1)
+            not estimand.tells_causes or len(self.declared.causes) > 1
+        )
 
     def check_sizes(self) -> None:
         """Compare the sizes of groups that were stated as public with those in the file.
@@ -236,11 +282,16 @@ class UploadEvents(UploadedData[EventData]):
             If they are others: what is stated as public must be true.
         """
         stated, group = self.declared.group_sizes, self.events.group
-        if stated and group is not None and stated != (int((group == 0).sum()),
-                                                       int((group == 1).sum())):
-            raise InputError("The sizes of the groups are stated as public, and these are others.",
-                             field="group_sizes",
-                             hint="State those of the protocol, or leave them private.")
+        if (
+            stated
+            and group is not None
+            and stated != (int((group == 0).sum()), int((group == 1).sum()))
+        ):
+            raise InputError(
+                "The sizes of the groups are stated as public, and these are others.",
+                field="group_sizes",
+                hint="State those of the protocol, or leave them private.",
+            )
 
     def contents(self) -> Iterable[bytes]:
         """All people together, whom one call sorts; a million hashes would take seconds."""
@@ -253,8 +304,11 @@ class UploadEvents(UploadedData[EventData]):
         if events.group is not None:
             columns.append(events.group.astype(float))
         rows = np.ascontiguousarray(np.column_stack(columns), "<f8")
-        return traces_of(events, lambda: pieces(
-            np.arange(1, len(rows) + 1) * rows.shape[1], rows.ravel()), reading=self.reading)
+        return traces_of(
+            events,
+            lambda: pieces(np.arange(1, len(rows) + 1) * rows.shape[1], rows.ravel()),
+            reading=self.reading,
+        )
 
     @property
     def _people(self) -> bytes:
@@ -270,5 +324,10 @@ class UploadEvents(UploadedData[EventData]):
         """
         self._only_once(n_repeats)
         events = self.events
-        return EventData(events.time[None], events.status[None], events.server, self.declared,
-                         None if events.group is None else events.group[None])
+        return EventData(
+            events.time[None],
+            events.status[None],
+            events.server,
+            self.declared,
+            None if events.group is None else events.group[None],
+        )

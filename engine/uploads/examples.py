@@ -53,8 +53,12 @@ def growth_curves(people: int = 1000, observations: int = 8) -> str:
     mother = rng.normal(166, 6, (people, 1)).round()
     child_effect = rng.normal(0, 0.025, (people, 1)) + 0.002 * (mother - 166)  # share of the height
     heights = np.interp(ages, _AGES, _HEIGHTS) * (1 + child_effect) + rng.normal(0, 0.7, ages.shape)
-    return _csv(child_id=_ids(people, observations), age=ages.ravel().round(2),
-                height=heights.ravel().round(1), mother_height=np.repeat(mother, observations))
+    return _csv(
+        child_id=_ids(people, observations),
+        age=ages.ravel().round(2),
+        height=heights.ravel().round(1),
+        mother_height=np.repeat(mother, observations),
+    )
 
 
 @cache
@@ -63,8 +67,12 @@ def temperatures(people: int = 2000) -> str:
     rng = np.random.default_rng(2)
     hours = rng.uniform(0, 24, people)
     values = 36.7 - 0.4 * np.cos(2 * np.pi * (hours - 4) / 24) + rng.normal(0, 0.25, people)
-    return _csv(person_id=_ids(people), hour=hours.round(2), temperature=values.round(1),
-                site=_sites(people))
+    return _csv(
+        person_id=_ids(people),
+        hour=hours.round(2),
+        temperature=values.round(1),
+        site=_sites(people),
+    )
 
 
 @cache
@@ -84,8 +92,14 @@ def outcomes(people: int = 400) -> str:
     status = np.where(months == closed, "alive", np.where(months == death, "death", "relapse"))
     start = pd.Timestamp("2018-01-01") + pd.to_timedelta(rng.integers(0, 365, people), unit="D")
     end = start + pd.to_timedelta(np.ceil(30.4 * months).astype(int), unit="D")
-    return _csv(patient_id=_ids(people), site=_sites(people), arm=np.where(arm, "B", "A"),
-                start=start.strftime("%Y-%m-%d"), end=end.strftime("%Y-%m-%d"), status=status)
+    return _csv(
+        patient_id=_ids(people),
+        site=_sites(people),
+        arm=np.where(arm, "B", "A"),
+        start=start.strftime("%Y-%m-%d"),
+        end=end.strftime("%Y-%m-%d"),
+        status=status,
+    )
 
 
 @cache
@@ -107,8 +121,12 @@ def scores(people: int = 400) -> str:
     rng = np.random.default_rng(5)
     ill = rng.random(people) < 0.3
     values = rng.beta(np.where(ill, 4.0, 2.0), np.where(ill, 2.5, 4.0)).clip(0.01, 0.99)
-    return _csv(patient_id=_ids(people), site=_sites(people), score=values.round(2),
-                label=np.where(ill, "yes", "no"))
+    return _csv(
+        patient_id=_ids(people),
+        site=_sites(people),
+        score=values.round(2),
+        label=np.where(ill, "yes", "no"),
+    )
 
 
 @cache
@@ -118,8 +136,14 @@ def records(people: int = 4000) -> str:
     age, weight = rng.uniform(30, 75, people), rng.normal(76, 12, people)
     steps = rng.gamma(6, 1100, people)
     pressure = 122 + 0.5 * (age - 52) + 0.3 * (weight - 76) + rng.normal(0, 8, people)
-    return _csv(person_id=_ids(people), site=_sites(people), age=age.round(),
-                weight=weight.round(), steps=steps.round(), pressure=pressure.round())
+    return _csv(
+        person_id=_ids(people),
+        site=_sites(people),
+        age=age.round(),
+        weight=weight.round(),
+        steps=steps.round(),
+        pressure=pressure.round(),
+    )
 
 
 def _ids(people: int, each: int = 1) -> list[str]:
@@ -140,42 +164,109 @@ def _csv(**columns: Any) -> str:
 
 _PATIENTS = {"person": "patient", "people": "patients"}
 
-GROWTH_CURVES = Example(growth_curves, {
-    "value_name": "Height", "value_unit": "cm", "value_low": "70", "value_high": "205",
-    "time_name": "Age", "time_unit": "years", "time_low": "2", "time_high": "19",
-    "person": "child", "people": "children", "law": "even", "observations": "8",
-    "covariate_mother_height_low": "140", "covariate_mother_height_high": "195",
-    "covariate_mother_height_unit": "cm",
-    "origin": "Simulated example"})
+GROWTH_CURVES = Example(
+    growth_curves,
+    {
+        "value_name": "Height",
+        "value_unit": "cm",
+        "value_low": "70",
+        "value_high": "205",
+        "time_name": "Age",
+        "time_unit": "years",
+        "time_low": "2",
+        "time_high": "19",
+        "person": "child",
+        "people": "children",
+        "law": "even",
+        "observations": "8",
+        "covariate_mother_height_low": "140",
+        "covariate_mother_height_high": "195",
+        "covariate_mother_height_unit": "cm",
+        "origin": "Simulated example",
+    },
+)
 
-TEMPERATURES = Example(temperatures, {
-    "value_name": "Temperature", "value_unit": "°C", "value_low": "35", "value_high": "39",
-    "time_name": "Time of day", "time_unit": "hours", "time_low": "0", "time_high": "24",
-    "person": "person", "people": "people", "law": "even", "reading_sd": "0.25", "periodic": True,
-    "origin": "Simulated example"})
+TEMPERATURES = Example(
+    temperatures,
+    {
+        "value_name": "Temperature",
+        "value_unit": "°C",
+        "value_low": "35",
+        "value_high": "39",
+        "time_name": "Time of day",
+        "time_unit": "hours",
+        "time_low": "0",
+        "time_high": "24",
+        "person": "person",
+        "people": "people",
+        "law": "even",
+        "reading_sd": "0.25",
+        "periodic": True,
+        "origin": "Simulated example",
+    },
+)
 
-OUTCOMES = Example(outcomes, {
-    "time_name": "Time since start", "time_unit": "days", "time_high": "1825", **_PATIENTS,
-    "origin": "Simulated example"},
-    {"upload_ask_columns.status.words": ["“death” is an event", "“relapse” is an event"]})
+OUTCOMES = Example(
+    outcomes,
+    {
+        "time_name": "Time since start",
+        "time_unit": "days",
+        "time_high": "1825",
+        **_PATIENTS,
+        "origin": "Simulated example",
+    },
+    {"upload_ask_columns.status.words": ["“death” is an event", "“relapse” is an event"]},
+)
 
-CONCENTRATIONS = Example(concentrations, {
-    "time_name": "Concentration", "time_unit": "mg/L", "time_low": "0", "time_high": "8",
-    **_PATIENTS, "origin": "Simulated example"})
+CONCENTRATIONS = Example(
+    concentrations,
+    {
+        "time_name": "Concentration",
+        "time_unit": "mg/L",
+        "time_low": "0",
+        "time_high": "8",
+        **_PATIENTS,
+        "origin": "Simulated example",
+    },
+)
 
-SCORES = Example(scores, {
-    "time_name": "Score", "time_low": "0", "time_high": "1", **_PATIENTS,
-    "origin": "Simulated example"},
-    {"upload_ask_columns.status.words": ["“yes” is the label"]})
+SCORES = Example(
+    scores,
+    {
+        "time_name": "Score",
+        "time_low": "0",
+        "time_high": "1",
+        **_PATIENTS,
+        "origin": "Simulated example",
+    },
+    {"upload_ask_columns.status.words": ["“yes” is the label"]},
+)
 
-_RANGES = {"age": ("30", "75", "years"), "weight": ("20", "140", "kg"), "steps": ("0", "30000", ""),
-           "pressure": ("70", "180", "mmHg")}
+_RANGES = {
+    "age": ("30", "75", "years"),
+    "weight": ("20", "140", "kg"),
+    "steps": ("0", "30000", ""),
+    "pressure": ("70", "180", "mmHg"),
+}
 
-RECORDS = Example(records, {
-    "person": "person", "people": "people", "reading_sd": "8",
-    "rows_reach": next(iter(REACHES)),
-    **{f"covariate_{name}_{end}": number for name, ends in _RANGES.items()
-       for end, number in zip(("low", "high", "unit"), ends, strict=True)},
-    "origin": "Simulated example"},
-    {"rows_response": "pressure", "rows_others": [*_RANGES],
-     "rows_features_density": ["age"], "rows_features_risk_minimisation": ["age"]})
+RECORDS = Example(
+    records,
+    {
+        "person": "person",
+        "people": "people",
+        "reading_sd": "8",
+        "rows_reach": next(iter(REACHES)),
+        **{
+            f"covariate_{name}_{end}": number
+            for name, ends in _RANGES.items()
+            for end, number in zip(("low", "high", "unit"), ends, strict=True)
+        },
+        "origin": "Simulated example",
+    },
+    {
+        "rows_response": "pressure",
+        "rows_others": [*_RANGES],
+        "rows_features_density": ["age"],
+        "rows_features_risk_minimisation": ["age"],
+    },
+)

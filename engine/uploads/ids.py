@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from engine.core.enumerations import Enumeration
 
-ROUNDED = ("Format the column of ids as text or whole numbers in the spreadsheet program, so that "
-           "every digit is there, and save the file again. If ids are called so, put a letter in "
-           "front of them.")
+ROUNDED = (
+    "Format the column of ids as text or whole numbers in the spreadsheet program, so that "
+    "every digit is there, and save the file again. If ids are called so, put a letter in "
+    "front of them."
+)
 """What to do about ids that look like 1.2E+11."""
 
 
@@ -33,8 +35,10 @@ class IdForm(Enumeration):
 
 _MINUS = "\N{MINUS SIGN}"
 _TEXT_SIGN = "'"  # before texts that look like numbers, in exports of spreadsheets
-_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
-                     "\U000e0000-\U000e0fff]")  # letters and marks without a shape
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0000-\U000e0fff]"
+)  # letters and marks without a shape
 _ROUNDED = r"^[0-9]+(\.[0-9]+)?e[+-]?[0-9]+$"
 _WHOLE = re.compile(r"0*([0-9]+?)(?:\.0+)?")
 
@@ -52,10 +56,13 @@ def canonical(text: str, form: IdForm = IdForm.TEXT) -> str:
     if form is IdForm.EXACT:
         return unicodedata.normalize("NFC", text)
     folded = unicodedata.normalize("NFKC", text).casefold()
-    letters = ("-" if kind == "Pd" or letter == _MINUS else letter
-               for letter in unicodedata.normalize("NFKD", folded)
-               if (kind := unicodedata.category(letter))[0] != "Z" and kind not in ("Cf", "Cc")
-               and not _UNSEEN.match(letter))
+    letters = (
+        "-" if kind == "Pd" or letter == _MINUS else letter
+        for letter in unicodedata.normalize("NFKD", folded)
+        if (kind := unicodedata.category(letter))[0] != "Z"
+        and kind not in ("Cf", "Cc")
+        and not _UNSEEN.match(letter)
+    )
     plain = unicodedata.normalize("NFKC", "".join(letters))  # an accent may have stood apart
     plain = plain.lstrip(_TEXT_SIGN)
     whole = _WHOLE.fullmatch(plain) if form is IdForm.NUMBER else None
@@ -76,8 +83,10 @@ def canonical_texts(texts: pa.Array, form: IdForm = IdForm.TEXT) -> pa.Array:
 def earlier_texts(texts: pa.Array) -> pa.Array:
     """Return ids as version 0.5.0 told people apart: by NFC, without outer blanks and capitals."""
     return _where_not_plain(
-        texts, pc.utf8_lower(pc.utf8_trim_whitespace(texts)),
-        lambda text: unicodedata.normalize("NFC", text.strip()).strip().casefold())
+        texts,
+        pc.utf8_lower(pc.utf8_trim_whitespace(texts)),
+        lambda text: unicodedata.normalize("NFC", text.strip()).strip().casefold(),
+    )
 
 
 def _where_not_plain(texts: pa.Array, folded: pa.Array, fold: Callable[[str], str]) -> pa.Array:

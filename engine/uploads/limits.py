@@ -44,16 +44,20 @@ def have(number: int) -> str:
 def check_columns(n_columns: int, limits: Limits) -> None:
     """Refuse a table that is too wide."""
     if n_columns > limits.columns:
-        raise refused(f"The table has {n_columns:,} columns; at most {limits.columns:,} are read.",
-                      "Leave out columns that are not needed, or take one line per observation.")
+        raise refused(
+            f"The table has {n_columns:,} columns; at most {limits.columns:,} are read.",
+            "Leave out columns that are not needed, or take one line per observation.",
+        )
 
 
 def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
     """Refuse a table that is too large."""
     if n_rows * n_columns > limits.cells:
-        raise refused(f"The table has {n_rows * n_columns:,} cells ({n_rows:,} rows of "
-                      f"{n_columns:,}); at most {limits.cells:,} are read.",
-                      "Leave out columns that are not needed, or fewer observations per curve.")
+        raise refused(
+            f"The table has {n_rows * n_columns:,} cells ({n_rows:,} rows of "
+            f"{n_columns:,}); at most {limits.cells:,} are read.",
+            "Leave out columns that are not needed, or fewer observations per curve.",
+        )
 
 
 def check_bytes(content: bytes, limits: Limits) -> None:
@@ -61,6 +65,7 @@ def check_bytes(content: bytes, limits: Limits) -> None:
     if not content:
         raise refused("The file is empty.", "Take a table with a header and lines below it.")
     if len(content) > limits.bytes:
-        raise refused(f"The file is larger than {limits.bytes / 1e6:g} MB "
-                      f"({len(content) / 1e6:.1f} MB).",
-                      "Leave out columns that are not needed, or fewer observations per curve.")
+        raise refused(
+            f"The file is larger than {limits.bytes / 1e6:g} MB ({len(content) / 1e6:.1f} MB).",
+            "Leave out columns that are not needed, or fewer observations per curve.",
+        )

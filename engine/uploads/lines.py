@@ -37,8 +37,15 @@ _BLANKS = " "  # the separator of which any number is one
 _FEED, _QUOTE, _TAB, _BLANK = map(ord, '\n"\t ')
 _SPACES = b" \t\n\v\f"
 _BOM = b"\xef\xbb\xbf"
-_NO_CELLS = {bytes: "bytes", bytearray: "bytes", complex: "complex numbers", list: "lists",
-             tuple: "lists", dict: "mappings", set: "sets"}  # in a data frame
+_NO_CELLS = {
+    bytes: "bytes",
+    bytearray: "bytes",
+    complex: "complex numbers",
+    list: "lists",
+    tuple: "lists",
+    dict: "mappings",
+    set: "sets",
+}  # in a data frame
 _MARKS = r"\pM{31}"  # more than text has, and ordering them takes the square of their time
 Texts = Mapping[str, pa.Array]  # by the name of the column, one text or number a line
 
@@ -64,11 +71,14 @@ def lines_of(content: bytes, reading: Reading, limits: Limits = LIMITS) -> Lines
     check_bytes(content, limits)
     frame = reading.frame
     if is_workbook(content) == bool(frame.separator):
-        raise InputError("The reading is of a text table, and this is a workbook." if
-                         frame.separator else
-                         "The reading is of a workbook, and this is a text table.",
-                         field="frame", hint="State the “separator” of a text table in its "
-                         "“frame”, and the “sheet” of a workbook.")
+        raise InputError(
+            "The reading is of a text table, and this is a workbook."
+            if frame.separator
+            else "The reading is of a workbook, and this is a text table.",
+            field="frame",
+            hint="State the “separator” of a text table in its "
+            "“frame”, and the “sheet” of a workbook.",
+        )
     header, rows = (_of_text if frame.separator else _of_sheet)(content, reading, limits)
     if frame.people == "columns":
         return _turned(header, rows, frame, limits)
@@ -87,10 +97,16 @@ def lines_of_frame(frame: pd.DataFrame, reading: Reading) -> Lines:
     """
     check_frame(frame)
     _check_header(column_names([str(name) for name in frame.columns]), reading.frame)
-    offsets = {name: column.offset for column in reading.every_column for name in column.names
-               if column.kind is not Kind.WORD}
-    cells = {name: _of_series(frame.iloc[:, reading.frame.header.index(name)], offsets.get(name))
-             for name in reading.used}
+    offsets = {
+        name: column.offset
+        for column in reading.every_column
+        for name in column.names
+        if column.kind is not Kind.WORD
+    }
+    cells = {
+        name: _of_series(frame.iloc[:, reading.frame.header.index(name)], offsets.get(name))
+        for name in reading.used
+    }
     return Lines(cells, len(frame), {})
 
 
@@ -99,13 +115,20 @@ def check_frame(frame: pd.DataFrame) -> None:
     import pandas as pd
 
     for name, (_, series) in zip(map(str, frame.columns), frame.items(), strict=True):
-        held = ("complex numbers" if pd.api.types.is_complex_dtype(series.dtype) else
-                next((_NO_CELLS[type(cell)] for cell in series if type(cell) in _NO_CELLS), "")
-                if series.dtype == object else "")
+        held = (
+            "complex numbers"
+            if pd.api.types.is_complex_dtype(series.dtype)
+            else next((_NO_CELLS[type(cell)] for cell in series if type(cell) in _NO_CELLS), "")
+            if series.dtype == object
+            else ""
+        )
         if held:
-            raise InputError(f"The column “{shortened(name)}” holds {held}.", field="data",
-                             hint="Give it numbers, dates or text, such as "
-                             "frame[\"x\"].str.decode(\"utf-8\") of bytes, or leave it out.")
+            raise InputError(
+                f"The column “{shortened(name)}” holds {held}.",
+                field="data",
+                hint="Give it numbers, dates or text, such as "
+                'frame["x"].str.decode("utf-8") of bytes, or leave it out.',
+            )
 
 
 def _of_series(series: pd.Series, offset: Offset | None) -> pa.Array:
@@ -116,24 +139,33 @@ def _of_series(series: pd.Series, offset: Offset | None) -> pa.Array:
     if pd.api.types.is_datetime64_any_dtype(kind) and offset is not None:
         zone = getattr(kind, "tz", None)
         if (offset is Offset.UTC) != (zone is not None) and offset is not Offset.KEPT:
-            raise InputError("The stamps of a column have a time zone." if zone else
-                             "The stamps of a column have no time zone.", field="offset",
-                             hint='State "offset": "kept" for the clock on the wall or "to UTC", '
-                             'and "none" where there is no time zone.')
+            raise InputError(
+                "The stamps of a column have a time zone."
+                if zone
+                else "The stamps of a column have no time zone.",
+                field="offset",
+                hint='State "offset": "kept" for the clock on the wall or "to UTC", '
+                'and "none" where there is no time zone.',
+            )
         if zone is not None:
-            series = (series.dt.tz_convert("UTC") if offset is Offset.UTC else series
-                      ).dt.tz_localize(None)
+            series = (
+                series.dt.tz_convert("UTC") if offset is Offset.UTC else series
+            ).dt.tz_localize(None)
         return pa.Array.from_pandas(series.astype("datetime64[us]"))
     if pd.api.types.is_numeric_dtype(kind) and offset is not None:
         return pa.array(series.to_numpy(dtype=float, na_value=np.nan), pa.float64())
-    return pa.array(["" if cell is None or cell is pd.NA or cell != cell else str(cell)
-                     for cell in series], pa.string())
+    return pa.array(
+        ["" if cell is None or cell is pd.NA or cell != cell else str(cell) for cell in series],
+        pa.string(),
+    )
 
 
 def column_names(cells: Sequence[str]) -> tuple[str, ...]:
     """Return names without outer blanks; a column without one is called by its place."""
-    return tuple(unicodedata.normalize("NFC", cell).strip() or f"column {place}"
-                 for place, cell in enumerate(cells, start=1))
+    return tuple(
+        unicodedata.normalize("NFC", cell).strip() or f"column {place}"
+        for place, cell in enumerate(cells, start=1)
+    )
 
 
 def _check_header(header: tuple[str, ...], frame: Frame) -> None:
@@ -141,10 +173,15 @@ def _check_header(header: tuple[str, ...], frame: Frame) -> None:
         others = len({*header} ^ {*frame.header})
         raise InputError(
             "The header of the file is not the stated one"
-            + (f": {counted(others, 'name')} {'differs' if others == 1 else 'differ'}." if others
-               else ": its order differs."),
-            field="header", hint="State all names of columns in their order, as “header” of the "
-            "“frame”, and how many lines stand above them as “above”.")
+            + (
+                f": {counted(others, 'name')} {'differs' if others == 1 else 'differ'}."
+                if others
+                else ": its order differs."
+            ),
+            field="header",
+            hint="State all names of columns in their order, as “header” of the "
+            "“frame”, and how many lines stand above them as “above”.",
+        )
 
 
 # -- text ------------------------------------------------------------------------------------------
@@ -154,20 +191,28 @@ def _of_text(content: bytes, reading: Reading, limits: Limits) -> tuple[tuple[st
     frame = reading.frame
     if frame.encoding not in ENCODINGS or frame.separator not in SEPARATORS:
         wrong = "encoding" if frame.encoding not in ENCODINGS else "separator"
-        raise InputError(f"The reading has no {wrong} that is read.", field=wrong,
-                         hint=f"Encodings are {', '.join(ENCODINGS)}; a separator is a comma, "
-                         "semicolon, tab, bar, or a blank for any number of them.")
+        raise InputError(
+            f"The reading has no {wrong} that is read.",
+            field=wrong,
+            hint=f"Encodings are {', '.join(ENCODINGS)}; a separator is a comma, "
+            "semicolon, tab, bar, or a blank for any number of them.",
+        )
     head, body = _below(line_ends(checked_text(content, frame.encoding)), frame.above)
     header = header_of(head, frame.separator)
     check_columns(len(header), limits)
     lines = lines_in_frame(body, frame.separator, len(header))
-    wanted = ([str(place) for place in range(len(header))] if frame.people == "columns" else
-              [name for name in dict.fromkeys(reading.used) if name in header])
-    places = {name: name if frame.people == "columns" else str(header.index(name))
-              for name in wanted}
+    wanted = (
+        [str(place) for place in range(len(header))]
+        if frame.people == "columns"
+        else [name for name in dict.fromkeys(reading.used) if name in header]
+    )
+    places = {
+        name: name if frame.people == "columns" else str(header.index(name)) for name in wanted
+    }
     cells = lines.columns(list(places.values()))
-    return header, Lines({name: cells[place] for name, place in places.items()}, lines.number,
-                         lines.outside)
+    return header, Lines(
+        {name: cells[place] for name, place in places.items()}, lines.number, lines.outside
+    )
 
 
 def line_ends(text: bytes) -> bytes:
@@ -186,13 +231,17 @@ def header_of(line: bytes, separator: str) -> tuple[str, ...]:
     plain = _separated(line + b"\n", separator)
     looked_at = _look(plain, _mark(separator))
     if b"\0" in line or not looked_at.is_closed.all():
-        raise InputError("The line of the header cannot be read: a quotation mark in it is not "
-                         "closed, or it holds a character without meaning.", field="header",
-                         hint="Correct that line, or state how many lines stand above it.")
+        raise InputError(
+            "The line of the header cannot be read: a quotation mark in it is not "
+            "closed, or it holds a character without meaning.",
+            field="header",
+            hint="Correct that line, or state how many lines stand above it.",
+        )
     n_cells = int(looked_at.n_cells[0])
     check_columns(n_cells, LIMITS)  # before a million names are read
     cells = FramedText(plain, _mark(separator), n_cells, 1, {}).columns(
-        [str(place) for place in range(n_cells)])
+        [str(place) for place in range(n_cells)]
+    )
     return column_names([column[0].as_py() for column in cells.values()])
 
 
@@ -215,13 +264,19 @@ class FramedText(NamedTuple):
         names = [str(place) for place in range(self.n_cells)]
         table = arrow_csv.read_csv(
             pa.BufferReader(self.text),
-            read_options=arrow_csv.ReadOptions(use_threads=False, block_size=len(self.text) + 1,
-                                               column_names=names),
-            parse_options=arrow_csv.ParseOptions(delimiter=self.separator, newlines_in_values=False,
-                                                 ignore_empty_lines=False),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, block_size=len(self.text) + 1, column_names=names
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self.separator, newlines_in_values=False, ignore_empty_lines=False
+            ),
             convert_options=arrow_csv.ConvertOptions(
-                column_types={name: pa.string() for name in names}, include_columns=wanted,
-                strings_can_be_null=False, check_utf8=False))
+                column_types={name: pa.string() for name in names},
+                include_columns=wanted,
+                strings_can_be_null=False,
+                check_utf8=False,
+            ),
+        )
         return {place: _checked_marks(table[place].combine_chunks()) for place in wanted}
 
 
@@ -238,9 +293,12 @@ def lines_in_frame(body: bytes, separator: str, n_cells: int) -> FramedText:
     outside = {
         "with a character without meaning": _number(is_strange),
         "with a quotation mark that is not closed": _number(
-            is_line & ~is_strange & ~lines.is_closed),
+            is_line & ~is_strange & ~lines.is_closed
+        ),
         "with another number of cells": _number(
-            is_line & ~is_strange & lines.is_closed & (lines.n_cells != n_cells))}
+            is_line & ~is_strange & lines.is_closed & (lines.n_cells != n_cells)
+        ),
+    }
     if not fits.all():
         kept = np.repeat(fits, np.diff(lines.ends, prepend=-1))
         text = np.frombuffer(text, np.uint8)[kept].tobytes()
@@ -271,8 +329,7 @@ def _look(text: bytes, separator: str) -> _LinesOfText:
         before = np.searchsorted(marks, np.append(0, ends[:-1] + 1))  # marks in front of each line
         line = np.searchsorted(ends, marks)
         opens = (np.arange(len(marks)) - before[line]) % 2 == 0
-        beside = np.where(opens, np.where(marks > 0, letters[marks - 1], _FEED),
-                          letters[marks + 1])
+        beside = np.where(opens, np.where(marks > 0, letters[marks - 1], _FEED), letters[marks + 1])
         astray = ~np.isin(beside, (_FEED, ord(separator), _QUOTE))
         is_closed[line[astray]] = False
         is_closed &= np.diff(np.append(before, len(marks))) % 2 == 0
@@ -284,8 +341,7 @@ def _look(text: bytes, separator: str) -> _LinesOfText:
     return _LinesOfText(ends, n_cells, is_closed, is_blank)
 
 
-def _with_any(text: bytes, ends: NDArray[np.int64], strange: Sequence[bytes]
-              ) -> NDArray[np.bool_]:
+def _with_any(text: bytes, ends: NDArray[np.int64], strange: Sequence[bytes]) -> NDArray[np.bool_]:
     """Tell which lines hold one of some characters."""
     found = np.zeros(len(ends), dtype=bool)
     for mark in strange:
@@ -308,12 +364,18 @@ def _below(text: bytes, above: int) -> tuple[bytes, bytes]:
     for _ in range(above):
         start = text.find(b"\n", start) + 1
         if not start:
-            raise InputError("The file has fewer lines than stand above its header by the reading.",
-                             field="above", hint="State how many they are as “above”.")
+            raise InputError(
+                "The file has fewer lines than stand above its header by the reading.",
+                field="above",
+                hint="State how many they are as “above”.",
+            )
     head, _, body = text[start:].partition(b"\n")
     if not head.strip():
-        raise InputError("The line of the header is empty.", field="header",
-                         hint="State how many lines stand above the header as “above”.")
+        raise InputError(
+            "The line of the header is empty.",
+            field="header",
+            hint="State how many lines stand above the header as “above”.",
+        )
     return head, body
 
 
@@ -341,10 +403,14 @@ def _separated(text: bytes, separator: str) -> bytes:
 def _checked_marks(column: pa.Array) -> pa.Array:
     """Refuse text with long runs of combining marks, which no language has."""
     text = column.buffers()[2]
-    if (text is not None and np.frombuffer(text, np.int8).min(initial=0) < 0
-            and pc.any(pc.match_substring_regex(column, _MARKS)).as_py()):
-        raise refused("Some text has more than 30 accents on one letter.",
-                      "Replace it by plain text.")
+    if (
+        text is not None
+        and np.frombuffer(text, np.int8).min(initial=0) < 0
+        and pc.any(pc.match_substring_regex(column, _MARKS)).as_py()
+    ):
+        raise refused(
+            "Some text has more than 30 accents on one letter.", "Replace it by plain text."
+        )
     return column
 
 
@@ -355,26 +421,37 @@ def _of_sheet(content: bytes, reading: Reading, limits: Limits) -> tuple[tuple[s
     """Read a sheet, whose rows are lines; a row is longer where a cell stands beyond the header."""
     frame = reading.frame
     rows, notes = sheet_cells(content, frame.sheet, frame.above, limits)
-    width = max((place for place, column in enumerate(rows, start=1) if column[0].as_py()),
-                default=0)
+    width = max(
+        (place for place, column in enumerate(rows, start=1) if column[0].as_py()), default=0
+    )
     if not width:
-        raise InputError("The line of the header is empty.", field="header",
-                         hint="State how many lines stand above the header as “above”.")
+        raise InputError(
+            "The line of the header is empty.",
+            field="header",
+            hint="State how many lines stand above the header as “above”.",
+        )
     header = column_names([column[0].as_py() for column in rows[:width]])
     body = [column.slice(1) for column in rows]
     longer = np.zeros(len(body[0]), dtype=bool)
     for column in body[width:]:
         longer |= np.asarray(pc.not_equal(column, ""))
     n_longer = int(longer.sum())
-    wanted = ([str(place) for place in range(width)] if frame.people == "columns" else
-              [name for name in dict.fromkeys(reading.used) if name in header])
-    places = {name: int(name) if frame.people == "columns" else header.index(name)
-              for name in wanted}
+    wanted = (
+        [str(place) for place in range(width)]
+        if frame.people == "columns"
+        else [name for name in dict.fromkeys(reading.used) if name in header]
+    )
+    places = {
+        name: int(name) if frame.people == "columns" else header.index(name) for name in wanted
+    }
     fits = pa.array(~longer)
-    cells = {name: _checked_marks(body[place].filter(fits) if n_longer else body[place])
-             for name, place in places.items()}
-    return header, Lines(cells, len(longer) - n_longer, {"with another number of cells": n_longer},
-                         notes=notes)
+    cells = {
+        name: _checked_marks(body[place].filter(fits) if n_longer else body[place])
+        for name, place in places.items()
+    }
+    return header, Lines(
+        cells, len(longer) - n_longer, {"with another number of cells": n_longer}, notes=notes
+    )
 
 
 def _turned(header: tuple[str, ...], rows: Lines, frame: Frame, limits: Limits) -> Lines:
@@ -383,8 +460,11 @@ def _turned(header: tuple[str, ...], rows: Lines, frame: Frame, limits: Limits) 
     The cells of all people stand under the empty name, person after person.
     """
     if header[:1] != frame.header[:1]:
-        raise InputError("The first column of the file is not called as the reading says.",
-                         field="header", hint="State its name as the only one of “header”.")
+        raise InputError(
+            "The first column of the file is not called as the reading says.",
+            field="header",
+            hint="State its name as the only one of “header”.",
+        )
     check_cells(rows.n_lines, len(header), limits)
     first, *others = (rows.cells[str(place)] for place in range(len(header)))
     cells = {header[0]: first, "": pa.concat_arrays([pa.array([], pa.string()), *others])}

@@ -43,12 +43,20 @@ _STEPS = 10  # of a range, at least: its ends are multiples of 1, 2 or 5 times a
 _MOST_TIMES = 300  # different ones that can be a grid of everybody
 _ORIGIN = "this file"
 _ALL_EQUAL = "One value fills nine tenths of “{}” or more: a range cannot be found in the file."
-_NOUNS = {"child": "children", "patient": "patients", "participant": "participants",
-          "household": "households", "subject": "subjects", "pupil": "pupils", "user": "users"}
+_NOUNS = {
+    "child": "children",
+    "patient": "patients",
+    "participant": "participants",
+    "household": "households",
+    "subject": "subjects",
+    "pupil": "pupils",
+    "user": "users",
+}
 
 
-def proposed(observations: Observations, task: str, columns: EventColumns | None = None,
-             person: str = "") -> PublicFacts:
+def proposed(
+    observations: Observations, task: str, columns: EventColumns | None = None, person: str = ""
+) -> PublicFacts:
     """Return facts for a first look: ranges rounded outward, and the grid that the file has.
 
     Parameters
@@ -65,8 +73,11 @@ def proposed(observations: Observations, task: str, columns: EventColumns | None
     """
     n = len(observations.server)
     if n < FEWEST_PEOPLE:
-        raise InputError(f"{FEWEST_PEOPLE} people are the fewest for a picture; this file has {n}.",
-                         field="file", hint="Bring a file of more people.")
+        raise InputError(
+            f"{FEWEST_PEOPLE} people are the fewest for a picture; this file has {n}.",
+            field="file",
+            hint="Bring a file of more people.",
+        )
     words = _called(person)
     if isinstance(observations, RowTable):
         facts = _of_rows(observations, task, words)
@@ -79,8 +90,9 @@ def proposed(observations: Observations, task: str, columns: EventColumns | None
     return replace(facts, is_proposed=True)
 
 
-def observations_of(content: bytes, reading: Reading, kind: DataType | Counted
-                    ) -> CurveTable | RowTable | EventTable:
+def observations_of(
+    content: bytes, reading: Reading, kind: DataType | Counted
+) -> CurveTable | RowTable | EventTable:
     """Return what the bytes of a file say of everybody, by its reading alone.
 
     Raises
@@ -96,8 +108,9 @@ def observations_of(content: bytes, reading: Reading, kind: DataType | Counted
     return curves_of(people, single=kind is DataType.READINGS)
 
 
-def first_look(content: bytes, task: str, encoding: str = "", sheet: str = ""
-               ) -> Upload | UploadRows | UploadEvents:
+def first_look(
+    content: bytes, task: str, encoding: str = "", sheet: str = ""
+) -> Upload | UploadRows | UploadEvents:
     """Return a file as it most likely is read, with ranges of its own: for looking alone.
 
     It has no stated reading, and its facts are marked as proposed.
@@ -134,11 +147,17 @@ def _of_task(reading: Reading, task: str) -> Reading:
         return reading
     columns = reading.columns
     if "value" in TASKS[task].roles and "value" not in columns:
-        raise InputError("No name of a column says what is predicted.", field="columns",
-                         hint="Choose what is predicted and from which columns.")
-    kept = columns if "value" in TASKS[task].roles else {
-        role: column for role, column in columns.items() if role != "value"}
-    return replace(reading, columns=kept, features=reading.features[:features.most])
+        raise InputError(
+            "No name of a column says what is predicted.",
+            field="columns",
+            hint="Choose what is predicted and from which columns.",
+        )
+    kept = (
+        columns
+        if "value" in TASKS[task].roles
+        else {role: column for role, column in columns.items() if role != "value"}
+    )
+    return replace(reading, columns=kept, features=reading.features[: features.most])
 
 
 def header_of(content: bytes, encoding: str = "", sheet: str = "") -> tuple[str, ...]:
@@ -177,8 +196,10 @@ def from_file(facts: PublicFacts) -> str:
     """Return the sentence on what of the facts comes from the file."""
     if facts.covariates and not facts.design.times and facts.time_high == 1.0:
         n = len(facts.covariates)
-        return (f"The range{'s' * (n > 1)} of {counted(n, 'column')} come{'s' * (n == 1)} from "
-                "this file")
+        return (
+            f"The range{'s' * (n > 1)} of {counted(n, 'column')} come{'s' * (n == 1)} from "
+            "this file"
+        )
     time = _span(facts.time_low, facts.time_high, facts.time_unit)
     if isinstance(facts, EventFacts):
         return f"Range {time} comes from this file"
@@ -195,15 +216,23 @@ def _range(values: Array, name: str) -> tuple[float, float]:
     """The range of nearly all numbers of a column, rounded outward."""
     known = values[np.isfinite(values)]
     if not len(known):
-        raise InputError(f"The column “{shortened(name)}” holds no number.", field="columns",
-                         hint="Choose another column.")
+        raise InputError(
+            f"The column “{shortened(name)}” holds no number.",
+            field="columns",
+            hint="Choose another column.",
+        )
     low, high = (float(end) for end in np.quantile(known, (_TAIL, 1 - _TAIL)))
     if np.unique(known, return_counts=True)[1].max() > _NEARLY_ALL * len(known) or low == high:
-        raise InputError(_ALL_EQUAL.format(shortened(name)), field="columns",
-                         hint="Choose another column, or state a range and its source.")
+        raise InputError(
+            _ALL_EQUAL.format(shortened(name)),
+            field="columns",
+            hint="Choose another column, or state a range and its source.",
+        )
     least, largest = float(known.min()), float(known.max())
-    return outward(least if low - least <= high - low else low,
-                   largest if largest - high <= high - low else high)
+    return outward(
+        least if low - least <= high - low else low,
+        largest if largest - high <= high - low else high,
+    )
 
 
 def _called(person: str) -> dict[str, Any]:
@@ -217,16 +246,18 @@ def _of_rows(rows: RowTable, task: str, words: dict[str, Any]) -> PublicFacts:
     features, states = TASKS[task].features, TASKS[task].states
     assert features is not None
     columns = dict(zip(rows.covariate_names, rows.covariates.T, strict=True))
-    names = [*columns][:features.most]
+    names = [*columns][: features.most]
     covariates = [StatedCovariate(name, *_range_of_feature(columns[name], name)) for name in names]
     response, spread = None, None
     if rows.values is not None and "value" in TASKS[task].roles:
-        response = StatedCovariate(rows.value_name or "value",
-                                   *_range(rows.values, rows.value_name or "value"))
+        response = StatedCovariate(
+            rows.value_name or "value", *_range(rows.values, rows.value_name or "value")
+        )
         spread = float(np.nanstd(rows.values))
     reach = _reach(columns[names[0]], covariates[0]) if "reach" in states and names else None
-    return declare_rows(task, covariates, _ORIGIN, value=response, spread=spread, reach=reach,
-                        **words)
+    return declare_rows(
+        task, covariates, _ORIGIN, value=response, spread=spread, reach=reach, **words
+    )
 
 
 def _range_of_feature(values: Array, name: str) -> tuple[float, float]:
@@ -256,24 +287,42 @@ def _of_events(events: EventTable, columns: EventColumns, words: dict[str, Any])
 def _of_curves(curves: CurveTable, is_single: bool, words: dict[str, Any]) -> PublicFacts:
     values = _range(curves.values, curves.value_column or "value")
     times = _range_of_times(curves)
-    covariates = [StatedCovariate(name, *_range_of_feature(column, name))
-                  for name, column in zip(curves.covariate_names, curves.covariates.T,
-                                          strict=True)]
+    covariates = [
+        StatedCovariate(name, *_range_of_feature(column, name))
+        for name, column in zip(curves.covariate_names, curves.covariates.T, strict=True)
+    ]
     unit = curves.time_unit or unit_in_name(curves.time_column, True)
     others: dict[str, Any] = {
-        "value_name": _plain_name(curves.value_column), "time_name": _plain_name(
-            curves.time_column), "value_unit": unit_in_name(curves.value_column),
-        "time_unit": unit, **words}
+        "value_name": _plain_name(curves.value_column),
+        "time_name": _plain_name(curves.time_column),
+        "value_unit": unit_in_name(curves.value_column),
+        "time_unit": unit,
+        **words,
+    }
     if is_single:
         spread = _spread(curves.times, curves.values)
-        return declare(*values, *times, _ORIGIN, single=True, reading_sd=spread,
-                       design=StatedDesign(law=StatedLaw.UNKNOWN), **others)
+        return declare(
+            *values,
+            *times,
+            _ORIGIN,
+            single=True,
+            reading_sd=spread,
+            design=StatedDesign(law=StatedLaw.UNKNOWN),
+            **others,
+        )
     used = curves.counts[curves.counts > 0]
     observations = min(int(np.median(used)), MAX_OBSERVATIONS)
     for design in _designs(curves, times):
         try:
-            facts = declare(*values, *times, _ORIGIN, covariates, design=design,
-                            observations=len(design.times) or observations, **others)
+            facts = declare(
+                *values,
+                *times,
+                _ORIGIN,
+                covariates,
+                design=design,
+                observations=len(design.times) or observations,
+                **others,
+            )
         except InputError:  # the design does not fit into the range
             continue
         unit_times = facts.to_unit_time(curves.times)
@@ -286,8 +335,11 @@ def _range_of_times(curves: CurveTable) -> tuple[float, float]:
     """The range of all times; those of a day are the whole day."""
     low, high = float(curves.times.min()), float(curves.times.max())
     if low == high:
-        raise InputError("All times are the same: there is no curve to draw.", field="columns",
-                         hint="Choose another column of times.")
+        raise InputError(
+            "All times are the same: there is no curve to draw.",
+            field="columns",
+            hint="Choose another column of times.",
+        )
     distinct = np.unique(curves.times)
     is_grid = len(distinct) <= _MOST_TIMES and _is_even(distinct)
     return (low, high) if is_grid else outward(low, high)
@@ -360,5 +412,4 @@ def _grid(facts: PublicFacts) -> str:
 
 def _length(gap: float, unit: str) -> str:
     """A distance between times, in minutes below an hour."""
-    return (f"{60 * gap:.3g} minutes" if unit == "hours" and gap < 1 else
-            f"{gap:.3g} {unit}".strip())
+    return f"{60 * gap:.3g} minutes" if unit == "hours" and gap < 1 else f"{gap:.3g} {unit}".strip()

@@ -28,8 +28,11 @@ MAX_OUTSIDE = 0.5  # a share of the observations of a person, and of the people
 _NEARLY_ALL = 0.95
 _CODES = tuple(1 - 10.0**digits for digits in (2, 3, 4, 5, 6))
 """−99, −999, …: usual codes for missing numbers, of which a single one tells."""
-_REPEATED_CODES = (99.9, 999.9, *(sign * float(digit * n) for sign in (1, -1) for digit in "789"
-                                  for n in range(1, 7)))
+_REPEATED_CODES = (
+    99.9,
+    999.9,
+    *(sign * float(digit * n) for sign in (1, -1) for digit in "789" for n in range(1, 7)),
+)
 """Those that may have been observed as well, so that they tell only by how they occur."""
 _AS_LARGE = 0.5  # of a code, from which another number below shows that it may be none
 _NEAR = 0.4  # of a code, within which another number shows that it may be none
@@ -37,18 +40,26 @@ _GAP, _MANY = 0.1, 20  # of a range beside 0, and other numbers: kinds and count
 LEAST_OF_TIMES = 100.0  # a visit of many people may well be at 9 or 99, beyond what was planned
 _MOST_OF_A_SHARE = 10.0  # percent, up to which numbers may all be below 1
 _SEVERAL = 2  # cells with exactly the same code
-_OTHER_COLUMN = ("Check the unit: state bounds in the unit of the file, or choose the column that "
-                 "was meant.")
-_SERIAL = ("They look like dates of a spreadsheet program that are shown as numbers: format their "
-           "column as dates, and save the file again.")
-_AS_NUMBERS = ("Leave those cells empty in the file: as numbers they would be moved to the bound, "
-               "and count as if they had been observed there.")
+_OTHER_COLUMN = (
+    "Check the unit: state bounds in the unit of the file, or choose the column that was meant."
+)
+_SERIAL = (
+    "They look like dates of a spreadsheet program that are shown as numbers: format their "
+    "column as dates, and save the file again."
+)
+_AS_NUMBERS = (
+    "Leave those cells empty in the file: as numbers they would be moved to the bound, "
+    "and count as if they had been observed there."
+)
 _EMPTY = "If so, leave those cells empty in the file."
-OF_OUTCOMES = ("If so, fill in those times from their source: a person without a time would count "
-               "as censored at once.")
+OF_OUTCOMES = (
+    "If so, fill in those times from their source: a person without a time would count "
+    "as censored at once."
+)
 """Advice on codes among times to an event, which nobody may leave out by how they ended."""
-READ_AGAIN = ("Say what time is counted from: as “from” of the time in the reading, such as "
-               "hours of day")
+READ_AGAIN = (
+    "Say what time is counted from: as “from” of the time in the reading, such as hours of day"
+)
 
 
 class _Range(NamedTuple):
@@ -77,14 +88,22 @@ def check_named_units(columns: Iterable[tuple[str, str]]) -> None:
     """
     for name, stated in columns:
         if named := unit_that_differs(name, stated):
-            raise InputError(f"The column “{shortened(name)}” is called as if it were in {named}, "
-                             f"and {stated} are stated.", field="layout",
-                             hint="State unit and range as they are in the file, or rename the "
-                             "column.")
+            raise InputError(
+                f"The column “{shortened(name)}” is called as if it were in {named}, "
+                f"and {stated} are stated.",
+                field="layout",
+                hint="State unit and range as they are in the file, or rename the column.",
+            )
 
 
-def check_fit(times: Array, values: Array, counts: Integers, time_unit: str, facts: PublicFacts,
-              is_single: bool = False) -> None:
+def check_fit(
+    times: Array,
+    values: Array,
+    counts: Integers,
+    time_unit: str,
+    facts: PublicFacts,
+    is_single: bool = False,
+) -> None:
     """Refuse another unit of time than stated, and observations that mostly lie outside.
 
     Parameters
@@ -106,16 +125,31 @@ def check_fit(times: Array, values: Array, counts: Integers, time_unit: str, fac
         Saying which range does not fit, or holds codes for missing numbers, and what to do.
     """
     _check_unit(time_unit, facts)
-    time = _Range(uncapital(facts.time_name) or "time", facts.time_low, facts.time_high,
-                  facts.time_unit or time_unit, "time_low", LEAST_OF_TIMES)
-    again = f"{READ_AGAIN}. Or state a range in {time_unit}." if time_unit else (
-        "State a range in the unit of the file.")
+    time = _Range(
+        uncapital(facts.time_name) or "time",
+        facts.time_low,
+        facts.time_high,
+        facts.time_unit or time_unit,
+        "time_low",
+        LEAST_OF_TIMES,
+    )
+    again = (
+        f"{READ_AGAIN}. Or state a range in {time_unit}."
+        if time_unit
+        else ("State a range in the unit of the file.")
+    )
     if not time_unit and _are_serial(times):
         again = _SERIAL
-    _check_share(times, counts, time,
-                 f"Times are read in {time_unit}. {again}" if time_unit else again)
-    value = _Range(uncapital(facts.value_name) or "values", facts.value_low, facts.value_high,
-                   facts.value_unit, "value_low")
+    _check_share(
+        times, counts, time, f"Times are read in {time_unit}. {again}" if time_unit else again
+    )
+    value = _Range(
+        uncapital(facts.value_name) or "values",
+        facts.value_low,
+        facts.value_high,
+        facts.value_unit,
+        "value_low",
+    )
     if is_single:
         _refuse_codes(values, value)
     else:
@@ -143,8 +177,9 @@ def check_covariates(covariates: Array, facts: PublicFacts) -> None:
     """
     check_named_units((each.name, each.unit) for each in facts.covariates)
     for column, stated in zip(covariates.T, facts.covariates, strict=True):
-        _refuse_codes(column, _Range(stated.name, stated.low, stated.high, stated.unit,
-                                     "covariates"))
+        _refuse_codes(
+            column, _Range(stated.name, stated.low, stated.high, stated.unit, "covariates")
+        )
 
 
 def check_records(features: Array, responses: Array | None, facts: PublicFacts) -> None:
@@ -164,19 +199,34 @@ def check_records(features: Array, responses: Array | None, facts: PublicFacts) 
     """
     check_named_units((each.name, each.unit) for each in facts.covariates)
     for column, stated in zip(features.T, facts.covariates, strict=True):
-        _check_share(column, None, _Range(stated.name, stated.low, stated.high, stated.unit,
-                                          "covariates"), _OTHER_COLUMN)
+        _check_share(
+            column,
+            None,
+            _Range(stated.name, stated.low, stated.high, stated.unit, "covariates"),
+            _OTHER_COLUMN,
+        )
     if responses is not None:
         check_named_units([(facts.value_name, facts.value_unit)])
-        _check_share(responses, None, _Range(
-            uncapital(facts.value_name) or "the response", facts.value_low, facts.value_high,
-            facts.value_unit, "value_low"), _OTHER_COLUMN)
+        _check_share(
+            responses,
+            None,
+            _Range(
+                uncapital(facts.value_name) or "the response",
+                facts.value_low,
+                facts.value_high,
+                facts.value_unit,
+                "value_low",
+            ),
+            _OTHER_COLUMN,
+        )
         is_class = np.isin(responses, (facts.value_low, facts.value_high))
         if facts.two_classes and (n_others := int((~is_class & np.isfinite(responses)).sum())):
             raise InputError(
                 f"{n_others:,} of {len(responses):,} responses are neither {facts.value_low:g} nor "
-                f"{facts.value_high:g}, which are stated to be the two classes.", field="value_low",
-                hint="State the two classes of the codebook, or that the response is a number.")
+                f"{facts.value_high:g}, which are stated to be the two classes.",
+                field="value_low",
+                hint="State the two classes of the codebook, or that the response is a number.",
+            )
 
 
 def check_numbers(numbers: Array, facts: PublicFacts) -> None:
@@ -194,13 +244,23 @@ def check_numbers(numbers: Array, facts: PublicFacts) -> None:
     InputError
         Saying so.
     """
-    _check_share(numbers, None, _Range(
-        uncapital(facts.time_name) or "values", facts.time_low, facts.time_high, facts.time_unit,
-        "time_low"), _OTHER_COLUMN)
+    _check_share(
+        numbers,
+        None,
+        _Range(
+            uncapital(facts.time_name) or "values",
+            facts.time_low,
+            facts.time_high,
+            facts.time_unit,
+            "time_low",
+        ),
+        _OTHER_COLUMN,
+    )
 
 
-def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFacts,
-                    time_unit: str = "") -> None:
+def check_follow_up(
+    times: Array, has_event: NDArray[np.bool_], facts: PublicFacts, time_unit: str = ""
+) -> None:
     """Refuse times to events that are mostly missing, before their start, or beyond follow-up.
 
     Many may be followed for longer than is published, but not without any event until then: times
@@ -223,23 +283,40 @@ def check_follow_up(times: Array, has_event: NDArray[np.bool_], facts: PublicFac
     _check_unit(time_unit, facts)
     known = np.isfinite(times)
     if float(np.isnan(times).mean()) > MAX_OUTSIDE:
-        raise InputError("More than half of the people have no time.", field="time",
-                         hint="Whoever has no event needs the end of observation as time, and a "
-                         "status that says so.")
+        raise InputError(
+            "More than half of the people have no time.",
+            field="time",
+            hint="Whoever has no event needs the end of observation as time, and a "
+            "status that says so.",
+        )
     if not known.any():
         return
-    _refuse_codes(times, _Range(uncapital(facts.time_name) or "times", facts.time_low,
-                                facts.time_high, facts.time_unit, "time_high", LEAST_OF_TIMES),
-                  OF_OUTCOMES)
+    _refuse_codes(
+        times,
+        _Range(
+            uncapital(facts.time_name) or "times",
+            facts.time_low,
+            facts.time_high,
+            facts.time_unit,
+            "time_high",
+            LEAST_OF_TIMES,
+        ),
+        OF_OUTCOMES,
+    )
     if float((times[known] < facts.time_low).mean()) > MAX_OUTSIDE:
-        raise InputError("More than half of the times lie before their start.", field="start",
-                         hint="Check which column is the start, and which the end.")
+        raise InputError(
+            "More than half of the times lie before their start.",
+            field="start",
+            hint="Check which column is the start, and which the end.",
+        )
     beyond = times > facts.time_high
     if float(beyond[known].mean()) > _NEARLY_ALL and not (has_event & known & ~beyond).any():
         raise InputError(
             "Nearly all times lie beyond the planned follow-up of "
             f"{f'{facts.time_high:g} {facts.time_unit}'.strip()}, and no event before it.",
-            field="time_high", hint="Check the unit: state the follow-up in the unit of the times.")
+            field="time_high",
+            hint="Check the unit: state the follow-up in the unit of the times.",
+        )
 
 
 def _check_unit(time_unit: str, facts: PublicFacts) -> None:
@@ -247,15 +324,18 @@ def _check_unit(time_unit: str, facts: PublicFacts) -> None:
     if time_unit and known_unit(facts.time_unit) and not same_unit(time_unit, facts.time_unit):
         raise InputError(
             f"Times are read in {time_unit}, and the stated range is in {facts.time_unit}.",
-            field="time_unit", hint=f"{READ_AGAIN}. Or state range and unit in {time_unit}.")
+            field="time_unit",
+            hint=f"{READ_AGAIN}. Or state range and unit in {time_unit}.",
+        )
 
 
 def _share_outside(numbers: Array, counts: Integers, stated: _Range) -> float:
     """Of the people with an observation, the share of whom most lie outside a range."""
     person, known = np.repeat(np.arange(len(counts)), counts), np.isfinite(numbers)
     outside = known & ((numbers < stated.low) | (numbers > stated.high))
-    n_known, n_outside = (np.bincount(person[which], minlength=len(counts))
-                          for which in (known, outside))
+    n_known, n_outside = (
+        np.bincount(person[which], minlength=len(counts)) for which in (known, outside)
+    )
     some = n_known > 0
     return float((n_outside > MAX_OUTSIDE * n_known)[some].mean()) if some.any() else 0.0
 
@@ -269,22 +349,33 @@ def _check_share(numbers: Array, counts: Integers | None, stated: _Range, hint: 
     if outside > MAX_OUTSIDE:
         bounds = f"{stated.low:g} to {stated.high:g} {stated.unit}".strip()
         share = "nearly all" if outside > _NEARLY_ALL else "more than half of the"
-        whose = (f"Of {share} people most" if counts is not None else
-                 f"{share[0].upper()}{share[1:]}")
-        raise InputError(f"{whose} observations lie outside the stated range of {stated.name}, "
-                         f"{bounds}.", field=stated.field, hint=hint)
+        whose = (
+            f"Of {share} people most" if counts is not None else f"{share[0].upper()}{share[1:]}"
+        )
+        raise InputError(
+            f"{whose} observations lie outside the stated range of {stated.name}, {bounds}.",
+            field=stated.field,
+            hint=hint,
+        )
 
 
 def _refuse_shares(numbers: Array, stated: _Range) -> None:
     """Refuse shares (N,) where percent are stated: workbooks keep 12 % as 0.12."""
     known = numbers[np.isfinite(numbers)]
-    if (known_unit(stated.unit) == "%" and stated.high > _MOST_OF_A_SHARE and len(known)
-            and np.abs(known).max() <= 1 and (known != np.floor(known)).any()):
+    if (
+        known_unit(stated.unit) == "%"
+        and stated.high > _MOST_OF_A_SHARE
+        and len(known)
+        and np.abs(known).max() <= 1
+        and (known != np.floor(known)).any()
+    ):
         raise InputError(
             f"The numbers of {stated.name} look like shares, and the stated range is "
-            f"{stated.low:g} to {stated.high:g} %.", field=stated.field,
+            f"{stated.low:g} to {stated.high:g} %.",
+            field=stated.field,
             hint="State the range in the unit of the file, or write percent in the file. If they "
-            "are small percentages, state a narrower range.")
+            "are small percentages, state a narrower range.",
+        )
 
 
 def _refuse_codes(numbers: Array, stated: _Range, advice: str = _AS_NUMBERS) -> None:
@@ -302,23 +393,35 @@ def _refuse_codes(numbers: Array, stated: _Range, advice: str = _AS_NUMBERS) -> 
     below = outside[outside < stated.low]
     is_code = np.isin(below, _CODES)
     others = below[~is_code].min(initial=0.0)
-    codes = [code for code in np.unique(below[is_code]).tolist() if others > _AS_LARGE * code and (
-        stated.low >= 0 or stated.low - code > stated.high - stated.low)]
-    codes += [code for code in lonely_codes(numbers, stated.high - stated.low)
-              if not stated.low <= code <= stated.high and abs(code) >= stated.least_code]
+    codes = [
+        code
+        for code in np.unique(below[is_code]).tolist()
+        if others > _AS_LARGE * code
+        and (stated.low >= 0 or stated.low - code > stated.high - stated.low)
+    ]
+    codes += [
+        code
+        for code in lonely_codes(numbers, stated.high - stated.low)
+        if not stated.low <= code <= stated.high and abs(code) >= stated.least_code
+    ]
     if codes:
-        where, end, verb = (("below", stated.low, "begins") if min(codes) < stated.low else
-                            ("above", stated.high, "ends"))
+        where, end, verb = (
+            ("below", stated.low, "begins")
+            if min(codes) < stated.low
+            else ("above", stated.high, "ends")
+        )
         example = "−999" if where == "below" else "999"
         raise InputError(
             f"Among the numbers of {stated.name} are codes for missing ones, such as {example}, "
             f"far {where} the stated range, which {verb} at {f'{end:g} {stated.unit}'.strip()}.",
             field=stated.field,
-            hint=f"{advice} If they were observed, state a range that holds them.")
+            hint=f"{advice} If they were observed, state a range that holds them.",
+        )
 
 
-def remarks_on_codes(numbers: Array, low: float, high: float, name: str, advice: str = _EMPTY
-                     ) -> list[str]:
+def remarks_on_codes(
+    numbers: Array, low: float, high: float, name: str, advice: str = _EMPTY
+) -> list[str]:
     """Return a sentence where codes for missing numbers seem to stand within a stated range.
 
     `advice` says what to do if they are codes.
@@ -327,8 +430,10 @@ def remarks_on_codes(numbers: Array, low: float, high: float, name: str, advice:
     if low <= 0 and _is_lonely_zero(numbers, _GAP * (high - low)):
         codes.append("0")
     stands = "stands" if len(codes) == 1 else "stand"
-    return [f"{' and '.join(codes)} {stands} in several cells of {name or 'values'}, far from all "
-            f"other numbers, and may mean that a number is missing. {advice}"] * bool(codes)
+    return [
+        f"{' and '.join(codes)} {stands} in several cells of {name or 'values'}, far from all "
+        f"other numbers, and may mean that a number is missing. {advice}"
+    ] * bool(codes)
 
 
 def remarks_on_covariates(covariates: Array, facts: PublicFacts) -> list[str]:
@@ -339,8 +444,11 @@ def remarks_on_covariates(covariates: Array, facts: PublicFacts) -> list[str]:
     covariates : (n, d)
         In the order of the covariates of `facts`; a missing one is NaN.
     """
-    return [remark for column, stated in zip(covariates.T, facts.covariates, strict=True)
-            for remark in remarks_on_codes(column, stated.low, stated.high, stated.name)]
+    return [
+        remark
+        for column, stated in zip(covariates.T, facts.covariates, strict=True)
+        for remark in remarks_on_codes(column, stated.low, stated.high, stated.name)
+    ]
 
 
 def _is_lonely_zero(numbers: Array, distance: float) -> bool:
@@ -366,5 +474,6 @@ def lonely_codes(numbers: Array, distance: float | None = None) -> list[float]:
         return []
     low, high = float(others.min()), float(others.max())
     least = high - low if distance is None else distance
-    return [code for code in repeated
-            if max(low - code, code - high) >= max(least, _NEAR * abs(code))]
+    return [
+        code for code in repeated if max(low - code, code - high) >= max(least, _NEAR * abs(code))
+    ]

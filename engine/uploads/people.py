@@ -22,13 +22,7 @@ from engine.core.lists import counted, shortened
 from engine.core.types import Array
 from engine.uploads.cells import meanings, read_cells, unit_of
 from engine.uploads.devices.lines import lines_of_export
-from engine.uploads.ids import (
-    ROUNDED,
-    IdForm,
-    canonical_texts,
-    earlier_texts,
-    lost_digits,
-)
+from engine.uploads.ids import ROUNDED, IdForm, canonical_texts, earlier_texts, lost_digits
 from engine.uploads.limits import LIMITS, Limits
 from engine.uploads.lines import Lines, lines_of, lines_of_frame
 from engine.uploads.reading_of_files import CODED, UNITS, Column, Kind, Reading
@@ -83,8 +77,9 @@ def read(content: bytes, reading: Reading, limits: Limits = LIMITS) -> People:
     (('ann',), array([0, 0]), array([91., nan]))
     """
     reading.complete()
-    return _people((lines_of_export if reading.frame.export else lines_of)(
-        content, reading, limits), reading)
+    return _people(
+        (lines_of_export if reading.frame.export else lines_of)(content, reading, limits), reading
+    )
 
 
 def read_frame(frame: pd.DataFrame, reading: Reading) -> People:
@@ -104,34 +99,55 @@ def _people(lines: Lines, reading: Reading) -> People:
     """Read the cells of all lines, and refuse the file if one is outside the reading."""
     faults = _Faults(lines)
     ids, person, spellings = _ids(lines, reading, faults)
-    columns = {role: faults.noted(_values(lines, column, reading) if role in CODED else
-                                  _numbers_of(_values(lines, column, reading), column), column)
-               for role, column in _spanning(reading).items() if reading.frame.people == "rows"}
+    columns = {
+        role: faults.noted(
+            _values(lines, column, reading)
+            if role in CODED
+            else _numbers_of(_values(lines, column, reading), column),
+            column,
+        )
+        for role, column in _spanning(reading).items()
+        if reading.frame.people == "rows"
+    }
     times, wide = _wide(lines, reading, faults)
-    listed = [faults.noted(_numbers_of(_values(lines, column, reading), column), column)
-              for column in (*reading.covariates, *reading.features)]
+    listed = [
+        faults.noted(_numbers_of(_values(lines, column, reading), column), column)
+        for column in (*reading.covariates, *reading.features)
+    ]
     if "site" in columns:
         faults.add(np.isnan(columns["site"]), "without a site")
     faults.check()
     codes = {role: _codes(values) for role, values in columns.items() if role in CODED}
     return People(
-        reading=reading, ids=ids, person=person, spellings=spellings, codes=codes,
+        reading=reading,
+        ids=ids,
+        person=person,
+        spellings=spellings,
+        codes=codes,
         columns={role: values for role, values in columns.items() if role not in CODED}
         | ({} if wide is None else {"wide": wide}),
-        words={role: meanings(reading.columns[role]) for role in codes}, times=times,
+        words={role: meanings(reading.columns[role]) for role in codes},
+        times=times,
         covariates=np.column_stack(listed) if listed else np.empty((lines.n_lines, 0)),
-        notes=lines.notes)
+        notes=lines.notes,
+    )
 
 
 # -- lines outside the reading ---------------------------------------------------------------------
 
 
-_OF_DATES = ("Correct those dates, or the reading: “order” says how they are written, and “offset” "
-             "what becomes of a time zone behind them.")
-_OF_CELLS = ("Correct those cells, or the reading: “missing” lists the texts that stand for a "
-             "missing value, “decimal” the mark in numbers, and “words” what texts mean.")
-_OF_LINES = ("Correct those lines: each has as many cells as the header, an id, and both quotation "
-             "marks of a cell. Or correct the “frame” of the reading.")
+_OF_DATES = (
+    "Correct those dates, or the reading: “order” says how they are written, and “offset” "
+    "what becomes of a time zone behind them."
+)
+_OF_CELLS = (
+    "Correct those cells, or the reading: “missing” lists the texts that stand for a "
+    "missing value, “decimal” the mark in numbers, and “words” what texts mean."
+)
+_OF_LINES = (
+    "Correct those lines: each has as many cells as the header, an id, and both quotation "
+    "marks of a cell. Or correct the “frame” of the reading."
+)
 
 
 class _Faults:
@@ -154,8 +170,11 @@ class _Faults:
     def noted(self, read: tuple[Array, Flags], column: Column) -> Array:
         """Take note of cells that are unreadable, and return the values of all."""
         values, unreadable = read
-        self.add(unreadable, f"with an unreadable cell in “{shortened(column.name)}”",
-                 _OF_DATES if column.kind is Kind.DATE else _OF_CELLS)
+        self.add(
+            unreadable,
+            f"with an unreadable cell in “{shortened(column.name)}”",
+            _OF_DATES if column.kind is Kind.DATE else _OF_CELLS,
+        )
         return values
 
     def check(self) -> None:
@@ -165,10 +184,16 @@ class _Faults:
             listed = ", ".join(f"{count:,} {kind}" for kind, count in self._kinds.items())
             raise InputError(
                 f"{counted(number, 'line')} {'is' if number == 1 else 'are'} outside the reading "
-                f"({listed}). Nothing was read.", field="reading", hint=self._advice or _OF_LINES)
+                f"({listed}). Nothing was read.",
+                field="reading",
+                hint=self._advice or _OF_LINES,
+            )
         if not self._n_lines:
-            raise InputError("There are no lines below the header.", field="file",
-                             hint="Bring a table with at least one line of data.")
+            raise InputError(
+                "There are no lines below the header.",
+                field="file",
+                hint="Bring a table with at least one line of data.",
+            )
 
 
 # -- whose a line is -------------------------------------------------------------------------------
@@ -181,24 +206,32 @@ def _ids(lines: Lines, reading: Reading, faults: _Faults) -> tuple[tuple[str, ..
     if stated.file and lines.person is None:  # of a table, which is one file
         return ("file",) * bool(lines.n_lines), np.zeros(lines.n_lines, dtype=np.int64), ""
     if stated.rows:
-        return (tuple(f"row {number}" for number in range(1, lines.n_lines + 1)),
-                np.arange(lines.n_lines), "")
+        return (
+            tuple(f"row {number}" for number in range(1, lines.n_lines + 1)),
+            np.arange(lines.n_lines),
+            "",
+        )
     text = lines.cells[stated.column] if lines.person is None else lines.person
     written = text.dictionary_encode()
     ids = canonical_texts(written.dictionary, stated.form)
     visible = ids if stated.form is not IdForm.EXACT else canonical_texts(written.dictionary)
     missing = pa.array([each.strip().lower() for each in reading.missing], pa.string())
-    is_none = pc.or_(pc.equal(visible, ""), pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(
-        written.dictionary)), value_set=missing))
+    is_none = pc.or_(
+        pc.equal(visible, ""),
+        pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(written.dictionary)), value_set=missing),
+    )
     codes = np.asarray(written.indices)
     faults.add(np.asarray(is_none)[codes], "without an id")
     if stated.form is not IdForm.EXACT:  # people whose long numbers are rounded alike become one
-        faults.add(lost_digits(ids)[codes], "with an id such as 1.2E+11, which has lost digits",
-                   ROUNDED)
+        faults.add(
+            lost_digits(ids)[codes], "with an id such as 1.2E+11, which has lost digits", ROUNDED
+        )
     merged = ids.dictionary_encode()
-    return (tuple(merged.dictionary.to_pylist()),
-            np.asarray(merged.indices)[codes].astype(np.int64),
-            _spellings(written.dictionary))
+    return (
+        tuple(merged.dictionary.to_pylist()),
+        np.asarray(merged.indices)[codes].astype(np.int64),
+        _spellings(written.dictionary),
+    )
 
 
 def _spellings(texts: pa.Array) -> str:
@@ -221,8 +254,9 @@ def _spanning(reading: Reading) -> dict[str, Column]:
     if {"start", "entry"} & columns.keys():
         for role in ("start", "entry", "time"):
             if role in columns and columns[role].kind is Kind.DATE:
-                columns[role] = replace(columns[role], counted=(
-                    f"{unit_of_spans(reading)} since {_ANY_DAY}"))
+                columns[role] = replace(
+                    columns[role], counted=(f"{unit_of_spans(reading)} since {_ANY_DAY}")
+                )
     return columns
 
 
@@ -255,17 +289,24 @@ def _wide(lines: Lines, reading: Reading, faults: _Faults) -> tuple[Array | None
     if reading.values is None:
         return None, None
     if reading.frame.people == "rows":
-        cells = [faults.noted(read_cells([lines.cells[name]], reading.values, reading),
-                              _named(reading.values, name)) for name, _ in reading.at]
+        cells = [
+            faults.noted(
+                read_cells([lines.cells[name]], reading.values, reading),
+                _named(reading.values, name),
+            )
+            for name, _ in reading.at
+        ]
         return np.array([time for _, time in reading.at]), np.column_stack(cells)
     column = reading.columns["time"]
     times, unreadable = _values(lines, column, reading)
     if not np.isfinite(times).all() or unreadable.any():
         raise InputError(
             f"{counted(int((~np.isfinite(times)).sum()), 'cell')} of the first column "
-            "cannot be read as times. Nothing was read.", field="time",
+            "cannot be read as times. Nothing was read.",
+            field="time",
             hint="They are the times of everybody: correct them, or how the reading says that "
-            "they are written.")
+            "they are written.",
+        )
     values, bad = read_cells([lines.cells[""]], reading.values, reading)
     shape = (lines.n_lines, len(times))
     faults.add(np.logical_or.reduce(bad.reshape(shape), axis=1), "with an unreadable cell")

@@ -54,9 +54,14 @@ from engine.uploads.reading_of_files import CODED, Column, Kind, Person, Reading
 from engine.uploads.spellings import OF_KINDS, OF_UNITS, plain_spelling
 from engine.uploads.units import known_unit
 
-_OF_DATA = {DataType.CURVES: FileKind.CURVES, DataType.READINGS: FileKind.SINGLE,
-            DataType.RECORDS: FileKind.RECORDS, Counted.OUTCOMES: FileKind.OUTCOMES,
-            Counted.VALUES: FileKind.VALUES, Counted.LABELS: FileKind.SCORES}
+_OF_DATA = {
+    DataType.CURVES: FileKind.CURVES,
+    DataType.READINGS: FileKind.SINGLE,
+    DataType.RECORDS: FileKind.RECORDS,
+    Counted.OUTCOMES: FileKind.OUTCOMES,
+    Counted.VALUES: FileKind.VALUES,
+    Counted.LABELS: FileKind.SCORES,
+}
 _MOST_KINDS = 100  # of measurement, or units; more texts are ids
 _SENTENCE = r"\pL\S*\s+\S|:"  # a word with another behind it, or a colon
 _SEVERAL = {FileKind.CURVES: "keep", FileKind.OUTCOMES: "join"}
@@ -85,28 +90,40 @@ class Proposal:
     @property
     def summary(self) -> str:
         """One line: people, time, value and observations."""
-        return "; ".join(summary_of(
-            self.reading, self.n_people, self.n_observations))
+        return "; ".join(summary_of(self.reading, self.n_people, self.n_observations))
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What its holder should know: who is a person, what is to be said, and what to look at."""
-        asked = (line for question in self.ask for line in (
-            f"{'To be said' if question.is_gap else 'To be looked at'}: {question.question} "
-            f"{question.evidence}".rstrip(),
-            *((f"  State {question.words}.",) if question.is_gap else ())))
+        asked = (
+            line
+            for question in self.ask
+            for line in (
+                f"{'To be said' if question.is_gap else 'To be looked at'}: {question.question} "
+                f"{question.evidence}".rstrip(),
+                *((f"  State {question.words}.",) if question.is_gap else ()),
+            )
+        )
         return (f"{self.people.removesuffix('.')}.", *asked)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the reading as JSON holds it, with all that is to be asked."""
         asked = {"ask": [question.to_plain() for question in self.ask]} if self.ask else {}
-        return {**{key: value for key, value in self.reading.to_plain().items() if key != "ask"},
-                **asked}
+        return {
+            **{key: value for key, value in self.reading.to_plain().items() if key != "ask"},
+            **asked,
+        }
 
 
-def propose(content: bytes, *, data: FileKind | DataType | Counted | str | None = None,
-            stated: Mapping[str, Any] | None = None, encoding: str = "", sheet: str = "",
-            limits: Limits = LIMITS) -> Proposal:
+def propose(
+    content: bytes,
+    *,
+    data: FileKind | DataType | Counted | str | None = None,
+    stated: Mapping[str, Any] | None = None,
+    encoding: str = "",
+    sheet: str = "",
+    limits: Limits = LIMITS,
+) -> Proposal:
     r"""Propose how a file may be read.
 
     Parameters
@@ -143,15 +160,23 @@ def propose(content: bytes, *, data: FileKind | DataType | Counted | str | None 
     roles = roles_of(look, _kind(data))
     ids = _ids(look, roles)
     reading = _reading(look, roles, ids)
-    ask = (*gaps_of(look, roles, reading, _beginning(look, roles, reading, ids)),
-           *doubts_of(look, roles, reading))
+    ask = (
+        *gaps_of(look, roles, reading, _beginning(look, roles, reading, ids)),
+        *doubts_of(look, roles, reading),
+    )
     return Proposal(
-        kind=roles.kind, reading=reading, likely=likely(reading, ask), ask=ask,
-        people=_people(look, reading, ids, ask), n_lines=look.framed.n_lines,
-        n_observations=look.framed.n_lines * (len(look.columns) - 1 if roles.people_in_columns else
-                                              max(len(roles.at), 1)),
-        n_people=_n_people(look, reading, ids), examples=examples_of(reading),
-        notes=(*look.framed.notes, *notes_on(look, roles, reading)))
+        kind=roles.kind,
+        reading=reading,
+        likely=likely(reading, ask),
+        ask=ask,
+        people=_people(look, reading, ids, ask),
+        n_lines=look.framed.n_lines,
+        n_observations=look.framed.n_lines
+        * (len(look.columns) - 1 if roles.people_in_columns else max(len(roles.at), 1)),
+        n_people=_n_people(look, reading, ids),
+        examples=examples_of(reading),
+        notes=(*look.framed.notes, *notes_on(look, roles, reading)),
+    )
 
 
 def _refuse_totals_of_lines(look: Look) -> None:
@@ -162,9 +187,14 @@ def _refuse_totals_of_lines(look: Look) -> None:
         refuse_totals(pa.array([each.name for each in others]), "")
 
 
-def propose_within(content: bytes, *, data: FileKind | DataType | Counted | str | None = None,
-                   stated: Mapping[str, Any] | None = None, encoding: str = "", sheet: str = ""
-                   ) -> Proposal:
+def propose_within(
+    content: bytes,
+    *,
+    data: FileKind | DataType | Counted | str | None = None,
+    stated: Mapping[str, Any] | None = None,
+    encoding: str = "",
+    sheet: str = "",
+) -> Proposal:
     """Propose how a file may be read, within bounds of time and memory whatever the file is.
 
     Raises
@@ -172,16 +202,18 @@ def propose_within(content: bytes, *, data: FileKind | DataType | Counted | str 
     InputError
         As `propose`, and for a file that takes longer or needs more.
     """
-    return within_bounds(partial(propose, data=data, stated=stated, encoding=encoding,
-                                 sheet=sheet), content)
+    return within_bounds(
+        partial(propose, data=data, stated=stated, encoding=encoding, sheet=sheet), content
+    )
 
 
 def _kind(data: FileKind | DataType | Counted | str | None) -> FileKind | None:
     """Return what the file is said to hold."""
     if data is None or isinstance(data, FileKind):
         return data
-    known = {kind.value: kind for kind in FileKind} | {key.value: kind for key, kind in
-                                                      _OF_DATA.items()}
+    known = {kind.value: kind for kind in FileKind} | {
+        key.value: kind for key, kind in _OF_DATA.items()
+    }
     if str(data) not in known:
         raise InputError(f"“data” must be one of {', '.join(FileKind)}.", field="data")
     return known[str(data)]
@@ -193,11 +225,15 @@ def _kind(data: FileKind | DataType | Counted | str | None) -> FileKind | None:
 def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
     """Return the reading with all that is proposed as settled."""
     of_curves = roles.kind not in EVENTS
-    columns = {role: column_of(look, names, role, of_curves)
-               for role, names in roles.single.items()}
+    columns = {
+        role: column_of(look, names, role, of_curves) for role, names in roles.single.items()
+    }
     for role in ("start", "entry"):  # a name may speak of a start, and its cells of something else
-        if role in columns and role not in look.choices and (
-                columns[role].kind is not columns["time"].kind):
+        if (
+            role in columns
+            and role not in look.choices
+            and (columns[role].kind is not columns["time"].kind)
+        ):
             del columns[role]
     _refuse_compact(look, roles, columns)
     frame, person = look.framed.frame, _person(look, roles, ids)
@@ -207,8 +243,10 @@ def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
         frame = replace(frame, header=frame.header[:1], people="columns")
     elif roles.at:
         values = _of_values(look, [name for name, _ in roles.at])
-    listed = {name: tuple(column_of(look, [column], name) for column in getattr(roles, name))
-              for name in ("covariates", "features")}
+    listed = {
+        name: tuple(column_of(look, [column], name) for column in getattr(roles, name))
+        for name in ("covariates", "features")
+    }
     missing = _missing(look, roles)
     _refuse_kinds(look, roles, ids)
     if ids is not None:
@@ -219,9 +257,16 @@ def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
     elif roles.people_in_columns:
         refuse_totals(pa.array([*look.columns][1:]), "")
     return Reading(
-        frame=frame, person=person, columns=columns, values=values,
-        at=tuple((look.raw(name), time) for name, time in roles.at), decimal=look.decimal,
-        missing=missing, several=_several(look, roles), **listed)
+        frame=frame,
+        person=person,
+        columns=columns,
+        values=values,
+        at=tuple((look.raw(name), time) for name, time in roles.at),
+        decimal=look.decimal,
+        missing=missing,
+        several=_several(look, roles),
+        **listed,
+    )
 
 
 def _refuse_compact(look: Look, roles: Roles, columns: Mapping[str, Column]) -> None:
@@ -230,8 +275,9 @@ def _refuse_compact(look: Look, roles: Roles, columns: Mapping[str, Column]) -> 
         return
     for role in ("time", "start", "entry"):
         if role in columns and columns[role].kind is Kind.NUMBER:
-            refuse_compact(look.columns[roles.single[role][0]].numbers(look.decimal),
-                           columns[role].name)
+            refuse_compact(
+                look.columns[roles.single[role][0]].numbers(look.decimal), columns[role].name
+            )
     if roles.at and kind_of_name(roles.at[0][0]) is None:
         refuse_compact(np.array([time for _, time in roles.at]), roles.at[0][0])
 
@@ -242,9 +288,11 @@ def _of_values(look: Look, names: Sequence[str]) -> Column:
     kinds = {column.kind for column in columns}
     if len(kinds) > 1 or not kinds <= {Kind.NUMBER, Kind.PERCENTAGE}:
         others = [column.names[0] for column in columns if column.kind is not Kind.NUMBER]
-        raise InputError(f"The columns of observations such as {listed(others[:1])} do not hold "
-                         "numbers alone.", field="columns",
-                         hint="Write one kind of number in all of them.")
+        raise InputError(
+            f"The columns of observations such as {listed(others[:1])} do not hold numbers alone.",
+            field="columns",
+            hint="Write one kind of number in all of them.",
+        )
     units = {column.unit for column in columns}
     return Column(names=(), kind=kinds.pop(), unit=units.pop() if len(units) == 1 else "")
 
@@ -254,10 +302,14 @@ def _missing(look: Look, roles: Roles) -> tuple[str, ...]:
 
     Among words, such as of a status, “none” may mean something.
     """
-    names = (*(name for role, names in roles.single.items() if role not in CODED
-               for name in names), *roles.covariates, *roles.features,
-             *(name for name, _ in roles.at), *roles.candidates,
-             *([*look.columns][1:] if roles.people_in_columns else ()))
+    names = (
+        *(name for role, names in roles.single.items() if role not in CODED for name in names),
+        *roles.covariates,
+        *roles.features,
+        *(name for name, _ in roles.at),
+        *roles.candidates,
+        *([*look.columns][1:] if roles.people_in_columns else ()),
+    )
     occurring = {text.casefold() for name in names for text in look.columns[name].missing}
     return ("", *sorted(occurring))
 
@@ -273,25 +325,35 @@ def _refuse_kinds(look: Look, roles: Roles, ids: Ids | None) -> None:
             is_id = ids is not None and ids.content is content
             if is_id or (not of_units and name not in OF_KINDS) or len(known) > _MOST_KINDS:
                 continue
-            number = len({known_unit(text) or plain_spelling(text) if of_units else
-                          plain_spelling(text) for text in known})
+            number = len(
+                {
+                    known_unit(text) or plain_spelling(text) if of_units else plain_spelling(text)
+                    for text in known
+                }
+            )
             if number > 1:
                 kinds = "units" if of_units else "kinds of measurement"
                 raise InputError(
                     f"The column “{shortened(column)}” names {number:,} {kinds}, and “"
-                    f"{shortened(value)}” holds the values of all.", field=column,
-                    hint="Bring all values to one unit, or keep the lines of one." if of_units else
-                    "Keep the lines of one, or leave the column out if it names something else.")
+                    f"{shortened(value)}” holds the values of all.",
+                    field=column,
+                    hint="Bring all values to one unit, or keep the lines of one."
+                    if of_units
+                    else "Keep the lines of one, or leave the column out if it names something else.",
+                )
 
 
 def _refuse_lines_without_id(ids: Ids, missing: Sequence[str]) -> None:
     marked = ids.n_without(MISSING)  # one may be somebody who is called so
     number = marked if marked > 1 else ids.n_without(missing)
     if number:
-        raise InputError(f"{counted(number, 'line')} of column “{shortened(ids.content.name)}” "
-                         f"{have(number)} no id.", field=ids.content.name,
-                         hint="Fill it in or leave those lines out: lines that nobody is named in "
-                         "cannot be protected.")
+        raise InputError(
+            f"{counted(number, 'line')} of column “{shortened(ids.content.name)}” "
+            f"{have(number)} no id.",
+            field=ids.content.name,
+            hint="Fill it in or leave those lines out: lines that nobody is named in "
+            "cannot be protected.",
+        )
 
 
 def _refuse_footers(look: Look, ids: Ids) -> None:
@@ -301,14 +363,18 @@ def _refuse_footers(look: Look, ids: Ids) -> None:
     if not of_lines.any() or 2 * of_lines.sum() > len(of_lines):
         return
     others = [content for content in look.columns.values() if content is not ids.content]
-    alone = of_lines & np.all([np.asarray(pc.equal(pc.utf8_trim_whitespace(content.text), ""))
-                               for content in others], axis=0)
+    alone = of_lines & np.all(
+        [np.asarray(pc.equal(pc.utf8_trim_whitespace(content.text), "")) for content in others],
+        axis=0,
+    )
     if alone.any():
         number = int(alone.sum())
         raise InputError(
             f"{counted(number, 'line')} {have(number)} a text in “{shortened(ids.content.name)}” "
-            "and nothing else, as notes below a table do.", field=ids.content.name,
-            hint="Leave notes out: they would count as people.")
+            "and nothing else, as notes below a table do.",
+            field=ids.content.name,
+            hint="Leave notes out: they would count as people.",
+        )
 
 
 def _several(look: Look, roles: Roles) -> str:
@@ -326,8 +392,11 @@ def _beginning(look: Look, roles: Roles, reading: Reading, ids: Ids | None) -> s
     if time is None or time.kind is not Kind.DATE or roles.kind in EVENTS:
         return ""
     hours = hours_of(look, roles.single["time"], time.order)
-    person = (np.zeros(len(hours), dtype=np.int64) if roles.people_in_columns or ids is None else
-              ids.content.codes)
+    person = (
+        np.zeros(len(hours), dtype=np.int64)
+        if roles.people_in_columns or ids is None
+        else ids.content.codes
+    )
     return beginning_of(hours, person)
 
 
@@ -368,7 +437,8 @@ def _people(look: Look, reading: Reading, ids: Ids | None, ask: tuple[Question, 
         number = look.columns["id"].n_different
         whose = "one id" if person.column else "one file"
         return f"{n} observations of {counted(number, 'person').replace('persons', 'people')}: " + (
-            f"{whose} is one person")
+            f"{whose} is one person"
+        )
     if person.file or ids is None:
         return f"{n} lines: the whole file is one person’s"
     return f"{ids.counts}: one id is one person"

@@ -176,9 +176,16 @@ class Reading:
     @property
     def every_column(self) -> tuple[Column, ...]:
         """The entries of all columns with a role, and of cells whose columns are curves."""
-        return (*self.columns.values(), *self.covariates, *self.features,
-                *((replace(self.values, names=tuple(name for name, _ in self.at)),)
-                  if self.values else ()))
+        return (
+            *self.columns.values(),
+            *self.covariates,
+            *self.features,
+            *(
+                (replace(self.values, names=tuple(name for name, _ in self.at)),)
+                if self.values
+                else ()
+            ),
+        )
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -207,11 +214,18 @@ class Reading:
     @property
     def gaps(self) -> tuple[Gap, ...]:
         """What has to be said before anything is published."""
-        return (*_gaps_of_person(self), *(
-            gap for role, column in (
-                *self.columns.items(),
-                *((name, column) for name in LISTED for column in getattr(self, name)))
-            for gap in _gaps_of_column(role, column)), *_gaps_of_beginning(self))
+        return (
+            *_gaps_of_person(self),
+            *(
+                gap
+                for role, column in (
+                    *self.columns.items(),
+                    *((name, column) for name in LISTED for column in getattr(self, name)),
+                )
+                for gap in _gaps_of_column(role, column)
+            ),
+            *_gaps_of_beginning(self),
+        )
 
     def to_plain(self) -> dict[str, Any]:
         """Return the reading as JSON holds it; `of` reads it back."""
@@ -247,38 +261,64 @@ class Reading:
 def _gaps_of_person(reading: Reading) -> tuple[Gap, ...]:
     if reading.person is not None:
         return ()
-    return (Gap("person", "No column is said to name people.",
-                '"person": {"column": "…"}; or, if every line is another person, '
-                '"person": {"rows": true}'),)
+    return (
+        Gap(
+            "person",
+            "No column is said to name people.",
+            '"person": {"column": "…"}; or, if every line is another person, '
+            '"person": {"rows": true}',
+        ),
+    )
 
 
 def _gaps_of_beginning(reading: Reading) -> tuple[Gap, ...]:
     """Ask what dates of observations count; times to an event count from each person’s start."""
     time = reading.columns.get("time")
-    if time is None or time.kind is not Kind.DATE or time.counted or (
-            {"start", "entry", "status"} & reading.columns.keys()):
+    if (
+        time is None
+        or time.kind is not Kind.DATE
+        or time.counted
+        or ({"start", "entry", "status"} & reading.columns.keys())
+    ):
         return ()
-    return (Gap("columns.time.from", "The reading does not say what the time of "
-                f"“{shortened(time.name)}” is counted from.",
-                '"from": "hours of day", "days since 2024-01-31", "calendar years" or "hours since '
-                'first observation" in the reading'),)
+    return (
+        Gap(
+            "columns.time.from",
+            f"The reading does not say what the time of “{shortened(time.name)}” is counted from.",
+            '"from": "hours of day", "days since 2024-01-31", "calendar years" or "hours since '
+            'first observation" in the reading',
+        ),
+    )
 
 
 def _gaps_of_column(role: str, column: Column) -> list[Gap]:
     gaps = []
     if column.kind is Kind.DATE and column.order is Order.UNSTATED:
-        gaps.append(Gap(f"columns.{role}.order",
-                        f"The dates of “{shortened(column.name)}” can be day/month or month/day.",
-                        '"order": "dmy" or "order": "mdy" in the reading'))
+        gaps.append(
+            Gap(
+                f"columns.{role}.order",
+                f"The dates of “{shortened(column.name)}” can be day/month or month/day.",
+                '"order": "dmy" or "order": "mdy" in the reading',
+            )
+        )
     if column.kind is Kind.WORD and role in CODED and not column.words:
-        gaps.append(Gap(f"columns.{role}.words",
-                        f"The reading does not say what the texts of “{shortened(column.name)}” "
-                        "mean.", '"words": {"text": "meaning"} in the reading'))
+        gaps.append(
+            Gap(
+                f"columns.{role}.words",
+                f"The reading does not say what the texts of “{shortened(column.name)}” mean.",
+                '"words": {"text": "meaning"} in the reading',
+            )
+        )
     elif column.kind is Kind.WORD and role in ("status", "group") and not column.other:
-        gaps.append(Gap(f"columns.{role}.other",
-                        f"The reading does not say what other texts of “{shortened(column.name)}” "
-                        "are.", '"other": "censored" or "missing" in the reading'
-                        if role == "status" else '"other": "left out" or "missing" in the reading'))
+        gaps.append(
+            Gap(
+                f"columns.{role}.other",
+                f"The reading does not say what other texts of “{shortened(column.name)}” are.",
+                '"other": "censored" or "missing" in the reading'
+                if role == "status"
+                else '"other": "left out" or "missing" in the reading',
+            )
+        )
     return gaps
 
 
@@ -327,15 +367,21 @@ def _check_roles(reading: Reading) -> None:
     """Refuse roles that do not go together, and an entry that its role cannot have."""
     in_columns = reading.frame.people == "columns"
     if reading.values is not None and (
-            bool(reading.at) == in_columns or "value" in reading.columns
-            or ("time" in reading.columns) != in_columns):
-        raise _wrong("values", "“values” take the place of time and value: “at” lists columns with "
-                     "their times, or people stand in columns and “time” is the first of them.")
+        bool(reading.at) == in_columns
+        or "value" in reading.columns
+        or ("time" in reading.columns) != in_columns
+    ):
+        raise _wrong(
+            "values",
+            "“values” take the place of time and value: “at” lists columns with "
+            "their times, or people stand in columns and “time” is the first of them.",
+        )
     if in_columns and reading.values is None:
         raise _wrong("values", "“values” must say how the cells of people in columns are read.")
     if in_columns and set(reading.columns) - {"time"}:
-        raise _wrong("columns", "Of people in columns only “time”, the first, and “values” are "
-                     "read.")
+        raise _wrong(
+            "columns", "Of people in columns only “time”, the first, and “values” are read."
+        )
     _check_spans(reading.columns)
     for role, column in reading.columns.items():
         if role in CODED and column.kind is not Kind.WORD:
@@ -344,16 +390,20 @@ def _check_roles(reading: Reading) -> None:
         if role not in CODED and column.kind is Kind.WORD and not is_class:
             raise _wrong(role, f"The {role} is no word.")
         if column.other is Other.LEFT_OUT and role != "group":
-            raise _wrong("other", f"Nobody is left out for a {role}: how many people there are is "
-                         "public, and would follow from it.")
+            raise _wrong(
+                "other",
+                f"Nobody is left out for a {role}: how many people there are is "
+                "public, and would follow from it.",
+            )
         if column.other is Other.CENSORED and role != "status":
             raise _wrong("other", "Only a status is censored.")
     if "site" in reading.columns and reading.columns["site"].other:
         raise _wrong("other", "Every site is stated: “words” name them all.")
     numbers = [column for role, column in reading.columns.items() if role not in CODED]
     for column in (*numbers, *reading.covariates, *reading.features):
-        if column.kind is Kind.WORD and not all(isinstance(meaning, int | float)
-                                                for meaning in column.words.values()):
+        if column.kind is Kind.WORD and not all(
+            isinstance(meaning, int | float) for meaning in column.words.values()
+        ):
             raise _wrong("words", f"The words of “{shortened(column.name)}” stand for numbers.")
 
 
@@ -362,22 +412,29 @@ def _check_spans(columns: Mapping[str, Column]) -> None:
     spans = [columns[role] for role in ("start", "entry", "time") if role in columns]
     if len(spans) > 1:
         if "time" not in columns or len({column.kind for column in spans}) > 1:
-            raise _wrong("start", "“start”, “entry” and “time” are of one kind: all dates, or all "
-                         "numbers.")
+            raise _wrong(
+                "start", "“start”, “entry” and “time” are of one kind: all dates, or all numbers."
+            )
         if len({column.counted for column in spans}) > 1:
-            raise _wrong("from", "“start”, “entry” and “time” count in one unit, from one "
-                         "beginning.")
+            raise _wrong(
+                "from", "“start”, “entry” and “time” count in one unit, from one beginning."
+            )
     elif any(column.kind is Kind.DATE and column.counted in UNITS for column in spans):
         raise _wrong("from", "Dates count from a beginning, such as days since 2024-01-31.")
 
 
 def _check_person(person: Person, frame: Frame) -> None:
     if sum((bool(person.column), person.rows, person.file, person.header)) != 1:
-        raise _wrong("person", "“person” names a column, or says that every line, every file or "
-                     "every column is another person: one of these.")
+        raise _wrong(
+            "person",
+            "“person” names a column, or says that every line, every file or "
+            "every column is another person: one of these.",
+        )
     if person.header != (frame.people == "columns"):
-        raise _wrong("person", "People stand in the header where “people” of the frame is "
-                     "columns, and nowhere else.")
+        raise _wrong(
+            "person",
+            "People stand in the header where “people” of the frame is columns, and nowhere else.",
+        )
 
 
 def is_counted(text: str) -> bool:
@@ -399,26 +456,43 @@ def _check_column(role: str, column: Column) -> None:
     """Refuse what a kind of cell does not have."""
     is_date = column.kind is Kind.DATE
     if column.order and not is_date:
-        raise _wrong("order", f"“{shortened(column.name)}” has an order of day and month, and is "
-                     f"of the kind {column.kind}.")
+        raise _wrong(
+            "order",
+            f"“{shortened(column.name)}” has an order of day and month, and is "
+            f"of the kind {column.kind}.",
+        )
     if column.counted and column.kind not in (Kind.DATE, Kind.CLOCK, Kind.ELAPSED):
-        raise _wrong("from", f"“{shortened(column.name)}” is counted from a beginning, and is of "
-                     f"the kind {column.kind}.")
+        raise _wrong(
+            "from",
+            f"“{shortened(column.name)}” is counted from a beginning, and is of "
+            f"the kind {column.kind}.",
+        )
     if column.counted and not is_counted(column.counted):
-        raise _wrong("from", "“from” must be such as calendar years, days since 2024-01-31, hours "
-                     "since first observation, minutes of day, or minutes of an elapsed time.")
+        raise _wrong(
+            "from",
+            "“from” must be such as calendar years, days since 2024-01-31, hours "
+            "since first observation, minutes of day, or minutes of an elapsed time.",
+        )
     if column.offset is not Offset.NONE and not is_date:
-        raise _wrong("offset", f"“{shortened(column.name)}” has an offset, and is of the kind "
-                     f"{column.kind}.")
+        raise _wrong(
+            "offset", f"“{shortened(column.name)}” has an offset, and is of the kind {column.kind}."
+        )
     if (column.words or column.other) and column.kind is not Kind.WORD:
-        raise _wrong("words", f"“{shortened(column.name)}” has words, and is of the kind "
-                     f"{column.kind}.")
+        raise _wrong(
+            "words", f"“{shortened(column.name)}” has words, and is of the kind {column.kind}."
+        )
     if column.kind is Kind.CLOCK and column.counted and not column.counted.endswith((DAY, FIRST)):
-        raise _wrong("from", f"The clock times of “{shortened(column.name)}” count from midnight "
-                     "(hours of day) or since each first observation.")
+        raise _wrong(
+            "from",
+            f"The clock times of “{shortened(column.name)}” count from midnight "
+            "(hours of day) or since each first observation.",
+        )
     if column.kind is Kind.ELAPSED and column.counted and column.counted not in UNITS:
-        raise _wrong("from", f"Of the elapsed times of “{shortened(column.name)}” “from” is a unit "
-                     "alone, such as minutes.")
+        raise _wrong(
+            "from",
+            f"Of the elapsed times of “{shortened(column.name)}” “from” is a unit "
+            "alone, such as minutes.",
+        )
     if column.words:
         _check_words(column)
     if role != "values" and (len(column.names) > 2 or not column.names):
@@ -432,8 +506,11 @@ def _check_words(column: Column) -> None:
     meaning: dict[str, str | float] = {}
     for text, means in column.words.items():
         if meaning.setdefault(canonical(text, IdForm.NUMBER), means) != means:
-            raise _wrong("words", f"Two words of “{shortened(column.name)}” are one text in two "
-                         "spellings, and have two meanings.")
+            raise _wrong(
+                "words",
+                f"Two words of “{shortened(column.name)}” are one text in two "
+                "spellings, and have two meanings.",
+            )
 
 
 def _wrong(name: str, message: str) -> InputError:
@@ -449,37 +526,57 @@ _KEYS = ("frame", "person", "columns", "decimal", "missing", "several", "ask")
 
 
 def _plain(reading: Reading) -> dict[str, Any]:
-    columns: dict[str, Any] = {role: _plain_column(column)
-                               for role, column in reading.columns.items()}
+    columns: dict[str, Any] = {
+        role: _plain_column(column) for role, column in reading.columns.items()
+    }
     for name in LISTED:
         if each := getattr(reading, name):
             columns[name] = [_plain_column(column) for column in each]
     if reading.values is not None:
         at = {"at": [list(pair) for pair in reading.at]} if reading.at else {}
         columns["values"] = {**at, **_plain_column(reading.values)}
-    ask = [{"field": gap.field, "question": gap.question, "words": gap.words}
-           for gap in reading.gaps]
-    return {"frame": _stated(reading.frame, Frame(encoding="", separator="")),
-            "person": None if reading.person is None else _stated(reading.person, Person()),
-            "columns": columns, "decimal": reading.decimal, "missing": list(reading.missing),
-            "several": reading.several, **({"ask": ask} if ask else {})}
+    ask = [
+        {"field": gap.field, "question": gap.question, "words": gap.words} for gap in reading.gaps
+    ]
+    return {
+        "frame": _stated(reading.frame, Frame(encoding="", separator="")),
+        "person": None if reading.person is None else _stated(reading.person, Person()),
+        "columns": columns,
+        "decimal": reading.decimal,
+        "missing": list(reading.missing),
+        "several": reading.several,
+        **({"ask": ask} if ask else {}),
+    }
 
 
 def _stated(part: Frame | Person, usual: Frame | Person) -> dict[str, Any]:
     """Return the fields that differ from the usual ones, and a frame's header."""
-    return {name: list(value) if isinstance(value, tuple) else value
-            for name, value in vars(part).items()
-            if value != getattr(usual, name) or (name == "header" and isinstance(part, Frame))}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in vars(part).items()
+        if value != getattr(usual, name) or (name == "header" and isinstance(part, Frame))
+    }
 
 
 def _plain_column(column: Column) -> dict[str, Any]:
-    name = {} if not column.names else {
-        "name": column.names[0] if len(column.names) == 1 else list(column.names)}
-    rest = {"unit": column.unit, "order": column.order.value, "from": column.counted,
-            "words": dict(column.words), "other": column.other.value,
-            "offset": "" if column.offset is Offset.NONE else column.offset.value}
-    return {**name, "kind": column.kind.value,
-            **{key: value for key, value in rest.items() if value}}
+    name = (
+        {}
+        if not column.names
+        else {"name": column.names[0] if len(column.names) == 1 else list(column.names)}
+    )
+    rest = {
+        "unit": column.unit,
+        "order": column.order.value,
+        "from": column.counted,
+        "words": dict(column.words),
+        "other": column.other.value,
+        "offset": "" if column.offset is Offset.NONE else column.offset.value,
+    }
+    return {
+        **name,
+        "kind": column.kind.value,
+        **{key: value for key, value in rest.items() if value},
+    }
 
 
 def _reading(plain: Any) -> Reading:
@@ -490,15 +587,22 @@ def _reading(plain: Any) -> Reading:
     columns = dict(every)
     wide = dict(checked_object(columns.pop("values", {}), "values", ("at", *_COLUMN[1:])))
     at = tuple(_at(pair) for pair in _listed(wide.pop("at", []), "at"))
-    listed = {name: tuple(_column(each, name) for each in _listed(columns.pop(name, []), name))
-              for name in LISTED}
+    listed = {
+        name: tuple(_column(each, name) for each in _listed(columns.pop(name, []), name))
+        for name in LISTED
+    }
     person = stated.get("person")
     return Reading(
-        frame=_frame(stated.get("frame")), person=None if person is None else _person(person),
-        columns={role: _column(each, role) for role, each in columns.items()}, at=at,
+        frame=_frame(stated.get("frame")),
+        person=None if person is None else _person(person),
+        columns={role: _column(each, role) for role, each in columns.items()},
+        at=at,
         values=_column({"name": [], **wide}, "values") if "values" in every else None,
-        decimal=_text(stated, "decimal", "."), several=_text(stated, "several", "keep"),
-        missing=tuple(map(_each_text, _listed(stated.get("missing", [""]), "missing"))), **listed)
+        decimal=_text(stated, "decimal", "."),
+        several=_text(stated, "several", "keep"),
+        missing=tuple(map(_each_text, _listed(stated.get("missing", [""]), "missing"))),
+        **listed,
+    )
 
 
 def _frame(plain: Any) -> Frame:
@@ -506,9 +610,16 @@ def _frame(plain: Any) -> Frame:
     above = stated.get("above", 0)
     if type(above) is not int or not 0 <= above <= 1000:
         raise _wrong("above", "“above” must be how many lines stand above the header.")
-    texts = {name: _text(stated, name, usual) for name, usual in
-             (("encoding", ""), ("separator", ""), ("sheet", ""), ("people", "rows"),
-              ("export", ""))}
+    texts = {
+        name: _text(stated, name, usual)
+        for name, usual in (
+            ("encoding", ""),
+            ("separator", ""),
+            ("sheet", ""),
+            ("people", "rows"),
+            ("export", ""),
+        )
+    }
     header = tuple(map(_each_text, _listed(stated.get("header", []), "header")))
     return Frame(above=above, header=header, **texts)
 
@@ -518,8 +629,12 @@ def _person(plain: Any) -> Person:
     flags = {name: stated.get(name, False) for name in ("rows", "file", "header")}
     if not all(isinstance(flag, bool) for flag in flags.values()):
         raise _wrong("person", "“rows”, “file” and “header” are true or false.")
-    return Person(column=_text(stated, "column", ""), list=_text(stated, "list", ""),
-                  form=IdForm.named(stated.get("form", "text"), "form"), **flags)
+    return Person(
+        column=_text(stated, "column", ""),
+        list=_text(stated, "list", ""),
+        form=IdForm.named(stated.get("form", "text"), "form"),
+        **flags,
+    )
 
 
 def _column(plain: Any, role: str) -> Column:
@@ -527,20 +642,25 @@ def _column(plain: Any, role: str) -> Column:
     name = stated.get("name")
     names = tuple(map(_each_text, name)) if isinstance(name, list) else (_each_text(name),)
     words = checked_object(stated.get("words", {}), "words")
-    if not all(isinstance(meaning, str) or type(meaning) in (int, float)
-               for meaning in words.values()):
+    if not all(
+        isinstance(meaning, str) or type(meaning) in (int, float) for meaning in words.values()
+    ):
         raise _wrong("words", "“words” gives each text a meaning: a word or a number.")
     return Column(
-        names=names, kind=Kind.named(stated.get("kind", "number"), "kind"),
-        unit=_text(stated, "unit", ""), order=Order.named(stated.get("order", ""), "order"),
-        counted=_text(stated, "from", ""), words=words,
+        names=names,
+        kind=Kind.named(stated.get("kind", "number"), "kind"),
+        unit=_text(stated, "unit", ""),
+        order=Order.named(stated.get("order", ""), "order"),
+        counted=_text(stated, "from", ""),
+        words=words,
         offset=Offset.named(stated.get("offset", "none"), "offset"),
-        other=Other.named(stated.get("other", ""), "other"))
+        other=Other.named(stated.get("other", ""), "other"),
+    )
 
 
 def _at(pair: Any) -> tuple[str, float]:
     if not isinstance(pair, list) or len(pair) != 2 or type(pair[1]) not in (int, float):
-        raise _wrong("at", "“at” lists columns with their times: [\"week 6\", 6].")
+        raise _wrong("at", '“at” lists columns with their times: ["week 6", 6].')
     return _each_text(pair[0]), float(pair[1])
 
 

@@ -69,16 +69,22 @@ def _whose(people: People) -> _Whose:
         return _Whose(people.person, np.zeros(len(people.ids), dtype=np.int64), people.ids, ())
     names = tuple(map(str, people.words["site"]))
     check_sites(names)
-    keys, record = np.unique(people.person * len(names) + people.codes["site"],
-                             return_inverse=True)
+    keys, record = np.unique(people.person * len(names) + people.codes["site"], return_inverse=True)
     server = keys % len(names)
     empty = len(names) - len(np.unique(server))
     if empty:
-        raise InputError(f"{counted(empty, 'stated site')} {'has' if empty == 1 else 'have'} "
-                         "nobody in this file.", field="site",
-                         hint="Name the sites of the file, and no others, as “words” of “site”.")
-    return _Whose(record.astype(np.int64), server,
-                  tuple(people.ids[place] for place in keys // len(names)), names)
+        raise InputError(
+            f"{counted(empty, 'stated site')} {'has' if empty == 1 else 'have'} "
+            "nobody in this file.",
+            field="site",
+            hint="Name the sites of the file, and no others, as “words” of “site”.",
+        )
+    return _Whose(
+        record.astype(np.int64),
+        server,
+        tuple(people.ids[place] for place in keys // len(names)),
+        names,
+    )
 
 
 def _notes(people: People, whose: _Whose) -> tuple[str, ...]:
@@ -88,20 +94,26 @@ def _notes(people: People, whose: _Whose) -> tuple[str, ...]:
     applies = {
         f"{counted(few, 'site')} with fewer than {_FEW_PEOPLE} people: how many each site has is "
         "published, so that who is there may be no secret": few,
-        f"{counted(several, 'id')} at more than one site: taken for different people": several}
+        f"{counted(several, 'id')} at more than one site: taken for different people": several,
+    }
     return (*people.notes, *(note for note, holds in applies.items() if holds))
 
 
-def _in_order(people: People, whose: _Whose, order: Integers, covariates: Array,
-              columns: Sequence[Column]) -> dict[str, Any]:
+def _in_order(
+    people: People, whose: _Whose, order: Integers, covariates: Array, columns: Sequence[Column]
+) -> dict[str, Any]:
     """Return what all kinds of records say of everybody, in the order of `order_by_person`."""
     has_ids = people.reading.person is not None and not people.reading.person.rows
-    return {"server": whose.server[order], "covariates": covariates[order],
-            "covariate_names": tuple(column.name for column in columns),
-            "ids": tuple(whose.ids[k] for k in order.tolist()) if has_ids else (),
-            "spellings": people.spellings, "server_names": whose.server_names,
-            "time_column": _number_column(people.reading, "time"),
-            "value_column": _number_column(people.reading, "value")}
+    return {
+        "server": whose.server[order],
+        "covariates": covariates[order],
+        "covariate_names": tuple(column.name for column in columns),
+        "ids": tuple(whose.ids[k] for k in order.tolist()) if has_ids else (),
+        "spellings": people.spellings,
+        "server_names": whose.server_names,
+        "time_column": _number_column(people.reading, "time"),
+        "value_column": _number_column(people.reading, "value"),
+    }
 
 
 def _number_column(reading: Reading, role: str) -> str:
@@ -118,9 +130,11 @@ def _one_of_each(values: Array, record: Integers, n: int, what: str) -> Array:
     np.maximum.at(high, record[known], values[known])
     changing = int((low < high).sum())
     if changing:
-        raise InputError(f"{what} changes within the lines of {changing:,} of {n:,} people.",
-                         field="covariates", hint="It has one value for each person: choose "
-                         "another column, or correct these lines.")
+        raise InputError(
+            f"{what} changes within the lines of {changing:,} of {n:,} people.",
+            field="covariates",
+            hint="It has one value for each person: choose another column, or correct these lines.",
+        )
     return np.where(np.isfinite(low), low, np.nan)
 
 
@@ -153,14 +167,19 @@ def curves_of(people: People, single: bool = False) -> CurveTable:
     """
     reading, whose = people.reading, _whose(people)
     if whose.n > MAX_CURVES:
-        raise InputError(f"There are {whose.n:,} curves; at most {MAX_CURVES:,} are read.",
-                         field="person", hint="Take a part of them, or check which column says who "
-                         "a line belongs to.")
+        raise InputError(
+            f"There are {whose.n:,} curves; at most {MAX_CURVES:,} are read.",
+            field="person",
+            hint="Take a part of them, or check which column says who a line belongs to.",
+        )
     record, times, values = (_of_wide if reading.is_wide else _of_long)(people, whose)
     known = np.isfinite(times) & np.isfinite(values)
     if not known.any():
-        raise InputError("No line has both a time and a value.", field="value",
-                         hint="Check which columns the reading says hold them.")
+        raise InputError(
+            "No line has both a time and a value.",
+            field="value",
+            hint="Check which columns the reading says hold them.",
+        )
     n_missing = int((~known).sum())
     if n_missing:
         record, times, values = record[known], times[known], values[known]
@@ -172,19 +191,32 @@ def curves_of(people: People, single: bool = False) -> CurveTable:
     curve, times, values = in_time_order(np.argsort(order)[record], times, values)
     counts = np.bincount(curve, minlength=whose.n).astype(np.int64)
     if counts.max() > MAX_POINTS:
-        raise InputError(f"A curve has more than {MAX_POINTS:,} observations.", field="time",
-                         hint="Thin the observations of long curves, or check which column says "
-                         "who a line belongs to.")
+        raise InputError(
+            f"A curve has more than {MAX_POINTS:,} observations.",
+            field="time",
+            hint="Thin the observations of long curves, or check which column says "
+            "who a line belongs to.",
+        )
     covariates = np.empty((whose.n, len(reading.covariates)))
     for k, column in enumerate(reading.covariates):
-        covariates[:, k] = _one_of_each(people.covariates[:, k], whose.record, whose.n,
-                                        f"The covariate “{shortened(column.name)}”")
+        covariates[:, k] = _one_of_each(
+            people.covariates[:, k],
+            whose.record,
+            whose.n,
+            f"The covariate “{shortened(column.name)}”",
+        )
     curves = CurveTable(
-        times=times, values=values, counts=counts, n_people=whose.n,
-        header_times=() if people.times is None or _counts_from_first(reading) else tuple(
-            people.times.tolist()),
-        time_unit=_time_unit(reading), **_groups(people, whose, order),
-        **_in_order(people, whose, order, covariates, reading.covariates))
+        times=times,
+        values=values,
+        counts=counts,
+        n_people=whose.n,
+        header_times=()
+        if people.times is None or _counts_from_first(reading)
+        else tuple(people.times.tolist()),
+        time_unit=_time_unit(reading),
+        **_groups(people, whose, order),
+        **_in_order(people, whose, order, covariates, reading.covariates),
+    )
     return notes_on_curves(curves, _notes(people, whose), n_missing, single)
 
 
@@ -202,32 +234,44 @@ def _of_long(people: People, whose: _Whose) -> tuple[Integers, Array, Array]:
     """Return record, time and value of each line; or of each moment of a person, averaged."""
     missing = [role for role in ("time", "value") if role not in people.columns]
     if missing:
-        raise InputError(f"The reading names no column of the role {missing[0]}.", field=missing[0],
-                         hint=f'State it in “columns”, such as "{missing[0]}": {{"name": "…"}}.')
+        raise InputError(
+            f"The reading names no column of the role {missing[0]}.",
+            field=missing[0],
+            hint=f'State it in “columns”, such as "{missing[0]}": {{"name": "…"}}.',
+        )
     times, values = people.columns["time"], people.columns["value"]
     several = people.reading.several
     if several == "keep":
         return whose.record, times, values
     if several == "join":
-        raise InputError("Observations are not joined.", field="several",
-                         hint="State “keep”, “average” or “refuse”.")
+        raise InputError(
+            "Observations are not joined.",
+            field="several",
+            hint="State “keep”, “average” or “refuse”.",
+        )
     order = np.lexsort((values, times, whose.record))
     record, times, values = whose.record[order], times[order], values[order]
     known = np.isfinite(times) & np.isfinite(values)
     is_first = np.append(True, (record[1:] != record[:-1]) | (times[1:] != times[:-1]))
     if several == "refuse" and not is_first[known].all():
         number = len(np.unique(record[known & ~is_first]))
-        raise _several(number, whose.n, "State “keep” to use all observations of one time, or "
-                       "“average”.")
+        raise _several(
+            number, whose.n, "State “keep” to use all observations of one time, or “average”."
+        )
     keep = np.flatnonzero(known)
     starts = _starts(record[keep], times[keep])
     sizes = np.diff(np.append(starts, len(keep)))
-    means = np.add.reduceat(values[keep] / np.repeat(sizes, sizes), starts) if len(keep) else (
-        values[keep])  # a sum of large values could overflow
+    means = (
+        np.add.reduceat(values[keep] / np.repeat(sizes, sizes), starts)
+        if len(keep)
+        else (values[keep])
+    )  # a sum of large values could overflow
     unknown = np.flatnonzero(~known)
-    return (np.concatenate([record[keep][starts], record[unknown]]),
-            np.concatenate([times[keep][starts], times[unknown]]),
-            np.concatenate([means, values[unknown]]))
+    return (
+        np.concatenate([record[keep][starts], record[unknown]]),
+        np.concatenate([times[keep][starts], times[unknown]]),
+        np.concatenate([means, values[unknown]]),
+    )
 
 
 def _starts(record: Integers, times: Array) -> Integers:
@@ -245,9 +289,13 @@ def _of_wide(people: People, whose: _Whose) -> tuple[Integers, Array, Array]:
     several = int((np.bincount(record, minlength=whose.n) > 1).sum())
     if several:
         if people.reading.several != "average":
-            raise _several(several, whose.n, "State \"several\": \"average\" to average them: one "
-                           "person is protected. If every line is another person, say so as "
-                           "“person”.")
+            raise _several(
+                several,
+                whose.n,
+                'State "several": "average" to average them: one '
+                "person is protected. If every line is another person, say so as "
+                "“person”.",
+            )
         wide, record = _averaged(wide, record, whose.n), np.arange(whose.n)
     return np.repeat(record, len(times)), np.tile(times, len(record)), wide.ravel()
 
@@ -281,9 +329,11 @@ def _same_group(code: Integers, whose: _Whose) -> Integers:
     several = int((low < high).sum())
     if several:
         raise InputError(
-            f"{several:,} of {whose.n:,} people are in several groups.", field="group",
+            f"{several:,} of {whose.n:,} people are in several groups.",
+            field="group",
             hint="Only groups of which nobody is in two can be compared: whoever is in two pays "
-            "for both releases, and these are not independent.")
+            "for both releases, and these are not independent.",
+        )
     return low
 
 
@@ -301,39 +351,52 @@ def rows_of(people: People) -> RowTable:
     reading, whose = people.reading, _whose(people)
     columns = reading.features or reading.covariates
     if not columns:
-        raise InputError("The reading names no features.", field="features",
-                         hint="State at least one column of numbers, as “features”.")
+        raise InputError(
+            "The reading names no features.",
+            field="features",
+            hint="State at least one column of numbers, as “features”.",
+        )
     _check_number(whose.n)
     several = int((np.bincount(whose.record, minlength=whose.n) > 1).sum())
     if several:
-        raise _several(several, whose.n, "One record is protected, so they would be protected "
-                       "less. Keep one line of each, by a rule that does not look at the numbers, "
-                       "such as the first visit.")
+        raise _several(
+            several,
+            whose.n,
+            "One record is protected, so they would be protected "
+            "less. Keep one line of each, by a rule that does not look at the numbers, "
+            "such as the first visit.",
+        )
     line = np.argsort(whose.record)
-    covariates = people.covariates[line][:, :len(columns)]
+    covariates = people.covariates[line][:, : len(columns)]
     named = dict(zip((column.name for column in columns), covariates.T, strict=True))
     values = people.columns["value"][line] if "value" in people.columns else None
     if values is not None:
         named[reading.columns["value"].name] = values
     for name, numbers in named.items():
         if not np.isfinite(numbers).any():
-            raise InputError(f"The column “{shortened(name)}” holds no number.", field="features",
-                             hint="Choose another column.")
+            raise InputError(
+                f"The column “{shortened(name)}” holds no number.",
+                field="features",
+                hint="Choose another column.",
+            )
     order = order_by_person(whose.server, whose.ids)
     rows = RowTable(
         values=None if values is None else values[order],
         value_name=reading.columns["value"].name if values is not None else None,
-        **_in_order(people, whose, order, covariates, columns))
+        **_in_order(people, whose, order, covariates, columns),
+    )
     return notes_on_rows(rows, _notes(people, whose))
 
 
 def _check_number(n: int) -> None:
     if n < 2:
-        raise InputError("There is only one person.", field="file",
-                         hint="Protection needs others.")
+        raise InputError("There is only one person.", field="file", hint="Protection needs others.")
     if n > MAX_ROWS:
-        raise InputError(f"There are {n:,} people; at most {MAX_ROWS:,} are read.", field="file",
-                         hint="Take a part of them, chosen without looking at the numbers.")
+        raise InputError(
+            f"There are {n:,} people; at most {MAX_ROWS:,} are read.",
+            field="file",
+            hint="Take a part of them, chosen without looking at the numbers.",
+        )
 
 
 # -- times and how they ended ----------------------------------------------------------------------
@@ -349,8 +412,11 @@ def _events_in(reading: Reading) -> tuple[str, ...]:
     status = reading.columns.get("status")
     if status is None:
         return ()
-    return tuple(_word(meaning) for meaning in dict.fromkeys(status.words.values())
-                 if meaning not in (0, "0"))
+    return tuple(
+        _word(meaning)
+        for meaning in dict.fromkeys(status.words.values())
+        if meaning not in (0, "0")
+    )
 
 
 def _word(meaning: str | float) -> str:
@@ -385,40 +451,69 @@ def events_of(people: People, kind: Counted) -> EventTable:
     spans = _spans(people, whose, _status(people, kind))
     time, status = _one_time_of_each(spans, whose, reading, kind)
     if np.isnan(time).all():
-        raise InputError(f"The column “{shortened(reading.columns['time'].name)}” holds no number.",
-                         field="time", hint="Choose another column.")
+        raise InputError(
+            f"The column “{shortened(reading.columns['time'].name)}” holds no number.",
+            field="time",
+            hint="Choose another column.",
+        )
     if kind is not Counted.VALUES and not (status > 0).any():
-        raise InputError("No line has a text that the reading says is an event.", field="status",
-                         hint="Give the “words” of the status as they stand in the file.")
+        raise InputError(
+            "No line has a text that the reading says is an event.",
+            field="status",
+            hint="Give the “words” of the status as they stand in the file.",
+        )
     group = _event_groups(people, whose)
     order = order_by_person(whose.server, whose.ids)
     table = EventTable(
-        time=time[order], status=status[order], group=None if group is None else group[order],
-        counted=kind, time_unit=unit_of_spans(reading),
-        **_in_order(people, whose, order, np.empty((whose.n, 0)), ()))
-    return notes_on_events(table, _notes(people, whose), len(people.person) - whose.n,
-                           int((people.codes.get("status", np.empty(0)) == OTHER).sum()))
+        time=time[order],
+        status=status[order],
+        group=None if group is None else group[order],
+        counted=kind,
+        time_unit=unit_of_spans(reading),
+        **_in_order(people, whose, order, np.empty((whose.n, 0)), ()),
+    )
+    return notes_on_events(
+        table,
+        _notes(people, whose),
+        len(people.person) - whose.n,
+        int((people.codes.get("status", np.empty(0)) == OTHER).sum()),
+    )
 
 
 def _check_event_columns(reading: Reading, kind: Counted) -> None:
     """Refuse a reading without what such data need."""
     if "time" not in reading.columns:
-        raise InputError("The reading names no column of the role time.", field="time",
-                         hint='State it in “columns”, such as "time": {"name": "days"}.')
+        raise InputError(
+            "The reading names no column of the role time.",
+            field="time",
+            hint='State it in “columns”, such as "time": {"name": "days"}.',
+        )
     if kind is not Counted.VALUES and not _events_in(reading):
-        raise InputError("The reading says of no text that it is an event.", field="status",
-                         hint='State “status”, such as {"name": "end", "kind": "word", "words": '
-                         '{"death": "death"}, "other": "censored"}.')
+        raise InputError(
+            "The reading says of no text that it is an event.",
+            field="status",
+            hint='State “status”, such as {"name": "end", "kind": "word", "words": '
+            '{"death": "death"}, "other": "censored"}.',
+        )
     spans = {"start", "entry"} & reading.columns.keys()
     if spans and kind is not Counted.OUTCOMES:
-        raise InputError("Only times until an event have a start.", field=min(spans),
-                         hint="Leave it out of the reading.")
-    if (kind is Counted.OUTCOMES and reading.columns["time"].kind is Kind.DATE
-            and "start" not in reading.columns):
-        raise InputError(f"The column “{shortened(reading.columns['time'].name)}” holds dates, and "
-                         "a time is counted from a start.", field="start",
-                         hint="State as “start” the column with the date at which each person’s "
-                         "own time begins.")
+        raise InputError(
+            "Only times until an event have a start.",
+            field=min(spans),
+            hint="Leave it out of the reading.",
+        )
+    if (
+        kind is Counted.OUTCOMES
+        and reading.columns["time"].kind is Kind.DATE
+        and "start" not in reading.columns
+    ):
+        raise InputError(
+            f"The column “{shortened(reading.columns['time'].name)}” holds dates, and "
+            "a time is counted from a start.",
+            field="start",
+            hint="State as “start” the column with the date at which each person’s "
+            "own time begins.",
+        )
 
 
 class _Spans(NamedTuple):
@@ -454,9 +549,12 @@ def _refuse_late(delay: Array, whose: _Whose) -> None:
     if late:
         raise InputError(
             f"{late:,} of {whose.n:,} people came under observation after their own time began "
-            "(late entry).", field="entry", hint="The methods here do not count that, and the time "
+            "(late entry).",
+            field="entry",
+            hint="The methods here do not count that, and the time "
             "from entry to the end is another time. Where people are observed from their own "
-            "beginning on, state its date as “start”.")
+            "beginning on, state its date as “start”.",
+        )
 
 
 def _status(people: People, kind: Counted) -> Integers:
@@ -465,14 +563,17 @@ def _status(people: People, kind: Counted) -> Integers:
         return np.ones(people.n_lines, dtype=np.int64)
     code, words = people.codes["status"], people.words["status"]
     events = _events_in(people.reading)
-    number = np.array([*(events.index(_word(word)) + 1 if _word(word) in events else 0
-                         for word in words), 0, -1], dtype=np.int64)  # OTHER, UNKNOWN from behind
+    number = np.array(
+        [*(events.index(_word(word)) + 1 if _word(word) in events else 0 for word in words), 0, -1],
+        dtype=np.int64,
+    )  # OTHER, UNKNOWN from behind
     status: Integers = number[code]
     return np.minimum(status, 1) if kind is Counted.LABELS else status
 
 
-def _one_time_of_each(spans: _Spans, whose: _Whose, reading: Reading, kind: Counted
-                      ) -> tuple[Array, Integers]:
+def _one_time_of_each(
+    spans: _Spans, whose: _Whose, reading: Reading, kind: Counted
+) -> tuple[Array, Integers]:
     """Return the time and the status of each record (n,)."""
     record = whose.record
     order = np.lexsort((spans.status, spans.end, spans.start, record))
@@ -490,12 +591,18 @@ def _one_time_of_each(spans: _Spans, whose: _Whose, reading: Reading, kind: Coun
         elif kind is not Counted.OUTCOMES and reading.several == "average":
             return _averages(record, end, status, whose.n)
         else:
-            raise _several(int((first < last).sum()), whose.n, (
-                "State \"several\": \"join\" where they are intervals from a “start” to a “time”, "
-                "one after the other; otherwise keep one line of each person, by a rule that does "
-                "not look at what it says." if kind is Counted.OUTCOMES else
-                "State \"several\": \"average\", or keep one line of each person, by a rule that "
-                "does not look at the numbers."))
+            raise _several(
+                int((first < last).sum()),
+                whose.n,
+                (
+                    'State "several": "join" where they are intervals from a “start” to a “time”, '
+                    "one after the other; otherwise keep one line of each person, by a rule that does "
+                    "not look at what it says."
+                    if kind is Counted.OUTCOMES
+                    else 'State "several": "average", or keep one line of each person, by a rule that '
+                    "does not look at the numbers."
+                ),
+            )
     with np.errstate(invalid="ignore"):
         return end[last] - start[first], status[last]
 
@@ -505,8 +612,9 @@ def _equal(numbers: Array) -> Any:
     return (numbers[1:] == numbers[:-1]) | (np.isnan(numbers[1:]) & np.isnan(numbers[:-1]))
 
 
-def _check_joined(record: Integers, start: Array, end: Array, status: Integers, n: int,
-                  of_days: bool) -> None:
+def _check_joined(
+    record: Integers, start: Array, end: Array, status: Integers, n: int, of_days: bool
+) -> None:
     """Refuse people whose sorted intervals do not join, or who have an event before the last.
 
     Intervals of dates may begin on the day after the one before has ended.
@@ -522,12 +630,13 @@ def _check_joined(record: Integers, start: Array, end: Array, status: Integers, 
     if number:
         raise InputError(
             f"{number:,} of {n:,} people have lines that are not intervals one after the other, "
-            "with the event in the last.", field="several",
-            hint="Give each interval its start and its stop, without gaps or overlaps.")
+            "with the event in the last.",
+            field="several",
+            hint="Give each interval its start and its stop, without gaps or overlaps.",
+        )
 
 
-def _averages(record: Integers, values: Array, status: Integers, n: int
-              ) -> tuple[Array, Integers]:
+def _averages(record: Integers, values: Array, status: Integers, n: int) -> tuple[Array, Integers]:
     """Return the average value of each record, whose labels must agree."""
     code = _one_of_each(status.astype(float), record, n, "The label").astype(np.int64)
     known = np.isfinite(values)
@@ -544,17 +653,26 @@ def _event_groups(people: People, whose: _Whose) -> Integers | None:
     column = people.reading.columns["group"]
     names = tuple(map(str, people.words["group"]))
     if len(names) != 2:
-        raise InputError(f"Two groups can be compared; the reading has {len(names)}.",
-                         field="group", hint="State the texts of both as “words” of “group”.")
+        raise InputError(
+            f"Two groups can be compared; the reading has {len(names)}.",
+            field="group",
+            hint="State the texts of both as “words” of “group”.",
+        )
     if column.other is Other.LEFT_OUT:
-        raise InputError("Whoever is in neither group is not left out here: how many people there "
-                         "are would depend on it.", field="group",
-                         hint="State \"other\": \"missing\": such people count in the first group; "
-                         "or leave those of further groups out of the file.")
+        raise InputError(
+            "Whoever is in neither group is not left out here: how many people there "
+            "are would depend on it.",
+            field="group",
+            hint='State "other": "missing": such people count in the first group; '
+            "or leave those of further groups out of the file.",
+        )
     code = _same_group(people.codes["group"].clip(min=-1), whose)
     others = int((code < 0).sum())
     if others > max(1, _FEW_OTHERS * whose.n):
-        raise InputError(f"{others:,} of {whose.n:,} people are in neither group, and would count "
-                         f"in “{shortened(names[0])}”.", field="group",
-                         hint="Leave those of further groups out of the file.")
+        raise InputError(
+            f"{others:,} of {whose.n:,} people are in neither group, and would count "
+            f"in “{shortened(names[0])}”.",
+            field="group",
+            hint="Leave those of further groups out of the file.",
+        )
     return code.clip(min=0)

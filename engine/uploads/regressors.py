@@ -44,21 +44,29 @@ def check_regressors(facts: PublicFacts, covariates: Array) -> None:
     names = [covariate.name for covariate in facts.covariates]
     known = np.isfinite(covariates).all(axis=1)
     if names and not known.any():
-        raise InputError(f"No curve has a number for each of {listed(names, MAX_COVARIATES)}.",
-                         field="covariates", hint="Leave out the one that is missing most.")
+        raise InputError(
+            f"No curve has a number for each of {listed(names, MAX_COVARIATES)}.",
+            field="covariates",
+            hint="Leave out the one that is missing most.",
+        )
     regressors = facts.to_regressors(covariates[known])
     _refuse_constant(names, regressors)
     _refuse_collinear(names, regressors)
 
 
 def _refuse_constant(names: list[str], regressors: Array) -> None:
-    constant = [name for name, column in zip(names, regressors.T[1:], strict=True)
-                if column.min() == column.max()]
+    constant = [
+        name
+        for name, column in zip(names, regressors.T[1:], strict=True)
+        if column.min() == column.max()
+    ]
     if constant:
-        raise InputError(f"The same for all curves within what was stated: "
-                         f"{listed(constant, MAX_COVARIATES)}.", field="covariates",
-                         hint="What does not vary explains nothing: leave it out, or correct its "
-                         "stated range from its public source.")
+        raise InputError(
+            f"The same for all curves within what was stated: {listed(constant, MAX_COVARIATES)}.",
+            field="covariates",
+            hint="What does not vary explains nothing: leave it out, or correct its "
+            "stated range from its public source.",
+        )
 
 
 def _refuse_collinear(names: list[str], regressors: Array) -> None:
@@ -70,9 +78,12 @@ def _refuse_collinear(names: list[str], regressors: Array) -> None:
     weak_names = [name for name, is_involved in zip(names, involved, strict=True) if is_involved]
     raise InputError(
         f"{_follow(weak_names)} (condition number {_condition(strengths)}; at most "
-        f"{MAX_CONDITION:,.0f}).", field="covariates",
-        hint="Leave one of them out." if len(weak_names) > 1 else
-        "Leave it out, or correct its stated range from its public source.")
+        f"{MAX_CONDITION:,.0f}).",
+        field="covariates",
+        hint="Leave one of them out."
+        if len(weak_names) > 1
+        else "Leave it out, or correct its stated range from its public source.",
+    )
 
 
 def _follow(names: list[str]) -> str:

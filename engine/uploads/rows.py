@@ -57,7 +57,8 @@ def _doubtful(rows: RowTable) -> list[str]:
     applies = {
         f"{counted(missing, 'number')} missing: their rows count, with the middle of the stated "
         "range, or a released mean": missing,
-        f"the same in all rows: {listed(constant)}": constant}
+        f"the same in all rows: {listed(constant)}": constant,
+    }
     return [note for note, holds in applies.items() if holds]
 
 
@@ -86,7 +87,8 @@ class UploadRows(UploadedData[SampleData]):
     key = "upload_rows"
     label = "Your records"
     tasks: ClassVar[frozenset[str]] = frozenset(
-        task.key for task in TASKS.values() if task.features)
+        task.key for task in TASKS.values() if task.features
+    )
 
     read_as = "rows"
 
@@ -103,26 +105,33 @@ class UploadRows(UploadedData[SampleData]):
 
     @property
     def sizes(self) -> Sizes:
-        return Sizes(tuple(np.bincount(self.rows.server).tolist()), self.rows.n_rows, 1,
-                     len(self.declared.covariates))
+        return Sizes(
+            tuple(np.bincount(self.rows.server).tolist()),
+            self.rows.n_rows,
+            1,
+            len(self.declared.covariates),
+        )
 
     def serves(self, task: str) -> bool:
         """Densities take one or two columns, the others a response; sparse regression needs σ."""
         if task not in self.tasks:
             return False
         needs, has_spread = TASKS[task], self.declared.reading_sd > 0
-        return (needs.features is not None
-                and needs.features.allows(len(self.declared.covariates))
-                and ("value" not in needs.roles or self.rows.values is not None)
-                and ("spread" not in needs.states or has_spread))
+        return (
+            needs.features is not None
+            and needs.features.allows(len(self.declared.covariates))
+            and ("value" not in needs.roles or self.rows.values is not None)
+            and ("spread" not in needs.states or has_spread)
+        )
 
     @property
     def n_clipped(self) -> ClippedInRows:
         """How many numbers are moved to a stated bound."""
         x, y = self._within_ranges
         values = self.rows.values
-        return ClippedInRows(_moved(self.covariates, x),
-                           0 if y is None or values is None else _moved(values, y))
+        return ClippedInRows(
+            _moved(self.covariates, x), 0 if y is None or values is None else _moved(values, y)
+        )
 
     def contents(self) -> Iterable[bytes]:
         """The numbers of each record; see `Source.contents`."""
@@ -132,16 +141,24 @@ class UploadRows(UploadedData[SampleData]):
     def traces(self) -> Traces:
         """Ids, and the numbers of each record in order of size; see `Source.traces`."""
         numbers, stated = self._numbers, self.declared
-        used = self.covariates if self.rows.values is None else (
-            np.column_stack([self.covariates, self.rows.values]))
+        used = (
+            self.covariates
+            if self.rows.values is None
+            else (np.column_stack([self.covariates, self.rows.values]))
+        )
         extents = [each.high - each.low for each in stated.covariates]
         if self.rows.values is not None:
             extents.append(stated.value_high - stated.value_low)
         table = np.sort(numbers, axis=1)  # what is no number comes last
         known = np.isfinite(table)
-        return traces_of(self.rows, lambda: iter(self.contents()), tuple(pieces(
-            np.cumsum(known.sum(axis=1)), *coarse(table[known]))),
-            bits_of_records(used, np.array(extents)), "values", reading=self.reading)
+        return traces_of(
+            self.rows,
+            lambda: iter(self.contents()),
+            tuple(pieces(np.cumsum(known.sum(axis=1)), *coarse(table[known]))),
+            bits_of_records(used, np.array(extents)),
+            "values",
+            reading=self.reading,
+        )
 
     @property
     def _numbers(self) -> Array:
@@ -154,8 +171,10 @@ class UploadRows(UploadedData[SampleData]):
     def remarks(self) -> list[str]:
         """What was moved to a bound; for their holder alone."""
         features, responses = self.n_clipped
-        moved = [f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside "
-                 "the ranges you stated: moved to the nearest bound."] * bool(features or responses)
+        moved = [
+            f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside "
+            "the ranges you stated: moved to the nearest bound."
+        ] * bool(features or responses)
         return moved + remarks_on_covariates(self.covariates, self.declared)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
@@ -170,16 +189,19 @@ class UploadRows(UploadedData[SampleData]):
         """
         self._only_once(n_repeats)
         x, y = self._within_ranges
-        return SampleData(x[np.newaxis], None if y is None else y[np.newaxis], self.rows.server,
-                          self.declared)
+        return SampleData(
+            x[np.newaxis], None if y is None else y[np.newaxis], self.rows.server, self.declared
+        )
 
     @property
     def _within_ranges(self) -> tuple[Array, Array | None]:
         """The declared columns (n, d) and the responses (n,), moved into their stated ranges."""
         facts, values = self.declared, self.rows.values
         low, high = np.array([(c.low, c.high) for c in facts.covariates]).T
-        return (np.clip(self.covariates, low, high),
-                None if values is None else np.clip(values, facts.value_low, facts.value_high))
+        return (
+            np.clip(self.covariates, low, high),
+            None if values is None else np.clip(values, facts.value_low, facts.value_high),
+        )
 
 
 def _moved(numbers: Array, clipped: Array) -> int:

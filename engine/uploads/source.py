@@ -44,9 +44,11 @@ class UploadedData(Source[D]):
         names = self.observations.covariate_names
         unread = [c.name for c in self.declared.covariates if c.name not in names]
         if unread:
-            raise InputError(f"Not among the columns that were read: {listed(unread)}.",
-                             field="covariates", hint=f"Read: {listed(names)}." if names else
-                             "Choose them when the file is read.")
+            raise InputError(
+                f"Not among the columns that were read: {listed(unread)}.",
+                field="covariates",
+                hint=f"Read: {listed(names)}." if names else "Choose them when the file is read.",
+            )
 
     @property
     def observations(self) -> Observations:

@@ -16,9 +16,26 @@ from engine.core.lists import counted
 from engine.uploads.cells import NUMBER
 
 OF_UNITS = ("unit", "units", "uom", "value_unit", "result_unit", "unit_of_measure")
-OF_KINDS = ("test", "test_name", "test_code", "lab_test", "analyte", "parameter", "param",
-             "paramcd", "component", "lbtest", "lbtestcd", "vstest", "vstestcd", "loinc",
-            "itemid", "item_id", "analyt", "messgrosse")
+OF_KINDS = (
+    "test",
+    "test_name",
+    "test_code",
+    "lab_test",
+    "analyte",
+    "parameter",
+    "param",
+    "paramcd",
+    "component",
+    "lbtest",
+    "lbtestcd",
+    "vstest",
+    "vstestcd",
+    "loinc",
+    "itemid",
+    "item_id",
+    "analyt",
+    "messgrosse",
+)
 
 
 def plain_spelling(text: str) -> str:
@@ -49,9 +66,11 @@ def check_spellings(texts: Iterable[str], stated: Sequence[str], field: str) -> 
     if others:
         raise InputError(
             f"The file holds {counted(others, 'other spelling')} of the {field} that are stated, "
-            "such as Yes for yes or 1.0 for 1.", field=field,
+            "such as Yes for yes or 1.0 for 1.",
+            field=field,
             hint="Write them alike in the file, or state each spelling: one that is not stated "
-            "would count as something else.")
+            "would count as something else.",
+        )
 
 
 def check_sites(names: Sequence[str]) -> None:
@@ -60,5 +79,8 @@ def check_sites(names: Sequence[str]) -> None:
     if several:
         raise InputError(
             f"{counted(several, 'site')} {'is' if several == 1 else 'are'} spelled in several "
-            "ways.", field="site", hint="Give all spellings of a site one meaning in the “words” "
-            "of “site”: otherwise each is a site of its own, with its own noise.")
+            "ways.",
+            field="site",
+            hint="Give all spellings of a site one meaning in the “words” "
+            "of “site”: otherwise each is a site of its own, with its own noise.",
+        )

@@ -11,26 +11,45 @@ from engine.uploads.design import StatedDesign, StatedLaw
 
 AFTER_LOOKING = (
     "**Choices after looking:** what you state or change because of these lines can say something "
-    "about the file, and no noise covers that. The guarantee card says that you may have looked.")
+    "about the file, and no noise covers that. The guarantee card says that you may have looked."
+)
 
 
 def reading(plain: Mapping[str, Any]) -> str:
     """Say how a file was read, from the reading on a guarantee card."""
     columns = plain["columns"]
-    several = [f"{role.removesuffix('s')} {_column(each)}" for role in ("covariates", "features")
-               for each in columns.get(role, ())]
-    single = [f"{role} {_column(each)}" for role, each in columns.items()
-              if isinstance(each, Mapping) and role != "values"]
+    several = [
+        f"{role.removesuffix('s')} {_column(each)}"
+        for role in ("covariates", "features")
+        for each in columns.get(role, ())
+    ]
+    single = [
+        f"{role} {_column(each)}"
+        for role, each in columns.items()
+        if isinstance(each, Mapping) and role != "values"
+    ]
     wide = columns.get("values")
-    numbers = [] if wide is None else [
-        f"{len(wide['at'])} columns of values at stated times" if "at" in wide else
-        "a column of values for each person"]
+    numbers = (
+        []
+        if wide is None
+        else [
+            f"{len(wide['at'])} columns of values at stated times"
+            if "at" in wide
+            else "a column of values for each person"
+        ]
+    )
     missing = ", ".join(f"“{text}”" for text in plain["missing"] if text)
-    return "; ".join((
-        _person(plain["person"]), *single, *several, *numbers,
-        f"decimal {'comma' if plain['decimal'] == ',' else 'point'}",
-        f"missing: {f'empty cells, {missing}' if missing else 'empty cells'}",
-        f"several rows of a person: {plain['several']}"))
+    return "; ".join(
+        (
+            _person(plain["person"]),
+            *single,
+            *several,
+            *numbers,
+            f"decimal {'comma' if plain['decimal'] == ',' else 'point'}",
+            f"missing: {f'empty cells, {missing}' if missing else 'empty cells'}",
+            f"several rows of a person: {plain['several']}",
+        )
+    )
 
 
 def _person(stated: Mapping[str, Any]) -> str:
@@ -38,9 +57,13 @@ def _person(stated: Mapping[str, Any]) -> str:
     if "column" in stated:
         of = f" of {stated['list']}" if stated.get("list") else ""
         return f"people by “{stated['column']}”{of}, compared as {stated.get('form', 'text')}"
-    return ("every line is another person" if stated.get("rows") else
-            "every file is another person" if stated.get("file") else
-            "every column is another person")
+    return (
+        "every line is another person"
+        if stated.get("rows")
+        else "every file is another person"
+        if stated.get("file")
+        else "every column is another person"
+    )
 
 
 def _column(stated: Mapping[str, Any]) -> str:
@@ -86,14 +109,19 @@ def observations(facts: PublicFacts) -> str:
 
 def spread(facts: PublicFacts) -> str:
     """How people lie about their mean."""
-    return ("symmetric about their mean" if facts.symmetric else
-            "not known, so possibly with skew, groups or outliers")
+    return (
+        "symmetric about their mean"
+        if facts.symmetric
+        else "not known, so possibly with skew, groups or outliers"
+    )
 
 
 def group(group: PublicGroup) -> str:
     """Which group of people these are: "girls of heights (others: boys); membership is public"."""
-    return (f"{group.name} of {group.set} (others: {', '.join(group.others)}); who belongs to a "
-            "group is public, and nobody is in two")
+    return (
+        f"{group.name} of {group.set} (others: {', '.join(group.others)}); who belongs to a "
+        "group is public, and nobody is in two"
+    )
 
 
 def trust(sizes: Sizes, unit: str = "curve") -> str:
@@ -120,8 +148,11 @@ def trust_tag(sizes: Sizes, unit: str = "curve") -> tuple[str, str]:
         The chip and its tooltip.
     """
     if sizes.n_servers == 1:
-        return "One trusted centre", (f"One centre holds all {unit}s and adds noise once. The "
-                                      "guarantee is against everybody else.")
+        return "One trusted centre", (
+            f"One centre holds all {unit}s and adds noise once. The "
+            "guarantee is against everybody else."
+        )
     return f"{sizes.n_servers} sites, own noise", (
         f"Each site adds noise to what it sends, so that no centre has to be trusted with its "
-        f"{unit}s.")
+        f"{unit}s."
+    )

@@ -10,22 +10,41 @@ from engine.core.lists import counted, shortened
 from engine.uploads.limits import SAMPLE, SAVE, refused
 
 ENCODINGS = ("utf-8", "latin-1", "windows-1252", "windows-1250", "utf-16")
-_MARKS = ((b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"),
-          (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_MARKS = (
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
 _MOST_CONTROL = 0.01  # of the characters of a text
 
 # How other kinds of file begin, and what they are called.
-_MARKUP = ((b"%pdf-", "a PDF document"), (b"<!doctype html", "a web page"),
-           (b"<html", "a web page"), (b"<table", "a web page"), (b"<?xml", "an XML file"),
-           (b"{\\rtf", "a text document (RTF)"))
+_MARKUP = (
+    (b"%pdf-", "a PDF document"),
+    (b"<!doctype html", "a web page"),
+    (b"<html", "a web page"),
+    (b"<table", "a web page"),
+    (b"<?xml", "an XML file"),
+    (b"{\\rtf", "a text document (RTF)"),
+)
 _BINARY = (  # only with zero bytes behind it: a column may well be called PAR1
-    (b"\x89PNG", "a picture (PNG)"), (b"\xff\xd8\xff", "a picture (JPEG)"),
-    (b"GIF8", "a picture (GIF)"), (b"\x1f\x8b", "a compressed file (gzip)"),
-    (b"BZh", "a compressed file (bzip2)"), (b"\xfd7zXZ", "a compressed file (xz)"),
-    (b"7z\xbc\xaf\x27\x1c", "an archive (7z)"), (b"Rar!", "an archive (rar)"),
-    (b"PAR1", "a Parquet file"), (b"ARROW1", "an Arrow file"), (b"\x89HDF", "an HDF5 file"),
-    (b"SQLite format 3", "a database (SQLite)"), (b"\x7fELF", "a program"), (b"MZ", "a program"),
-    (b"$FL2", "an SPSS file"))
+    (b"\x89PNG", "a picture (PNG)"),
+    (b"\xff\xd8\xff", "a picture (JPEG)"),
+    (b"GIF8", "a picture (GIF)"),
+    (b"\x1f\x8b", "a compressed file (gzip)"),
+    (b"BZh", "a compressed file (bzip2)"),
+    (b"\xfd7zXZ", "a compressed file (xz)"),
+    (b"7z\xbc\xaf\x27\x1c", "an archive (7z)"),
+    (b"Rar!", "an archive (rar)"),
+    (b"PAR1", "a Parquet file"),
+    (b"ARROW1", "an Arrow file"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"SQLite format 3", "a database (SQLite)"),
+    (b"\x7fELF", "a program"),
+    (b"MZ", "a program"),
+    (b"$FL2", "an SPSS file"),
+)
 
 
 def checked_text(content: bytes, encoding: str) -> bytes:
@@ -38,13 +57,19 @@ def checked_text(content: bytes, encoding: str) -> bytes:
     """
     _refuse_other_kinds(content)
     if encoding not in ENCODINGS:
-        raise refused(f"There is no encoding “{shortened(encoding)}”.",
-                      f"Choose one of {', '.join(ENCODINGS)}.", "encoding")
+        raise refused(
+            f"There is no encoding “{shortened(encoding)}”.",
+            f"Choose one of {', '.join(ENCODINGS)}.",
+            "encoding",
+        )
     marked = next((name for mark, name in _MARKS if content.startswith(mark)), encoding)
     if marked.removesuffix("-sig") != encoding:
-        raise refused(f"The file begins with the mark of {marked.removesuffix('-sig').upper()}, "
-                      "which is not the stated encoding.", "State it as “encoding” of the “frame”.",
-                      "encoding")
+        raise refused(
+            f"The file begins with the mark of {marked.removesuffix('-sig').upper()}, "
+            "which is not the stated encoding.",
+            "State it as “encoding” of the “frame”.",
+            "encoding",
+        )
     try:
         is_ascii = marked == "utf-8" and content.isascii()
         text = content if is_ascii else content.decode(marked).encode()
@@ -64,8 +89,9 @@ def _refuse_other_kinds(content: bytes) -> None:
         raise refused(f"This is not a text table but {kinds[0]}.", SAVE)
     if content.startswith(b"\xd0\xcf\x11\xe0"):  # the container of old and of locked documents
         if "EncryptedPackage".encode("utf-16-le") in content:
-            raise refused("This workbook is protected by a password.",
-                          "Remove the password, or save as .csv.")
+            raise refused(
+                "This workbook is protected by a password.", "Remove the password, or save as .csv."
+            )
         raise refused("This is an old workbook (.xls), which is not read.", SAVE)
 
 
@@ -73,9 +99,11 @@ def _wrong_encoding(content: bytes, codec: str, label: str) -> InputError:
     if b"\x00" in content and codec == "utf-8":
         return not_text()
     places = content.decode(codec, "replace").count("\ufffd")
-    return refused(f"The file is not {label} text: {counted(places, 'place')} cannot be read.",
-                   "State its encoding (often windows-1252), or save it as CSV UTF-8.",
-                   "encoding")
+    return refused(
+        f"The file is not {label} text: {counted(places, 'place')} cannot be read.",
+        "State its encoding (often windows-1252), or save it as CSV UTF-8.",
+        "encoding",
+    )
 
 
 def _share_of_control(text: bytes) -> float:

@@ -49,18 +49,26 @@ def shapes(values: Array, ends: Integers) -> tuple[Integers, Integers]:
     # `counts` are (curves,), `starts` those of curves that have values, all else is (values,).
     counts = np.diff(ends, prepend=0)
     starts = (ends - counts)[counts > 0]
-    low, high = (np.repeat(end.reduceat(values, starts), counts[counts > 0])
-                 for end in (np.minimum, np.maximum))
+    low, high = (
+        np.repeat(end.reduceat(values, starts), counts[counts > 0])
+        for end in (np.minimum, np.maximum)
+    )
     has_shape = (high > low) & (np.repeat(counts, counts) >= _FEWEST)
-    cells = np.floor((values[has_shape] - low[has_shape]) / (high - low)[has_shape] * _CELLS
-                     + _OFFSET)
+    cells = np.floor(
+        (values[has_shape] - low[has_shape]) / (high - low)[has_shape] * _CELLS + _OFFSET
+    )
     sizes = np.add.reduceat(has_shape.astype(np.int64), starts)
     return np.cumsum(sizes), cells.astype(np.int64)
 
 
-def traces_of(read: Observations, records: Callable[[], Iterator[bytes]],
-              content: tuple[bytes, ...] = (), bits: Array | None = None, kind: str = "shapes",
-              reading: Reading | None = None) -> Traces:
+def traces_of(
+    read: Observations,
+    records: Callable[[], Iterator[bytes]],
+    content: tuple[bytes, ...] = (),
+    bits: Array | None = None,
+    kind: str = "shapes",
+    reading: Reading | None = None,
+) -> Traces:
     """Collect what people of a file are known again by.
 
     Ids are compared as numbers, whatever form the reading of a file gives them, and without the
@@ -74,8 +82,16 @@ def traces_of(read: Observations, records: Callable[[], Iterator[bytes]],
         return Traces(n, (), content, np.zeros(n) if bits is None else bits, tuple(records()), kind)
     ids = canonical_texts(pa.array(read.ids, pa.string()), IdForm.NUMBER)
     texts = tuple(text.encode() for text in ids.to_pylist())
-    return Traces(n, texts, content, np.zeros(n) if bits is None else bits, (), kind, ids_from,
-                  _spelled(read.spellings, ids))
+    return Traces(
+        n,
+        texts,
+        content,
+        np.zeros(n) if bits is None else bits,
+        (),
+        kind,
+        ids_from,
+        _spelled(read.spellings, ids),
+    )
 
 
 def _spelled(spellings: str, ids: pa.Array) -> tuple[tuple[int, bytes], ...]:
@@ -84,8 +100,11 @@ def _spelled(spellings: str, ids: pa.Array) -> tuple[tuple[int, bytes], ...]:
         return ()
     texts = pa.array(spellings.split("\0"), pa.string())
     places = pc.index_in(canonical_texts(texts, IdForm.NUMBER), value_set=ids)
-    return tuple((place, text.encode()) for place, text in zip(
-        places.to_pylist(), texts.to_pylist(), strict=True) if place is not None)
+    return tuple(
+        (place, text.encode())
+        for place, text in zip(places.to_pylist(), texts.to_pylist(), strict=True)
+        if place is not None
+    )
 
 
 def digits(values: Array) -> Integers:
@@ -107,8 +126,9 @@ def bits_of_shapes(values: Array, ends: Integers) -> Array:
     if len(values):
         extent = np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)
         cells = extent * 10.0 ** np.maximum.reduceat(digits(values), starts)
-        out[counts > 0] = (np.maximum(counts[counts > 0] - 2, 0)
-                           * np.log2(1 + np.minimum(cells, _CELLS)))
+        out[counts > 0] = np.maximum(counts[counts > 0] - 2, 0) * np.log2(
+            1 + np.minimum(cells, _CELLS)
+        )
     return out
 
 

@@ -6,21 +6,60 @@ import re
 from itertools import chain
 
 _SPELLINGS = {  # the first is how it is written
-    "seconds": ("s", "sec", "secs", "second"), "minutes": ("min", "mins", "minute"),
-    "half hour": ("halfhour", "hh", "30min"), "hours": ("h", "hr", "hrs", "hour"),
-    "days": ("d", "day"), "weeks": ("wk", "wks", "week"), "months": ("mo", "month"),
+    "seconds": ("s", "sec", "secs", "second"),
+    "minutes": ("min", "mins", "minute"),
+    "half hour": ("halfhour", "hh", "30min"),
+    "hours": ("h", "hr", "hrs", "hour"),
+    "days": ("d", "day"),
+    "weeks": ("wk", "wks", "week"),
+    "months": ("mo", "month"),
     "years": ("y", "yr", "yrs", "year", "a", "calendaryears"),
-    "mm": (), "cm": ("centimetre", "centimeter"), "m": ("metre", "meter"), "km": (), "m²": ("m2",),
-    "µg": ("ug", "mcg"), "mg": (), "g": ("gram", "grams"), "kg": (), "lb": ("lbs",),
-    "µl": ("ul",), "ml": (), "dL": (), "L": ("litre", "liter"),
-    "mol": (), "mmol": (), "µmol": ("umol",), "nmol": (), "pmol": (),
-    "Wh": (), "kWh": (), "MWh": (), "J": (), "kJ": (), "kcal": (),
-    "W": ("watt",), "kW": (), "mmHg": (), "Pa": (), "hPa": (), "kPa": (), "bar": (),
-    "Hz": (), "mV": (), "%": ("percent", "pct"), "°C": ("degc", "celsius"),
-    "°F": ("degf", "fahrenheit"), "IU": (), "1": ("beats", "count", "counts"),
-    "1/minutes": ("bpm",)}
-_BY_SPELLING = {spelling.casefold().replace(" ", ""): unit for unit, others in _SPELLINGS.items()
-                for spelling in chain((unit,), others)}
+    "mm": (),
+    "cm": ("centimetre", "centimeter"),
+    "m": ("metre", "meter"),
+    "km": (),
+    "m²": ("m2",),
+    "µg": ("ug", "mcg"),
+    "mg": (),
+    "g": ("gram", "grams"),
+    "kg": (),
+    "lb": ("lbs",),
+    "µl": ("ul",),
+    "ml": (),
+    "dL": (),
+    "L": ("litre", "liter"),
+    "mol": (),
+    "mmol": (),
+    "µmol": ("umol",),
+    "nmol": (),
+    "pmol": (),
+    "Wh": (),
+    "kWh": (),
+    "MWh": (),
+    "J": (),
+    "kJ": (),
+    "kcal": (),
+    "W": ("watt",),
+    "kW": (),
+    "mmHg": (),
+    "Pa": (),
+    "hPa": (),
+    "kPa": (),
+    "bar": (),
+    "Hz": (),
+    "mV": (),
+    "%": ("percent", "pct"),
+    "°C": ("degc", "celsius"),
+    "°F": ("degf", "fahrenheit"),
+    "IU": (),
+    "1": ("beats", "count", "counts"),
+    "1/minutes": ("bpm",),
+}
+_BY_SPELLING = {
+    spelling.casefold().replace(" ", ""): unit
+    for unit, others in _SPELLINGS.items()
+    for spelling in chain((unit,), others)
+}
 _OF_TIME = ("seconds", "minutes", "half hour", "hours", "days", "weeks", "months", "years")
 _SINCE = ("since", "from", "after")  # as in days_since_surgery
 _MAX_WORDS = 3  # of a unit behind a name, as in glucose_mg_per_dl
@@ -53,7 +92,8 @@ def known_unit(text: str) -> str:
 def same_unit(unit: str, other_unit: str) -> bool:
     """Whether two texts mean one unit, as far as they are known; else whether they are alike."""
     return (known_unit(unit) or unit.strip().casefold()) == (
-        known_unit(other_unit) or other_unit.strip().casefold())
+        known_unit(other_unit) or other_unit.strip().casefold()
+    )
 
 
 def unit_that_differs(name: str, stated: str) -> str:
@@ -104,8 +144,11 @@ def unit_in_name(name: str, of_time: bool = False) -> str:
 
 def _behind(words: list[str]) -> str:
     """The unit of the last words of a name: mg_dl and mg_per_dl are mg/dL."""
-    return known_unit(" ".join(words)) if len(words) != 2 else (
-        known_unit("/".join(words)) or known_unit(" ".join(words)))
+    return (
+        known_unit(" ".join(words))
+        if len(words) != 2
+        else (known_unit("/".join(words)) or known_unit(" ".join(words)))
+    )
 
 
 def in_words(unit: str) -> str:

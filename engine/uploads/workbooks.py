@@ -40,7 +40,8 @@ _FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
 _FORMULA_CELL = re.compile(
     rb"<(?:\w+:)?c(?=[ >])(?P<facts>[^<>]*+)>\s*+<(?:\w+:)?f(?=[ />])[^<>]*+>"
     rb"(?:(?<=/>)|[^<]*+</(?:\w+:)?f\s*>)\s*+"
-    rb"(?P<result><(?:\w+:)?v\s*/>|<(?:\w+:)?v\s*>\s*+</(?:\w+:)?v\s*>)?\s*+</(?:\w+:)?c\s*>")
+    rb"(?P<result><(?:\w+:)?v\s*/>|<(?:\w+:)?v\s*>\s*+</(?:\w+:)?v\s*>)?\s*+</(?:\w+:)?c\s*>"
+)
 _PLACE = re.compile(rb"\br=[\"']([A-Z]{1,3})[0-9]")
 _STYLED_CELL = re.compile(rb"\ss=\"([0-9]+)\"[^<>]*+>\s*+<(?:\w+:)?v>")
 _HIDDEN_ROW = re.compile(rb"<(?:\w+:)?row(?=\s)[^<>]*?\shidden=\"(?:1|true)\"")
@@ -63,8 +64,9 @@ def is_workbook(content: bytes) -> bool:
     return content.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
-def sheet_cells(content: bytes, sheet: str, above: int, limits: Limits
-                ) -> tuple[list[pa.Array], tuple[str, ...]]:
+def sheet_cells(
+    content: bytes, sheet: str, above: int, limits: Limits
+) -> tuple[list[pa.Array], tuple[str, ...]]:
     """Read a sheet: its columns as text from the header on, and notes.
 
     A cell is written by its own type alone. Rows without a cell are none, above the header as well.
@@ -77,8 +79,11 @@ def sheet_cells(content: bytes, sheet: str, above: int, limits: Limits
     """
     *_, columns, notes = _read_sheet(content, sheet or None, limits)
     if len(columns[0]) <= above:
-        raise InputError("The sheet has fewer rows than stand above its header by the reading.",
-                         field="above", hint="State how many they are as “above”.")
+        raise InputError(
+            "The sheet has fewer rows than stand above its header by the reading.",
+            field="above",
+            hint="State how many they are as “above”.",
+        )
     return [column.slice(above).combine_chunks() for column in columns], tuple(notes)
 
 
@@ -87,12 +92,14 @@ def sheet_names(content: bytes) -> tuple[str, ...]:
     from python_calamine import CalamineWorkbook, SheetTypeEnum  # only workbooks need it
 
     with CalamineWorkbook.from_filelike(io.BytesIO(content)) as book:
-        return tuple(part.name for part in book.sheets_metadata
-                     if part.typ == SheetTypeEnum.WorkSheet)
+        return tuple(
+            part.name for part in book.sheets_metadata if part.typ == SheetTypeEnum.WorkSheet
+        )
 
 
-def _read_sheet(content: bytes, sheet: str | None, limits: Limits
-                ) -> tuple[tuple[str, ...], str, list[pa.ChunkedArray], list[str]]:
+def _read_sheet(
+    content: bytes, sheet: str | None, limits: Limits
+) -> tuple[tuple[str, ...], str, list[pa.ChunkedArray], list[str]]:
     """Return the names of all sheets, the one that is read, its columns as text, and notes."""
     try:
         notes, looked_at = _inspect(content, sheet, limits)
@@ -106,8 +113,10 @@ def _read_sheet(content: bytes, sheet: str | None, limits: Limits
     is_empty = not columns or not len(columns[0])
     _check_formulas(looked_at.lost, [] if is_empty else [name[0].as_py() for name in columns])
     if is_empty:
-        raise refused("The sheet is empty.",
-                      "Take a workbook whose first sheet is the table, or name the sheet.")
+        raise refused(
+            "The sheet is empty.",
+            "Take a workbook whose first sheet is the table, or name the sheet.",
+        )
     if looked_at.has_formulas:
         notes.insert(0, "formulas were not run: their saved results were read")
     if looked_at.has_percentages:
@@ -115,8 +124,10 @@ def _read_sheet(content: bytes, sheet: str | None, limits: Limits
     if looked_at.n_hidden:
         notes.append(f"{counted(looked_at.n_hidden, 'hidden row')} read as well")
     if looked_at.n_errors:
-        notes.append(f"{counted(looked_at.n_errors, 'cell')} with an error in place of a result "
-                     "read as empty")
+        notes.append(
+            f"{counted(looked_at.n_errors, 'cell')} with an error in place of a result "
+            "read as empty"
+        )
     return names, used, columns, notes
 
 
@@ -149,8 +160,9 @@ def _inspect(content: bytes, sheet: str | None, limits: Limits) -> tuple[list[st
             raise _damaged()
         text, styles = _text_of(archive, _part_of(archive, sheet)), _percent_styles(archive)
         looked_at = _look(text, limits)._replace(
-            has_percentages=bool(styles) and any(
-                cell[1] in styles for cell in _STYLED_CELL.finditer(text)))
+            has_percentages=bool(styles)
+            and any(cell[1] in styles for cell in _STYLED_CELL.finditer(text))
+        )
     external = any(name.startswith("xl/externalLinks/") for name in names)
     return ["links to other files were not followed"] * external, looked_at
 
@@ -166,8 +178,10 @@ def _read_through(part: IO[bytes], is_xml: bool) -> None:
         first = step.find(b"<")
         run += len(step) if first < 0 else first
         if is_xml and run > _LONGEST_RUN:
-            raise refused(f"A cell of the workbook has more than {_LONGEST_TEXT:,} characters.",
-                          "Leave long texts out.")
+            raise refused(
+                f"A cell of the workbook has more than {_LONGEST_TEXT:,} characters.",
+                "Leave long texts out.",
+            )
         if first >= 0:
             run = len(step) - step.rfind(b"<")
 
@@ -179,7 +193,7 @@ def _text_of(archive: zipfile.ZipFile, name: str) -> bytearray:
     text = bytearray(archive.getinfo(name).file_size)
     with archive.open(name) as part, memoryview(text) as view:
         for start in range(0, len(text), SAMPLE):
-            step = view[start:start + SAMPLE]
+            step = view[start : start + SAMPLE]
             step[:] = part.read(len(step))
     return text
 
@@ -187,8 +201,10 @@ def _text_of(archive: zipfile.ZipFile, name: str) -> bytearray:
 def _part_of(archive: zipfile.ZipFile, sheet: str | None) -> str:
     """The name of the part that holds a sheet, or the first one."""
     book, relations = (ElementTree.fromstring(archive.read(name)) for name in _DIRECTORIES)
-    targets = {relation.get("Id"): (relation.get("Target", ""), relation.get("Type", ""))
-               for relation in relations}
+    targets = {
+        relation.get("Id"): (relation.get("Target", ""), relation.get("Type", ""))
+        for relation in relations
+    }
     parts = {}
     for element in book.iter():
         if element.tag.endswith("}sheet"):
@@ -197,8 +213,11 @@ def _part_of(archive: zipfile.ZipFile, sheet: str | None) -> str:
             if kind.endswith("/worksheet"):
                 parts[element.get("name")] = posixpath.normpath(posixpath.join("/xl", target))[1:]
     if sheet is not None and sheet not in parts:
-        raise refused(f"There is no sheet “{shortened(sheet)}”.",
-                      f"Choose one of {listed([str(name) for name in parts], 10)}.", "sheet")
+        raise refused(
+            f"There is no sheet “{shortened(sheet)}”.",
+            f"Choose one of {listed([str(name) for name in parts], 10)}.",
+            "sheet",
+        )
     return parts[sheet] if sheet is not None else next(iter(parts.values()))
 
 
@@ -212,11 +231,15 @@ def _percent_styles(archive: zipfile.ZipFile) -> set[bytes]:
     except ElementTree.ParseError:
         return set()
     formats = _PERCENT_FORMATS | {
-        each.get("numFmtId") for each in styles if each.tag.endswith("}numFmt")
-        and "%" in re.sub(r'"[^"]*"', "", each.get("formatCode", ""))}  # quoted, it is a mere text
+        each.get("numFmtId")
+        for each in styles
+        if each.tag.endswith("}numFmt")
+        and "%" in re.sub(r'"[^"]*"', "", each.get("formatCode", ""))
+    }  # quoted, it is a mere text
     marks = [mark for each in styles if each.tag.endswith("}cellXfs") for mark in each]
-    return {str(number).encode() for number, mark in enumerate(marks)
-            if mark.get("numFmtId") in formats}
+    return {
+        str(number).encode() for number, mark in enumerate(marks) if mark.get("numFmtId") in formats
+    }
 
 
 def _look(text: bytearray, limits: Limits) -> _Sheet:
@@ -225,22 +248,33 @@ def _look(text: bytearray, limits: Limits) -> _Sheet:
     if b"\x00" in start or b"<!DOCTYPE" in start:  # which no spreadsheet program writes
         raise _damaged()
     if _CLAIMS_TO_BE_WIDE.search(start) and _FAR.search(text):
-        raise refused(f"The sheet has cells far to the right of its table; at most "
-                      f"{limits.columns:,} columns are read.", "Delete them, or save as .csv.")
+        raise refused(
+            f"The sheet has cells far to the right of its table; at most "
+            f"{limits.columns:,} columns are read.",
+            "Delete them, or save as .csv.",
+        )
     if text.count(b"<v>") + text.count(b"<is>") > limits.sheet_cells + limits.columns:
         raise _too_many_cells(limits)
     has_formulas = (b"<f" in text or b":f" in text) and _FORMULA.search(text) is not None
-    lost = [_column_of(cell["facts"]) for cell in _FORMULA_CELL.finditer(text)
+    lost = (
+        [
+            _column_of(cell["facts"])
+            for cell in _FORMULA_CELL.finditer(text)
             if not (cell["result"] and b'"str"' in cell["facts"])  # an empty text is a result
-            ] if has_formulas else []
+        ]
+        if has_formulas
+        else []
+    )
     n_hidden = len(_HIDDEN_ROW.findall(text)) if b' hidden="' in text else 0
     return _Sheet(has_formulas, lost, text.count(b' t="e"'), n_hidden)
 
 
 def _too_many_cells(limits: Limits) -> InputError:
-    return refused(f"The sheet has more than {limits.sheet_cells:,} cells.",
-                   f"Save it as .csv, of which {limits.cells:,} cells are read, or leave out "
-                   "columns that are not needed.")
+    return refused(
+        f"The sheet has more than {limits.sheet_cells:,} cells.",
+        f"Save it as .csv, of which {limits.cells:,} cells are read, or leave out "
+        "columns that are not needed.",
+    )
 
 
 def _column_of(facts: bytes) -> int:
@@ -255,20 +289,28 @@ def _column_of(facts: bytes) -> int:
 
 def _check_unpacked(n_members: int, declared: int, packed: int, limits: Limits) -> None:
     if n_members > limits.members:
-        raise refused(f"The workbook has {n_members:,} parts; at most {limits.members:,} are "
-                      "read.", SAVE)
+        raise refused(
+            f"The workbook has {n_members:,} parts; at most {limits.members:,} are read.", SAVE
+        )
     if declared > limits.unpacked_bytes:
-        raise refused(f"The workbook expands to {declared / 1e6:,.0f} MB (limit "
-                      f"{limits.unpacked_bytes / 1e6:g} MB).", "Save the table as .csv.")
+        raise refused(
+            f"The workbook expands to {declared / 1e6:,.0f} MB (limit "
+            f"{limits.unpacked_bytes / 1e6:g} MB).",
+            "Save the table as .csv.",
+        )
     if declared > limits.unpacked_ratio * packed:
-        raise refused(f"The workbook expands to {declared / packed:,.0f} times its own size "
-                      f"(limit {limits.unpacked_ratio:g}).", "Save the table as .csv.")
+        raise refused(
+            f"The workbook expands to {declared / packed:,.0f} times its own size "
+            f"(limit {limits.unpacked_ratio:g}).",
+            "Save the table as .csv.",
+        )
 
 
 def _check_kind(names: set[str], is_locked: bool) -> None:
     if is_locked:
-        raise refused("This file is protected by a password.",
-                      "Remove the password, or save as .csv.")
+        raise refused(
+            "This file is protected by a password.", "Remove the password, or save as .csv."
+        )
     if any(name.endswith("vbaProject.bin") for name in names):
         raise _macros()
     if "xl/workbook.bin" in names:
@@ -276,8 +318,9 @@ def _check_kind(names: set[str], is_locked: bool) -> None:
     if "content.xml" in names:
         raise refused("This is an OpenDocument file (.ods), which is not read.", SAVE)
     if not {"xl/workbook.xml", "[Content_Types].xml"} <= names:
-        raise refused("This archive is not an Excel workbook.",
-                      "Unpack it and upload the table inside.")
+        raise refused(
+            "This archive is not an Excel workbook.", "Unpack it and upload the table inside."
+        )
 
 
 def _macros() -> InputError:
@@ -287,14 +330,16 @@ def _macros() -> InputError:
 # -- the cells ------------------------------------------------------------------------------------
 
 
-def _cells(content: bytes, sheet: str | None, limits: Limits
-           ) -> tuple[tuple[str, ...], str, list[pa.ChunkedArray]]:
+def _cells(
+    content: bytes, sheet: str | None, limits: Limits
+) -> tuple[tuple[str, ...], str, list[pa.ChunkedArray]]:
     """The names of all sheets, the one that is read, and its columns as text from the first row."""
     from python_calamine import CalamineWorkbook, SheetTypeEnum  # only workbooks need it
 
     with CalamineWorkbook.from_filelike(io.BytesIO(content)) as book:
-        names = tuple(part.name for part in book.sheets_metadata
-                      if part.typ == SheetTypeEnum.WorkSheet)
+        names = tuple(
+            part.name for part in book.sheets_metadata if part.typ == SheetTypeEnum.WorkSheet
+        )
         used = sheet or names[0]
         cells = book.get_sheet_by_name(used)  # which needs nothing of the book from here on
     left = (cells.start or (0, 0))[1]  # columns before the first cell, which rows leave out
@@ -303,19 +348,30 @@ def _cells(content: bytes, sheet: str | None, limits: Limits
     rows, n_cells, n_bytes, width = cells.iter_rows(), 0, 0, 0
     while batch := list(islice(rows, _BATCH)):
         columns = [pa.array([""] * len(batch), pa.string())] * left + [
-            _texts(column) for column in zip(*batch, strict=True)]
+            _texts(column) for column in zip(*batch, strict=True)
+        ]
         blank = _is_blank(columns)
-        width = max([width, *(k for k, column in enumerate(columns, start=1)
-                              if pc.any(pc.not_equal(column, "")).as_py())])
+        width = max(
+            [
+                width,
+                *(
+                    k
+                    for k, column in enumerate(columns, start=1)
+                    if pc.any(pc.not_equal(column, "")).as_py()
+                ),
+            ]
+        )
         check_columns(width, limits)
         n_cells += (len(batch) - int(pc.sum(blank).as_py())) * width
         if n_cells > limits.sheet_cells + width:  # the header does not count
             raise _too_many_cells(limits)
         n_bytes += sum(int(pc.sum(pc.binary_length(column)).as_py()) for column in columns)
         if n_bytes > limits.sheet_text_bytes:
-            raise refused("The cells of the sheet hold more than "
-                          f"{limits.sheet_text_bytes / 1e6:g} MB of text.",
-                          "Leave out columns that are not needed.")
+            raise refused(
+                "The cells of the sheet hold more than "
+                f"{limits.sheet_text_bytes / 1e6:g} MB of text.",
+                "Leave out columns that are not needed.",
+            )
         for chunk, column in zip(chunks, columns, strict=True):
             chunk.append(column.filter(pc.invert(blank)))
     return names, used, [pa.chunked_array(chunk, pa.string()) for chunk in chunks[:width]]
@@ -368,6 +424,8 @@ def _check_formulas(lost: list[int], header: list[str]) -> None:
     """Refuse formulas without a saved result, as programs write that do no sums themselves."""
     if lost:
         name = dict(enumerate(header)).get(lost[0]) or f"column {lost[0] + 1}"
-        raise refused(f"{counted(len(lost), 'cell')} {have(len(lost))} a formula without a saved "
-                      f"result, the first in column “{shortened(name)}”.",
-                      "Open the workbook in a spreadsheet program, save it, and upload it again.")
+        raise refused(
+            f"{counted(len(lost), 'cell')} {have(len(lost))} a formula without a saved "
+            f"result, the first in column “{shortened(name)}”.",
+            "Open the workbook in a spreadsheet program, save it, and upload it again.",
+        )

@@ -41,11 +41,16 @@ _PUBLISH = Path(__file__).parents[1] / "publish.py"
 _PARTS = {"attack": "Attack", "coverage": "Coverage", "reuse": "Reused noise"}
 _AROUND = {"small": "Small, made for the attack", "screen": "As on the method’s page"}
 _DRAWS = {"same": "The same draw", "fresh": "Fresh noise"}
-_RECORD = ("One record", "Neighbouring data differ in one record: a curve, observation or row, "
-           "whichever the method protects.")
+_RECORD = (
+    "One record",
+    "Neighbouring data differ in one record: a curve, observation or row, "
+    "whichever the method protects.",
+)
 _METHODS = {"attack": words.METHOD, "coverage": coverage_words.METHOD, "reuse": reuse_words.METHOD}
-_CODE_NOTE = ("It ends with exit code 0 if the claim holds, or if a planted fault is caught. "
-              "Without a scenario, *python -m engine audit* attacks every method.")
+_CODE_NOTE = (
+    "It ends with exit code 0 if the claim holds, or if a planted fault is caught. "
+    "Without a scenario, *python -m engine audit* attacks every method."
+)
 _JOBS = "audit_jobs"  # where the session keeps what was started, by the digest of the question
 
 
@@ -91,8 +96,12 @@ class Audited(View):
         current = self.settings
         if current.audit_part == "reuse":
             budget = reuse_words.two_budgets(current.epsilon, current.second_epsilon)
-            odds = reuse_words.odds_of_two(current.epsilon, current.second_epsilon,
-                                           reuse_topic.DELTA, current.second_noise == "fresh")
+            odds = reuse_words.odds_of_two(
+                current.epsilon,
+                current.second_epsilon,
+                reuse_topic.DELTA,
+                current.second_noise == "fresh",
+            )
             strips.fixed(reuse_topic.SOURCE.facts, budget, "audit_strip", odds, pins_here=False)
             return
         claim = _coverage_experiment(self) if current.audit_part == "coverage" else self
@@ -100,11 +109,16 @@ class Audited(View):
         if current.audit_part == "attack" and current.audited_data == "small":
             # not the data of other pages
             facts = replace(facts, kind=DataKind.SIMULATED, name="Small data for the attack")
-        strips.fixed(facts, words.claim(claim.budget), "audit_strip",
-                     strips.by_method(claim.mechanism, claim.source, claim.budget),
-                     highest=claim.budget.epsilon, pins_here=False,
-                     unit=Unit.CURVE if is_curve else Unit.RECORD,
-                     protected=None if is_curve else _RECORD)
+        strips.fixed(
+            facts,
+            words.claim(claim.budget),
+            "audit_strip",
+            strips.by_method(claim.mechanism, claim.source, claim.budget),
+            highest=claim.budget.epsilon,
+            pins_here=False,
+            unit=Unit.CURVE if is_curve else Unit.RECORD,
+            protected=None if is_curve else _RECORD,
+        )
 
     @property
     def changed(self) -> list[str]:
@@ -131,8 +145,14 @@ class Audited(View):
             return ask(audit_topic.audit_answer, attacks)
         if current.audit_part == "coverage":
             return ask(coverage_topic.coverage_answer, _coverage_experiment(self))
-        return ask(reuse_topic.reuse_answer, current.epsilon, current.second_epsilon,
-                   reuse_topic.DELTA, current.seed, current.second_noise == "fresh")
+        return ask(
+            reuse_topic.reuse_answer,
+            current.epsilon,
+            current.second_epsilon,
+            reuse_topic.DELTA,
+            current.seed,
+            current.second_noise == "fresh",
+        )
 
 
 def _audited_method(current: settings.Settings) -> AuditedMethod:
@@ -164,19 +184,30 @@ def _as_on_its_page(method: AuditedMethod, current: settings.Settings) -> tuple[
 
 def part_choice(view: Audited) -> None:
     """Which part is shown, and where published files are checked."""
-    controls.bound(st.segmented_control, "Part", view.settings.audit_part,
-                   lambda chosen: session.change(audit_part=chosen or view.settings.audit_part),
-                   "audit_part",
-                   options=list(_PARTS), format_func=_PARTS.__getitem__,
-                   label_visibility="collapsed")
-    st.page_link(st.Page(_PUBLISH), label="Check published files", query_params={
-        "s": links.encode(replace(view.settings, open_folds=("release_check",)))},
-                 icon=":material/fact_check:")
+    controls.bound(
+        st.segmented_control,
+        "Part",
+        view.settings.audit_part,
+        lambda chosen: session.change(audit_part=chosen or view.settings.audit_part),
+        "audit_part",
+        options=list(_PARTS),
+        format_func=_PARTS.__getitem__,
+        label_visibility="collapsed",
+    )
+    st.page_link(
+        st.Page(_PUBLISH),
+        label="Check published files",
+        query_params={"s": links.encode(replace(view.settings, open_folds=("release_check",)))},
+        icon=":material/fact_check:",
+    )
 
 
 def _slider(label: str) -> None:
-    controls.epsilon_slider("audit_epsilon", "Lower ε: the claim is stronger and the noise larger. "
-                            "Higher ε: the opposite.", label)
+    controls.epsilon_slider(
+        "audit_epsilon",
+        "Lower ε: the claim is stronger and the noise larger. Higher ε: the opposite.",
+        label,
+    )
 
 
 def _started(key: str) -> Job | None:
@@ -209,12 +240,18 @@ def attack_section(view: Audited) -> None:
     attacks = [honest, planted] if view.variant else [honest]
     started = [(each, job) for each in attacks if (job := _started(_key(each))) is not None]
     if not started:
-        layout.empty("The strongest attack found, beside the claim. Press *Run the attack*: it "
-                     f"searches for {audit_topic.SECONDS:g} seconds once it has begun.")
+        layout.empty(
+            "The strongest attack found, beside the claim. Press *Run the attack*: it "
+            f"searches for {audit_topic.SECONDS:g} seconds once it has begun."
+        )
     else:
         live = [job for _, job in started if job.live]
-        progress((live or [started[-1][1]])[0], lambda _: _results(view, started), "Attack",
-                 is_timed=False)
+        progress(
+            (live or [started[-1][1]])[0],
+            lambda _: _results(view, started),
+            "Attack",
+            is_timed=False,
+        )
     _report(started)
 
 
@@ -224,11 +261,17 @@ def _method(view: Audited) -> None:
     with left:
         _method_choice(view)
     with middle:
-        controls.bound(st.selectbox, "Data", view.settings.audited_data,
-                       lambda chosen: session.change(audited_data=chosen), "audit_around",
-                       options=list(_AROUND), format_func=_AROUND.__getitem__,
-                       help="Around which simulated data neighbours are built. With small data "
-                       "the claim must be reached.")
+        controls.bound(
+            st.selectbox,
+            "Data",
+            view.settings.audited_data,
+            lambda chosen: session.change(audited_data=chosen),
+            "audit_around",
+            options=list(_AROUND),
+            format_func=_AROUND.__getitem__,
+            help="Around which simulated data neighbours are built. With small data "
+            "the claim must be reached.",
+        )
     with right:
         _variant_choice(view)
     if view.asks_for_budget:
@@ -237,32 +280,61 @@ def _method(view: Audited) -> None:
 
 def _method_choice(view: Audited) -> None:
     labels = {method.key: method.label for method in audit_topic.audited_methods()}
-    controls.bound(st.selectbox, "Method attacked", view.audited.key,
-                   lambda key: session.change(audited_method=key, planted_fault=""), "audit_method",
-                   options=list(labels), format_func=labels.__getitem__,
-                   help="As it is set on its own page.")
+    controls.bound(
+        st.selectbox,
+        "Method attacked",
+        view.audited.key,
+        lambda key: session.change(audited_method=key, planted_fault=""),
+        "audit_method",
+        options=list(labels),
+        format_func=labels.__getitem__,
+        help="As it is set on its own page.",
+    )
 
 
 def _variant_choice(view: Audited) -> None:
     names = {"": words.NO_VARIANT} | {bug.name: bug.what.removesuffix(".") for bug in view.variants}
-    controls.bound(st.selectbox, "Planted fault", view.variant,
-                   lambda chosen: session.change(planted_fault=chosen), "audit_variant",
-                   options=list(names), format_func=names.__getitem__,
-                   disabled=not view.variants, help="A variant of this method with one "
-                   "privacy bug. It can run in this audit and nowhere else.")
+    controls.bound(
+        st.selectbox,
+        "Planted fault",
+        view.variant,
+        lambda chosen: session.change(planted_fault=chosen),
+        "audit_variant",
+        options=list(names),
+        format_func=names.__getitem__,
+        disabled=not view.variants,
+        help="A variant of this method with one "
+        "privacy bug. It can run in this audit and nowhere else.",
+    )
 
 
 def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
     def run_one(attack: Attack) -> Callable[[], None]:
-        return lambda: _start(_key(attack), audit_topic.steps_of, attack, audit_topic.TRIES,
-                              audit_topic.RUNS, audit_topic.SECONDS, total=attack.steps)
+        return lambda: _start(
+            _key(attack),
+            audit_topic.steps_of,
+            attack,
+            audit_topic.TRIES,
+            audit_topic.RUNS,
+            audit_topic.SECONDS,
+            total=attack.steps,
+        )
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Run the attack", icon=":material/play_arrow:", key="audit_run",
-                  on_click=run_one(honest))
-        st.button("Attack the planted fault", icon=":material/bug_report:", key="audit_planted",
-                  on_click=run_one(planted), disabled=not view.variant,
-                  help=None if view.variant else "Choose a fault above.")
+        st.button(
+            "Run the attack",
+            icon=":material/play_arrow:",
+            key="audit_run",
+            on_click=run_one(honest),
+        )
+        st.button(
+            "Attack the planted fault",
+            icon=":material/bug_report:",
+            key="audit_planted",
+            on_click=run_one(planted),
+            disabled=not view.variant,
+            help=None if view.variant else "Choose a fault above.",
+        )
         if not view.variant and view.variants:
             st.markdown(":small[To attack a fault, choose one above.]", width="content")
     controls.show_problem("audit")
@@ -270,16 +342,26 @@ def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
 
 def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
     """The chart of all steps so far, beside a card for each attack."""
-    lines = [charts.AttackProgress(
-        "Planted fault" if attack.variant else view.audited.label, _steps(job),
-        is_planted=bool(attack.variant)) for attack, job in started]
+    lines = [
+        charts.AttackProgress(
+            "Planted fault" if attack.variant else view.audited.label,
+            _steps(job),
+            is_planted=bool(attack.variant),
+        )
+        for attack, job in started
+    ]
     known = [line for line in lines if line.steps]
     if not known:
         return
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("What the attack shows", charts.climbing(
-            known, known[0].steps[-1].claimed_epsilon), "climb", 360, 340)
+        view.draw(
+            "What the attack shows",
+            charts.climbing(known, known[0].steps[-1].claimed_epsilon),
+            "climb",
+            360,
+            340,
+        )
         st.markdown(f":small[{words.LEGEND}]")
     with right:
         for (attack, _), line in zip(started, lines, strict=True):
@@ -320,8 +402,11 @@ def _verdict(attack: Attack, last: Progress) -> None:
 def _details(attack: Attack, last: Progress) -> str:
     sentences = [words.worked_out(last)]
     if isinstance(last, Report):
-        sentences += [words.caught(last)] if attack.variant else [words.tightness(last),
-                                                                 words.shortfall(last)]
+        sentences += (
+            [words.caught(last)]
+            if attack.variant
+            else [words.tightness(last), words.shortfall(last)]
+        )
     sentences.append(words.data(attack, attack.neighbours))
     return " ".join(filter(None, sentences))
 
@@ -330,9 +415,15 @@ def _report(started: list[tuple[Attack, Job]]) -> None:
     """What was found as a file."""
     results = [(each, job.result) for each, job in started if job.result is not None]
     if results:
-        st.download_button("Get the report", audit_topic.as_json(results),
-                           "privacy-curves-audit.json", "application/json", on_click="ignore",
-                           icon=":material/data_object:", key="audit_json")
+        st.download_button(
+            "Get the report",
+            audit_topic.as_json(results),
+            "privacy-curves-audit.json",
+            "application/json",
+            on_click="ignore",
+            icon=":material/data_object:",
+            key="audit_json",
+        )
 
 
 # -- coverage -----------------------------------------------------------------------------------
@@ -358,14 +449,21 @@ def coverage_section(view: Audited) -> None:
     experiment = _coverage_experiment(view)
     key = digest(("coverage", experiment))
     repeats = coverage_topic.REPEATS
-    st.button(f"Repeat {repeats} times", icon=":material/play_arrow:", key="audit_repeat",
-              on_click=lambda: _start(key, coverage_topic.repetitions, experiment,
-                                      total=repeats // coverage_topic.EACH))
+    st.button(
+        f"Repeat {repeats} times",
+        icon=":material/play_arrow:",
+        key="audit_repeat",
+        on_click=lambda: _start(
+            key, coverage_topic.repetitions, experiment, total=repeats // coverage_topic.EACH
+        ),
+    )
     controls.show_problem("audit")
     job = _started(key)
     if job is None:
-        layout.empty(f"How many of {repeats} bands miss the truth. Press *Repeat {repeats} "
-                     "times*: it takes some seconds.")
+        layout.empty(
+            f"How many of {repeats} bands miss the truth. Press *Repeat {repeats} "
+            "times*: it takes some seconds."
+        )
         return
     progress(job, lambda result: _misses(view, result), "Repetitions, ten at a time")
 
@@ -373,22 +471,36 @@ def coverage_section(view: Audited) -> None:
 def _limits(view: Audited) -> None:
     """Which limits are looked at, at which ε and, where they are of one place, at which time."""
     chosen_kind = _kind(view.settings)
-    names = {key: kind.label for key, kind in coverage_topic.KINDS.items()
-             if kind.task == coverage_topic.KINDS[chosen_kind].task}
+    names = {
+        key: kind.label
+        for key, kind in coverage_topic.KINDS.items()
+        if kind.task == coverage_topic.KINDS[chosen_kind].task
+    }
     kind = coverage_topic.KINDS[chosen_kind]
     left, right = st.columns(2, gap="medium")
     with left:
-        controls.bound(st.selectbox, "Band or interval of", chosen_kind,
-                       lambda chosen: session.change(coverage_limits=chosen), "audit_limits",
-                       options=list(names), format_func=names.__getitem__,
-                       help="By the method and on simulated data of the estimand.")
+        controls.bound(
+            st.selectbox,
+            "Band or interval of",
+            chosen_kind,
+            lambda chosen: session.change(coverage_limits=chosen),
+            "audit_limits",
+            options=list(names),
+            format_func=names.__getitem__,
+            help="By the method and on simulated data of the estimand.",
+        )
     with right:
         if not kind.is_joint and TASKS[kind.task].argument is Argument.TIME:
-            controls.bound(st.slider, "At which time, from start (0) to end (1)",
-                           session.current().evaluation_point,
-                           lambda chosen: session.change(
-                               evaluation_point=settings.checked_point(chosen)),
-                           "audit_point", min_value=0.0, max_value=1.0, step=0.01)
+            controls.bound(
+                st.slider,
+                "At which time, from start (0) to end (1)",
+                session.current().evaluation_point,
+                lambda chosen: session.change(evaluation_point=settings.checked_point(chosen)),
+                "audit_point",
+                min_value=0.0,
+                max_value=1.0,
+                step=0.01,
+            )
     if view.asks_for_budget:
         _slider("Privacy budget ε")
 
@@ -398,8 +510,11 @@ def _misses(view: Audited, job: Job) -> None:
     if not batches:
         return
     batch = coverage_topic.CoverageAnswer.joined(batches)
-    limit_cards.misses(_coverage_experiment(view), batch,
-                       lambda title, chart, key: view.draw(title, chart, key, 320, 280))
+    limit_cards.misses(
+        _coverage_experiment(view),
+        batch,
+        lambda title, chart, key: view.draw(title, chart, key, 320, 280),
+    )
 
 
 # -- noise that is used twice ---------------------------------------------------------------------
@@ -410,8 +525,14 @@ def reuse_section(view: Audited) -> None:
     layout.prose(reuse_words.INTRO)
     _two_releases(view.settings)
     current, is_fresh = view.settings, view.settings.second_noise == "fresh"
-    releases = run.at_once(reuse_topic.reuse_answer, current.epsilon, current.second_epsilon,
-                           reuse_topic.DELTA, current.seed, is_fresh)
+    releases = run.at_once(
+        reuse_topic.reuse_answer,
+        current.epsilon,
+        current.second_epsilon,
+        reuse_topic.DELTA,
+        current.seed,
+        is_fresh,
+    )
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Two releases of one average", reuse_charts.reused(releases), "reuse", 380, 360)
@@ -432,16 +553,28 @@ def _two_releases(current: settings.Settings) -> None:
     with left:
         _slider("First release (ε)")
     with right:
-        controls.bound(st.select_slider, "Second release (ε)", current.second_epsilon,
-                       lambda chosen: session.change(
-                           second_epsilon=settings.checked_epsilon(chosen)),
-                       "audit_again", options=settings.steps_of(current.second_epsilon),
-                       format_func=lambda e: f"ε = {e:g}")
-    controls.bound(st.segmented_control, "Noise of the second release", current.second_noise,
-                   lambda chosen: session.change(second_noise=chosen or current.second_noise),
-                   "audit_draw",
-                   options=list(_DRAWS), format_func=_DRAWS.__getitem__)
+        controls.bound(
+            st.select_slider,
+            "Second release (ε)",
+            current.second_epsilon,
+            lambda chosen: session.change(second_epsilon=settings.checked_epsilon(chosen)),
+            "audit_again",
+            options=settings.steps_of(current.second_epsilon),
+            format_func=lambda e: f"ε = {e:g}",
+        )
+    controls.bound(
+        st.segmented_control,
+        "Noise of the second release",
+        current.second_noise,
+        lambda chosen: session.change(second_noise=chosen or current.second_noise),
+        "audit_draw",
+        options=list(_DRAWS),
+        format_func=_DRAWS.__getitem__,
+    )
 
 
 SECTIONS: dict[str, Callable[[Audited], None]] = {
-    "attack": attack_section, "coverage": coverage_section, "reuse": reuse_section}
+    "attack": attack_section,
+    "coverage": coverage_section,
+    "reuse": reuse_section,
+}

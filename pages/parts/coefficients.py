@@ -44,35 +44,47 @@ class Effects(ReleaseView):
             st.session_state.upload.check_regressors()
         self.budget = Budget(self.settings.epsilon, session.delta(self.source, TASK).value)
         self.answer: CoefficientsAnswer = run.answer(
-            coefficients_answer, self.source, self.mechanism, self.budget, self.settings.seed)
+            coefficients_answer, self.source, self.mechanism, self.budget, self.settings.seed
+        )
         self.facts, self.sizes = self.answer.data.facts, self.answer.data.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = " ".join(text for text, _ in self.answer.warnings)
 
     @property
     def error_in_words(self) -> str:
-        return "" if self.answer.is_refused else numbers.error(
-            self.answer.total, self.facts.value_unit, self.answer.within)
+        return (
+            ""
+            if self.answer.is_refused
+            else numbers.error(self.answer.total, self.facts.value_unit, self.answer.within)
+        )
 
     @property
     def cautions(self) -> list[str]:
-        return [*super().cautions, quality.few_in_a_round(
-            self.mechanism.fewest_in_a_round(self.sizes))]
+        return [
+            *super().cautions,
+            quality.few_in_a_round(self.mechanism.fewest_in_a_round(self.sizes)),
+        ]
 
     def formula(self) -> None:
         super().formula()
-        st.markdown("Covariates are moved into their stated ranges and mapped to −1 … 1. Errors "
-                    f"are summed over {np.size(self.answer.error)} functions.")
+        st.markdown(
+            "Covariates are moved into their stated ranges and mapped to −1 … 1. Errors "
+            f"are summed over {np.size(self.answer.error)} functions."
+        )
 
     def question(self) -> Question:
-        return ask(coefficients_answer, self.source, self.mechanism, self.budget,
-                   self.settings.seed)
+        return ask(
+            coefficients_answer, self.source, self.mechanism, self.budget, self.settings.seed
+        )
 
 
 def budget() -> None:
     """The slider of this page, with the same steps as on Explore."""
-    controls.epsilon_slider("coefficients_epsilon", "Lower ε: everybody is better protected and "
-                            "the functions are noisier. Higher ε: the opposite.")
+    controls.epsilon_slider(
+        "coefficients_epsilon",
+        "Lower ε: everybody is better protected and "
+        "the functions are noisier. Higher ε: the opposite.",
+    )
 
 
 def own_data() -> None:
@@ -82,36 +94,47 @@ def own_data() -> None:
     if "upload" not in state or not state.get("show_upload"):
         return
     if not session.uploaded(TASK):
-        st.info("Your curves have no columns that may explain them. Choose some under *Use my "
-                "curves* to see effects; simulated curves are shown until then.",
-                icon=":material/info:")
+        st.info(
+            "Your curves have no columns that may explain them. Choose some under *Use my "
+            "curves* to see effects; simulated curves are shown until then.",
+            icon=":material/info:",
+        )
     elif state.upload.n_without_covariates:
-        st.warning(f"**{state.upload.n_without_covariates} curves lack a number that may explain "
-                   "them.** They are counted and add nothing. This count is for you only.",
-                   icon=":material/info:")
+        st.warning(
+            f"**{state.upload.n_without_covariates} curves lack a number that may explain "
+            "them.** They are counted and add nothing. This count is for you only.",
+            icon=":material/info:",
+        )
 
 
 def functions(view: Effects) -> None:
     """One panel for each function; effects share their height."""
     answer, facts = view.answer, view.facts
     if answer.is_refused and answer.feasibility is not None:
-        st.error(words.refused(facts, answer.feasibility, view.budget, answer.data.n_curves),
-                 icon=":material/block:")
+        st.error(
+            words.refused(facts, answer.feasibility, view.budget, answer.data.n_curves),
+            icon=":material/block:",
+        )
         return
-    mode = controls.look("Show", (_RELEASES, _ONE, _DIFFERENCE), "coefficients_show",
-                         label_visibility="collapsed",
-                         help="Difference: releases less the functions without privacy.")
+    mode = controls.look(
+        "Show",
+        (_RELEASES, _ONE, _DIFFERENCE),
+        "coefficients_show",
+        label_visibility="collapsed",
+        help="Difference: releases less the functions without privacy.",
+    )
     layout.warned(words.warned(answer, mode == _ONE))
     displayed = answer.difference() if mode == _DIFFERENCE else answer
     order = list(range(len(answer.names)))
-    for row in (order[k:k + _IN_A_ROW] for k in range(0, len(order), _IN_A_ROW)):
+    for row in (order[k : k + _IN_A_ROW] for k in range(0, len(order), _IN_A_ROW)):
         for column, k in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
             with column:
                 title = words.panel_title(answer.names[k], k)
                 st.subheader(title, anchor=False)
                 st.markdown(f":small[{words.panel_range(facts, k)}]")
-                view.draw(title, charts.panel(displayed, k, mode == _ONE), f"function_{k}", 280,
-                          240)
+                view.draw(
+                    title, charts.panel(displayed, k, mode == _ONE), f"function_{k}", 280, 240
+                )
     _legend(view, mode == _ONE)
     layout.prose(words.meaning(facts))
     if answer.feasibility is not None:
@@ -120,10 +143,12 @@ def functions(view: Effects) -> None:
 
 def _legend(view: Effects, is_single: bool) -> None:
     """What the lines are, once for all panels."""
-    blue = ("Blue: one release, as the public would see it" + (
-            ", with its 95 % confidence band." if view.answer.low is not None else ".")
-            if is_single else f"Each blue line: one of {len(view.answer.releases)} equally likely "
-            "releases.")
+    blue = (
+        "Blue: one release, as the public would see it"
+        + (", with its 95 % confidence band." if view.answer.low is not None else ".")
+        if is_single
+        else f"Each blue line: one of {len(view.answer.releases)} equally likely releases."
+    )
     solid = " Solid: the true function." if view.answer.truth is not None else ""
     st.markdown(f":small[{blue} Dashed: without privacy.{solid}]")
     limit = "" if view.answer.low is None else view.mechanism.limit_of_band(view.facts)
@@ -149,16 +174,35 @@ def over_budgets(view: Effects) -> None:
     """The errors at other budgets, and those of the other methods at this one."""
     st.header("What each budget would buy", anchor=False)
     source, current = view.source, view.settings
-    steps, errors_by_step = with_present(BUDGET_STEPS, run.answer(
-        errors_over_budgets, source, view.mechanism, view.budget.delta, current.seed),
-        view.budget.epsilon, view.answer.error)
+    steps, errors_by_step = with_present(
+        BUDGET_STEPS,
+        run.answer(errors_over_budgets, source, view.mechanism, view.budget.delta, current.seed),
+        view.budget.epsilon,
+        view.answer.error,
+    )
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        beside = None if not source.is_random else rate_cards.beside(
-            TASK, source, view.mechanism, view.budget.delta, steps, totals(errors_by_step))
-        view.draw("Errors over ε", charts.over_budgets(
-            steps, errors_by_step, view.answer.names, view.budget.epsilon, view.facts,
-            None if beside is None else beside.lines), "over_budgets", 340, 320)
+        beside = (
+            None
+            if not source.is_random
+            else rate_cards.beside(
+                TASK, source, view.mechanism, view.budget.delta, steps, totals(errors_by_step)
+            )
+        )
+        view.draw(
+            "Errors over ε",
+            charts.over_budgets(
+                steps,
+                errors_by_step,
+                view.answer.names,
+                view.budget.epsilon,
+                view.facts,
+                None if beside is None else beside.lines,
+            ),
+            "over_budgets",
+            340,
+            320,
+        )
         st.markdown(":small[Upright: you are here. No line: nothing would be published.]")
         if beside is not None:
             rate_cards.note(beside, source, view.mechanism, view.budget.delta, view.budget.epsilon)
@@ -168,7 +212,7 @@ def over_budgets(view: Effects) -> None:
         if not view.answer.is_refused:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
             ranked = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
-            few = {label: errors[label] for label in ranked[:budget_cards.FEW]}
+            few = {label: errors[label] for label in ranked[: budget_cards.FEW]}
             st.markdown(quality.compared(view.answer.total, few))
 
 
@@ -179,11 +223,17 @@ def cost(view: Effects) -> None:
     st.header("Cost of each covariate", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left, st.spinner("The cost of each covariate is being simulated.", show_time=True):
-        costs = run.answer(cost_of_covariates, view.source, view.mechanism, view.budget,
-                           view.settings.seed)
+        costs = run.answer(
+            cost_of_covariates, view.source, view.mechanism, view.budget, view.settings.seed
+        )
     with left:
-        view.draw("Total errors over covariates", charts.cost(
-            costs, view.mechanism.key, view.mechanism.family, view.facts), "cost", 320, 300)
+        view.draw(
+            "Total errors over covariates",
+            charts.cost(costs, view.mechanism.key, view.mechanism.family, view.facts),
+            "cost",
+            320,
+            300,
+        )
         st.markdown(":small[Total: the root of the sum of all squared errors. ◇ you are here.]")
     with right:
         st.markdown(words.cost(costs, view.budget))

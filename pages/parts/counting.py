@@ -34,15 +34,19 @@ class Counts(LiveView):
         self.budget = Budget(self.settings.epsilon)
         self.arguments = self.source, self.mechanism, self.budget, self.settings.seed
         self.answer: CountingAnswer = run.answer(counting_topic.counting_answer, *self.arguments)
-        self.follow(counting_topic.counting_over_budgets, self.source, self.mechanism,
-                    self.settings.seed)
+        self.follow(
+            counting_topic.counting_over_budgets, self.source, self.mechanism, self.settings.seed
+        )
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
 
     @property
     def error_in_words(self) -> str:
-        return "" if self.answer.is_refused else numbers.error(self.answer.error, "",
-                                                              self.answer.within)
+        return (
+            ""
+            if self.answer.is_refused
+            else numbers.error(self.answer.error, "", self.answer.within)
+        )
 
     def formula(self) -> None:
         super().formula()
@@ -63,17 +67,26 @@ def task() -> str:
 def choices() -> None:
     """What is computed, and of whom."""
     current = session.current()
-    controls.bound(st.selectbox, "Curve", current.counted_task,
-                   lambda key: session.change(counted_task=key), "counted", options=COUNTED,
-                   format_func=lambda key: TASKS[key].label,
-                   help="All come from one table of noised counts.")
+    controls.bound(
+        st.selectbox,
+        "Curve",
+        current.counted_task,
+        lambda key: session.change(counted_task=key),
+        "counted",
+        options=COUNTED,
+        format_func=lambda key: TASKS[key].label,
+        help="All come from one table of noised counts.",
+    )
     controls.source_choice(task())
 
 
 def budget() -> None:
     """The slider of this page, with the same steps as on Explore."""
-    controls.live_epsilon_slider("counting_epsilon", "Lower ε: everybody is better "
-                                 "protected and the counts are noisier. Higher ε: the opposite.")
+    controls.live_epsilon_slider(
+        "counting_epsilon",
+        "Lower ε: everybody is better "
+        "protected and the counts are noisier. Higher ε: the opposite.",
+    )
 
 
 def own_people() -> None:
@@ -99,8 +112,15 @@ def curve(view: Counts) -> None:
 def _below(answer: CountingAnswer) -> list[components.Said]:
     """What a curve says, what it means, and what its band and the numbers below it are."""
     notes = " ".join(filter(None, (words.band(answer), words.at_risk(answer))))
-    return [components.Said(text, kind) for text, kind in (
-        (words.read_off(answer), ""), (words.MEANING[answer.task], ""), (notes, "small")) if text]
+    return [
+        components.Said(text, kind)
+        for text, kind in (
+            (words.read_off(answer), ""),
+            (words.MEANING[answer.task], ""),
+            (notes, "small"),
+        )
+        if text
+    ]
 
 
 def error(view: Counts) -> None:
@@ -137,14 +157,22 @@ def agreement(view: Counts) -> None:
 def over_budgets(view: Counts) -> None:
     """The error at other budgets."""
     st.header("What each budget would buy", anchor=False)
-    by_function = view.awaited("Errors at other budgets are being simulated.", errors_over_budgets,
-                               view.source, view.mechanism, view.budget.delta, view.settings.seed)
+    by_function = view.awaited(
+        "Errors at other budgets are being simulated.",
+        errors_over_budgets,
+        view.source,
+        view.mechanism,
+        view.budget.delta,
+        view.settings.seed,
+    )
     if by_function is None:
         return
-    steps, errors = with_present(BUDGET_STEPS, totals(by_function), view.budget.epsilon,
-                                 view.answer.error)
-    view.draw("Error over ε", charts.over_budgets(
-        steps, errors, view.budget.epsilon), "over_budgets", 300)
+    steps, errors = with_present(
+        BUDGET_STEPS, totals(by_function), view.budget.epsilon, view.answer.error
+    )
+    view.draw(
+        "Error over ε", charts.over_budgets(steps, errors, view.budget.epsilon), "over_budgets", 300
+    )
     st.markdown(":small[No point: nothing would be published.]")
 
 
@@ -164,21 +192,25 @@ def coverage(view: Counts) -> None:
     """How often the band covers the truth, and the tests reject, in simulated data sets."""
     answer = view.answer
     if not (view.source.is_random and answer.estimand.has_bands) or answer.is_refused:
-        st.markdown("Coverage is counted on simulated times and values, where something is "
-                    "released.")
+        st.markdown(
+            "Coverage is counted on simulated times and values, where something is released."
+        )
         return
-    study = run.answer(counting_topic.counting_study, view.source, view.mechanism, view.budget,
-                       view.settings.seed)
+    study = run.answer(
+        counting_topic.counting_study, view.source, view.mechanism, view.budget, view.settings.seed
+    )
     st.markdown(words.study(study))
 
 
 def planner(view: Counts) -> None:
     """How many people a log-rank test needs, with and without noise."""
     if not (view.answer.estimand.is_tested and view.facts.groups):
-        st.markdown("Choose survival of two groups: then it is simulated how many people a test "
-                    "needs.")
+        st.markdown(
+            "Choose survival of two groups: then it is simulated how many people a test needs."
+        )
         return
-    power = run.answer(counting_topic.power_of_test, view.source, view.mechanism, view.budget,
-                       view.settings.seed)
+    power = run.answer(
+        counting_topic.power_of_test, view.source, view.mechanism, view.budget, view.settings.seed
+    )
     view.draw("Power", charts.power(power), "power", 320)
     st.markdown(words.power(power, view.budget))

@@ -44,10 +44,12 @@ class Percentiles(LiveView):
         self.source, self.mechanism = session.source(TASK), self.settings.mechanism_of(TASK)
         self.budget = Budget(self.settings.epsilon, session.delta(self.source, TASK).value)
         mechanism: Any = self.mechanism
-        self.follow(percentiles_over_budgets, self.source, mechanism, self.budget.delta,
-                    self.settings.seed)
+        self.follow(
+            percentiles_over_budgets, self.source, mechanism, self.budget.delta, self.settings.seed
+        )
         self.answer: PercentilesAnswer = self.later(
-            percentiles_answer, self.source, mechanism, self.budget, self.settings.seed)
+            percentiles_answer, self.source, mechanism, self.budget, self.settings.seed
+        )
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = "" if self.answer.is_refused else " ".join(self.answer.warnings)
@@ -57,8 +59,11 @@ class Percentiles(LiveView):
         answer = self.answer
         if answer.is_refused:
             return ""
-        return "being simulated" if not answer.errors.size else numbers.error(
-            answer.total, self.facts.value_unit, answer.within)
+        return (
+            "being simulated"
+            if not answer.errors.size
+            else numbers.error(answer.total, self.facts.value_unit, answer.within)
+        )
 
     def question(self) -> Question:
         mechanism: Any = self.mechanism
@@ -74,8 +79,15 @@ def choices() -> None:
     options = list(answer.CHARTS)
     if chart == _OTHER:
         options.append(_OTHER)
-    controls.bound(st.selectbox, "Chart", chart, _take, "percentile_chart", options=options,
-                   help="Sets data, percentiles and cut-offs as such charts have them.")
+    controls.bound(
+        st.selectbox,
+        "Chart",
+        chart,
+        _take,
+        "percentile_chart",
+        options=options,
+        help="Sets data, percentiles and cut-offs as such charts have them.",
+    )
     controls.source_choice(TASK)
     controls.mechanism_choice(TASK)
 
@@ -94,8 +106,11 @@ def own_data() -> None:
 
 def budget() -> None:
     """The budget, by the steps of Explore."""
-    controls.live_epsilon_slider("percentiles_epsilon", "Lower ε: everybody is better "
-                                 "protected and the curves are noisier. Higher ε: the opposite.")
+    controls.live_epsilon_slider(
+        "percentiles_epsilon",
+        "Lower ε: everybody is better "
+        "protected and the curves are noisier. Higher ε: the opposite.",
+    )
 
 
 # -- the blocks -----------------------------------------------------------------------------
@@ -105,18 +120,28 @@ def curves(view: Percentiles) -> None:
     """Nested shades of one release over the curves without protection."""
     answer = view.answer
     if answer.is_refused:
-        st.error(words.refused(answer.facts, answer.feasibility, view.budget, answer.n_people),
-                 icon=":material/block:")
-    look = controls.look("Show", (_SHADES, _BANDS), "percentiles_show",
-                         label_visibility="collapsed")
+        st.error(
+            words.refused(answer.facts, answer.feasibility, view.budget, answer.n_people),
+            icon=":material/block:",
+        )
+    look = controls.look(
+        "Show", (_SHADES, _BANDS), "percentiles_show", label_visibility="collapsed"
+    )
     if not answer.is_refused:
         for text in words.warned(answer):
             st.warning(text, icon=":material/warning:")
-    view.draw_steps("Percentile curves", "percentiles", 460, 320, look,
-                    lambda answer: charts.curves(answer, look == _BANDS))
+    view.draw_steps(
+        "Percentile curves",
+        "percentiles",
+        460,
+        320,
+        look,
+        lambda answer: charts.curves(answer, look == _BANDS),
+    )
     solid = " Thin solid: true." if answer.truth is not None else ""
-    st.markdown(f":small[Blue: one release, the middle curve bold. Dashed: without "
-                f"privacy.{solid}]")
+    st.markdown(
+        f":small[Blue: one release, the middle curve bold. Dashed: without privacy.{solid}]"
+    )
     view.say_steps("meaning", lambda answer: [components.Said(words.meaning(answer))])
     st.markdown(f":small[{view.mechanism.limit_of_band(view.facts)}]")
     view.complete()
@@ -130,8 +155,9 @@ def errors(view: Percentiles) -> None:
     if not view.answer.errors.size:
         st.markdown(":small[Errors are being simulated.]")
         return
-    view.draw("Errors", charts.errors(view.answer), "percentile_errors",
-              90 + 44 * len(view.answer.names))
+    view.draw(
+        "Errors", charts.errors(view.answer), "percentile_errors", 90 + 44 * len(view.answer.names)
+    )
     st.markdown(":small[Line: 95 % of releases.]")
     st.markdown(words.accuracy(view.answer))
 
@@ -143,9 +169,11 @@ def ranges(view: Percentiles) -> None:
         st.markdown("Nothing would be published at this ε.")
         return
     if view.answer.ranges is None:
-        st.markdown("State cut-offs such as 70, 180 under *All settings*: the share of "
-                    "observations in each range then follows from the same release, at no further "
-                    "cost.")
+        st.markdown(
+            "State cut-offs such as 70, 180 under *All settings*: the share of "
+            "observations in each range then follows from the same release, at no further "
+            "cost."
+        )
         return
     view.draw("Time in range", charts.ranges(view.answer), "ranges", 180, 160)
     for line in words.in_ranges(view.answer):
@@ -158,13 +186,24 @@ def over_budgets(view: Percentiles) -> None:
     if not view.answer.errors.size:
         st.markdown(":small[Errors are being simulated.]")
         return
-    errors = view.awaited("Errors at other budgets are being simulated.", errors_over_budgets,
-                          view.source, view.mechanism, view.budget.delta, view.settings.seed)
+    errors = view.awaited(
+        "Errors at other budgets are being simulated.",
+        errors_over_budgets,
+        view.source,
+        view.mechanism,
+        view.budget.delta,
+        view.settings.seed,
+    )
     if errors is None:
         return
     steps, by_curve = with_present(BUDGET_STEPS, errors, view.budget.epsilon, view.answer.error)
-    view.draw("Errors over ε", charts.over_budgets(
-        steps, by_curve, view.answer), "percentiles_over_budgets", 340, 320)
+    view.draw(
+        "Errors over ε",
+        charts.over_budgets(steps, by_curve, view.answer),
+        "percentiles_over_budgets",
+        340,
+        320,
+    )
     st.markdown(":small[Upright: you are here. No line: nothing would be published.]")
 
 
@@ -177,8 +216,10 @@ def planner_of(view: Percentiles) -> None:
         Whose population, method, ε and δ the plan is for.
     """
     if not view.source.is_random:
-        st.markdown("A plan simulates its data, and nothing stands in for your own. Choose a "
-                    "simulated population with values like theirs.")
+        st.markdown(
+            "A plan simulates its data, and nothing stands in for your own. Choose a "
+            "simulated population with values like theirs."
+        )
         return
     percentile, offered = view.settings.planned_percentile, _percentiles(view)
     if percentile not in offered:
@@ -186,11 +227,17 @@ def planner_of(view: Percentiles) -> None:
     target = view.settings.percentile_target or usual_target(view.facts)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(
-            st.selectbox, "Curve", percentile,
-            lambda chosen: session.change(planned_percentile=chosen), "planned_percentile",
-            options=offered, format_func=_name)
-        controls.number(named("Error of at most", view.facts.value_unit), target, _aim,
-                        "percentile_target")
+            st.selectbox,
+            "Curve",
+            percentile,
+            lambda chosen: session.change(planned_percentile=chosen),
+            "planned_percentile",
+            options=offered,
+            format_func=_name,
+        )
+        controls.number(
+            named("Error of at most", view.facts.value_unit), target, _aim, "percentile_target"
+        )
     answer = _solved(view, percentile, target)
     if answer is not None:
         _say(view, answer, _name(percentile))
@@ -216,10 +263,16 @@ def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnsw
         bar.progress(min(done / _STEPS, 0.95), text=f"Simulating: {done} numbers of people tried")
 
     try:
-        setting = Setting.of(view.source, view.mechanism, view.settings.epsilon,
-                             view.settings.delta, _name(percentile))
-        return run.answer(planning_topic.plan, setting, "people", target, view.settings.seed,
-                          progress=tell)
+        setting = Setting.of(
+            view.source,
+            view.mechanism,
+            view.settings.epsilon,
+            view.settings.delta,
+            _name(percentile),
+        )
+        return run.answer(
+            planning_topic.plan, setting, "people", target, view.settings.seed, progress=tell
+        )
     except InputError as problem:
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -229,11 +282,17 @@ def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnsw
 
 def _say(view: Percentiles, answer: PlanningAnswer, name: str) -> None:
     box = st.success if answer.is_possible else st.error
-    box("  \n".join([planning_words.verdict(answer, view.facts),
-                     *planning_words.fixes(answer, view.facts)]),
-        icon=":material/check:" if answer.is_possible else ":material/block:")
-    st.markdown(words.planned(name, answer.reached.error, answer.reached.within, answer.baseline,
-                              view.facts))
+    box(
+        "  \n".join(
+            [planning_words.verdict(answer, view.facts), *planning_words.fixes(answer, view.facts)]
+        ),
+        icon=":material/check:" if answer.is_possible else ":material/block:",
+    )
+    st.markdown(
+        words.planned(
+            name, answer.reached.error, answer.reached.within, answer.baseline, view.facts
+        )
+    )
     if answer.steps:
         steps = [planning_words.step(row, answer.unknown, view.facts) for row, _ in answer.rows()]
         layout.table([dict(zip(("with", "error"), step, strict=True)) for step in steps])

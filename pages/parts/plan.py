@@ -57,8 +57,12 @@ def setting_of(scenario: Settings, source: Source) -> Setting:
     rows = [row for row in scenario.sites if row.included]
     if source.facts.is_upload or not scenario.has_table(settings.TASK) or not rows:
         return setting
-    people, each = (round(sum(sizes) / len(rows)) for sizes in zip(*(
-        (row.n_curves, row.n_observations_per_curve) for row in rows), strict=True))
+    people, each = (
+        round(sum(sizes) / len(rows))
+        for sizes in zip(
+            *((row.n_curves, row.n_observations_per_curve) for row in rows), strict=True
+        )
+    )
     return replace(setting, people=people, readings=each, sites=len(rows))
 
 
@@ -74,8 +78,9 @@ class Planned(View):
         super().__init__()
         self.recommended = recommended
         self.on_screen = session.source()
-        self.source = (self.on_screen if self.on_screen.is_random
-                       else session.twin_of(self.on_screen))
+        self.source = (
+            self.on_screen if self.on_screen.is_random else session.twin_of(self.on_screen)
+        )
         self.facts: PublicFacts = self.source.facts
         self.unknown = self.settings.unknown_quantity
 
@@ -106,9 +111,16 @@ class Planned(View):
 
     def question(self) -> Question:
         setting = self.setting
-        return ask(planning_topic.plan_of, setting.source, setting.mechanism, setting.epsilon,
-                   setting.delta, self.unknown, self.target, self.settings.seed).about(
-            Person(self.settings.group_size))
+        return ask(
+            planning_topic.plan_of,
+            setting.source,
+            setting.mechanism,
+            setting.epsilon,
+            setting.delta,
+            self.unknown,
+            self.target,
+            self.settings.seed,
+        ).about(Person(self.settings.group_size))
 
 
 # -- the question -------------------------------------------------------------------------------
@@ -118,35 +130,66 @@ def question(view: Planned) -> None:
     """One sentence with blanks; the open one is found."""
     strips.ledger_lines(view.on_screen)
     facts = view.facts
-    labels = {"epsilon": "ε", "people": facts.people, "readings": "observations", "sites": "sites",
-              "error": "error"}
+    labels = {
+        "epsilon": "ε",
+        "people": facts.people,
+        "readings": "observations",
+        "sites": "sites",
+        "error": "error",
+    }
     controls.bound(
-        st.segmented_control, "Choose what to find; fill in the rest", view.unknown,
-        lambda chosen: session.change(unknown_quantity=chosen or view.unknown), "unknown",
-        options=list(labels), format_func=labels.get,
-        help="The blank that is solved for; the others are given.")
+        st.segmented_control,
+        "Choose what to find; fill in the rest",
+        view.unknown,
+        lambda chosen: session.change(unknown_quantity=chosen or view.unknown),
+        "unknown",
+        options=list(labels),
+        format_func=labels.get,
+        help="The blank that is solved for; the others are given.",
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _blank(view, "error", named("Error of at most", facts.value_unit), view.target,
-               lambda value: session.change(typical_error=settings.checked_target(value)))
-        _blank(view, "people", facts.people.capitalize()
-               + (" at each site" if view.setting.sites > 1 else ""), view.setting.people,
-               lambda value: _resize("people", value))
-        _blank(view, "readings", "Observations each", view.setting.readings,
-               lambda value: _resize("readings", value))
-        _blank(view, "sites", "Number of sites", view.setting.sites,
-               lambda value: _resize("sites", value))
+        _blank(
+            view,
+            "error",
+            named("Error of at most", facts.value_unit),
+            view.target,
+            lambda value: session.change(typical_error=settings.checked_target(value)),
+        )
+        _blank(
+            view,
+            "people",
+            facts.people.capitalize() + (" at each site" if view.setting.sites > 1 else ""),
+            view.setting.people,
+            lambda value: _resize("people", value),
+        )
+        _blank(
+            view,
+            "readings",
+            "Observations each",
+            view.setting.readings,
+            lambda value: _resize("readings", value),
+        )
+        _blank(
+            view,
+            "sites",
+            "Number of sites",
+            view.setting.sites,
+            lambda value: _resize("sites", value),
+        )
         _blank(view, "epsilon", "Privacy budget ε", view.setting.epsilon, session.set_epsilon)
 
 
-def _blank(view: Planned, dial: str, label: str, value: Number, write: Callable[[Number], None]
-           ) -> None:
+def _blank(
+    view: Planned, dial: str, label: str, value: Number, write: Callable[[Number], None]
+) -> None:
     """One blank of the sentence; the open one says that it is being found."""
     if dial == view.unknown:
         st.text_input(label, "to be found", disabled=True, key=f"found_{dial}")
         return
     is_whole = dial in _SIZES
-    controls.number(label, value, write, f"plan_{dial}", is_whole=is_whole,
-                    disabled=is_whole and view.has_table)
+    controls.number(
+        label, value, write, f"plan_{dial}", is_whole=is_whole, disabled=is_whole and view.has_table
+    )
 
 
 def twin(view: Planned) -> None:
@@ -156,12 +199,16 @@ def twin(view: Planned) -> None:
         return
     st.markdown(f":small[{planning_words.about_twin(source)}]")
     with st.popover("Change the guessed standard deviation", icon=":material/edit:"):
-        controls.number(named("Standard deviation of an observation", view.facts.value_unit),
-                        source.spread,
-                        lambda spread: session.change_twin(view.on_screen, replace(
-                            session.twin_of(view.on_screen), spread=spread)), "twin_spread",
-                        help="How far observations typically lie from the mean curve. From an "
-                        "earlier study, never from this file.")
+        controls.number(
+            named("Standard deviation of an observation", view.facts.value_unit),
+            source.spread,
+            lambda spread: session.change_twin(
+                view.on_screen, replace(session.twin_of(view.on_screen), spread=spread)
+            ),
+            "twin_spread",
+            help="How far observations typically lie from the mean curve. From an "
+            "earlier study, never from this file.",
+        )
 
 
 def _resize(dial: str, value: Number) -> None:
@@ -199,6 +246,7 @@ def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def solve(view: Planned, bar: DeltaGenerator) -> PlanningAnswer | None:
     """The answer, with progress; None with the reason under the blanks where there is none."""
+
     def tell(done: int) -> None:
         bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
 
@@ -225,11 +273,19 @@ def _short(answer: PlanningAnswer, view: Planned) -> str:
 def verdict(view: Planned, answer: PlanningAnswer) -> None:
     """The question, yes or no in one sentence, and for a no which other dial would do."""
     box = st.success if answer.is_possible else st.warning if answer.is_extrapolated else st.error
-    lines = [planning_words.verdict(answer, view.facts), f":small[{_question(view)}]",
-             *planning_words.fixes(answer, view.facts)]
-    box("  \n".join(lines),
-        icon=":material/check:" if answer.is_possible else
-        ":material/trending_up:" if answer.is_extrapolated else ":material/block:")
+    lines = [
+        planning_words.verdict(answer, view.facts),
+        f":small[{_question(view)}]",
+        *planning_words.fixes(answer, view.facts),
+    ]
+    box(
+        "  \n".join(lines),
+        icon=":material/check:"
+        if answer.is_possible
+        else ":material/trending_up:"
+        if answer.is_extrapolated
+        else ":material/block:",
+    )
     broken = planning_words.broken_promise(answer)
     if broken:
         st.error(broken, icon=":material/error:")
@@ -246,8 +302,9 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
     answer = answer.for_group(view.settings.group_size)
     if answer.is_possible and answer.protection is not None:
         with st.container(border=True):
-            st.subheader(f"Odds for one {view.facts.person}", anchor=False,
-                         help=glossary.explain("Odds"))
+            st.subheader(
+                f"Odds for one {view.facts.person}", anchor=False, help=glossary.explain("Odds")
+            )
             st.markdown(odds_words.odds_main(answer.protection.odds, view.facts.person))
         with st.container(border=True):
             st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
@@ -255,11 +312,16 @@ def answer(view: Planned, answer: PlanningAnswer) -> None:
     if answer.steps:
         _steps(view, answer)
     st.download_button(
-        "Write the memo", lambda: memo.decision_memo(
-            view.setting, answer, view.facts, view.settings.epsilon_limit),
-        "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
-        key="memo", help="One page to print: the answer, what it rests on, what is not "
-                         "covered, and the alternatives.")
+        "Write the memo",
+        lambda: memo.decision_memo(view.setting, answer, view.facts, view.settings.epsilon_limit),
+        "privacy-curves-memo.html",
+        "text/html",
+        on_click="ignore",
+        icon=":material/description:",
+        key="memo",
+        help="One page to print: the answer, what it rests on, what is not "
+        "covered, and the alternatives.",
+    )
 
 
 def _steps(view: Planned, answer: PlanningAnswer) -> None:
@@ -269,32 +331,47 @@ def _steps(view: Planned, answer: PlanningAnswer) -> None:
         st.markdown(":small[◇ the answer]")
 
 
-def _step(view: Planned, answer: PlanningAnswer, row: Measured, protection: Protection | None
-          ) -> dict[str, str]:
+def _step(
+    view: Planned, answer: PlanningAnswer, row: Measured, protection: Protection | None
+) -> dict[str, str]:
     size, error = planning_words.step(row, answer.unknown, view.facts)
     cells = {"with": f"{size} ◇" if row is answer.reached else size, "error": error}
-    return cells if protection is None else cells | {
-        "attacker’s accuracy": odds_words.odds_short(protection.odds)}
+    return (
+        cells
+        if protection is None
+        else cells | {"attacker’s accuracy": odds_words.odds_short(protection.odds)}
+    )
 
 
 def risk(view: Planned) -> None:
     """The same question asked from the other end: a risk that is stated, and the ε it allows."""
     with st.container(border=True):
         st.subheader("Or start from the risk", anchor=False)
-        controls.number("Attacker’s accuracy, at most (%)", view.settings.attacker_accuracy,
-                        lambda value: session.change(
-                            attacker_accuracy=settings.checked_risk(value)),
-                        "plan_risk",
-                        help="By an attacker who knows every other curve and has narrowed one down "
-                        "to two. A coin toss is right 50 % of the time.")
+        controls.number(
+            "Attacker’s accuracy, at most (%)",
+            view.settings.attacker_accuracy,
+            lambda value: session.change(attacker_accuracy=settings.checked_risk(value)),
+            "plan_risk",
+            help="By an attacker who knows every other curve and has narrowed one down "
+            "to two. A coin toss is right 50 % of the time.",
+        )
         slot = st.empty()
         slot.markdown(":gray[Computing…]")
-        allowed = run.answer(budget_for_risk, view.setting, view.settings.attacker_accuracy / 100,
-                             view.settings.group_size)
+        allowed = run.answer(
+            budget_for_risk,
+            view.setting,
+            view.settings.attacker_accuracy / 100,
+            view.settings.group_size,
+        )
         slot.markdown(planning_words.risk_verdict(allowed, view.facts))
         if allowed.epsilon is not None and allowed.epsilon >= settings.LOWEST_EPSILON:
-            st.button(f"Take ε = {allowed.epsilon:g} and find the error", key="take_risk",
-                      icon=":material/arrow_back:", on_click=_take, args=(allowed.epsilon,))
+            st.button(
+                f"Take ε = {allowed.epsilon:g} and find the error",
+                key="take_risk",
+                icon=":material/arrow_back:",
+                on_click=_take,
+                args=(allowed.epsilon,),
+            )
 
 
 def _take(epsilon: float) -> None:
@@ -358,15 +435,23 @@ def split_fold(view: Planned) -> None:
 def _split_total(split: Split, delta: float) -> None:
     """The total, how many outputs, and how they add up."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.number("Total ε for one person", split.total, _set_split_total, "split_total",
-                        width=200)
-        controls.number("Outputs", len(split.parts), _resize_split, "split_outputs", is_whole=True,
-                        width=140)
+        controls.number(
+            "Total ε for one person", split.total, _set_split_total, "split_total", width=200
+        )
+        controls.number(
+            "Outputs", len(split.parts), _resize_split, "split_outputs", is_whole=True, width=140
+        )
         if delta > 0:
-            controls.bound(st.segmented_control, "How they add up", split.rule,
-                           _set_rule, "split_way",
-                           options=list(RULES), format_func=_RULE_LABELS.get,
-                           help=planning_words.SPLIT_RULES)
+            controls.bound(
+                st.segmented_control,
+                "How they add up",
+                split.rule,
+                _set_rule,
+                "split_way",
+                options=list(RULES),
+                format_func=_RULE_LABELS.get,
+                help=planning_words.SPLIT_RULES,
+            )
 
 
 def _set_split_total(total: float) -> None:
@@ -388,7 +473,7 @@ def _resize_split(count: int) -> None:
 
 def _replace_part(k: int, part: Part) -> None:
     split = session.current().budget_split
-    parts = (*split.parts[:k], part, *split.parts[k + 1:])
+    parts = (*split.parts[:k], part, *split.parts[k + 1 :])
     session.change(budget_split=replace(split, parts=parts))
 
 
@@ -411,34 +496,67 @@ def _split_rows(split: Split, budgets: Sequence[Budget]) -> None:
         epsilon = budgets[k].epsilon if budgets else part.locked
         with st.container(horizontal=True, vertical_alignment="bottom"):
             if part.locked is None:
-                controls.number(f"Weight of output {k + 1}", part.weight, partial(_set_weight, k),
-                                f"split_weight_{k}", width=200)
+                controls.number(
+                    f"Weight of output {k + 1}",
+                    part.weight,
+                    partial(_set_weight, k),
+                    f"split_weight_{k}",
+                    width=200,
+                )
             else:
-                controls.number(f"ε of output {k + 1}", part.locked, partial(_set_epsilon, k),
-                                f"split_epsilon_{k}", width=200)
-            controls.bound(st.toggle, f"Lock output {k + 1}", part.locked is not None,
-                           partial(_lock, k, epsilon), f"split_lock_{k}", disabled=epsilon is None)
+                controls.number(
+                    f"ε of output {k + 1}",
+                    part.locked,
+                    partial(_set_epsilon, k),
+                    f"split_epsilon_{k}",
+                    width=200,
+                )
+            controls.bound(
+                st.toggle,
+                f"Lock output {k + 1}",
+                part.locked is not None,
+                partial(_lock, k, epsilon),
+                f"split_lock_{k}",
+                disabled=epsilon is None,
+            )
 
 
 def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> None:
     """What each output gets, its error, and what all of them cost together."""
     setting = replace(view.setting, delta=budgets[0].delta)
     slot = layout.pending(_TABLE, False)
-    errors = run.parts(planning_topic.error_map, setting, (setting.people,),
-                       tuple(budget.epsilon for budget in budgets), view.settings.seed)[0]
+    errors = run.parts(
+        planning_topic.error_map,
+        setting,
+        (setting.people,),
+        tuple(budget.epsilon for budget in budgets),
+        view.settings.seed,
+    )[0]
     unit = view.facts.value_unit
-    protections = [run.at_once(planning_topic.protection, replace(setting, epsilon=budget.epsilon))
-                   for budget in budgets]
-    guesses = [odds_words.odds_short(protection.for_group(view.settings.group_size).odds)
-               for protection in protections]
+    protections = [
+        run.at_once(planning_topic.protection, replace(setting, epsilon=budget.epsilon))
+        for budget in budgets
+    ]
+    guesses = [
+        odds_words.odds_short(protection.for_group(view.settings.group_size).odds)
+        for protection in protections
+    ]
     with slot():
-        layout.table({
-            "output": [f"{k + 1}" if part.locked is None else f"{k + 1} (locked)"
-                       for k, part in enumerate(split.parts)],
-            "ε": [budget.epsilon for budget in budgets],
-            "δ": [small(budget.delta) for budget in budgets],
-            "error": [in_unit(float(error), unit)
-                      if np.isfinite(error) else "nothing would be published"
-                      for error in errors],
-            "attacker’s accuracy": guesses})
+        layout.table(
+            {
+                "output": [
+                    f"{k + 1}" if part.locked is None else f"{k + 1} (locked)"
+                    for k, part in enumerate(split.parts)
+                ],
+                "ε": [budget.epsilon for budget in budgets],
+                "δ": [small(budget.delta) for budget in budgets],
+                "error": [
+                    in_unit(float(error), unit)
+                    if np.isfinite(error)
+                    else "nothing would be published"
+                    for error in errors
+                ],
+                "attacker’s accuracy": guesses,
+            }
+        )
         st.markdown(planning_words.split_total(split, budgets))

@@ -54,8 +54,13 @@ class Regression(ReleaseView):
         super().__init__()
         self.source, self.mechanism = readings_on_screen(), method_on_screen()
         self.network, self.facts = network_on_screen(), self.source.facts
-        self.answer = run.answer(regression_topic.regression_answer, self.source, self.mechanism,
-                                self.network, self.settings.seed)
+        self.answer = run.answer(
+            regression_topic.regression_answer,
+            self.source,
+            self.mechanism,
+            self.network,
+            self.settings.seed,
+        )
         self.sizes, self.spends = self.network.source(self.source).sizes, self.answer.spends
         self.budget = accounting.requested(self.spends)
         self.tuning = {"level": self.answer.plan.basis.level, "clip": self.answer.plan.clip}
@@ -66,16 +71,24 @@ class Regression(ReleaseView):
 
     @property
     def error_in_words(self) -> str:
-        return "" if self.answer.is_refused else numbers.error(
-            self.answer.error, self.facts.value_unit, self.answer.within)
+        return (
+            ""
+            if self.answer.is_refused
+            else numbers.error(self.answer.error, self.facts.value_unit, self.answer.within)
+        )
 
     @property
     def highest_epsilon(self) -> float:
         return max(group.epsilon for group in self.network.groups)
 
     def question(self) -> Question:
-        return ask(regression_topic.regression_answer, self.source, self.mechanism, self.network,
-                   self.settings.seed)
+        return ask(
+            regression_topic.regression_answer,
+            self.source,
+            self.mechanism,
+            self.network,
+            self.settings.seed,
+        )
 
 
 # -- what is shown --------------------------------------------------------------------------
@@ -109,27 +122,35 @@ def accuracy(view: Regression) -> None:
 def levels(view: Regression) -> None:
     """The error by number of basis functions, where a closed form gives it."""
     source = view.source
-    if (view.answer.risk is None or view.mechanism.design != "even"
-            or not isinstance(source, Simulated)):
+    if (
+        view.answer.risk is None
+        or view.mechanism.design != "even"
+        or not isinstance(source, Simulated)
+    ):
         return
     st.header("Number of basis functions", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     risks = run.answer(regression_topic.risk_by_level, source, view.mechanism, view.network)
     with left:
         view.draw("Error by level", charts.by_level(risks), "levels", 340, 340)
-        st.markdown(":small[Root of the squared error and of each part, exact. ◇ the rule’s "
-                    "choice.]")
+        st.markdown(
+            ":small[Root of the squared error and of each part, exact. ◇ the rule’s choice.]"
+        )
     with right:
         st.markdown(words.levels(risks))
         by_rule = "By the rule"
         options = [by_rule, *map(str, risks.levels)]
         controls.bound(
-            st.select_slider, "Take another level (J)",
+            st.select_slider,
+            "Take another level (J)",
             by_rule if view.mechanism.level is None else str(view.mechanism.level),
-            lambda level: session.change_mechanism(TASK, replace(
-                view.mechanism, level=None if level == by_rule else int(level))),
-            "level", options=options, help="2^J basis functions are kept. The rule looks at public "
-                                           "numbers only.")
+            lambda level: session.change_mechanism(
+                TASK, replace(view.mechanism, level=None if level == by_rule else int(level))
+            ),
+            "level",
+            options=options,
+            help="2^J basis functions are kept. The rule looks at public numbers only.",
+        )
 
 
 def point(view: Regression) -> None:
@@ -145,16 +166,35 @@ def point(view: Regression) -> None:
     point = view.settings.evaluation_point
     where.setdefault(point, words.place(view.facts, point))
     estimate = run.made_once(
-        view.answer, ("point", point), lambda: regression_topic.point_answer(
-            view.source, regression_topic.at_a_point(view.mechanism), view.answer.plan,
-            view.network, point, view.settings.seed))
+        view.answer,
+        ("point", point),
+        lambda: regression_topic.point_answer(
+            view.source,
+            regression_topic.at_a_point(view.mechanism),
+            view.answer.plan,
+            view.network,
+            point,
+            view.settings.seed,
+        ),
+    )
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        controls.bound(st.select_slider, "Where: move this, or touch the picture",
-                       point,
-                       _move, "point", options=sorted(where), format_func=where.__getitem__)
-        view.draw("One point", charts.point(view.answer, estimate), "point", 320,
-                  picked=lambda x: _move(round(float(view.facts.to_unit_time(np.array(x))), 2)))
+        controls.bound(
+            st.select_slider,
+            "Where: move this, or touch the picture",
+            point,
+            _move,
+            "point",
+            options=sorted(where),
+            format_func=where.__getitem__,
+        )
+        view.draw(
+            "One point",
+            charts.point(view.answer, estimate),
+            "point",
+            320,
+            picked=lambda x: _move(round(float(view.facts.to_unit_time(np.array(x))), 2)),
+        )
     with right:
         st.markdown(words.point(estimate))
         if view.is_own:
@@ -165,10 +205,14 @@ def point(view: Regression) -> None:
 
 def _class_statement(view: Regression, estimate: PointAnswer) -> None:
     """The visitor's word that the curve is smooth enough, without which nothing bounds the bias."""
-    controls.bound(st.checkbox, words.class_statement(estimate), view.mechanism.class_stated,
-                   lambda ticked: session.change_mechanism(
-                       TASK, replace(view.mechanism, class_stated=ticked)),
-                   "class_stated", help=words.CLASS_HELP)
+    controls.bound(
+        st.checkbox,
+        words.class_statement(estimate),
+        view.mechanism.class_stated,
+        lambda ticked: session.change_mechanism(TASK, replace(view.mechanism, class_stated=ticked)),
+        "class_stated",
+        help=words.CLASS_HELP,
+    )
 
 
 def _move(point: float) -> None:
@@ -179,13 +223,20 @@ def cost(view: Regression) -> None:
     """When privacy begins to cost, for both tasks."""
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    costs, planned = run.made_once(view.answer, "cost", lambda: (
-        regression_topic.cost_of_privacy(view.network, view.mechanism.smoothness),
-        regression_topic.planned_cost(view.mechanism, view.facts, view.network)))
+    costs, planned = run.made_once(
+        view.answer,
+        "cost",
+        lambda: (
+            regression_topic.cost_of_privacy(view.network, view.mechanism.smoothness),
+            regression_topic.planned_cost(view.mechanism, view.facts, view.network),
+        ),
+    )
     with left:
         view.draw("Cost of privacy", charts.cost(costs, planned), "cost", 320)
-        st.markdown(":small[For as many observations on as many equal sites. "
-                    "Vertical: where the cost begins by the rates.]")
+        st.markdown(
+            ":small[For as many observations on as many equal sites. "
+            "Vertical: where the cost begins by the rates.]"
+        )
     with right:
         st.markdown(words.elbows(costs))
         st.markdown(words.planned_cost(planned))
@@ -196,8 +247,15 @@ def assumptions(view: Regression) -> None:
     st.header("Assumptions", anchor=False)
     source = view.source
     if isinstance(source, Simulated):
-        st.markdown(words.design(run.made_once(view.answer, "design", lambda: (
-            regression_topic.design_demo(source, view.mechanism, view.network)))))
+        st.markdown(
+            words.design(
+                run.made_once(
+                    view.answer,
+                    "design",
+                    lambda: regression_topic.design_demo(source, view.mechanism, view.network),
+                )
+            )
+        )
     else:
         st.markdown(words.design_of_own(view.mechanism, view.facts))
         _design_choice(view.mechanism)
@@ -206,35 +264,66 @@ def assumptions(view: Regression) -> None:
 
 def _design_choice(mechanism: Method) -> None:
     """What the visitor knows of the times; a known density starts as an even one."""
+
     def take(design: str) -> None:
         known = design in ("weighted", "ranked")
-        session.change_mechanism(TASK, replace(
-            mechanism, design=design, density=(mechanism.density or "1, 1") if known else None))
+        session.change_mechanism(
+            TASK,
+            replace(
+                mechanism, design=design, density=(mechanism.density or "1, 1") if known else None
+            ),
+        )
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.bound(st.selectbox, "Times of observations", mechanism.design, take, "design",
-                       options=[*words.DESIGNS], format_func=words.DESIGNS.__getitem__)
+        controls.bound(
+            st.selectbox,
+            "Times of observations",
+            mechanism.design,
+            take,
+            "design",
+            options=[*words.DESIGNS],
+            format_func=words.DESIGNS.__getitem__,
+        )
         if mechanism.density is not None:
-            controls.bound(st.text_input, "Heights of the density, from the first time to the last",
-                           mechanism.density, lambda text: session.change_mechanism(
-                               TASK, replace(mechanism, density=text.strip())), "density",
-                           max_chars=settings.LONGEST_TEXT, help="At equally spaced times, such as "
-                           "1, 2, 1 where twice as many observations were planned in the middle.")
+            controls.bound(
+                st.text_input,
+                "Heights of the density, from the first time to the last",
+                mechanism.density,
+                lambda text: session.change_mechanism(
+                    TASK, replace(mechanism, density=text.strip())
+                ),
+                "density",
+                max_chars=settings.LONGEST_TEXT,
+                help="At equally spaced times, such as "
+                "1, 2, 1 where twice as many observations were planned in the middle.",
+            )
 
 
 def messages(view: Regression) -> None:
-    names = [group.name or f"{group.sites} × {group.readings:,} at ε = {group.epsilon:g}"
-             for group in view.network.groups][:MAX_KINDS]
+    names = [
+        group.name or f"{group.sites} × {group.readings:,} at ε = {group.epsilon:g}"
+        for group in view.network.groups
+    ][:MAX_KINDS]
     if view.answer.messages is not None:
         view.draw("What each site sent", charts.messages(view.answer, names), "messages", 340)
-    st.markdown(f"Each site sends {view.answer.plan.basis.size} noisy numbers, once. The centre "
-                "sees nothing else.")
-    layout.table([{"site" if view.is_own else "sites": row.group.name or row.group.sites,
-                   "observations": f"{row.group.readings:,}", "ε": f"{row.group.epsilon:g}",
-                   "weight of each": f"{number(100 * row.weight, 2)} %",
-                   "noise in each number": number(row.noise),
-                   "bottleneck": "privacy" if row.limited else "observations"}
-                  for row in view.answer.rows], view.is_own)
+    st.markdown(
+        f"Each site sends {view.answer.plan.basis.size} noisy numbers, once. The centre "
+        "sees nothing else."
+    )
+    layout.table(
+        [
+            {
+                "site" if view.is_own else "sites": row.group.name or row.group.sites,
+                "observations": f"{row.group.readings:,}",
+                "ε": f"{row.group.epsilon:g}",
+                "weight of each": f"{number(100 * row.weight, 2)} %",
+                "noise in each number": number(row.noise),
+                "bottleneck": "privacy" if row.limited else "observations",
+            }
+            for row in view.answer.rows
+        ],
+        view.is_own,
+    )
 
 
 def worst(view: Regression) -> None:
@@ -296,8 +385,9 @@ def _own_epsilons(readings: Upload) -> tuple[float, ...]:
 def start_own() -> None:
     """New observations of one's own: the default ε, and the range as it was stated."""
     st.session_state.pop(_EPSILONS, None)
-    session.change_mechanism(TASK, regression_topic.suited(method_on_screen(),
-                                                           readings_on_screen().facts))
+    session.change_mechanism(
+        TASK, regression_topic.suited(method_on_screen(), readings_on_screen().facts)
+    )
 
 
 def own_readings() -> None:
@@ -311,10 +401,15 @@ def own_readings() -> None:
 def choices() -> None:
     """Whose observations, which network to start from, which curve, which method."""
     if session.upload_of(TASK) is not None:
-        controls.bound(st.selectbox, "Observations", _MINE if session.uploaded(TASK) else
-                       _SIMULATED, lambda name: session.show_own(TASK, name == _MINE),
-                       "readings", options=[_SIMULATED, _MINE],
-                       help="Simulated, or those of your file.")
+        controls.bound(
+            st.selectbox,
+            "Observations",
+            _MINE if session.uploaded(TASK) else _SIMULATED,
+            lambda name: session.show_own(TASK, name == _MINE),
+            "readings",
+            options=[_SIMULATED, _MINE],
+            help="Simulated, or those of your file.",
+        )
     simulated = readings_on_screen()
     if isinstance(simulated, Simulated):
         _simulated(simulated)
@@ -331,27 +426,45 @@ def network_choice(networks: Mapping[str, tuple[Group, ...]], **more: Any) -> No
         if name in networks:
             session.change(network=Network(networks[name]))
 
-    controls.bound(st.selectbox, "Sites", current, start, "network",
-                   options=[*networks] if current in networks else [_OWN, *networks],
-                   help="Networks to start from; every number below can be changed.", **more)
+    controls.bound(
+        st.selectbox,
+        "Sites",
+        current,
+        start,
+        "network",
+        options=[*networks] if current in networks else [_OWN, *networks],
+        help="Networks to start from; every number below can be changed.",
+        **more,
+    )
 
 
 def method_choice() -> None:
     """How the level, the clip and the noise are chosen."""
     methods = regression_topic.methods()
-    controls.bound(st.selectbox, "Method", method_on_screen().nearest_preset()[0],
-                   lambda label: session.change_mechanism(TASK, methods[label]),
-                   "wavelet_method", options=[*methods],
-                   help="How level, clip and noise are chosen.")
+    controls.bound(
+        st.selectbox,
+        "Method",
+        method_on_screen().nearest_preset()[0],
+        lambda label: session.change_mechanism(TASK, methods[label]),
+        "wavelet_method",
+        options=[*methods],
+        help="How level, clip and noise are chosen.",
+    )
 
 
 def _simulated(points: Simulated) -> None:
     """Sites to start from, and the curve behind simulated observations."""
     network_choice(NETWORKS)
-    controls.bound(st.selectbox, "Curve", points.signal, lambda name: session.change_source(
-        TASK, replace(points, signal=name)), "signal", options=SIGNALS,
-                   format_func=lambda name: capital(name.replace("_", " ")),
-                   help="The known curve behind the observations.")
+    controls.bound(
+        st.selectbox,
+        "Curve",
+        points.signal,
+        lambda name: session.change_source(TASK, replace(points, signal=name)),
+        "signal",
+        options=SIGNALS,
+        format_func=lambda name: capital(name.replace("_", " ")),
+        help="The known curve behind the observations.",
+    )
 
 
 def _rows() -> None:
@@ -363,22 +476,51 @@ def _rows() -> None:
     current = session.current().network
     for k, group in enumerate(current.groups):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            _number(k, "sites", "Sites of one kind" if k == 0 else "Sites", group.sites,
-                    lambda group, sites: replace(group, sites=sites))
-            _number(k, "readings", "Observations at each", group.readings,
-                    lambda group, readings: replace(group, readings=readings))
-            _number(k, "epsilon", "Privacy budget ε of each", group.epsilon,
-                    lambda group, epsilon: replace(group, epsilon=epsilon))
+            _number(
+                k,
+                "sites",
+                "Sites of one kind" if k == 0 else "Sites",
+                group.sites,
+                lambda group, sites: replace(group, sites=sites),
+            )
+            _number(
+                k,
+                "readings",
+                "Observations at each",
+                group.readings,
+                lambda group, readings: replace(group, readings=readings),
+            )
+            _number(
+                k,
+                "epsilon",
+                "Privacy budget ε of each",
+                group.epsilon,
+                lambda group, epsilon: replace(group, epsilon=epsilon),
+            )
     with st.container(horizontal=True):
-        st.button("Add another kind", icon=":material/add:", type="tertiary", key="add_kind",
-                  on_click=_add, disabled=len(current.groups) >= MAX_KINDS)
-        st.button("Remove the last", icon=":material/remove:", type="tertiary", key="remove_kind",
-                  on_click=_remove, disabled=len(current.groups) == 1)
+        st.button(
+            "Add another kind",
+            icon=":material/add:",
+            type="tertiary",
+            key="add_kind",
+            on_click=_add,
+            disabled=len(current.groups) >= MAX_KINDS,
+        )
+        st.button(
+            "Remove the last",
+            icon=":material/remove:",
+            type="tertiary",
+            key="remove_kind",
+            on_click=_remove,
+            disabled=len(current.groups) == 1,
+        )
 
 
-def _number(k: int, field: str, label: str, value: Number,
-            with_number: Callable[[Group, Number], Group]) -> None:
+def _number(
+    k: int, field: str, label: str, value: Number, with_number: Callable[[Group, Number], Group]
+) -> None:
     """One number of the kind k of sites; `with_number` gives the kind with another one."""
+
     def write(entered: Number) -> None:
         groups = list(session.current().network.groups)
         groups[k] = with_number(groups[k], entered)
@@ -400,12 +542,20 @@ def _own_sites(upload: Upload) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(epsilons) > MAX_KINDS:
             everywhere = range(len(epsilons))
-            controls.number(f"Privacy budget ε of each of {len(epsilons)} sites", epsilons[0],
-                            partial(write, everywhere), "own_epsilon_all")
+            controls.number(
+                f"Privacy budget ε of each of {len(epsilons)} sites",
+                epsilons[0],
+                partial(write, everywhere),
+                "own_epsilon_all",
+            )
             return
         for k, group in enumerate(network_on_screen().groups):
-            controls.number(f"Privacy budget ε at {escape(group.name)} ({group.readings:,})",
-                            group.epsilon, partial(write, range(k, k + 1)), f"own_epsilon_{k}")
+            controls.number(
+                f"Privacy budget ε at {escape(group.name)} ({group.readings:,})",
+                group.epsilon,
+                partial(write, range(k, k + 1)),
+                f"own_epsilon_{k}",
+            )
 
 
 def _add() -> None:

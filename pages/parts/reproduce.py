@@ -34,8 +34,10 @@ class ExhibitView(View):
 
     page, fold_prefix, chart_prefix = "reproduce", "exhibit_", "exhibit_"
     formula_label = "Formulas and source"
-    code_note = ("The full form takes the sizes and repeats of the document: minutes to hours. "
-                 "`--resume DIR` takes up what was finished.")
+    code_note = (
+        "The full form takes the sizes and repeats of the document: minutes to hours. "
+        "`--resume DIR` takes up what was finished."
+    )
 
     def __init__(self, paper: Paper, exhibit: Exhibit) -> None:
         super().__init__()
@@ -75,8 +77,9 @@ class ExhibitView(View):
     @property
     def other(self) -> Result | None:
         """The result of the form that is not drawn."""
-        return next((result for form, result in self.stored_by_form.items() if form != self.form),
-                    None)
+        return next(
+            (result for form, result in self.stored_by_form.items() if form != self.form), None
+        )
 
     def formula(self) -> None:
         """The document, and what the methods of the figure or table compute."""
@@ -92,10 +95,15 @@ class ExhibitView(View):
 
 def strip() -> None:
     """What stands on every page; here every figure and table has its own data and budgets."""
-    components.strip([components.Chip(*exhibit_words.SOURCE, "gray", "globe"),
-                      components.Chip(*exhibit_words.UNIT, "blue", "shield")],
-                     [components.Budgeted(exhibit_words.BUDGETS)], 0,
-                     key="reproduce_strip")
+    components.strip(
+        [
+            components.Chip(*exhibit_words.SOURCE, "gray", "globe"),
+            components.Chip(*exhibit_words.UNIT, "blue", "shield"),
+        ],
+        [components.Budgeted(exhibit_words.BUDGETS)],
+        0,
+        key="reproduce_strip",
+    )
 
 
 def overview() -> None:
@@ -122,14 +130,26 @@ def choices() -> ExhibitView:
 
     left, right = st.columns(2, gap="medium")  # one below the other on a phone: names are long
     with left:
-        controls.bound(st.selectbox, "Document", paper.key, choose_paper, "paper",
-                       options=list(shelf), format_func=lambda key: shelf[key].title,
-                       help="The papers and slides that this project rests on.")
+        controls.bound(
+            st.selectbox,
+            "Document",
+            paper.key,
+            choose_paper,
+            "paper",
+            options=list(shelf),
+            format_func=lambda key: shelf[key].title,
+            help="The papers and slides that this project rests on.",
+        )
     with right:
-        controls.bound(st.selectbox, "Figure or table", exhibit.key,
-                       lambda key: session.change(exhibit=f"{paper.key}/{key}"),
-                       f"exhibit_{paper.key}", options=[each.key for each in paper.exhibits],
-                       format_func=lambda key: _option(paper, paper.exhibit(key)))
+        controls.bound(
+            st.selectbox,
+            "Figure or table",
+            exhibit.key,
+            lambda key: session.change(exhibit=f"{paper.key}/{key}"),
+            f"exhibit_{paper.key}",
+            options=[each.key for each in paper.exhibits],
+            format_func=lambda key: _option(paper, paper.exhibit(key)),
+        )
     return ExhibitView(paper, exhibit)
 
 
@@ -148,16 +168,26 @@ def again(view: ExhibitView) -> None:
     """Run the quick form here, and say whether the stored numbers came out again."""
     stored = list(view.stored_by_form.values())
     if len(stored) > 1 and stored[0].table != stored[1].table:
-        controls.look("Form", FORMS, _FORM, format_func=_FORMS.__getitem__,
-                      help="Both are stored and shown at once. Claims show the numbers of both.")
+        controls.look(
+            "Form",
+            FORMS,
+            _FORM,
+            format_func=_FORMS.__getitem__,
+            help="Both are stored and shown at once. Claims show the numbers of both.",
+        )
     quick = view.stored_by_form.get("quick")
     waits = f" · about {max(1, round(quick.seconds))} s" if quick else ""
-    if st.button(f"Run it now{waits}", icon=":material/play_arrow:", key="run_exhibit",
-                 help="The quick form: smaller sizes and fewer repeats than the paper. The page "
-                 "stays usable meanwhile."):
+    if st.button(
+        f"Run it now{waits}",
+        icon=":material/play_arrow:",
+        key="run_exhibit",
+        help="The quick form: smaller sizes and fewer repeats than the paper. The page "
+        "stays usable meanwhile.",
+    ):
         work = view.exhibit.work("quick")
-        job = jobs().start(f"exhibit {view.key}", papers.quick, view.key, total=n_pieces(work),
-                           visitor=visitor())
+        job = jobs().start(
+            f"exhibit {view.key}", papers.quick, view.key, total=n_pieces(work), visitor=visitor()
+        )
         st.session_state.setdefault(_RUNS, {})[view.key] = job
     if view.job is not None:
         progress(view.job, lambda job: None, "Parts")
@@ -205,11 +235,19 @@ def take_away(view: ExhibitView) -> None:
         return
     name = exhibit_files.name(view.paper, view.exhibit)
     with st.container(horizontal=True):
-        st.download_button("Numbers (CSV)", exhibit_files.as_csv(view.paper, view.exhibit,
-                                                                 view.result),
-                           f"{name}.csv", "text/csv", icon=":material/download:",
-                           on_click="ignore")
-        st.download_button("Numbers, claims and origin (JSON)",
-                           exhibit_files.as_json(view.paper, view.exhibit, view.result),
-                           f"{name}.json", "application/json", icon=":material/download:",
-                           on_click="ignore")
+        st.download_button(
+            "Numbers (CSV)",
+            exhibit_files.as_csv(view.paper, view.exhibit, view.result),
+            f"{name}.csv",
+            "text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        st.download_button(
+            "Numbers, claims and origin (JSON)",
+            exhibit_files.as_json(view.paper, view.exhibit, view.result),
+            f"{name}.json",
+            "application/json",
+            icon=":material/download:",
+            on_click="ignore",
+        )

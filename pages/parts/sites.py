@@ -35,8 +35,17 @@ from pages.shared.state import run, session, settings
 from pages.shared.state import site_table as table_on_screen
 
 _OWN_TABLE, _OF_SENTENCE = "Your own table", "Sizes as stated"
-_WIDTHS = {"name": 130, "epsilon": 60, "people": 105, "readings": 105, "delta": 75,
-           "included": 105, "weight": 70, "share": 105, "guarantee": 165}  # pixels
+_WIDTHS = {
+    "name": 130,
+    "epsilon": 60,
+    "people": 105,
+    "readings": 105,
+    "delta": 75,
+    "included": 105,
+    "weight": 70,
+    "share": 105,
+    "guarantee": 165,
+}  # pixels
 # The columns of the table of Decide, where all sites have one budget, and of their own budgets.
 STUDY = ("name", "people", "readings", "included")
 BUDGETS = ("name", "epsilon", "delta", "included", *table_on_screen.FIXED)
@@ -52,8 +61,9 @@ def rows() -> tuple[SiteRow, ...]:
     if source.has_free_sites:
         current = session.current()
         noun = capital(decision_words.site_noun(source.facts)[0])
-        return current.sites or tuple(replace(row, epsilon=current.epsilon)
-                                      for row in equal_sites(source, noun))
+        return current.sites or tuple(
+            replace(row, epsilon=current.epsilon) for row in equal_sites(source, noun)
+        )
     default, edited = _usual_rows(source), st.session_state.get("given_sites", ())
     return edited if _sizes(edited) == _sizes(default) else default
 
@@ -122,9 +132,15 @@ def preset_choice() -> None:
             session.change_study(settings.TASK, all_sources.get(preset.source)())
         replace_table(preset.rows)
 
-    controls.bound(st.selectbox, "Start from", current, write, "site_preset",
-                   options=labels if key else [other, *labels],
-                   help="Tables to start from; every cell can then be changed.")
+    controls.bound(
+        st.selectbox,
+        "Start from",
+        current,
+        write,
+        "site_preset",
+        options=labels if key else [other, *labels],
+        help="Tables to start from; every cell can then be changed.",
+    )
 
 
 def replace_table(table: Sequence[SiteRow]) -> None:
@@ -147,19 +163,22 @@ def restart() -> None:
 
 def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:
     """A change of the table that, if it cannot be, is explained and leaves all as it is."""
+
     def changed() -> None:
         try:
             replace_table(change())
         except InputError as problem:
             st.session_state.problem = ("sites", problem)
+
     return changed
 
 
 # -- the editor ------------------------------------------------------------------------------
 
 
-def editor(federation: SitesAnswer | None, facts: PublicFacts, columns: Sequence[str] = BUDGETS
-           ) -> None:
+def editor(
+    federation: SitesAnswer | None, facts: PublicFacts, columns: Sequence[str] = BUDGETS
+) -> None:
     """The sites, to be edited; cells that are worked out follow. `columns` are those in sight.
 
     The number of rows is fixed for the editor, so that an edit neither remounts it nor moves the
@@ -167,12 +186,17 @@ def editor(federation: SitesAnswer | None, facts: PublicFacts, columns: Sequence
     """
     free, current = session.source().has_free_sites, rows()
     st.data_editor(
-        table_on_screen.frame(current, federation), key=_editor_key(columns), num_rows="fixed",
+        table_on_screen.frame(current, federation),
+        key=_editor_key(columns),
+        num_rows="fixed",
         hide_index=True,
         disabled=[*table_on_screen.FIXED, *(() if free else table_on_screen.SIZES)],
-        column_config=_columns(facts), placeholder="default", column_order=columns,
+        column_config=_columns(facts),
+        placeholder="default",
+        column_order=columns,
         height=_HEAD + _ROW * min(len(current), _MAX_ROWS),
-        on_change=session.change)  # an edit is no navigation
+        on_change=session.change,
+    )  # an edit is no navigation
     controls.show_problem("sites")
 
 
@@ -180,25 +204,41 @@ def buttons(facts: PublicFacts) -> None:
     """Sites come and go; those that take no part can be removed, where there are any."""
     site, several = decision_words.site_noun(facts)
     with st.container(horizontal=True):
-        st.button(f"Add {a(site)}", icon=":material/add:", key="add_site",
-                  disabled=len(rows()) >= tables.MAX_SITES,
-                  on_click=_replace_by(lambda: table_on_screen.one_more(rows())))
+        st.button(
+            f"Add {a(site)}",
+            icon=":material/add:",
+            key="add_site",
+            disabled=len(rows()) >= tables.MAX_SITES,
+            on_click=_replace_by(lambda: table_on_screen.one_more(rows())),
+        )
         if not all(row.included for row in rows()):
-            st.button("Remove unticked", icon=":material/remove:", key="remove_sites",
-                      help=f"Removes the {several} that take no part.", on_click=_replace_by(
-                          lambda: [row for row in rows() if row.included]))
+            st.button(
+                "Remove unticked",
+                icon=":material/remove:",
+                key="remove_sites",
+                help=f"Removes the {several} that take no part.",
+                on_click=_replace_by(lambda: [row for row in rows() if row.included]),
+            )
 
 
 def _columns(facts: PublicFacts) -> dict[str, ColumnConfig]:
     kinds: dict[str, Callable[..., ColumnConfig]] = {
-        "name": st.column_config.TextColumn, "included": st.column_config.CheckboxColumn,
-        **dict.fromkeys(table_on_screen.FIXED, st.column_config.TextColumn)}
+        "name": st.column_config.TextColumn,
+        "included": st.column_config.CheckboxColumn,
+        **dict.fromkeys(table_on_screen.FIXED, st.column_config.TextColumn),
+    }
     shapes: dict[str, dict[str, Any]] = {
-        "people": {"format": "%d", "step": 1}, "readings": {"format": "%d", "step": 1},
-        "epsilon": {"format": "%g"}, "delta": {"format": "%.2g"}}
-    return {column: kinds.get(column, st.column_config.NumberColumn)(
-        label, help=words, width=_WIDTHS[column], **shapes.get(column, {}))
-            for column, (label, words) in table_on_screen.labels(facts).items()}
+        "people": {"format": "%d", "step": 1},
+        "readings": {"format": "%d", "step": 1},
+        "epsilon": {"format": "%g"},
+        "delta": {"format": "%.2g"},
+    }
+    return {
+        column: kinds.get(column, st.column_config.NumberColumn)(
+            label, help=words, width=_WIDTHS[column], **shapes.get(column, {})
+        )
+        for column, (label, words) in table_on_screen.labels(facts).items()
+    }
 
 
 # -- the cards -------------------------------------------------------------------------------------
@@ -233,9 +273,13 @@ class SitesTable(View):
 
     def question(self) -> Question:
         """The whole table."""
-        return ask(sites_topic.federation, self.source, self.settings.mechanism, self.rows,
-                   self.settings.seed
-                   ).about(Person(self.settings.group_size))
+        return ask(
+            sites_topic.federation,
+            self.source,
+            self.settings.mechanism,
+            self.rows,
+            self.settings.seed,
+        ).about(Person(self.settings.group_size))
 
 
 def solved() -> SitesTable:
@@ -243,11 +287,13 @@ def solved() -> SitesTable:
     view = SitesTable()
     try:
         if len(view.rows) < 2 and view.is_fixed:
-            raise InputError("These curves are at one site, so there is nothing to compare.",
-                             hint="Choose simulated curves, or a file with a column for the site.")
-        view.answer = run.federation(view.source, view.settings.mechanism, view.rows,
-                                     view.settings.seed
-                                    ).for_group(view.settings.group_size)
+            raise InputError(
+                "These curves are at one site, so there is nothing to compare.",
+                hint="Choose simulated curves, or a file with a column for the site.",
+            )
+        view.answer = run.federation(
+            view.source, view.settings.mechanism, view.rows, view.settings.seed
+        ).for_group(view.settings.group_size)
     except InputError as problem:  # such as a method that refuses δ = 0
         view.problem = view.problem or problem
     return view
@@ -265,31 +311,44 @@ def answer(view: SitesTable) -> None:
     assert view.answer is not None
     layout.prose(site_words.compared(view.answer))
     if view.answer.baseline is None and view.source.is_random:
-        timed.afterwards("Without privacy: being simulated.", lambda: run.federation(
-            view.source, view.settings.mechanism, view.rows, view.settings.seed, is_whole=True))
-    state, here = st.session_state, digest((view.rows, view.settings.mechanism, view.settings.seed,
-                                            view.facts.name))
+        timed.afterwards(
+            "Without privacy: being simulated.",
+            lambda: run.federation(
+                view.source, view.settings.mechanism, view.rows, view.settings.seed, is_whole=True
+            ),
+        )
+    state, here = (
+        st.session_state,
+        digest((view.rows, view.settings.mechanism, view.settings.seed, view.facts.name)),
+    )
     earlier = state.setdefault("sites_seen", [])
     if not earlier or earlier[-1][0] != here:
         state.sites_seen = earlier = [*earlier[-1:], (here, view.answer.together.error)]
     if len(earlier) == 2:
-        st.markdown(site_words.change(earlier[0][1], earlier[1][1], view.facts.value_unit,
-                                      "Since your change"))
+        st.markdown(
+            site_words.change(
+                earlier[0][1], earlier[1][1], view.facts.value_unit, "Since your change"
+            )
+        )
 
 
 def warnings(view: SitesTable) -> None:
     """What does not suit these curves, or so few, and promises that the constants do not keep."""
     assert view.answer is not None
-    for words in (view.settings.mechanism.unsuited_because(view.facts),
-                  quality.few_in_a_round(view.answer.together.fewest_in_a_round)):
+    for words in (
+        view.settings.mechanism.unsuited_because(view.facts),
+        quality.few_in_a_round(view.answer.together.fewest_in_a_round),
+    ):
         if words:
             st.warning(words, icon=":material/warning:")
     if view.answer.together.is_refused:
         st.error(site_words.refused(view.facts), icon=":material/block:")
     spends = view.answer.together.spends
     if not accounting.keeps_promise(spends):
-        budget, worst = max(zip(view.answer.together.budgets, view.answer.members, strict=True),
-                           key=lambda pair: pair[1].guarantee.epsilon / pair[0].epsilon)
+        budget, worst = max(
+            zip(view.answer.together.budgets, view.answer.members, strict=True),
+            key=lambda pair: pair[1].guarantee.epsilon / pair[0].epsilon,
+        )
         st.error(spending.broken_promise(budget, worst.guarantee.epsilon), icon=":material/error:")
 
 
@@ -300,8 +359,14 @@ def pictures(view: SitesTable) -> None:
     """All ways side by side, on the same axes."""
     assert view.answer is not None
     with st.container(horizontal=True, horizontal_alignment="right"):
-        lines = controls.look("Show", list(site_words.LINES), "site_lines", "difference",
-                              format_func=site_words.LINES.get, label_visibility="collapsed")
+        lines = controls.look(
+            "Show",
+            list(site_words.LINES),
+            "site_lines",
+            "difference",
+            format_func=site_words.LINES.get,
+            label_visibility="collapsed",
+        )
     mechanism = view.settings.mechanism
     panels = charts.panels(view.answer, mechanism.key, mechanism.family, lines == "difference")
     for k, (name, chart) in enumerate(panels):
@@ -317,8 +382,12 @@ def shares(view: SitesTable) -> None:
     st.markdown(site_words.largest_share(view.answer))
     if not view.answer.together.is_refused and len(view.answer.members) > 1:
         height = charts.height(len(view.answer.members), around=70)
-        view.draw("Shares of the squared error",
-                  charts.shares(view.answer, view.settings.mechanism.family), "shares", height)
+        view.draw(
+            "Shares of the squared error",
+            charts.shares(view.answer, view.settings.mechanism.family),
+            "shares",
+            height,
+        )
         st.markdown(f":small[{site_words.SHARES_KEY}]")
 
 
@@ -327,8 +396,14 @@ def trust(view: SitesTable) -> None:
     assert view.answer is not None
     with st.container(border=True):
         st.subheader("Who must be trusted", anchor=False)
-        trusted = controls.look("Who adds the noise", list(site_words.WAYS), "trust", "sites",
-                                format_func=site_words.WAYS.get, label_visibility="collapsed")
+        trusted = controls.look(
+            "Who adds the noise",
+            list(site_words.WAYS),
+            "trust",
+            "sites",
+            format_func=site_words.WAYS.get,
+            label_visibility="collapsed",
+        )
         st.markdown(site_words.trust(trusted, view.facts))
         st.markdown(site_words.odds(view.answer, trusted))
         st.markdown(site_words.uncovered(view.facts))
@@ -346,8 +421,9 @@ def guarantees(view: SitesTable) -> None:
     assert view.answer is not None
     st.header(f"What each site’s {view.facts.people} get", anchor=False)
     _numbers(view, site_words.table(view.answer))
-    notice = odds_words.two_kinds({member.row.name: member.guarantee.delta
-                                for member in view.answer.members})
+    notice = odds_words.two_kinds(
+        {member.row.name: member.guarantee.delta for member in view.answer.members}
+    )
     if notice:
         st.info(notice, icon=":material/info:")
     st.markdown(f":small[{site_words.EACH_ITS_OWN}]")
@@ -361,8 +437,9 @@ def published_study(view: SitesTable) -> None:
     if view.answer is None or not view.source.has_free_sites:
         return
     rows = [row for row in view.rows if row.included]
-    source = view.source.with_sites([row.n_curves for row in rows],
-                                    [row.n_observations_per_curve for row in rows])
+    source = view.source.with_sites(
+        [row.n_curves for row in rows], [row.n_observations_per_curve for row in rows]
+    )
     holdout_cards.fold(source, view.answer.pooled.budgets[0], view.answer.together.is_refused)
 
 
@@ -371,27 +448,31 @@ def what_if(view: SitesTable) -> None:
     bar, total = st.empty(), sum(row.included for row in view.rows)
 
     cases = []
-    for case in sites_topic.what_if(view.source, view.settings.mechanism, view.rows,
-                                    view.settings.seed, run.of_sites):
+    for case in sites_topic.what_if(
+        view.source, view.settings.mechanism, view.rows, view.settings.seed, run.of_sites
+    ):
         cases.append(case)
         bar.progress(len(cases) / total, text=f"Simulating: {len(cases)} of {total} sites")
     bar.empty()
     st.markdown(site_words.costliest(cases, view.facts))
     chart = charts.what_if(cases, view.facts.value_unit)
-    view.draw("If a site leaves, or tightens", chart, "what_if",
-           charts.height(len(cases), around=100))
+    view.draw(
+        "If a site leaves, or tightens", chart, "what_if", charts.height(len(cases), around=100)
+    )
 
 
 def transcript(view: SitesTable) -> None:
     """Every message of one release, as the centre sees it."""
-    messages = sites_topic.transcript_of(view.source, view.settings.mechanism, view.rows,
-                                         view.settings.seed)
+    messages = sites_topic.transcript_of(
+        view.source, view.settings.mechanism, view.rows, view.settings.seed
+    )
     st.markdown(site_words.seen(messages))
     if messages:
         _numbers(view, site_words.messages_table(messages), height=320)
 
 
-def _numbers(view: SitesTable, columns: Mapping[str, Sequence[Any]],
-             height: int | Literal["auto"] = "auto") -> None:
+def _numbers(
+    view: SitesTable, columns: Mapping[str, Sequence[Any]], height: int | Literal["auto"] = "auto"
+) -> None:
     """A table; of the visitor's own curves one without a button to download it."""
     layout.table(columns, view.is_own, height)

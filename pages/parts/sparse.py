@@ -39,13 +39,18 @@ TASK = SPARSE_REGRESSION.key
 _BASE_EPSILON = 0.8  # of the base point of the paper's tables
 _AS_THEY_ARE, _DIFFERENCE = "Coefficients", "Difference"
 _LIGHTS = {"green": st.success, "amber": st.warning, "red": st.error}
-_ICONS = {"green": ":material/check_circle:", "amber": ":material/warning:",
-          "red": ":material/block:"}
+_ICONS = {
+    "green": ":material/check_circle:",
+    "amber": ":material/warning:",
+    "red": ":material/block:",
+}
 _TARGETS = {"coordinates": "Each coefficient on its own", "band": "All of them together"}
-_ALONG = {"epsilon": ("Privacy budget ε", (0.1, 0.3, 1.0, 3.0, 10.0)),
-          "machines": ("Machines", (500, 1000, 2000, 8000, 32_000)),
-          "rows": ("Rows on each machine", (100, 1000, 10_000, 100_000)),
-          "size": ("Numbers in a row", (20, 50, 200, 800, 2000))}
+_ALONG = {
+    "epsilon": ("Privacy budget ε", (0.1, 0.3, 1.0, 3.0, 10.0)),
+    "machines": ("Machines", (500, 1000, 2000, 8000, 32_000)),
+    "rows": ("Rows on each machine", (100, 1000, 10_000, 100_000)),
+    "size": ("Numbers in a row", (20, 50, 200, 800, 2000)),
+}
 
 
 class Coefficients(ReleaseView):
@@ -59,8 +64,9 @@ class Coefficients(ReleaseView):
         super().__init__()
         self.source, self.mechanism = session.source(TASK), _mechanism()
         self.budget = Budget(self.settings.epsilon, session.delta(self.source, TASK).value)
-        self.answer = run.answer(sparse_topic.sparse_answer, self.source, self.mechanism,
-                                self.budget, self.settings.seed)
+        self.answer = run.answer(
+            sparse_topic.sparse_answer, self.source, self.mechanism, self.budget, self.settings.seed
+        )
         self.facts, self.sizes = self.answer.facts, self.answer.sizes
         self.spends = self.answer.spends
 
@@ -80,8 +86,9 @@ class Coefficients(ReleaseView):
         return [*_interval_details(self), *super().details()]
 
     def question(self) -> Question:
-        return ask(sparse_topic.sparse_answer, self.source, self.mechanism, self.budget,
-                   self.settings.seed)
+        return ask(
+            sparse_topic.sparse_answer, self.source, self.mechanism, self.budget, self.settings.seed
+        )
 
 
 def _mechanism() -> SparseEstimator:
@@ -94,8 +101,11 @@ def current_view() -> Coefficients | None:
     """The coefficients on screen; None, with the reason, where machines differ."""
     source = session.source(TASK)
     if isinstance(source, Rows) and source.n_own:
-        st.info("Machines differ here; see *When machines differ* below. Choose alike machines to "
-                "see one set of coefficients.", icon=":material/info:")
+        st.info(
+            "Machines differ here; see *When machines differ* below. Choose alike machines to "
+            "see one set of coefficients.",
+            icon=":material/info:",
+        )
         machines(None)
         return None
     return Coefficients()
@@ -104,10 +114,15 @@ def current_view() -> Coefficients | None:
 def choices() -> None:
     controls.source_choice(TASK)
     presets = sparse_topic.presets()
-    controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
-                   lambda label: session.change_mechanism(TASK, presets[label]),
-                   "sparse_method", options=[*presets],
-                   help="How features are chosen and coefficients estimated.")
+    controls.bound(
+        st.selectbox,
+        "Method",
+        _mechanism().nearest_preset()[0],
+        lambda label: session.change_mechanism(TASK, presets[label]),
+        "sparse_method",
+        options=[*presets],
+        help="How features are chosen and coefficients estimated.",
+    )
 
 
 def own_rows() -> None:
@@ -116,14 +131,22 @@ def own_rows() -> None:
 
 
 def budget() -> None:
-    controls.epsilon_slider("sparse_epsilon", "Lower ε: every row is better protected and "
-                            "coefficients are noisier. Higher ε: the opposite.")
+    controls.epsilon_slider(
+        "sparse_epsilon",
+        "Lower ε: every row is better protected and "
+        "coefficients are noisier. Higher ε: the opposite.",
+    )
 
 
 def coefficients(view: Coefficients) -> None:
-    mode = controls.look("Show", (_AS_THEY_ARE, _DIFFERENCE), "sparse_show", _DIFFERENCE,
-                         label_visibility="collapsed",
-                         help="Difference: coefficients less the true ones.")
+    mode = controls.look(
+        "Show",
+        (_AS_THEY_ARE, _DIFFERENCE),
+        "sparse_show",
+        _DIFFERENCE,
+        label_visibility="collapsed",
+        help="Difference: coefficients less the true ones.",
+    )
     chart = charts.coefficients(view.answer, mode == _DIFFERENCE)
     view.draw("Coefficients", chart, "coefficients", 360, 320)
     st.markdown(f":small[{words.legend(view.answer)}]")
@@ -140,8 +163,9 @@ def calculator(view: Coefficients) -> None:
     """The noise beside the signal, from public numbers alone."""
     st.header("Feasibility of selection", anchor=False)
     answer, smallest = view.answer, _smallest(view)
-    outlook = sparse_topic.feasibility(view.mechanism, answer.sizes, view.facts, answer.budget,
-                                      smallest)
+    outlook = sparse_topic.feasibility(
+        view.mechanism, answer.sizes, view.facts, answer.budget, smallest
+    )
     _LIGHTS[outlook.light](words.light(outlook), icon=_ICONS[outlook.light])
     st.markdown(f":small[{words.noise(outlook)} Known before any row is looked at.]")
 
@@ -152,24 +176,41 @@ def _smallest(view: Coefficients) -> float:
         return float(np.abs(view.answer.target[view.answer.support]).min())
     unit = controls.plain(view.facts.value_unit or "response units")
     stated = controls.entered(
-        f"The smallest coefficient that would matter ({unit})", "sparse_smallest",
-        placeholder="σ", help="For one standard deviation of a feature. "
-        "Yours to say, never read off the rows; σ unless you say.")
+        f"The smallest coefficient that would matter ({unit})",
+        "sparse_smallest",
+        placeholder="σ",
+        help="For one standard deviation of a feature. "
+        "Yours to say, never read off the rows; σ unless you say.",
+    )
     return stated if stated is not None and stated > 0 else view.facts.reading_sd
 
 
 def over_budgets(view: Coefficients) -> None:
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    lines = run.answer(sparse_topic.over_budgets, view.source, view.mechanism,
-                       view.budget.delta, view.settings.seed)
+    lines = run.answer(
+        sparse_topic.over_budgets,
+        view.source,
+        view.mechanism,
+        view.budget.delta,
+        view.settings.seed,
+    )
     scenario = view.source, view.mechanism, view.budget.delta
-    beside = None if view.answer.truth is None or not view.source.is_random else rate_cards.beside(
-        TASK, *scenario, lines.epsilons, next(iter(lines.private.values())))
+    beside = (
+        None
+        if view.answer.truth is None or not view.source.is_random
+        else rate_cards.beside(TASK, *scenario, lines.epsilons, next(iter(lines.private.values())))
+    )
     with left:
-        view.draw("Errors over ε", charts.over_budgets(
-            lines, view.budget.epsilon, None if beside is None else beside.lines),
-            "over_budgets", 340, 340)
+        view.draw(
+            "Errors over ε",
+            charts.over_budgets(
+                lines, view.budget.epsilon, None if beside is None else beside.lines
+            ),
+            "over_budgets",
+            340,
+            340,
+        )
         st.markdown(f":small[{words.distance(view.answer)}]")
         if beside is not None:
             rate_cards.note(beside, *scenario, view.budget.epsilon)
@@ -180,17 +221,22 @@ def over_budgets(view: Coefficients) -> None:
 def intervals(view: Coefficients) -> None:
     """Confidence intervals of coefficients, with everything in them paid for."""
     st.header("Confidence intervals", anchor=False)
-    controls.look("Confidence level for", list(_TARGETS), "sparse_target",
-                  format_func=_TARGETS.__getitem__)
+    controls.look(
+        "Confidence level for", list(_TARGETS), "sparse_target", format_func=_TARGETS.__getitem__
+    )
     answer = _intervals_on_screen(view)
     for text in answer.warnings:
         st.warning(text, icon=":material/warning:")
     if not answer.is_refused:
         is_error = False
         if answer.truth is not None:
-            is_error = controls.look("Draw", (True, False), "sparse_less",
-                                     label_visibility="collapsed",
-                                     format_func={True: "Error", False: "Estimate"}.get)
+            is_error = controls.look(
+                "Draw",
+                (True, False),
+                "sparse_less",
+                label_visibility="collapsed",
+                format_func={True: "Error", False: "Estimate"}.get,
+            )
         chart = charts.intervals(answer, is_error)
         view.draw("Confidence intervals", chart, "intervals", 360, 320)
         st.markdown(words.intervals(answer))
@@ -203,25 +249,34 @@ def _interval_method(view: Coefficients) -> IntervalMethod:
 
 
 def _intervals_on_screen(view: Coefficients) -> IntervalsAnswer:
-    return run.answer(intervals_answer, view.source, _interval_method(view), view.budget,
-                      view.settings.seed)
+    return run.answer(
+        intervals_answer, view.source, _interval_method(view), view.budget, view.settings.seed
+    )
 
 
 def _interval_details(view: Coefficients) -> list[Detail]:
     """What stands behind the intervals, for the drawer."""
-    coverage = Detail("interval_coverage", "Coverage of the intervals", lambda: _coverage(view),
-                      ("sparse_coverage",))
-    spent = Detail("interval_ledger", "Privacy ledger of the intervals",
-                   lambda: guarantee_cards.ledger(_intervals_on_screen(view).spends, view.budget),
-                   ("sparse_interval_ledger",))
+    coverage = Detail(
+        "interval_coverage",
+        "Coverage of the intervals",
+        lambda: _coverage(view),
+        ("sparse_coverage",),
+    )
+    spent = Detail(
+        "interval_ledger",
+        "Privacy ledger of the intervals",
+        lambda: guarantee_cards.ledger(_intervals_on_screen(view).spends, view.budget),
+        ("sparse_interval_ledger",),
+    )
     return [coverage, spent] if isinstance(view.source, Rows) else [spent]
 
 
 def _coverage(view: Coefficients) -> None:
     """How often the intervals on screen contain the true coefficients, over 200 data sets."""
     assert isinstance(view.source, Rows)
-    study = run.answer(coverage_study, view.source, _interval_method(view), view.budget,
-                       view.settings.seed)
+    study = run.answer(
+        coverage_study, view.source, _interval_method(view), view.budget, view.settings.seed
+    )
     st.markdown(words.coverage(study, _intervals_on_screen(view).kind))
 
 
@@ -231,11 +286,13 @@ def machines(view: Coefficients | None) -> None:
     if not isinstance(source, Rows) or source.n_servers == 1:
         return
     st.header("When machines differ", anchor=False)
-    n_machine_specific = controls.look("Features that matter on one machine only", range(1, 6),
-                                       "sparse_own", max(source.n_own, 2))
+    n_machine_specific = controls.look(
+        "Features that matter on one machine only", range(1, 6), "sparse_own", max(source.n_own, 2)
+    )
     budget = Budget(session.current().epsilon, session.delta(source, TASK).value)
-    errors = run.answer(sparse_machines, replace(source, n_own=n_machine_specific), budget,
-                        session.current().seed)
+    errors = run.answer(
+        sparse_machines, replace(source, n_own=n_machine_specific), budget, session.current().seed
+    )
     left, right = st.columns([7, 3], gap="medium")
     with left:
         chart = charts.machines(errors)
@@ -244,50 +301,88 @@ def machines(view: Coefficients | None) -> None:
             view.charts["Errors on every machine"] = chart
     with right:
         st.markdown(words.machines(errors))
-        st.markdown(":small[Besides those that matter everywhere. Every row is protected with the "
-                    "same budget in all three ways.]")
+        st.markdown(
+            ":small[Besides those that matter everywhere. Every row is protected with the "
+            "same budget in all three ways.]"
+        )
 
 
 def trust(view: Coefficients) -> None:
     """Trusted against untrusted servers, for sparse means of any size."""
     st.header("Trusted and untrusted servers", anchor=False)
     usual = SparseMeanSetting()
-    layout.prose(f"A mean with few entries that are not zero: {usual.n_nonzero} of {usual.size}, "
-                 f"on {whole(usual.machines)} machines with {whole(usual.rows)} rows each, at "
-                 f"ε = {usual.epsilon:g}, but for what is moved.")
-    name = controls.look("Move", list(_ALONG), "sparse_along",
-                         format_func=lambda key: _ALONG[key][0])
+    layout.prose(
+        f"A mean with few entries that are not zero: {usual.n_nonzero} of {usual.size}, "
+        f"on {whole(usual.machines)} machines with {whole(usual.rows)} rows each, at "
+        f"ε = {usual.epsilon:g}, but for what is moved."
+    )
+    name = controls.look(
+        "Move", list(_ALONG), "sparse_along", format_func=lambda key: _ALONG[key][0]
+    )
     label, values = _ALONG[name]
     errors, here, rates = run.answer(sparse_trust, name, values)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Errors by who is trusted", charts.trust(errors, values, label, here),
-                  "trust", 380, 420)
+        view.draw(
+            "Errors by who is trusted", charts.trust(errors, values, label, here), "trust", 380, 420
+        )
     with right:
         st.markdown(words.trust(here, rates))
-        st.markdown(":small[One bit for a machine cannot tell means apart that are many standard "
-                    "errors from zero, as here: its error stays near that of always estimating 0.]")
+        st.markdown(
+            ":small[One bit for a machine cannot tell means apart that are many standard "
+            "errors from zero, as here: its error stays near that of always estimating 0.]"
+        )
 
 
 def paper(view: Coefficients) -> None:
     """The printed table with the printed noise beside ours, at the same sizes."""
     rows = sparse_topic.reported(sparse_federated.table_2())
     st.markdown(words.paper(rows))
-    layout.table([{
-        "rows each": int(line.row["n"]), "machines": int(line.row["m"]), "d": int(line.row["d"]),
-        "s": int(line.row["s_star"]), "ε": line.row["eps"],
-        "squared error, as published": line.row["err"],
-        "noise/signal, printed constants": number(line.published.ratio),
-        "noise/signal, ours": number(line.tight.ratio)} for line in rows])
+    layout.table(
+        [
+            {
+                "rows each": int(line.row["n"]),
+                "machines": int(line.row["m"]),
+                "d": int(line.row["d"]),
+                "s": int(line.row["s_star"]),
+                "ε": line.row["eps"],
+                "squared error, as published": line.row["err"],
+                "noise/signal, printed constants": number(line.published.ratio),
+                "noise/signal, ours": number(line.tight.ratio),
+            }
+            for line in rows
+        ]
+    )
     st.markdown(words.PAPER_BANDS)
-    layout.table([{
-        "rows each": int(row["n"]), "machines": int(row["m"]), "d": int(row["d"]),
-        "s": int(row["s_star"]), "ε": row["eps"], "length, as published": row["len"],
-        "coverage, as published": row["cov"]} for row in sparse_federated.table_5()])
-    st.markdown("What the printed pipelines would spend at the base point, each of their releases "
-                f"taken at ε = {_BASE_EPSILON:g}, as it stands there:")
-    costs = sparse_printed.published_costs(_BASE_EPSILON, machines=15, per_machine=4000, size=800,
-                                           rounds=10, draws=500)
-    layout.table([{
-        "task": cost.task, "releases": f"{cost.releases:,}", "ε added up": f"{cost.added:,.1f}",
-        "ε, tightly": number(cost.total)} for cost in costs])
+    layout.table(
+        [
+            {
+                "rows each": int(row["n"]),
+                "machines": int(row["m"]),
+                "d": int(row["d"]),
+                "s": int(row["s_star"]),
+                "ε": row["eps"],
+                "length, as published": row["len"],
+                "coverage, as published": row["cov"],
+            }
+            for row in sparse_federated.table_5()
+        ]
+    )
+    st.markdown(
+        "What the printed pipelines would spend at the base point, each of their releases "
+        f"taken at ε = {_BASE_EPSILON:g}, as it stands there:"
+    )
+    costs = sparse_printed.published_costs(
+        _BASE_EPSILON, machines=15, per_machine=4000, size=800, rounds=10, draws=500
+    )
+    layout.table(
+        [
+            {
+                "task": cost.task,
+                "releases": f"{cost.releases:,}",
+                "ε added up": f"{cost.added:,.1f}",
+                "ε, tightly": number(cost.total),
+            }
+            for cost in costs
+        ]
+    )

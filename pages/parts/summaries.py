@@ -63,9 +63,11 @@ class Summary(ReleaseView):
             if aim:
                 st.info(aim, icon=":material/info:")
         if not feasible_smoothness.is_feasible(self.mechanism, self.dimension):
-            st.warning("**Only the grid makes this release possible.** The summary is less smooth "
-                       "than the noise needs; see *Finer grids* under *All settings and details*.",
-                       icon=":material/warning:")
+            st.warning(
+                "**Only the grid makes this release possible.** The summary is less smooth "
+                "than the noise needs; see *Finer grids* under *All settings and details*.",
+                icon=":material/warning:",
+            )
 
     def question(self) -> Question:
         return ask(summaries_topic.summaries_answer, *self.arguments)
@@ -80,13 +82,15 @@ class Summary(ReleaseView):
 
     def panel(self, result: MethodResult, k: int) -> Chart:
         """Function k by one method; thousands of numbers, so made once."""
-        return run.made_once(self.answer, ("panel", result.label, k),
-                             lambda: charts.panel(self.answer, result, k))
+        return run.made_once(
+            self.answer, ("panel", result.label, k), lambda: charts.panel(self.answer, result, k)
+        )
 
     def surface(self, title: str, values: Array) -> Chart:
         """A function of two numbers; so is this."""
-        return run.made_once(self.answer, ("surface", title),
-                             lambda: charts.surface(self.answer, values, title))
+        return run.made_once(
+            self.answer, ("surface", title), lambda: charts.surface(self.answer, values, title)
+        )
 
 
 def task() -> str:
@@ -100,10 +104,15 @@ def task() -> str:
 def choices() -> None:
     """What is summarised, of which records, and the method that is looked at closely."""
     current = session.current()
-    controls.bound(st.segmented_control, "What to publish", current.summary_task,
-                   lambda key: session.change(summary_task=key or current.summary_task), "summary",
-                   options=tasks.SUMMARIES,
-                   format_func=lambda key: TASKS[key].result)
+    controls.bound(
+        st.segmented_control,
+        "What to publish",
+        current.summary_task,
+        lambda key: session.change(summary_task=key or current.summary_task),
+        "summary",
+        options=tasks.SUMMARIES,
+        format_func=lambda key: TASKS[key].result,
+    )
     st.markdown(TASKS[current.summary_task].meaning)
     controls.source_choice(task())
     controls.mechanism_choice(task())
@@ -111,15 +120,24 @@ def choices() -> None:
 
 def budget() -> None:
     """ε, and how it is divided by summaries that are released in two steps."""
-    controls.epsilon_slider("summaries_epsilon", "Lower ε: everybody is better protected and the "
-                            "function is noisier. Higher ε: the opposite.")
+    controls.epsilon_slider(
+        "summaries_epsilon",
+        "Lower ε: everybody is better protected and the "
+        "function is noisier. Higher ε: the opposite.",
+    )
     mechanism = session.current().mechanism_of(task())
     if isinstance(mechanism, FunctionalRelease) and mechanism.first_step:
         controls.bound(
-            st.slider, f"Share of ε for {mechanism.first_step}", mechanism.share,
+            st.slider,
+            f"Share of ε for {mechanism.first_step}",
+            mechanism.share,
             lambda share: session.change_mechanism(task(), replace(mechanism, share=share)),
-            "summaries_share", min_value=0.05, max_value=0.95, step=0.05,
-            help="Both steps use the same people, so their costs add up to ε.")
+            "summaries_share",
+            min_value=0.05,
+            max_value=0.95,
+            step=0.05,
+            help="Both steps use the same people, so their costs add up to ε.",
+        )
 
 
 def own_data() -> None:
@@ -145,8 +163,10 @@ def methods_side_by_side(view: Summary) -> None:
                 if result.releases is not None:
                     view.draw(result.label, view.panel(result, k), f"way_{result.label}", 250, 220)
     solid = " Solid: the true function." if view.answer.truth is not None else ""
-    st.markdown(":small[Each coloured line: one of 20 equally likely releases. Dashed: without "
-                f"privacy.{solid}]")
+    st.markdown(
+        ":small[Each coloured line: one of 20 equally likely releases. Dashed: without "
+        f"privacy.{solid}]"
+    )
 
 
 def _function(view: Summary) -> int:
@@ -161,12 +181,17 @@ def _surfaces(view: Summary) -> None:
     """The truth or the estimate without privacy, then one release of each method."""
     errors_in_words = words.off(view.answer.results)
     pictures = _references(view.answer) + [
-        (result.label, _caption(result, errors_in_words),
-         None if result.releases is None else result.releases[0, 0])
-        for result in view.answer.results]
+        (
+            result.label,
+            _caption(result, errors_in_words),
+            None if result.releases is None else result.releases[0, 0],
+        )
+        for result in view.answer.results
+    ]
     for row in _rows(pictures):
-        for column, (title, caption, values) in zip(st.columns(_IN_A_ROW, gap="medium"), row,
-                                                    strict=False):
+        for column, (title, caption, values) in zip(
+            st.columns(_IN_A_ROW, gap="medium"), row, strict=False
+        ):
             with column:
                 st.subheader(title, anchor=False)
                 st.markdown(caption)
@@ -180,18 +205,21 @@ def _references(answer: SummariesAnswer) -> list[tuple[str, str, Array | None]]:
     non_private = (_WITHOUT, ":small[Not private]", answer.non_private[0])
     if answer.truth is None:
         return [non_private]
-    return [(_TRUTH, ":small[Known because the records are simulated]", answer.truth[0]),
-            non_private]
+    return [
+        (_TRUTH, ":small[Known because the records are simulated]", answer.truth[0]),
+        non_private,
+    ]
 
 
 def _caption(result: MethodResult, errors_in_words: Mapping[str, str]) -> str:
     """The guarantee of a method and its error, written alike for all; or why it is refused."""
-    return result.refusal or (f":small[{words.guarantee(result)} · error "
-                              f"{errors_in_words[result.label]}]")
+    return result.refusal or (
+        f":small[{words.guarantee(result)} · error {errors_in_words[result.label]}]"
+    )
 
 
 def _rows(items: list) -> list[list]:
-    return [items[k:k + _IN_A_ROW] for k in range(0, len(items), _IN_A_ROW)]
+    return [items[k : k + _IN_A_ROW] for k in range(0, len(items), _IN_A_ROW)]
 
 
 def accuracy(view: Summary) -> None:
@@ -220,8 +248,13 @@ def components(view: Summary) -> None:
     st.header("Principal components", anchor=False)
     for k, column in enumerate(st.columns(2, gap="medium")):
         with column:
-            view.draw(f"Component {k + 1}", charts.component(
-                directions, k, view.facts), f"component_{k}", 240, 220)
+            view.draw(
+                f"Component {k + 1}",
+                charts.component(directions, k, view.facts),
+                f"component_{k}",
+                240,
+                220,
+            )
             st.markdown(f":small[{words.components(directions, k)}]")
     st.markdown(words.removed(directions))
 
@@ -245,8 +278,14 @@ def noise(view: Summary) -> None:
             st.markdown(f":small[{printed}]")
             is_density = view.task == tasks.DENSITY.key
             if is_density and isinstance(mechanism, feasible_smoothness.Release):
-                st.markdown(words.printed_density(feasible_smoothness.printed_density(
-                    mechanism, view.answer.n, view.dimension), view.chosen.budget))
+                st.markdown(
+                    words.printed_density(
+                        feasible_smoothness.printed_density(
+                            mechanism, view.answer.n, view.dimension
+                        ),
+                        view.chosen.budget,
+                    )
+                )
 
 
 def _behind_the_noise(view: Summary) -> list[Detail]:
@@ -256,18 +295,26 @@ def _behind_the_noise(view: Summary) -> list[Detail]:
     if view.chosen.refusal:
         return details
     if feasible_smoothness.has_least_power(mechanism):
-        details.append(Detail("grid", "Finer grids", lambda: _by_grid(view, mechanism),
-                              ("summaries_grid",)))
+        details.append(
+            Detail("grid", "Finer grids", lambda: _by_grid(view, mechanism), ("summaries_grid",))
+        )
     if view.task == tasks.FUNCTIONAL_SUMMARY.key:
-        details.append(Detail("worst", "Worst-case neighbouring data sets",
-                              lambda: _worst(view, mechanism), ("summaries_worst",)))
+        details.append(
+            Detail(
+                "worst",
+                "Worst-case neighbouring data sets",
+                lambda: _worst(view, mechanism),
+                ("summaries_worst",),
+            )
+        )
     return details
 
 
 def _by_grid(view: Summary, mechanism: feasible_smoothness.Release) -> None:
     """The sensitivity for finer grids, and a warning where it has no end."""
-    sensitivities = run.answer(feasible_smoothness.sensitivity_by_grid, mechanism, view.answer.n,
-                               view.dimension)
+    sensitivities = run.answer(
+        feasible_smoothness.sensitivity_by_grid, mechanism, view.answer.n, view.dimension
+    )
     view.draw("Sensitivity by grid", charts.by_grid(sensitivities), "by_grid", 300)
     (st.markdown if sensitivities.is_finite else st.warning)(words.by_grid(sensitivities))
 

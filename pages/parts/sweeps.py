@@ -48,12 +48,23 @@ def strip(task: str) -> None:
     delta = session.delta(source, task).value
     epsilons = _epsilons(task)
     highest = Budget(max(epsilons), delta)
-    chip = tags.budget_chip(highest) if len(epsilons) == 1 else \
-        f"ε from {min(epsilons):g} to {highest.epsilon:g}"
+    chip = (
+        tags.budget_chip(highest)
+        if len(epsilons) == 1
+        else f"ε from {min(epsilons):g} to {highest.epsilon:g}"
+    )
     method = session.current().mechanism_of(task)
     budgets = [Budget(epsilon, delta) for epsilon in {min(epsilons), highest.epsilon}]
-    strips.fixed(source.facts, chip, "sweeps_strip", strips.by_method(method, source, *budgets),
-                 _errors(task), TASKS[task].unit, highest.epsilon, pins_here=False)
+    strips.fixed(
+        source.facts,
+        chip,
+        "sweeps_strip",
+        strips.by_method(method, source, *budgets),
+        _errors(task),
+        TASKS[task].unit,
+        highest.epsilon,
+        pins_here=False,
+    )
 
 
 def _epsilons(task: str) -> tuple[float, ...]:
@@ -63,8 +74,9 @@ def _epsilons(task: str) -> tuple[float, ...]:
     of_axis = {choice.across: choice.levels, choice.along: choice.values}
     if EPSILON not in (choice.along, choice.across):
         return (current.epsilon,)
-    axis = sweep_topic.axes(session.source(task), current.mechanism_of(task),
-                            current.epsilon)[EPSILON]
+    axis = sweep_topic.axes(session.source(task), current.mechanism_of(task), current.epsilon)[
+        EPSILON
+    ]
     return of_axis[EPSILON] or (axis.default() if choice.along == EPSILON else axis.default()[::3])
 
 
@@ -73,8 +85,12 @@ def _errors(task: str) -> str:
     ran = st.session_state.get("sweep_ran")
     if ran is None or ran.task != task or ran.job.state != "done":
         return ""
-    means = [point.mean for line in sweep_view(ran.outcomes(ran.job)).lines
-             for point in line.points if point.mean > 0]
+    means = [
+        point.mean
+        for line in sweep_view(ran.outcomes(ran.job)).lines
+        for point in line.points
+        if point.mean > 0
+    ]
     if not means:
         return ""
     ends = " to ".join(number(math.sqrt(end)) for end in (min(means), max(means)))
@@ -112,8 +128,10 @@ def panel(task: str) -> Scenario | None:
         layout.empty("The error at these values, and its table. Press *Run* to measure it.")
         return scenario
     if scenario is None or _key(ran.chosen) != _key(scenario):
-        st.warning("These points are of earlier settings. Press *Run* for the present ones.",
-                   icon=":material/history:")
+        st.warning(
+            "These points are of earlier settings. Press *Run* for the present ones.",
+            icon=":material/history:",
+        )
     progress(ran.job, ran.draw, "Steps")
     with layout.user_errors():
         ran.files()
@@ -156,16 +174,24 @@ def _axis_choice(label: str, field: str, axis: Axis | None, axes: dict[str, Axis
     of_axis = {"along": "values", "across": "levels"}[field]
     options = [*axes] if field == "along" else [_NONE, *axes]
     controls.bound(
-        st.selectbox, label, axis.path if axis else _NONE,
-        lambda path: _choose(**{field: path, of_axis: ()}), f"sweep_{field}", options=options,
+        st.selectbox,
+        label,
+        axis.path if axis else _NONE,
+        lambda path: _choose(**{field: path, of_axis: ()}),
+        f"sweep_{field}",
+        options=options,
         format_func=lambda path: _labelled(axes[path]) if path else "nothing: one line",
-        help="Any number of the curves or the method, or ε.")
+        help="Any number of the curves or the method, or ε.",
+    )
 
 
 def _labelled(axis: Axis) -> str:
     group = axis.path.partition(".")[0]
-    return axis.label if group == "budgets" else \
-        f"{axis.label} · {'method' if group == 'mechanism' else 'curves'}"
+    return (
+        axis.label
+        if group == "budgets"
+        else f"{axis.label} · {'method' if group == 'mechanism' else 'curves'}"
+    )
 
 
 def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, ...]:
@@ -179,10 +205,15 @@ def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, 
         _choose(**{path: axis.path, field: () if typed == default else typed})
 
     name = "ε" if axis.path == EPSILON else uncapital(axis.label)
-    controls.bound(st.text_input, f"Values of {name}",
-                   ", ".join(f"{value:.6g}" for value in values), write,
-                   f"sweep_{field}", max_chars=settings.LONGEST_TEXT,
-                   help=f"Up to {sweep_topic.MAX_VALUES} numbers; empty for the default ones.")
+    controls.bound(
+        st.text_input,
+        f"Values of {name}",
+        ", ".join(f"{value:.6g}" for value in values),
+        write,
+        f"sweep_{field}",
+        max_chars=settings.LONGEST_TEXT,
+        help=f"Up to {sweep_topic.MAX_VALUES} numbers; empty for the default ones.",
+    )
     return values
 
 
@@ -196,13 +227,18 @@ def _offer(task: str, scenario: Scenario) -> None:
         controls.number(
             "Fresh data sets each" if is_random else "Releases each",
             session.current().sweep.repeats,
-            lambda repeats: _choose(repeats=checked_repeats(repeats)), "sweep_repeats",
-            is_whole=True, width=180,
-            help="More repeats, smaller standard errors." if is_random else
-                 "Real curves are the same every time; the noise is drawn afresh.")
+            lambda repeats: _choose(repeats=checked_repeats(repeats)),
+            "sweep_repeats",
+            is_whole=True,
+            width=180,
+            help="More repeats, smaller standard errors."
+            if is_random
+            else "Real curves are the same every time; the noise is drawn afresh.",
+        )
         refusal = _refused(scenario)
-        if st.button("Run", icon=":material/play_arrow:", key="sweep_run",
-                     disabled=refusal is not None):
+        if st.button(
+            "Run", icon=":material/play_arrow:", key="sweep_run", disabled=refusal is not None
+        ):
             st.session_state.sweep_ran = _started(task, scenario)
     if refusal is not None:
         st.error(controls.message(refusal), icon=":material/error:")
@@ -226,9 +262,11 @@ def _refused(scenario: Scenario) -> InputError | None:
     minutes = estimate.parts[0].seconds / 60
     if minutes <= LIMITS.minutes:
         return None
-    return InputError(f"This would take about {minutes:.2g} minutes; the limit is "
-                      f"{LIMITS.minutes:g}.", field="repeats",
-                      hint="Take fewer repeats or values, or run the scenario on the command line.")
+    return InputError(
+        f"This would take about {minutes:.2g} minutes; the limit is {LIMITS.minutes:g}.",
+        field="repeats",
+        hint="Take fewer repeats or values, or run the scenario on the command line.",
+    )
 
 
 def _estimate_key(scenario: Scenario) -> str:
@@ -243,8 +281,9 @@ def _foreseen(scenario: Scenario) -> None:
             old.stop()
         job = None
         with suppress(InputError):
-            job = begin(f"foresee {_key(scenario)}", sweeps.foresee, scenario, total=1,
-                        is_shared=False)
+            job = begin(
+                f"foresee {_key(scenario)}", sweeps.foresee, scenario, total=1, is_shared=False
+            )
         st.session_state.sweep_foreseen = job
     _estimate(scenario, st.session_state.sweep_foreseen)
 
@@ -266,26 +305,41 @@ def _estimate(scenario: Scenario, job: Job | None) -> None:
 
 def _takes(foreseen: Foreseen) -> str:
     megabytes = max(1, round(foreseen.bytes / 1e6))
-    return (f"about {duration(max(1.0, foreseen.seconds))} and at most about {megabytes} MB of "
-            "memory, from timing a part of it.")
+    return (
+        f"about {duration(max(1.0, foreseen.seconds))} and at most about {megabytes} MB of "
+        "memory, from timing a part of it."
+    )
 
 
 # -- the sweep ----------------------------------------------------------------------------------
 
 
 def _key(scenario: Scenario) -> str:
-    return digest((scenario.source, scenario.mechanism, scenario.budgets, scenario.run,
-                   dict(scenario.axes)))
+    return digest(
+        (scenario.source, scenario.mechanism, scenario.budgets, scenario.run, dict(scenario.axes))
+    )
 
 
 def _started(task: str, scenario: Scenario) -> Ran | None:
     with layout.user_errors():
         is_own = scenario.source.facts.is_upload
-        job = begin(f"sweep {_key(scenario)}", sweeps.run_scenario, scenario, LIMITS,
-                    total=len(_work(scenario)), is_shared=not is_own)
+        job = begin(
+            f"sweep {_key(scenario)}",
+            sweeps.run_scenario,
+            scenario,
+            LIMITS,
+            total=len(_work(scenario)),
+            is_shared=not is_own,
+        )
         axes = sweep_topic.axes(scenario.source, scenario.mechanism, scenario.budgets[0].epsilon)
-        return Ran(job, task, scenario, {path: axes[path].label for path in scenario.axes},
-                   _rate(task), scenario.source.facts)
+        return Ran(
+            job,
+            task,
+            scenario,
+            {path: axes[path].label for path in scenario.axes},
+            _rate(task),
+            scenario.source.facts,
+        )
     return st.session_state.get("sweep_ran")
 
 
@@ -333,14 +387,20 @@ class Ran:
         failed = view.failures
         if failed:
             points = f"{len(failed)} of {len(self.chosen.cells())} points"
-            st.warning(f"**{points} could not be run; the others went on.** " + " ".join(
-                escape(text) for text in dict.fromkeys(failed)), icon=":material/warning:")
+            st.warning(
+                f"**{points} could not be run; the others went on.** "
+                + " ".join(escape(text) for text in dict.fromkeys(failed)),
+                icon=":material/warning:",
+            )
         layout.table(chart.table, self.is_own)
 
     def _caption(self, view: Any) -> str:
         run = self.chosen.run
-        each = f"{run.repeats} fresh data sets each" if self.chosen.source.is_random else \
-            f"{run.draws} releases of the same curves each"
+        each = (
+            f"{run.repeats} fresh data sets each"
+            if self.chosen.source.is_random
+            else f"{run.draws} releases of the same curves each"
+        )
         method = uncapital(self.chosen.mechanism.label)
         text = f"{each}, by {method}; bars: two standard errors. "
         if view.kind == PRIVACY:
@@ -354,8 +414,10 @@ class Ran:
     def files(self) -> None:
         """The results with their provenance, and the scenario that gives them again."""
         if self.is_own:
-            st.markdown(":small[Results of your own curves stay in this session; there are no "
-                        "files of them.]")
+            st.markdown(
+                ":small[Results of your own curves stay in this session; there are no "
+                "files of them.]"
+            )
             return
         done = self.job.state == "done"
         why = None if done else "When the sweep is done."
@@ -363,17 +425,38 @@ class Ran:
         outcomes = self.outcomes(self.job) if done else []
         with st.container(horizontal=True):
             st.download_button(
-                "Results (CSV)", (lambda: outcome_rows.as_csv(outcomes, origin)) if done else "",
-                f"{_FILE}.csv", "text/csv", on_click="ignore", disabled=not done, help=why,
-                icon=":material/table:", key="sweep_csv")
+                "Results (CSV)",
+                (lambda: outcome_rows.as_csv(outcomes, origin)) if done else "",
+                f"{_FILE}.csv",
+                "text/csv",
+                on_click="ignore",
+                disabled=not done,
+                help=why,
+                icon=":material/table:",
+                key="sweep_csv",
+            )
             st.download_button(
                 "Results (JSON)",
                 (lambda: outcome_rows.as_json(outcomes, origin, round(self.job.seconds, 3)))
-                if done else "", f"{_FILE}-results.json", "application/json", on_click="ignore",
-                disabled=not done, help=why, icon=":material/data_object:", key="sweep_json")
+                if done
+                else "",
+                f"{_FILE}-results.json",
+                "application/json",
+                on_click="ignore",
+                disabled=not done,
+                help=why,
+                icon=":material/data_object:",
+                key="sweep_json",
+            )
             st.download_button(
-                "Scenario", export.scenario_json(dict(self.chosen.plain)), f"{_FILE}.json",
-                "application/json", on_click="ignore", icon=":material/description:",
-                key="sweep_scenario", help="A file for the command line.")
+                "Scenario",
+                export.scenario_json(dict(self.chosen.plain)),
+                f"{_FILE}.json",
+                "application/json",
+                on_click="ignore",
+                icon=":material/description:",
+                key="sweep_scenario",
+                help="A file for the command line.",
+            )
         st.markdown(":small[The same numbers, to the last bit, on the command line:]")
         st.code(f"python -m engine run {_FILE}.json --csv", language="bash")

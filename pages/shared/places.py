@@ -32,8 +32,12 @@ class Moved(NamedTuple):
     def with_settings(self, token: str) -> str:
         """The address there for settings of the earlier page, which go before those of the part."""
         before, today = self.renamed
-        words = [f"{today}-{word.removeprefix(f'{before}-')}"
-                 if before and word.startswith(f"{before}-") else word for word in token.split("~")]
+        words = [
+            f"{today}-{word.removeprefix(f'{before}-')}"
+            if before and word.startswith(f"{before}-")
+            else word
+            for word in token.split("~")
+        ]
         return "~".join(filter(None, (self.token, *words)))
 
 
@@ -83,10 +87,18 @@ def estimand_in(token: str) -> str:
     repeated.
     """
     words = dict(word.partition("-")[::2] for word in token.split("~"))
-    task = next((task for name, task_of in _TASK_IN.items() if name in words
-                 for task in task_of(words[name])), "")
-    return "~".join(f"{word_of(setting)}-{value}"
-                    for setting, value in lab_tasks.settings_of(task).items())
+    task = next(
+        (
+            task
+            for name, task_of in _TASK_IN.items()
+            if name in words
+            for task in task_of(words[name])
+        ),
+        "",
+    )
+    return "~".join(
+        f"{word_of(setting)}-{value}" for setting, value in lab_tasks.settings_of(task).items()
+    )
 
 
 def _of_rate(key: str) -> Sequence[str]:
@@ -103,5 +115,8 @@ def _of_limits(key: str) -> Sequence[str]:
 
 # The tasks that a word of an address is about, by its name.
 _TASK_IN: dict[str, Callable[[str], Sequence[str]]] = {
-    "sweep.task": lambda key: (key,), "r": _of_rate, "limits": _of_limits,
-    "audited": lambda key: (key.rpartition(".")[2],)}
+    "sweep.task": lambda key: (key,),
+    "r": _of_rate,
+    "limits": _of_limits,
+    "audited": lambda key: (key.rpartition(".")[2],),
+}

@@ -31,8 +31,10 @@ if __name__ == "__main__":
         menu = {section: [home, alias]}
         for section, script, title in others:
             menu.setdefault(section, []).append(st.Page(FOLDER / script, title=title))
-        menu[""] += [st.Page(partial(move, earlier), title=earlier, url_path=earlier,
-                             visibility="hidden") for earlier in places.EARLIER]
+        menu[""] += [
+            st.Page(partial(move, earlier), title=earlier, url_path=earlier, visibility="hidden")
+            for earlier in places.EARLIER
+        ]
         return menu
 
     def move(earlier: str) -> None:

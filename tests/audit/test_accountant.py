@@ -13,8 +13,11 @@ from engine.core.types import Budget, Spend, Step
 from engine.mechanisms import mechanisms
 from engine.privacy import accounting, risk
 
-GRID = [(epsilon, delta) for epsilon in (1e-3, 0.05, 0.5, 1.0, 4.0, 40.0, 400.0)
-        for delta in (0.1, 1e-3, 1e-6, 1e-12)]
+GRID = [
+    (epsilon, delta)
+    for epsilon in (1e-3, 0.05, 0.5, 1.0, 4.0, 40.0, 400.0)
+    for delta in (0.1, 1e-3, 1e-6, 1e-12)
+]
 CASES = [case for cls in mechanisms.all() for case in audit.cases_of(cls)]
 
 
@@ -23,7 +26,8 @@ def delta_of(mu, epsilon):
     with mpmath.workdps(50):
         mu, epsilon = mpmath.mpf(mu), mpmath.mpf(epsilon)
         return mpmath.ncdf(mu / 2 - epsilon / mu) - mpmath.exp(epsilon) * mpmath.ncdf(
-            -mu / 2 - epsilon / mu)
+            -mu / 2 - epsilon / mu
+        )
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), GRID)
@@ -47,8 +51,10 @@ def test_sums_of_many_lines_are_those_of_fractions():
     """1000 lines of μ and of ε: never below the fraction, and within one rounding of it."""
     rng = np.random.default_rng(1)
     each, asked = rng.uniform(1e-3, 1, 1000), Budget(1.0, 1e-6)
-    pure = [Spend(Step("x"), 0, None, (1.0,), (1.0,), 3, "sequential", asked, "", epsilon=e)
-            for e in each]
+    pure = [
+        Spend(Step("x"), 0, None, (1.0,), (1.0,), 3, "sequential", asked, "", epsilon=e)
+        for e in each
+    ]
     normal = [Spend(Step("x"), 0, mu, (1.0,), (1.0,), 3, "sequential", asked, "") for mu in each]
     total = 3 * sum(Fraction(e) for e in each)
     squares = 3 * sum(Fraction(mu) ** 2 for mu in each)
@@ -61,14 +67,21 @@ def test_sums_of_many_lines_are_those_of_fractions():
 @pytest.fixture(scope="module")
 def ledgers():
     """The ledger of every registered mechanism, at every budget and setting that is audited."""
+
     def ledger(case):
         data = neighbours.family_of(case.mechanism).usual(case.mechanism)
         return case.mechanism.release(data, (case.budget,), generator(1, 1, 0)).spends[0]
+
     return [ledger(case) for case in CASES]
 
 
-every_case = pytest.mark.parametrize("at", range(len(CASES)), ids=[
-    f"{case.mechanism.key} {case.mechanism.changed()} {case.budget.delta:g}" for case in CASES])
+every_case = pytest.mark.parametrize(
+    "at",
+    range(len(CASES)),
+    ids=[
+        f"{case.mechanism.key} {case.mechanism.changed()} {case.budget.delta:g}" for case in CASES
+    ],
+)
 
 
 @every_case
@@ -77,8 +90,15 @@ def test_every_spend_names_its_unit_norm_and_noise(ledgers, at):
     for line in ledgers[at]:
         assert line.unit in {"curve", "reading", "row", "record", "person", "number", "machine"}
         assert line.norm and line.what and line.why
-        assert line.noise in {"gaussian", "laplace", "norm", "bits", "choice", "none",
-                              "discrete laplace"}
+        assert line.noise in {
+            "gaussian",
+            "laplace",
+            "norm",
+            "bits",
+            "choice",
+            "none",
+            "discrete laplace",
+        }
         assert line.composition in {"sequential", "parallel"} and line.count >= 1
         assert all(np.isfinite(line.sensitivity)) and all(np.isfinite(line.noise_scale))
         assert (line.noise == "gaussian") == (line.mu is not None and line.noise != "none")
@@ -116,8 +136,9 @@ def test_every_ledger_is_worth_what_was_asked_in_fifty_digits_too(ledgers, at):
             assert total <= Fraction(case.budget.epsilon) * (1 + Fraction(1, 10**12))
         elif all(line.mu is not None for line in own):
             with mpmath.workdps(50):
-                mu = mpmath.sqrt(sum(k * mpmath.mpf(line.mu) ** 2
-                                     for k, line in zip(times, own, strict=True)))
+                mu = mpmath.sqrt(
+                    sum(k * mpmath.mpf(line.mu) ** 2 for k, line in zip(times, own, strict=True))
+                )
                 assert delta_of(mu, case.budget.epsilon) <= case.budget.delta
         else:
             most = accounting.rho_of(case.budget.epsilon, case.budget.delta)

@@ -34,9 +34,16 @@ def search(mechanism, tries, unequal=False, n_servers=1, budget=BUDGET, usual=No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unequal", [False, True])
-@pytest.mark.parametrize("chosen", [
-    {"truncation": 2}, {"releases": "joint", **SMALL}, {"releases": "separate", **SMALL},
-    {"basis": "fourier", **SMALL}], ids=str)
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"truncation": 2},
+        {"releases": "joint", **SMALL},
+        {"releases": "separate", **SMALL},
+        {"basis": "fourier", **SMALL},
+    ],
+    ids=str,
+)
 def test_every_release_attains_its_claim_within_a_twentieth_and_never_exceeds_it(chosen, unequal):
     """6000 pairs, a fifth of which hear no adversary; all together are what the budget pays for."""
     losses = search(AdaptiveMean(**chosen), 6000, unequal)
@@ -50,9 +57,13 @@ def curves_of_wide_spread(n=24, times=4):
     """At common times in the middles of equal parts; people differ by most of the bounds."""
     grid = tuple((np.arange(times) + 0.5) / times)
     levels = np.random.default_rng(1).uniform(-1, 1, (n, 1))
-    return CurveData(times=np.tile(grid, n)[None], values=np.tile(levels, times).reshape(1, -1),
-                     counts=np.full(n, times), server=np.zeros(n, dtype=np.int64),
-                     facts=PublicFacts(design=Design.common(grid)))
+    return CurveData(
+        times=np.tile(grid, n)[None],
+        values=np.tile(levels, times).reshape(1, -1),
+        counts=np.full(n, times),
+        server=np.zeros(n, dtype=np.int64),
+        facts=PublicFacts(design=Design.common(grid)),
+    )
 
 
 @pytest.mark.parametrize("times", [4, 2])
@@ -73,11 +84,26 @@ def test_every_site_keeps_its_own_claim_at_each_release():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chosen", few([
-    {}, {"truncation": 1}, {"clipping": "wide", "releases": "joint", **SMALL}, {"band": "pointwise", **SMALL}, {"truncation": 9}, {"band": "none"},
-    {"prior": "0, 1", **SMALL}, {"prior": "-0.2, 0.4", "prior_room": 0.3},
-    {"split": "0.1, 0.1, 0.2, 0.1, 0.4, 0.1", **SMALL}, {"shrink": "always"},
-    {"clipping": "wide", "releases": "separate"}], 3), ids=str)
+@pytest.mark.parametrize(
+    "chosen",
+    few(
+        [
+            {},
+            {"truncation": 1},
+            {"clipping": "wide", "releases": "joint", **SMALL},
+            {"band": "pointwise", **SMALL},
+            {"truncation": 9},
+            {"band": "none"},
+            {"prior": "0, 1", **SMALL},
+            {"prior": "-0.2, 0.4", "prior_room": 0.3},
+            {"split": "0.1, 0.1, 0.2, 0.1, 0.4, 0.1", **SMALL},
+            {"shrink": "always"},
+            {"clipping": "wide", "releases": "separate"},
+        ],
+        3,
+    ),
+    ids=str,
+)
 def test_no_setting_releases_more_than_it_claims(chosen):
     """600 pairs, also of unequal lengths."""
     for unequal in (False, True):
@@ -92,7 +118,10 @@ def test_learning_how_times_are_spread_keeps_its_share_of_the_claim(budget, coun
     """1000 pairs, with and without δ, at budgets that are worth enough with few curves."""
     losses = search(AdaptiveMean(design="unknown", **SMALL), 1000, budget=budget)
     print(losses.lines.round(4), round(losses.worst, 4))
-    assert losses.claim.lines[0].step.key == "distribution of observation times" and len(losses.lines) == count
+    assert (
+        losses.claim.lines[0].step.key == "distribution of observation times"
+        and len(losses.lines) == count
+    )
     assert (losses.lines <= ROUNDING).all() and losses.worst <= ROUNDING
     assert losses.lines[0] > 0.7 and (losses.lines[1:] > 0.8).all()
 
@@ -101,8 +130,10 @@ def test_replacing_a_curve_moves_the_shares_of_times_by_at_most_the_root_of_two_
     """600 pairs, among them all times at one end against all at the other."""
     usual = usual_curves(AdaptiveMean())
     pairs = pairs_of_curves(Question(AdaptiveMean(), usual, BUDGET), 600, np.random.default_rng(5))
-    one, other = (time_shares(data.times, data.values, data.counts, 16).mean(axis=2)
-                  for data in (pairs.usual, pairs.neighbour))
+    one, other = (
+        time_shares(data.times, data.values, data.counts, 16).mean(axis=2)
+        for data in (pairs.usual, pairs.neighbour)
+    )
     moved = np.linalg.norm(one - other, axis=1) * usual.n_curves / np.sqrt(2)
     assert 0.9 < moved.max() <= ROUNDING
 
@@ -122,6 +153,7 @@ def test_noise_without_delta_has_the_law_of_the_k_norm_mechanism():
 
 def box_clip_with_ellipsoid_noise(patch):
     """Every coefficient is held within ±c d_l on its own; the noise is for the ellipsoid."""
+
     def average(own, centres, shape, radius):
         h = own.from_centres(centres, slice(None))
         most = (radius[..., None] * shape)[..., None]
@@ -149,6 +181,7 @@ def floor_from_the_data(patch):
 
 def divisor_counts_unclipped_curves(patch):
     """The sum is divided by how many curves were not clipped."""
+
     def averaged(own, centres, shape, radius, statistic):
         h = own.from_centres(centres, slice(None))
         factors = clipped_averages._factors(h, shape, radius)
@@ -161,41 +194,57 @@ def divisor_counts_unclipped_curves(patch):
 
 def mean_slopes_of_the_actual_design(patch):
     """A is the average over the curves at hand, so that one curve moves what all others say."""
+
     def unbiased(inverse, cross, ridge, *public):
         slopes = -inverse * ridge[:, None] + np.eye(len(ridge))[..., None]
         mean = np.linalg.inv(slopes.mean(axis=3).swapaxes(1, 2))
         targets = np.einsum("rjkn,rkn->rjn", inverse, cross)
-        return deviations.AffineDeviations.of(np.einsum("rlk,rjki->rjli", mean, slopes),
-                                              mean @ targets)
+        return deviations.AffineDeviations.of(
+            np.einsum("rlk,rjki->rjli", mean, slopes), mean @ targets
+        )
 
     patch.setattr(deviations, "_unbiased", unbiased)
 
 
 def no_clipping(patch):
-    patch.setattr(clipped_averages, "_factors", lambda h, shape, radius: np.ones(
-        (*h.shape[:2], h.shape[3])))
+    patch.setattr(
+        clipped_averages, "_factors", lambda h, shape, radius: np.ones((*h.shape[:2], h.shape[3]))
+    )
 
 
 def clip_a_tenth_too_wide(patch):
     honest = clipped_averages._factors
-    patch.setattr(clipped_averages, "_factors", lambda h, shape, radius: honest(h, shape, 1.1 * radius))
+    patch.setattr(
+        clipped_averages, "_factors", lambda h, shape, radius: honest(h, shape, 1.1 * radius)
+    )
 
 
 def sizes_taken_for_one_sided(patch):
     honest, sizes = location._noise_scale, (location.FIRST_SPREAD, location.SECOND_SPREAD)
-    patch.setattr(location, "_noise_scale", lambda site, step, state: honest(
-        site, step, state) / (np.sqrt(2) if step in sizes else 1.0))
+    patch.setattr(
+        location,
+        "_noise_scale",
+        lambda site, step, state: (
+            honest(site, step, state) / (np.sqrt(2) if step in sizes else 1.0)
+        ),
+    )
 
 
 def shape_forgotten(patch):
     """Clipped in the ball, noised for the ellipsoid."""
     honest = clipped_averages._factors
-    patch.setattr(clipped_averages, "_factors", lambda h, shape, radius: honest(
-        h, np.ones_like(shape), radius))
+    patch.setattr(
+        clipped_averages,
+        "_factors",
+        lambda h, shape, radius: honest(h, np.ones_like(shape), radius),
+    )
 
 
-@pytest.mark.parametrize("design", [
-    Design(law="unknown"), Design.common((0.0, 0.2, 0.5, 1.0)), Design(density=(1.0, 2.0))], ids=str)
+@pytest.mark.parametrize(
+    "design",
+    [Design(law="unknown"), Design.common((0.0, 0.2, 0.5, 1.0)), Design(density=(1.0, 2.0))],
+    ids=str,
+)
 @pytest.mark.parametrize("n_servers", [1, 2])
 def test_whatever_messages_decide_no_later_one_moves_by_more_than_it_claims(design, n_servers):
     """Adversaries answer first messages at will, so that neighbours are released in all ways."""
@@ -207,9 +256,16 @@ def test_whatever_messages_decide_no_later_one_moves_by_more_than_it_claims(desi
     assert (losses.lines <= ROUNDING).all() and 0.7 < losses.worst <= ROUNDING
 
 
-BROKEN = [box_clip_with_ellipsoid_noise, floor_from_the_data, divisor_counts_unclipped_curves,
-          mean_slopes_of_the_actual_design, no_clipping, clip_a_tenth_too_wide,
-          sizes_taken_for_one_sided, shape_forgotten]
+BROKEN = [
+    box_clip_with_ellipsoid_noise,
+    floor_from_the_data,
+    divisor_counts_unclipped_curves,
+    mean_slopes_of_the_actual_design,
+    no_clipping,
+    clip_a_tenth_too_wide,
+    sizes_taken_for_one_sided,
+    shape_forgotten,
+]
 
 
 @pytest.mark.parametrize("broken", few(BROKEN, 2), ids=lambda x: x.__name__)
@@ -222,16 +278,26 @@ def test_a_broken_variant_is_caught(broken):
 
 
 def test_tuning_and_ledger_do_not_look_at_readings():
-    one, other = (AdaptiveMean().release(usual_curves(None, seed=seed), (BUDGET,), generator(1, 1, 0))
-                  for seed in (1, 2))
+    one, other = (
+        AdaptiveMean().release(usual_curves(None, seed=seed), (BUDGET,), generator(1, 1, 0))
+        for seed in (1, 2)
+    )
     assert one.tuning == other.tuning
     assert one.spends == other.spends
 
 
 def test_the_ledger_of_every_split_adds_up_to_what_was_asked():
-    for chosen in ({}, {"band": "none"}, {"design": "unknown"},
-                   {"split": "0.2, 0.1, 0.1, 0.1, 0.4, 0.1"}):
-        spends = AdaptiveMean(**chosen).release(usual_curves(None), (BUDGET,), generator(1, 1, 0)).spends[0]
+    for chosen in (
+        {},
+        {"band": "none"},
+        {"design": "unknown"},
+        {"split": "0.2, 0.1, 0.1, 0.1, 0.4, 0.1"},
+    ):
+        spends = (
+            AdaptiveMean(**chosen)
+            .release(usual_curves(None), (BUDGET,), generator(1, 1, 0))
+            .spends[0]
+        )
         result = accounting.exact_mu(BUDGET.epsilon, BUDGET.delta)
         assert accounting.total_mu(spends) == pytest.approx(result, rel=1e-9)
         assert accounting.guarantees(spends) == (BUDGET,)

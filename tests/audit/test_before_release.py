@@ -26,21 +26,50 @@ from tests import files
 from tests.readings import upload_of
 
 DELTA, EPSILONS = 1e-4, (0.5, 2.0, 10.0)
-WILD = {"as high as numbers go": (1e99, None), "as low": (-1e99, None),
-        "on the end of the range": (210.0, None), "all at one time": (135.0, 2.0),
-        "at times beyond the range": (135.0, 1e6)}
+WILD = {
+    "as high as numbers go": (1e99, None),
+    "as low": (-1e99, None),
+    "on the end of the range": (210.0, None),
+    "all at one time": (135.0, 2.0),
+    "at times beyond the range": (135.0, 1e6),
+}
 WILDEST = ("as high as numbers go", "at times beyond the range")
-METHODS = [cls(**chosen) for cls in mechanisms.for_task(MEAN_FUNCTION.key)
-           for _, chosen in cls.presets_for(MEAN_FUNCTION.key)]
+METHODS = [
+    cls(**chosen)
+    for cls in mechanisms.for_task(MEAN_FUNCTION.key)
+    for _, chosen in cls.presets_for(MEAN_FUNCTION.key)
+]
 # Of `MeanAnswer`: what a person sees of their own curves, under the tag *not private*.
-TAGGED = {"data", "releases", "noise_low", "noise_high", "non_private", "sampling", "truth", "study",
-          "band", "warnings", "not_shown"}
+TAGGED = {
+    "data",
+    "releases",
+    "noise_low",
+    "noise_high",
+    "non_private",
+    "sampling",
+    "truth",
+    "study",
+    "band",
+    "warnings",
+    "not_shown",
+}
 
 
 def read(frame):
-    return upload_of(files.csv(frame), declare(
-        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm",
-        **files.EVEN))
+    return upload_of(
+        files.csv(frame),
+        declare(
+            60,
+            210,
+            2,
+            18,
+            "growth chart",
+            person="child",
+            people="children",
+            value_unit="cm",
+            **files.EVEN,
+        ),
+    )
 
 
 @cache
@@ -81,12 +110,30 @@ def test_exchanging_one_curve_changes_nothing_that_is_not_tagged(method, way):
 @pytest.mark.parametrize("way", WILD)
 def test_axes_words_and_labels_of_the_figure_are_those_of_any_other_curve(way):
     def sent(source):
-        return figure_payload(source.facts, shown(source, METHODS[0]),
-                              [AtBudget(0.5, "nothing said")] * 3)
+        return figure_payload(
+            source.facts, shown(source, METHODS[0]), [AtBudget(0.5, "nothing said")] * 3
+        )
 
     one, other = map(sent, pair(way))
-    for name in ("time", "value", "scale", "times", "epsilons", "title", "words", "draws", "points",
-                 "counts", "refused", "notes", "downloads", "source", "n", "errors", "attacker"):
+    for name in (
+        "time",
+        "value",
+        "scale",
+        "times",
+        "epsilons",
+        "title",
+        "words",
+        "draws",
+        "points",
+        "counts",
+        "refused",
+        "notes",
+        "downloads",
+        "source",
+        "n",
+        "errors",
+        "attacker",
+    ):
         assert one[name] == other[name], name
     assert one["downloads"] is False
     assert one["curve_values"] != other["curve_values"]

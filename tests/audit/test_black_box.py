@@ -65,8 +65,11 @@ def test_nine_tenths_of_gaussian_noise_are_seen_where_the_direct_route_is_blind(
 def test_noise_a_fifth_too_small_is_exposed_from_outputs(unit):
     """200 000 releases of each."""
     shift = 1.25 * (accounting.exact_mu(1.0, 1e-5) if unit == "mu" else 1.0)
-    draw = (lambda rng, shape: rng.standard_normal(shape)) if unit == "mu" else (
-        lambda rng, shape: rng.laplace(size=shape))
+    draw = (
+        (lambda rng, shape: rng.standard_normal(shape))
+        if unit == "mu"
+        else (lambda rng, shape: rng.laplace(size=shape))
+    )
     assert bound_of(draw, shift, unit, 1e-5 if unit == "mu" else 0.0) > 1.0
 
 
@@ -90,7 +93,8 @@ def test_limits_are_wrong_no_more_often_than_is_said(low):
 
 @pytest.mark.parametrize("hits, alarms", [(0.62, 0.41), (0.9, 0.3), (0.3, 0.02)])
 def test_one_limit_on_right_guesses_of_both_data_sets_is_wrong_no_more_often_than_is_said(
-        hits, alarms):
+    hits, alarms
+):
     """At 5 %: 4000 counts of 2 × 200 guesses; five standard errors of the share."""
     rng = np.random.default_rng(2)
     right = rng.binomial(200, hits, 4000) + rng.binomial(200, 1 - alarms, 4000)
@@ -162,6 +166,7 @@ def test_outputs_of_machines_give_away_most_of_the_claim_and_no_more(mechanism):
 
 def test_noise_a_fifth_too_small_is_exposed_in_a_whole_mechanism():
     """The ledger counts on all of it; 200 000 releases of each side."""
+
     class TooQuiet(NoisyGradientMean):
         def _servers(self, *args):
             return [replace(one, normals=0.8 * one.normals) for one in super()._servers(*args)]
@@ -172,9 +177,14 @@ def test_noise_a_fifth_too_small_is_exposed_in_a_whole_mechanism():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chosen", [{"truncation": 1, "band": "none"},
-                                    pytest.param({"truncation": 3, "shrink": "always"},
-                                                 marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"truncation": 1, "band": "none"},
+        pytest.param({"truncation": 3, "shrink": "always"}, marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_outputs_of_the_adaptive_mean_give_away_no_more_than_the_claim(chosen):
     """Up to 40 000 releases of each side, at an ε that 24 curves can afford."""
     report = audited(AdaptiveMean(**chosen), Budget(4.0, 1e-3), 40_000)
@@ -185,6 +195,7 @@ def test_outputs_of_the_adaptive_mean_give_away_no_more_than_the_claim(chosen):
 @pytest.mark.slow
 def test_an_adaptive_mean_that_calibrates_to_half_the_shift_is_exposed():
     """40 000 releases of the worst known pair; all noise is half of what it must be."""
+
     class TooQuiet(AdaptiveMean):
         def shares(self, *of_plan):
             return tuple(4 * share for share in super().shares(*of_plan))
@@ -238,40 +249,61 @@ def is_exposed(case, monkeypatch):
         pass
     pair = search.worst_pair()
     monkeypatch.setattr(replay, "released", _quieter)
-    return any(found.is_beyond for found in black_box.bounds(
-        case.mechanism, pair, case.budget, search.claim, 200_000, 1))
+    return any(
+        found.is_beyond
+        for found in black_box.bounds(case.mechanism, pair, case.budget, search.claim, 200_000, 1)
+    )
 
 
-AT_ONE = [case.at(Budget(1.0, case.budget.delta)) for cls in mechanisms.all()
-          for case in audit.cases_of(cls)]
+AT_ONE = [
+    case.at(Budget(1.0, case.budget.delta))
+    for cls in mechanisms.all()
+    for case in audit.cases_of(cls)
+]
 named = {"ids": lambda case: f"{case.mechanism.key} {case.mechanism.changed()}"}
 
 
-@pytest.mark.parametrize("case", [
-    Case(NoisyGradientMean(truncation=3, n_iterations=3)),
-    Case(UnivariateMean(), Budget(1.0)),
-    Case(SparseRegression(sparsity=2, rounds=3))], **named)
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(NoisyGradientMean(truncation=3, n_iterations=3)),
+        Case(UnivariateMean(), Budget(1.0)),
+        Case(SparseRegression(sparsity=2, rounds=3)),
+    ],
+    **named,
+)
 def test_noise_a_fifth_too_small_is_exposed_whatever_its_law(case, monkeypatch):
     """At most 200 000 releases of each side: Gaussian, Laplace, and noise that chooses."""
     assert is_exposed(case, monkeypatch)
 
 
 # One record moves few of the many numbers of a covariance: too few to tell its noise by.
-COVARIANCES = [case for case in AT_ONE if case.mechanism.changed() == {"task": "covariance"}
-               and case.mechanism.key != "gaussian_process"]
-UNSEEN = [case for case in AT_ONE if case.mechanism.key == "sparse_mean_signs"  # bits have no size
-          or case.mechanism.changed() in (  # a vote hides it
-              {"setting": "central_user", "person_spread": 0.0},
-              {"setting": "local_user", "person_spread": 0.0})
-          # its choice is charged at an outcome that is rare; the search sees its values' noise
-          or (case.mechanism.key == "sparse_mean_trusted" and case.budget.is_pure)
-          or case in COVARIANCES]
+COVARIANCES = [
+    case
+    for case in AT_ONE
+    if case.mechanism.changed() == {"task": "covariance"}
+    and case.mechanism.key != "gaussian_process"
+]
+UNSEEN = [
+    case
+    for case in AT_ONE
+    if case.mechanism.key == "sparse_mean_signs"  # bits have no size
+    or case.mechanism.changed()
+    in (  # a vote hides it
+        {"setting": "central_user", "person_spread": 0.0},
+        {"setting": "local_user", "person_spread": 0.0},
+    )
+    # its choice is charged at an outcome that is rare; the search sees its values' noise
+    or (case.mechanism.key == "sparse_mean_trusted" and case.budget.is_pure)
+    or case in COVARIANCES
+]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", COVARIANCES, **named)
 def test_noise_a_fifth_too_small_that_one_record_does_not_show_is_seen_as_it_is_drawn(
-        case, monkeypatch):
+    case, monkeypatch
+):
     monkeypatch.setattr(replay, "released", _quieter)
     assert "smaller than it is said to be" in reason_against(case)
 
@@ -309,15 +341,24 @@ class Thin(np.random.Generator):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("case", "drawn"), few([
-    (Case(NoisyGradientMean(truncation=3, n_iterations=3)), Unfair),
-    (Case(GaussianProcess()), Unfair),
-    (Case(AdaptiveMean(truncation=4), Budget(40.0, 1e-3)), Thin),
-    (Case(AdaptiveCoefficients(truncation=3), Budget(400.0, 1e-3)), Thin),
-    (Case(SparseInference(sparsity=2, rounds=3)), Thin)], 2))
+@pytest.mark.parametrize(
+    ("case", "drawn"),
+    few(
+        [
+            (Case(NoisyGradientMean(truncation=3, n_iterations=3)), Unfair),
+            (Case(GaussianProcess()), Unfair),
+            (Case(AdaptiveMean(truncation=4), Budget(40.0, 1e-3)), Thin),
+            (Case(AdaptiveCoefficients(truncation=3), Budget(400.0, 1e-3)), Thin),
+            (Case(SparseInference(sparsity=2, rounds=3)), Thin),
+        ],
+        2,
+    ),
+)
 def test_noise_that_is_too_small_in_some_numbers_alone_is_seen_as_it_is_drawn(
-        case, drawn, monkeypatch):
+    case, drawn, monkeypatch
+):
     """400 releases: in the first number of a message, or beside the diagonal of a matrix."""
+
     def unlike(mechanism, data, budget, draws, seed):
         rng = drawn(np.random.SFC64(np.random.SeedSequence(seed)))
         return replay.released_with(mechanism, data, budget, draws, rng)
@@ -334,16 +375,25 @@ def test_noise_a_fifth_too_small_is_exposed_in_every_mechanism(case, monkeypatch
     assert is_exposed(case, monkeypatch)
 
 
-@pytest.mark.parametrize("case", [
-    Case(NoisyGradientMean(truncation=3, n_iterations=3)),
-    Case(SparseRegression(sparsity=2, rounds=2))], **named)
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(NoisyGradientMean(truncation=3, n_iterations=3)),
+        Case(SparseRegression(sparsity=2, rounds=2)),
+    ],
+    **named,
+)
 def test_noise_of_the_stated_size_is_never_called_quieter(case):
     """20 000 releases of each side; five standard errors."""
     search = audit._Search(case, None, 2)
     next(search.grey_box(400, np.inf))
-    known = likelihood_ratios.LikelihoodRatios(case.mechanism, search.worst_pair(), case.budget, search.claim, 2)
-    scores = [np.concatenate([known.scored(side, 10_000, (side, k)).score for k in range(2)])
-              for side in range(2)]
+    known = likelihood_ratios.LikelihoodRatios(
+        case.mechanism, search.worst_pair(), case.budget, search.claim, 2
+    )
+    scores = [
+        np.concatenate([known.scored(side, 10_000, (side, k)).score for k in range(2)])
+        for side in range(2)
+    ]
     assert not black_box._is_quieter(*scores)
     weights = np.exp(scores[0])
     assert abs(weights.mean() - 1) < 5 * weights.std() / np.sqrt(len(weights))
@@ -386,17 +436,25 @@ def test_a_loss_in_many_numbers_is_harder_to_see_and_never_understated(alarms):
     assert many.power(alarms) >= ndtr(ndtri(alarms) + 0.95 * gaussian)
 
 
-@pytest.mark.parametrize("parts", [
-    Parts(np.full(30, 1 / 30), NOTHING), Parts(np.array([0.5, 0.3, 0.1, 0.1]), NOTHING),
-    Parts(NOTHING, NOTHING, ((1.0, 5),))], ids=["many", "few", "vector"])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        Parts(np.full(30, 1 / 30), NOTHING),
+        Parts(np.array([0.5, 0.3, 0.1, 0.1]), NOTHING),
+        Parts(NOTHING, NOTHING, ((1.0, 5),)),
+    ],
+    ids=["many", "few", "vector"],
+)
 def test_the_size_of_noise_is_known_from_errors_of_a_test(parts):
     """Errors of the best test at 5 % false alarms, exact up to the grid of losses."""
     for weaker in (0.8, 1.0, 1.25):
         hits, right = parts.power(0.05, weaker), parts.right(weaker)
         assert parts.weakest(lambda t, hits=hits: parts.power(0.05, t) >= hits) == pytest.approx(
-            weaker, rel=5e-3)
+            weaker, rel=5e-3
+        )
         assert parts.weakest(lambda t, right=right: parts.right(t) >= right) == pytest.approx(
-            weaker, rel=5e-3)
+            weaker, rel=5e-3
+        )
 
 
 def test_chances_of_all_choices_sum_to_one():
@@ -412,14 +470,25 @@ def test_chances_of_all_choices_sum_to_one():
 @pytest.mark.parametrize("lost", [0.0, 0.4, 0.89, 0.91, 0.96, 1.0])
 @pytest.mark.parametrize("shown", [0.0, 0.5, 0.86, 0.94, 0.99])
 def test_whatever_is_shown_below_nine_tenths_has_a_reason(lost, shown):
-    report = audit.Report(100, 1.0, 1.0, "epsilon", 1.0, 0.0, bound=shown * (lost or 1.0),
-                          runs=1000, planned=1000, lost=lost)
+    report = audit.Report(
+        100,
+        1.0,
+        1.0,
+        "epsilon",
+        1.0,
+        0.0,
+        bound=shown * (lost or 1.0),
+        runs=1000,
+        planned=1000,
+        lost=lost,
+    )
     assert bool(report.shortfall) or report.bound >= 0.9
 
 
 def test_a_short_bound_says_why():
-    report = audit_case(cases.case_like(UnivariateMean.independent("central_user")), tries=80,
-                        runs=4000)
+    report = audit_case(
+        cases.case_like(UnivariateMean.independent("central_user")), tries=80, runs=4000
+    )
     assert report.bound < 0.9 * report.claimed_epsilon
     assert "Only what comes out at the end is seen" in report.shortfall
     assert report.plain()["shortfall"] == report.shortfall

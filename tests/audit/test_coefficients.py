@@ -32,11 +32,21 @@ def worst_gradient(chosen, tries=400, **sizes):
 
 
 @pytest.mark.parametrize("n_servers", few([3, 1]))
-@pytest.mark.parametrize("chosen", [
-    {"scheme": "split"}, {}, {"noise": "isotropic"}, {"scheme": "split", "constants": "published"},
-    {"log_power": 2}, {"ellipsoid_radius": 5.0}], ids=str)
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"scheme": "split"},
+        {},
+        {"noise": "isotropic"},
+        {"scheme": "split", "constants": "published"},
+        {"log_power": 2},
+        {"ellipsoid_radius": 5.0},
+    ],
+    ids=str,
+)
 def test_no_neighbour_moves_a_round_further_than_claimed_and_some_reach_the_claim(
-        chosen, n_servers):
+    chosen, n_servers
+):
     """400 pairs of curves with covariates at, beyond and inside the ends of their ranges."""
     assert 0.9 <= worst_gradient(chosen, n_covariates=2, n_servers=n_servers) <= ROUNDING
 
@@ -67,8 +77,9 @@ def test_the_projection_of_remark_8_gives_no_protection_and_is_not_offered():
     released = held(points, (1, 0, 0))
     other = (weights * released.sum(axis=1) ** 2).sum(axis=1)
     assert (other > bound).mean() > 0.8
-    assert not any("regressor" in p.name or "data" in p.name
-                   for p in NoisyGradientCoefficients.parameters())
+    assert not any(
+        "regressor" in p.name or "data" in p.name for p in NoisyGradientCoefficients.parameters()
+    )
 
 
 # -- adaptive coefficients --------------------------------------------------------------------
@@ -93,9 +104,19 @@ def test_every_release_attains_its_claim_within_a_tenth_and_never_exceeds_it(n_s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chosen", few([{"gram": "declared"}, {"band": "none"}, {"truncation": 5},
-                                    {"basis": "cosine"}, {"declared_gram": "0.5", "gram":
-                                                          "declared"}]), ids=str)
+@pytest.mark.parametrize(
+    "chosen",
+    few(
+        [
+            {"gram": "declared"},
+            {"band": "none"},
+            {"truncation": 5},
+            {"basis": "cosine"},
+            {"declared_gram": "0.5", "gram": "declared"},
+        ]
+    ),
+    ids=str,
+)
 def test_no_setting_releases_more_than_it_claims(chosen):
     for unequal in (False, True):
         result = search(AdaptiveCoefficients(**{**SMALL, **chosen}), 400, unequal=unequal)
@@ -118,8 +139,11 @@ def covariate_noise_forgets_the_covariates(patch):
 def scaled_covariates_are_free(patch):
     """The second release of the covariates has a tenth of its noise."""
     honest = covariate_moments.CovariateSite.noise_scale
-    patch.setattr(covariate_moments.CovariateSite, "noise_scale",
-                  lambda site, step: honest(site, step) / (1 if step == covariate_moments.IN_RANGES else 10))
+    patch.setattr(
+        covariate_moments.CovariateSite,
+        "noise_scale",
+        lambda site, step: honest(site, step) / (1 if step == covariate_moments.IN_RANGES else 10),
+    )
 
 
 def nobody_is_weighted(patch):
@@ -128,17 +152,28 @@ def nobody_is_weighted(patch):
 
 
 def no_clipping(patch):
-    patch.setattr(clipped_averages, "_factors", lambda h, shape, radius: np.ones(
-        (*h.shape[:2], h.shape[3])))
+    patch.setattr(
+        clipped_averages, "_factors", lambda h, shape, radius: np.ones((*h.shape[:2], h.shape[3]))
+    )
 
 
 def one_sided_sensitivity(patch):
     patch.setattr(location, "JOINT_MOMENTS", location.JOINT_MOMENTS / 2)
 
 
-@pytest.mark.parametrize("broken", few([
-    covariate_noise_forgets_the_covariates, scaled_covariates_are_free, nobody_is_weighted,
-    no_clipping, one_sided_sensitivity]), ids=lambda x: x.__name__)
+@pytest.mark.parametrize(
+    "broken",
+    few(
+        [
+            covariate_noise_forgets_the_covariates,
+            scaled_covariates_are_free,
+            nobody_is_weighted,
+            no_clipping,
+            one_sided_sensitivity,
+        ]
+    ),
+    ids=lambda x: x.__name__,
+)
 def test_a_broken_variant_is_caught(broken):
     with pytest.MonkeyPatch.context() as patch:
         broken(patch)
@@ -150,11 +185,18 @@ def test_a_broken_variant_is_caught(broken):
 # -- both ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mechanism", [NoisyGradientCoefficients(n_iterations=4),
-                                       AdaptiveCoefficients()], ids=lambda m: m.key)
+@pytest.mark.parametrize(
+    "mechanism",
+    [NoisyGradientCoefficients(n_iterations=4), AdaptiveCoefficients()],
+    ids=lambda m: m.key,
+)
 def test_tuning_and_ledger_do_not_look_at_readings_or_covariates(mechanism):
-    one, other = (mechanism.release(usual_curves(None, seed=seed, n_covariates=2), (LARGE,),
-                                    generator(1, 1, 0)) for seed in (1, 2))
+    one, other = (
+        mechanism.release(
+            usual_curves(None, seed=seed, n_covariates=2), (LARGE,), generator(1, 1, 0)
+        )
+        for seed in (1, 2)
+    )
     assert one.tuning == other.tuning
     assert one.spends == other.spends
     result = accounting.exact_mu(LARGE.epsilon, LARGE.delta)

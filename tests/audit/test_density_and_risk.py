@@ -28,12 +28,19 @@ N, OTHERS = 20, 15  # records at sites 0 and 1
 BUDGET = Budget(0.8, 0.01)
 NASTY = (0.0, 1.0, -5.0, 7.0, 1e300, -1e300, np.inf, -np.inf, np.nan)
 DENSITIES = [
-    Iclp(task="density", eta=1.25), Iclp(task="density"), Iclp(task="density", eta=2.0),
-    Iclp(task="density", constants="optimal"), Iclp(task="density", kernel="exponential"),
-    Frl(task="density"), Frl(task="density", constants="optimal"),
-    Frl(task="density", noise="norm"), Bernstein(task="density"),
-    Bernstein(task="density", degree=10, iterations=1), GaussianProcess(task="density"),
-    GaussianProcess(task="density", constants="optimal")]
+    Iclp(task="density", eta=1.25),
+    Iclp(task="density"),
+    Iclp(task="density", eta=2.0),
+    Iclp(task="density", constants="optimal"),
+    Iclp(task="density", kernel="exponential"),
+    Frl(task="density"),
+    Frl(task="density", constants="optimal"),
+    Frl(task="density", noise="norm"),
+    Bernstein(task="density"),
+    Bernstein(task="density", degree=10, iterations=1),
+    GaussianProcess(task="density"),
+    GaussianProcess(task="density", constants="optimal"),
+]
 every_density = pytest.mark.parametrize("mechanism", DENSITIES, ids=repr)
 
 
@@ -113,10 +120,17 @@ def test_every_pair_of_records_loses_at_most_what_is_claimed_and_one_pair_all_of
     assert 0.95 <= loss <= 1
 
 
-@pytest.mark.parametrize("mechanism", [
-    Iclp(task="density", grid_size=12), Iclp(task="density", grid_size=12, kernel="exponential"),
-    Frl(task="density", grid_size=12), Bernstein(task="density", grid_size=12, degree=8),
-    GaussianProcess(task="density", grid_size=12)], ids=repr)
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Iclp(task="density", grid_size=12),
+        Iclp(task="density", grid_size=12, kernel="exponential"),
+        Frl(task="density", grid_size=12),
+        Bernstein(task="density", grid_size=12, degree=8),
+        GaussianProcess(task="density", grid_size=12),
+    ],
+    ids=repr,
+)
 def test_every_pair_of_records_in_the_plane_too(mechanism):
     inside = midpoints(12, 2).points
     outside = [(one, 0.3) for one in NASTY] + [(one, other) for one in NASTY for other in NASTY]
@@ -125,15 +139,17 @@ def test_every_pair_of_records_in_the_plane_too(mechanism):
 
 
 def test_a_printed_constant_that_holds_is_attained_as_the_ledger_says():
-    loss = largest_loss(Iclp(task="density", constants="published", eta=1.02),
-                        neighbours(places_to_try()))
+    loss = largest_loss(
+        Iclp(task="density", constants="published", eta=1.02), neighbours(places_to_try())
+    )
     assert 0.95 <= loss <= 1
 
 
 @pytest.mark.parametrize("mechanism", [Frl, Bernstein])
 def test_printed_constants_of_competitors_claim_no_less_than_is_lost(mechanism):
-    loss = largest_loss(mechanism(task="density", constants="published"),
-                        neighbours(places_to_try()))
+    loss = largest_loss(
+        mechanism(task="density", constants="published"), neighbours(places_to_try())
+    )
     assert 0.95 <= loss <= 1
 
 
@@ -181,8 +197,9 @@ def test_dividing_by_the_mass_of_the_data_is_caught(monkeypatch):
 
     monkeypatch.setattr(density.DensitySummary, "values", of_mass_one)
     data = neighbours(places_to_try())
-    crowded = SampleData(np.where(np.arange(N + OTHERS)[:, None] > 0, 0.0, data.x), None,
-                         data.server, data.facts)
+    crowded = SampleData(
+        np.where(np.arange(N + OTHERS)[:, None] > 0, 0.0, data.x), None, data.server, data.facts
+    )
     assert largest_loss(Iclp(task="density"), crowded) > 1.3
 
 
@@ -209,8 +226,12 @@ def labelled(crowd, places=(0.02, 0.5, 0.98, -5.0, np.inf, np.nan), labels=LABEL
         worth = np.where(np.arange(count) % 2, 1.0, -1.0)
     all_x, all_y = (np.repeat(each[None], len(x), axis=0) for each in (others, worth))
     all_x[:, 0], all_y[:, 0] = x, y
-    return SampleData(all_x[..., None], all_y, np.repeat([0, 1], [N, OTHERS]),
-                      PublicFacts(covariates=(Covariate("x", 0, 1),)))
+    return SampleData(
+        all_x[..., None],
+        all_y,
+        np.repeat([0, 1], [N, OTHERS]),
+        PublicFacts(covariates=(Covariate("x", 0, 1),)),
+    )
 
 
 def regression(mechanism, loss, **chosen):
@@ -221,8 +242,11 @@ def regression(mechanism, loss, **chosen):
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @every_loss
 def test_no_adversarial_record_moves_a_minimiser_further_than_is_claimed(mechanism, loss):
-    losses = [largest_loss(regression(mechanism, loss, risk_weight=psi), labelled(crowd))
-              for crowd in ("spread", "one", "both") for psi in (0.05, 1.0)]
+    losses = [
+        largest_loss(regression(mechanism, loss, risk_weight=psi), labelled(crowd))
+        for crowd in ("spread", "one", "both")
+        for psi in (0.05, 1.0)
+    ]
     assert 0.25 < max(losses) <= 1
 
 
@@ -231,8 +255,13 @@ def test_with_the_hinge_and_a_heavy_penalty_minimisers_move_all_the_way():
     data = labelled("spread", places=(0.5,), labels=(-1.0, 1.0))
     summary = risk.RiskSummary(regression(Iclp, "hinge", risk_weight=5.0), data.sizes, data.facts)
     result = data.of_servers([0])
-    found = minimise(summary.loss, summary.features.table, density.grid_indices(result, summary.grid),
-                     summary.labels(result), 5.0).u
+    found = minimise(
+        summary.loss,
+        summary.features.table,
+        density.grid_indices(result, summary.grid),
+        summary.labels(result),
+        5.0,
+    ).u
     far = np.linalg.norm(found[0] - found[1])
     size = np.linalg.norm(summary.features.table, axis=1)
     expected = size[density.grid_indices(result, summary.grid)[0, 0]] / (5.0 * N)
@@ -269,10 +298,13 @@ def test_a_bound_of_labels_taken_from_the_data_is_caught(monkeypatch):
 
 def test_a_penalty_that_follows_the_labels_is_caught(monkeypatch):
     """ψ in proportion to the variance of the labels: one label changes it for everybody."""
+
     def records(self, data):
         y = self.labels(data)
-        each = [minimise(self.loss, self.features.table, place, own, self.penalty * (0.1 + own.var()))
-                for place, own in zip(density.grid_indices(data, self.grid), y, strict=True)]
+        each = [
+            minimise(self.loss, self.features.table, place, own, self.penalty * (0.1 + own.var()))
+            for place, own in zip(density.grid_indices(data, self.grid), y, strict=True)
+        ]
         return self.features.coefficients(np.stack([one.u for one in each]))
 
     monkeypatch.setattr(risk.RiskSummary, "records", records)

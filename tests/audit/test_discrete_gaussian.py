@@ -20,7 +20,7 @@ EPSILONS = np.linspace(-3, 6, 181)
 def masses(scale, reach=9):
     """Whole numbers and the logarithms of their chances under discrete Gaussian noise."""
     z = np.arange(-math.ceil(reach * scale), math.ceil(reach * scale) + 1)
-    log = -z.astype(float) ** 2 / (2 * scale**2)
+    log = -(z.astype(float) ** 2) / (2 * scale**2)
     return z, log - logsumexp(log)
 
 
@@ -49,13 +49,20 @@ def proved_mu(shift, scale):
     return (math.hypot(*shift) + 4 * math.sqrt(len(shift))) / scale
 
 
-ONE = [((d,), scale) for scale in (1.0, 1.7, 4.0, 16.0, 200.0) for d in (1, 2, 7, 40)
-       if d <= 4 * scale]
-TWO = [(shift, scale) for scale in (1.0, 3.0, 12.0)
-       for shift in ((1, 0), (1, 1), (3, 4), (5, -2), (8, 8)) if math.hypot(*shift) <= 4 * scale]
+ONE = [
+    ((d,), scale) for scale in (1.0, 1.7, 4.0, 16.0, 200.0) for d in (1, 2, 7, 40) if d <= 4 * scale
+]
+TWO = [
+    (shift, scale)
+    for scale in (1.0, 3.0, 12.0)
+    for shift in ((1, 0), (1, 1), (3, 4), (5, -2), (8, 8))
+    if math.hypot(*shift) <= 4 * scale
+]
 
 
-@pytest.mark.parametrize(("shift", "scale"), few(ONE[::2] + TWO[::2], 99) + few(ONE[1::2] + TWO[1::2], 0), ids=str)
+@pytest.mark.parametrize(
+    ("shift", "scale"), few(ONE[::2] + TWO[::2], 99) + few(ONE[1::2] + TWO[1::2], 0), ids=str
+)
 def test_no_delta_of_discrete_noise_is_above_the_curve_that_is_charged(shift, scale):
     """All thresholds of a fine grid, negative ones too: the whole trade-off is dominated."""
     mu = proved_mu(shift, scale)
@@ -65,16 +72,19 @@ def test_no_delta_of_discrete_noise_is_above_the_curve_that_is_charged(shift, sc
 
 def test_the_curve_of_continuous_noise_alone_would_be_too_small():
     """Without the margin of the proof some δ is above the charge: the attack would notice."""
-    excess = max(exact_delta((1,), 1.0, epsilon) - gaussian_delta(1.0, epsilon)
-                 for epsilon in EPSILONS)
+    excess = max(
+        exact_delta((1,), 1.0, epsilon) - gaussian_delta(1.0, epsilon) for epsilon in EPSILONS
+    )
     assert excess > 0.01
 
 
 def test_on_a_fine_lattice_the_charge_is_close_to_the_truth():
     scale, d = 4000.0, 2000
     for epsilon in (0.5, 1.0, 2.0):
-        true, charged = exact_delta((d,), scale, epsilon), gaussian_delta(
-            proved_mu((d,), scale), epsilon)
+        true, charged = (
+            exact_delta((d,), scale, epsilon),
+            gaussian_delta(proved_mu((d,), scale), epsilon),
+        )
         assert true <= charged <= 1.05 * true
 
 
@@ -96,7 +106,7 @@ def test_two_messages_compose_as_their_squares_of_mu_add():
     first, second = (((3,), 6.0), ((2,), 9.0))
     total = math.hypot(proved_mu(*first), proved_mu(*second))
     losses, logs = [], []
-    for (shift, scale) in (first, second):
+    for shift, scale in (first, second):
         z, log = masses(scale)
         losses.append((2 * z * shift[0] + shift[0] ** 2) / (2 * scale**2))
         logs.append(log)
@@ -124,7 +134,8 @@ def true_delta(mu, epsilon):
     with mpmath.workdps(50):
         mu, epsilon = mpmath.mpf(mu), mpmath.mpf(epsilon)
         return mpmath.ncdf(mu / 2 - epsilon / mu) - mpmath.exp(epsilon) * mpmath.ncdf(
-            -mu / 2 - epsilon / mu)
+            -mu / 2 - epsilon / mu
+        )
 
 
 MUS = [1e-3, 0.01, 0.05, 0.13, 0.4, 1.0, 2.7, 6.0]
@@ -153,7 +164,8 @@ def test_the_curve_is_the_integral_of_the_positive_part():
         gap = norm.pdf(x - mu) - math.exp(epsilon) * norm.pdf(x)
         integral = np.trapezoid(np.maximum(gap, 0), x)
         assert math.exp(gaussian_privacy.log_delta(1 / mu, epsilon)) == pytest.approx(
-            integral, rel=1e-6)
+            integral, rel=1e-6
+        )
 
 
 def test_a_library_for_losses_of_discrete_noise_gives_no_larger_epsilon():
@@ -162,7 +174,8 @@ def test_a_library_for_losses_of_discrete_noise_gives_no_larger_epsilon():
 
     scale, d, delta = 64.0, 32, 1e-5
     theirs = pld.from_discrete_gaussian_mechanism(
-        scale, sensitivity=d, value_discretization_interval=1e-4).get_epsilon_for_delta(delta)
+        scale, sensitivity=d, value_discretization_interval=1e-4
+    ).get_epsilon_for_delta(delta)
     ours = accounting.certified_epsilon(proved_mu((d,), scale), delta)
     plain = accounting.exact_epsilon(d / scale, delta)
     assert plain * 0.99 < theirs < ours < 1.25 * plain

@@ -34,9 +34,15 @@ PAIRS = {"percentile_curves": 180, "wavelet_adaptive": 60}  # one data set after
 every_case = pytest.mark.parametrize("case", CASES, **named)
 
 
-@pytest.mark.parametrize("case", [
-    case for cls in mechanisms.all()  # percentile curves take as long as all others together
-    for case in few(audit.cases_of(cls), 0 if cls.key == "percentile_curves" else 1)], **named)
+@pytest.mark.parametrize(
+    "case",
+    [
+        case
+        for cls in mechanisms.all()  # percentile curves take as long as all others together
+        for case in few(audit.cases_of(cls), 0 if cls.key == "percentile_curves" else 1)
+    ],
+    **named,
+)
 def test_no_neighbour_finds_more_than_is_claimed_and_some_find_what_is_attained(case):
     """240 pairs or fewer; and noise of the size that is said, always fresh."""
     report = audit.audit_case(case, tries=PAIRS.get(case.mechanism.key, 240), runs=0)
@@ -56,7 +62,9 @@ def test_neither_long_searches_nor_outputs_alone_find_more_than_is_claimed(case)
 
 
 @every_case
-@pytest.mark.parametrize("budget", few([Budget(1e-12, 1e-300), Budget(1e-3, 0.9), Budget(1e6, 1e-12)], 2))
+@pytest.mark.parametrize(
+    "budget", few([Budget(1e-12, 1e-300), Budget(1e-3, 0.9), Budget(1e6, 1e-12)], 2)
+)
 def test_absurd_budgets_end_in_a_finite_release_that_keeps_them_or_in_a_sentence(case, budget):
     data = audit._Search(case, None, 1).question.usual
     try:
@@ -110,8 +118,10 @@ def test_an_audit_climbs_under_its_claim_and_then_certifies():
 def test_every_message_is_charged_to_lines_of_the_ledger_and_every_line_has_a_message(case):
     data = neighbours.family_of(case.mechanism).usual(case.mechanism)
     heard = run(case.mechanism, data, case.budget, 1, rng=np.random.default_rng(1))
-    lines = {server: {line.step.key for line in own} for server, own in
-             accounting.by_server(heard.estimate.spends[0]).items()}
+    lines = {
+        server: {line.step.key for line in own}
+        for server, own in accounting.by_server(heard.estimate.spends[0]).items()
+    }
     charged = {server: set() for server in lines}
     for message in heard.messages.values():
         servers = lines if message.server == transcript.CENTRE else [message.server]
@@ -122,17 +132,22 @@ def test_every_message_is_charged_to_lines_of_the_ledger_and_every_line_has_a_me
 
 
 def test_the_same_seed_gives_the_same_audit():
-    one, again = (result_of(audit.audit(SparseMeanLaplace(), tries=300, runs=2000, seed=4))
-                  for _ in range(2))
+    one, again = (
+        result_of(audit.audit(SparseMeanLaplace(), tries=300, runs=2000, seed=4)) for _ in range(2)
+    )
     assert one.plain() == again.plain()
 
 
-@pytest.mark.parametrize(("mechanism", "source", "budget"), [
-    (NoisyGradientMean(), SparseCurves(n_curves=60, n_servers=2), Budget(1.0, 1e-3)),
-    (mechanisms.get("adaptive_mean")(), SparseCurves(n_curves=200), Budget(2.0, 1e-3)),
-    (mechanisms.get("iclp")(), SparseCurves(n_curves=60), Budget(1.0)),
-    (mechanisms.get("wavelet_global")(), RegressionPoints(n_curves=4000), Budget(2.0, 1e-5))],
-    ids=lambda one: getattr(one, "key", ""))
+@pytest.mark.parametrize(
+    ("mechanism", "source", "budget"),
+    [
+        (NoisyGradientMean(), SparseCurves(n_curves=60, n_servers=2), Budget(1.0, 1e-3)),
+        (mechanisms.get("adaptive_mean")(), SparseCurves(n_curves=200), Budget(2.0, 1e-3)),
+        (mechanisms.get("iclp")(), SparseCurves(n_curves=60), Budget(1.0)),
+        (mechanisms.get("wavelet_global")(), RegressionPoints(n_curves=4000), Budget(2.0, 1e-5)),
+    ],
+    ids=lambda one: getattr(one, "key", ""),
+)
 def test_neighbours_can_be_those_of_a_source(mechanism, source, budget):
     report = result_of(audit.audit(mechanism, source, budget, tries=60, runs=0))
     assert 0 < report.ratio <= ROUNDING
@@ -146,8 +161,11 @@ def test_a_source_of_other_data_is_refused_kindly():
 
 def test_what_releases_nothing_cannot_be_audited():
     with pytest.raises(InputError, match="nothing to audit"):
-        next(audit.audit(mechanisms.get("adaptive_mean")(), SparseCurves(n_curves=20),
-                         Budget(0.01, 1e-3)))
+        next(
+            audit.audit(
+                mechanisms.get("adaptive_mean")(), SparseCurves(n_curves=20), Budget(0.01, 1e-3)
+            )
+        )
 
 
 def test_a_listener_leaves_a_run_as_it_is_when_it_answers_with_what_it_hears():
@@ -172,8 +190,9 @@ def test_a_listener_leaves_a_run_as_it_is_when_it_answers_with_what_it_hears():
 
 
 def test_the_command_line_audits_one_mechanism(capsys):
-    code = command_line.main(["audit", "sparse_mean_laplace", "--json", "--tries", "200", "--runs",
-                              "2000"])
+    code = command_line.main(
+        ["audit", "sparse_mean_laplace", "--json", "--tries", "200", "--runs", "2000"]
+    )
     printed = json.loads(capsys.readouterr().out)
     assert code == 0 and printed["ok"]
     one = printed["audits"][0]
@@ -200,9 +219,14 @@ def test_a_claim_that_is_broken_ends_with_one(capsys, monkeypatch):
     assert "broken" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("arguments", "told"), [
-    (["audit", "nothing"], "no mechanism"), (["audit", "--broken", "Nothing"], "no broken variant"),
-    (["audit", "frl", "--broken", "NoClipping"], "no broken variant of 'frl'")])
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["audit", "nothing"], "no mechanism"),
+        (["audit", "--broken", "Nothing"], "no broken variant"),
+        (["audit", "frl", "--broken", "NoClipping"], "no broken variant of 'frl'"),
+    ],
+)
 def test_unknown_names_are_told_kindly(arguments, told, capsys):
     assert command_line.main(arguments) == 2
     assert told in capsys.readouterr().err

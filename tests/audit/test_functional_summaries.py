@@ -38,18 +38,38 @@ def search(mechanism, n=50):
 
 # -- claims --------------------------------------------------------------------------------------
 
-EXACT = [Iclp(), Iclp(constants="optimal"), Iclp(kernel="exponential", eta=2.5),
-         Iclp(kernel="gaussian", length=0.2), Iclp(kernel="sobolev", length=0.3), Frl(), Frl(constants="optimal"), Frl(noise="norm"),
-         Bernstein(), Bernstein(degree=7, iterations=3), Bernstein(held="sup", size=0.3),
-         GaussianProcess(), GaussianProcess(constants="optimal")]
+EXACT = [
+    Iclp(),
+    Iclp(constants="optimal"),
+    Iclp(kernel="exponential", eta=2.5),
+    Iclp(kernel="gaussian", length=0.2),
+    Iclp(kernel="sobolev", length=0.3),
+    Frl(),
+    Frl(constants="optimal"),
+    Frl(noise="norm"),
+    Bernstein(),
+    Bernstein(degree=7, iterations=3),
+    Bernstein(held="sup", size=0.3),
+    GaussianProcess(),
+    GaussianProcess(constants="optimal"),
+]
 PRINTED = [cls(constants="published") for cls in (Iclp, Frl, Bernstein, GaussianProcess)]
 # claims of the same law as others in the lists: another kernel, degree, constant or printed rule
 ALIKE = [*EXACT[2:5], EXACT[6], EXACT[9], EXACT[11], *PRINTED[1:]]
-OTHERS = [(Iclp, {}), (Iclp, {"constants": "optimal"}), (Iclp, {"constants": "published"}), (Frl, {}),
-          (Frl, {"noise": "norm"}), (Bernstein, {"degree": 8}), (GaussianProcess, {}),
-          (GaussianProcess, {"constants": "optimal"}), (GaussianProcess, {"constants": "published"})]
+OTHERS = [
+    (Iclp, {}),
+    (Iclp, {"constants": "optimal"}),
+    (Iclp, {"constants": "published"}),
+    (Frl, {}),
+    (Frl, {"noise": "norm"}),
+    (Bernstein, {"degree": 8}),
+    (GaussianProcess, {}),
+    (GaussianProcess, {"constants": "optimal"}),
+    (GaussianProcess, {"constants": "published"}),
+]
 every_kind = pytest.mark.parametrize(
-    ("cls", "chosen"), few([OTHERS[0], *OTHERS[3:7], *OTHERS[1:3], *OTHERS[7:]], 5), ids=str)
+    ("cls", "chosen"), few([OTHERS[0], *OTHERS[3:7], *OTHERS[1:3], *OTHERS[7:]], 5), ids=str
+)
 
 
 def is_round(cls, chosen):
@@ -58,22 +78,41 @@ def is_round(cls, chosen):
     return through_filter or chosen.get("noise") == "norm"
 
 
-@pytest.mark.parametrize("mechanism", all_but(ALIKE, [*EXACT, *PRINTED]), ids=lambda one: f"{one.key} {one.changed()}")
+@pytest.mark.parametrize(
+    "mechanism", all_but(ALIKE, [*EXACT, *PRINTED]), ids=lambda one: f"{one.key} {one.changed()}"
+)
 def test_no_curve_moves_a_mean_further_than_claimed_and_some_reach_the_claim(mechanism):
     """Printed constants claim less than was asked, and that less is attained as well."""
     losses = search(mechanism)
     assert 0.999 <= losses.lines[0] <= 1 + 1e-9
     if mechanism not in EXACT:
-        assert losses.claim.total <= 0.7 * (BUDGET.epsilon if losses.claim.unit == "epsilon"
-                                            else exact_mu(BUDGET.epsilon, BUDGET.delta))
+        assert losses.claim.total <= 0.7 * (
+            BUDGET.epsilon
+            if losses.claim.unit == "epsilon"
+            else exact_mu(BUDGET.epsilon, BUDGET.delta)
+        )
 
 
-@pytest.mark.parametrize(("n", "attained", "constants"), few(
-    [(50, True, "tight"), (100, False, "optimal"), (200, True, "published"), (200, True, "tight"),
-     (50, True, "optimal"), (50, True, "published"), (100, False, "tight"), (100, False, "published"),
-     (200, True, "optimal")], 2))
+@pytest.mark.parametrize(
+    ("n", "attained", "constants"),
+    few(
+        [
+            (50, True, "tight"),
+            (100, False, "optimal"),
+            (200, True, "published"),
+            (200, True, "tight"),
+            (50, True, "optimal"),
+            (50, True, "published"),
+            (100, False, "tight"),
+            (100, False, "published"),
+            (200, True, "optimal"),
+        ],
+        2,
+    ),
+)
 def test_no_curve_moves_a_mean_under_thresholds_further_and_some_do_where_there_is_room(
-        n, attained, constants):
+    n, attained, constants
+):
     """At n = 100 thresholds leave no room for all coordinates to move at once: an upper bound."""
     losses = search(Iclp(penalty="absolute", eta=3.0, constants=constants), n)
     assert losses.worst <= 1 + 1e-9
@@ -115,8 +154,9 @@ def noise_on_scores(mechanism, summary, plan, records, scores, earlier):
     worst, low, high = int(scores.argmax()), 0.0, 1e6
     for _ in range(80):
         middle = (low + high) / 2
-        chosen = selection.choose(mechanism, summary, plan, [records], 1, Favours(worst, middle),
-                                  earlier)
+        chosen = selection.choose(
+            mechanism, summary, plan, [records], 1, Favours(worst, middle), earlier
+        )
         low, high = (low, middle) if chosen[0, 0] == worst else (middle, high)
     return np.ptp(scores) / high
 
@@ -152,30 +192,38 @@ def dearest_move(mechanism, pairs):
     for one, other in pairs:
         # what was released before: the same for both
         centre = [np.zeros((one.n_repeats, 1, max(plan.sizes(0))))]
-        first, second = (selection.scores_of(
-            summary, plan, summary.records(data), 2, 1.0, centre)[:, 0, 0] for data in (one, other))
+        first, second = (
+            selection.scores_of(summary, plan, summary.records(data), 2, 1.0, centre)[:, 0, 0]
+            for data in (one, other)
+        )
         if scale is None:
-            scale = noise_on_scores(mechanism, summary, plan, summary.records(one.repeat(0)),
-                                    first[0], [centre[0][:1]])
+            scale = noise_on_scores(
+                mechanism, summary, plan, summary.records(one.repeat(0)), first[0], [centre[0][:1]]
+            )
         worst = max(worst, 2 * np.abs(first - second).max() / scale)
     return worst, plan.spends[0]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mechanism", "attained"), [
-    (Iclp(selection_rule="paid"), 0.85), (Frl(selection_rule="paid"), 0.85),
-    (Iclp(selection_rule="paid", task="covariance", grid_size=12, penalty_weight=1e-4), 0.6),
-    (Frl(selection_rule="paid", task="covariance", grid_size=12, centre="nothing"), 0.6)],
-    ids=lambda case: f"{case.key} {case.task}" if isinstance(case, FunctionalRelease) else "")
+@pytest.mark.parametrize(
+    ("mechanism", "attained"),
+    [
+        (Iclp(selection_rule="paid"), 0.85),
+        (Frl(selection_rule="paid"), 0.85),
+        (Iclp(selection_rule="paid", task="covariance", grid_size=12, penalty_weight=1e-4), 0.6),
+        (Frl(selection_rule="paid", task="covariance", grid_size=12, centre="nothing"), 0.6),
+    ],
+    ids=lambda case: f"{case.key} {case.task}" if isinstance(case, FunctionalRelease) else "",
+)
 def test_no_curve_moves_scores_of_candidates_further_than_the_noise_of_a_paid_choice_allows(
-        mechanism, attained):
+    mechanism, attained
+):
     """Report-noisy-min: twice the largest move of a score, in units of its noise, is what it costs.
 
     Squares of two curves are nowhere opposite, so for covariances the bound has a margin of √2.
     """
     usual = usual_whole_curves(mechanism, 60)
-    pairs = pairs_of_whole_curves(Question(mechanism, usual, BUDGET), 60,
-                                  np.random.default_rng(11))
+    pairs = pairs_of_whole_curves(Question(mechanism, usual, BUDGET), 60, np.random.default_rng(11))
     extremes = [opposite_halves(mechanism, usual), *different_halves(mechanism, usual)]
     worst, spend = dearest_move(mechanism, [(pairs.usual, pairs.neighbour), *extremes])
     assert spend.epsilon == pytest.approx(0.2 * BUDGET.epsilon)
@@ -183,9 +231,14 @@ def test_no_curve_moves_scores_of_candidates_further_than_the_noise_of_a_paid_ch
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mechanism", [
-    Iclp(task="density", selection_rule="paid", grid_size=16),
-    Frl(task="density", selection_rule="paid", grid_size=16, clean=False)], ids=lambda one: one.key)
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Iclp(task="density", selection_rule="paid", grid_size=16),
+        Frl(task="density", selection_rule="paid", grid_size=16, clean=False),
+    ],
+    ids=lambda one: one.key,
+)
 def test_no_record_moves_scores_of_widths_further_than_the_noise_of_a_paid_choice_allows(mechanism):
     """All that are held out at one point, the others at a second, and one of either moves."""
     points = (np.arange(16) + 0.5) / 16
@@ -195,7 +248,11 @@ def test_no_record_moves_scores_of_widths_further_than_the_noise_of_a_paid_choic
             place = np.where(np.arange(40) % 2, others, held_out)
             other = place.copy()
             other[index] = moved
-            pairs.append([SampleData(points[side][None, :, None], None, np.zeros(40, int), facts)
-                          for side in (place, other)])
+            pairs.append(
+                [
+                    SampleData(points[side][None, :, None], None, np.zeros(40, int), facts)
+                    for side in (place, other)
+                ]
+            )
     worst, spend = dearest_move(mechanism, pairs)
     assert 0.8 * spend.epsilon <= worst <= spend.epsilon * (1 + 1e-9)

@@ -28,7 +28,8 @@ PEOPLE = {
     "infinite": lambda m, rng: (rng.random(m), rng.choice([-np.inf, np.inf], m)),
     "huge": lambda m, rng: (rng.random(m), rng.choice([-1e300, 1e300], m)),
     "at no time": lambda m, rng: (np.full(m, np.nan), np.full(m, LOW)),
-    "outside the time range": lambda m, rng: (rng.choice([-5.0, 7.0], m), np.full(m, LOW))}
+    "outside the time range": lambda m, rng: (rng.choice([-5.0, 7.0], m), np.full(m, LOW)),
+}
 SWAPS = list(permutations(PEOPLE, 2))
 
 
@@ -39,17 +40,23 @@ def _by_time(times, turn):
 def people(n_servers=1):
     """Ordinary people with 0 to 12 readings, on unit scale."""
     rng, total = np.random.default_rng(1), sum(READINGS)
-    return CurveData(rng.random((1, total)), rng.normal(0, 0.3, (1, total)), np.array(READINGS),
-                     np.arange(len(READINGS)) * n_servers // len(READINGS),
-                     PublicFacts(unit_scale=True, periodic=True))
+    return CurveData(
+        rng.random((1, total)),
+        rng.normal(0, 0.3, (1, total)),
+        np.array(READINGS),
+        np.arange(len(READINGS)) * n_servers // len(READINGS),
+        PublicFacts(unit_scale=True, periodic=True),
+    )
 
 
 def pairs(usual, swaps, seed=2):
     """In each pair somebody with readings is one of the strange people, then another."""
     rng = np.random.default_rng(seed)
     ends, some = np.cumsum(usual.counts), np.flatnonzero(usual.counts)
-    batches = [{name: np.repeat(getattr(usual, name), len(swaps), axis=0)
-                for name in ("times", "values")} for _ in range(2)]
+    batches = [
+        {name: np.repeat(getattr(usual, name), len(swaps), axis=0) for name in ("times", "values")}
+        for _ in range(2)
+    ]
     persons = some[rng.integers(len(some), size=len(swaps))]
     for k, (person, swap) in enumerate(zip(persons, swaps, strict=True)):
         m = int(usual.counts[person])
@@ -59,9 +66,14 @@ def pairs(usual, swaps, seed=2):
     return Pairs(*(replace(usual, **batch) for batch in batches), usual.server[persons])
 
 
-@pytest.mark.parametrize(("n_servers", "swaps"), [
-    (1, SWAPS[::8]), pytest.param(1, SWAPS * 4, marks=pytest.mark.slow),
-    pytest.param(3, SWAPS, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("n_servers", "swaps"),
+    [
+        (1, SWAPS[::8]),
+        pytest.param(1, SWAPS * 4, marks=pytest.mark.slow),
+        pytest.param(3, SWAPS, marks=pytest.mark.slow),
+    ],
+)
 def test_no_strange_person_moves_a_release_beyond_its_share(n_servers, swaps):
     """All swaps of strange people in the slow tests, whoever is swapped and by every site."""
     usual, budget = people(n_servers), replace(BUDGET, epsilon=60.0 if n_servers == 1 else 150.0)
@@ -77,8 +89,12 @@ class _ReadingByReading(PercentileFit):
     def _site(self, s, stage, *others):
         honest = super()._site(s, stage, *others)
         of_people, counts = honest.deviations, self.data.counts[self.servers[s]]
-        return replace(honest, deviations=ShareDeviations(
-            of_people.slopes.repeat(counts, axis=-1), of_people.targets.repeat(counts, axis=-1)))
+        return replace(
+            honest,
+            deviations=ShareDeviations(
+                of_people.slopes.repeat(counts, axis=-1), of_people.targets.repeat(counts, axis=-1)
+            ),
+        )
 
 
 class DividedByReadings(PercentileCurves):
@@ -86,6 +102,7 @@ class DividedByReadings(PercentileCurves):
 
 
 def test_averages_over_readings_in_place_of_people_are_caught():
-    losses = compare(DividedByReadings(), pairs(people(), SWAPS[:9]), BUDGET, 7,
-                     np.random.default_rng(7))
+    losses = compare(
+        DividedByReadings(), pairs(people(), SWAPS[:9]), BUDGET, 7, np.random.default_rng(7)
+    )
     assert losses.worst > 1.3

@@ -11,10 +11,20 @@ BUDGET = Budget(1.0, 1e-3)
 SMALL = {"truncation": 3, "n_iterations": 3}
 
 
-@pytest.mark.parametrize("chosen", [
-    {"scheme": "split"}, {"scheme": "full_batch"}, {"noise": "isotropic"},
-    {"scheme": "split", "constants": "published"}, {"value_scale": "bounds"}, {"log_power": 2},
-    {"extension": 0.25}, {"ellipsoid_radius": 5.0}], ids=str)
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"scheme": "split"},
+        {"scheme": "full_batch"},
+        {"noise": "isotropic"},
+        {"scheme": "split", "constants": "published"},
+        {"value_scale": "bounds"},
+        {"log_power": 2},
+        {"extension": 0.25},
+        {"ellipsoid_radius": 5.0},
+    ],
+    ids=str,
+)
 def test_no_neighbour_moves_a_round_further_than_claimed_and_some_reach_the_claim(chosen):
     """400 pairs; the claim is met from below to 1e-9 and attained within 5 %.
 
@@ -41,8 +51,9 @@ def test_unequal_lengths_keep_the_claim():
 
 def test_tuning_does_not_look_at_readings():
     mechanism = NoisyGradientMean()
-    first, second = (mechanism.plan(usual_curves(mechanism, seed=seed).public, (BUDGET,))
-                     for seed in (1, 2))
+    first, second = (
+        mechanism.plan(usual_curves(mechanism, seed=seed).public, (BUDGET,)) for seed in (1, 2)
+    )
     assert first.size == second.size
     assert first.rounds == second.rounds
     assert (first.scales == second.scales).all()

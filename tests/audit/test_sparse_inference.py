@@ -48,18 +48,36 @@ NEWTON = SparseNewton(pilot="moments", noise_sd=0.5)
 NEWTON_SCALED = SparseNewton(pilot="moments", noise_sd=0.5, feature_scale="released")
 NEWTON_ROUNDS = SparseNewton(pilot="thresholding", noise_sd=0.5, rounds=3)
 CENTRED = SparseInference(target="band", noise_sd=0.5, centre="released")
-NEWTON_CENTRED = SparseNewton(pilot="moments", noise_sd=0.5, feature_scale="released",
-                              centre="released")
+NEWTON_CENTRED = SparseNewton(
+    pilot="moments", noise_sd=0.5, feature_scale="released", centre="released"
+)
 ROUNDS_CENTRED = SparseRegression(noise_sd=0.5, rounds=3, step_size=0.5, centre="released")
 STAGES_CENTRED = SparseHeterogeneous(target="band", noise_sd=0.5, rounds=3, centre="released")
 STAGES = SparseHeterogeneous(noise_sd=0.5, rounds=3)
-OWN_ONE = SparseHeterogeneous(target="coordinates", features="3", directions="column",
-                              noise_sd=0.5, rounds=3)
+OWN_ONE = SparseHeterogeneous(
+    target="coordinates", features="3", directions="column", noise_sd=0.5, rounds=3
+)
 OWN_BAND = SparseHeterogeneous(target="band", noise_sd=0.5, rounds=3)
-WHOLE = [ONE, GROUP, BAND, ROUNDS, MOMENTS, NEWTON, NEWTON_SCALED, NEWTON_ROUNDS, CENTRED,
-         NEWTON_CENTRED, ROUNDS_CENTRED, STAGES_CENTRED, SparseInference(conservative=True, noise_sd=0.5, rounds=3), STAGES,
-         SparseHeterogeneous(fit="local", noise_sd=0.5, rounds=3),
-         SparseHeterogeneous(fit="pooled", noise_sd=0.5, rounds=3), OWN_ONE, OWN_BAND]
+WHOLE = [
+    ONE,
+    GROUP,
+    BAND,
+    ROUNDS,
+    MOMENTS,
+    NEWTON,
+    NEWTON_SCALED,
+    NEWTON_ROUNDS,
+    CENTRED,
+    NEWTON_CENTRED,
+    ROUNDS_CENTRED,
+    STAGES_CENTRED,
+    SparseInference(conservative=True, noise_sd=0.5, rounds=3),
+    STAGES,
+    SparseHeterogeneous(fit="local", noise_sd=0.5, rounds=3),
+    SparseHeterogeneous(fit="pooled", noise_sd=0.5, rounds=3),
+    OWN_ONE,
+    OWN_BAND,
+]
 # What is spent in all: Gaussian messages alone are counted exactly, noisy choices by zCDP.
 
 
@@ -72,8 +90,12 @@ def budget_of(mechanism):
 
 def data_set():
     rng = np.random.default_rng(1)
-    return SampleData(rng.standard_normal((1, N, D)), rng.standard_normal((1, N)),
-                      np.arange(N) * MACHINES // N, facts_of(D))
+    return SampleData(
+        rng.standard_normal((1, N, D)),
+        rng.standard_normal((1, N)),
+        np.arange(N) * MACHINES // N,
+        facts_of(D),
+    )
 
 
 def with_row(data, row, x, y):
@@ -114,8 +136,15 @@ class Adversary:
         self.rng, self.noted = np.random.default_rng(self.seed), []
 
     def round(self, t, moved, descent, law, scales, noise):
-        self.noted.append((f"round of {descent.sparsity}", moved[0, 0], lambda shift: sum(
-            costs(law, descent.sparsity, float(np.abs(shift).max()), scales[0]))))
+        self.noted.append(
+            (
+                f"round of {descent.sparsity}",
+                moved[0, 0],
+                lambda shift: sum(
+                    costs(law, descent.sparsity, float(np.abs(shift).max()), scales[0])
+                ),
+            )
+        )
         raw = self.rng.choice([0.3, 2.0, 30.0]) * self.rng.standard_normal((1, 1, D))
         return np.broadcast_to(hard_threshold(raw, descent.sparsity), moved.shape)
 
@@ -128,7 +157,7 @@ class Adversary:
             half = 0.05 * self.rng.standard_normal((k, k))
             return np.broadcast_to(np.eye(k) + half + half.T, exact.shape[:1] + standard.shape[1:])
         if step == RESIDUALS:
-            answer = np.array([0.2, 0.9, 0.1])[:exact.shape[-1]]
+            answer = np.array([0.2, 0.9, 0.1])[: exact.shape[-1]]
             return np.broadcast_to(answer, standard.shape)
         answer = self.rng.standard_normal(standard.shape[2:])
         return np.broadcast_to(np.abs(answer) if answer.ndim == 0 else answer, standard.shape)
@@ -149,8 +178,13 @@ def run(mechanism, data, adversary):
     adversary.start()
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
         patch.setattr(sparse, "_published", adversary.round)
-        for module in (sparse_centre, sparse_corrections, sparse_directions, sparse_pilot,
-                       sparse_scale):
+        for module in (
+            sparse_centre,
+            sparse_corrections,
+            sparse_directions,
+            sparse_pilot,
+            sparse_scale,
+        ):
             patch.setattr(module, "published", adversary.average)
         estimate = mechanism.release_many(data, [BUDGET], 1, generator(1, 1, 0))
     return estimate, adversary.noted
@@ -163,10 +197,12 @@ def search(mechanism, tries=60):
     for k in range(tries):
         rows, row = extreme_rows(k % 4, rng), int(rng.integers(N // MACHINES))
         (one, noted), (other, again) = (
-            run(mechanism, with_row(data, row, *ends), Adversary(k)) for ends in rows)
+            run(mechanism, with_row(data, row, *ends), Adversary(k)) for ends in rows
+        )
         differs |= _differ(one, other)
         for place, ((step, exact, cost), (_, changed, _)) in enumerate(
-                zip(noted, again, strict=True)):
+            zip(noted, again, strict=True)
+        ):
             with np.errstate(invalid="ignore"):
                 shift = exact - changed
             rho = cost(shift) if np.isfinite(shift).all() else math.inf
@@ -178,8 +214,10 @@ def _differ(one, other):
     """Coefficients and limits follow from messages; the column without noise is not looked at."""
     pairs = [(one.coefficients, other.coefficients)]
     if one.intervals is not None:
-        pairs += [(getattr(one.intervals, name), getattr(other.intervals, name))
-                  for name in ("centre", "half_width", "error")]
+        pairs += [
+            (getattr(one.intervals, name), getattr(other.intervals, name))
+            for name in ("centre", "half_width", "error")
+        ]
     return any(not np.array_equal(a, b, equal_nan=True) for a, b in pairs)
 
 
@@ -189,7 +227,9 @@ def is_caught(mechanism, tries=40, budget=None):
     return differs or sum(worst.values()) > budget * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("mechanism", few([ONE, BAND, *(one for one in WHOLE if one not in (ONE, BAND))]), ids=repr)
+@pytest.mark.parametrize(
+    "mechanism", few([ONE, BAND, *(one for one in WHOLE if one not in (ONE, BAND))]), ids=repr
+)
 def test_all_messages_together_cost_no_more_than_the_budget_whatever_a_row_holds(mechanism):
     """60 pairs of rows and answers. The worst rows come close to what is claimed."""
     worst, differs = search(mechanism)
@@ -201,8 +241,12 @@ def test_all_messages_together_cost_no_more_than_the_budget_whatever_a_row_holds
 def test_no_message_costs_more_than_its_line_in_the_ledger(mechanism):
     """60 pairs. What clips alone limit is attained within 5 %."""
     worst, _ = search(mechanism)
-    lines = [line for line in accounting.by_server(mechanism.plan(
-        Public(data_set().sizes, facts_of(D)), BUDGET).spends)[0]]
+    lines = [
+        line
+        for line in accounting.by_server(
+            mechanism.plan(Public(data_set().sizes, facts_of(D)), BUDGET).spends
+        )[0]
+    ]
     claimed = {line.step.key: accounting.total_rho([line]) for line in lines}
     for key, rho in claimed.items():
         rows = [cost for (_, step), cost in worst.items() if step == key]
@@ -278,12 +322,28 @@ class RawColumns(Broken):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("broken, mechanism", few([
-    (RawResidualVariance, ONE), (RawSpread, ONE), (RowsOfTwiceTheNorm, BAND),
-    (SharesOfRowsWithin, BAND), (ChosenRowsOfTwiceTheNorm, NEWTON), (ProductsOfAnyNorm, NEWTON),
-    (ResidualsOfCorrectionsNotClipped, NEWTON), (RawResidualVariance, NEWTON),
-    (RowsHeldEntryByEntry, BAND), (ProductsOfAnyNorm, ONE), (ProductsOfAnyNorm, BAND),
-    (ResidualsOfCorrectionsNotClipped, BAND), (RawColumns, ONE), (RawResidualVariance, OWN_ONE)], 2))
+@pytest.mark.parametrize(
+    "broken, mechanism",
+    few(
+        [
+            (RawResidualVariance, ONE),
+            (RawSpread, ONE),
+            (RowsOfTwiceTheNorm, BAND),
+            (SharesOfRowsWithin, BAND),
+            (ChosenRowsOfTwiceTheNorm, NEWTON),
+            (ProductsOfAnyNorm, NEWTON),
+            (ResidualsOfCorrectionsNotClipped, NEWTON),
+            (RawResidualVariance, NEWTON),
+            (RowsHeldEntryByEntry, BAND),
+            (ProductsOfAnyNorm, ONE),
+            (ProductsOfAnyNorm, BAND),
+            (ResidualsOfCorrectionsNotClipped, BAND),
+            (RawColumns, ONE),
+            (RawResidualVariance, OWN_ONE),
+        ],
+        2,
+    ),
+)
 def test_averages_without_their_clips_are_caught(broken, mechanism):
     class Mechanism(type(mechanism)):
         def averages(self, data, *clips):
@@ -355,6 +415,9 @@ def test_stages_that_each_spend_the_whole_budget_are_caught(monkeypatch):
 @pytest.mark.slow
 def test_noise_for_all_rows_in_averages_of_one_machine_is_caught(monkeypatch):
     usual = sparse_intervals.noise
-    monkeypatch.setattr(sparse_intervals, "noise", lambda c, shares, rho, pooled, own:
-                        usual(c, shares, rho, pooled, pooled))
+    monkeypatch.setattr(
+        sparse_intervals,
+        "noise",
+        lambda c, shares, rho, pooled, own: usual(c, shares, rho, pooled, pooled),
+    )
     assert is_caught(OWN_BAND)

@@ -4,7 +4,6 @@ Answers without noise are compared on neighbours; the privacy loss is then a clo
 bits, the log odds with which they are really turned round, counted.
 """
 
-
 import numpy as np
 import pytest
 from scipy.special import erfinv
@@ -18,8 +17,9 @@ from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 
 EPSILON, ROWS, MACHINES, SIZE = 0.8, 4, 6, 6
-FACTS = PublicFacts(value_low=-1.0, value_high=1.0, reading_sd=1.0,
-                    covariates=(Covariate("Number"),) * SIZE)
+FACTS = PublicFacts(
+    value_low=-1.0, value_high=1.0, reading_sd=1.0, covariates=(Covariate("Number"),) * SIZE
+)
 ODD = [np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 1e6, -1e6]
 COUNT = 2_000_000  # answers for counted odds
 
@@ -33,8 +33,9 @@ def neighbours(mechanism, rng):
     pair = []
     for end in (-1.0, 1.0):
         changed = x.copy()
-        changed[0, own] = end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else (
-            rng.choice(ODD, size=SIZE))
+        changed[0, own] = (
+            end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else (rng.choice(ODD, size=SIZE))
+        )
         pair.append(SampleData(changed, None, server, FACTS))
     return pair
 
@@ -53,8 +54,11 @@ def worst_shift(mechanism, epsilon=EPSILON, tries=150):
         shift, plan = shifts(mechanism, *neighbours(mechanism, rng), epsilon)
         if not np.isfinite(shift).all():
             return np.inf
-        unit = (mechanism.scale(plan)[:, None] if mechanism.protects == "row"
-                else np.full_like(shift, 2.0))  # bits are counted in turns
+        unit = (
+            mechanism.scale(plan)[:, None]
+            if mechanism.protects == "row"
+            else np.full_like(shift, 2.0)
+        )  # bits are counted in turns
         worst = max(worst, float((shift / unit).sum(axis=1).max()))
     return worst
 
@@ -83,6 +87,7 @@ def test_no_row_costs_more_than_epsilon_and_some_cost_all_of_it(per_machine):
 
 def test_a_whole_machine_costs_as_much_as_its_rows_together():
     """Averages hide one row only: the claim fails for machines, by the factor n."""
+
     class WholeMachine(SparseMeanLaplace):
         protects = "machine"
 
@@ -99,8 +104,9 @@ def test_values_that_are_not_held_to_their_bound_are_caught(monkeypatch):
 
 
 def test_numbers_that_are_none_are_caught_where_they_pass(monkeypatch):
-    monkeypatch.setattr(untrusted_means, "clipped", lambda values, limit: np.clip(
-        values, -limit, limit))
+    monkeypatch.setattr(
+        untrusted_means, "clipped", lambda values, limit: np.clip(values, -limit, limit)
+    )
     assert worst_shift(SparseMeanLaplace(per_machine=6)) == np.inf
 
 
@@ -165,6 +171,7 @@ def test_a_row_moves_the_pooled_mean_as_far_as_is_claimed_and_no_further():
 
 
 def test_a_pooled_mean_of_values_that_are_not_held_is_caught(monkeypatch):
-    monkeypatch.setattr("engine.mechanisms.sparse_mean_trusted.clipped",
-                        lambda values, limit: np.nan_to_num(values))
+    monkeypatch.setattr(
+        "engine.mechanisms.sparse_mean_trusted.clipped", lambda values, limit: np.nan_to_num(values)
+    )
     assert worst_move() > 100

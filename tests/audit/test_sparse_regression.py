@@ -27,15 +27,24 @@ N, D = 30, 8
 BUDGET = (Budget(1.0, 1e-6),)
 BAD = [np.nan, np.inf, -np.inf, 1e308]
 PUBLISHED = SparseRegression(constants="published", feature_clip=2.0, response_clip=3.0, rounds=5)
-VARIANTS = [SparseRegression(), SparseRegression(selection="peeling", sparsity=3),
-            SparseRegression(trust="masked_sum"), SparseRegression(response_clip=1.0),
-            SparseRegression(residual_clip=0.5, feature_clip=1.0), PUBLISHED]
+VARIANTS = [
+    SparseRegression(),
+    SparseRegression(selection="peeling", sparsity=3),
+    SparseRegression(trust="masked_sum"),
+    SparseRegression(response_clip=1.0),
+    SparseRegression(residual_clip=0.5, feature_clip=1.0),
+    PUBLISHED,
+]
 
 
 def data_set(machines=3):
     rng = np.random.default_rng(1)
-    return SampleData(rng.standard_normal((1, N, D)), rng.standard_normal((1, N)),
-                      np.arange(N) * machines // N, facts_of(D))
+    return SampleData(
+        rng.standard_normal((1, N, D)),
+        rng.standard_normal((1, N)),
+        np.arange(N) * machines // N,
+        facts_of(D),
+    )
 
 
 def extreme_row(rng, clip):
@@ -84,8 +93,10 @@ def search(mechanism, tries=150):
             x = plan.feature_clip * np.sign(vectors[0, 0] + 0.5)
             x2, y, y2 = x, -1e308, 1e308
             vectors[0, 1] = -vectors[0, 0]
-        one, other = (moved(mechanism, with_row(data, row, *ends), vectors, plan)
-                      for ends in ((x, y), (x2, y2)))
+        one, other = (
+            moved(mechanism, with_row(data, row, *ends), vectors, plan)
+            for ends in ((x, y), (x2, y2))
+        )
         shift = np.abs(one - other)
         if not np.isfinite(shift).all():
             return math.inf
@@ -113,8 +124,10 @@ def test_the_published_bound_is_attained_by_a_row_along_the_vector_and_one_again
     vector = sparse.in_ball(np.array([[[1.0] * 5 + [0.0] * 3]]), plan.descent.radius)
     along = np.full(D, 2.0)
     against = np.where(np.arange(D) < 5, -2.0, 2.0)  # the last entries keep their sign
-    one, other = (moved(mechanism, with_row(data, 4, x, y), vector, plan)
-                  for x, y in ((along, -1e9), (against, 1e9)))
+    one, other = (
+        moved(mechanism, with_row(data, 4, x, y), vector, plan)
+        for x, y in ((along, -1e9), (against, 1e9))
+    )
     assert 0.95 <= np.abs(one - other).max() / plan.step_sensitivity <= 1 + 1e-9
 
 
@@ -123,13 +136,17 @@ def test_the_published_bound_is_attained_by_a_row_along_the_vector_and_one_again
 
 def test_the_printed_projection_onto_a_cube_is_caught(monkeypatch):
     """Entry by entry, vectors are up to √s longer than the bound with ‖β‖₂ ≤ c₀ allows."""
-    monkeypatch.setattr(sparse, "in_ball", lambda vectors, radius: np.clip(vectors, -radius, radius))
+    monkeypatch.setattr(
+        sparse, "in_ball", lambda vectors, radius: np.clip(vectors, -radius, radius)
+    )
     data = data_set()
     plan = PUBLISHED.plan(data.public, BUDGET * 3)
     vector = sparse.in_ball(np.array([[[9.0] * 5 + [0.0] * 3]]), plan.descent.radius)
     against = np.where(np.arange(D) < 5, -2.0, 2.0)
-    one, other = (moved(PUBLISHED, with_row(data, 4, x, y), vector, plan)
-                  for x, y in ((np.full(D, 2.0), -1e9), (against, 1e9)))
+    one, other = (
+        moved(PUBLISHED, with_row(data, 4, x, y), vector, plan)
+        for x, y in ((np.full(D, 2.0), -1e9), (against, 1e9))
+    )
     assert np.abs(one - other).max() / plan.step_sensitivity > 1.2
 
 
@@ -151,10 +168,17 @@ def rounds_of(mechanism, draws=4000):
     def record(server, step, values, noise):
         seen.append(values[0, :-1, :s] - far[:s])
         return values
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sparse.transcript, "sent", record)
-        sparse_regression.descend(lambda v: (v - far) / plan.descent.learning_rate, (1, draws, D), plan.descent,
-                                  mechanism.law, [plan.scales], generator(1, 1, 0))
+        sparse_regression.descend(
+            lambda v: (v - far) / plan.descent.learning_rate,
+            (1, draws, D),
+            plan.descent,
+            mechanism.law,
+            [plan.scales],
+            generator(1, 1, 0),
+        )
     return plan, np.stack(seen)
 
 
@@ -163,11 +187,15 @@ def true_rho(mechanism):
     plan, noise = rounds_of(mechanism)
     law, s = mechanism.law, plan.descent.sparsity
     seen = float(noise.std()) / law.value_deviation
-    again = [abs(np.corrcoef(one[:, 0], other[:, 0])[0, 1])
-             for one, other in zip(noise[1:], noise[:-1], strict=True)]
+    again = [
+        abs(np.corrcoef(one[:, 0], other[:, 0])[0, 1])
+        for one, other in zip(noise[1:], noise[:-1], strict=True)
+    ]
     if max(again) > 0.2:
         return math.inf  # the same noise twice cancels
-    return plan.descent.rounds * sum(costs(law, s, plan.step_sensitivity, Scales(plan.scales.choice, seen)))
+    return plan.descent.rounds * sum(
+        costs(law, s, plan.step_sensitivity, Scales(plan.scales.choice, seen))
+    )
 
 
 def claimed_rho(mechanism):
@@ -176,8 +204,9 @@ def claimed_rho(mechanism):
     return accounting.total_rho(accounting.by_server(spends)[0])
 
 
-@pytest.mark.parametrize("mechanism", [*(SparseRegression(selection=key) for key in LAWS), PUBLISHED],
-                         ids=repr)
+@pytest.mark.parametrize(
+    "mechanism", [*(SparseRegression(selection=key) for key in LAWS), PUBLISHED], ids=repr
+)
 def test_noise_is_fresh_in_every_round_and_worth_what_the_ledger_says(mechanism):
     """4000 draws of five values in each round: ρ within 4 %, five standard errors of Laplace noise."""
     assert true_rho(mechanism) == pytest.approx(claimed_rho(mechanism), rel=0.04)
@@ -188,6 +217,7 @@ def test_noise_that_is_drawn_once_for_all_rounds_is_caught(monkeypatch):
 
     def stale(law, s, shape, rng):
         return once.setdefault(law.key, selection.draw(law, s, shape, rng))
+
     monkeypatch.setattr(sparse, "draw", stale)
     assert true_rho(SparseRegression()) == math.inf
 
@@ -209,7 +239,9 @@ class OneRoundInTheLedger(SparseRegression):
         return replace(honest, spends=tuple(replace(line, count=1) for line in honest.spends))
 
 
-@pytest.mark.parametrize("broken", [ValuesForNothing, OneRoundInTheLedger], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "broken", [ValuesForNothing, OneRoundInTheLedger], ids=lambda c: c.__name__
+)
 def test_a_ledger_that_leaves_something_out_is_caught(broken):
     assert true_rho(broken()) > 1.5 * claimed_rho(broken())
 
@@ -224,7 +256,9 @@ def test_the_choice_from_rows_at_the_clipping_edge_keeps_its_cost_at_near_ties(k
     y[0, 3:18] = 1.0
     ties = replace(ties, x=x, y=y)
     plan = mechanism.plan(ties.public, BUDGET)
-    scale = 4 * plan.step_sensitivity  # a choice at this scale; the budget's own would be far larger
+    scale = (
+        4 * plan.step_sensitivity
+    )  # a choice at this scale; the budget's own would be far larger
     rho = costs(mechanism.law, 2, plan.step_sensitivity, Scales(scale, scale))[0]
     zero, laws, steps = np.zeros((1, 1, 3)), [], []
     for row in ([4.0, 4.0, -4.0], [-4.0, -4.0, 4.0], [1e9, -1e9, np.nan]):

@@ -4,7 +4,6 @@ Noise scales are fixed by public sizes, so the privacy loss of a pair of neighbo
 form: shifts over Laplace scales, and log odds of ballot entries that differ.
 """
 
-
 import numpy as np
 import pytest
 
@@ -23,8 +22,13 @@ ODD = [np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324]
 
 def data_set(sizes, values):
     people, n = sizes
-    return CurveData(np.zeros((1, people * n)), values.reshape(1, -1), np.full(people, n), SERVER,
-                     PublicFacts(value_low=-2.0, value_high=3.0))
+    return CurveData(
+        np.zeros((1, people * n)),
+        values.reshape(1, -1),
+        np.full(people, n),
+        SERVER,
+        PublicFacts(value_low=-2.0, value_high=3.0),
+    )
 
 
 def loss(mechanism, one, other):
@@ -32,7 +36,9 @@ def loss(mechanism, one, other):
     plan = mechanism.plan(one.public, (Budget(EPSILON),) * 3)
     groups = mechanism.groups(one)
     scales = mechanism.clip_width(plan.places, one.facts) / (groups * plan.measure[0])
-    shift = np.abs(mechanism.exact_parts(one, plan.places) - mechanism.exact_parts(other, plan.places))[0]
+    shift = np.abs(
+        mechanism.exact_parts(one, plan.places) - mechanism.exact_parts(other, plan.places)
+    )[0]
     if not np.isfinite(shift).all():
         return np.inf
     average = (shift / scales[:, None]).sum(axis=0).max()
@@ -59,8 +65,9 @@ def neighbours(setting, sizes, rng):
     pair = []
     for end in (-1.0, 1.0):
         changed = values.copy()
-        changed[person, own] = end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else (
-            rng.choice(ODD))
+        changed[person, own] = (
+            end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else (rng.choice(ODD))
+        )
         pair.append(data_set(sizes, changed))
     return pair
 
@@ -76,7 +83,8 @@ def test_no_neighbour_costs_more_than_epsilon_and_some_cost_all_of_it(setting, s
     """120 pairs; the claim is met from below to 1e-9, and attained to 1e-9."""
     mechanism = UnivariateMean.independent(setting)
     assert (mechanism.places(data_set(sizes, np.zeros(sizes)).sizes, PublicFacts()) > 1) == (
-        sizes is MANY and setting in ("local_user", "central_user"))
+        sizes is MANY and setting in ("local_user", "central_user")
+    )
     assert worst(mechanism, sizes) == pytest.approx(EPSILON, rel=1e-9)
 
 
@@ -89,8 +97,11 @@ def test_the_release_is_what_the_search_looked_at_plus_noise_of_the_ledger(setti
     groups, sent = mechanism.groups(data), mechanism.exact_parts(data, 1)[0, :, 0]
     assert estimate.unprotected.item() == pytest.approx((groups * sent).sum() / groups.sum())
     lines = estimate.spends[0]
-    parts = lines[:1] if setting.startswith("central") else [
-        line for line in lines for _ in range(line.count)]
+    parts = (
+        lines[:1]
+        if setting.startswith("central")
+        else [line for line in lines for _ in range(line.count)]
+    )
     scales = np.array([line.noise_scale[0] for line in parts])
     planned = 2 * ((groups / groups.sum() * scales) ** 2).sum()
     squares = (estimate.coefficients.ravel() - estimate.unprotected.item()) ** 2

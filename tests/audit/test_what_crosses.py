@@ -44,8 +44,7 @@ def other_curves(source):
     """The same public sizes and times elsewhere, and readings and covariates of another world."""
     data = source.draw(1, generator(2, 0, 0))
     covariates = None if data.covariates is None else -0.5 * data.covariates
-    return replace(data, values=3 - 5 * data.values, times=1 - data.times**2,
-                   covariates=covariates)
+    return replace(data, values=3 - 5 * data.values, times=1 - data.times**2, covariates=covariates)
 
 
 def run_twice(mechanism, source, messages, budgets=BUDGETS):
@@ -62,8 +61,9 @@ def run_twice(mechanism, source, messages, budgets=BUDGETS):
     results = []
     for data, method in ((curves(source), record), (other_curves(source), replay)):
         again = iter(first)
-        with transcript.overheard(SimpleNamespace(
-                sent=method, summed=lambda *_: None, weighed=lambda *_: None)):
+        with transcript.overheard(
+            SimpleNamespace(sent=method, summed=lambda *_: None, weighed=lambda *_: None)
+        ):
             results.append(mechanism.release(data, budgets, generator(5, 1, 0)))
     assert len(first) == messages
     return results
@@ -77,44 +77,86 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("scheme", ["split", "full_batch"])
-@pytest.mark.parametrize(("cls", "source"), [(NoisyGradientMean, CURVES),
-                                             (NoisyGradientCoefficients, WITH_COVARIATES)])
+@pytest.mark.parametrize(
+    ("cls", "source"), [(NoisyGradientMean, CURVES), (NoisyGradientCoefficients, WITH_COVARIATES)]
+)
 def test_a_noisy_gradient_release_is_a_function_of_its_transcript(cls, source, scheme):
     mechanism = cls(scheme=scheme, n_iterations=8, truncation=5)
     assert_same(*run_twice(mechanism, source, messages=8 * 3))
 
 
-@pytest.mark.parametrize(("chosen", "messages"), [
-    ({}, 6), ({"band": "none"}, 6), ({"shrink": "always"}, 6), ({"releases": "separate"}, 8),
-    ({"releases": "separate", "band": "none"}, 7), ({"design": "unknown"}, 7),
-    ({"design": "unknown", "releases": "separate"}, 9), ({"design": "stated"}, 4)])
+@pytest.mark.parametrize(
+    ("chosen", "messages"),
+    [
+        ({}, 6),
+        ({"band": "none"}, 6),
+        ({"shrink": "always"}, 6),
+        ({"releases": "separate"}, 8),
+        ({"releases": "separate", "band": "none"}, 7),
+        ({"design": "unknown"}, 7),
+        ({"design": "unknown", "releases": "separate"}, 9),
+        ({"design": "stated"}, 4),
+    ],
+)
 def test_an_adaptive_release_and_its_band_are_functions_of_few_messages_of_each_site(
-        chosen, messages):
+    chosen, messages
+):
     assert_same(*run_twice(AdaptiveMean(**chosen), CURVES, 3 * messages))
 
 
-@pytest.mark.parametrize(("chosen", "messages"), [
-    ({}, 8), ({"band": "none"}, 8), ({"gram": "declared"}, 7), ({"releases": "separate"}, 10),
-    ({"design": "stated"}, 6)])
+@pytest.mark.parametrize(
+    ("chosen", "messages"),
+    [
+        ({}, 8),
+        ({"band": "none"}, 8),
+        ({"gram": "declared"}, 7),
+        ({"releases": "separate"}, 10),
+        ({"design": "stated"}, 6),
+    ],
+)
 def test_adaptive_coefficients_and_their_bands_are_functions_of_few_messages_of_each_site(
-        chosen, messages):
+    chosen, messages
+):
     assert_same(*run_twice(AdaptiveCoefficients(**chosen), WITH_COVARIATES, 3 * messages))
 
 
-@pytest.mark.parametrize("mechanism", few([
-    WaveletGlobal(), WaveletGlobal(edges="corrected"), WaveletGlobal(plan_rule="literal"),
-    WaveletGlobal(invert_clip=True), WaveletGlobal(design="released"),
-    WaveletGlobal(design="ranked", density="1, 2"), WaveletPointwise(points="0.2, 0.7"),
-    WaveletPointwise(points="0.2, 0.7", density="1, 2"),
-    WaveletPointwise(points="0.2, 0.7", noise="curve"), WaveletPointwise(noise="gaussian")], 4), ids=str)
+@pytest.mark.parametrize(
+    "mechanism",
+    few(
+        [
+            WaveletGlobal(),
+            WaveletGlobal(edges="corrected"),
+            WaveletGlobal(plan_rule="literal"),
+            WaveletGlobal(invert_clip=True),
+            WaveletGlobal(design="released"),
+            WaveletGlobal(design="ranked", density="1, 2"),
+            WaveletPointwise(points="0.2, 0.7"),
+            WaveletPointwise(points="0.2, 0.7", density="1, 2"),
+            WaveletPointwise(points="0.2, 0.7", noise="curve"),
+            WaveletPointwise(noise="gaussian"),
+        ],
+        4,
+    ),
+    ids=str,
+)
 def test_a_wavelet_release_and_its_band_are_functions_of_one_message_of_each_site(mechanism):
     assert_same(*run_twice(mechanism, READINGS, messages=3))
 
 
-FUNCTIONS = [Iclp(), Iclp(constants="optimal"), Iclp(penalty="absolute"), Frl(), Frl(noise="norm"),
-             Bernstein(degree=8, iterations=2), GaussianProcess()]
-IN_TWO_STEPS = [cls(task=task) for task in ("covariance", "varying_coefficients")
-                for cls in (Iclp, Frl, Bernstein, GaussianProcess)]
+FUNCTIONS = [
+    Iclp(),
+    Iclp(constants="optimal"),
+    Iclp(penalty="absolute"),
+    Frl(),
+    Frl(noise="norm"),
+    Bernstein(degree=8, iterations=2),
+    GaussianProcess(),
+]
+IN_TWO_STEPS = [
+    cls(task=task)
+    for task in ("covariance", "varying_coefficients")
+    for cls in (Iclp, Frl, Bernstein, GaussianProcess)
+]
 
 
 @pytest.mark.parametrize("mechanism", [*FUNCTIONS, *IN_TWO_STEPS], ids=str)

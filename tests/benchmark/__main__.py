@@ -42,7 +42,9 @@ def main(options: list[str]) -> int:
         rows = [row.better(again.get(row.name, row)) for row in rows]
     machine = record.here()
     print(record.table(rows, before))
-    print(f"load averages {machine['load']}; the speed-up of two processes is left out if cores are busy")
+    print(
+        f"load averages {machine['load']}; the speed-up of two processes is left out if cores are busy"
+    )
     if "--json" in options:
         print(json.dumps({"machine": machine, "rows": [asdict(row) for row in rows]}))
     if "--record" in options:

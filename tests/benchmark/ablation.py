@@ -26,11 +26,15 @@ from engine.sources.sparse_curves import SparseCurves
 
 EPSILONS = (0.25, 0.5, 1.0, 3.0, 8.0)
 REPEATS = {100: 60, 250: 40, 1000: 16}
-GRID = [SparseCurves(mean=mean, n_curves=n, n_observations_per_curve=m) for mean, n, m in product(
-    ("mu1", "mu2", "logistic", "wiggly"), REPEATS, (3, 10, 30))]
-HARD = [SparseCurves(mean="flat", level=8.0, value_low=-10.0, value_high=10.0),
-        SparseCurves(mean="mu1", value_low=-12.0, value_high=12.0),
-        SparseCurves(mean="line", value_low=-5.0, value_high=5.0)]
+GRID = [
+    SparseCurves(mean=mean, n_curves=n, n_observations_per_curve=m)
+    for mean, n, m in product(("mu1", "mu2", "logistic", "wiggly"), REPEATS, (3, 10, 30))
+]
+HARD = [
+    SparseCurves(mean="flat", level=8.0, value_low=-10.0, value_high=10.0),
+    SparseCurves(mean="mu1", value_low=-12.0, value_high=12.0),
+    SparseCurves(mean="line", value_low=-5.0, value_high=5.0),
+]
 Patch = Callable[[pytest.MonkeyPatch], None]
 
 
@@ -53,18 +57,21 @@ def no_filter(patch: pytest.MonkeyPatch) -> None:
 def no_clipping_correction(patch: pytest.MonkeyPatch) -> None:
     """Clipped averages and sizes are taken as they are."""
     patch.setattr(location, "_slope", lambda state, law, constants: np.ones_like(state.centre))
-    patch.setattr(ReferenceLaw, "retained_share",
-                  lambda self, spread, shape, radius: np.ones_like(spread))
+    patch.setattr(
+        ReferenceLaw, "retained_share", lambda self, spread, shape, radius: np.ones_like(spread)
+    )
 
 
 def no_times_in_the_law(patch: pytest.MonkeyPatch) -> None:
     """What clipping does is computed for curves that all tell equally much of every coefficient."""
-    patch.setattr(mean_fit, "of_observed_curves",
-                  lambda basis, observations, design: heavy_tailed(basis.size))
+    patch.setattr(
+        mean_fit, "of_observed_curves", lambda basis, observations, design: heavy_tailed(basis.size)
+    )
 
 
 def no_weighting_within_curves(patch: pytest.MonkeyPatch) -> None:
     """Every reading of a curve counts the same."""
+
     def plain(moments, counts, sizes, design):
         for size in sorted(sizes):
             yield size, deviations.plain(moments.first(size))
@@ -76,8 +83,14 @@ def no_isotonic_fit(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(location, "non_increasing_fit", lambda values: values)
 
 
-ABLATIONS: tuple[Patch, ...] = (separate_releases, no_filter, no_clipping_correction,
-                                no_times_in_the_law, no_weighting_within_curves, no_isotonic_fit)
+ABLATIONS: tuple[Patch, ...] = (
+    separate_releases,
+    no_filter,
+    no_clipping_correction,
+    no_times_in_the_law,
+    no_weighting_within_curves,
+    no_isotonic_fit,
+)
 
 
 def measured(sources: list[SparseCurves]) -> tuple[Array, Array, Array]:
@@ -90,8 +103,13 @@ def measured(sources: list[SparseCurves]) -> tuple[Array, Array, Array]:
         errors = integrated_squared_errors(estimate, data.truth).total
         held = coverage(estimate, data.truth)
         assert errors is not None and held is not None
-        rows.append((errors.mean(axis=(1, 2)), held.of_kept.mean(axis=(1, 2)),
-                     [effective_size(source.sizes, b) for b in budgets]))
+        rows.append(
+            (
+                errors.mean(axis=(1, 2)),
+                held.of_kept.mean(axis=(1, 2)),
+                [effective_size(source.sizes, b) for b in budgets],
+            )
+        )
     joined = [np.concatenate(part) for part in zip(*rows, strict=True)]
     return joined[0], joined[1], joined[2]
 
@@ -108,8 +126,11 @@ def main() -> None:
         ratio = (without[0] / whole[0])[used]
         ratios = (hard_without[0] / hard[0])[hard[2] >= 12].reshape(len(HARD), -1)
         worst = " ".join(f"{row.max():5.2f}" for row in ratios)
-        print(f"{ablation.__name__.replace('_', ' '):30}{np.exp(np.log(ratio).mean()):10.3f}"
-              f"{ratio.max():8.2f}{worst:>18}{without[1][sure].mean():10.3f}", flush=True)
+        print(
+            f"{ablation.__name__.replace('_', ' '):30}{np.exp(np.log(ratio).mean()):10.3f}"
+            f"{ratio.max():8.2f}{worst:>18}{without[1][sure].mean():10.3f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -51,7 +51,9 @@ class Work:
     operations: float = 0.0
 
     def __add__(self, other: Work) -> Work:
-        return Work(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))
+        return Work(
+            *(getattr(self, part.name) + getattr(other, part.name) for part in fields(self))
+        )
 
     def times(self, count: float) -> Work:
         """As often as that."""
@@ -75,7 +77,8 @@ def units() -> dict[str, tuple[Callable[[], object], float]]:
         "gumbels": (lambda: rng.gumbel(size=20_000), 20_000),
         "cached": (passes, _PASSES * PASS * _BLOCK),
         "large": (lambda: left @ right, 2 * READ * _LARGE),
-        "operations": (lambda: square @ square, 2 * _SIDE**3)}
+        "operations": (lambda: square @ square, 2 * _SIDE**3),
+    }
 
 
 @dataclass(frozen=True)
@@ -128,10 +131,16 @@ def _once(study: Callable[[], object], work: Work) -> Measured:
             start = time.thread_time()
             run()
             best[name] = min(best[name], time.thread_time() - start)
-    spent = {name: 1000 * getattr(work, name) * best[name] / amount
-             for name, (_, amount) in kernels.items()}
-    return Measured(1000 * best["study"], spent["uniforms"] + spent["normals"] + spent["gumbels"],
-                    spent["cached"] + spent["large"], spent["operations"])
+    spent = {
+        name: 1000 * getattr(work, name) * best[name] / amount
+        for name, (_, amount) in kernels.items()
+    }
+    return Measured(
+        1000 * best["study"],
+        spent["uniforms"] + spent["normals"] + spent["gumbels"],
+        spent["cached"] + spent["large"],
+        spent["operations"],
+    )
 
 
 # -- what several studies do -----------------------------------------------------------------------

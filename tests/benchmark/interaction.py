@@ -34,7 +34,9 @@ SEEN = """kind => { window.__late = []; document.addEventListener(kind, () => {
     drawn.port2.postMessage(0); }); }, true); }"""
 # Waits for an element and words on the page by the browser's own clock, as a locator looks again only
 # after up to half a second: milliseconds from the start, or from the last event of a kind.
-BEGINS = """kind => document.addEventListener(kind, () => window.__began = performance.now(), true)"""
+BEGINS = (
+    """kind => document.addEventListener(kind, () => window.__began = performance.now(), true)"""
+)
 STANDS = """([selector, words]) => new Promise(done => {
   const some = (root, holds) => holds(root) || [...root.querySelectorAll('*')].some(
     element => element.shadowRoot && some(element.shadowRoot, holds));
@@ -57,16 +59,21 @@ class Table:
 
     def add(self, what: str, figure: str, target: str, reached: bool) -> None:
         load = os.getloadavg()[0]
-        print(f"| {what} | {figure} | {target} | {'yes' if reached else '**no**'} | {load:.1f} |",
-              flush=True)
+        print(
+            f"| {what} | {figure} | {target} | {'yes' if reached else '**no**'} | {load:.1f} |",
+            flush=True,
+        )
 
     def times(self, what: str, seconds: list[float], p50: float | None, p95: float | None) -> None:
         """Milliseconds at the middle and at 95 in 100, with the targets that there are."""
         middle, late = (1000 * float(np.quantile(seconds, q)) for q in (0.5, 0.95))
         targets = ((middle, p50, "p50"), (late, p95, "p95"))
-        self.add(what, f"p50 {middle:.0f} ms, p95 {late:.0f} ms",
-                 ", ".join(f"{name} ≤ {goal:.0f} ms" for _, goal, name in targets if goal),
-                 all(goal is None or value <= goal for value, goal, _ in targets))
+        self.add(
+            what,
+            f"p50 {middle:.0f} ms, p95 {late:.0f} ms",
+            ", ".join(f"{name} ≤ {goal:.0f} ms" for _, goal, name in targets if goal),
+            all(goal is None or value <= goal for value, goal, _ in targets),
+        )
 
 
 # -- what is driven -------------------------------------------------------------------------------
@@ -119,7 +126,9 @@ def first_pages(table: Table, browser: Browser, log: Path) -> None:
         table.add("process start to first picture", f"{first:.1f} s", "≤ 3.5 s", first <= 3.5)
         table.add("process start to the figure of the page", f"{page:.1f} s", "", True)
         time.sleep(8)  # what is computed for the first visitors
-        first, page = zip(*(_first_picture(browser, server.url) for _ in range(VISITS)), strict=True)
+        first, page = zip(
+            *(_first_picture(browser, server.url) for _ in range(VISITS)), strict=True
+        )
         table.times("first picture, warm server, empty browser", list(first), 1200, None)
         table.times("the figure of the page in its place", list(page), None, None)
         base, pages = memory(server), []
@@ -130,8 +139,12 @@ def first_pages(table: Table, browser: Browser, log: Path) -> None:
             pages[-1].locator(DRAWN).first.wait_for(state="attached")
             at_rest(pages[-1])
         each = (memory(server) - base) / VISITORS
-        table.add(f"memory of a visitor above base ({base:.0f} MB), of {VISITORS} at once",
-                  f"{each:.1f} MB", "≤ 150 MB", each <= 150)
+        table.add(
+            f"memory of a visitor above base ({base:.0f} MB), of {VISITORS} at once",
+            f"{each:.1f} MB",
+            "≤ 150 MB",
+            each <= 150,
+        )
         for page in pages:
             page.context.close()
 
@@ -155,12 +168,17 @@ def first_work(table: Table, browser: Browser, server: Server) -> None:
     for place, ready in FIRST_PICTURES.items():
         works = [_first_work(browser, server, place, ready) for _ in range(1 + VISITS)][1:]
         page, own, sent = (float(np.median(each)) for each in zip(*works, strict=True))
-        table.add(f"first picture of {place or 'explore'}: processor time of browser and server",
-                  f"{1000 * page:.0f} ms + {1000 * own:.0f} ms, {sent / 1000:.0f} kB sent", "", True)
+        table.add(
+            f"first picture of {place or 'explore'}: processor time of browser and server",
+            f"{1000 * page:.0f} ms + {1000 * own:.0f} ms, {sent / 1000:.0f} kB sent",
+            "",
+            True,
+        )
 
 
-def _first_work(browser: Browser, server: Server, place: str, ready: str
-                ) -> tuple[float, float, float]:
+def _first_work(
+    browser: Browser, server: Server, place: str, ready: str
+) -> tuple[float, float, float]:
     """Processor seconds of an empty browser and of the server, and bytes over HTTP."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page, sent, before = context.new_page(), [], cpu_seconds(server)
@@ -180,8 +198,9 @@ def drag(table: Table, browser: Browser, url: str) -> None:
     for slower in (1, 4):
         with visit(browser, url) as page:
             at_rest(page)
-            page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate",
-                                                    {"rate": slower})
+            page.context.new_cdp_session(page).send(
+                "Emulation.setCPUThrottlingRate", {"rate": slower}
+            )
             asked = []
             page.on("request", lambda request, asked=asked: asked.append(request.url))
             page.on("websocket", lambda socket, asked=asked: asked.append(socket.url))
@@ -204,14 +223,20 @@ def payload(table: Table, browser: Browser, url: str) -> None:
     """What the websocket brings until the front page stands."""
     context = browser.new_context()
     page, received = context.new_page(), []
-    page.on("websocket", lambda socket: socket.on(
-        "framereceived", lambda frame: received.append(len(frame))))
+    page.on(
+        "websocket",
+        lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))),
+    )
     page.goto(url)
     page.locator(DRAWN).first.wait_for(state="attached")
     at_rest(page)
     first = sum(received)
-    table.add("front page over the websocket, not compressed", f"{first / 1000:.0f} kB", "≤ 600 kB",
-              first <= 600_000)
+    table.add(
+        "front page over the websocket, not compressed",
+        f"{first / 1000:.0f} kB",
+        "≤ 600 kB",
+        first <= 600_000,
+    )
     before = len(received)
     page.locator("#e").press("ArrowRight")
     page.wait_for_timeout(1500)
@@ -234,8 +259,7 @@ def releases(table: Table, browser: Browser, url: str) -> None:
             before = page.url
             start = time.perf_counter()
             page.locator("#e").press("ArrowLeft" if k % 20 < 10 else "ArrowRight")
-            page.wait_for_function("before => location.href !== before", arg=before,
-                                   polling="raf")
+            page.wait_for_function("before => location.href !== before", arg=before, polling="raf")
             page.locator(SETTLED).wait_for()
             late.append(time.perf_counter() - start)
             page.wait_for_timeout(250)
@@ -252,13 +276,17 @@ def reruns(table: Table, browser: Browser, server: Server, log: Path) -> None:
     """
     result = _cpu_per_key(browser, server, "#e")
     for collects, how in (("true", "as the framework comes"), ("false", "without collections")):
-        with running(log, script="tests/benchmark/two_elements.py",
-                     STREAMLIT_RUNNER_POST_SCRIPT_GC=collects) as small:
+        with running(
+            log, script="tests/benchmark/two_elements.py", STREAMLIT_RUNNER_POST_SCRIPT_GC=collects
+        ) as small:
             plain = _cpu_per_key(browser, small, "input[type=range]")
         is_goal = collects == "true"
-        table.add(f"processor time of a rerun / of a page of two elements, {how}",
-                  f"{1000 * result:.0f} ms / {1000 * plain:.0f} ms = {result / plain:.1f}",
-                  "≤ 2" if is_goal else "", not is_goal or result <= 2 * plain)
+        table.add(
+            f"processor time of a rerun / of a page of two elements, {how}",
+            f"{1000 * result:.0f} ms / {1000 * plain:.0f} ms = {result / plain:.1f}",
+            "≤ 2" if is_goal else "",
+            not is_goal or result <= 2 * plain,
+        )
 
 
 def _cpu_per_key(browser: Browser, server: Server, slider: str, keys: int = 30) -> float:
@@ -295,7 +323,9 @@ def lab(table: Table, browser: Browser, url: str) -> None:
                 late.append(page.evaluate("window.__chart - window.__key") / 1000)
                 spent += _task_seconds(meter) - before
     table.times(f"change in Lab to its last chart ({len(late)})", late, 300, None)
-    table.add("processor time of the browser for it", f"{1000 * spent / len(late):.0f} ms", "", True)
+    table.add(
+        "processor time of the browser for it", f"{1000 * spent / len(late):.0f} ms", "", True
+    )
 
 
 def _task_seconds(meter: CDPSession) -> float:
@@ -324,8 +354,11 @@ def switches(table: Table, browser: Browser, url: str) -> None:
             page.wait_for_function(
                 "before => { const drawn = [...document.querySelectorAll('*')].map(e => "
                 "e.shadowRoot?.querySelector('#main g[clip-path] .release')).find(Boolean);"
-                "return drawn && drawn.getAttribute('d') !== before }", arg=before,
-                polling="raf", timeout=60_000)
+                "return drawn && drawn.getAttribute('d') !== before }",
+                arg=before,
+                polling="raf",
+                timeout=60_000,
+            )
             late = time.perf_counter() - start
             (again if name in seen else fresh).append(late)
             seen.add(name)
@@ -351,11 +384,20 @@ def upload(table: Table, browser: Browser, url: str, folder: Path) -> None:
         page.get_by_role("button", name="Confirm").click()
         page.locator(".st-key-upload_value_low").wait_for()
         at_rest(page)
-        for key, text in (("value_name", "Height"), ("value_unit", "cm"), ("time_name", "Age"),
-                          ("time_unit", "years"), ("person", "child"), ("people", "children"),
-                          ("value_low", "60"), ("value_high", "210"), ("time_low", "2"),
-                          ("time_high", "18"), ("origin", "growth chart"),
-                          ("observations", "25")):
+        for key, text in (
+            ("value_name", "Height"),
+            ("value_unit", "cm"),
+            ("time_name", "Age"),
+            ("time_unit", "years"),
+            ("person", "child"),
+            ("people", "children"),
+            ("value_low", "60"),
+            ("value_high", "210"),
+            ("time_low", "2"),
+            ("time_high", "18"),
+            ("origin", "growth chart"),
+            ("observations", "25"),
+        ):
             page.locator(f".st-key-upload_{key} input").fill(text)
             page.keyboard.press("Tab")
         at_rest(page)
@@ -367,8 +409,12 @@ def upload(table: Table, browser: Browser, url: str, folder: Path) -> None:
         show.click()
         shown = page.evaluate(STANDS, [DRAWN, "Your data: 11,000 children · not private"]) / 1000
     size = len(content) / 1e6
-    table.add(f"upload of {size:.1f} MB, read + plotted", f"{read:.1f} s + {shown:.1f} s", "≤ 3 s",
-              read + shown <= 3)
+    table.add(
+        f"upload of {size:.1f} MB, read + plotted",
+        f"{read:.1f} s + {shown:.1f} s",
+        "≤ 3 s",
+        read + shown <= 3,
+    )
 
 
 def plans(table: Table, browser: Browser, url: str) -> None:
@@ -383,12 +429,14 @@ def plans(table: Table, browser: Browser, url: str) -> None:
             box.fill("2" if k % 2 else "3")
             box.press("Enter")
             before = page.url
-            page.wait_for_function("before => location.href !== before", arg=before,
-                                   polling="raf", timeout=60_000)
+            page.wait_for_function(
+                "before => location.href !== before", arg=before, polling="raf", timeout=60_000
+            )
             page.locator(SETTLED).wait_for(timeout=60_000)
             late.append(time.perf_counter() - start)
-    table.add("planner, new target", f"{late[0]:.1f} s, {late[1]:.1f} s", "≤ 5 s",
-              max(late[:2]) <= 5)
+    table.add(
+        "planner, new target", f"{late[0]:.1f} s, {late[1]:.1f} s", "≤ 5 s", max(late[:2]) <= 5
+    )
     table.times("planner, cached", late[2:], 500, None)
 
 

@@ -74,28 +74,48 @@ def rows() -> list[Row]:
         _floored("twenty budgets / their floor", lambda: _run(TWENTY), _study_work(20), GOAL),
         *_parts_of_the_study(),
         Row("twenty budgets / one budget", _twenty_over_one(), 1.6),
-        Row("naive loop / Monte-Carlo study", _naive_over_study(), more_is_better=True,
-            is_compared=False),
+        Row(
+            "naive loop / Monte-Carlo study",
+            _naive_over_study(),
+            more_is_better=True,
+            is_compared=False,
+        ),
         Row("full-batch study / its moments", _full_batch_over_moments()),
         Row("federated study, 8 servers / central", _federated_over_central()),
-        Row("coefficient study, d = 2 / its random numbers", _coefficients_over_floor(),
-            is_compared=False),
+        Row(
+            "coefficient study, d = 2 / its random numbers",
+            _coefficients_over_floor(),
+            is_compared=False,
+        ),
         _floored("adaptive mean, data and fit / their floor", _adaptive_study, _adaptive_work()),
         Row("adaptive fit / its statistics", _adaptive_over_statistics()),
         Row("adaptive, twenty budgets / one budget", _adaptive_twenty_over_one()),
         Row("100 ICLP paths / their random numbers", _paths_over_floor(), 4.0),
-        Row("path by path / 100 ICLP paths", _naive_over_paths(), more_is_better=True,
-            is_compared=False),
-        Row("released means / their random numbers", _whole_means_over_floor(),
-            is_compared=False),
-        _floored("wavelets, a million observations / their floor", _wavelet_release(READINGS),
-                 _wavelet_work(READINGS), GOAL),
-        _floored("wavelets, 200 small sites / their floor", _wavelet_release(SMALL_SITES),
-                 _wavelet_work(SMALL_SITES), GOAL),
-        Row("wavelets at a point / their random numbers", _wavelets_at_a_point(),
-            is_compared=False),
-        _floored("sparse regression, data and fit / their floor", _sparse_study, _sparse_work(),
-                 GOAL),
+        Row(
+            "path by path / 100 ICLP paths",
+            _naive_over_paths(),
+            more_is_better=True,
+            is_compared=False,
+        ),
+        Row("released means / their random numbers", _whole_means_over_floor(), is_compared=False),
+        _floored(
+            "wavelets, a million observations / their floor",
+            _wavelet_release(READINGS),
+            _wavelet_work(READINGS),
+            GOAL,
+        ),
+        _floored(
+            "wavelets, 200 small sites / their floor",
+            _wavelet_release(SMALL_SITES),
+            _wavelet_work(SMALL_SITES),
+            GOAL,
+        ),
+        Row(
+            "wavelets at a point / their random numbers", _wavelets_at_a_point(), is_compared=False
+        ),
+        _floored(
+            "sparse regression, data and fit / their floor", _sparse_study, _sparse_work(), GOAL
+        ),
         Row("a table of a million observations / its bare read_csv", _table_over_read_csv(), 4.0),
         *(Row(name, ratio) for name, ratio in _sweeps_over_their_blocks().items()),
         *_two_processes(),
@@ -119,8 +139,9 @@ def _generator() -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(1))
 
 
-def _run(budgets: list[tuple[Budget, ...]], mechanism: Mechanism = PUBLISHED,
-         source: Source = STUDY) -> float:
+def _run(
+    budgets: list[tuple[Budget, ...]], mechanism: Mechanism = PUBLISHED, source: Source = STUDY
+) -> float:
     """The study of the specification, section 10, at n = 4000, m = 20, r = 7."""
     rng = _generator()
     data = source.draw(REPEATS, rng)
@@ -133,9 +154,17 @@ def _run(budgets: list[tuple[Budget, ...]], mechanism: Mechanism = PUBLISHED,
 def _floored(name: str, study: Callable[[], object], work: Work, goal: float | None = None) -> Row:
     """A row of a study over its floor."""
     times = measured(study, work)
-    return Row(name, times.ratio, goal, milliseconds={
-        "random numbers": times.random, "passes": times.passes, "products": times.products,
-        "measured": times.study})
+    return Row(
+        name,
+        times.ratio,
+        goal,
+        milliseconds={
+            "random numbers": times.random,
+            "passes": times.passes,
+            "products": times.products,
+            "measured": times.study,
+        },
+    )
 
 
 def _study_work(budgets: int) -> Work:
@@ -145,11 +174,14 @@ def _study_work(budgets: int) -> Work:
 
 def _drawing_work(source: SparseCurves, repeats: int) -> Work:
     """Each curve a polynomial of its own, at places on [−1, 1]; errors, and their sum with it."""
-    degree, terms = (number - shift for number, shift in zip(
-        path_polynomials(4.0, 0.8, 1.0).shape, (1, 0), strict=True))
+    degree, terms = (
+        number - shift
+        for number, shift in zip(path_polynomials(4.0, 0.8, 1.0).shape, (1, 0), strict=True)
+    )
     reading = Work(uniforms=1, normals=1, cached=3 * CHANGE + PASS) + horner(degree)
-    curve = Work(normals=terms, operations=2 * terms * (degree + 1),
-                 cached=(degree + 1) * CHANGE)  # the mean is added
+    curve = Work(
+        normals=terms, operations=2 * terms * (degree + 1), cached=(degree + 1) * CHANGE
+    )  # the mean is added
     curves = repeats * source.n_curves
     return reading.times(curves * source.n_observations_per_curve) + curve.times(curves)
 
@@ -157,8 +189,9 @@ def _drawing_work(source: SparseCurves, repeats: int) -> Work:
 def _moments_work() -> Work:
     """Of seven Fourier functions; divided by the number of readings, and looked at once."""
     curves = REPEATS * STUDY.n_curves
-    return (moments_of_a_reading(SIZE, True).times(curves * STUDY.n_observations_per_curve)
-            + Work(cached=FEATURES * (CHANGE + READ)).times(curves))
+    return moments_of_a_reading(SIZE, True).times(curves * STUDY.n_observations_per_curve) + Work(
+        cached=FEATURES * (CHANGE + READ)
+    ).times(curves)
 
 
 def _rounds_work(budgets: int) -> Work:
@@ -175,22 +208,35 @@ def _parts_of_the_study() -> Iterator[Row]:
     basis = PUBLISHED.basis(SIZE, data.facts)
     plans = [PUBLISHED.plan(data.public, asked) for asked in TWENTY]
     servers = PUBLISHED._servers(data, basis, plans[0].rounds, 1, _generator())
-    yield _floored("drawing its curves / their floor", lambda: STUDY.draw(REPEATS, _generator()),
-                   _drawing_work(STUDY, REPEATS))
-    yield _floored("moments of its curves / their floor", lambda: curve_moments(
-        data.times, data.values, data.counts, basis), _moments_work())
-    yield _floored("its rounds at one budget / their floor", lambda: PUBLISHED._descended(
-        servers, plans[:1], SIZE, 1), _rounds_work(1))
-    yield _floored("its rounds at twenty budgets / their floor", lambda: PUBLISHED._descended(
-        servers, plans, SIZE, 1), _rounds_work(20))
+    yield _floored(
+        "drawing its curves / their floor",
+        lambda: STUDY.draw(REPEATS, _generator()),
+        _drawing_work(STUDY, REPEATS),
+    )
+    yield _floored(
+        "moments of its curves / their floor",
+        lambda: curve_moments(data.times, data.values, data.counts, basis),
+        _moments_work(),
+    )
+    yield _floored(
+        "its rounds at one budget / their floor",
+        lambda: PUBLISHED._descended(servers, plans[:1], SIZE, 1),
+        _rounds_work(1),
+    )
+    yield _floored(
+        "its rounds at twenty budgets / their floor",
+        lambda: PUBLISHED._descended(servers, plans, SIZE, 1),
+        _rounds_work(20),
+    )
 
 
 def _federated_over_central() -> float:
     """The same study with its curves on eight servers of 500."""
     one = [(Budget(1.0, 1e-3),)]
     eight = replace(STUDY, n_servers=8)
-    times = interleaved({"federated": lambda: _run(one, PUBLISHED, eight),
-                         "central": lambda: _run(one)})
+    times = interleaved(
+        {"federated": lambda: _run(one, PUBLISHED, eight), "central": lambda: _run(one)}
+    )
     return times["federated"] / times["central"]
 
 
@@ -217,9 +263,13 @@ def _coefficients_over_floor() -> float:
 def _paths_over_floor() -> float:
     """Warm draws of 100 paths on 200 points, over the Laplace variables they are made of."""
     paths = eigensystem(Kernel(), midpoints(200)).paths
-    times = interleaved({
-        "paths": lambda: laplace((100, len(paths)), _generator()) @ paths,
-        "floor": lambda: _generator().laplace(size=(100, len(paths)))}, rounds=200)
+    times = interleaved(
+        {
+            "paths": lambda: laplace((100, len(paths)), _generator()) @ paths,
+            "floor": lambda: _generator().laplace(size=(100, len(paths))),
+        },
+        rounds=200,
+    )
     return times["paths"] / times["floor"]
 
 
@@ -234,8 +284,9 @@ def _naive_over_paths() -> float:
             for term in paths:
                 path += rng.laplace() * term
 
-    times = interleaved({"naive": one_by_one,
-                         "paths": lambda: laplace((100, len(paths)), _generator()) @ paths})
+    times = interleaved(
+        {"naive": one_by_one, "paths": lambda: laplace((100, len(paths)), _generator()) @ paths}
+    )
     return times["naive"] / times["paths"]
 
 
@@ -266,11 +317,22 @@ def _naive_over_study() -> float:
     """Per replicate; the naive loop is timed on a tenth of the curves of one replicate."""
     small = 400
     budget = Budget(1.0, 1e-3)
-    times = interleaved({
-        "study": lambda: _run([(budget,)]),
-        "naive": lambda: naive_study(mu1, matern, small, STUDY.n_observations_per_curve, 7,
-                                     PUBLISHED, budget, np.random.default_rng(1)),
-    }, rounds=3)
+    times = interleaved(
+        {
+            "study": lambda: _run([(budget,)]),
+            "naive": lambda: naive_study(
+                mu1,
+                matern,
+                small,
+                STUDY.n_observations_per_curve,
+                7,
+                PUBLISHED,
+                budget,
+                np.random.default_rng(1),
+            ),
+        },
+        rounds=3,
+    )
     return times["naive"] * STUDY.n_curves / small / (times["study"] / REPEATS)
 
 
@@ -279,10 +341,12 @@ def _full_batch_over_moments() -> float:
     data = STUDY.draw(1, _generator())
     basis = mechanism.basis(7, data.facts)
     one = [(Budget(1.0, 1e-3),)]
-    times = interleaved({
-        "fit": lambda: mechanism.release_many(data, one, 1, _generator()),
-        "moments": lambda: curve_moments(data.times, data.values, data.counts, basis),
-    })
+    times = interleaved(
+        {
+            "fit": lambda: mechanism.release_many(data, one, 1, _generator()),
+            "moments": lambda: curve_moments(data.times, data.values, data.counts, basis),
+        }
+    )
     return times["fit"] / times["moments"]
 
 
@@ -306,14 +370,25 @@ def _adaptive_work() -> Work:
     n, m, r, releases = 1000, 10, 12, 4
     waves, borders = 2 * (r - 1) + 1, sum(s**2 for s in range(r))
     curve = Work(
-        operations=(waves * r * (r + 1)  # rows of S_i
-                    + 2 * r**3 + 2 * releases * r * (r + 1) + 2 * r**2),  # T_i, h_i, their products
-        cached=((waves + r) * (CHANGE + READ)
-                + borders * (READ + READ + PASS)  # S⁻¹ times a border, and its own change
-                + r**2 * (PRODUCT + 2 * CHANGE)
-                + releases * (r * (r + 1) * READ + r * (PASS + PRODUCT))))
-    return (_drawing_work(SMALL, 1) + moments_of_a_reading(r, False).times(n * m) + curve.times(n)
-            + Work(normals=releases * 2 * r + r**2))
+        operations=(
+            waves * r * (r + 1)  # rows of S_i
+            + 2 * r**3
+            + 2 * releases * r * (r + 1)
+            + 2 * r**2
+        ),  # T_i, h_i, their products
+        cached=(
+            (waves + r) * (CHANGE + READ)
+            + borders * (READ + READ + PASS)  # S⁻¹ times a border, and its own change
+            + r**2 * (PRODUCT + 2 * CHANGE)
+            + releases * (r * (r + 1) * READ + r * (PASS + PRODUCT))
+        ),
+    )
+    return (
+        _drawing_work(SMALL, 1)
+        + moments_of_a_reading(r, False).times(n * m)
+        + curve.times(n)
+        + Work(normals=releases * 2 * r + r**2)
+    )
 
 
 def _adaptive_over_statistics() -> float:
@@ -327,19 +402,25 @@ def _adaptive_over_statistics() -> float:
         moments = curve_moments(data.times, scale(data.times, data.values), data.counts, basis)
         list(weighted_within_curves(moments, data.counts, {12}, design))
 
-    times = interleaved({
-        "fit": lambda: ADAPTIVE.release_many(data, one, 1, _generator()),
-        "statistics": statistics,
-    }, rounds=30)
+    times = interleaved(
+        {
+            "fit": lambda: ADAPTIVE.release_many(data, one, 1, _generator()),
+            "statistics": statistics,
+        },
+        rounds=30,
+    )
     return times["fit"] / times["statistics"]
 
 
 def _adaptive_twenty_over_one() -> float:
     data = _adaptive_data()
-    times = interleaved({
-        "twenty": lambda: ADAPTIVE.release_many(data, TWENTY, 1, _generator()),
-        "one": lambda: ADAPTIVE.release_many(data, TWENTY[:1], 1, _generator()),
-    }, rounds=20)
+    times = interleaved(
+        {
+            "twenty": lambda: ADAPTIVE.release_many(data, TWENTY, 1, _generator()),
+            "one": lambda: ADAPTIVE.release_many(data, TWENTY[:1], 1, _generator()),
+        },
+        rounds=20,
+    )
     return times["twenty"] / times["one"]
 
 
@@ -347,8 +428,12 @@ READINGS = RegressionPoints(n_curves=1_000_000, n_servers=16)
 SMALL_SITES = RegressionPoints(n_curves=64_000, n_servers=200)
 
 
-def _wavelet_release(source: RegressionPoints,
-                     mechanism: Mechanism = WaveletGlobal()) -> Callable[[], object]:  # noqa: B008
+WAVELETS = WaveletGlobal()
+
+
+def _wavelet_release(
+    source: RegressionPoints, mechanism: Mechanism = WAVELETS
+) -> Callable[[], object]:
     """A release from readings that are there."""
     data, one = source.draw(_wavelet_repeats(source), _generator()), [(Budget(1.0, 1e-5),)]
     return lambda: mechanism.release_many(data, one, 1, _generator())
@@ -370,28 +455,38 @@ def _wavelet_work(source: RegressionPoints) -> Work:
     placed = 3 * CHANGE + 12 + 8 + PASS  # on [0, 1], in steps, whole steps, what is left
     spread = 2 * PASS + 3 * 8 + 2 * width * PASS
     message = Work(normals=1, cached=PASS + CHANGE + PASS)  # noise of its scale, then the sum
-    return ((checked + Work(cached=placed + spread)).times(repeats * source.n_curves)
-            + message.times(repeats * source.n_servers * plan.basis.size))
+    return (checked + Work(cached=placed + spread)).times(
+        repeats * source.n_curves
+    ) + message.times(repeats * source.n_servers * plan.basis.size)
 
 
 def _wavelets_at_a_point() -> float:
     """A release from readings that are there, over the time to draw their times and errors."""
+
     def floor() -> None:
         rng = _generator()
         rng.random(READINGS.n_curves)
         rng.standard_normal(READINGS.n_curves)
 
-    times = interleaved({"release": _wavelet_release(READINGS, WaveletPointwise(points="0.37")),
-                         "floor": floor})
+    times = interleaved(
+        {"release": _wavelet_release(READINGS, WaveletPointwise(points="0.37")), "floor": floor}
+    )
     return times["release"] / times["floor"]
 
 
 def _sweeps_over_their_blocks() -> dict[str, float]:
     """A hundred blocks of a few milliseconds, over the same blocks one after the other."""
-    cells = [Cell({}, SparseCurves(n_curves=n, n_observations_per_curve=5), NoisyGradientMean(),
-                  one) for n in range(100, 200) for one in TWENTY[:2]]
+    cells = [
+        Cell({}, SparseCurves(n_curves=n, n_observations_per_curve=5), NoisyGradientMean(), one)
+        for n in range(100, 200)
+        for one in TWENTY[:2]
+    ]
     work = blocks(cells, Run(repeats=3))
-    with executors.make("serial") as here, TemporaryDirectory() as kept, TemporaryDirectory() as new:
+    with (
+        executors.make("serial") as here,
+        TemporaryDirectory() as kept,
+        TemporaryDirectory() as new,
+    ):
         list(run_sweep(work, here, PartFiles(kept)))
 
         def into_files() -> None:
@@ -399,12 +494,14 @@ def _sweeps_over_their_blocks() -> dict[str, float]:
             for file in Path(new).iterdir():
                 file.unlink()
 
-        times = interleaved({
-            "blocks": lambda: [run_block(block) for block in work],
-            "sweep of small blocks": lambda: list(run_sweep(work, here)),
-            "sweep kept in files": into_files,
-            "sweep resumed from files": lambda: list(run_sweep(work, here, PartFiles(kept))),
-        })
+        times = interleaved(
+            {
+                "blocks": lambda: [run_block(block) for block in work],
+                "sweep of small blocks": lambda: list(run_sweep(work, here)),
+                "sweep kept in files": into_files,
+                "sweep resumed from files": lambda: list(run_sweep(work, here, PartFiles(kept))),
+            }
+        )
     alone = times.pop("blocks")
     return {f"{name} / its blocks": spent / alone for name, spent in times.items()}
 
@@ -428,9 +525,13 @@ def _sparse_work() -> Work:
     n, d, rounds = ROWS.n_curves, ROWS.n_features, FEW.rounds or 0
     numbers = n * d
     once = 3 * CHANGE + READ + READ + CHANGE  # copied, clipped, drawn back to a norm; looked at
-    return Work(normals=numbers + n + rounds * d, gumbels=rounds * d,
-                large=numbers * (once + rounds * READ), cached=2 * d**2 * CHANGE,
-                operations=numbers * (d + 1))
+    return Work(
+        normals=numbers + n + rounds * d,
+        gumbels=rounds * d,
+        large=numbers * (once + rounds * READ),
+        cached=2 * d**2 * CHANGE,
+        operations=numbers * (d + 1),
+    )
 
 
 def _table_over_read_csv() -> float:
@@ -439,28 +540,39 @@ def _table_over_read_csv() -> float:
     A million rows in 20 MB, the largest file that may be given.
     """
     rng, people, readings = _generator(), 100_000, 10
-    frame = pd.DataFrame({
-        "id": np.repeat(np.arange(people), readings),
-        "time": rng.random((people, readings)).round(3).ravel(),
-        "value": rng.standard_normal((people, readings)).round(2).ravel()})
+    frame = pd.DataFrame(
+        {
+            "id": np.repeat(np.arange(people), readings),
+            "time": rng.random((people, readings)).round(3).ravel(),
+            "value": rng.standard_normal((people, readings)).round(2).ravel(),
+        }
+    )
     content = frame.to_csv(index=False).encode()
     reading = Reading(
-        frame=Frame(header=("id", "time", "value")), person=Person(column="id"),
-        columns={role: Column(names=(role,)) for role in ("time", "value")})
+        frame=Frame(header=("id", "time", "value")),
+        person=Person(column="id"),
+        columns={role: Column(names=(role,)) for role in ("time", "value")},
+    )
 
     def checked() -> None:
         curves_of(read(content, reading))
 
-    times = interleaved({"checked": checked,
-                         "bare": lambda: pd.read_csv(io.BytesIO(content))}, rounds=3)
+    times = interleaved(
+        {"checked": checked, "bare": lambda: pd.read_csv(io.BytesIO(content))}, rounds=3
+    )
     return times["checked"] / times["bare"]
 
 
 def _two_processes() -> Iterator[Row]:
     """The speed-up, where both cores are idle but for this benchmark."""
     if hasattr(os, "getloadavg") and os.getloadavg()[0] < _IDLE:
-        yield Row("one process / two, sweep of 200 cells", _one_process_over_two(), 1.6,
-                  more_is_better=True, is_compared=False)
+        yield Row(
+            "one process / two, sweep of 200 cells",
+            _one_process_over_two(),
+            1.6,
+            more_is_better=True,
+            is_compared=False,
+        )
 
 
 def _one_process_over_two() -> float:
@@ -468,8 +580,11 @@ def _one_process_over_two() -> float:
 
     200 cells of some 20 ms each, in workers that have run one before.
     """
-    cells = [Cell({}, SparseCurves(n_curves=n), NoisyGradientMean(), one)
-             for n in range(300, 400) for one in TWENTY[:2]]
+    cells = [
+        Cell({}, SparseCurves(n_curves=n), NoisyGradientMean(), one)
+        for n in range(300, 400)
+        for one in TWENTY[:2]
+    ]
     work = blocks(cells, Run(repeats=8))
     seconds = {}
     for count in (1, 2):

@@ -23,29 +23,46 @@ def fourier(times: Array, size: int) -> Array:
     return np.stack(columns, axis=-1)
 
 
-def draw_curve(mean: Callable[[Array], Array], covariance: Callable[..., Array], m: int,
-               rng: np.random.Generator) -> tuple[Array, Array]:
+def draw_curve(
+    mean: Callable[[Array], Array],
+    covariance: Callable[..., Array],
+    m: int,
+    rng: np.random.Generator,
+) -> tuple[Array, Array]:
     times = rng.random(m)
     kernel = covariance(times[:, None] - times, 4.0, 0.8, 0.5) + 1e-10 * np.eye(m)
     path = np.linalg.cholesky(kernel) @ rng.standard_normal(m)
     return times, mean(times) + path + 0.5 * rng.standard_normal(m)
 
 
-def algorithm_1(curves: list[tuple[Array, Array]], size: int, mechanism: NoisyGradientMean,
-                budget: Budget, normals: Array) -> Array:
+def algorithm_1(
+    curves: list[tuple[Array, Array]],
+    size: int,
+    mechanism: NoisyGradientMean,
+    budget: Budget,
+    normals: Array,
+) -> Array:
     """Algorithm 1 with published constants, line by line; `normals` (rounds, size)."""
     n, m = len(curves), len(curves[0][0])
     rounds = len(normals)
     b = n // rounds
-    radii = np.array([mechanism.radius_constant * (
-        math.sqrt(math.log(n / mechanism.failure_probability) ** mechanism.log_power / m)
-        + level ** -mechanism.smoothness) for level in range(1, size + 1)])
-    sigma = np.sqrt(16 * math.log(2 / budget.delta) * radii * radii.sum()
-                    / (b * budget.epsilon) ** 2)
+    radii = np.array(
+        [
+            mechanism.radius_constant
+            * (
+                math.sqrt(math.log(n / mechanism.failure_probability) ** mechanism.log_power / m)
+                + level**-mechanism.smoothness
+            )
+            for level in range(1, size + 1)
+        ]
+    )
+    sigma = np.sqrt(
+        16 * math.log(2 / budget.delta) * radii * radii.sum() / (b * budget.epsilon) ** 2
+    )
     a = np.zeros(size)
     for t in range(rounds):
         total = np.zeros(size)
-        for times, values in curves[t * b:(t + 1) * b]:
+        for times, values in curves[t * b : (t + 1) * b]:
             gradient = np.zeros(size)
             for time, value in zip(times, values, strict=True):
                 phi = fourier(np.array(time), size)
@@ -55,9 +72,16 @@ def algorithm_1(curves: list[tuple[Array, Array]], size: int, mechanism: NoisyGr
     return a
 
 
-def study(mean: Callable[[Array], Array], covariance: Callable[..., Array], n: int, m: int,
-          size: int, mechanism: NoisyGradientMean, budget: Budget, rng: np.random.Generator
-          ) -> Array:
+def study(
+    mean: Callable[[Array], Array],
+    covariance: Callable[..., Array],
+    n: int,
+    m: int,
+    size: int,
+    mechanism: NoisyGradientMean,
+    budget: Budget,
+    rng: np.random.Generator,
+) -> Array:
     """One replicate: simulate curve by curve, then run the algorithm curve by curve."""
     curves = [draw_curve(mean, covariance, m, rng) for _ in range(n)]
     rounds = math.ceil(mechanism.iterations_constant * math.log(n))

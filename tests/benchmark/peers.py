@@ -27,8 +27,12 @@ ROWS = SparseRows(n_curves=20_000, n_servers=1, n_features=200, n_shared=5)
 
 def rows() -> Iterator[Row]:
     """A row for each peer that is there; above one, ours is faster."""
-    for package, compare in (("diffprivlib.tools", _mean_of_diffprivlib), ("opendp", _mean_of_opendp),
-                             ("sklearn", _lasso), ("pywt", _filter_bank)):
+    for package, compare in (
+        ("diffprivlib.tools", _mean_of_diffprivlib),
+        ("opendp", _mean_of_opendp),
+        ("sklearn", _lasso),
+        ("pywt", _filter_bank),
+    ):
         try:
             import_module(package)
         except ImportError as problem:
@@ -56,8 +60,11 @@ def _mean_of_diffprivlib() -> Row:
     from diffprivlib import tools
 
     ours, values = _our_mean()
-    return _against("diffprivlib, mean of a million numbers / ours",
-                    lambda: tools.mean(values, epsilon=1.0, bounds=(0.0, 1.0)), ours)
+    return _against(
+        "diffprivlib, mean of a million numbers / ours",
+        lambda: tools.mean(values, epsilon=1.0, bounds=(0.0, 1.0)),
+        ours,
+    )
 
 
 def _mean_of_opendp() -> Row:
@@ -66,10 +73,14 @@ def _mean_of_opendp() -> Row:
     dp.enable_features("contrib")
     ours, values = _our_mean()
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
-    private = (space >> dp.t.then_clamp((0.0, 1.0)) >> dp.t.then_resize(len(values), constant=0.5)
-               >> dp.t.then_mean() >> dp.m.then_laplace(scale=1e-6))
-    return _against("OpenDP, mean of a million numbers / ours",
-                    lambda: private(values), ours)
+    private = (
+        space
+        >> dp.t.then_clamp((0.0, 1.0))
+        >> dp.t.then_resize(len(values), constant=0.5)
+        >> dp.t.then_mean()
+        >> dp.m.then_laplace(scale=1e-6)
+    )
+    return _against("OpenDP, mean of a million numbers / ours", lambda: private(values), ours)
 
 
 def _lasso() -> Row:
@@ -83,7 +94,8 @@ def _lasso() -> Row:
     return _against(
         "scikit-learn, cross-validated lasso of 20 000 rows / our private fit",
         lambda: LassoCV(cv=5, alphas=10).fit(x, y),
-        lambda: mechanism.release_many(data, [(Budget(1.0, 1e-6),)], 1, rng))
+        lambda: mechanism.release_many(data, [(Budget(1.0, 1e-6),)], 1, rng),
+    )
 
 
 def _filter_bank() -> Row:
@@ -93,5 +105,6 @@ def _filter_bank() -> Row:
     signals = np.random.Generator(np.random.SFC64(1)).standard_normal((200, basis.size))
     return _against(
         "PyWavelets, 200 transforms of 1024 / ours",
-        lambda: pywt.wavedec(signals, "db4", "periodization", level=7), lambda:
-        basis.to_levels(signals))
+        lambda: pywt.wavedec(signals, "db4", "periodization", level=7),
+        lambda: basis.to_levels(signals),
+    )

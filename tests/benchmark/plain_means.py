@@ -24,8 +24,18 @@ from engine.sources.activity_days import ActivityDays
 from tests.benchmark.record import Row
 
 GOAL = 1.05
-CELLS = ((1000, 0.5), (1000, 1), (1000, 8), (3000, 3), (10_000, 1), (10_000, 3), (30_000, 1),
-         (30_000, 3), (100_000, 0.5), (100_000, 1))
+CELLS = (
+    (1000, 0.5),
+    (1000, 1),
+    (1000, 8),
+    (3000, 3),
+    (10_000, 1),
+    (10_000, 3),
+    (30_000, 1),
+    (30_000, 3),
+    (100_000, 0.5),
+    (100_000, 1),
+)
 _PEOPLE_AT_ONCE = 100_000  # in all data sets together
 
 
@@ -45,13 +55,19 @@ def plain_means(data: CurveData, budget: Budget, rng: np.random.Generator) -> Ar
     """Release column means of every data set with noise: (repeats, GRID_SIZE)."""
     facts, q = data.facts, len(data.facts.common_times)
     means = facts.value_middle + data.on_grid(facts.common_times).mean(axis=1)  # inside the bounds
-    noise = (facts.value_high - facts.value_low) * math.sqrt(q) / data.n_curves / (
-        accounting.exact_mu(budget.epsilon, budget.delta))
+    noise = (
+        (facts.value_high - facts.value_low)
+        * math.sqrt(q)
+        / data.n_curves
+        / (accounting.exact_mu(budget.epsilon, budget.delta))
+    )
     released = means + noise * rng.standard_normal((data.n_repeats, q))
     return np.array([np.interp(drawing_grid(), facts.common_times, row) for row in released])
 
 
-def compared(n: int, epsilon: float, data_sets: int = 10, draws: int = 4, seed: int = 5) -> Compared:
+def compared(
+    n: int, epsilon: float, data_sets: int = 10, draws: int = 4, seed: int = 5
+) -> Compared:
     """Release both ways, `draws` times for each data set, at δ = n⁻²."""
     source, budget, grid = ActivityDays(n_curves=n), Budget(epsilon, n**-2.0), drawing_grid()
     truth, adaptive, plain, covered = source.truth.grid_values, [], [], []
@@ -63,16 +79,22 @@ def compared(n: int, epsilon: float, data_sets: int = 10, draws: int = 4, seed: 
         adaptive.append(((estimate.values(grid) - truth) ** 2).mean(axis=-1).ravel())
         covered.append(((low <= truth) & (truth <= high)).all(axis=-1).ravel())
         rng = generator(seed, 2, first)
-        plain += [((plain_means(data, budget, rng) - truth) ** 2).mean(axis=-1)
-                  for _ in range(draws)]
-    return Compared(*(math.sqrt(np.concatenate(squared).mean()) for squared in (adaptive, plain)),
-                    float(np.concatenate(covered).mean()))
+        plain += [
+            ((plain_means(data, budget, rng) - truth) ** 2).mean(axis=-1) for _ in range(draws)
+        ]
+    return Compared(
+        *(math.sqrt(np.concatenate(squared).mean()) for squared in (adaptive, plain)),
+        float(np.concatenate(covered).mean()),
+    )
 
 
 def rows() -> Iterator[Row]:
     """A row where plain means are hardest to beat: many people, enough budget."""
-    yield Row("error of the adaptive mean / of plain column means, 10 000 days of activity",
-              compared(10_000, 3, data_sets=3).ratio, GOAL)
+    yield Row(
+        "error of the adaptive mean / of plain column means, 10 000 days of activity",
+        compared(10_000, 3, data_sets=3).ratio,
+        GOAL,
+    )
 
 
 def main(largest: int) -> None:
@@ -81,9 +103,11 @@ def main(largest: int) -> None:
         if n <= largest:
             of_both = compared(n, epsilon)
             effective = n * accounting.exact_mu(epsilon, n**-2.0)
-            print(f"| {n} | {epsilon:g} | {effective:.0f} | {of_both.adaptive:.3f} | "
-                  f"{of_both.plain:.3f} | {of_both.ratio:.2f} | {of_both.coverage:.2f} |",
-                  flush=True)
+            print(
+                f"| {n} | {epsilon:g} | {effective:.0f} | {of_both.adaptive:.3f} | "
+                f"{of_both.plain:.3f} | {of_both.ratio:.2f} | {of_both.coverage:.2f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -70,16 +70,26 @@ class Row:
 def regressions(rows: Sequence[Row], before: Sequence[Row]) -> list[tuple[Row, float]]:
     """Rows that became worse by more than a fifth, with the ratio they had; new ones are none."""
     known = {row.name: row.ratio for row in before}
-    return [(row, known[row.name]) for row in rows if row.name in known
-            and row.is_compared and row.worse_than(known[row.name]) > 1 + REGRESSION]
+    return [
+        (row, known[row.name])
+        for row in rows
+        if row.name in known
+        and row.is_compared
+        and row.worse_than(known[row.name]) > 1 + REGRESSION
+    ]
 
 
 def here() -> dict[str, Any]:
     """The machine in general terms, versions, and how busy it was."""
-    return {"version": __version__, "processor": _processor(), "cores": os.cpu_count(),
-            "python": platform.python_version(), "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "load": [round(one, 2) for one in os.getloadavg()] if hasattr(os, "getloadavg") else []}
+    return {
+        "version": __version__,
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "load": [round(one, 2) for one in os.getloadavg()] if hasattr(os, "getloadavg") else [],
+    }
 
 
 def _processor() -> str:
@@ -101,11 +111,19 @@ def save(rows: Sequence[Row], machine: dict[str, Any], before: Sequence[Row] = (
     before : sequence of Row
         The run that was kept until now, whose ratios stand beside.
     """
-    FILE.write_text(json.dumps({"machine": machine, "rows": [asdict(row) for row in rows]},
-                               indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    FILE.write_text(
+        json.dumps(
+            {"machine": machine, "rows": [asdict(row) for row in rows]},
+            indent=1,
+            ensure_ascii=False,
+        )
+        + "\n",
+        encoding="utf-8",
+    )
     sites = _SITES.search(DOCUMENT.read_text("utf-8")) if DOCUMENT.exists() else None
-    DOCUMENT.write_text(with_sites(document(rows, machine, before), sites[0] if sites else ""),
-                        encoding="utf-8")
+    DOCUMENT.write_text(
+        with_sites(document(rows, machine, before), sites[0] if sites else ""), encoding="utf-8"
+    )
 
 
 def with_sites(text: str, section: str) -> str:
@@ -138,8 +156,10 @@ def table(rows: Sequence[Row], before: Sequence[Row] = ()) -> str:
     for row in rows:
         kept = f"{known[row.name]:8.2f}" if row.name in known else " " * 8
         marks = ["missed"] * (row.reaches_goal is False) + ["WORSE"] * (row.name in slower)
-        lines.append(f"{row.name:{width}}  {row.ratio:8.2f}  {_goal(row):>8}  {kept}  "
-                     f"{' '.join(marks)}".rstrip())
+        lines.append(
+            f"{row.name:{width}}  {row.ratio:8.2f}  {_goal(row):>8}  {kept}  "
+            f"{' '.join(marks)}".rstrip()
+        )
     return "\n".join(lines)
 
 
@@ -177,24 +197,29 @@ _WHERE_TIME_GOES = """## Where the time goes
 def floors(rows: Sequence[Row], before: Sequence[Row] = ()) -> str:
     """The studies and their floors in processor milliseconds, and the ratio that was kept before."""
     known = {row.name: row.ratio for row in before}
-    lines = ["| study | random numbers | passes | products | floor | measured | ratio | before |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|"]
+    lines = [
+        "| study | random numbers | passes | products | floor | measured | ratio | before |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
     for row in rows:
         if row.milliseconds:
             *parts, measured = row.milliseconds.values()
             numbers = " | ".join(f"{number:.1f}" for number in (*parts, sum(parts), measured))
             earlier = f"{known[row.name]:.2f}" if row.name in known else ""
-            lines.append(f"| {row.name.partition(' / ')[0]} | {numbers} | {row.ratio:.2f} | "
-                         f"{earlier} |")
+            lines.append(
+                f"| {row.name.partition(' / ')[0]} | {numbers} | {row.ratio:.2f} | {earlier} |"
+            )
     return "\n".join(lines)
 
 
 def document(rows: Sequence[Row], machine: dict[str, Any], before: Sequence[Row] = ()) -> str:
     """The same for reading, with what the ratios are."""
     load = ", ".join(f"{one:g}" for one in machine["load"]) or "unknown"
-    body = "\n".join(f"| {row.name} | {row.ratio:.2f} | {_goal(row)} | "
-                     f"{ {None: '', True: 'yes', False: '**no**'}[row.reaches_goal] } |"
-                     for row in rows)
+    body = "\n".join(
+        f"| {row.name} | {row.ratio:.2f} | {_goal(row)} | "
+        f"{ {None: '', True: 'yes', False: '**no**'}[row.reaches_goal] } |"
+        for row in rows
+    )
     return f"""# Benchmarks
 
 Written by `make bench RECORD=1`; `make bench` measures again, compares ratios with these and ends

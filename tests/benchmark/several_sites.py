@@ -85,9 +85,14 @@ def measured(n_sites: int, is_summed: bool, folder: Path) -> Run:
     parties, planning = timed(lambda: agreed(n_sites, is_summed, shelf))
     plan, ring, there = parties[0].plan, parties[0].ring, Folder(folder)
     sign_offs = tuple(party.sign_off(plan.words[0]) for party in parties)
-    sites = [Site(SignedPlan(party, sign_offs), source_of(
-        plan.study, k, curves_csv(k, PEOPLE).encode()), Ledger(shelf / f"{k}.sqlite3"))
-        for k, party in enumerate(parties)]
+    sites = [
+        Site(
+            SignedPlan(party, sign_offs),
+            source_of(plan.study, k, curves_csv(k, PEOPLE).encode()),
+            Ledger(shelf / f"{k}.sqlite3"),
+        )
+        for k, party in enumerate(parties)
+    ]
     turns, busy = sites[0].protocol.turns, np.zeros(n_sites)
     while len(there.received()) < len(turns):
         for place, site in enumerate(sites):
@@ -101,28 +106,54 @@ def measured(n_sites: int, is_summed: bool, folder: Path) -> Run:
         run = SiteRun(plan, sign_offs, tuple(there.received()))
         centre.released(run, run.checked(ring))
 
-    return Run("shares" if is_summed else "own", n_sites, sites[0].protocol.n_rounds, len(turns),
-               sum(path.stat().st_size for path in files), planning, float(np.median(busy)),
-               timed(release)[1], simulated(plan, sites))
+    return Run(
+        "shares" if is_summed else "own",
+        n_sites,
+        sites[0].protocol.n_rounds,
+        len(turns),
+        sum(path.stat().st_size for path in files),
+        planning,
+        float(np.median(busy)),
+        timed(release)[1],
+        simulated(plan, sites),
+    )
 
 
 def agreed(n_sites: int, is_summed: bool, shelf: Path) -> list[Party]:
     """The parties of a plan of so many sites, who all know each other's keys."""
-    study = SiteStudy.of({
-        "version": 1, "name": "growth", "data": CURVES,
-        "mechanism": {"key": "adaptive_mean", "parameters": {}},
-        **({"sums": {"honest": n_sites - 1}} if is_summed else {}), "sites": [
-            {"name": drafts.site_name(f"site {k}"), "people": PEOPLE, "epsilon": EPSILON,
-             "delta": 1e-6} for k in range(n_sites)]})
+    study = SiteStudy.of(
+        {
+            "version": 1,
+            "name": "growth",
+            "data": CURVES,
+            "mechanism": {"key": "adaptive_mean", "parameters": {}},
+            **({"sums": {"honest": n_sites - 1}} if is_summed else {}),
+            "sites": [
+                {
+                    "name": drafts.site_name(f"site {k}"),
+                    "people": PEOPLE,
+                    "epsilon": EPSILON,
+                    "delta": 1e-6,
+                }
+                for k in range(n_sites)
+            ],
+        }
+    )
     names = [member.name for member in study.members]
     keys = [new_key(Scheme.ED25519) for _ in names]
     ring = Keyring({name: key.public for name, key in zip(names, keys, strict=True)})
     stores = [SecretStore(shelf / f"{k}.offers") for k in range(n_sites)]
-    plan = SitePlan.of(study, [
-        agreement.offered(study, name, key, store)
-        for name, key, store in zip(names, keys, stores, strict=True)])
-    return [Party(plan, k, key, ring, store)
-            for k, (key, store) in enumerate(zip(keys, stores, strict=True))]
+    plan = SitePlan.of(
+        study,
+        [
+            agreement.offered(study, name, key, store)
+            for name, key, store in zip(names, keys, stores, strict=True)
+        ],
+    )
+    return [
+        Party(plan, k, key, ring, store)
+        for k, (key, store) in enumerate(zip(keys, stores, strict=True))
+    ]
 
 
 def simulated(plan: SitePlan, sites: list[Site]) -> float:
@@ -133,8 +164,10 @@ def simulated(plan: SitePlan, sites: list[Site]) -> float:
     budgets = tuple(member.budget for member in plan.study.members)
     if plan.study.shares is not None:
         data, budgets = data.pooled(), budgets[:1]
-    return min(timed(lambda: plan.study.mechanism.release(data, budgets, np.random.default_rng(1)))[1]
-               for _ in range(_LOOKS))
+    return min(
+        timed(lambda: plan.study.mechanism.release(data, budgets, np.random.default_rng(1)))[1]
+        for _ in range(_LOOKS)
+    )
 
 
 def section(runs: list[Run]) -> str:
@@ -142,7 +175,9 @@ def section(runs: list[Run]) -> str:
     rows = "\n".join(
         f"| {run.sites} | {run.noise} | {run.messages} | {run.bytes / run.messages / 1000:.1f} | "
         f"{run.bytes / 1e6:.2f} | {run.plan:.2f} | {run.site:.2f} | {run.centre:.2f} | "
-        f"{run.simulated:.3f} |" for run in runs)
+        f"{run.simulated:.3f} |"
+        for run in runs
+    )
     return f"""{SITES_HEADING}
 
 Written by `python -m tests.benchmark.several_sites --record`: {PEOPLE} people at each site, the

@@ -27,9 +27,16 @@ from tests import quick_streamlit
 from tests.server import Server, running
 from tests.waiting import PATIENCE, settle
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--disable-dev-shm-usage"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
 SHORT = "--js-flags=--no-opt"  # for a page that lives for seconds, optimising scripts costs more
 FIRST_LINK = "/lab?s=e-0.5"
 WINDOW: ViewportSize = {"width": 1280, "height": 720}
@@ -69,20 +76,25 @@ def free_pages() -> dict[str, list[Page]]:
 
 
 @pytest.fixture(scope="session")
-def first_visit(browser: Browser, free_pages: dict[str, list[Page]],
-                tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Page]]:
+def first_visit(
+    browser: Browser, free_pages: dict[str, list[Page]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Server, Page]]:
     """A server, and the page that its very first request was for: a link to one far from home.
 
     There are few data sets behind the errors that it says: else it would simulate longer than the
     browser works.
     """
-    with running(tmp_path_factory.mktemp("server") / "log", module=quick_streamlit.__name__) as server:
+    with running(
+        tmp_path_factory.mktemp("server") / "log", module=quick_streamlit.__name__
+    ) as server:
         page = _new_page(browser, "", {})
         page.set_viewport_size(WINDOW)
         page.emulate_media(reduced_motion="reduce")
         page.goto(server.url + FIRST_LINK)
         settle(page)
-        free_pages[_kind("", {})].append(_watched(page.context.new_page(), ""))  # scripts are read already
+        free_pages[_kind("", {})].append(
+            _watched(page.context.new_page(), "")
+        )  # scripts are read already
         yield server, page
 
 
@@ -108,9 +120,16 @@ def open_app(browser: Browser, free_pages: dict[str, list[Page]]) -> Iterator[Ca
     the dashboard's, ``stands=False``, when it is loaded. A `script` runs first in each of its pages.
     """
     with ExitStack() as taken:
-        def open_app(url: str, viewport: ViewportSize = WINDOW, color_scheme: str = "light",
-                     reduced_motion: str = "reduce", stands: bool = True, script: str = "",
-                     **context: object) -> Page:
+
+        def open_app(
+            url: str,
+            viewport: ViewportSize = WINDOW,
+            color_scheme: str = "light",
+            reduced_motion: str = "reduce",
+            stands: bool = True,
+            script: str = "",
+            **context: object,
+        ) -> Page:
             page = taken.enter_context(_page(browser, free_pages, script, **context))
             page.set_viewport_size(viewport)
             page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
@@ -123,8 +142,9 @@ def open_app(browser: Browser, free_pages: dict[str, list[Page]]) -> Iterator[Ca
 
 
 @contextmanager
-def _page(browser: Browser, free_pages: dict[str, list[Page]], script: str = "", **context: object
-          ) -> Iterator[Page]:
+def _page(
+    browser: Browser, free_pages: dict[str, list[Page]], script: str = "", **context: object
+) -> Iterator[Page]:
     """A page as if nobody had used it; it is free again afterwards."""
     kind = _kind(script, context)
     page = free_pages[kind].pop() if free_pages[kind] else _new_page(browser, script, context)
@@ -178,10 +198,12 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def show(open_app: Callable[..., Page], harness: str) -> Callable[..., Page]:
     """Open one case of the page: ``show("upload", viewport=PHONE)``."""
+
     def show(case: str = "", **context: object) -> Page:
         page = open_app(f"{harness}?case={case}", **context)
         page.locator("#main .without").first.wait_for(state="attached")
         return page
+
     return show
 
 

@@ -12,8 +12,21 @@ from tests.heavy import all_but, few
 from tests.waiting import settle
 
 PATHS = ["/" + script.removesuffix(".py") for _, script, _ in PAGES]
-DETAILS = [f"open-{key}" for key in ("attacker", "budget_curve", "data", "more", "shape", "steps",
-                                     "ledger", "formula", "numbers", "code")]
+DETAILS = [
+    f"open-{key}"
+    for key in (
+        "attacker",
+        "budget_curve",
+        "data",
+        "more",
+        "shape",
+        "steps",
+        "ledger",
+        "formula",
+        "numbers",
+        "code",
+    )
+]
 ALIKE = [path for path in PATHS if path not in ("/explore", "/release")]
 DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 ZOOMED = {"width": 640, "height": 360}  # 1280 × 720 at 200 %
@@ -23,9 +36,12 @@ UNFADED = "[data-stale=true] { opacity: 1 !important }"
 
 # Findings that are not ours to mend, each at its own level only.
 KNOWN = {
-    ("presentation-role-conflict", "minor"): "the framework’s uploader hides a field that has focus",
+    (
+        "presentation-role-conflict",
+        "minor",
+    ): "the framework’s uploader hides a field that has focus",
     ("region", "moderate"): "what the framework and the chart library hang beside the page: tips, "
-                            "menus and notices",
+    "menus and notices",
 }
 
 FOCUS = """() => {
@@ -75,6 +91,7 @@ SIDEWAYS = """() => { const main = document.querySelector('[data-testid=stMain]'
 @pytest.fixture(scope="module")
 def window(lasting_page, server):
     """One window for all pages: a fresh one costs more than a page."""
+
     def visit(path, scheme="light", size=DESKTOP):
         lasting_page.set_viewport_size(size)
         lasting_page.emulate_media(color_scheme=scheme)
@@ -89,8 +106,11 @@ def window(lasting_page, server):
 def findings(page):
     """What the checker holds against the page, less what is known of the framework."""
     found = Axe().run(page).response["violations"]
-    return [f"{one['impact']} {one['id']}: {[node['target'] for node in one['nodes']][:5]}"
-            for one in found if (one["id"], one["impact"]) not in KNOWN]
+    return [
+        f"{one['impact']} {one['id']}: {[node['target'] for node in one['nodes']][:5]}"
+        for one in found
+        if (one["id"], one["impact"]) not in KNOWN
+    ]
 
 
 # Pieces of their own get the colours of a theme after the page: whether all of them have.
@@ -199,9 +219,13 @@ def test_a_keyboard_reads_slides_opens_a_detail_and_goes_round_the_page(window):
     way += stops(page, lambda stop: stop["id"] == "e", 1)
     page.keyboard.press("ArrowRight")
     expect(page.locator("#value")).to_have_text("ε = 1.2")
-    expect(page.locator("#e")).to_have_attribute("aria-valuetext", re.compile("^ε 1.2, attacker’s accuracy ≤"))
+    expect(page.locator("#e")).to_have_attribute(
+        "aria-valuetext", re.compile("^ε 1.2, attacker’s accuracy ≤")
+    )
     way += stops(page, lambda stop: stop["id"] == "attack", 3)
-    settle(page)  # the change of the slider has come back: a button pressed before might be replaced
+    settle(
+        page
+    )  # the change of the slider has come back: a button pressed before might be replaced
     way += stops(page, lambda stop: stop["name"].endswith("Details"), 5)
     page.keyboard.press("Enter")
     expect(page.get_by_role("combobox", name="Details")).to_be_visible()
@@ -210,8 +234,11 @@ def test_a_keyboard_reads_slides_opens_a_detail_and_goes_round_the_page(window):
     way += stops(page, lambda stop: stop["name"].endswith("Close"))
     assert sum(stop["strip"] for stop in way) == 1
     way += stops(page, lambda stop: stop["name"] == "Skip to main content", 10)  # no trap
-    unseen = [stop for stop in way if stop["tag"] != "BODY"
-              and not (stop["onScreen"] and (stop["ring"] or stop["isField"]))]
+    unseen = [
+        stop
+        for stop in way
+        if stop["tag"] != "BODY" and not (stop["onScreen"] and (stop["ring"] or stop["isField"]))
+    ]
     assert unseen == []
 
 
@@ -253,7 +280,9 @@ def test_the_guide_begins_at_its_top_wherever_the_path_was_scrolled_to(server, o
 @pytest.mark.slow
 def test_a_fold_opens_to_all_of_its_content_where_less_motion_is_asked_for(window):
     page = window("/?s=open-attacker")
-    fold = page.locator("[data-testid=stExpander]", has_text="Power at low false-positive rates").locator("details")
+    fold = page.locator(
+        "[data-testid=stExpander]", has_text="Power at low false-positive rates"
+    ).locator("details")
     fold.locator("summary").click()
     settle(page)
     expect(fold.get_by_test_id("stExpanderDetails").locator("p").first).to_be_visible()
@@ -309,12 +338,20 @@ def test_uploads_mistakes_refusals_and_work_have_no_finding_either(window, schem
     page.get_by_role("button", name="Use my data").click()
     settle(page)
     upload = page.locator("input[type=file]")
-    upload.set_input_files(files=[{"name": "bad.csv", "mimeType": "text/csv",
-                                   "buffer": b"\x89PNG\r\n\x00\x00\x00"}])
+    upload.set_input_files(
+        files=[{"name": "bad.csv", "mimeType": "text/csv", "buffer": b"\x89PNG\r\n\x00\x00\x00"}]
+    )
     expect(page.get_by_text("not a text table").first).to_be_visible()
     assert findings(page) == []
-    upload.set_input_files(files=[{"name": "growth.csv", "mimeType": "text/csv",
-                                   "buffer": files.csv(files.growth_frame(60, 8))}])
+    upload.set_input_files(
+        files=[
+            {
+                "name": "growth.csv",
+                "mimeType": "text/csv",
+                "buffer": files.csv(files.growth_frame(60, 8)),
+            }
+        ]
+    )
     expect(page.get_by_text("60 curves")).to_be_visible()
     assert findings(page) == []
     seed = 10 + 2 * (scheme == "dark") + (size == PHONE)  # a sweep that nobody has run yet

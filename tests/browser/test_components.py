@@ -29,6 +29,7 @@ def opened(lasting_page: Page, harness: str) -> Iterator[Page]:
 
     `received` are the lengths of what the server has sent, `whole` is their sum for the page.
     """
+
     def listen(socket: WebSocket) -> None:
         socket.on("framereceived", lambda frame: lasting_page.received.append(len(frame)))
 
@@ -92,8 +93,9 @@ def test_while_the_slider_moves_figure_and_strip_follow_without_the_server(show)
 def test_a_movement_is_on_screen_with_the_next_frame(stage):
     seen = slider(stage).evaluate(FRAMES)
     assert len({curve for curve, _ in seen}) == 8
-    assert [words for _, words in seen] == [f"ε = {e:g}" for e in (
-        0.8, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15)]
+    assert [words for _, words in seen] == [
+        f"ε = {e:g}" for e in (0.8, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15)
+    ]
 
 
 @pytest.mark.slow
@@ -102,11 +104,15 @@ def test_twelve_quick_movements_are_reported_once_or_twice(show):
     slider(page).evaluate(  # in the page, where timers ring in order however slow the computer is
         "async slider => { for (let k = 0; k < 12; k++) { slider.stepDown();"
         "for (const kind of ['input', 'change']) slider.dispatchEvent(new Event(kind));"
-        "await new Promise(go => setTimeout(go, 5)); } }")
+        "await new Promise(go => setTimeout(go, 5)); } }"
+    )
     expect(server_says(page)).to_contain_text("server budget 1,")
     runs = int(server_says(page).inner_text().rsplit(" ", 1)[1])
     assert runs <= 3
-    assert slider(page).get_attribute("aria-valuetext") == "ε 0.06, attacker’s accuracy ≤ 51 %, error 45.3 cm"
+    assert (
+        slider(page).get_attribute("aria-valuetext")
+        == "ε 0.06, attacker’s accuracy ≤ 51 %, error 45.3 cm"
+    )
 
 
 @pytest.mark.slow
@@ -196,9 +202,12 @@ def test_copy_link_waits_for_the_budget_on_screen(show):
     page = show(permissions=["clipboard-read", "clipboard-write"])
     slider(page).focus()
     page.keyboard.press("ArrowRight")
-    says(page.locator("#strip [role=status]"), "Link copied",
-         page.get_by_role("button", name="Copy link").click,
-         again="Still working: press again in a moment")
+    says(
+        page.locator("#strip [role=status]"),
+        "Link copied",
+        page.get_by_role("button", name="Copy link").click,
+        again="Still working: press again in a moment",
+    )
     assert page.evaluate("navigator.clipboard.readText()").endswith("b=14")
 
 
@@ -214,5 +223,6 @@ def test_the_chart_has_a_name_keeps_its_zoom_and_its_space(show):
     expect(server_says(page)).to_contain_text("server budget 14")
     assert chart.evaluate("g => [...g._fullLayout.xaxis.range]") == [-1, 0]
     assert chart.evaluate("g => g._fullData.map(t => [t.name, t.y.length])") == [
-        ["Adaptive mean", 24]]
+        ["Adaptive mean", 24]
+    ]
     assert page.outside == [] and page.problems == []

@@ -75,7 +75,9 @@ def test_nothing_scrolls_sideways_on_a_phone(study):
     study.set_viewport_size(PHONE)
     settle(study)
     main = study.locator("[data-testid=stMain]")
-    study.wait_for_function("main => main.scrollWidth <= main.clientWidth", arg=main.element_handle())
+    study.wait_for_function(
+        "main => main.scrollWidth <= main.clientWidth", arg=main.element_handle()
+    )
     study.set_viewport_size(usual)
 
 
@@ -107,8 +109,12 @@ def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_
     hand.type("Sites", 12)
     hand.type("Observations of each person", 5)
     hand.type("Target", 1.5)
-    html = printed(hand, "40 people at each of 12 sites", "with 5 observations per person",
-                   "within 1.5 in 19 of 20 releases")
+    html = printed(
+        hand,
+        "40 people at each of 12 sites",
+        "with 5 observations per person",
+        "within 1.5 in 19 of 20 releases",
+    )
     assert hand.interactions <= 8 and pages_of(hand, html) == 1
     card = hand.page.get_by_text(re.compile("19.of.20.within")).first.inner_text()
     error = re.search(r"Error\s(\S+)\s+19.of.20.within\s(\S+)", card)
@@ -117,19 +123,27 @@ def test_a_ministry_prints_a_memo_with_its_own_numbers_in_eight_interactions_on_
 
 
 @pytest.mark.slow
-def test_twelve_hospitals_of_a_spreadsheet_are_in_a_printed_memo_within_eight_interactions(server,
-                                                                                          open_app):
+def test_twelve_hospitals_of_a_spreadsheet_are_in_a_printed_memo_within_eight_interactions(
+    server, open_app
+):
     """From the page as it is opened first: the quantity, the table, the target, and the print."""
     hand = Hand(open_app(f"{server.url}/decide"))
     hand.press(re.compile("in twelve hospitals"), "radio")
-    expect(hand.page.locator("input[aria-label='Target']")).to_have_value("0.5")  # the whole sentence
+    expect(hand.page.locator("input[aria-label='Target']")).to_have_value(
+        "0.5"
+    )  # the whole sentence
     hand.press("12 hospitals")
-    hand.paste("".join(f"Hospital {letter}\t{people}\n" for letter, people
-                       in zip("ABCDEFGHIJKL", range(100, 220, 10), strict=True)))
+    hand.paste(
+        "".join(
+            f"Hospital {letter}\t{people}\n"
+            for letter, people in zip("ABCDEFGHIJKL", range(100, 220, 10), strict=True)
+        )
+    )
     hand.press("Use this table")
     hand.type("Target", 0.8)
-    html = printed(hand, "1\u202f860 patients at 12 hospitals (100 to 210 at each)",
-                   "within 0.8 mmol/L")
+    html = printed(
+        hand, "1\u202f860 patients at 12 hospitals (100 to 210 at each)", "within 0.8 mmol/L"
+    )
     assert hand.interactions <= 8 and pages_of(hand, html) == 1 and hand.page.problems == []
 
 

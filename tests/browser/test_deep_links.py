@@ -22,7 +22,9 @@ LINKS = [("/", HOME_TITLE)]
 LINKS += [(f"/{Path(script).stem}?s=e-0.5", title) for _, script, title in PAGES]
 
 
-def test_the_first_request_of_a_server_may_be_for_any_page(first_visit: tuple[Server, Page]) -> None:
+def test_the_first_request_of_a_server_may_be_for_any_page(
+    first_visit: tuple[Server, Page],
+) -> None:
     _is_whole(first_visit[1], dict(LINKS)[FIRST_LINK])
 
 

@@ -74,8 +74,11 @@ def moves(page: Page) -> bool:
 def readout(page: Page) -> tuple[float, ...]:
     """Age, mean, release, difference and the ends of the band, as they stand beside the pointer."""
     text = page.locator("#main title").text_content() or ""
-    values = re.search(rf"Age {NUMBER} years, non-private mean: {NUMBER} cm, one release: {NUMBER} cm, "
-                       rf"difference: {NUMBER} \(95 % band: {NUMBER} … {NUMBER}\)", text)
+    values = re.search(
+        rf"Age {NUMBER} years, non-private mean: {NUMBER} cm, one release: {NUMBER} cm, "
+        rf"difference: {NUMBER} \(95 % band: {NUMBER} … {NUMBER}\)",
+        text,
+    )
     assert values, text
     return tuple(float(value.replace("−", "-")) for value in values.groups())
 
@@ -123,7 +126,9 @@ def test_every_budget_has_its_numbers_and_a_release_of_its_own(stage):
         expect(page.locator("#within")).to_contain_text(f"{2 * SCALES[k]:.1f} cm")
         accuracy = np.ceil(100 / (1 + np.exp(-0.25 * EPSILONS[k])))
         expect(page.locator("#attacker")).to_have_text(f"≤ {accuracy:.0f} %")
-        expect(page.locator("#main title")).to_contain_text(f"ε = {EPSILONS[k]:g}: error {SCALES[k]:.1f} cm")
+        expect(page.locator("#main title")).to_contain_text(
+            f"ε = {EPSILONS[k]:g}: error {SCALES[k]:.1f} cm"
+        )
         paths.append(release(page).get_attribute("d"))
     assert len(set(paths)) == 3
     assert page.locator("#main .raw").count() == 70
@@ -138,8 +143,11 @@ def test_releases_follow_one_another_until_somebody_reads_pulls_pauses_or_plays(
     main, play = page.locator("#main"), page.locator("#play")
     assert moves(page)
     turn = which(page)
-    page.wait_for_function("""turn => [...document.querySelectorAll('*')].some(
-        e => ![turn, undefined].includes(e.shadowRoot?.__figure?.from))""", arg=turn)
+    page.wait_for_function(
+        """turn => [...document.querySelectorAll('*')].some(
+        e => ![turn, undefined].includes(e.shadowRoot?.__figure?.from))""",
+        arg=turn,
+    )
     box = main.bounding_box()
     middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(middle[0], box["y"] + 20)
@@ -163,7 +171,9 @@ def test_releases_follow_one_another_until_somebody_reads_pulls_pauses_or_plays(
     assert moves(page)
     page.locator("#attack").click()
     expect(page.locator("#leave")).to_be_visible()
-    page.locator("#main").evaluate(MOVES, 30)  # the game takes room: the figure is laid out once more
+    page.locator("#main").evaluate(
+        MOVES, 30
+    )  # the game takes room: the figure is laid out once more
     assert not moves(page)
     page.locator("#leave").click()
     assert moves(page)
@@ -355,16 +365,27 @@ def test_a_letter_of_the_game_touches_its_own_curve_and_lies_on_no_other_line(st
         stage.locator("#next").click()
 
 
-def test_where_the_mean_lies_with_each_of_the_two_can_be_told_apart_and_is_said_to_be_enlarged(stage):
+def test_where_the_mean_lies_with_each_of_the_two_can_be_told_apart_and_is_said_to_be_enlarged(
+    stage,
+):
     stage.locator("#attack").click()
-    means = [heights(stage.locator(f"#difference .curve-{name}").get_attribute("d")) for name in "ab"]
+    means = [
+        heights(stage.locator(f"#difference .curve-{name}").get_attribute("d")) for name in "ab"
+    ]
     apart = max(abs(one - other) for one, other in zip(*means, strict=True))
     plot = float(stage.locator("#difference clipPath rect").get_attribute("height"))
     assert plot / 10 < apart < plot
-    times = re.search(r"(\d+) times as far apart", stage.locator("#difference .label").text_content())[1]
+    times = re.search(
+        r"(\d+) times as far apart", stage.locator("#difference .label").text_content()
+    )[1]
     expect(stage.locator("#answer")).to_contain_text(f"drawn {times} times as far apart")
-    shift = apart / plot * 2 * float(stage.locator("#difference").evaluate(
-        "svg => svg.getRootNode().__figure.limit")) / int(times)
+    shift = (
+        apart
+        / plot
+        * 2
+        * float(stage.locator("#difference").evaluate("svg => svg.getRootNode().__figure.limit"))
+        / int(times)
+    )
     assert shift < 140 / N  # in truth no farther than one of so many can move a mean
 
 
@@ -382,8 +403,13 @@ def test_the_game_is_played_to_the_end_by_keyboard(stage):
     question = stage.locator("#question")
     expect(question).to_have_text(f"{hits} of 20 right")
     low, high = (int(end) for end in binom.ppf((0.025, 0.975), 20, 0.5))
-    verdict = ("within that range" if low <= hits <= high else
-               "you had more" if hits > high else "you had fewer")
+    verdict = (
+        "within that range"
+        if low <= hits <= high
+        else "you had more"
+        if hits > high
+        else "you had fewer"
+    )
     expect(stage.locator("#answer")).to_contain_text(f"Pure guessing gives {low} to {high} right")
     expect(stage.locator("#answer")).to_contain_text(verdict)
     expect(stage.locator("#answer")).to_contain_text("does better than 57 % from the releases.")
@@ -402,7 +428,9 @@ def test_the_game_is_played_to_the_end_by_keyboard(stage):
     expect(server_says(stage)).to_contain_text("view look")
 
 
-def test_a_game_keeps_its_score_when_epsilon_moves_and_its_bound_is_the_mean_of_what_rounds_allow(stage):
+def test_a_game_keeps_its_score_when_epsilon_moves_and_its_bound_is_the_mean_of_what_rounds_allow(
+    stage,
+):
     stage.locator("#attack").click()
     expect(server_says(stage)).to_contain_text("view attack")
     for turn in (2, 3):
@@ -469,8 +497,10 @@ class Finger:
 
     def draws(self, *points: tuple[float, float]) -> None:
         for k, (x, y) in enumerate(points):
-            self.send("Input.dispatchTouchEvent", {
-                "type": "touchMove" if k else "touchStart", "touchPoints": [{"x": x, "y": y}]})
+            self.send(
+                "Input.dispatchTouchEvent",
+                {"type": "touchMove" if k else "touchStart", "touchPoints": [{"x": x, "y": y}]},
+            )
         self.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
@@ -479,8 +509,11 @@ def fits(page: Page) -> None:
     settle(page)
     wide = page.locator("[data-testid=stMain]").evaluate("e => [e.scrollWidth, e.clientWidth]")
     assert wide[0] <= wide[1] <= PHONE["width"]
-    sides = page.locator("#stage text, #score text").evaluate_all(  # at one moment: fonts may redraw them
-        "all => all.map(text => text.getBoundingClientRect()).map(box => [box.left, box.right])")
+    sides = page.locator(
+        "#stage text, #score text"
+    ).evaluate_all(  # at one moment: fonts may redraw them
+        "all => all.map(text => text.getBoundingClientRect()).map(box => [box.left, box.right])"
+    )
     assert len(sides) > 15
     assert all(0 <= left <= right <= PHONE["width"] for left, right in sides)
 
@@ -529,7 +562,9 @@ def test_figure_and_slider_fit_a_laptop_and_a_phone(stage, width, height):
 def test_where_nothing_would_be_published_curves_are_there_but_faded_with_the_words(show):
     page = show("refused")
     page.locator("#e").fill("1")
-    expect(page.locator(".shout")).to_have_text("Too few children for this ε: would not be released")
+    expect(page.locator(".shout")).to_have_text(
+        "Too few children for this ε: would not be released"
+    )
     expect(page.locator("#sentence")).to_have_text("Too few <b>children</b>. Ask more.")
     expect(page.locator("#error")).to_be_hidden()
     expect(page.get_by_text("Nothing published", exact=True)).to_be_visible()
@@ -540,7 +575,8 @@ def test_where_nothing_would_be_published_curves_are_there_but_faded_with_the_wo
         assert page.locator(curve).get_attribute("d").count("L") == 100
     page.locator("#attack").press("Enter")
     expect(page.locator("#question")).to_have_text(
-        "Nothing would be published at ε = 0.06: there is nothing to attack.")
+        "Nothing would be published at ε = 0.06: there is nothing to attack."
+    )
     expect(page.locator("#a")).to_be_hidden()
     expect(page.locator("#leave")).to_be_focused()
     page.locator("#e").fill("8")
@@ -626,8 +662,10 @@ def test_public_bounds_far_from_the_curves_do_not_flatten_them(show):
 @pytest.mark.parametrize("scheme", few(["dark", "light"]))
 def test_a_saved_figure_stands_alone(stage, tmp_path, scheme):
     stage.emulate_media(color_scheme=scheme)
-    stroke, paper = {"dark": ("rgb(122, 146, 255)", "rgb(16, 20, 30)"),
-                     "light": ("rgb(61, 87, 214)", "rgb(255, 255, 255)")}[scheme]
+    stroke, paper = {
+        "dark": ("rgb(122, 146, 255)", "rgb(16, 20, 30)"),
+        "light": ("rgb(61, 87, 214)", "rgb(255, 255, 255)"),
+    }[scheme]
     expect(release(stage)).to_have_css("stroke", stroke)
     with stage.expect_download() as saved:
         stage.get_by_role("button", name="Save as SVG").click()

@@ -21,8 +21,11 @@ WATCH = """(() => {
   whenDrawn(root => { window.seen.release = root.querySelector('.release').getAttribute('d');
     window.seen.title = root.querySelector('h1').textContent; });
 })();"""
-MOVE = WATCH + """whenDrawn(root => { const e = root.querySelector('#e'); e.value = 10;
+MOVE = (
+    WATCH
+    + """whenDrawn(root => { const e = root.querySelector('#e'); e.value = 10;
   e.dispatchEvent(new Event('input')); root.querySelector('#attack').click(); });"""
+)
 
 
 @pytest.fixture
@@ -54,7 +57,9 @@ def test_it_is_the_picture_of_the_page_which_takes_its_place(ready, open_app):
     page = open_app(ready, script=WATCH)
     expect(page.locator("#main .release")).to_have_count(1)
     drawn = page.locator("#main .release").get_attribute("d")
-    assert heights(page.evaluate("seen.release")) == heights(drawn)  # letters decide where it begins
+    assert heights(page.evaluate("seen.release")) == heights(
+        drawn
+    )  # letters decide where it begins
     assert page.evaluate("seen.title") == page.get_by_role("heading", level=1).inner_text()
     assert not page.evaluate("seen.root.host.isConnected") and page.problems == []
 

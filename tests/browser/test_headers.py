@@ -30,10 +30,22 @@ def answer(server, path, method="GET"):
     return got
 
 
-@pytest.mark.parametrize("path", [
-    "/", "/plan", "/_stcore/health", "/_stcore/host-config", "/vendor/plotly.min.js", "/favicon.png",
-    "/no/such/page.js", "/component/none/index.html", "/_stcore/bidi-components/none/index.js",
-    "/media/none.csv", "/..%2f..%2fetc/passwd"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/plan",
+        "/_stcore/health",
+        "/_stcore/host-config",
+        "/vendor/plotly.min.js",
+        "/favicon.png",
+        "/no/such/page.js",
+        "/component/none/index.html",
+        "/_stcore/bidi-components/none/index.js",
+        "/media/none.csv",
+        "/..%2f..%2fetc/passwd",
+    ],
+)
 def test_every_answer_carries_the_headers_once(server, path):
     got = answer(server, path)
     for name, value in headers.security().items():

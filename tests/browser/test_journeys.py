@@ -23,6 +23,7 @@ def explore(server, open_app):
         if "open-accuracy" in path:
             expect(page.get_by_text(CARD).first).to_be_visible()
         return page
+
     return visit
 
 
@@ -36,7 +37,8 @@ def arrived(server, lasting_page):
 
 def upload(page, content, name="growth.csv"):
     page.locator("input[type=file]").set_input_files(
-        files=[{"name": name, "mimeType": "text/csv", "buffer": content}])
+        files=[{"name": name, "mimeType": "text/csv", "buffer": content}]
+    )
 
 
 def confirmed(page):
@@ -141,7 +143,8 @@ def test_the_numbers_and_the_scenario_can_be_taken_away(arrived):
     choose(arrived, "drawer_choice", "Numbers and files")
     figure, numbers, plan = (
         download(arrived, arrived.get_by_role("button", name=name, exact=True)).path()
-        for name in ("Figure as SVG", "Get the numbers", "Get the scenario"))
+        for name in ("Figure as SVG", "Get the numbers", "Get the scenario")
+    )
     assert "<svg" in figure.read_text()
     text = numbers.read_text()
     assert "Age (years)" in text
@@ -174,8 +177,9 @@ def test_escape_in_a_field_of_the_dialog_leaves_the_field_and_keeps_what_was_typ
 @pytest.mark.slow
 def test_bounds_that_were_typed_before_the_reading_is_changed_stay_on_screen(explore):
     page = explore("/")
-    frame = files.growth_frame(30, 5).assign(sex=lambda rows: [
-        "fm"[sum(map(ord, str(person))) % 2] for person in rows.iloc[:, 0]])
+    frame = files.growth_frame(30, 5).assign(
+        sex=lambda rows: ["fm"[sum(map(ord, str(person))) % 2] for person in rows.iloc[:, 0]]
+    )
     page.get_by_role("button", name="Use my data").click()
     upload(page, files.csv(frame))
     confirmed(page)
@@ -215,8 +219,7 @@ def test_own_curves_are_shown_after_a_bad_file_is_explained_and_their_bounds_are
     state(page)
     expect(show).to_be_enabled()
     show.click()
-    expect(page.get_by_role("button", name="Your data: 60 children · not private")
-           ).to_be_visible()
+    expect(page.get_by_role("button", name="Your data: 60 children · not private")).to_be_visible()
     assert "s=" not in page.url
     assert page.outside == []
 
@@ -229,10 +232,14 @@ def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("content", "words"), [
-    (b"", "The file is empty"), (b"child,age,height\na,1,tall\n", "no number"),
-    (b"\x89PNG\r\n\x00\x00\x00", "not a text table"),
-])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "The file is empty"),
+        (b"child,age,height\na,1,tall\n", "no number"),
+        (b"\x89PNG\r\n\x00\x00\x00", "not a text table"),
+    ],
+)
 def test_a_bad_file_is_explained_and_the_figure_stays(explore, content, words):
     page = explore("/")
     before = page.locator("#error").inner_text()
@@ -292,8 +299,10 @@ def test_a_teacher_shows_where_the_next_person_would_lie_at_several_budgets(expl
 
 @pytest.mark.slow
 def test_a_statistician_compares_groups_and_takes_synthetic_people_away(explore):
-    page = explore("/?s=shape-groups~c-grouped_curves~c.mean-growth~c.n_curves-1000"
-                   "~epsilon-3~seed-2~open-shape")
+    page = explore(
+        "/?s=shape-groups~c-grouped_curves~c.mean-growth~c.n_curves-1000"
+        "~epsilon-3~seed-2~open-shape"
+    )
     expect(page.locator("#sentence")).to_contain_text("Controls and treated")
     expect(page.locator("#difference")).to_contain_text("controls − treated (cm)")
     page.get_by_text("Synthetic people drawn from one release").click()

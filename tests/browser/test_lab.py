@@ -29,12 +29,16 @@ def test_each_tab_opens_by_keyboard_and_an_earlier_address_opens_its_own(server,
     expect(page).to_have_url(re.compile(r"lab\?s=tab-verify~part-reuse"))
     tab = page.get_by_role("tab", name="Verify")
     for key, name in (("ArrowRight", "papers"), ("ArrowRight", "estimate")):
-        expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+        expect(page.get_by_test_id("stApp")).to_have_attribute(
+            "data-test-script-state", "notRunning"
+        )
         tab.press(key)
         page.keyboard.press("Enter")
         tab = page.get_by_role("tab", name=name.capitalize())
         expect(tab).to_have_attribute("aria-selected", "true")
-        expect(page).to_have_url(re.compile(f"tab-{name}" if name != "estimate" else r"lab\?s=part"))
+        expect(page).to_have_url(
+            re.compile(f"tab-{name}" if name != "estimate" else r"lab\?s=part")
+        )
     expect(page.get_by_role("heading", name="Attacker")).to_be_visible()
     assert page.problems == [] and page.outside == []
 
@@ -52,6 +56,7 @@ def lab(server, lasting_page):
             settle(lasting_page)
         lasting_page.problems.clear()
         return lasting_page
+
     return visit
 
 
@@ -66,8 +71,11 @@ def test_a_step_of_the_slider_styles_what_changes_and_not_the_page_anew(lab, bro
     slider.press("ArrowRight")
     settle(page)
     events = json.loads(browser.stop_tracing())["traceEvents"]
-    styled = [event["args"]["elementCount"] for event in events
-              if event["name"] == "UpdateLayoutTree" and "elementCount" in event.get("args", {})]
+    styled = [
+        event["args"]["elementCount"]
+        for event in events
+        if event["name"] == "UpdateLayoutTree" and "elementCount" in event.get("args", {})
+    ]
     assert styled and max(styled) < page.evaluate("document.querySelectorAll('*').length") / 2
 
 
@@ -120,8 +128,13 @@ def test_a_chart_is_saved_with_its_title_source_and_budget(lab, tmp_path, kind, 
     assert content.startswith(begins)
     if kind == "SVG":
         text = content.decode()
-        for part in ("of the non-private mean", "Growth, simulated", "n = 200", "ε = 1",
-                     f"Privacy Curves {__version__}"):
+        for part in (
+            "of the non-private mean",
+            "Growth, simulated",
+            "n = 200",
+            "ε = 1",
+            f"Privacy Curves {__version__}",
+        ):
             assert part in text
     assert page.problems == []
 
@@ -147,16 +160,23 @@ def test_the_picture_follows_the_slider_before_the_server_hears_of_it(server, op
     chart, slider = page.locator(".js-plotly-plot").first, page.get_by_role("slider").first
     expect(chart).to_be_visible()
     expect(page.get_by_text("Other budgets are being computed")).to_have_count(0)
-    page.wait_for_function("window.__budget !== undefined && "
-                           "document.querySelector('.js-plotly-plot').data !== undefined")
+    page.wait_for_function(
+        "window.__budget !== undefined && "
+        "document.querySelector('.js-plotly-plot').data !== undefined"
+    )
     drawn = "chart => JSON.stringify(chart.data.map(line => line.y))"
     before, address = chart.evaluate(drawn), page.url
-    slider.evaluate("e => { e.value = e.max; e.dispatchEvent(new Event('input', {bubbles: true})); }")
-    page.wait_for_function(f"before => ({drawn})(document.querySelector('.js-plotly-plot')) !== before",
-                           arg=before)
+    slider.evaluate(
+        "e => { e.value = e.max; e.dispatchEvent(new Event('input', {bubbles: true})); }"
+    )
+    page.wait_for_function(
+        f"before => ({drawn})(document.querySelector('.js-plotly-plot')) !== before", arg=before
+    )
     assert page.url == address
     expect(slider).to_have_attribute("aria-valuetext", "ε = 10")
-    expect(page.locator("#strip")).to_contain_text(re.compile(r" at ε = 1(?!\d)"))  # the error stays
+    expect(page.locator("#strip")).to_contain_text(
+        re.compile(r" at ε = 1(?!\d)")
+    )  # the error stays
     slider.dispatch_event("change")
     expect(page).to_have_url(re.compile("epsilon-10"))
     assert page.problems == []

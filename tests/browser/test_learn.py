@@ -30,7 +30,9 @@ def tab_to(page, wanted):
 
 def tile(page, lesson):
     """What shows a lesson as slides, on the path."""
-    return page.get_by_role("radiogroup", name=f"Lesson {lesson} of 8").get_by_role("radio", name="Slides")
+    return page.get_by_role("radiogroup", name=f"Lesson {lesson} of 8").get_by_role(
+        "radio", name="Slides"
+    )
 
 
 def press_in_sight(control):
@@ -53,7 +55,9 @@ def question(page):
 
 
 @pytest.mark.slow
-def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_steps_by_keyboard(server, open_app):
+def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_steps_by_keyboard(
+    server, open_app
+):
     page = open_app(server.url)
     press_in_sight(page.get_by_role("link", name="Learn", exact=True))  # 1
     expect(tile(page, 8)).to_be_in_viewport(ratio=1)  # so is each of the eight
@@ -61,8 +65,13 @@ def test_a_teacher_projects_a_lesson_in_two_interactions_without_scrolling_and_s
     expect(question(page)).to_have_text("What share of the pupils has really copied?")
     expect(page).to_have_url(re.compile("presenter-on"))
     menu = page.get_by_role("link", name="Explore", exact=True).bounding_box()
-    assert page.evaluate("([x, y]) => document.elementFromPoint(x, y).closest('header')", [
-        menu["x"] + menu["width"] / 2, menu["y"] + menu["height"] / 2]) is None  # no menu in reach
+    assert (
+        page.evaluate(
+            "([x, y]) => document.elementFromPoint(x, y).closest('header')",
+            [menu["x"] + menu["width"] / 2, menu["y"] + menu["height"] / 2],
+        )
+        is None
+    )  # no menu in reach
     answer = page.get_by_text("have really copied. From the answers")
     expect(page.locator("dialog .after").first).to_be_hidden()
     figure, window = page.locator("dialog #plot svg").bounding_box(), page.viewport_size
@@ -103,10 +112,14 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     expect(words).to_contain_text("Join on the page Learn of Privacy Curves with the code")
     assert "127.0.0.1" not in words.inner_text()  # no link to itself
     expect(words).to_contain_text("ADDRESS=0.0.0.0")
-    expect(teacher.locator("dialog .handle")).to_be_hidden()  # the pupils guess, and no number leads them
+    expect(
+        teacher.locator("dialog .handle")
+    ).to_be_hidden()  # the pupils guess, and no number leads them
     code = teacher.locator("#join strong").inner_text()
-    pupils = [open_app(f"{server.url}/learn{place}", viewport=PHONE, **touch)
-              for place, touch in ((f"?s=class-{code}", {}), ("", {"has_touch": True}))]
+    pupils = [
+        open_app(f"{server.url}/learn{place}", viewport=PHONE, **touch)
+        for place, touch in ((f"?s=class-{code}", {}), ("", {"has_touch": True}))
+    ]
     field = pupils[1].get_by_label("Class code")
     field.fill(code.lower())
     field.press("Enter")
@@ -136,10 +149,14 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     expect(twice.get_by_text("● The class, median")).to_be_visible()
     assert twice.locator(".room circle").count() == 2
     teacher.reload()
-    expect(teacher.get_by_text("2 guesses from the class, median")).to_be_visible()  # and nothing is hidden again
+    expect(
+        teacher.get_by_text("2 guesses from the class, median")
+    ).to_be_visible()  # and nothing is hidden again
     expect(teacher.locator("dialog .after").first).to_be_visible()
     settle(teacher)
-    teacher.keyboard.press("Escape")  # a class goes on outside its slides, and they go on where it is
+    teacher.keyboard.press(
+        "Escape"
+    )  # a class goes on outside its slides, and they go on where it is
     expect(teacher.get_by_text(f"Class {code} is open: 2 guesses.")).to_be_visible()
     teacher.get_by_role("button", name="Show as slides").click()
     expect(teacher.get_by_text("2 guesses from the class, median")).to_be_visible()
@@ -150,7 +167,9 @@ def test_a_class_of_two_guesses_and_sees_what_the_teacher_reveals(server, browse
     twice.get_by_role("button", name="Nothing at all").click()
     expect(twice.get_by_text("Your answer has arrived")).to_be_visible()
     twice.close()
-    for pupil, option in zip(pupils, ("more likely, but not certain", "Nothing at all"), strict=True):
+    for pupil, option in zip(
+        pupils, ("more likely, but not certain", "Nothing at all"), strict=True
+    ):
         choice = within_reach(pupil.get_by_role("button", name=option))
         choice.focus()
         pupil.keyboard.press("Enter")
@@ -193,7 +212,10 @@ def test_a_pupil_who_guesses_alone_is_shown_no_guesses_of_a_class(server, open_a
 def test_numbers_of_lessons_stand_in_one_line_however_long_their_titles_are(server, open_app):
     page = open_app(f"{server.url}/learn")
     expect(tile(page, 8)).to_be_visible()
-    tops = [page.get_by_text(str(lesson), exact=True).first.bounding_box()["y"] for lesson in range(1, 9)]
+    tops = [
+        page.get_by_text(str(lesson), exact=True).first.bounding_box()["y"]
+        for lesson in range(1, 9)
+    ]
     assert len(set(tops[:4])) == len(set(tops[4:])) == 1
 
 
@@ -320,8 +342,11 @@ def test_the_legend_has_no_gap_where_nobody_has_guessed(server, open_app, width)
     page = open_app(f"{server.url}/learn?s=lesson-4", viewport={"width": width, "height": 844})
 
     def gaps():
-        return [x - (before + wide) for (before, row, wide), (x, y, _) in pairwise(
-            page.evaluate(ENTRIES)) if row == y]
+        return [
+            x - (before + wide)
+            for (before, row, wide), (x, y, _) in pairwise(page.evaluate(ENTRIES))
+            if row == y
+        ]
 
     assert all(gap == pytest.approx(14, abs=0.2) for gap in gaps())
     page.get_by_role("button", name="Reveal").click()
@@ -336,8 +361,9 @@ def heights(handles):
 
 @pytest.mark.slow
 def test_a_mouse_draws_a_whole_curve_and_a_finger_moves_one_square(server, open_app):
-    page = open_app(f"{server.url}/teach?s=lesson-7", viewport={"width": 390, "height": 844},
-                    has_touch=True)
+    page = open_app(
+        f"{server.url}/teach?s=lesson-7", viewport={"width": 390, "height": 844}, has_touch=True
+    )
     handles = page.get_by_role("slider")
     expect(handles).to_have_count(10)
     page.locator("#reveal").scroll_into_view_if_needed()
@@ -352,10 +378,15 @@ def test_a_mouse_draws_a_whole_curve_and_a_finger_moves_one_square(server, open_
     drawn = heights(handles)
     assert all(after > before for before, after in zip(start, drawn, strict=True))
     touch = page.context.new_cdp_session(page)
-    for kind, at in (("touchStart", [(left, middle - 40)]), ("touchMove", [(right, middle)]),
-                     ("touchEnd", [])):
-        touch.send("Input.dispatchTouchEvent",
-                   {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in at]})
+    for kind, at in (
+        ("touchStart", [(left, middle - 40)]),
+        ("touchMove", [(right, middle)]),
+        ("touchEnd", []),
+    ):
+        touch.send(
+            "Input.dispatchTouchEvent",
+            {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in at]},
+        )
     moved = heights(handles)
     assert moved[0] < drawn[0] and moved[1:] == drawn[1:]
     main = page.locator("[data-testid=stMain]")
@@ -366,15 +397,26 @@ def test_a_mouse_draws_a_whole_curve_and_a_finger_moves_one_square(server, open_
 def swipe(page, start, end, steps=12):
     """A finger from one point to another."""
     touch = page.context.new_cdp_session(page)
-    points = [tuple(a + (b - a) * k / steps for a, b in zip(start, end, strict=True)) for k in range(steps + 1)]
-    for kind, at in [("touchStart", points[:1]), *(("touchMove", [point]) for point in points[1:]), ("touchEnd", [])]:
-        touch.send("Input.dispatchTouchEvent",
-                   {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in at]})
+    points = [
+        tuple(a + (b - a) * k / steps for a, b in zip(start, end, strict=True))
+        for k in range(steps + 1)
+    ]
+    for kind, at in [
+        ("touchStart", points[:1]),
+        *(("touchMove", [point]) for point in points[1:]),
+        ("touchEnd", []),
+    ]:
+        touch.send(
+            "Input.dispatchTouchEvent",
+            {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in at]},
+        )
 
 
 @pytest.mark.parametrize(("lesson", "by"), few([("2", (0, 80)), ("1", (110, 0)), ("4", (0, 90))]))
 def test_a_finger_takes_a_square_as_far_as_it_goes_and_the_page_stays(server, open_app, lesson, by):
-    page = open_app(f"{server.url}/learn?s=lesson-{lesson}", viewport=PHONE, has_touch=True, is_mobile=True)
+    page = open_app(
+        f"{server.url}/learn?s=lesson-{lesson}", viewport=PHONE, has_touch=True, is_mobile=True
+    )
     handles, main = page.get_by_role("slider"), page.locator("[data-testid=stMain]")
     page.locator("#reveal").scroll_into_view_if_needed()
     box, scrolled = handles.first.locator("rect").bounding_box(), main.evaluate("e => e.scrollTop")
@@ -387,11 +429,19 @@ def test_a_finger_takes_a_square_as_far_as_it_goes_and_the_page_stays(server, op
 
 
 @pytest.mark.slow
-def test_a_finger_beside_the_squares_scrolls_and_where_it_taps_the_nearest_square_goes(server, open_app):
-    page = open_app(f"{server.url}/learn?s=lesson-2", viewport=PHONE, has_touch=True, is_mobile=True)
+def test_a_finger_beside_the_squares_scrolls_and_where_it_taps_the_nearest_square_goes(
+    server, open_app
+):
+    page = open_app(
+        f"{server.url}/learn?s=lesson-2", viewport=PHONE, has_touch=True, is_mobile=True
+    )
     handles, main = page.get_by_role("slider"), page.locator("[data-testid=stMain]")
     page.locator("#plot").scroll_into_view_if_needed()
-    plot, before, scrolled = page.locator("#plot svg").bounding_box(), heights(handles), main.evaluate("e => e.scrollTop")
+    plot, before, scrolled = (
+        page.locator("#plot svg").bounding_box(),
+        heights(handles),
+        main.evaluate("e => e.scrollTop"),
+    )
     x, y = handles.nth(3).locator("rect").bounding_box()["x"] + 4, plot["y"] + plot["height"] * 0.7
     swipe(page, (x, y), (x, y - 150))
     until(lambda: main.evaluate("e => e.scrollTop") > scrolled)
@@ -408,8 +458,10 @@ def test_a_distance_to_both_sides_is_drawn_on_both_and_is_never_below_nothing(se
     handle, line = page.locator(".handle").nth(2), page.locator("#plot .line")
     handle.press("End")
     assert float(handle.get_attribute("aria-valuenow")) > 0
-    sides = [[float(y) for y in re.findall(r" ([\d.]+)", part)]
-             for part in line.get_attribute("d").split("M")[1:]]
+    sides = [
+        [float(y) for y in re.findall(r" ([\d.]+)", part)]
+        for part in line.get_attribute("d").split("M")[1:]
+    ]
     sums = [above + below for above, below in zip(*sides, strict=True)]
     assert max(sums) == pytest.approx(min(sums))  # as far above the mean as below
     handle.press("Home")
@@ -418,7 +470,9 @@ def test_a_distance_to_both_sides_is_drawn_on_both_and_is_never_below_nothing(se
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [PHONE, {"width": 720, "height": 450}], ids=["phone", "enlarged"])
-def test_words_of_a_slide_that_are_below_its_buttons_are_announced_and_scrolled_to(server, open_app, size):
+def test_words_of_a_slide_that_are_below_its_buttons_are_announced_and_scrolled_to(
+    server, open_app, size
+):
     page = open_app(f"{server.url}/learn?s=presenter-on~lesson-2", viewport=size)
     last, more = page.locator("dialog #text p").last, page.get_by_text("More below")
     expect(more).to_be_visible()
@@ -431,7 +485,9 @@ def test_words_of_a_slide_that_are_below_its_buttons_are_announced_and_scrolled_
 
 @pytest.mark.slow
 def test_the_type_of_the_game_is_as_large_on_a_projector_as_that_of_other_slides(server, open_app):
-    page = open_app(f"{server.url}/learn?s=presenter-on~lesson-8", viewport={"width": 1920, "height": 1080})
+    page = open_app(
+        f"{server.url}/learn?s=presenter-on~lesson-8", viewport={"width": 1920, "height": 1080}
+    )
     size = "e => (e.currentCSSZoom || 1) * parseFloat(getComputedStyle(e).fontSize)"
     shown = page.locator("dialog #text p").first.evaluate(size)
     page.keyboard.press("Space")

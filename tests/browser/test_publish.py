@@ -22,7 +22,8 @@ class Counted:
     def file(self, content):
         self.interactions += 1
         self.page.locator("input[type=file]").set_input_files(
-            files=[{"name": "growth.csv", "mimeType": "text/csv", "buffer": content}])
+            files=[{"name": "growth.csv", "mimeType": "text/csv", "buffer": content}]
+        )
 
     def press(self, name, role="button"):
         self.interactions += 1
@@ -50,8 +51,16 @@ class Counted:
 
 CHILDREN = files.csv(files.growth_frame(300, 8).rename(columns={"child": "id"}))
 DAYS = files.csv(files.days_frame(120))
-_DATES = "\n".join(["id,date,value", *(f"p{k},{1 + k % 12:02d}/{1 + visit:02d}/2024,{100 + k % 7 + visit}"
-                                       for k in range(300) for visit in range(8))]).encode()
+_DATES = "\n".join(
+    [
+        "id,date,value",
+        *(
+            f"p{k},{1 + k % 12:02d}/{1 + visit:02d}/2024,{100 + k % 7 + visit}"
+            for k in range(300)
+            for visit in range(8)
+        ),
+    ]
+).encode()
 
 
 def state(somebody, content):
@@ -77,17 +86,21 @@ def state(somebody, content):
         somebody.tick("were planned for everybody")
 
 
-@pytest.mark.parametrize(("content", "people"), few([(CHILDREN, 300), (DAYS, 120)]), ids=["long", "wide"])
+@pytest.mark.parametrize(
+    ("content", "people"), few([(CHILDREN, 300), (DAYS, 120)]), ids=["long", "wide"]
+)
 def test_a_statistician_gets_from_a_file_to_a_picture_and_from_there_to_published_files(
-        server, open_app, content, people):
+    server, open_app, content, people
+):
     page = open_app(server.url)
     settle(page)
     somebody = Counted(page)
     somebody.press("Use my data")
     somebody.file(content)
     expect(page.get_by_text("Not private: for your eyes").first).to_be_in_viewport()
-    expect(page.get_by_role("heading", name=re.compile(f"A first look at the mean curve of {people}"))
-           ).to_be_visible()
+    expect(
+        page.get_by_role("heading", name=re.compile(f"A first look at the mean curve of {people}"))
+    ).to_be_visible()
     expect(page.locator("#main .release")).to_be_visible()
     expect(page.locator("path.band").first).to_be_attached()
     expect(page.locator("#attacker")).to_have_text(re.compile("^≤ 5"))
@@ -115,8 +128,14 @@ def test_a_gap_is_answered_then_the_reading_confirmed_and_the_curve_published(se
     somebody.press("Confirm")
     expect(page.get_by_text("Public bounds").first).to_be_visible()
     settle(page)
-    for key, text in (("value_low", "80"), ("value_high", "130"), ("time_low", "2024"),
-                      ("time_high", "2025"), ("observations", "8"), ("origin", "the protocol")):
+    for key, text in (
+        ("value_low", "80"),
+        ("value_high", "130"),
+        ("time_low", "2024"),
+        ("time_high", "2025"),
+        ("observations", "8"),
+        ("origin", "the protocol"),
+    ):
         somebody.fill(f"upload_{key}", text)
     somebody.press("Next: preview")
     expect(page.get_by_role("heading", name="2 Preview on simulated data")).to_be_visible()
@@ -160,8 +179,9 @@ def test_the_settings_of_a_release_state_its_bounds_again(server, open_app, tmp_
     somebody.press("Next: preview")
     saved(somebody, "settings")
     settings = tmp_path / "again.json"
-    download(somebody.page, somebody.page.get_by_role("button", name="Settings (JSON)")
-             ).save_as(settings)
+    download(somebody.page, somebody.page.get_by_role("button", name="Settings (JSON)")).save_as(
+        settings
+    )
     other = Counted(open_app(server.url + "/publish"))
     other.file(CHILDREN)
     page = other.page

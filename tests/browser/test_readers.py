@@ -25,6 +25,7 @@ def arrive(server, open_app):
         page = open_app(server.url + path, **context)
         page.locator("[data-testid=stHeading]").first.wait_for()
         return page
+
     return visit
 
 
@@ -52,8 +53,11 @@ def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
     page = arrive()
     page.get_by_role("link", name="First lesson in 4 minutes").click()  # 1
     expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 1 of 8")
-    says(page.locator("#strip [role=status]"), "Link copied",
-         page.get_by_role("button", name="Copy link").click)  # 2
+    says(
+        page.locator("#strip [role=status]"),
+        "Link copied",
+        page.get_by_role("button", name="Copy link").click,
+    )  # 2
     expect(page).to_have_url(re.compile("learn.*lesson-1$"))
     assert page.problems == []
 
@@ -62,8 +66,12 @@ def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
 def test_a_teacher_shows_a_figure_of_the_paper(arrive):
     page = arrive("/rates")
     choose(page, "w_example", "Figure 1, more observations")
-    expect(page.get_by_role("figure", name=re.compile(
-        "here it is “privacy and sparse observations”.* Privacy rules 19 %"))).to_be_visible()
+    expect(
+        page.get_by_role(
+            "figure",
+            name=re.compile("here it is “privacy and sparse observations”.* Privacy rules 19 %"),
+        )
+    ).to_be_visible()
     expect(page.get_by_text("n = 400, m = 9, S = 1, ε = 0.05")).to_be_visible()
     expect(page).to_have_url(re.compile("example-figure-1-middle"))
     assert page.problems == []
@@ -73,12 +81,18 @@ def checked(people, readings, smoothness):
     """What the engine finds where the statistician asks, at ε = 1 and with the seed of the page."""
     source = SparseCurves(mean="growth", n_curves=people, n_observations_per_curve=readings)
     rate, own, delta = FunctionalMeanRate(smoothness=smoothness), AdaptiveMean(), 1 / people**2
-    settings = tuple(Setting(source, one, 1.0, people, readings, 1, delta)
-                     for one in (rate.attained_by(), own))
+    settings = tuple(
+        Setting(source, one, 1.0, people, readings, 1, delta) for one in (rate.attained_by(), own)
+    )
     point = {"n": people, "m": readings, "S": 1.0, "epsilon": 1.0, "delta": delta}
     budget = rate_check.Check(
-        rate, point, "n", settings, tuple(sweep_values(settings[0], "people")),
-        coverage_topic.Experiment("curve", source, own, Budget(1.0, delta)))
+        rate,
+        point,
+        "n",
+        settings,
+        tuple(sweep_values(settings[0], "people")),
+        coverage_topic.Experiment("curve", source, own, Budget(1.0, delta)),
+    )
     return budget, rate_check.joined(budget, list(rate_check.check(budget)))
 
 
@@ -87,8 +101,11 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive, mon
     for name, size in VERY_FEW_DATA_SETS.items():  # as the server of these tests has them
         monkeypatch.setattr(name, size)
     page = arrive("/rates?s=along-n")  # 1
-    for label, value in (("People on each site (n)", "300"), ("Observations each (m)", "20"),
-                         ("Smoothness (α)", "2")):
+    for label, value in (
+        ("People on each site (n)", "300"),
+        ("Observations each (m)", "20"),
+        ("Smoothness (α)", "2"),
+    ):
         page.get_by_label(label, exact=True).fill(value)
     page.get_by_role("button", name="Measure", exact=True).click()  # 2: one form
     asked, found = checked(300, 20, 2.0)
@@ -96,8 +113,10 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive, mon
         slope = f"{line.slope:.2f} ± {line.half_width:.2f} (95 %); the rate’s is {line.theory:.2f}"
         expect(page.get_by_text(f"Measured slope in n: {slope}".replace("-", "−"))).to_be_visible()
     expect(page.locator("[aria-label*='6 measured errors']")).to_be_visible()
-    for name, limits in (("The published bands", found.limits.proper), (
-            "Naive bands, which ignore privacy noise,", found.limits.naive)):
+    for name, limits in (
+        ("The published bands", found.limits.proper),
+        ("Naive bands, which ignore privacy noise,", found.limits.naive),
+    ):
         count, n = int(limits.missed.sum()), coverage_topic.REPEATS
         text = f"{name} missed the {target('curve')} in {count} of {n} repetitions"
         expect(page.get_by_text(text)).to_be_visible()

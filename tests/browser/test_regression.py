@@ -17,6 +17,7 @@ def regression(server, open_app):
         page = open_app(server.url + path, **context)
         expect(page.get_by_text(OFF)).to_be_visible()
         return page
+
     return visit
 
 
@@ -29,8 +30,12 @@ def plot_of_a_point(page):
 
 def place(plot, share):
     """Where the plot has a share of its x axis, which runs from 0 to 1."""
-    return {"y": 150, "x": plot.evaluate(
-        "(g, share) => g._fullLayout._size.l + g._fullLayout.xaxis.d2p(share)", share)}
+    return {
+        "y": 150,
+        "x": plot.evaluate(
+            "(g, share) => g._fullLayout._size.l + g._fullLayout.xaxis.d2p(share)", share
+        ),
+    }
 
 
 @pytest.mark.slow
@@ -52,8 +57,11 @@ def test_an_epsilon_changes_the_sentences_and_a_click_moves_the_point(regression
 
 @pytest.mark.slow
 def test_a_linked_point_moves_by_a_tap_and_nothing_scrolls_sideways_on_a_phone(regression):
-    page = regression("/regression?s=point-0.2~network-4x5000x2", has_touch=True,
-                      viewport={"width": 390, "height": 844})
+    page = regression(
+        "/regression?s=point-0.2~network-4x5000x2",
+        has_touch=True,
+        viewport={"width": 390, "height": 844},
+    )
     expect(page.get_by_text(f"At 0.2 {AT}")).to_be_visible()
     plot = plot_of_a_point(page)
     plot.tap(position=place(plot, 0.75))
@@ -69,7 +77,8 @@ def test_whole_functions_and_sparse_coefficients_answer_in_place(open_app, serve
     page = open_app(server.url + "/summaries")
     expect(page.get_by_text("comes closest")).to_be_visible()
     page.get_by_role("button", name="Covariance").or_(
-        page.get_by_role("radio", name="Covariance")).first.click()
+        page.get_by_role("radio", name="Covariance")
+    ).first.click()
     expect(page.get_by_role("heading", name="Principal components")).to_be_visible()
     expect(page).to_have_url(re.compile("summary-covariance"))
     page.set_viewport_size({"width": 390, "height": 844})

@@ -17,6 +17,7 @@ def table(server, open_app):
         page = open_app(server.url + path, **context)
         expect(page.get_by_text(ERROR)).to_be_visible()
         return page
+
     return visit
 
 

@@ -22,11 +22,12 @@ def adapted(folder: Path, dashboard: str, plain: int, encrypted: int) -> str:
     """The configuration with the lines marked as one's own filled in, and paths below `folder`."""
     text = CONFIG.read_text("utf-8")
     for old, new in {
-            "server dashboard:8501;": f"server {dashboard};",
-            "listen 80;": f"listen 127.0.0.1:{plain};",
-            "listen 443 ssl http2;": f"listen 127.0.0.1:{encrypted} ssl http2;",
-            "/etc/nginx/tls/fullchain.pem": str(folder / "cert.pem"),
-            "/etc/nginx/tls/privkey.pem": str(folder / "key.pem")}.items():
+        "server dashboard:8501;": f"server {dashboard};",
+        "listen 80;": f"listen 127.0.0.1:{plain};",
+        "listen 443 ssl http2;": f"listen 127.0.0.1:{encrypted} ssl http2;",
+        "/etc/nginx/tls/fullchain.pem": str(folder / "cert.pem"),
+        "/etc/nginx/tls/privkey.pem": str(folder / "key.pem"),
+    }.items():
         assert text.count(old) == 1, old
         text = text.replace(old, new)
     return re.sub(r" /tmp/nginx", f" {folder}/nginx", text)
@@ -45,8 +46,9 @@ def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str
         config = folder / "nginx.conf"
         config.write_text(adapted(folder, server.url.removeprefix("http://"), plain, encrypted))
         with (folder / "nginx.log").open("wb") as log:
-            process = subprocess.Popen([nginx, "-c", str(config), "-g", "daemon off;"],
-                                       stdout=log, stderr=log)
+            process = subprocess.Popen(
+                [nginx, "-c", str(config), "-g", "daemon off;"], stdout=log, stderr=log
+            )
         try:
             _wait_for(process, encrypted, folder / "nginx.log")
             yield f"https://127.0.0.1:{encrypted}", f"http://127.0.0.1:{plain}"
@@ -56,10 +58,27 @@ def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str
 
 def _certificate(folder: Path) -> None:
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-         "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
-         str(folder / "key.pem"), "-out", str(folder / "cert.pem")], check=True,
-        capture_output=True)
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=127.0.0.1",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+            "-keyout",
+            str(folder / "key.pem"),
+            "-out",
+            str(folder / "cert.pem"),
+        ],
+        check=True,
+        capture_output=True,
+    )
 
 
 def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:

@@ -39,8 +39,9 @@ def test_the_image_runs_as_nobody_in_particular_and_copies_no_secrets():
 
 
 def test_the_files_of_the_image_are_all_there_is_to_run():
-    copied = [name for names in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.M)
-              for name in names.split()]
+    copied = [
+        name for names in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.M) for name in names.split()
+    ]
     assert all((ROOT / name).exists() for name in copied)
     for name in ("app.py", "engine", "pages", "data", ".streamlit"):
         assert name in copied
@@ -56,13 +57,21 @@ def test_the_image_says_what_it_is_and_takes_only_packages_with_the_stated_diges
 def test_the_documents_and_dockerfile_take_the_same_rights_away():
     for text in ((ROOT / "docs" / "security.md").read_text("utf-8"), DOCKERFILE):
         command = text.partition("docker run ")[2].partition(" -v ")[0]
-        for option in ("--read-only", "--tmpfs /tmp", "--cap-drop ALL",
-                       "--security-opt no-new-privileges"):
+        for option in (
+            "--read-only",
+            "--tmpfs /tmp",
+            "--cap-drop ALL",
+            "--security-opt no-new-privileges",
+        ):
             assert option in command
 
 
 def test_the_proxy_leaves_the_policy_to_the_dashboard():
     assert "script-src" not in PROXY and "sha256-" not in PROXY
-    for name in ("Content-Security-Policy", "X-Frame-Options", "X-Content-Type-Options",
-                 "Referrer-Policy"):
+    for name in (
+        "Content-Security-Policy",
+        "X-Frame-Options",
+        "X-Content-Type-Options",
+        "Referrer-Policy",
+    ):
         assert f"add_header {name} $" in PROXY

@@ -36,8 +36,12 @@ class Engine:
     settings: Path
 
     def __call__(self, *words: str, check: bool = True) -> str:
-        done = subprocess.run(["podman", *words], capture_output=True, encoding="utf-8",
-                              env={**os.environ, "CONTAINERS_CONF": str(self.settings)})
+        done = subprocess.run(
+            ["podman", *words],
+            capture_output=True,
+            encoding="utf-8",
+            env={**os.environ, "CONTAINERS_CONF": str(self.settings)},
+        )
         assert not check or done.returncode == 0, done.stderr
         return done.stdout
 
@@ -45,8 +49,10 @@ class Engine:
         """Whether a runtime here can start a container, with limits that it has no need to raise."""
         limits = [f"{name}={LIMIT}:{LIMIT}" for name in ("nofile", "nproc")]
         for runtime in filter(shutil.which, ("crun", "runc")):
-            self.settings.write_text(f"[containers]\ndefault_ulimits = {json.dumps(limits)}\n"
-                                     f"[engine]\nruntime = {json.dumps(runtime)}\n")
+            self.settings.write_text(
+                f"[containers]\ndefault_ulimits = {json.dumps(limits)}\n"
+                f"[engine]\nruntime = {json.dumps(runtime)}\n"
+            )
             if self("run", "--rm", image, "echo", "works", check=False).strip() == "works":
                 return True
         return False
@@ -59,8 +65,12 @@ def image() -> Iterator[str]:
     if missing or os.geteuid():
         pytest.skip(f"needs root and {', '.join(TOOLS)}: apt-get install {' '.join(missing)}")
     name = f"localhost/privacy-curves-test-{uuid.uuid4().hex[:8]}"
-    done = subprocess.run([sys.executable, build_image.__file__, "--stand-in", "--tag", name],
-                          capture_output=True, encoding="utf-8", cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, build_image.__file__, "--stand-in", "--tag", name],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=ROOT,
+    )
     assert done.returncode == 0, done.stderr[-4000:]
     yield name
     subprocess.run(["buildah", "rmi", name], capture_output=True)
@@ -81,8 +91,11 @@ def container(image: str, engine: Engine) -> Iterator[tuple[str, str]]:
     command = re.search(r"^docker run (.+?[^\\])\n", text, re.S | re.M).group(1)
     words = shlex.split(command.replace("\\\n", " "))
     port, name = free_port(), image.rpartition("/")[2]
-    for old, new in {"127.0.0.1:8501:8501": f"127.0.0.1:{port}:8501",
-                     "privacy-curves:/ledger": f"{name}:/ledger", "privacy-curves": image}.items():
+    for old, new in {
+        "127.0.0.1:8501:8501": f"127.0.0.1:{port}:8501",
+        "privacy-curves:/ledger": f"{name}:/ledger",
+        "privacy-curves": image,
+    }.items():
         assert words.count(old) == 1, old
         words[words.index(old)] = new
     engine("run", "--detach", "--name", name, *words)
@@ -124,7 +137,9 @@ def test_a_visitor_gets_a_computed_page_from_a_container_without_rights(containe
 def test_its_answers_carry_the_headers(container):
     with urllib.request.urlopen(container[1]) as answer:
         sent = dict(answer.headers)
-    assert {name.lower(): value for name, value in headers.security().items()}.items() <= sent.items()
+    assert {
+        name.lower(): value for name, value in headers.security().items()
+    }.items() <= sent.items()
 
 
 def test_it_is_nobody_without_capabilities_and_can_gain_none(container, engine):
@@ -147,8 +162,11 @@ def test_its_health_check_succeeds(container, engine):
 
 def test_its_labels_are_those_of_the_project(image, engine):
     labels = json.loads(engine("image", "inspect", image))[0]["Labels"]
-    about = {name.rpartition(".")[2]: value for name, value in labels.items()
-             if name.startswith("org.opencontainers.image.")}
+    about = {
+        name.rpartition(".")[2]: value
+        for name, value in labels.items()
+        if name.startswith("org.opencontainers.image.")
+    }
     assert about["version"] == build_image.version()
     assert re.fullmatch("[0-9a-f]{40}(-changed)?", about["revision"])
     assert about["licenses"] == "MIT"

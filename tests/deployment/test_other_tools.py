@@ -15,8 +15,11 @@ from distribution.names import lay_out
 from tests.server import ROOT
 
 pytestmark = pytest.mark.slow
-BLOCKS = re.findall(r"```(python|r)\n(.*?)```", (ROOT / "docs" / "other_tools.md").read_text("utf-8"),
-                    flags=re.DOTALL)
+BLOCKS = re.findall(
+    r"```(python|r)\n(.*?)```",
+    (ROOT / "docs" / "other_tools.md").read_text("utf-8"),
+    flags=re.DOTALL,
+)
 PACKAGES = "quit(status = !all(c('reticulate', 'jsonlite') %in% rownames(installed.packages())))"
 
 
@@ -32,12 +35,18 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     command = folder / "privacy-curves"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m privacy_curves "$@"\n', "utf-8")
     command.chmod(0o755)
-    return {**os.environ, "PYTHONPATH": str(folder), "RETICULATE_PYTHON": sys.executable,
-            "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    return {
+        **os.environ,
+        "PYTHONPATH": str(folder),
+        "RETICULATE_PYTHON": sys.executable,
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+    }
 
 
 def run(command: list[str], environment: dict[str, str], folder: Path) -> str:
-    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, encoding="utf-8"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -47,13 +56,17 @@ def test_the_measurement_of_opendp_runs(environment, tmp_path):
     run([sys.executable, "opendp_example.py"], environment, tmp_path)
 
 
-def test_the_test_with_the_attack_passes_and_with_half_the_noise_fails_as_told(environment, tmp_path):
+def test_the_test_with_the_attack_passes_and_with_half_the_noise_fails_as_told(
+    environment, tmp_path
+):
     theirs = code("python")[1]
     words = [sys.executable, "-m", "pytest", "-p", "privacy_curves.pytest_plugin", "test_theirs.py"]
     (tmp_path / "test_theirs.py").write_text(theirs, "utf-8")
     assert "1 passed" in run(words, environment, tmp_path)
     (tmp_path / "test_theirs.py").write_text(theirs.replace("scale=100", "scale=50"), "utf-8")
-    failed = subprocess.run([*words, "-rf"], env=environment, cwd=tmp_path, capture_output=True, encoding="utf-8")
+    failed = subprocess.run(
+        [*words, "-rf"], env=environment, cwd=tmp_path, capture_output=True, encoding="utf-8"
+    )
     stated = re.search(r"“(broken: [^”]*)”", (ROOT / "docs" / "other_tools.md").read_text("utf-8"))
     assert stated and stated[1] in failed.stdout, failed.stdout
 

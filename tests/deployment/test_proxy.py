@@ -19,8 +19,11 @@ POLICY = {"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "fo
 
 def get(url, path="/", method="GET", body=None, headers=None):
     address = urlsplit(url)
-    connection = (HTTPSConnection(address.hostname, address.port, context=CONTEXT)
-                  if address.scheme == "https" else HTTPConnection(address.hostname, address.port))
+    connection = (
+        HTTPSConnection(address.hostname, address.port, context=CONTEXT)
+        if address.scheme == "https"
+        else HTTPConnection(address.hostname, address.port)
+    )
     connection.request(method, path, body, headers or {})
     answer = connection.getresponse()
     text = answer.read()
@@ -28,12 +31,26 @@ def get(url, path="/", method="GET", body=None, headers=None):
     return answer.status, answer.headers, text
 
 
-@pytest.mark.parametrize("path", ["/", "/plan", "/_stcore/health", "/vendor/plotly.min.js",
-                                  "/no/such/page.js", "/_stcore/metrics"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/plan",
+        "/_stcore/health",
+        "/vendor/plotly.min.js",
+        "/no/such/page.js",
+        "/_stcore/metrics",
+    ],
+)
 def test_every_answer_carries_the_headers_even_a_refusal(proxied, path):
     _, headers, _ = get(proxied[0], path)
-    for name in ("Content-Security-Policy", "X-Frame-Options", "X-Content-Type-Options",
-                 "Referrer-Policy", "Strict-Transport-Security"):
+    for name in (
+        "Content-Security-Policy",
+        "X-Frame-Options",
+        "X-Content-Type-Options",
+        "Referrer-Policy",
+        "Strict-Transport-Security",
+    ):
         assert len(headers.get_all(name)) == 1
     policy = {part.strip() for part in headers["Content-Security-Policy"].split(";")}
     assert policy >= POLICY and not any("http" in part or "*" in part for part in policy)
@@ -74,8 +91,9 @@ def test_a_visitor_reaches_the_page_and_uploads_through_the_websocket(proxied, m
     from tests import files
     from tests.load import visitor as module
 
-    monkeypatch.setattr(module, "HTTPConnection",
-                        lambda *a, **k: HTTPSConnection(*a, context=CONTEXT, **k))
+    monkeypatch.setattr(
+        module, "HTTPConnection", lambda *a, **k: HTTPSConnection(*a, context=CONTEXT, **k)
+    )
 
     async def visit():
         async with Visitor(proxied[0], tls=CONTEXT) as visitor:

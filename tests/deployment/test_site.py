@@ -13,8 +13,11 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_site_is_built_with_warnings_as_errors_and_describes_the_interface(tmp_path):
-    subprocess.run(["make", "site", f"PYTHON={sys.executable}", f"DOCS={tmp_path / 'docs'}"],
-                   cwd=ROOT, check=True)
+    subprocess.run(
+        ["make", "site", f"PYTHON={sys.executable}", f"DOCS={tmp_path / 'docs'}"],
+        cwd=ROOT,
+        check=True,
+    )
     built = tmp_path / "docs" / "html"
     reference = (built / "reference.html").read_text("utf-8")
     described = set(re.findall(r'id="privacy_curves\.(\w+)"', reference))

@@ -35,14 +35,21 @@ for module in pkgutil.walk_packages(engine.__path__, engine.__name__ + "."):
                 raise
 print(sorted({name.partition(".")[0] for name in sys.modules} & {"engine", "pages", "data"}))
 """
-SCENARIO = ('{"version": 1, "source": {"key": "sparse_curves", "parameters": {"n_curves": 100}}, '
-            '"mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 1, "delta": 1e-4}], '
-            '"repeats": 2, "seed": 1}')
+SCENARIO = (
+    '{"version": 1, "source": {"key": "sparse_curves", "parameters": {"n_curves": 100}}, '
+    '"mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 1, "delta": 1e-4}], '
+    '"repeats": 2, "seed": 1}'
+)
 
 
 def run(*words: str | Path, **others) -> str:
-    done = subprocess.run([*map(str, words)], capture_output=True, encoding="utf-8",
-                          env={**os.environ, **QUIET}, **others)
+    done = subprocess.run(
+        [*map(str, words)],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, **QUIET},
+        **others,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
@@ -91,8 +98,13 @@ def test_only_the_package_and_the_command_are_in_the_wheel(built):
     names = zipfile.ZipFile(next(built.glob("*.whl"))).namelist()
     tops = {name.partition("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"privacy_curves"}
-    for part in ("app.py", "py.typed", "docs/guide/first_steps.md", "data/README.md",
-                 ".streamlit/config.toml"):
+    for part in (
+        "app.py",
+        "py.typed",
+        "docs/guide/first_steps.md",
+        "data/README.md",
+        ".streamlit/config.toml",
+    ):
         assert f"privacy_curves/{part}" in names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
@@ -100,8 +112,15 @@ def test_only_the_package_and_the_command_are_in_the_wheel(built):
 def test_the_source_distribution_has_all_that_a_build_and_its_tests_need(built):
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"LICENSE", "Makefile", "app.py", "docs/methods.md", "distribution/names.py",
-            "data/README.md", "tests/deployment/test_wheel.py"} <= inside
+    assert {
+        "LICENSE",
+        "Makefile",
+        "app.py",
+        "docs/methods.md",
+        "distribution/names.py",
+        "data/README.md",
+        "tests/deployment/test_wheel.py",
+    } <= inside
 
 
 def test_what_it_needs_is_installed_with_it_and_fits(installed):
@@ -113,9 +132,11 @@ def test_every_module_is_found_where_no_engine_is(installed, empty):
 
 
 def test_the_package_offers_its_interface_and_nothing_else(installed, empty):
-    code = ("import privacy_curves as pc; names = [n for n in dir(pc)]; "
-            "assert all(getattr(pc, n) is not None for n in names); "
-            "print(len(names), hasattr(pc, 'sys'))")
+    code = (
+        "import privacy_curves as pc; names = [n for n in dir(pc)]; "
+        "assert all(getattr(pc, n) is not None for n in names); "
+        "print(len(names), hasattr(pc, 'sys'))"
+    )
     count, other = run(installed / "bin/python", "-c", code, cwd=empty).split()
     assert 25 <= int(count) <= 40 and other == "False"
 
@@ -130,7 +151,11 @@ def test_the_command_alone_opens_the_dashboard_for_a_user_who_may_write_nowhere(
     port, nobody = free_port(), {} if os.geteuid() else {"user": 65534, "group": 65534}
     server = subprocess.Popen(
         [installed / "bin/privacy-curves", "dashboard", "--no-browser", "--port", str(port)],
-        cwd=empty, env={**os.environ, "HOME": str(empty)}, stdout=subprocess.DEVNULL, **nobody)
+        cwd=empty,
+        env={**os.environ, "HOME": str(empty)},
+        stdout=subprocess.DEVNULL,
+        **nobody,
+    )
     try:
         asyncio.run(_opened(f"http://127.0.0.1:{port}"))
     finally:

@@ -49,9 +49,13 @@ def at(times, values, points, start):
 def curves(time, event, points):
     fitted = KaplanMeierFitter().fit(time, event)
     other = SurvfuncRight(time, event)
-    assert np.allclose(fitted.predict(points), at(other.surv_times, other.surv_prob, points, 1.0), atol=1e-14)
-    return {"survival": at(other.surv_times, other.surv_prob, points, 1.0),
-            "greenwood": at(other.surv_times, other.surv_prob_se, points, 0.0)}
+    assert np.allclose(
+        fitted.predict(points), at(other.surv_times, other.surv_prob, points, 1.0), atol=1e-14
+    )
+    return {
+        "survival": at(other.surv_times, other.surv_prob, points, 1.0),
+        "greenwood": at(other.surv_times, other.surv_prob_se, points, 0.0),
+    }
 
 
 def test(time, event, group):
@@ -67,16 +71,29 @@ def main():
     time, status, group = np.array(time), np.array(status), np.array(group)
     points = np.arange(1.0, 11.0)
     incidence = CumIncidenceRight(time, status)
-    out = {"grouped": {
-        "time": time.tolist(), "status": status.tolist(), "group": group.tolist(), "points": points.tolist(),
-        **curves(time, status > 0, points), "test": test(time, status > 0, group),
-        "incidence": [at(incidence.times, each, points, 0.0) for each in incidence.cinc]}}
+    out = {
+        "grouped": {
+            "time": time.tolist(),
+            "status": status.tolist(),
+            "group": group.tolist(),
+            "points": points.tolist(),
+            **curves(time, status > 0, points),
+            "test": test(time, status > 0, group),
+            "incidence": [at(incidence.times, each, points, 0.0) for each in incidence.cinc],
+        }
+    }
     with PATIENTS.open() as lines:
-        rows = pd.DataFrame([{key: float(cell) for key, cell in row.items()} for row in csv.DictReader(lines)])
+        rows = pd.DataFrame(
+            [{key: float(cell) for key, cell in row.items()} for row in csv.DictReader(lines)]
+        )
     days, death, high = (rows[name].to_numpy() for name in ("days", "death", "high_blood_pressure"))
     for name, time in (("by day", days), ("by month", np.ceil(days / 30) * 30)):
         points = np.arange(15.0, 271.0, 15.0)
-        out[name] = {"points": points.tolist(), **curves(time, death, points), "test": test(time, death, 1 - high)}
+        out[name] = {
+            "points": points.tolist(),
+            **curves(time, death, points),
+            "test": test(time, death, 1 - high),
+        }
     (HERE / "survival_oracle.json").write_text(json.dumps(out) + "\n")
 
 

@@ -26,17 +26,27 @@ REPEATS = {4000: 8, 1000: 24, 250: 60}  # as in the independent runs; 80 for few
 def differences(row):
     """How many joint standard errors each mean is from its golden number."""
     n = row["source"]["n_curves"]
-    chosen = scenario.from_plain({
-        "source": {"key": "sparse_curves", "parameters": row["source"]},
-        "mechanism": {"key": "adaptive_mean", "parameters": row["mechanism"] | {"edition": "0.6"}},
-        "budgets": [{"epsilon": 1.0, "delta": row["delta"]}],
-        "axes": {"budgets.epsilon": row["epsilon"]},
-        "repeats": REPEATS.get(n, 80), "draws": 3, "seed": 11})
+    chosen = scenario.from_plain(
+        {
+            "source": {"key": "sparse_curves", "parameters": row["source"]},
+            "mechanism": {
+                "key": "adaptive_mean",
+                "parameters": row["mechanism"] | {"edition": "0.6"},
+            },
+            "budgets": [{"epsilon": 1.0, "delta": row["delta"]}],
+            "axes": {"budgets.epsilon": row["epsilon"]},
+            "repeats": REPEATS.get(n, 80),
+            "draws": 3,
+            "seed": 11,
+        }
+    )
     with executors.make("serial") as executor:
         outcomes = run_cells(chosen.cells(), chosen.run, executor)
     rows = [outcome.summary("total_error") for outcome in outcomes]
-    return [(got["mean"] - mean) / np.hypot(got["se"], se)
-            for got, mean, se in zip(rows, row["mean"], row["se"], strict=True)]
+    return [
+        (got["mean"] - mean) / np.hypot(got["se"], se)
+        for got, mean, se in zip(rows, row["mean"], row["se"], strict=True)
+    ]
 
 
 def match(rows):
@@ -47,8 +57,7 @@ def match(rows):
 
 
 def of(*tables, most=4000):
-    return [row for row in GOLDEN
-            if row["table"] in tables and row["source"]["n_curves"] <= most]
+    return [row for row in GOLDEN if row["table"] in tables and row["source"]["n_curves"] <= most]
 
 
 @pytest.mark.slow
@@ -87,10 +96,12 @@ def test_all_joint_releases_match_the_independent_runs():
 
 
 # Sites: curves on each, ε of each, r, and means ± standard errors raw and shrunk over 30 data sets.
-SITES = [((250,) * 4, (1.0,) * 4, 14, (0.00257, 0.00015), (0.00230, 0.00019)),
-         ((250,) * 4, (4.0,) * 4, 16, (0.00105, 0.00009), (0.00096, 0.00009)),
-         ((400, 250, 100), (4.0, 1.0, 0.5), 15, (0.00181, 0.00017), (0.00167, 0.00019)),
-         ((50,) * 20, (1.0,) * 20, 9, (0.00640, 0.00060), (0.00664, 0.00082))]
+SITES = [
+    ((250,) * 4, (1.0,) * 4, 14, (0.00257, 0.00015), (0.00230, 0.00019)),
+    ((250,) * 4, (4.0,) * 4, 16, (0.00105, 0.00009), (0.00096, 0.00009)),
+    ((400, 250, 100), (4.0, 1.0, 0.5), 15, (0.00181, 0.00017), (0.00167, 0.00019)),
+    ((50,) * 20, (1.0,) * 20, 9, (0.00640, 0.00060), (0.00664, 0.00082)),
+]
 
 
 @pytest.mark.slow
@@ -112,20 +123,29 @@ def test_errors_over_several_sites_match_the_independent_runs(sizes, epsilons, s
 
 # Joint releases at sites: curve, sites, ε of the first one, and the squared error over that of
 # separate releases, ± its standard error over 100 data sets of seed 1 (the table in docs/methods.md).
-JOINT_SITES = [("mu1", "4 of 250", 1.0, 0.77, 0.01), ("mu1", "4 of 250", 4.0, 0.96, 0.01),
-               ("mu1", "400, 250, 100", 4.0, 0.97, 0.01), ("mu1", "20 of 50", 1.0, 0.68, 0.01),
-               ("growth", "4 of 250", 1.0, 1.06, 0.01), ("growth", "4 of 250", 4.0, 1.01, 0.01),
-               ("growth", "400, 250, 100", 4.0, 1.01, 0.01),
-               ("growth", "20 of 50", 1.0, 0.73, 0.01)]
+JOINT_SITES = [
+    ("mu1", "4 of 250", 1.0, 0.77, 0.01),
+    ("mu1", "4 of 250", 4.0, 0.96, 0.01),
+    ("mu1", "400, 250, 100", 4.0, 0.97, 0.01),
+    ("mu1", "20 of 50", 1.0, 0.68, 0.01),
+    ("growth", "4 of 250", 1.0, 1.06, 0.01),
+    ("growth", "4 of 250", 4.0, 1.01, 0.01),
+    ("growth", "400, 250, 100", 4.0, 1.01, 0.01),
+    ("growth", "20 of 50", 1.0, 0.73, 0.01),
+]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("mean", "label", "epsilon", "ratio", "se"), JOINT_SITES)
-def test_joint_releases_over_several_sites_keep_their_errors_and_bands(mean, label, epsilon, ratio,
-                                                                       se):
+def test_joint_releases_over_several_sites_keep_their_errors_and_bands(
+    mean, label, epsilon, ratio, se
+):
     """100 other data sets: the ratio to separate releases, and coverage of both bands."""
-    network, = (each for each in sites.networks() if (each.mean, each.label, each.epsilons[0])
-                == (mean, label, epsilon))
+    (network,) = (
+        each
+        for each in sites.networks()
+        if (each.mean, each.label, each.epsilons[0]) == (mean, label, epsilon)
+    )
     row = sites.measured(network, 100, seed=2)
     print(f"{row.ratio:.3f} against {ratio}, {row.pointwise:.3f}, {row.simultaneous:.3f}")
     assert abs(row.ratio - ratio) <= 5 * np.hypot(row.ratio_error, se)

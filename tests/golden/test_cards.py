@@ -43,10 +43,14 @@ def test_cards_of_versions_1_and_2_are_compared_with_one_another(card, tmp_path,
     other |= {"version": 1, "release": {**card["release"], "id": "0" * 16, "of": "others"}}
     other["answers"] = {**card["answers"], "centre": [-each for each in card["answers"]["centre"]]}
     (tmp_path / "other.json").write_text(json.dumps(other))
-    assert __main__.main(["compare-cards", str(CARD), str(tmp_path / "other.json"), "--disjoint"]) == 0
+    assert (
+        __main__.main(["compare-cards", str(CARD), str(tmp_path / "other.json"), "--disjoint"]) == 0
+    )
     assert capsys.readouterr().out
 
 
 def test_a_record_asks_for_a_card_of_this_version(capsys):
-    assert __main__.main(["record", str(CARD), "--curator", "A", "--use", "B", "--region", "C"]) == 2
+    assert (
+        __main__.main(["record", str(CARD), "--curator", "A", "--use", "B", "--region", "C"]) == 2
+    )
     assert "--again" in capsys.readouterr().err

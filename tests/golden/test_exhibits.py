@@ -60,18 +60,22 @@ def rows_of(first, count):
 def small_work(form):
     repeats = {"quick": 3, "full": 6}[form]
     source = Numbers(n_servers=4, n_items=5)
-    cells = [Cell({"epsilon": epsilon}, source, UnivariateMean(), (Budget(epsilon),))
-             for epsilon in (0.5, 1.0)]
-    return Work(tuple(cells), Run(repeats=repeats, seed=3),
-                (Call(rows_of, (10, 2)), Call(rows_of, (20, 1))))
+    cells = [
+        Cell({"epsilon": epsilon}, source, UnivariateMean(), (Budget(epsilon),))
+        for epsilon in (0.5, 1.0)
+    ]
+    return Work(
+        tuple(cells), Run(repeats=repeats, seed=3), (Call(rows_of, (10, 2)), Call(rows_of, (20, 1)))
+    )
 
 
 def small_exhibit(**changes):
     def draw(table):
         return (Panel("Nothing", Chart({"data": [], "layout": {}}, "Nothing is drawn.")),)
 
-    claim = Claim("There are five rows.",
-                  lambda table: Finding(len(table) == 5, f"{len(table)} rows."))
+    claim = Claim(
+        "There are five rows.", lambda table: Finding(len(table) == 5, f"{len(table)} rows.")
+    )
     return Exhibit("small", "A small exhibit", "For tests.", small_work, draw, (claim,), **changes)
 
 
@@ -134,15 +138,22 @@ def test_results_are_read_back_as_they_were_written():
     text = exhibit_files.as_json(paper, exhibit, result)
     assert exhibit_files.from_json(text) == result
     assert json.loads(text)["claims"][0] == {
-        "says": "There are five rows.", "holds": True, "measured": "5 rows.", "fails_because": "",
-        "is_ours": False}
+        "says": "There are five rows.",
+        "holds": True,
+        "measured": "5 rows.",
+        "fails_because": "",
+        "is_ours": False,
+    }
 
 
 def test_a_spreadsheet_of_a_result_has_a_line_for_each_row_under_its_columns():
     exhibit, paper = small_exhibit(), Paper("tests", "Tests", "None", (small_exhibit(),))
     result, _ = finished(exhibit)
-    written = [line for line in exhibit_files.as_csv(paper, exhibit, result).splitlines()
-               if not line.startswith("#")]
+    written = [
+        line
+        for line in exhibit_files.as_csv(paper, exhibit, result).splitlines()
+        if not line.startswith("#")
+    ]
     assert len(written) == 1 + len(result.table)
     assert written[0].split(",")[-2:] == ["part", "value"]
 
@@ -184,8 +195,9 @@ def test_a_stored_result_holds_plain_rows_that_are_numbers(key):
     assert result.form == "quick" and result.table
     for row in result.table:
         assert "failure" not in row
-        assert all(value is None or isinstance(value, bool | int | float | str)
-                   for value in row.values())
+        assert all(
+            value is None or isinstance(value, bool | int | float | str) for value in row.values()
+        )
         assert all(math.isfinite(value) for value in row.values() if isinstance(value, float))
 
 
@@ -287,8 +299,10 @@ def test_calls_end_when_the_time_is_up_and_what_is_done_stays(tmp_path):
 
 
 def test_bars_are_two_standard_errors_and_lines_out_of_the_legend_say_so():
-    series = [Series("a", [1, 10], [2.0, 4.0], "gradient", se=[0.5, None]),
-              Series("b", [1, 10], [2.0, 4.0], "gradient", in_legend=False)]
+    series = [
+        Series("a", [1, 10], [2.0, 4.0], "gradient", se=[0.5, None]),
+        Series("b", [1, 10], [2.0, 4.0], "gradient", in_legend=False),
+    ]
     spec = lines(series, Scale("x", log=True), Scale("y"), "Two lines.").spec
     assert spec["data"][0]["error_y"]["array"] == [1.0, 0.0]
     assert [trace["showlegend"] for trace in spec["data"]] == [True, False]
@@ -308,12 +322,18 @@ def test_a_family_of_lines_goes_from_pale_to_strong_and_each_member_looks_its_ow
 
 def test_the_table_of_a_map_has_a_row_for_each_cell():
     chart = heat([1, 2], [3, 4, 5], [[1, 2], [3, 4], [5, None]], ("x", "y", "z"), "A map.")
-    assert chart.table == {"x": [1, 2, 1, 2, 1, 2], "y": [3, 3, 4, 4, 5, 5],
-                           "z": [1, 2, 3, 4, 5, None]}
+    assert chart.table == {
+        "x": [1, 2, 1, 2, 1, 2],
+        "y": [3, 3, 4, 4, 5, 5],
+        "z": [1, 2, 3, 4, 5, None],
+    }
 
 
 def test_exponents_of_a_claim_are_raised_on_the_page():
     of = Claim("Few readings, m ≤ n^(1/(2α)): (nm)^−1", lambda table: None)
     page = exhibit_words.claim_markdown(of, Finding(True, "up to n^0.5"))
     assert [*re.findall(r"\$(.*?)\$", page)] == [  # each with its base: no line breaks between them
-        r"\mathrm{n}^{1/(2α)}", r"\mathrm{(nm)}^{−1}", r"\mathrm{n}^{0.5}"]
+        r"\mathrm{n}^{1/(2α)}",
+        r"\mathrm{(nm)}^{−1}",
+        r"\mathrm{n}^{0.5}",
+    ]

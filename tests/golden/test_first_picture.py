@@ -13,7 +13,9 @@ from pages.parts.explore import scene
 from pages.shared.server import first_picture
 from pages.shared.state import run
 
-PACKED = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}")  # whole numbers of 16 bits, as the browser unpacks them
+PACKED = re.compile(
+    r"[A-Za-z0-9+/]{16,}={0,2}"
+)  # whole numbers of 16 bits, as the browser unpacks them
 
 
 def parts(sent, path=()):
@@ -34,8 +36,9 @@ def is_the_same(stored, computed):
         return stored == pytest.approx(computed, rel=1e-6)
     if not (PACKED.fullmatch(stored) and PACKED.fullmatch(computed)):
         return False
-    steps = [np.frombuffer(base64.b64decode(packed), "<i2").astype(int)
-             for packed in (stored, computed)]
+    steps = [
+        np.frombuffer(base64.b64decode(packed), "<i2").astype(int) for packed in (stored, computed)
+    ]
     return len(steps[0]) == len(steps[1]) and np.abs(steps[0] - steps[1]).max() <= 1
 
 
@@ -50,8 +53,13 @@ def computed_here(monkeypatch):
 
 @pytest.mark.usefixtures("computed_here")
 def test_the_stored_figure_of_the_front_page_is_the_computed_one():
-    stored, computed = (dict(parts(sent)) for sent in (first_picture.stored(), scene.first_figure()))
+    stored, computed = (
+        dict(parts(sent)) for sent in (first_picture.stored(), scene.first_figure())
+    )
     tag = ("curves", "tag")  # of numbers to the last bit
-    assert {path for path, value in computed.items()
-            if path != tag and not is_the_same(stored.get(path), value)} == set()
+    assert {
+        path
+        for path, value in computed.items()
+        if path != tag and not is_the_same(stored.get(path), value)
+    } == set()
     assert stored.keys() == computed.keys()

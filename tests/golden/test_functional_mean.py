@@ -24,11 +24,15 @@ def outcomes(entries, epsilons):
     """One outcome for each entry; budgets of equal settings are run together."""
     cells, run = [], None
     for entry, epsilon in zip(entries, epsilons, strict=True):
-        chosen = scenario.from_plain({
-            "source": {"key": "sparse_curves", "parameters": entry["source"]},
-            "mechanism": {"key": "noisy_gradient_mean", "parameters": entry["mechanism"]},
-            "budgets": [{"epsilon": epsilon, "delta": GOLDEN["delta"]}],
-            "repeats": GOLDEN["repeats"], "seed": 11})
+        chosen = scenario.from_plain(
+            {
+                "source": {"key": "sparse_curves", "parameters": entry["source"]},
+                "mechanism": {"key": "noisy_gradient_mean", "parameters": entry["mechanism"]},
+                "budgets": [{"epsilon": epsilon, "delta": GOLDEN["delta"]}],
+                "repeats": GOLDEN["repeats"],
+                "seed": 11,
+            }
+        )
         cells += chosen.cells()
         run = chosen.run
     with executors.make("serial") as executor:
@@ -38,8 +42,12 @@ def outcomes(entries, epsilons):
 def distances(kind, entries, epsilons):
     """How many joint standard errors each mean is from its golden number."""
     rows = [outcome.summary(kind) for outcome in outcomes(entries, epsilons)]
-    return np.array([(got["mean"] - entry["mean"]) / math.hypot(got["se"], entry["se"])
-                     for got, entry in zip(rows, entries, strict=True)])
+    return np.array(
+        [
+            (got["mean"] - entry["mean"]) / math.hypot(got["se"], entry["se"])
+            for got, entry in zip(rows, entries, strict=True)
+        ]
+    )
 
 
 @pytest.mark.slow
@@ -59,9 +67,12 @@ def test_errors_without_noise_match_the_independent_runs():
 
 
 # Three sites of 400, 250 and 100 curves with ε = 4, 1 and 0.5: weights, mean and standard error.
-THREE_SITES = {"rate": ((.533, .333, .133), .6294, .039), "size": ((.533, .333, .133), .6294, .039),
-               "uniform": ((1 / 3,) * 3, 5.501, .4),
-               "inverse_variance": ((.958, .040, .001), .02384, .0014)}
+THREE_SITES = {
+    "rate": ((0.533, 0.333, 0.133), 0.6294, 0.039),
+    "size": ((0.533, 0.333, 0.133), 0.6294, 0.039),
+    "uniform": ((1 / 3,) * 3, 5.501, 0.4),
+    "inverse_variance": ((0.958, 0.040, 0.001), 0.02384, 0.0014),
+}
 
 
 def test_weights_of_unequal_sites_match_the_independent_runs():
@@ -70,8 +81,9 @@ def test_weights_of_unequal_sites_match_the_independent_runs():
     data = replace(drawn, server=np.repeat(np.arange(3), (400, 250, 100)))
     budgets, found = tuple(Budget(epsilon, 1e-3) for epsilon in (4.0, 1.0, 0.5)), {}
     for weights, (shares, mean, se) in THREE_SITES.items():
-        method = NoisyGradientMean(scheme="split", constants="published", truncation=3,
-                                   weights=weights)
+        method = NoisyGradientMean(
+            scheme="split", constants="published", truncation=3, weights=weights
+        )
         estimate = method.release_many(data, [budgets], 1, generator(12, 1, 0))
         got = mean_and_se(integrated_squared_errors(estimate, data.truth).total[0])
         found[weights] = got["mean"]

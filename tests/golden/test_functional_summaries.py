@@ -30,8 +30,9 @@ GRID = midpoints(100)
 MATERN = Kernel("matern", 1.5, 0.1)
 QUADRATIC, ABSOLUTE = {"eta": 1.5}, {"penalty": "absolute", "eta": 3.0}
 FACTS = PublicFacts(design=Design.common(GRID.times))
-PUBLIC_DATA = Path(os.environ.get(
-    "PUBLIC_CURVES", Path(__file__).parents[3] / "shared" / "data"))  # not part of the project
+PUBLIC_DATA = Path(
+    os.environ.get("PUBLIC_CURVES", Path(__file__).parents[3] / "shared" / "data")
+)  # not part of the project
 
 
 def digits(text):
@@ -59,16 +60,82 @@ def energy(mechanism, n, facts=FACTS, budget=BUDGET):
 # M; FRL published, tight; J*; AR published, with all coordinates moving at once, tight; QR
 # published, tight, optimal; degrees of freedom; QR published over tight, over optimal.
 NOISE = {
-    50: ("3", ".0864", ".0288", 7, "1.298", ".1401", ".1401", "1.088", ".08584", ".08084", "5.03",
-         "12.7", "13.5"),
-    100: ("4", ".0512", ".0128", 9, ".8551", ".07763", ".07082", ".5536", ".03781", ".03320", "6.44",
-          "14.6", "16.7"),
-    500: ("7", ".01098", ".001568", 12, ".1158", ".008944", ".008944", ".1006", ".005093", ".003186",
-          "9.98", "19.8", "31.6"),
-    1000: ("10", ".008", ".0008", 14, ".05890", ".004219", ".003825", ".04741", ".002144",
-           ".001085", "11.65", "22.1", "43.7"),
-    5000: ("17", ".001572", "9.248e-5", 18, ".008153", "5.174e-4", "5.075e-4", ".008336",
-           "2.967e-4", "8.245e-5", "16.05", "28.1", "101.1")}
+    50: (
+        "3",
+        ".0864",
+        ".0288",
+        7,
+        "1.298",
+        ".1401",
+        ".1401",
+        "1.088",
+        ".08584",
+        ".08084",
+        "5.03",
+        "12.7",
+        "13.5",
+    ),
+    100: (
+        "4",
+        ".0512",
+        ".0128",
+        9,
+        ".8551",
+        ".07763",
+        ".07082",
+        ".5536",
+        ".03781",
+        ".03320",
+        "6.44",
+        "14.6",
+        "16.7",
+    ),
+    500: (
+        "7",
+        ".01098",
+        ".001568",
+        12,
+        ".1158",
+        ".008944",
+        ".008944",
+        ".1006",
+        ".005093",
+        ".003186",
+        "9.98",
+        "19.8",
+        "31.6",
+    ),
+    1000: (
+        "10",
+        ".008",
+        ".0008",
+        14,
+        ".05890",
+        ".004219",
+        ".003825",
+        ".04741",
+        ".002144",
+        ".001085",
+        "11.65",
+        "22.1",
+        "43.7",
+    ),
+    5000: (
+        "17",
+        ".001572",
+        "9.248e-5",
+        18,
+        ".008153",
+        "5.174e-4",
+        "5.075e-4",
+        ".008336",
+        "2.967e-4",
+        "8.245e-5",
+        "16.05",
+        "28.1",
+        "101.1",
+    ),
+}
 every_size = pytest.mark.parametrize("n", NOISE)
 
 
@@ -96,24 +163,37 @@ def test_noise_of_the_absolute_penalty(n):
 @every_size
 def test_noise_of_the_quadratic_penalty_and_its_degrees_of_freedom(n):
     *_, published, tight, optimal, df, over_tight, over_optimal = NOISE[n]
-    rows = [energy(Iclp(**QUADRATIC, constants=constants), n)
-             for constants in ("published", "tight", "optimal")]
+    rows = [
+        energy(Iclp(**QUADRATIC, constants=constants), n)
+        for constants in ("published", "tight", "optimal")
+    ]
     for number, text in zip(rows, (published, tight, optimal), strict=True):
         assert_digits(number, text)
     shrink = plan(Iclp(**QUADRATIC), n).smoothings[0].shrink
     assert_digits(shrink.sum(), df)
     assert_digits(rows[0] / rows[1], over_tight)
     assert_digits(rows[0] / rows[2], over_optimal)
-    assert rows[2] == pytest.approx(8 * shrink.sum()**2 / n**2, rel=1e-8)
+    assert rows[2] == pytest.approx(8 * shrink.sum() ** 2 / n**2, rel=1e-8)
 
 
-@pytest.mark.parametrize(("n", "absolute", "quadratic", "optimal"), [
-    (50, 9.3, 12.7, 13.5), (100, 12.1, 14.6, 16.7), (200, 11.7, 16.8, 21.5), (500, 12.9, 19.8, 31.6),
-    (1000, 15.4, 22.1, 43.7), (2000, 17.7, 24.6, 61.9), (5000, 16.1, 28.1, 101)])
+@pytest.mark.parametrize(
+    ("n", "absolute", "quadratic", "optimal"),
+    [
+        (50, 9.3, 12.7, 13.5),
+        (100, 12.1, 14.6, 16.7),
+        (200, 11.7, 16.8, 21.5),
+        (500, 12.9, 19.8, 31.6),
+        (1000, 15.4, 22.1, 43.7),
+        (2000, 17.7, 24.6, 61.9),
+        (5000, 16.1, 28.1, 101),
+    ],
+)
 def test_exact_constants_save_noise(n, absolute, quadratic, optimal):
     def saved(default, better):
-        return energy(Iclp(**default, constants="published"), n) / energy(Iclp(**default, **better),
-                                                                          n)
+        return energy(Iclp(**default, constants="published"), n) / energy(
+            Iclp(**default, **better), n
+        )
+
     assert saved(ABSOLUTE, {}) == pytest.approx(absolute, abs=0.06)
     assert saved(QUADRATIC, {}) == pytest.approx(quadratic, abs=0.06)
     assert saved(QUADRATIC, {"constants": "optimal"}) == pytest.approx(optimal, rel=0.0045)
@@ -121,19 +201,29 @@ def test_exact_constants_save_noise(n, absolute, quadratic, optimal):
 
 def test_eigenvalues_of_the_kernel():
     values = eigensystem(MATERN, GRID).values
-    for number, text in zip(values, (".21984", ".19075", ".15326", ".11640", ".08528"), strict=False):
+    for number, text in zip(
+        values, (".21984", ".19075", ".15326", ".11640", ".08528"), strict=False
+    ):
         assert_digits(number, text)
     assert_digits(values[9], ".016612")
     assert_digits(values[24], "6.002e-4")
 
 
-@pytest.mark.parametrize(("mechanism", "used", "exact"), [
-    (Iclp(**QUADRATIC, constants="published"), ".5261", ".13750"), (Iclp(**QUADRATIC), ".13750", ".13750"),
-    (Iclp(**ABSOLUTE, constants="published"), ".6884", ".1981"), (Iclp(**ABSOLUTE), ".1981", ".1981"),
-    (Frl(constants="published"), ".08", ".04"), (Frl(), ".04", ".04")], ids=lambda one: getattr(one, "key", one))
+@pytest.mark.parametrize(
+    ("mechanism", "used", "exact"),
+    [
+        (Iclp(**QUADRATIC, constants="published"), ".5261", ".13750"),
+        (Iclp(**QUADRATIC), ".13750", ".13750"),
+        (Iclp(**ABSOLUTE, constants="published"), ".6884", ".1981"),
+        (Iclp(**ABSOLUTE), ".1981", ".1981"),
+        (Frl(constants="published"), ".08", ".04"),
+        (Frl(), ".04", ".04"),
+    ],
+    ids=lambda one: getattr(one, "key", one),
+)
 def test_sensitivities_of_a_hundred_curves(mechanism, used, exact):
     """At ε = 1 the multiplier of the noise is the sensitivity that was used."""
-    spend, = plan(mechanism, 100).spends[:1]
+    (spend,) = plan(mechanism, 100).spends[:1]
     assert_digits(spend.noise_scale[0], used)
     assert_digits(spend.sensitivity[0], exact)
     assert spend.epsilon == pytest.approx(spend.sensitivity[0] / spend.noise_scale[0])
@@ -148,28 +238,39 @@ def test_multipliers_of_gaussian_noise():
         assert spend.mu == pytest.approx(spend.sensitivity[0] / spend.noise_scale[0])
 
 
-@pytest.mark.parametrize(("iterations", "expected"), [
-    (1, {5: ".36941", 10: ".27026", 20: ".19455"}), (2, {5: ".4615", 10: ".3512", 20: ".2602"}),
-    (3, {5: ".5298", 10: ".4056", 20: ".3018"})])
+@pytest.mark.parametrize(
+    ("iterations", "expected"),
+    [
+        (1, {5: ".36941", 10: ".27026", 20: ".19455"}),
+        (2, {5: ".4615", 10: ".3512", 20: ".2602"}),
+        (3, {5: ".5298", 10: ".4056", 20: ".3018"}),
+    ],
+)
 def test_noise_on_lattice_values_is_added_up_by_their_polynomials(iterations, expected):
     for degree, text in expected.items():
         basis, m = BernsteinBasis(degree, iterations), degree + 1
         added = basis.squared_distance(np.eye(basis.size)).sum()
         assert_digits(added, text)
         assert energy(Bernstein(degree=degree, iterations=iterations), 1000) == pytest.approx(
-            2 * (2 * m / 1000)**2 * added, rel=1e-8)
+            2 * (2 * m / 1000) ** 2 * added, rel=1e-8
+        )
 
 
 # -- simulated means -----------------------------------------------------------------------------
 
 
 def peak(middle, spread):
-    return lambda t: np.exp(-(t - middle)**2 / (2 * spread**2)) / (spread * np.sqrt(2 * np.pi))
+    return lambda t: np.exp(-((t - middle) ** 2) / (2 * spread**2)) / (spread * np.sqrt(2 * np.pi))
 
 
 def many_peaks(t):
-    return .2 * (peak(0, .03)(t) + peak(.2, .05)(t) + peak(.5, .05)(t) - peak(.75, .03)(t)
-                 + peak(1, .03)(t))
+    return 0.2 * (
+        peak(0, 0.03)(t)
+        + peak(0.2, 0.05)(t)
+        + peak(0.5, 0.05)(t)
+        - peak(0.75, 0.03)(t)
+        + peak(1, 0.03)(t)
+    )
 
 
 def rough(t):
@@ -177,25 +278,43 @@ def rough(t):
     return Eigenbasis(MATERN, GRID, 25)(t) @ np.random.default_rng(4).uniform(-1, 1, 25)
 
 
-MEANS = {"S-1": (lambda t: 10 * t * np.exp(-t), 4.5),
-         "S-2": (lambda t: .3 * peak(.3, .05)(t) + .7 * peak(.8, .05)(t), 4.0),
-         "S-3": (many_peaks, 3.0), "S-4": (rough, 5.0)}
-WAYS = {"FRL published": Frl(constants="published"), "FRL": Frl(), "AR": Iclp(**ABSOLUTE),
-        "QR published": Iclp(**QUADRATIC, constants="published"), "QR": Iclp(**QUADRATIC),
-        "QR optimal": Iclp(**QUADRATIC, constants="optimal"), "Bernstein": Bernstein(),
-        "GP classical": GaussianProcess(**QUADRATIC, constants="published"),
-        "GP": GaussianProcess(**QUADRATIC),
-        "GP best spectrum": GaussianProcess(**QUADRATIC, constants="optimal")}
+MEANS = {
+    "S-1": (lambda t: 10 * t * np.exp(-t), 4.5),
+    "S-2": (lambda t: 0.3 * peak(0.3, 0.05)(t) + 0.7 * peak(0.8, 0.05)(t), 4.0),
+    "S-3": (many_peaks, 3.0),
+    "S-4": (rough, 5.0),
+}
+WAYS = {
+    "FRL published": Frl(constants="published"),
+    "FRL": Frl(),
+    "AR": Iclp(**ABSOLUTE),
+    "QR published": Iclp(**QUADRATIC, constants="published"),
+    "QR": Iclp(**QUADRATIC),
+    "QR optimal": Iclp(**QUADRATIC, constants="optimal"),
+    "Bernstein": Bernstein(),
+    "GP classical": GaussianProcess(**QUADRATIC, constants="published"),
+    "GP": GaussianProcess(**QUADRATIC),
+    "GP best spectrum": GaussianProcess(**QUADRATIC, constants="optimal"),
+}
 # estimation errors of FRL, AR, QR, Bernstein; total errors in the order of WAYS
 ERRORS = {
-    "S-1": ((".00769", ".0778", ".00621", ".0030"), (
-        ".1697", ".0239", ".155", ".966", ".0496", ".0282", ".0169", ".0302", ".0142", ".0088")),
-    "S-2": ((".1036", ".4442", ".0546", ".843"), (
-        ".2316", ".1164", ".505", ".813", ".0889", ".0719", ".854", ".0736", ".0609", ".0567")),
-    "S-3": ((".2438", ".3504", ".1094", ".377"), (
-        ".3158", ".2510", ".385", ".536", ".1287", ".1191", ".383", ".1200", ".1129", ".1105")),
-    "S-4": (("5.687", "6.547", "4.172", "5.577"), (
-        "5.887", "5.707", "6.643", "5.357", "4.225", "4.199", "5.594", "4.201", "4.181", "4.175"))}
+    "S-1": (
+        (".00769", ".0778", ".00621", ".0030"),
+        (".1697", ".0239", ".155", ".966", ".0496", ".0282", ".0169", ".0302", ".0142", ".0088"),
+    ),
+    "S-2": (
+        (".1036", ".4442", ".0546", ".843"),
+        (".2316", ".1164", ".505", ".813", ".0889", ".0719", ".854", ".0736", ".0609", ".0567"),
+    ),
+    "S-3": (
+        (".2438", ".3504", ".1094", ".377"),
+        (".3158", ".2510", ".385", ".536", ".1287", ".1191", ".383", ".1200", ".1129", ".1105"),
+    ),
+    "S-4": (
+        ("5.687", "6.547", "4.172", "5.577"),
+        ("5.887", "5.707", "6.643", "5.357", "4.225", "4.199", "5.594", "4.201", "4.181", "4.175"),
+    ),
+}
 SMOOTH = eigensystem(Kernel("gaussian", length=0.2), GRID).paths
 
 
@@ -203,9 +322,16 @@ def curves(mean, tau, n, repeats, errors):
     """Curves on the grid with deviations `errors` (repeats, n, K), and the mean on the grid."""
     true = mean(GRID.points[:, 0])
     values = (true + errors).reshape(repeats, -1)
-    facts = PublicFacts(value_low=-1e4, value_high=1e4, norm_bound=tau, design=Design.common(GRID.times))
-    return CurveData(np.broadcast_to(np.tile(GRID.times, n), values.shape), values,
-                     np.full(n, GRID.size), np.zeros(n, int), facts), true
+    facts = PublicFacts(
+        value_low=-1e4, value_high=1e4, norm_bound=tau, design=Design.common(GRID.times)
+    )
+    return CurveData(
+        np.broadcast_to(np.tile(GRID.times, n), values.shape),
+        values,
+        np.full(n, GRID.size),
+        np.zeros(n, int),
+        facts,
+    ), true
 
 
 @cache
@@ -254,14 +380,15 @@ def test_errors_of_simulated_means_over_many_data_sets(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("tau", "clipped", "whole", "smoothed"), [
-    (4.5, 1.0, 3.51, None), (16.0, 0.04, .085, .011)])
+@pytest.mark.parametrize(
+    ("tau", "clipped", "whole", "smoothed"), [(4.5, 1.0, 3.51, None), (16.0, 0.04, 0.085, 0.011)]
+)
 def test_errors_with_heavy_tails_need_a_large_bound(tau, clipped, whole, smoothed):
     """E‖e‖² = 166.7: at τ = 4.5 every curve is clipped. 20 data sets of 2000 curves."""
     rng, system = generator(9, 0, 0), eigensystem(MATERN, GRID)
     errors = rng.standard_t(5, (20, 2000, 100)) @ system.functions
     data, true = curves(MEANS["S-1"][0], tau, 2000, 20, errors)
-    norms = np.sqrt((data.values.reshape(20, 2000, 100)**2).mean(axis=-1))
+    norms = np.sqrt((data.values.reshape(20, 2000, 100) ** 2).mean(axis=-1))
     assert (norms > tau).mean() == pytest.approx(clipped, abs=0.005)
     found = mean_and_se(estimation(Frl(n_functions=100), data, true))
     assert abs(found["mean"] - whole) <= 5 * found["se"] + 0.005
@@ -292,9 +419,10 @@ def test_noise_of_covariances_about_a_released_mean_is_the_same_for_their_share(
         mechanism = Iclp(**PAIRS, centre="private_mean")
         assert_digits(energy(mechanism, 500, budget=budget) / factor, ".0036137")
         assert [spend.epsilon for spend in plan(mechanism, 500, budget=budget).spends] == (
-            pytest.approx([budget.epsilon / 2] * 2))
+            pytest.approx([budget.epsilon / 2] * 2)
+        )
     centred = energy(Iclp(**PAIRS, centre="sample_mean"), 500)
-    assert centred == pytest.approx(.0036137 * 8 * (499 / 500)**2, rel=1e-4)
+    assert centred == pytest.approx(0.0036137 * 8 * (499 / 500) ** 2, rel=1e-4)
 
 
 # -- public data ---------------------------------------------------------------------------------
@@ -329,8 +457,9 @@ def public_curves(name):
     n, k = values.shape
     times = tuple(np.linspace(0, 1, k).tolist())
     facts = PublicFacts(value_low=-2, value_high=2, norm_bound=1.0, design=Design.common(times))
-    return CurveData(np.tile(times, n)[None], values.reshape(1, -1), np.full(n, k), np.zeros(n, int),
-                     facts)
+    return CurveData(
+        np.tile(times, n)[None], values.reshape(1, -1), np.full(n, k), np.zeros(n, int), facts
+    )
 
 
 def distance(mechanism, name, epsilon):
@@ -341,27 +470,52 @@ def distance(mechanism, name, epsilon):
     grid = np.array(data.facts.common_times)
     bias = estimate.on_grid(estimate.unprotected, grid) - sample.on_grid(sample.unprotected, grid)
     noise = mechanism.plan(data.public, budget).noise[0][0][0]
-    spread = (estimate.basis(grid)**2).mean(axis=0) @ noise.scales**2
+    spread = (estimate.basis(grid) ** 2).mean(axis=0) @ noise.scales**2
     return (bias**2).mean() + 2 * spread  # the variance of Laplace noise of scale one
 
 
 AT_ONE_OVER_N = {
-    "FRL": Frl(), "AR": Iclp(**ABSOLUTE), "QR": Iclp(**QUADRATIC, rule="one_over_n"),
-    "QR optimal": Iclp(**QUADRATIC, rule="one_over_n", constants="optimal"), "Bernstein": Bernstein()}
+    "FRL": Frl(),
+    "AR": Iclp(**ABSOLUTE),
+    "QR": Iclp(**QUADRATIC, rule="one_over_n"),
+    "QR optimal": Iclp(**QUADRATIC, rule="one_over_n", constants="optimal"),
+    "Bernstein": Bernstein(),
+}
 # ε = 1/4, 1, 4
 TABLE = {
-    "electricity": (508, 7, {
-        "FRL": (".02524", ".002454", ".001029"), "AR": (".1400", ".01404", ".00617"),
-        "QR": (".08156", ".005364", ".000602"), "QR optimal": (".05135", ".003476", ".000484"),
-        "Bernstein": (".04976", ".005838", ".003093")}),
-    "scans": (382, 7, {
-        "FRL": (".04471", ".004412", ".001893"), "AR": (".2146", ".01942", ".00722"),
-        "QR": (".1158", ".007806", ".001055"), "QR optimal": (".07841", ".005468", ".000909"),
-        "Bernstein": (".08066", ".006689", ".002066")}),
-    "persons": (142, 5, {
-        "FRL": (".1611", ".01236", ".003059"),
-        "QR": (".3979", ".02594", ".002700"), "QR optimal": (".3322", ".02184", ".002443"),
-        "Bernstein": (".5727", ".03738", ".003923")})}
+    "electricity": (
+        508,
+        7,
+        {
+            "FRL": (".02524", ".002454", ".001029"),
+            "AR": (".1400", ".01404", ".00617"),
+            "QR": (".08156", ".005364", ".000602"),
+            "QR optimal": (".05135", ".003476", ".000484"),
+            "Bernstein": (".04976", ".005838", ".003093"),
+        },
+    ),
+    "scans": (
+        382,
+        7,
+        {
+            "FRL": (".04471", ".004412", ".001893"),
+            "AR": (".2146", ".01942", ".00722"),
+            "QR": (".1158", ".007806", ".001055"),
+            "QR optimal": (".07841", ".005468", ".000909"),
+            "Bernstein": (".08066", ".006689", ".002066"),
+        },
+    ),
+    "persons": (
+        142,
+        5,
+        {
+            "FRL": (".1611", ".01236", ".003059"),
+            "QR": (".3979", ".02594", ".002700"),
+            "QR optimal": (".3322", ".02184", ".002443"),
+            "Bernstein": (".5727", ".03738", ".003923"),
+        },
+    ),
+}
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -383,11 +537,13 @@ def test_the_usual_weight_of_the_penalty_helps_where_little_may_be_spent():
 @pytest.mark.parametrize("name", ["electricity", "scans"])
 def test_distances_are_a_bias_and_noise_that_falls_with_the_square_of_epsilon(name):
     """Six budgets, fitted by the first two and the last; QR is better than AR at all of them."""
-    epsilons = 2.0**np.arange(-3, 3)
-    by_name = {way: np.array([distance(mechanism, name, epsilon) for epsilon in epsilons])
-             for way, mechanism in AT_ONE_OVER_N.items()}
+    epsilons = 2.0 ** np.arange(-3, 3)
+    by_name = {
+        way: np.array([distance(mechanism, name, epsilon) for epsilon in epsilons])
+        for way, mechanism in AT_ONE_OVER_N.items()
+    }
     for values in by_name.values():
-        slope = (values[0] - values[1]) / (epsilons[0]**-2 - epsilons[1]**-2)
-        bias = values[-1] - slope / epsilons[-1]**2
+        slope = (values[0] - values[1]) / (epsilons[0] ** -2 - epsilons[1] ** -2)
+        bias = values[-1] - slope / epsilons[-1] ** 2
         assert np.abs((bias + slope / epsilons**2) / values - 1).max() < 0.01
     assert (by_name["QR"] < by_name["AR"]).all()

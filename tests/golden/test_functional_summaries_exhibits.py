@@ -17,8 +17,10 @@ def stored(key):
 
 def test_all_tables_and_figures_are_there_in_their_order():
     assert [one.key for one in PAPER.exhibits] == [
-        *(f"table-{k}" for k in (1, 2, 3)), *(f"figure-{k}" for k in range(1, 10)),
-            "scalar-example"]
+        *(f"table-{k}" for k in (1, 2, 3)),
+        *(f"figure-{k}" for k in range(1, 10)),
+        "scalar-example",
+    ]
 
 
 # -- what is printed -----------------------------------------------------------------------------
@@ -28,14 +30,23 @@ def test_printed_tables_are_complete():
     one, two, three = published.table_1(), published.table_2(), published.table_3()
     assert (len(one), len(two), len(three)) == (12, 24, 19)
     assert number(one, "iclp", kernel="Gaussian", points=500) == 29.26284
-    assert number(two, "Bernstein_se", data="electricity", nu=2.5, printed_epsilon="1/8") == 1.3547e-3
+    assert (
+        number(two, "Bernstein_se", data="electricity", nu=2.5, printed_epsilon="1/8") == 1.3547e-3
+    )
     assert number(three, "ICLP-QR 1.01", region="Australia/New Zealand") == 23.525
 
 
-@pytest.mark.parametrize(("column", "data", "nu", "bias", "noise"), [
-    ("FRL", "electricity", 1.5, .1361, .00229), ("ICLP-AR", "electricity", 1.5, .0772, .03327),
-    ("ICLP-QR", "electricity", 1.5, .1052, .05983), ("FRL", "DTI", 1.5, .3799, .00393),
-    ("ICLP-AR", "DTI", 1.5, .1127, .09656), ("Bernstein", "DTI", 1.5, .0063, .04991)])
+@pytest.mark.parametrize(
+    ("column", "data", "nu", "bias", "noise"),
+    [
+        ("FRL", "electricity", 1.5, 0.1361, 0.00229),
+        ("ICLP-AR", "electricity", 1.5, 0.0772, 0.03327),
+        ("ICLP-QR", "electricity", 1.5, 0.1052, 0.05983),
+        ("FRL", "DTI", 1.5, 0.3799, 0.00393),
+        ("ICLP-AR", "DTI", 1.5, 0.1127, 0.09656),
+        ("Bernstein", "DTI", 1.5, 0.0063, 0.04991),
+    ],
+)
 def test_printed_columns_have_the_known_bias_and_noise(column, data, nu, bias, noise):
     """Known from three of the six rows; the fit to all of them differs by as much as they err."""
     values = real_means.printed_columns()[column, data, nu]
@@ -54,17 +65,27 @@ def test_a_fit_finds_the_bias_and_says_when_budgets_are_wrong():
 # -- results against what is known from elsewhere ------------------------------------------------
 
 
-@pytest.mark.parametrize(("way", "exact", "printed"), [
-    ("FRL", .0008, .008), ("ICLP-AR", .003825, .0589), ("ICLP-QR", .002144, .04741)])
+@pytest.mark.parametrize(
+    ("way", "exact", "printed"),
+    [("FRL", 0.0008, 0.008), ("ICLP-AR", 0.003825, 0.0589), ("ICLP-QR", 0.002144, 0.04741)],
+)
 def test_noise_of_a_thousand_curves_is_the_known_closed_form(way, exact, printed):
     at = {"mean": "S-1", "way": way, "choice": "PSS", "n": 1000}
     assert number(stored("figure-2"), "noise", **at) == pytest.approx(4.5**2 * exact, rel=1e-3)
-    assert number(stored("figure-2"), "noise_printed", **at) == pytest.approx(4.5**2 * printed, rel=1e-3)
+    assert number(stored("figure-2"), "noise_printed", **at) == pytest.approx(
+        4.5**2 * printed, rel=1e-3
+    )
 
 
-@pytest.mark.parametrize(("mean", "known"), [
-    ("S-1", (.00769, .0778, .00621, .0030)), ("S-2", (.1036, .4442, .0546, .843)),
-    ("S-3", (.2438, .3504, .1094, .377)), ("S-4", (5.687, 6.547, 4.172, 5.577))])
+@pytest.mark.parametrize(
+    ("mean", "known"),
+    [
+        ("S-1", (0.00769, 0.0778, 0.00621, 0.0030)),
+        ("S-2", (0.1036, 0.4442, 0.0546, 0.843)),
+        ("S-3", (0.2438, 0.3504, 0.1094, 0.377)),
+        ("S-4", (5.687, 6.547, 4.172, 5.577)),
+    ],
+)
 def test_estimation_errors_of_a_thousand_curves_are_known(mean, known):
     """Within five standard errors of this run and one per cent: the known ones are on a grid."""
     for way, value in zip(means.PURE, known, strict=True):
@@ -75,8 +96,12 @@ def test_estimation_errors_of_a_thousand_curves_are_known(mean, known):
 
 
 def test_noise_of_a_density_is_the_known_energy():
-    assert number(stored("figure-3"), "noise", way="ICLP-QR 1.25") == pytest.approx(.0107, rel=5e-3)
-    assert number(stored("figure-3"), "noise", way="ICLP-QR 1.5") == pytest.approx(.00722, rel=5e-3)
+    assert number(stored("figure-3"), "noise", way="ICLP-QR 1.25") == pytest.approx(
+        0.0107, rel=5e-3
+    )
+    assert number(stored("figure-3"), "noise", way="ICLP-QR 1.5") == pytest.approx(
+        0.00722, rel=5e-3
+    )
 
 
 # -- claims --------------------------------------------------------------------------------------
@@ -91,8 +116,9 @@ def test_stored_results_fail_only_claims_that_say_why(key):
 
 def changed(table, factor, column, **at):
     """The table with a column multiplied at a place."""
-    return [{**row, column: row[column] * factor} if at.items() <= row.items() else row
-            for row in table]
+    return [
+        {**row, column: row[column] * factor} if at.items() <= row.items() else row for row in table
+    ]
 
 
 def test_equal_noise_would_confirm_that_qr_adds_no_more_than_frl():
@@ -120,7 +146,8 @@ def test_a_draw_far_from_its_closed_form_is_noticed():
 def test_seconds_do_not_decide_about_claims():
     slow = [{**row, "iclp": 1e3 * row["iclp"]} for row in stored("table-1")]
     assert [claim.check(slow).holds for claim in paths.CLAIMS] == [
-        claim.check(stored("table-1")).holds for claim in paths.CLAIMS]
+        claim.check(stored("table-1")).holds for claim in paths.CLAIMS
+    ]
 
 
 def test_small_differences_are_not_clear():
@@ -132,9 +159,9 @@ def test_small_differences_are_not_clear():
 
 def test_modes_are_what_stands_out_by_a_tenth_and_may_lie_at_an_end():
     x = np.linspace(0, 1, 201)
-    two = np.exp(-((x - .3) / .05)**2) + .5 * np.exp(-((x - .8) / .05)**2)
-    assert x[densities.modes(two)] == pytest.approx([.3, .8])
-    assert x[densities.modes(two + .01 * np.cos(200 * x))] == pytest.approx([.3, .8], abs=.02)
+    two = np.exp(-(((x - 0.3) / 0.05) ** 2)) + 0.5 * np.exp(-(((x - 0.8) / 0.05) ** 2))
+    assert x[densities.modes(two)] == pytest.approx([0.3, 0.8])
+    assert x[densities.modes(two + 0.01 * np.cos(200 * x))] == pytest.approx([0.3, 0.8], abs=0.02)
     assert densities.modes(np.exp(-x)).tolist() == [0]
 
 
@@ -149,4 +176,4 @@ def test_maps_have_the_first_number_across():
     z = np.array(truth["z"])
     upper = np.where(np.add.outer(truth["y"], truth["x"]) > 1, z, 0)
     j, i = np.unravel_index(upper.argmax(), upper.shape)
-    assert (truth["x"][i], truth["y"][j]) == pytest.approx((.8, .7), abs=.04)
+    assert (truth["x"][i], truth["y"][j]) == pytest.approx((0.8, 0.7), abs=0.04)

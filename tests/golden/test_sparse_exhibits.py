@@ -17,18 +17,26 @@ SMALL = FederationSetting(n=20_000, m=2, d=12, s=3, s0=2)
 def test_printed_lengths_of_intervals_follow_one_formula(monkeypatch):
     check = tables.TABLE_2.claims[-1].check
     assert check([]).holds
-    rows = [{**row, "length": row["length"] * (1.1 if row["eps"] == 0.5 else 1.0)}
-            for row in printed.table_2()]
+    rows = [
+        {**row, "length": row["length"] * (1.1 if row["eps"] == 0.5 else 1.0)}
+        for row in printed.table_2()
+    ]
     monkeypatch.setattr(tables, "table_2", lambda: rows)
     assert not check([]).holds
 
 
 def test_the_formula_has_the_rows_of_a_machine_in_it_and_not_those_of_all():
-    base, all_rows, more = tables._lengths(frame([
-        tables.BASE, {**tables.BASE, "m": 1500.0}, {**tables.BASE, "n": 16_000.0}]))
+    base, all_rows, more = tables._lengths(
+        frame([tables.BASE, {**tables.BASE, "m": 1500.0}, {**tables.BASE, "n": 16_000.0}])
+    )
     assert all_rows == pytest.approx(base, rel=0.1) and more < 0.45 * base
-    exact = 2 * 1.959964 * 0.5 / 4000**0.5 * (
-        1.25 + 0.72 * 225 * np.log(120_000) / (4000 * 0.64)) ** 0.5
+    exact = (
+        2
+        * 1.959964
+        * 0.5
+        / 4000**0.5
+        * (1.25 + 0.72 * 225 * np.log(120_000) / (4000 * 0.64)) ** 0.5
+    )
     assert base == pytest.approx(exact, rel=1e-6)
 
 
@@ -69,8 +77,9 @@ def test_limits_are_shorter_at_larger_budgets_and_lie_around_the_truth():
 
 def test_ways_of_making_intervals_agree_where_there_is_no_noise_to_speak_of():
     source = SparseRows(n_curves=20_000, n_servers=2, n_features=10, n_shared=2)
-    result = studies.corrections(SparseInference(features="10", sparsity=2), source, (0.7, 1e5),
-                                1e-6, 200)
+    result = studies.corrections(
+        SparseInference(features="10", sparsity=2), source, (0.7, 1e5), 1e-6, 200
+    )
     coverage = result.coverage()
     assert coverage["proper"][1] == coverage["scaled"][1] == coverage["naive"][1]
     assert coverage["naive"][0] < coverage["scaled"][0] < coverage["proper"][0]
@@ -80,7 +89,8 @@ def test_ways_of_making_intervals_agree_where_there_is_no_noise_to_speak_of():
 def test_bands_without_privacy_have_the_printed_lengths_at_the_largest_budget():
     (row,) = tables.band_rows(600)
     assert [row[name] for name in ("len", "len_S", "len_Sc")] == pytest.approx(
-        [0.077, 0.057, 0.077], abs=0.002)
+        [0.077, 0.057, 0.077], abs=0.002
+    )
 
 
 def test_costs_of_releases_add_up_as_counted_by_hand():
@@ -90,7 +100,7 @@ def test_costs_of_releases_add_up_as_counted_by_hand():
     assert [row["added"] for row in rows] == pytest.approx([0.8, 5.6, 1923.2, 1681.6, 6.4])
     assert statements.COSTS.claims[1].check(rows).holds
     assert not statements.COSTS.claims[0].check(rows).holds
-    assert [row["spent"] for row in rows] == pytest.approx([.16, 1.2, 53, 44, 1.2], rel=0.05)
+    assert [row["spent"] for row in rows] == pytest.approx([0.16, 1.2, 53, 44, 1.2], rel=0.05)
 
 
 def test_every_setting_of_the_table_is_run_with_all_its_budgets():
@@ -99,8 +109,17 @@ def test_every_setting_of_the_table_is_run_with_all_its_budgets():
     assert settings[(4000, 15, 800, 15, 8)] == (0.8, 0.5, 0.3)
 
 
-INTERVAL = {"where": figures.FEASIBLE, "feature": 1, "held": 0.95, "repeats": 20, "intervals": 20,
-            "length": 0.5, "true": 0.0, "centre": 0.0, "features run": 100}
+INTERVAL = {
+    "where": figures.FEASIBLE,
+    "feature": 1,
+    "held": 0.95,
+    "repeats": 20,
+    "intervals": 20,
+    "length": 0.5,
+    "true": 0.0,
+    "centre": 0.0,
+    "features run": 100,
+}
 
 
 def test_intervals_that_hold_too_rarely_are_told():
@@ -116,7 +135,9 @@ def test_where_no_interval_is_given_the_claim_on_lengths_says_so_and_no_bar_is_d
     finding = figures.FIGURE_3.claims[0].check(rows)
     assert not finding.holds and finding.measured.startswith("none of 40 intervals is given")
     some = figures.FIGURE_3.claims[0].check([refused, {**INTERVAL, "where": figures.PAPER}])
-    assert not some.holds and some.measured.startswith("20 of 40 intervals are given, of length 0.50")
+    assert not some.holds and some.measured.startswith(
+        "20 of 40 intervals are given, of length 0.50"
+    )
     at_paper, _ = figures.FIGURE_3.draw(rows)
     estimates = at_paper.chart.spec["data"][0]
     assert "without" in estimates["name"] and "error_y" not in estimates
@@ -131,7 +152,9 @@ def test_refused_intervals_have_no_length_and_count_for_none():
 
 def test_quick_forms_have_at_most_125_features_and_full_ones_those_of_the_paper():
     def most(form):
-        return max(call.arguments[2] // call.arguments[-1]
-                   for call in tables.TABLE_2.work(form).calls)
+        return max(
+            call.arguments[2] // call.arguments[-1] for call in tables.TABLE_2.work(form).calls
+        )
+
     assert (most("quick"), most("full")) == (125, 1000)
     assert {one.key for one in PAPER.exhibits} >= {"table-2", "table-5", "figure-3", "figure-4"}

@@ -33,7 +33,9 @@ def test_the_ordinary_curve_its_error_and_the_test_are_those_of_the_libraries(na
     np.testing.assert_allclose(survival, oracle["survival"], **CLOSE)
     np.testing.assert_allclose(error, oracle["greenwood"], **CLOSE)
     z, p = product_limit.log_rank(time, status, group)
-    np.testing.assert_allclose([z**2, p], [oracle["test"]["chi2"], oracle["test"]["p"]], rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        [z**2, p], [oracle["test"]["chi2"], oracle["test"]["p"]], rtol=1e-10, atol=1e-10
+    )
 
 
 def test_ordinary_incidences_are_those_of_the_library():
@@ -43,16 +45,24 @@ def test_ordinary_incidences_are_those_of_the_library():
 
 def released(task, **stated):
     facts = EventFacts(time_high=10.0, edges=equal_edges(0.0, 10.0, 10), **stated)
-    data = EventData(GROUPED["time"][None], GROUPED["status"][None], np.zeros(len(GROUPED["time"]), dtype=np.int64),
-                     facts)
-    table = NoisyCounts(task=task).release(data, (Budget(1e6),), np.random.default_rng(1)).released[0]
+    data = EventData(
+        GROUPED["time"][None],
+        GROUPED["status"][None],
+        np.zeros(len(GROUPED["time"]), dtype=np.int64),
+        facts,
+    )
+    table = (
+        NoisyCounts(task=task).release(data, (Budget(1e6),), np.random.default_rng(1)).released[0]
+    )
     assert (table.noisy == table.estimated).all()
     return life_tables(table)[0]
 
 
 @pytest.mark.parametrize("causes", [("Event",), ("Relapse", "Death")])
 def test_a_table_of_counts_without_noise_gives_the_curve_of_the_libraries(causes):
-    life = released("cumulative_incidence" if len(causes) > 1 else "survival", causes=("Relapse", "Death"))
+    life = released(
+        "cumulative_incidence" if len(causes) > 1 else "survival", causes=("Relapse", "Death")
+    )
     np.testing.assert_allclose(life.survival.ravel(), GROUPED["survival"], **CLOSE)
     if len(causes) > 1:
         np.testing.assert_allclose(life.incidence.reshape(2, -1), GROUPED["incidence"], **CLOSE)

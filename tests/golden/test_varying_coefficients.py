@@ -23,26 +23,28 @@ GRADIENT = [
     (1, 4, 500, 1, (3.28, 0.23), (0.623, 0.042), (0.0007046, 3.7e-5)),
     (1, 4, 500, 4, (0.1774, 0.012), (0.06379, 0.0042), (0.0007046, 3.7e-5)),
     (2, 1, 500, 1, (36.68, 2.0), (4.429, 0.23), (0.003279, 0.00015)),
-    (2, 1, 500, 4, (1.055, 0.052), (0.3664, 0.018), (0.003279, 0.00015))]
+    (2, 1, 500, 4, (1.055, 0.052), (0.3664, 0.018), (0.003279, 0.00015)),
+]
 
 # Covariates, sites, people at each, ε, basis functions; raw, shrunk, and shrunk with declared
 # second moments (means ± standard errors); coverage of the coefficient functions at single times.
 ADAPTIVE = [
-    (1, 1, 500, 1, 3, (.00164, .0001), (.00137, .0001), (.00126, .00011), .929),
-    (1, 1, 2000, 4, 3, (.00013, .00002), (.00011, .00002), (.00011, .00002), .953),
-    (1, 4, 500, 1, 3, (.00029, .00003), (.00024, .00002), (.00027, .00004), .960),
-    (2, 1, 500, 4, 3, (.00142, .0001), (.001, .00009), (.00087, .00008), .926),
-    (2, 1, 2000, 1, 3, (.00038, .00003), (.00027, .00003), (.00028, .00004), .947),
-    (2, 4, 500, 4, 3, (.0003, .00003), (.00018, .00002), (.00014, .00002), .943),
-    (3, 1, 500, 1, 3, (.02257, .00141), (.01705, .0013), (.00534, .00049), .895),
-    (3, 1, 2000, 4, 3, (.00041, .00003), (.00025, .00003), (.0003, .00004), .948),
-    (3, 4, 500, 1, 3, (.00199, .00019), (.00124, .00018), (.0009, .0001), .922),
-    (1, 1, 500, 4, 7, (.00177, .00008), (.00074, .00006), (.00077, .00008), .941),
-    (1, 1, 2000, 1, 7, (.00077, .00006), (.00038, .00003), (.00036, .00006), .913),
-    (2, 1, 500, 4, 7, (.00386, .00015), (.00121, .00007), (.0012, .00008), .960),
-    (2, 1, 2000, 1, 7, (.0014, .0001), (.00051, .00006), (.00055, .0001), .947),
-    (3, 1, 500, 4, 7, (.00634, .00019), (.00195, .00012), (.00182, .00014), .977),
-    (3, 1, 2000, 1, 7, (.00255, .00008), (.00074, .00006), (.00054, .00007), .955)]
+    (1, 1, 500, 1, 3, (0.00164, 0.0001), (0.00137, 0.0001), (0.00126, 0.00011), 0.929),
+    (1, 1, 2000, 4, 3, (0.00013, 0.00002), (0.00011, 0.00002), (0.00011, 0.00002), 0.953),
+    (1, 4, 500, 1, 3, (0.00029, 0.00003), (0.00024, 0.00002), (0.00027, 0.00004), 0.960),
+    (2, 1, 500, 4, 3, (0.00142, 0.0001), (0.001, 0.00009), (0.00087, 0.00008), 0.926),
+    (2, 1, 2000, 1, 3, (0.00038, 0.00003), (0.00027, 0.00003), (0.00028, 0.00004), 0.947),
+    (2, 4, 500, 4, 3, (0.0003, 0.00003), (0.00018, 0.00002), (0.00014, 0.00002), 0.943),
+    (3, 1, 500, 1, 3, (0.02257, 0.00141), (0.01705, 0.0013), (0.00534, 0.00049), 0.895),
+    (3, 1, 2000, 4, 3, (0.00041, 0.00003), (0.00025, 0.00003), (0.0003, 0.00004), 0.948),
+    (3, 4, 500, 1, 3, (0.00199, 0.00019), (0.00124, 0.00018), (0.0009, 0.0001), 0.922),
+    (1, 1, 500, 4, 7, (0.00177, 0.00008), (0.00074, 0.00006), (0.00077, 0.00008), 0.941),
+    (1, 1, 2000, 1, 7, (0.00077, 0.00006), (0.00038, 0.00003), (0.00036, 0.00006), 0.913),
+    (2, 1, 500, 4, 7, (0.00386, 0.00015), (0.00121, 0.00007), (0.0012, 0.00008), 0.960),
+    (2, 1, 2000, 1, 7, (0.0014, 0.0001), (0.00051, 0.00006), (0.00055, 0.0001), 0.947),
+    (3, 1, 500, 4, 7, (0.00634, 0.00019), (0.00195, 0.00012), (0.00182, 0.00014), 0.977),
+    (3, 1, 2000, 1, 7, (0.00255, 0.00008), (0.00074, 0.00006), (0.00054, 0.00007), 0.955),
+]
 
 
 @cache
@@ -73,8 +75,8 @@ def test_noisy_gradients_match_the_independent_runs():
         data = curves(n_covariates, sites, people, 100)
         for constants, expected in (("published", published), ("tight", tight)):
             estimate = NoisyGradientCoefficients(
-                scheme="split", constants=constants, truncation=3, weights="uniform").release_many(
-                    data, [(Budget(epsilon, DELTA),)], 1, generator(11, 1, 0))
+                scheme="split", constants=constants, truncation=3, weights="uniform"
+            ).release_many(data, [(Budget(epsilon, DELTA),)], 1, generator(11, 1, 0))
             found = integrated_squared_errors(estimate, data.truth)
             z.append(distance(found.total[0], expected))
         z.append(distance(found.estimation[0], noise_free))
@@ -90,12 +92,19 @@ def test_adaptive_coefficients_are_nearly_as_accurate_as_the_independent_runs():
     z, covered = [], []
     for n_covariates, sites, people, epsilon, size, *expected, pointwise in ADAPTIVE:
         data = curves(n_covariates, sites, people, 80)
-        for (mean, se), chosen in zip(expected, (
-                {"shrink": "never", "band": "pointwise"}, {"shrink": "always", "edition": "0.6"},
-                {"shrink": "always", "edition": "0.6", "gram": "declared"}), strict=True):
+        for (mean, se), chosen in zip(
+            expected,
+            (
+                {"shrink": "never", "band": "pointwise"},
+                {"shrink": "always", "edition": "0.6"},
+                {"shrink": "always", "edition": "0.6", "gram": "declared"},
+            ),
+            strict=True,
+        ):
             method = AdaptiveCoefficients(truncation=size, basis="fourier", **chosen)
-            estimate = method.release_many(data, [(Budget(epsilon, DELTA),)], 2,
-                                           generator(11, 1, 0))
+            estimate = method.release_many(
+                data, [(Budget(epsilon, DELTA),)], 2, generator(11, 1, 0)
+            )
             total = integrated_squared_errors(estimate, data.truth).total[0]
             z.append(distance(total, (1.4 * mean, se)))
             if "band" in chosen:
@@ -110,5 +119,6 @@ def test_ours_is_two_hundred_times_closer_than_the_published_one_everywhere():
     for n_covariates, sites, people, epsilon, published, *_ in GRADIENT:
         data = curves(n_covariates, sites, people, 100)
         estimate = AdaptiveCoefficients(truncation=3).release_many(
-            data, [(Budget(epsilon, DELTA),)], 1, generator(11, 1, 0))
+            data, [(Budget(epsilon, DELTA),)], 1, generator(11, 1, 0)
+        )
         assert integrated_squared_errors(estimate, data.truth).total.mean() < published[0] / 200

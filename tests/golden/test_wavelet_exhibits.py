@@ -18,8 +18,17 @@ def findings(exhibit, table):
     return {claim.says: claim.check(table).holds for claim in exhibit.claims}
 
 
-CELL = {"network": "dominant", "curve": "smooth", "way": errors.TUNED, "error": 0.011, "se": 0.001,
-        "exact": 0.01, "zero": 1.0, "apart": 1.0, "repeats": 30}
+CELL = {
+    "network": "dominant",
+    "curve": "smooth",
+    "way": errors.TUNED,
+    "error": 0.011,
+    "se": 0.001,
+    "exact": 0.01,
+    "zero": 1.0,
+    "apart": 1.0,
+    "repeats": 30,
+}
 
 
 def test_a_simulated_error_that_is_four_standard_errors_off_is_told():
@@ -71,8 +80,10 @@ def test_the_line_of_a_rate_has_its_slope_and_runs_through_the_middle_of_the_poi
 
 
 def test_edges_that_are_no_better_than_periodic_ones_are_told():
-    rows = [{"error": error, "exact": error, "se": 1e-3, "repeats": 10}
-            for error in (0.0313203, 0.00606597, 0.00382)]
+    rows = [
+        {"error": error, "exact": error, "se": 1e-3, "repeats": 10}
+        for error in (0.0313203, 0.00606597, 0.00382)
+    ]
     known, pays, _ = repairs.BASES.claims
     assert known.check(rows).holds and pays.check(rows).holds
     assert not pays.check(changed(rows, 1, exact=0.02)).holds
@@ -103,11 +114,19 @@ def test_agreement_is_relative_to_what_is_stated():
 
 
 def test_places_with_names_are_named_on_the_axis_and_in_the_table():
-    chart = lines([Series("a", [0.2, 0.9], [1.0, 2.0], "gradient", half=[0.5, 0.25])],
-                  Scale("", names=("A long name of a place", "B")), Scale("y"), "")
+    chart = lines(
+        [Series("a", [0.2, 0.9], [1.0, 2.0], "gradient", half=[0.5, 0.25])],
+        Scale("", names=("A long name of a place", "B")),
+        Scale("y"),
+        "",
+    )
     assert chart.spec["layout"]["xaxis"]["ticktext"] == ["A long name of<br>a place", "B"]
-    assert chart.table == {"line": ["a", "a"], "at": ["A long name of a place", "B"],
-                           "y": [1.0, 2.0], "half width": [0.5, 0.25]}
+    assert chart.table == {
+        "line": ["a", "a"],
+        "at": ["A long name of a place", "B"],
+        "y": [1.0, 2.0],
+        "half width": [0.5, 0.25],
+    }
     assert chart.spec["data"][0]["error_y"]["array"] == [0.5, 0.25]
 
 

@@ -26,19 +26,43 @@ POINT = WaveletPointwise(points="0.37")
 CURVES = ("smooth", "blocks", "bumps", "heavisine", "doppler")
 Z = 3.5
 
-RESOLUTION = {"homogeneous": (83.651164, 40.0, 9.146101), "dominant": (71.582484, 36.002619, 9.146101),
-              "many_small": (61.682726, 36.846235, 9.146101), "mixed_eps": (79.338158, 40.0, 9.146101)}
+RESOLUTION = {
+    "homogeneous": (83.651164, 40.0, 9.146101),
+    "dominant": (71.582484, 36.002619, 9.146101),
+    "many_small": (61.682726, 36.846235, 9.146101),
+    "mixed_eps": (79.338158, 40.0, 9.146101),
+}
 # J, τ, bound; exact errors for the five curves.
 CURVE_PLANS = {
-    "homogeneous": (5, 3.6, .0121807, (.0050665, .113370, .0446824, .00778567, .154306)),
-    "dominant": (5, 4.2, .0094722, (.0019672, .110199, .0413203, .00467176, .151287)),
-    "many_small": (4, 2.8, .103988, (.070510, .258122, .114795, .0743351, .383193)),
-    "mixed_eps": (5, 3.7, .0134846, (.0050693, .113238, .0441679, .00773534, .154420))}
-POINT_PLANS = {"homogeneous": (6, 4.0, .0170044, .015341), "dominant": (6, 4.5, .0176896, .014931),
-               "many_small": (5, 3.3, .0658419, .066554), "mixed_eps": (6, 4.0, .0196086, .017663)}
-ZERO = {"blocks": .89790, "bumps": .08004, "heavisine": 1.05849, "doppler": 1.38744, "smooth": 1.19199}
-SLOPES = {"G1": -.65687, "G2": -.49813, "G3": -.88658, "G4": .48200, "G5": -.44191, "P1": -.57926,
-          "P2": -.39617, "P3": -.77057, "P4": .42580}
+    "homogeneous": (5, 3.6, 0.0121807, (0.0050665, 0.113370, 0.0446824, 0.00778567, 0.154306)),
+    "dominant": (5, 4.2, 0.0094722, (0.0019672, 0.110199, 0.0413203, 0.00467176, 0.151287)),
+    "many_small": (4, 2.8, 0.103988, (0.070510, 0.258122, 0.114795, 0.0743351, 0.383193)),
+    "mixed_eps": (5, 3.7, 0.0134846, (0.0050693, 0.113238, 0.0441679, 0.00773534, 0.154420)),
+}
+POINT_PLANS = {
+    "homogeneous": (6, 4.0, 0.0170044, 0.015341),
+    "dominant": (6, 4.5, 0.0176896, 0.014931),
+    "many_small": (5, 3.3, 0.0658419, 0.066554),
+    "mixed_eps": (6, 4.0, 0.0196086, 0.017663),
+}
+ZERO = {
+    "blocks": 0.89790,
+    "bumps": 0.08004,
+    "heavisine": 1.05849,
+    "doppler": 1.38744,
+    "smooth": 1.19199,
+}
+SLOPES = {
+    "G1": -0.65687,
+    "G2": -0.49813,
+    "G3": -0.88658,
+    "G4": 0.48200,
+    "G5": -0.44191,
+    "P1": -0.57926,
+    "P2": -0.39617,
+    "P3": -0.77057,
+    "P4": 0.42580,
+}
 every_network = pytest.mark.parametrize("network", CONFIGURATIONS)
 
 
@@ -62,9 +86,17 @@ def test_the_resolution_has_six_digits(network):
     assert rows == pytest.approx(RESOLUTION[network], abs=6e-7)
 
 
-@pytest.mark.parametrize(("epsilon", "exact", "printed"), [
-    (0.1, 30.749566, 69.874381), (0.5, 7.031827, 13.974876), (1, 3.730632, 6.987438),
-    (2, 1.993812, 3.493719), (5, 0.891868, 1.397488), (8, 0.600229, 0.873430)])
+@pytest.mark.parametrize(
+    ("epsilon", "exact", "printed"),
+    [
+        (0.1, 30.749566, 69.874381),
+        (0.5, 7.031827, 13.974876),
+        (1, 3.730632, 6.987438),
+        (2, 1.993812, 3.493719),
+        (5, 0.891868, 1.397488),
+        (8, 0.600229, 0.873430),
+    ],
+)
 def test_noise_over_sensitivity_has_six_digits(epsilon, exact, printed):
     source = RegressionPoints(n_servers=1)
     sites = WaveletGlobal().sites(source.sizes, (Budget(epsilon, 1e-5),), source.facts)
@@ -93,17 +125,28 @@ def test_tuned_plans_at_a_point_and_their_exact_errors(network):
 
 
 def test_the_parts_of_one_error():
-    parts = WaveletGlobal().risk_parts(points_of("homogeneous"), configuration_budgets("homogeneous"))
+    parts = WaveletGlobal().risk_parts(
+        points_of("homogeneous"), configuration_budgets("homogeneous")
+    )
     assert parts.projection == pytest.approx(1.710e-6, rel=2e-3)
     assert (parts.clip, parts.data, parts.privacy) == pytest.approx(
-        (7.322e-5, 1.05940e-3, 3.93219e-3), rel=1e-4)
+        (7.322e-5, 1.05940e-3, 3.93219e-3), rel=1e-4
+    )
     for signal, energy in ZERO.items():
-        assert float(points_of("homogeneous", signal).truth.energy) == pytest.approx(energy, abs=6e-5)
+        assert float(points_of("homogeneous", signal).truth.energy) == pytest.approx(
+            energy, abs=6e-5
+        )
 
 
-@pytest.mark.parametrize(("network", "level", "clip", "error"), [
-    ("dominant", 4, 2.8, .0636687), ("mixed_eps", 4, 3.3, .0172823),
-    ("homogeneous", 5, 3.6, .0050665), ("many_small", 4, 2.8, .070510)])
+@pytest.mark.parametrize(
+    ("network", "level", "clip", "error"),
+    [
+        ("dominant", 4, 2.8, 0.0636687),
+        ("mixed_eps", 4, 3.3, 0.0172823),
+        ("homogeneous", 5, 3.6, 0.0050665),
+        ("many_small", 4, 2.8, 0.070510),
+    ],
+)
 def test_published_weights_with_their_own_plans(network, level, clip, error):
     mechanism = WaveletGlobal(weights="published")
     plan = plan_of(mechanism, network)
@@ -119,27 +162,39 @@ def test_the_literal_method_is_worse_than_the_zero_curve_at_this_size():
     assert accounting.keeps_promise(plan.spends)
 
 
-@pytest.mark.parametrize(("chosen", "clip", "error"), [
-    ({}, 3.9, .0313203), ({"edges": "corrected", "edge_noise": "equal"}, 3.6, .00606597),
-    ({"edges": "corrected", "level": 4, "clip": 3.6}, 3.6, .00382)], ids=str)
+@pytest.mark.parametrize(
+    ("chosen", "clip", "error"),
+    [
+        ({}, 3.9, 0.0313203),
+        ({"edges": "corrected", "edge_noise": "equal"}, 3.6, 0.00606597),
+        ({"edges": "corrected", "level": 4, "clip": 3.6}, 3.6, 0.00382),
+    ],
+    ids=str,
+)
 def test_corrected_edges_pay_for_a_curve_that_does_not_end_where_it_began(chosen, clip, error):
-    mechanism, source = WaveletGlobal(smoothness=2.0, radius=8.0, **chosen), points_of("homogeneous", "ramp")
+    mechanism, source = (
+        WaveletGlobal(smoothness=2.0, radius=8.0, **chosen),
+        points_of("homogeneous", "ramp"),
+    )
     plan = mechanism.plan(source.public, source.budgets())
     assert (plan.basis.level, round(plan.clip, 6)) == (4, clip)
     assert mechanism.exact_risk(source, source.budgets()) == pytest.approx(error, rel=2e-3)
 
 
-@pytest.mark.parametrize(("clip", "error"), [
-    (2.0, .0316003), (2.5, .00934109), (3.0, .00479292), (3.5, .00489167)])
+@pytest.mark.parametrize(
+    ("clip", "error"), [(2.0, 0.0316003), (2.5, 0.00934109), (3.0, 0.00479292), (3.5, 0.00489167)]
+)
 def test_exact_errors_as_the_clip_moves(clip, error):
-    assert error_of(WaveletGlobal(level=5, clip=clip), "homogeneous") == pytest.approx(error, rel=1e-5)
+    assert error_of(WaveletGlobal(level=5, clip=clip), "homogeneous") == pytest.approx(
+        error, rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("path", few(PATHS, 2), ids=lambda path: path.key)
 def test_slopes_have_three_digits(path):
     assert path.slope() == pytest.approx(SLOPES[path.key], abs=5e-4)
     if path.key in ("G3", "P3"):
-        inner = {"G3": (1 / 32, -.90604), "P3": (1 / 64, -.84682)}[path.key]
+        inner = {"G3": (1 / 32, -0.90604), "P3": (1 / 64, -0.84682)}[path.key]
         part = replace(path, x=tuple(x for x in path.x if x <= inner[0]))
         assert part.slope() == pytest.approx(inner[1], abs=5e-4)
 
@@ -157,10 +212,21 @@ def monte_carlo(mechanism, network, signal, repeats, budgets=None):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("chosen", "network", "signal"), few([
-    ({}, "homogeneous", "smooth"), ({}, "dominant", "heavisine"), ({}, "many_small", "bumps"),
-    ({"weights": "published"}, "mixed_eps", "smooth"), ({"plan_rule": "literal"}, "homogeneous", "smooth"),
-    ({"edges": "corrected"}, "homogeneous", "ramp"), ({"moments": 1}, "homogeneous", "blocks")]), ids=str)
+@pytest.mark.parametrize(
+    ("chosen", "network", "signal"),
+    few(
+        [
+            ({}, "homogeneous", "smooth"),
+            ({}, "dominant", "heavisine"),
+            ({}, "many_small", "bumps"),
+            ({"weights": "published"}, "mixed_eps", "smooth"),
+            ({"plan_rule": "literal"}, "homogeneous", "smooth"),
+            ({"edges": "corrected"}, "homogeneous", "ramp"),
+            ({"moments": 1}, "homogeneous", "blocks"),
+        ]
+    ),
+    ids=str,
+)
 def test_simulated_errors_agree_with_exact_ones(chosen, network, signal):
     """200 data sets for each cell."""
     assert abs(monte_carlo(WaveletGlobal(**chosen), network, signal, 200)) < Z
@@ -176,7 +242,9 @@ def test_simulated_errors_at_a_point_agree_with_exact_ones(network):
 @pytest.mark.slow
 @every_network
 @pytest.mark.parametrize("signal", CURVES)
-@pytest.mark.parametrize("chosen", [{}, {"weights": "published"}, {"plan_rule": "literal"}], ids=str)
+@pytest.mark.parametrize(
+    "chosen", [{}, {"weights": "published"}, {"plan_rule": "literal"}], ids=str
+)
 def test_all_simulated_errors_agree_with_exact_ones(chosen, network, signal):
     assert abs(monte_carlo(WaveletGlobal(**chosen), network, signal, 200)) < Z
 

@@ -12,11 +12,17 @@ from tests.server import Server, running
 
 
 @pytest.fixture(scope="module", params=["", "/dash"], ids=["at the root", "below a base path"])
-def door(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Server]:
+def door(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Server]:
     """A server that notes beside its log what it asks outside: at the root, and below a base path."""
     folder = tmp_path_factory.mktemp("door")
-    with running(folder / "log", base=request.param, PRIVACY_CURVES_MOST_VISITORS="1000",
-                 **outside.noted(folder)) as server:
+    with running(
+        folder / "log",
+        base=request.param,
+        PRIVACY_CURVES_MOST_VISITORS="1000",
+        **outside.noted(folder),
+    ) as server:
         yield server
 
 

@@ -38,7 +38,9 @@ async def assert_usual(server):
 
 def sessions(url):
     """How many pages are open, as the server counts them."""
-    return int(re.search(rb"^active_sessions (\d+)", request(url, "GET", "/_stcore/metrics")[2], re.M)[1])
+    return int(
+        re.search(rb"^active_sessions (\d+)", request(url, "GET", "/_stcore/metrics")[2], re.M)[1]
+    )
 
 
 async def sent_slowly(url, text, pause=0.01):
@@ -71,9 +73,16 @@ async def sends(server, message):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("message, code", [
-    ("text", 1003), (b"\xff" * 100, 1002), (LONG.SerializeToString(), 1009), (bytes(60 * MB), 1009)],
-    ids=["text", "no message", "too large", "far too large"])
+@pytest.mark.parametrize(
+    "message, code",
+    [
+        ("text", 1003),
+        (b"\xff" * 100, 1002),
+        (LONG.SerializeToString(), 1009),
+        (bytes(60 * MB), 1009),
+    ],
+    ids=["text", "no message", "too large", "far too large"],
+)
 def test_a_message_that_is_none_ends_one_connection_and_nothing_else(door, message, code):
     async def tries():
         assert await sends(door, message) == code
@@ -101,9 +110,12 @@ def test_slow_senders_keep_nobody_waiting(door):
     async def tries():
         await assert_usual(door)
         head = _HEAD.format(urlsplit(door.url).path)
-        held = await asyncio.gather(*(
-            sent_slowly(door.url, head[:40 + k] if k % 2 else f"{head}\r\n" + "x" * k)
-            for k in range(SLOW)))
+        held = await asyncio.gather(
+            *(
+                sent_slowly(door.url, head[: 40 + k] if k % 2 else f"{head}\r\n" + "x" * k)
+                for k in range(SLOW)
+            )
+        )
         await assert_usual(door)
         for _, writer in held:
             writer.close()
@@ -142,7 +154,9 @@ def test_what_a_hundred_sessions_that_were_left_held_is_given_back(fresh):
         await soon(lambda: sessions(fresh.url) == 0)
         await assert_usual(fresh)
         await lapse(RETURN_SECONDS)
-        print(f"base {base:.0f}, with {SESSIONS} sessions {most:.0f}, after {fresh.megabytes:.0f} MB")
+        print(
+            f"base {base:.0f}, with {SESSIONS} sessions {most:.0f}, after {fresh.megabytes:.0f} MB"
+        )
         await soon(lambda: fresh.megabytes <= base + 0.5 * SESSIONS)
         await assert_usual(fresh)
 

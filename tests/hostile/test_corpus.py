@@ -13,11 +13,14 @@ def test_the_corpus_is_large_and_the_same_each_time():
     assert {case.door for case in CASES} == {"file", "scenario", "request", "arguments", "link"}
     again = corpus.cases()
     assert [(case.name, case.arguments, case.codes) for case in again] == [
-        (case.name, case.arguments, case.codes) for case in CASES]
+        (case.name, case.arguments, case.codes) for case in CASES
+    ]
     for one, other in zip(CASES, again, strict=True):
         for name in () if one.is_heavy or "workbook" in one.name else one.inputs:
             content = one.inputs[name]()
-            assert content.startswith(b"PK") or content == other.inputs[name]()  # an archive holds the time
+            assert (
+                content.startswith(b"PK") or content == other.inputs[name]()
+            )  # an archive holds the time
 
 
 @pytest.mark.parametrize("case", FEW, ids=str)
@@ -38,7 +41,14 @@ def test_an_input_in_a_process_of_its_own_keeps_to_time_and_memory(case, tmp_pat
 
 def test_a_check_that_should_fail_does(tmp_path):
     case = CASES[0]
-    for code, output in ((0, "fine"), (2, "Traceback (most recent call last)"), (2, "on our side"), (2, ""),
-                         (2, f"error: {corpus.SECRET.decode()}"), (2, f"error: {tmp_path}"), (-9, "error")):
+    for code, output in (
+        (0, "fine"),
+        (2, "Traceback (most recent call last)"),
+        (2, "on our side"),
+        (2, ""),
+        (2, f"error: {corpus.SECRET.decode()}"),
+        (2, f"error: {tmp_path}"),
+        (-9, "error"),
+    ):
         with pytest.raises(AssertionError):
             corpus.assert_held(case, corpus.Ran(code, output, 0.0, 0.0), tmp_path)

@@ -35,15 +35,27 @@ from tests.unit.test_planner import answer
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
-EVIL = ['"><img src=x onerror=x>', "' onclick='x", "</style></title><script>x</script>", "--><svg onload=x>",
-        "{{ 7 * 7 }}{% raw %}", "&lt;script&gt;", *EVIL_MARKDOWN]
+EVIL = [
+    '"><img src=x onerror=x>',
+    "' onclick='x",
+    "</style></title><script>x</script>",
+    "--><svg onload=x>",
+    "{{ 7 * 7 }}{% raw %}",
+    "&lt;script&gt;",
+    *EVIL_MARKDOWN,
+]
 ROOT = Path(templates.__file__).parents[2]
 FILES = sorted(Path(templates.__file__).parent.glob("*.jinja"))
 # The only markup that is not escaped: drawings of our own code, or of plotly.
-DRAWINGS = {("handout.html.jinja", "guess"), ("handout.html.jinja", "answer"),
-            ("report.html.jinja", "picture"), ("exhibit.html.jinja", "drawing"),
-            ("study_memo.html.jinja", "chart"), ("look.html.jinja", "drawing"),
-            ("look_in_notebook.html.jinja", "drawing")}
+DRAWINGS = {
+    ("handout.html.jinja", "guess"),
+    ("handout.html.jinja", "answer"),
+    ("report.html.jinja", "picture"),
+    ("exhibit.html.jinja", "drawing"),
+    ("study_memo.html.jinja", "chart"),
+    ("look.html.jinja", "drawing"),
+    ("look_in_notebook.html.jinja", "drawing"),
+}
 DRAWERS = {f"engine/{part}.py" for part in ("figures/drawn", "release/picture")}  # of SVG, by hand
 
 
@@ -90,42 +102,107 @@ def study():
 @pytest.fixture
 def documents(planned, worked, release, study):
     """Each document by its template, with a word wherever one of another person could stand."""
+
     def facts(word):
-        return replace(FACTS, person=word, people=word, name=word, curve=word, value_name=word, value_unit=word,
-                       time_name=word, time_unit=word, origin=word)
+        return replace(
+            FACTS,
+            person=word,
+            people=word,
+            name=word,
+            curve=word,
+            value_name=word,
+            value_unit=word,
+            time_name=word,
+            time_unit=word,
+            origin=word,
+        )
 
     def decision(word):
         return decision_memo(HERE, planned, facts(word), 1.0)
 
     def of_study(word):
-        named = replace(study, source=Twin.of(facts(word), study.source.sizes), rows=tuple(replace(row, name=word) for row in study.rows))
-        return study_memo(decision_topic.decision(named, 1.5, "19"), author=word, date=word, link=word).encode()
+        named = replace(
+            study,
+            source=Twin.of(facts(word), study.source.sizes),
+            rows=tuple(replace(row, name=word) for row in study.rows),
+        )
+        return study_memo(
+            decision_topic.decision(named, 1.5, "19"), author=word, date=word, link=word
+        ).encode()
 
     def comparison(word):
-        return comparison_memo([pin("A", facts=facts(word), method=word), pin(
-            word, epsilon=2.0, delta=1e-7, facts=facts(word), protects=word, budgets=word, error_unit=word,
-            limits=word, page=word)])
+        return comparison_memo(
+            [
+                pin("A", facts=facts(word), method=word),
+                pin(
+                    word,
+                    epsilon=2.0,
+                    delta=1e-7,
+                    facts=facts(word),
+                    protects=word,
+                    budgets=word,
+                    error_unit=word,
+                    limits=word,
+                    page=word,
+                ),
+            ]
+        )
 
     def lesson(word):
         axis = replace(worked.picture.x, title=word, ticks=((worked.picture.x.low, word),))
-        picture = replace(worked.picture, x=axis, y=replace(worked.picture.y, title=word), alt=word, alt_after=word,
-                          marks=tuple(replace(mark, label=word) for mark in worked.picture.marks))
-        return handout(WhatEpsilonDoes, replace(worked, words=dict.fromkeys(worked.words, word), picture=picture,
-                                                budget=word), 3, word)
+        picture = replace(
+            worked.picture,
+            x=axis,
+            y=replace(worked.picture.y, title=word),
+            alt=word,
+            alt_after=word,
+            marks=tuple(replace(mark, label=word) for mark in worked.picture.marks),
+        )
+        return handout(
+            WhatEpsilonDoes,
+            replace(worked, words=dict.fromkeys(worked.words, word), picture=picture, budget=word),
+            3,
+            word,
+        )
 
     def report(word):
         def named(columns):
             return dict(zip([word], columns.values(), strict=True))
 
-        card = {**release.card, "unit_of_protection": word, "neighbours": word, "not_covered": [word],
-                "release": dict.fromkeys(release.card["release"], word),
-                "mechanism": dict.fromkeys(release.card["mechanism"], word)}
-        card["bounds"] = {**card["bounds"], "source": word, "value": {**card["bounds"]["value"], "name": word}}
-        return release_files.report(replace(
-            release, name=word, axis=word, value=word, title=word, card=card, facts=replace(
-                release.facts, person=word, people=word, value_name=word, value_unit=word, time_unit=word),
-            functions=replace(release.functions, columns=named(release.columns),
-                              ranges=named(release.ranges))))
+        card = {
+            **release.card,
+            "unit_of_protection": word,
+            "neighbours": word,
+            "not_covered": [word],
+            "release": dict.fromkeys(release.card["release"], word),
+            "mechanism": dict.fromkeys(release.card["mechanism"], word),
+        }
+        card["bounds"] = {
+            **card["bounds"],
+            "source": word,
+            "value": {**card["bounds"]["value"], "name": word},
+        }
+        return release_files.report(
+            replace(
+                release,
+                name=word,
+                axis=word,
+                value=word,
+                title=word,
+                card=card,
+                facts=replace(
+                    release.facts,
+                    person=word,
+                    people=word,
+                    value_name=word,
+                    value_unit=word,
+                    time_unit=word,
+                ),
+                functions=replace(
+                    release.functions, columns=named(release.columns), ranges=named(release.ranges)
+                ),
+            )
+        )
 
     def exhibit(word):
         spec = {"data": [{"x": [1], "y": [1], "name": word}], "layout": {"title": {"text": word}}}
@@ -136,16 +213,28 @@ def documents(planned, worked, release, study):
         proposal = propose(content)
         usual = looked_at(read(content, proposal.likely), proposal)
         picture = replace(usual.picture, x=replace(usual.picture.x, title=word), alt=word)
-        return replace(usual, picture=picture, proposal=replace(
-            proposal, people=word, notes=(word,), examples={word: (word,)}))
+        return replace(
+            usual,
+            picture=picture,
+            proposal=replace(proposal, people=word, notes=(word,), examples={word: (word,)}),
+        )
 
-    return {"decision_memo": decision, "comparison_memo": comparison, "handout": lesson, "report": report,
-            "exhibit": exhibit, "study_memo": of_study, "look": lambda word: look(word).html().encode(),
-            "look_in_notebook": lambda word: look(word)._repr_html_().encode()}
+    return {
+        "decision_memo": decision,
+        "comparison_memo": comparison,
+        "handout": lesson,
+        "report": report,
+        "exhibit": exhibit,
+        "study_memo": of_study,
+        "look": lambda word: look(word).html().encode(),
+        "look_in_notebook": lambda word: look(word)._repr_html_().encode(),
+    }
 
 
 @pytest.mark.parametrize("word", few(EVIL, 6))
-def test_words_in_a_document_add_no_element_and_no_attribute_and_are_read_as_they_are(documents, word):
+def test_words_in_a_document_add_no_element_and_no_attribute_and_are_read_as_they_are(
+    documents, word
+):
     for name, document in documents.items():
         usual, evil = Markup(document("word").decode()), Markup(document(word).decode())
         assert evil.elements == usual.elements, name
@@ -167,9 +256,15 @@ def test_nothing_but_drawings_is_left_unescaped_each_with_its_reason():
     unescaped = [(file, each.node.name) for file, each in filters if each.name == "safe"]
     assert sorted(unescaped) == sorted(DRAWINGS)
     for file in FILES:
-        marked = [(line, above) for above, line in pairwise(file.read_text("utf-8").splitlines()) if "|safe" in line]
+        marked = [
+            (line, above)
+            for above, line in pairwise(file.read_text("utf-8").splitlines())
+            if "|safe" in line
+        ]
         assert all(above.startswith("{# safe: ") for _, above in marked), file.name
-        assert not [*tree(file).find_all(nodes.ScopedEvalContextModifier)], file.name  # {% autoescape %}
+        assert not [*tree(file).find_all(nodes.ScopedEvalContextModifier)], (
+            file.name
+        )  # {% autoescape %}
 
 
 def test_a_value_that_is_missing_is_a_fault_and_not_an_empty_place():
@@ -180,17 +275,27 @@ def test_a_value_that_is_missing_is_a_fault_and_not_an_empty_place():
 def test_html_is_made_by_templates_alone():
     """No module escapes for HTML by itself but those that draw, and none declares a string to be markup."""
     for file in (ROOT / "engine").rglob("*.py"):
-        names = {alias.name for node in ast.walk(ast.parse(file.read_text("utf-8")))
-                 if isinstance(node, ast.Import | ast.ImportFrom)
-                 for alias in (*node.names, ast.alias(getattr(node, "module", None) or ""))}
+        names = {
+            alias.name
+            for node in ast.walk(ast.parse(file.read_text("utf-8")))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in (*node.names, ast.alias(getattr(node, "module", None) or ""))
+        }
         assert not names & {"jinja2", "markupsafe"} or file.parent.name == "templates", file
         assert "html" not in names or str(file.relative_to(ROOT)) in DRAWERS, file
 
 
-@pytest.mark.parametrize(("words", "pieces"), [
-    ("**Not covered:** compare *Right guess*.", [("", ""), ("Not covered:", "**"), (" compare ", ""),
-                                                 ("Right guess", "*"), (".", "")]),
-    ("a*b, c*d and 2 * 3 * 4", [("a*b, c*d and 2 * 3 * 4", "")]),
-    (r"\*\*x\*\* of \<b\> **a\*b**", [("**x** of <b> ", ""), ("a*b", "**"), ("", "")])], ids=str)
+@pytest.mark.parametrize(
+    ("words", "pieces"),
+    [
+        (
+            "**Not covered:** compare *Right guess*.",
+            [("", ""), ("Not covered:", "**"), (" compare ", ""), ("Right guess", "*"), (".", "")],
+        ),
+        ("a*b, c*d and 2 * 3 * 4", [("a*b, c*d and 2 * 3 * 4", "")]),
+        (r"\*\*x\*\* of \<b\> **a\*b**", [("**x** of <b> ", ""), ("a*b", "**"), ("", "")]),
+    ],
+    ids=str,
+)
 def test_marks_of_a_sentence_are_told_from_those_of_a_word(words, pieces):
     assert templates.split_marked(words) == pieces

@@ -24,8 +24,11 @@ def canary(k):
 def table(k):
     """Curves whose ids, columns and readings only visitor k can know."""
     word = canary(k)
-    rows = "".join(f"{word}-id{i},{t / 4},{20 + k + i % 7}.0{k:02d},{i % 2}\n"
-                   for i in range(30) for t in range(5))
+    rows = "".join(
+        f"{word}-id{i},{t / 4},{20 + k + i % 7}.0{k:02d},{i % 2}\n"
+        for i in range(30)
+        for t in range(5)
+    )
     return f"child,age,height,{word}_column\n{rows}".encode()
 
 
@@ -44,8 +47,10 @@ async def visits(url, k):
             links.add(visitor.link)
             assert not visitor.faults
         heard = b"".join(visitor.heard)
-        files = [await asyncio.to_thread(request, url, "GET", path.decode())
-                 for path in {*MEDIA.findall(heard)}]
+        files = [
+            await asyncio.to_thread(request, url, "GET", path.decode())
+            for path in {*MEDIA.findall(heard)}
+        ]
     return heard, links, b"".join(body for _, _, body in files)
 
 
@@ -61,6 +66,7 @@ def test_fifty_visitors_with_curves_of_their_own_see_nothing_of_each_other(fresh
         async def one(k):
             async with turns:
                 return await visits(fresh.url, k)
+
         return await asyncio.gather(*map(one, range(VISITORS)))
 
     stays = finished(all_at_once())
@@ -75,6 +81,7 @@ def test_fifty_visitors_with_curves_of_their_own_see_nothing_of_each_other(fresh
             for page in ("", "coefficients", "plan"):
                 await visitor.go(page) if page else await visitor.run()
             return b"".join(visitor.heard)
+
     assert not words_of(finished(afterwards()))
 
 
@@ -84,9 +91,11 @@ def test_nobody_can_put_a_file_into_the_visit_of_another_without_being_that_visi
             await visitor.run()
             place = (await visitor.upload_address("a.csv")).upload_url
             unknown = place.replace(visitor.session, "0" * len(visitor.session))
-            return place, [put_file(fresh.url, place, "a.csv", b"x", token=False),
-                           put_file(fresh.url, unknown, "a.csv", b"x"),
-                           put_file(fresh.url, place, "a.csv", b"one,two\n3,4\n")]
+            return place, [
+                put_file(fresh.url, place, "a.csv", b"x", token=False),
+                put_file(fresh.url, unknown, "a.csv", b"x"),
+                put_file(fresh.url, place, "a.csv", b"one,two\n3,4\n"),
+            ]
 
     place, answers = finished(tries())
     assert answers == [403, 403, 204]
@@ -99,8 +108,12 @@ def test_a_file_is_judged_by_its_content_whatever_it_is_called(fresh):
 
     async def brings_all():
         collected = []
-        for name, content in (("b.exe", files.csv()), ("b.csv", b"MZ\x90\x00\x03" + b"\0" * 99),
-                              ("c.xlsx", b"\x89PNG\r\n\x1a\n\x00\x00"), ("d.png", files.xlsx())):
+        for name, content in (
+            ("b.exe", files.csv()),
+            ("b.csv", b"MZ\x90\x00\x03" + b"\0" * 99),
+            ("c.xlsx", b"\x89PNG\r\n\x1a\n\x00\x00"),
+            ("d.png", files.xlsx()),
+        ):
             async with Visitor(fresh.url) as visitor:
                 await brings(visitor, name, content)
                 assert not visitor.faults

@@ -58,7 +58,8 @@ def talkative(tmp_path):
     """A server that says in its log how each computation ended."""
     (tmp_path / "sitecustomize.py").write_text(
         "import logging\nlogging.basicConfig()\n"
-        "logging.getLogger('privacy_curves').setLevel(logging.INFO)\n")
+        "logging.getLogger('privacy_curves').setLevel(logging.INFO)\n"
+    )
     with running(tmp_path / "log", PYTHONPATH=f"{tmp_path}:{ROOT}") as server:
         yield server
 
@@ -91,6 +92,7 @@ def ended(server, how):
 
 def test_a_storm_of_moves_runs_few_computations_and_ends_in_the_right_state(talkative):
     """A hundred sizes without a pause, each new to the server: three computations each."""
+
     async def storm():
         await warm(talkative.url)
         async with Visitor(talkative.url) as visitor:
@@ -167,6 +169,7 @@ def test_health_answers_while_computations_run_and_ten_visitors_act(talkative):
 
 def test_what_visitors_brought_is_given_back_after_they_left(fresh):
     """Visits of ten megabytes, one after the other; twelve here, two hundred by hand."""
+
     async def visits():
         await warm(fresh.url)
         for k in range(3):

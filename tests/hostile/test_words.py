@@ -16,22 +16,62 @@ from tests.readings import curves_in
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
-EVIL = ["[x](javascript:1)", "![x](http://x/y)", "$x$ $\\href{a}{b}$", ":red[x]", "**x** `y`",
-        "<script>x</script>", ":material/home:", "# x"]
+EVIL = [
+    "[x](javascript:1)",
+    "![x](http://x/y)",
+    "$x$ $\\href{a}{b}$",
+    ":red[x]",
+    "**x** `y`",
+    "<script>x</script>",
+    ":material/home:",
+    "# x",
+]
 # What Markdown would act on: no backslash before it.
-ACTIVE = re.compile(r"(?<!\\)(\[x\]|!\[|\$x|\$\\|:red\[|\*\*x\*\*|`y`|<script|:material/home:)|^# x", re.M)
-LABELS = ("button", "checkbox", "multiselect", "number_input", "radio", "selectbox", "slider",
-          "text_input", "toggle", "expander", "tabs", "download_button", "segmented_control")
-TEXTS = ("markdown", "caption", "title", "header", "subheader", "error", "warning", "info",
-         "success", "badge")
+ACTIVE = re.compile(
+    r"(?<!\\)(\[x\]|!\[|\$x|\$\\|:red\[|\*\*x\*\*|`y`|<script|:material/home:)|^# x", re.M
+)
+LABELS = (
+    "button",
+    "checkbox",
+    "multiselect",
+    "number_input",
+    "radio",
+    "selectbox",
+    "slider",
+    "text_input",
+    "toggle",
+    "expander",
+    "tabs",
+    "download_button",
+    "segmented_control",
+)
+TEXTS = (
+    "markdown",
+    "caption",
+    "title",
+    "header",
+    "subheader",
+    "error",
+    "warning",
+    "info",
+    "success",
+    "badge",
+)
 
 
 def said(at):
     """Everything on the page that is read as Markdown."""
     texts = [element.value for kind in TEXTS for element in at.get(kind)]
-    return [*texts, *(element.label for kind in LABELS for element in at.get(kind)),
-            *(element.help for kind in LABELS for element in at.get(kind)
-              if getattr(element, "help", None))]
+    return [
+        *texts,
+        *(element.label for kind in LABELS for element in at.get(kind)),
+        *(
+            element.help
+            for kind in LABELS
+            for element in at.get(kind)
+            if getattr(element, "help", None)
+        ),
+    ]
 
 
 def active(at):
@@ -43,12 +83,16 @@ def own(word):
     """Curves whose ids, column and source of bounds are that word."""
     frame = files.growth_frame().assign(**{word: lambda t: (t["child"] < "c006") * 1.0})
     content = files.csv(frame.assign(child=lambda t: word + t["child"]))
-    return Upload(curves=curves_in(content, {"covariates": [word]}), declared=declare(
-        60, 210, 2, 18, word, [StatedCovariate(word, 0, 1, "cm")], **files.EVEN))
+    return Upload(
+        curves=curves_in(content, {"covariates": [word]}),
+        declared=declare(60, 210, 2, 18, word, [StatedCovariate(word, 0, 1, "cm")], **files.EVEN),
+    )
 
 
 @pytest.mark.parametrize("word", EVIL)
-@pytest.mark.parametrize("role", ["person", "people", "value_name", "value_unit", "time_name", "time_unit"])
+@pytest.mark.parametrize(
+    "role", ["person", "people", "value_name", "value_unit", "time_name", "time_unit"]
+)
 def test_words_that_stand_in_sentences_hold_no_markup(role, word):
     with pytest.raises(InputError, match="cannot be a name or a unit here") as refused:
         declare(60, 210, 2, 18, "a law", **{role: word}, **files.EVEN)
@@ -90,16 +134,21 @@ def test_a_link_shows_what_it_asked_for_as_it_is(word):
     assert at.warning and not active(at)
 
 
-@pytest.mark.parametrize("script", few(["explore", "coefficients", "summaries", "sites", "plan", "rates"], 1))
+@pytest.mark.parametrize(
+    "script", few(["explore", "coefficients", "summaries", "sites", "plan", "rates"], 1)
+)
 def test_a_single_curve_ends_on_every_page_in_a_picture_or_a_sentence(script):
-    upload = Upload(curves=curves_in(files.rows("a,0.1,5\na,0.5,6")),
-                    declared=declare(0, 10, 0, 1, "a law", **files.EVEN))
+    upload = Upload(
+        curves=curves_in(files.rows("a,0.1,5\na,0.5,6")),
+        declared=declare(0, 10, 0, 1, "a law", **files.EVEN),
+    )
     at = visit(script, upload=upload, show_upload=True)
     assert not any("on our side" in error.value for error in at.error)
 
 
 def test_what_a_page_did_not_expect_is_said_with_a_reference_and_logged_without_a_reading(
-        monkeypatch, logged):
+    monkeypatch, logged
+):
     def breaks(*_):
         reading = 100 + 23.456
         raise ValueError(f"cannot use {reading:.3f}")

@@ -14,9 +14,13 @@ def curves_csv(megabytes: float, seed: int = 0) -> bytes:
     """A table of about that size: curves of a hundred readings each."""
     rng = np.random.default_rng(seed)
     times, values = rng.random((2, int(megabytes * 1e6 / 23)))
-    return ("child,age,height\n" + "\n".join(
-        f"c{k // 100:06d},{t:.5f},{100 * y:.4f}" for k, (t, y) in
-        enumerate(zip(times, values, strict=True)))).encode()
+    return (
+        "child,age,height\n"
+        + "\n".join(
+            f"c{k // 100:06d},{t:.5f},{100 * y:.4f}"
+            for k, (t, y) in enumerate(zip(times, values, strict=True))
+        )
+    ).encode()
 
 
 async def brings(visitor: Visitor, name: str, content: bytes) -> None:

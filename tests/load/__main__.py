@@ -22,8 +22,10 @@ def main() -> None:
     if result.url:
         _report(asyncio.run(_load(result.url, result)))
         return
-    with (tempfile.TemporaryDirectory() as folder,
-          running(Path(folder) / "log", result.port) as server):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running(Path(folder) / "log", result.port) as server,
+    ):
         asyncio.run(_warm(server.url))
         _measured(server, result)
 
@@ -34,16 +36,20 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--every", type=float, default=2.5, help="mean seconds between actions")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--burden", action="store_true",
-                        help="one more visitor asks for the heaviest things all the time")
+    parser.add_argument(
+        "--burden",
+        action="store_true",
+        help="one more visitor asks for the heaviest things all the time",
+    )
     parser.add_argument("--url", help="of a running server; otherwise one is started")
     parser.add_argument("--port", type=int, help="of the server that is started")
     return parser.parse_args()
 
 
 async def _load(url: str, asked: argparse.Namespace) -> Record:
-    return await many(url, asked.visitors, asked.every, asked.seconds, asked.seed,
-                      burden=asked.burden)
+    return await many(
+        url, asked.visitors, asked.every, asked.seconds, asked.seed, burden=asked.burden
+    )
 
 
 async def _warm(url: str) -> None:
@@ -62,9 +68,11 @@ def _measured(server: Server, asked: argparse.Namespace) -> None:
     took = time.perf_counter() - start
     _report(record)
     actions = sum(map(len, record.actions.values()))
-    print(f"server            {100 * cpu / took:.0f} % of one core, {1000 * cpu / actions:.0f} ms "
-          f"per action, of which {1000 * web / actions:.0f} ms in the web process, "
-          f"{server.megabytes:.0f} MB")
+    print(
+        f"server            {100 * cpu / took:.0f} % of one core, {1000 * cpu / actions:.0f} ms "
+        f"per action, of which {1000 * web / actions:.0f} ms in the web process, "
+        f"{server.megabytes:.0f} MB"
+    )
 
 
 def _report(record: Record) -> None:

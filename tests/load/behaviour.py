@@ -42,13 +42,15 @@ async def wanders(visitor: Visitor, chance: random.Random) -> AsyncIterator[tupl
 KINDS: tuple[Acts, ...] = (drags, sizes, wanders)
 
 # The heaviest that a link can ask of each page; a seed of its own makes it new to the server.
-HEAVY = (("", "c-sparse_curves~c.n_curves-50000~c.n_observations_per_curve-40"),
-         ("plan", "c-sparse_curves~unknown-people~target-0.001~m-noisy_gradient_mean"),
-         ("sites", "sites-mixed~c-sparse_curves~c.n_observations_per_curve-200"),
-         ("coefficients", "g-coefficient_curves~g.n_curves-50000~g.n_covariates-8"),
-         ("regression", "network-400x5000x1"),
-         ("sparse", "x-sparse_rows~x.n_curves-100000~x.n_features-100"),
-         ("compare", "c-sparse_curves~c.n_curves-50000~methods-adaptive_mean.noisy_gradient_mean.frl"))
+HEAVY = (
+    ("", "c-sparse_curves~c.n_curves-50000~c.n_observations_per_curve-40"),
+    ("plan", "c-sparse_curves~unknown-people~target-0.001~m-noisy_gradient_mean"),
+    ("sites", "sites-mixed~c-sparse_curves~c.n_observations_per_curve-200"),
+    ("coefficients", "g-coefficient_curves~g.n_curves-50000~g.n_covariates-8"),
+    ("regression", "network-400x5000x1"),
+    ("sparse", "x-sparse_rows~x.n_curves-100000~x.n_features-100"),
+    ("compare", "c-sparse_curves~c.n_curves-50000~methods-adaptive_mean.noisy_gradient_mean.frl"),
+)
 
 
 async def burdens(visitor: Visitor, chance: random.Random) -> AsyncIterator[tuple[str, float]]:

@@ -33,10 +33,16 @@ class Record:
 
     def lines(self) -> list[str]:
         """The figures as text, one line per kind of action."""
-        rows = {"every action": self.seconds(), **dict(sorted(self.actions.items())),
-                "health": self.health}
-        return [f"{name:17} n {len(of):5}  p50 {at(of, 50):7.0f}  p95 {at(of, 95):7.0f}  "
-                f"p99 {at(of, 99):7.0f}  max {at(of, 100):7.0f} ms" for name, of in rows.items()]
+        rows = {
+            "every action": self.seconds(),
+            **dict(sorted(self.actions.items())),
+            "health": self.health,
+        }
+        return [
+            f"{name:17} n {len(of):5}  p50 {at(of, 50):7.0f}  p95 {at(of, 95):7.0f}  "
+            f"p99 {at(of, 99):7.0f}  max {at(of, 100):7.0f} ms"
+            for name, of in rows.items()
+        ]
 
 
 def at(seconds: list[float], percent: float) -> float:
@@ -44,8 +50,15 @@ def at(seconds: list[float], percent: float) -> float:
     return 1000 * float(np.percentile(seconds, percent)) if seconds else float("nan")
 
 
-async def many(url: str, visitors: int, every: float, seconds: float, seed: int = 1,
-               kinds: tuple[Acts, ...] = KINDS, burden: bool = False) -> Record:
+async def many(
+    url: str,
+    visitors: int,
+    every: float,
+    seconds: float,
+    seed: int = 1,
+    kinds: tuple[Acts, ...] = KINDS,
+    burden: bool = False,
+) -> Record:
     """Let `visitors` act for some seconds, each once in `every` seconds on average.
 
     With `burden` one more asks for the heaviest things all the time.
@@ -53,16 +66,23 @@ async def many(url: str, visitors: int, every: float, seconds: float, seed: int 
     record = Record()
     stop = time.monotonic() + seconds
     health = asyncio.create_task(watch_health(url, record))
-    await asyncio.gather(*(_visit(url, kinds[k % len(kinds)], random.Random(seed * 1000 + k),
-                                  every, stop, record) for k in range(visitors)),
-                         *(_visit(url, burdens, random.Random(seed), _BURDEN_SECONDS, stop, record)
-                           for _ in range(burden)))
+    await asyncio.gather(
+        *(
+            _visit(url, kinds[k % len(kinds)], random.Random(seed * 1000 + k), every, stop, record)
+            for k in range(visitors)
+        ),
+        *(
+            _visit(url, burdens, random.Random(seed), _BURDEN_SECONDS, stop, record)
+            for _ in range(burden)
+        ),
+    )
     health.cancel()
     return record
 
 
-async def _visit(url: str, acts: Acts, chance: random.Random, every: float, stop: float,
-                 record: Record) -> None:
+async def _visit(
+    url: str, acts: Acts, chance: random.Random, every: float, stop: float, record: Record
+) -> None:
     """One visitor, from a random moment on; thinks up to twice the mean between actions."""
     await asyncio.sleep(chance.uniform(0, every))
     try:

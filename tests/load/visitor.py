@@ -37,8 +37,14 @@ class Visitor:
     themselves where `listens` is true.
     """
 
-    def __init__(self, url: str, page: str = "", link: str = "", listens: bool = False,
-                 tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        page: str = "",
+        link: str = "",
+        listens: bool = False,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.url, self.page, self.link, self.listens = url, page, link, listens
         self._tls = tls
         self.elements: dict[tuple[int, ...], Any] = {}
@@ -54,8 +60,14 @@ class Visitor:
 
     async def __aenter__(self) -> Visitor:
         address = "ws" + self.url.removeprefix("http") + "/_stcore/stream"
-        self._socket = await connect(address, subprotocols=["streamlit"], max_size=None, ssl=self._tls,
-                                     open_timeout=PATIENCE, compression=None)
+        self._socket = await connect(
+            address,
+            subprotocols=["streamlit"],
+            max_size=None,
+            ssl=self._tls,
+            open_timeout=PATIENCE,
+            compression=None,
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -124,7 +136,8 @@ class Visitor:
         uploader = self.widget(key)
         state = WidgetState(id=uploader)
         state.file_uploader_state_value.uploaded_file_info.add(
-            name=name, size=len(content), file_id=urls.file_id, file_urls=urls)
+            name=name, size=len(content), file_id=urls.file_id, file_urls=urls
+        )
         self._states[uploader] = state
         await self.run()
         return time.perf_counter() - start
@@ -155,22 +168,27 @@ class Visitor:
     def choices(self, key: str) -> list[str]:
         """The options of a selectbox."""
         wanted = self.widget(key)
-        return next([*proto.options] for proto in self._protos()
-                    if getattr(proto, "id", "") == wanted)
+        return next(
+            [*proto.options] for proto in self._protos() if getattr(proto, "id", "") == wanted
+        )
 
     @property
     def words(self) -> str:
         """All text on the page: headings, sentences, boxes."""
-        texts = [getattr(proto, "body", "") or getattr(proto, "label", "")
-                 for proto in self._protos()]
+        texts = [
+            getattr(proto, "body", "") or getattr(proto, "label", "") for proto in self._protos()
+        ]
         return "\n".join(text for text in texts if text)
 
     @property
     def faults(self) -> list[str]:
         """What should never be seen: exceptions, and errors that are ours."""
-        return [str(proto)[:2000] for proto in self._protos()
-                if type(proto).__name__ == "Exception"
-                or "on our side" in str(getattr(proto, "body", ""))]
+        return [
+            str(proto)[:2000]
+            for proto in self._protos()
+            if type(proto).__name__ == "Exception"
+            or "on our side" in str(getattr(proto, "body", ""))
+        ]
 
     def _protos(self) -> Iterator[Any]:
         for delta in self.elements.values():
@@ -199,12 +217,15 @@ class Visitor:
         self._states[widget] = state
 
     def _state(self) -> ClientState:
-        state = ClientState(query_string=f"s={self.link}" if self.link else "",
-                            page_script_hash=self.pages.get(self.page, ""),
-                            page_name="" if self.pages else self.page)
+        state = ClientState(
+            query_string=f"s={self.link}" if self.link else "",
+            page_script_hash=self.pages.get(self.page, ""),
+            page_name="" if self.pages else self.page,
+        )
         state.widget_states.widgets.extend(self._states.values())
-        self._kept = {key: kept for key, kept in self._kept.items()
-                      if self._runs - kept[1] <= _KEPT_RUNS}
+        self._kept = {
+            key: kept for key, kept in self._kept.items() if self._runs - kept[1] <= _KEPT_RUNS
+        }
         state.cached_message_hashes.extend(self._kept)
         state.context_info.url = f"{self.url}/{self.page}"
         state.context_info.locale, state.context_info.timezone = "en", "UTC"
@@ -224,8 +245,10 @@ class Visitor:
                 seen = set()
             elif kind == "delta":
                 seen.add(tuple(message.metadata.delta_path))
-            elif (kind == "script_finished"
-                  and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY):
+            elif (
+                kind == "script_finished"
+                and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+            ):
                 self.elements = {place: self.elements[place] for place in sorted(seen)}
                 self._runs += 1
                 return
@@ -257,8 +280,9 @@ class Visitor:
         elif kind == "auto_rerun":
             self._to_come.append(message.auto_rerun)
         elif kind == "navigation":
-            self.pages = {page.url_pathname: page.page_script_hash
-                           for page in message.navigation.app_pages}
+            self.pages = {
+                page.url_pathname: page.page_script_hash for page in message.navigation.app_pages
+            }
         elif kind == "page_info_changed":
             self.link = message.page_info_changed.query_string.removeprefix("s=")
         elif kind == "delta":
@@ -272,8 +296,14 @@ def _ref(frame: bytes) -> str:
 def put_file(url: str, path: str, name: str, content: bytes, token: bool = True) -> int:
     """Send a file to an address that the server gave; the status of the answer."""
     boundary = uuid.uuid4().hex
-    body = (f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
-            f'filename="{name}"\r\n\r\n').encode() + content + f"\r\n--{boundary}--\r\n".encode()
+    body = (
+        (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
+            f'filename="{name}"\r\n\r\n'
+        ).encode()
+        + content
+        + f"\r\n--{boundary}--\r\n".encode()
+    )
     headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
     if token:
         headers |= _token(url)
@@ -287,8 +317,13 @@ def _token(url: str) -> dict[str, str]:
     return {"Cookie": cookie, "X-Xsrftoken": cookie.partition("=")[2]}
 
 
-def request(url: str, method: str, path: str, body: bytes | None = None,
-            headers: dict[str, str] | None = None) -> tuple[int, Any, bytes]:
+def request(
+    url: str,
+    method: str,
+    path: str,
+    body: bytes | None = None,
+    headers: dict[str, str] | None = None,
+) -> tuple[int, Any, bytes]:
     """One request for a path below that of the address; its status, headers and body."""
     address = urlsplit(url)
     connection = HTTPConnection(address.hostname or "", address.port or 80, timeout=PATIENCE)

@@ -17,8 +17,11 @@ from tests.few import VERY_FEW_DATA_SETS
 def _installed_components_are_looked_for_once() -> Iterator[None]:
     """A server does so when it starts; each of the tester's pages would, for a tenth of a second."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests",
-                      functools.cache(manifest_scanner.scan_component_manifests))
+        patch.setattr(
+            manifest_scanner,
+            "scan_component_manifests",
+            functools.cache(manifest_scanner.scan_component_manifests),
+        )
         yield
 
 

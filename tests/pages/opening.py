@@ -50,11 +50,26 @@ def upload_of(frame, declared, data=DataType.CURVES, groups=(), **columns):
     content = frame.encode() if isinstance(frame, str) else files.csv(frame)
     stated = {"columns": columns, "groups": list(groups)}
     reading = propose(content, data=data, stated=stated).reading
-    return Upload(curves=observations_of(content, reading, data), declared=declared,
-                  reading=reading, groups=groups)
+    return Upload(
+        curves=observations_of(content, reading, data),
+        declared=declared,
+        reading=reading,
+        groups=groups,
+    )
 
 
 def own_curves():
-    return upload_of(files.growth_frame(80, 8), declare(
-        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm",
-        **files.EVEN))
+    return upload_of(
+        files.growth_frame(80, 8),
+        declare(
+            60,
+            210,
+            2,
+            18,
+            "growth chart",
+            person="child",
+            people="children",
+            value_unit="cm",
+            **files.EVEN,
+        ),
+    )

@@ -10,8 +10,11 @@ from tests.pages.opening import visit
 
 def bring(monkeypatch, content, name="own.csv"):
     """Have a file in the uploader from the next run on."""
-    content = content if isinstance(content, bytes) else (
-        content.encode() if isinstance(content, str) else files.csv(content))
+    content = (
+        content
+        if isinstance(content, bytes)
+        else (content.encode() if isinstance(content, str) else files.csv(content))
+    )
     file = SimpleNamespace(file_id=str(hash(content)), name=name, getvalue=lambda: content)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: file)
 
@@ -65,8 +68,15 @@ def confirm(at):
 
 def state(at, low=0, high=300, first=1, last=4, observations=4, law="even", **more):
     """The public bounds, in their part of the form."""
-    facts = {"value_low": low, "value_high": high, "time_low": first, "time_high": last,
-             "observations": observations, "origin": "manual", **more}
+    facts = {
+        "value_low": low,
+        "value_high": high,
+        "time_low": first,
+        "time_high": last,
+        "observations": observations,
+        "origin": "manual",
+        **more,
+    }
     for name, text in facts.items():
         at.text_input(key=f"upload_{name}").set_value(str(text))
     at.selectbox(key="upload_law").set_value(law)
@@ -81,12 +91,15 @@ def show(at):
 
 def said(at):
     """All words beside the fields."""
-    return " ".join(element.value for kind in (at.error, at.info, at.warning, at.markdown)
-                    for element in kind).replace("\\", "")
+    return " ".join(
+        element.value for kind in (at.error, at.info, at.warning, at.markdown) for element in kind
+    ).replace("\\", "")
 
 
 def table(at):
     """The lines of the table of columns on the screen of a reading, as tuples."""
     text = next(each.value for each in at.markdown if each.value.startswith("| Column"))
-    return [tuple(cell.strip().replace("\\", "") for cell in line.strip("|").split(" | "))
-            for line in text.splitlines()[2:]]
+    return [
+        tuple(cell.strip().replace("\\", "") for cell in line.strip("|").split(" | "))
+        for line in text.splitlines()[2:]
+    ]

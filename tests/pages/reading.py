@@ -19,8 +19,12 @@ def said(at, kind=None):
     """Paragraphs on cards that follow the slider, at the chosen step."""
     epsilon = at.session_state.settings.epsilon
     steps = sorted({*EPSILON_STEPS, at.session_state.own_epsilon, epsilon})
-    return [typed(text) for sent in components(at, "said_")
-            for name, text in sent["steps"][steps.index(epsilon)] if kind in (None, name)]
+    return [
+        typed(text)
+        for sent in components(at, "said_")
+        for name, text in sent["steps"][steps.index(epsilon)]
+        if kind in (None, name)
+    ]
 
 
 def typed(text):

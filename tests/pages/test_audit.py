@@ -71,8 +71,9 @@ def test_only_faults_of_the_method_are_offered_and_one_of_another_method_is_left
     at = visit("audit", f"{GRADIENT}~variant-LabelsCannotTurn")
     assert not at.exception
     offered = at.selectbox(key="w_audit_variant").options
-    assert len(offered) == 1 + len(audit_topic.variants_of(links.decode(
-        "m-noisy_gradient_mean")[0].mechanism))
+    assert len(offered) == 1 + len(
+        audit_topic.variants_of(links.decode("m-noisy_gradient_mean")[0].mechanism)
+    )
     assert at.button(key="audit_planted").disabled
 
 
@@ -84,8 +85,12 @@ def test_limits_are_repeated_and_misses_counted():
     (job,) = at.session_state["audit_jobs"].values()
     result = coverage_topic.CoverageAnswer.joined(job.parts)
     assert len(result.proper.off) == coverage_topic.REPEATS
-    assert coverage_words.misses(result.proper, at.session_state.settings.coverage_limits) in words(at)
-    assert coverage_words.misses(result.naive, at.session_state.settings.coverage_limits, True) in words(at)
+    assert coverage_words.misses(result.proper, at.session_state.settings.coverage_limits) in words(
+        at
+    )
+    assert coverage_words.misses(
+        result.naive, at.session_state.settings.coverage_limits, True
+    ) in words(at)
 
 
 def test_reused_noise_gives_the_average_away_and_fresh_noise_does_not():
@@ -110,16 +115,32 @@ def test_the_same_budget_twice_is_refused_kindly():
 
 
 def test_a_link_brings_everything_back():
-    token = ("epsilon-2~part-attack~audited-iclp.density~around-screen~variant-DividesByTheMass~"
-             "limits-curve~again-5~draw-fresh")
+    token = (
+        "epsilon-2~part-attack~audited-iclp.density~around-screen~variant-DividesByTheMass~"
+        "limits-curve~again-5~draw-fresh"
+    )
     now = visit("audit", token).session_state.settings
-    assert (now.audited_method, now.audited_data, now.planted_fault) == ("iclp.density", "screen", "DividesByTheMass")
+    assert (now.audited_method, now.audited_data, now.planted_fault) == (
+        "iclp.density",
+        "screen",
+        "DividesByTheMass",
+    )
     assert (now.coverage_limits, now.second_epsilon, now.second_noise) == ("curve", 5.0, "fresh")
     assert links.decode(links.encode(now)) == (now, [])
 
 
-@pytest.mark.parametrize("word", ["audited-nobody.mean_function", "variant-Perfect", "around-mars",
-                                  "again-1000", "part-escape", "limits-x", "draw-none"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "audited-nobody.mean_function",
+        "variant-Perfect",
+        "around-mars",
+        "again-1000",
+        "part-escape",
+        "limits-x",
+        "draw-none",
+    ],
+)
 def test_a_bad_link_is_said_and_the_usual_page_stands(word):
     at = visit("audit", word)
     assert not at.exception and not at.error

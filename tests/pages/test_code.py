@@ -61,11 +61,13 @@ CHANGED = {
     "decide": f"c-sparse_curves~{_SMALL}~noise-centre~target-1~confidence-10~delta-0.001",
     "rates": "r-univariate_mean~along-n",
     "coefficients": "epsilon-3~seed-2",
-    "regression": "network-4x4000x0.3_2x1000x2~seed-5", "summaries": "summary-density~epsilon-2",
+    "regression": "network-4x4000x0.3_2x1000x2~seed-5",
+    "summaries": "summary-density~epsilon-2",
     "sparse": "x-sparse_rows~x.n_curves-4000~epsilon-2",
     "compare": f"c-sparse_curves~{_SMALL}~methods-frl.adaptive_mean.bernstein~budgets-0.1_4~group-2",
     "sweeps": f"c-sparse_curves~{_SMALL}~sweep.values-0.5_2~sweep.repeats-5",
-    "reproduce": "exhibit-functional_mean/table-1"}
+    "reproduce": "exhibit-functional_mean/table-1",
+}
 DRIVER = """
 import contextlib, io, json, sys
 from tests.few import set_for_this_process
@@ -82,9 +84,14 @@ json.dump(said, sys.stdout)
 
 def run(*programs, where=None):
     """What programs print, run by another Python one after the other."""
-    done = subprocess.run([sys.executable, "-c", DRIVER], text=True, capture_output=True, cwd=where,
-                          input=json.dumps([programs, VERY_FEW_DATA_SETS]),
-                          env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER],
+        text=True,
+        capture_output=True,
+        cwd=where,
+        input=json.dumps([programs, VERY_FEW_DATA_SETS]),
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -92,26 +99,37 @@ def run(*programs, where=None):
 @pytest.fixture
 def look(monkeypatch):
     """The codes of a page, its notebook and the strip above them: ``look(page, token)``."""
+
     def look(page, token="", **state):
         strips, notebooks = [], []
-        monkeypatch.setattr(components, "strip",
-                            lambda chips, budgets, at, **more: strips.append(budgets[at]))
-        monkeypatch.setattr(code_fold, "notebook",
-                            lambda code: notebooks.append(code_for.notebook(code)) or b"{}")
+        monkeypatch.setattr(
+            components, "strip", lambda chips, budgets, at, **more: strips.append(budgets[at])
+        )
+        monkeypatch.setattr(
+            code_fold, "notebook", lambda code: notebooks.append(code_for.notebook(code)) or b"{}"
+        )
         state[f"fold_{page}_code"] = True
-        detail = {"explore": "code", "decide": "decide_code", "teach": "learn_code", "release": "publish_code"}.get(page)
+        detail = {
+            "explore": "code",
+            "decide": "decide_code",
+            "teach": "learn_code",
+            "release": "publish_code",
+        }.get(page)
         if detail:
             token = "~".join(filter(None, [token, f"open-{detail}"]))
         at = visit(page, token, **state)
         assert not at.error
         codes = [code.value for code in at.code if code.language in ("python", "bash")][:2]
         return codes, json.loads(notebooks[-1]), strips[-1], words(at)
+
     return look
 
 
 def numbers(text):
-    return {name: float(value) for name, value in
-            (line.rsplit(": ", 1) for line in text.strip().splitlines())}
+    return {
+        name: float(value)
+        for name, value in (line.rsplit(": ", 1) for line in text.strip().splitlines())
+    }
 
 
 def on_the_strip(text):
@@ -121,8 +139,10 @@ def on_the_strip(text):
 
 def agrees(said, strip):
     """Whether printed numbers, rounded as the strip has them, are those of the strip."""
-    result = {name.rpartition("meets the target: ")[2]: value  # of a decision, what it recommends
-              for name, value in numbers(said).items()}
+    result = {
+        name.rpartition("meets the target: ")[2]: value  # of a decision, what it recommends
+        for name, value in numbers(said).items()
+    }
     if strip.odds:
         assert 100 * result["attacker’s accuracy, at most"] <= on_the_strip(strip.odds) + 1e-9
         assert 100 * result["attacker’s accuracy, at most"] > on_the_strip(strip.odds) - 1 - 1e-9
@@ -146,7 +166,9 @@ def in_short(chance):
 def spans(said, strip, error="error"):
     """Whether the strip of Methods has the ends of what is printed of the error, and the weakest odds."""
     result = numbers(said)
-    errors = [value for name, value in result.items() if re.search(rf"ε = .*: {error}( \(|$)", name)]
+    errors = [
+        value for name, value in result.items() if re.search(rf"ε = .*: {error}( \(|$)", name)
+    ]
     low, high = strip.error.split(" to ")
     assert is_written(low, np.nanmin(errors)) and is_written(high, np.nanmax(errors))
     weakest = max(value for name, value in result.items() if "attacker’s accuracy, at most" in name)
@@ -156,8 +178,9 @@ def spans(said, strip, error="error"):
 def assert_the_same(look, page, token):
     """Python, notebook and command line of a page say the same, and what the strip says."""
     (python, command), notebook, strip, said = look(page, token)
-    cells = "\n".join("".join(cell["source"]) for cell in notebook["cells"]
-                      if cell["cell_type"] == "code")
+    cells = "\n".join(
+        "".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"
+    )
     by_script, by_notebook = run(python, cells)
     assert by_script == by_notebook and by_script.strip()
     assert by_script.strip() == by_command(command)
@@ -179,8 +202,10 @@ def by_command(command):
         paper, exhibit = papers.find(key)
         steps = papers.quick(key)
         table = code_result(steps).table
-        return "\n".join(exhibit_words.claim(*pair) for pair in
-                         zip(exhibit.claims, exhibit.findings(table), strict=True))
+        return "\n".join(
+            exhibit_words.claim(*pair)
+            for pair in zip(exhibit.claims, exhibit.findings(table), strict=True)
+        )
     view = command.split("<<'END'\n")[1].removesuffix("\nEND")
     if command.startswith("python -m engine ask - <<"):
         question = kinds.from_json(view)
@@ -195,8 +220,11 @@ def by_command(command):
 def by_main(command):
     """What one command with its own input prints."""
     words, _, text = command.partition(" <<'END'\n")
-    with (pytest.MonkeyPatch.context() as changed, contextlib.redirect_stdout(io.StringIO()) as out,
-          contextlib.redirect_stderr(io.StringIO())):
+    with (
+        pytest.MonkeyPatch.context() as changed,
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
         changed.setattr(sys, "stdin", io.StringIO(text.removesuffix("\nEND")))
         main(words.split()[3:])
     return out.getvalue().strip()
@@ -226,8 +254,11 @@ def assert_the_table(at, said):
     found, table = numbers(said), at.dataframe[0].value
     for row in table.to_dict("records"):
         start = f"ε = {row['ε']}, {row['Method']}: "
-        printed = {name.removeprefix(start): value for name, value in found.items()
-                   if name.startswith(start)}
+        printed = {
+            name.removeprefix(start): value
+            for name, value in found.items()
+            if name.startswith(start)
+        }
         error = next(value for name, value in printed.items() if "error" in name)
         if math.isnan(error):
             assert (row["Error"], row["Privacy noise"]) == ("nothing published", "–")
@@ -254,7 +285,8 @@ def test_code_of_methods_prints_the_table_of_the_page(token):
 @pytest.mark.slow
 def test_code_of_methods_measures_real_curves_from_one_aim(look):
     (python, command), _, strip, said = look(
-        "compare", "c-sea_temperature~methods-adaptive_mean.bernstein~budgets-1")
+        "compare", "c-sea_temperature~methods-adaptive_mean.bernstein~budgets-1"
+    )
     assert "one non-private mean for all methods: Adaptive mean without noise" in said
     (by_script,) = run(python)
     assert by_script.strip() == by_command(command)
@@ -273,15 +305,19 @@ def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sampl
     assert by_script.strip() == by_command(command)
     agrees(by_script, strip)
     result = numbers(by_script)
-    assert result["attacker’s accuracy, at most"] > result["attacker’s accuracy in the larger group, at most"]
+    assert (
+        result["attacker’s accuracy, at most"]
+        > result["attacker’s accuracy in the larger group, at most"]
+    )
     drawn = at_most_percent(result["attacker’s accuracy in the larger group, at most"])
     assert f"the attacker’s accuracy is **{drawn}** instead of" in said
     assert result["ε of 3 together"] > result["proved ε"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in CHANGED if page not in (
-    "explore", "rates", "sweeps", "reproduce")])
+@pytest.mark.parametrize(
+    "page", [page for page in CHANGED if page not in ("explore", "rates", "sweeps", "reproduce")]
+)
 def test_code_of_any_page_gives_the_odds_of_its_strip_for_several_records(look, page):
     assert_the_same(look, page, f"{CHANGED[page]}~{SEVERAL}")
 
@@ -307,8 +343,9 @@ def test_whatever_can_be_plugged_in_is_written_so_that_it_comes_back(task):
 
 
 def test_a_notebook_is_valid_without_outputs_and_with_cells_that_are_named():
-    code = code_for.code_for(ask(mean_answer, DEFAULT.source, DEFAULT.mechanism,
-                                 Budget(1.0, 2.5e-5), 1))
+    code = code_for.code_for(
+        ask(mean_answer, DEFAULT.source, DEFAULT.mechanism, Budget(1.0, 2.5e-5), 1)
+    )
     book = json.loads(code_for.notebook(code))
     assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
     assert set(book) == {"cells", "metadata", "nbformat", "nbformat_minor"}
@@ -327,9 +364,15 @@ def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(lo
     frame = files.growth_frame(80, 8)
     (tmp_path / "my heights.csv").write_bytes(files.csv(frame))
     result = OwnFile("my heights.csv", own_curves().reading)
-    (python,), _, strip, _ = look("explore", upload=own_curves(), show_upload=True, upload_how=result)
-    assert all(str(value) not in python for value in frame["height"].unique() if value not in
-               (60, 210)) and "c000" not in python
+    (python,), _, strip, _ = look(
+        "explore", upload=own_curves(), show_upload=True, upload_how=result
+    )
+    assert (
+        all(
+            str(value) not in python for value in frame["height"].unique() if value not in (60, 210)
+        )
+        and "c000" not in python
+    )
     assert '"growth chart"' in python and "value_low=60.0" in python
     (said,) = run(python, where=tmp_path)
     agrees(said, strip)
@@ -345,8 +388,9 @@ def test_without_the_file_there_is_no_code_and_nothing_fails():
 def test_a_file_with_quotes_in_its_name_is_no_code():
     name = '"); import os; ("'
     result = OwnFile(name, own_curves().reading)
-    code = code_for.code_for(ask(mean_answer, own_curves(), DEFAULT.mechanism, Budget(1.0, 1e-4),
-                                 1), result)
+    code = code_for.code_for(
+        ask(mean_answer, own_curves(), DEFAULT.mechanism, Budget(1.0, 1e-4), 1), result
+    )
     assert f"FILE = {json.dumps(name)}" in code.python
     compile(code.python, "code", "exec")
     assert code.command == ""
@@ -355,16 +399,21 @@ def test_a_file_with_quotes_in_its_name_is_no_code():
 def test_rows_and_groups_are_written_by_what_differs():
     row = dataclasses.replace(PRESETS["equal"].rows[0], epsilon=2.0)
     script = code_for._Script()
-    assert script.written(row) == \
-        'SiteRow(name="North", n_curves=250, n_observations_per_curve=10, epsilon=2.0)'
+    assert (
+        script.written(row)
+        == 'SiteRow(name="North", n_curves=250, n_observations_per_curve=10, epsilon=2.0)'
+    )
 
 
 def own_of(kind, folder):
     """A source of one's own of some kind and how its file, put into the folder, was read."""
     if kind == "rows":
         content, source = files.csv(row_frame(400)), own_rows(SPARSE, NAMES, row_frame(400))
-        reading = propose(content, data=DataType.RECORDS, stated={
-            "features": NAMES, "columns": {"id": None, "value": "y", "server": "site"}}).reading
+        reading = propose(
+            content,
+            data=DataType.RECORDS,
+            stated={"features": NAMES, "columns": {"id": None, "value": "y", "server": "site"}},
+        ).reading
         source = dataclasses.replace(source, reading=reading)
     elif kind == "readings":
         content, source = files.csv(reading_frame(3000)), own_readings()
@@ -376,14 +425,25 @@ def own_of(kind, folder):
 
 BUDGET = Budget(2.0, 1e-4)
 OWN = {
-    "rows": lambda source: ask(sparse_answer, source, DEFAULT.mechanism_of("sparse_regression"),
-                               BUDGET, 1),
-    "readings": lambda source: ask(regression_answer, source,
-                                   DEFAULT.mechanism_of("wavelet_regression"),
-                                   Network.of_upload(source, (1.0, 2.0), 1e-6), 1),
-    "curves": lambda source: ask(summaries_answer, source,
-                                 DEFAULT.mechanism_of("functional_summary"),
-                                 FUNCTIONAL_SUMMARY.key, BUDGET, 1)}
+    "rows": lambda source: ask(
+        sparse_answer, source, DEFAULT.mechanism_of("sparse_regression"), BUDGET, 1
+    ),
+    "readings": lambda source: ask(
+        regression_answer,
+        source,
+        DEFAULT.mechanism_of("wavelet_regression"),
+        Network.of_upload(source, (1.0, 2.0), 1e-6),
+        1,
+    ),
+    "curves": lambda source: ask(
+        summaries_answer,
+        source,
+        DEFAULT.mechanism_of("functional_summary"),
+        FUNCTIONAL_SUMMARY.key,
+        BUDGET,
+        1,
+    ),
+}
 
 
 @pytest.mark.parametrize("kind", OWN)

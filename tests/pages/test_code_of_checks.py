@@ -46,15 +46,20 @@ GRADIENT = "audited-noisy_gradient_mean.mean_function"
 
 def verdicts(text):
     """What attacks found, but for how many tries and releases they had: those end by a clock."""
-    return [line.partition(", after ")[0] for line in text.splitlines() if ", after " in line or not line.startswith(" ")]
+    return [
+        line.partition(", after ")[0]
+        for line in text.splitlines()
+        if ", after " in line or not line.startswith(" ")
+    ]
 
 
 @pytest.mark.slow
 def test_code_of_an_attack_and_of_a_planted_fault_says_what_the_page_says(look):
     token = f"{GRADIENT}~variant-NoClipping~epsilon-2~seed-3"
     (python, command), notebook, _, _ = look("audit", token)
-    cells = "\n".join("".join(cell["source"]) for cell in notebook["cells"]
-                      if cell["cell_type"] == "code")
+    cells = "\n".join(
+        "".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"
+    )
     by_script, by_notebook = run(python, cells)
     assert verdicts(by_script) == verdicts(by_notebook) == verdicts(by_command(command))
     assert by_script.count("\n  claim") == 2 and "NoClipping" in by_script
@@ -82,9 +87,13 @@ def test_code_of_an_attack_asks_for_what_the_page_asks_for(look, around):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("token", [
-    pytest.param("part-coverage~limits-coefficient~seed-2", marks=pytest.mark.slow),
-    "part-reuse~again-5~draw-fresh"])
+@pytest.mark.parametrize(
+    "token",
+    [
+        pytest.param("part-coverage~limits-coefficient~seed-2", marks=pytest.mark.slow),
+        "part-reuse~again-5~draw-fresh",
+    ],
+)
 def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look, token):
     (python, command), notebook, _, said = look("audit", token)
     (by_script,) = run(python)
@@ -106,7 +115,9 @@ def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look,
 def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind):
     one, now = coverage_topic.KINDS[kind], settings.Settings()
     method = coverage_topic.mechanism_for(kind, now.mechanism_of(one.task), 0.25)
-    budget = coverage_topic.Experiment(kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25)
+    budget = coverage_topic.Experiment(
+        kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25
+    )
     code = code_for.code_for(ask(coverage_topic.coverage_answer, budget))
     made = {}
     exec(code.run.split("answer =")[0], made)
@@ -115,8 +126,13 @@ def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind):
     assert kinds.from_json(view) == made["question"]
 
 
-@pytest.mark.parametrize("lesson", [
-    pytest.param(key, marks=pytest.mark.slow) if key in "2458" else key for key in lessons.names()[1:]])
+@pytest.mark.parametrize(
+    "lesson",
+    [
+        pytest.param(key, marks=pytest.mark.slow) if key in "2458" else key
+        for key in lessons.names()[1:]
+    ],
+)
 def test_code_of_a_lesson_gives_what_is_to_be_guessed_and_its_table(lesson, monkeypatch):
     monkeypatch.setattr(studies, "MAX_DATA_SETS", 8)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 2)
@@ -148,8 +164,9 @@ def real(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_code_of_a_release_tells_its_cost_and_publishes_nothing_without_a_name(look, real):
     (python, command), notebook, strip, said = look("release", real)
-    cells = "\n".join("".join(cell["source"]) for cell in notebook["cells"]
-                      if cell["cell_type"] == "code")
+    cells = "\n".join(
+        "".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"
+    )
     by_script, by_notebook = run(python, cells)
     assert by_script == by_notebook
     result = numbers(by_script)
@@ -171,13 +188,15 @@ def test_code_of_a_release_with_a_name_is_the_real_path_and_is_charged(look, rea
 
 
 def test_a_release_of_ones_own_file_is_asked_for_by_its_name_and_stated_facts(
-        tmp_path, monkeypatch):
-    for kind, task, method in (("curves", "mean_function", DEFAULT.mechanism),
-                               ("records", "density", DEFAULT.mechanism_of("density"))):
+    tmp_path, monkeypatch
+):
+    for kind, task, method in (
+        ("curves", "mean_function", DEFAULT.mechanism),
+        ("records", "density", DEFAULT.mechanism_of("density")),
+    ):
         source, own = own_to_publish(kind, tmp_path)
         code = code_for.release(ask(release_cost, source, method, BUDGET), own)
-        result = requested(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),
-                                          tmp_path)
+        result = requested(code.command.split("<<'END'\n")[1].removesuffix("\nEND"), tmp_path)
         assert result.source.declared == source.declared and result.mechanism == method
         assert content_of(result.source) == content_of(source) and task in method.served
         assert result.budget.epsilon == 2 and result.name == ""
@@ -193,7 +212,14 @@ def own_to_publish(kind, folder):
         return own_of("curves", folder)
     frame = row_frame(400)
     (folder / "rows.csv").write_bytes(files.csv(frame))
-    declared = declare_rows("density", [StatedCovariate("f0", 0.0, 10.0, "kg")], "a register",
-                            person="patient", people="patients")
-    source = rows_upload_of(files.csv(frame), declared, {"id": None, "value": None}, features=["f0"])
+    declared = declare_rows(
+        "density",
+        [StatedCovariate("f0", 0.0, 10.0, "kg")],
+        "a register",
+        person="patient",
+        people="patients",
+    )
+    source = rows_upload_of(
+        files.csv(frame), declared, {"id": None, "value": None}, features=["f0"]
+    )
     return source, OwnFile("rows.csv", source.reading)

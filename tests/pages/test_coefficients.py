@@ -28,7 +28,10 @@ def test_it_opens_on_growth_and_says_what_the_engine_computed():
     answer = coefficients_answer(source, AdaptiveCoefficients(), Budget(1.0, 1 / 2000**2), 1)
     assert coefficient_words.accuracy(answer) in words(at)
     assert [h.value for h in at.subheader][:3] == [
-        "Average curve", "Effect of parents’ height", "Effect of sex"]
+        "Average curve",
+        "Effect of parents’ height",
+        "Effect of sex",
+    ]
 
 
 @pytest.mark.slow
@@ -53,8 +56,7 @@ def test_every_method_and_every_source_draws():
     for label in at.selectbox(key="w_mechanism_varying_coefficients").options:
         at.selectbox(key="w_mechanism_varying_coefficients").set_value(label).run()
         assert not at.exception and not at.error, label
-    at.selectbox(key="w_source_varying_coefficients").set_value(
-        "Smooth effects, simulated").run()
+    at.selectbox(key="w_source_varying_coefficients").set_value("Smooth effects, simulated").run()
     assert not at.exception and not at.error
 
 
@@ -68,8 +70,10 @@ def test_too_little_for_the_covariates_is_refused_and_everything_else_stays():
 
 @pytest.mark.slow
 def test_a_link_restores_its_curves_and_method_beside_those_of_explore():
-    token = ("c-sparse_curves~c.mean-mu1~g-coefficient_curves~g.n_covariates-3~"
-             "k-noisy_gradient_coefficients~epsilon-2")
+    token = (
+        "c-sparse_curves~c.mean-mu1~g-coefficient_curves~g.n_covariates-3~"
+        "k-noisy_gradient_coefficients~epsilon-2"
+    )
     chosen, problems = links.decode(token)
     assert not problems
     assert chosen.source_of("varying_coefficients") == CoefficientCurves(n_covariates=3)
@@ -82,24 +86,29 @@ def test_a_link_restores_its_curves_and_method_beside_those_of_explore():
 
 @pytest.mark.slow
 def test_what_is_changed_is_said_and_taken_back():
-    at = visit("coefficients", "g-coefficient_curves~g.likeness-0.5~k-adaptive_coefficients"
-               "~k.gram-declared")
+    at = visit(
+        "coefficients",
+        "g-coefficient_curves~g.likeness-0.5~k-adaptive_coefficients~k.gram-declared",
+    )
     badges = " ".join(one.value for one in at.markdown if "badge" in one.value)
     assert "Likeness" in badges, badges
     at.button(key="reset").click().run()
     assert at.session_state.settings.source_of("varying_coefficients") == CoefficientCurves(
-        **CoefficientCurves(likeness=0.5).nearest_preset()[1])
+        **CoefficientCurves(likeness=0.5).nearest_preset()[1]
+    )
 
 
 @pytest.mark.slow
 def test_the_folds_hold_numbers_ledger_and_a_command_that_runs():
-    details = {key: visit("coefficients", f"open-{key}") for key in (
-        "numbers", "coefficients_ledger", "coefficients_formula", "coefficients_code")}
+    details = {
+        key: visit("coefficients", f"open-{key}")
+        for key in ("numbers", "coefficients_ledger", "coefficients_formula", "coefficients_code")
+    }
     assert not any(at.error for at in details.values())
     assert len(details["numbers"].dataframe) >= 3 and details["coefficients_formula"].latex
     assert "Noise" in details["coefficients_ledger"].dataframe[0].value
     code = details["coefficients_code"].code[1].value
-    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])
+    plain = json.loads(code[code.index("{") : code.rindex("}") + 1])
     assert plain["mechanism"]["key"] == "adaptive_coefficients"
 
 
@@ -114,8 +123,10 @@ def test_explore_is_not_moved_by_what_is_chosen_here():
 
 def test_effects_that_noise_would_hide_are_named():
     source, budget = CoefficientCurves(n_curves=1500), Budget(1.0, 1e-6)
-    clear, lost = (coefficients_answer(source, method, budget, 1) for method in (
-        AdaptiveCoefficients(), NoisyGradientCoefficients(scheme="split")))
+    clear, lost = (
+        coefficients_answer(source, method, budget, 1)
+        for method in (AdaptiveCoefficients(), NoisyGradientCoefficients(scheme="split"))
+    )
     assert "Every effect" in coefficient_words.visible(clear)
     assert "noise would hide" in coefficient_words.visible(lost)
 
@@ -126,8 +137,7 @@ def test_the_cost_of_covariates_grows_and_is_said_as_measured():
     budget = cost_of_covariates(source, AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)
     assert budget.counts == tuple(range(1, 9)) and budget.here == 2
     assert budget.private[1] > budget.private[0] > budget.non_private[0]
-    grown = times(float(budget.private[budget.private == budget.private][-1]
-                        / budget.private[0]))
+    grown = times(float(budget.private[budget.private == budget.private][-1] / budget.private[0]))
     assert grown in coefficient_words.cost(budget, Budget(1.0, 1e-6))
     with pytest.raises(InputError, match="only be changed in simulated"):
         cost_of_covariates(SparseCurves(), AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)
@@ -150,10 +160,21 @@ def own(n=1500, **stated):
     frame = files.growth_frame(n, 6)
     number = frame["child"].str[1:].astype(int)
     frame = frame.assign(dose=number % 5, twice=2 * (number % 5), always=3)
-    return upload_of(frame, declare(
-        60, 210, 2, 18, "growth chart", person="child", people="children", **files.EVEN,
-        covariates=[StatedCovariate(name, *ends) for name, ends in stated.items()]),
-        covariates=["dose", "twice", "always"])
+    return upload_of(
+        frame,
+        declare(
+            60,
+            210,
+            2,
+            18,
+            "growth chart",
+            person="child",
+            people="children",
+            **files.EVEN,
+            covariates=[StatedCovariate(name, *ends) for name, ends in stated.items()],
+        ),
+        covariates=["dose", "twice", "always"],
+    )
 
 
 @pytest.mark.slow
@@ -167,8 +188,10 @@ def test_own_curves_are_shown_with_their_effects_and_cannot_be_linked():
     assert "What each covariate costs" not in [h.value for h in at.header]
 
 
-@pytest.mark.parametrize(("stated", "problem"), [
-    ({"dose": (0, 4), "twice": (0, 8)}, "condition number"), ({"always": (0, 6)}, "always")])
+@pytest.mark.parametrize(
+    ("stated", "problem"),
+    [({"dose": (0, 4), "twice": (0, 8)}, "condition number"), ({"always": (0, 6)}, "always")],
+)
 def test_own_covariates_that_explain_nothing_are_refused_by_name(stated, problem):
     at = visit("coefficients", upload=own(**stated), show_upload=True)
     assert len(at.error) == 1
@@ -191,8 +214,9 @@ def test_a_rare_answer_carries_its_warning_on_the_page_and_in_the_strip():
     at = visit("coefficients", token)
     assert not at.exception
     texts = [one.value for one in at.warning]
-    assert any("The covariate G1 varies too little" in text and "% of releases" in text
-               for text in texts)
+    assert any(
+        "The covariate G1 varies too little" in text and "% of releases" in text for text in texts
+    )
     assert not any("covariate G2" in text for text in texts)
     at.segmented_control(key="w_coefficients_show").set_value("One release").run()
     assert any("Published with this release" in one.value for one in at.warning)

@@ -44,8 +44,9 @@ def strip(at):
 
 
 def upload():
-    return upload_of(files.growth_frame(80, 8), declare(60, 210, 2, 18, "growth chart",
-                                                        **files.EVEN))
+    return upload_of(
+        files.growth_frame(80, 8), declare(60, 210, 2, 18, "growth chart", **files.EVEN)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +119,9 @@ def test_a_method_that_refuses_says_why_and_the_others_stand():
 
 def test_where_nothing_would_be_published_no_line_is_drawn():
     at = visit("compare", "methods-adaptive_mean~budgets-0.05_1")
-    assert re.search(r"\*\*ε = 0.05\*\* · Too few \w+ for this ε: nothing would be published", words(at))
+    assert re.search(
+        r"\*\*ε = 0.05\*\* · Too few \w+ for this ε: nothing would be published", words(at)
+    )
     assert "At **ε = 0.05** none of these methods would publish anything." in words(at)
     assert at.dataframe[0].value.iloc[0]["Error"] == "nothing published"
 
@@ -126,7 +129,8 @@ def test_where_nothing_would_be_published_no_line_is_drawn():
 @pytest.mark.slow
 def test_real_curves_have_one_aim_for_all_methods():
     assert "one non-private mean for all methods: Adaptive mean without noise" in words(
-        visit("compare", "c-sea_temperature~methods-adaptive_mean.noisy_gradient_mean"))
+        visit("compare", "c-sea_temperature~methods-adaptive_mean.noisy_gradient_mean")
+    )
 
 
 # -- curves of one's own ----------------------------------------------------------------------
@@ -144,8 +148,10 @@ def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
 
 def test_own_curves_cannot_be_pinned_and_the_button_says_why():
     at = open_page(upload=upload(), show_upload=True)
-    assert strip(at)["pin"] == {"name": "", "reason": "Your own curves cannot be pinned: a pin is "
-                                "a link."}
+    assert strip(at)["pin"] == {
+        "name": "",
+        "reason": "Your own curves cannot be pinned: a pin is a link.",
+    }
     at.session_state["strip"] = {"pin": True}
     at.run()
     assert "pins" not in at.session_state or not at.session_state.pins
@@ -176,7 +182,11 @@ def test_a_link_of_compare_brings_the_pins_back_and_writes_the_same_address():
     assert list(table.columns) == ["A · Explore", "B · Explore"]
     assert table.loc["ε"].tolist() == ["1", "2 (2 times)"]
     facts = pin_cards.pinned_facts(PINNED[1])
-    assert table.loc["Error"].iloc[1].startswith(numbers.error(facts.error, facts.error_unit, facts.within))
+    assert (
+        table.loc["Error"]
+        .iloc[1]
+        .startswith(numbers.error(facts.error, facts.error_unit, facts.within))
+    )
     assert any("δ" in w.value for w in at.warning)
 
 
@@ -185,8 +195,7 @@ def test_pinning_on_explore_keeps_the_scenario_and_compare_shows_it():
     assert strip(at)["pin"] == {"name": "", "reason": ""}
     at.session_state["strip"] = {"pin": True}
     at.run()
-    assert at.session_state.pins == (Pin("A", "explore", links.encode(
-        at.session_state.settings)),)
+    assert at.session_state.pins == (Pin("A", "explore", links.encode(at.session_state.settings)),)
     assert strip(at)["pin"]["name"] == "A"
     at.query_params["s"] = "tab-compare~epsilon-2"
     at.switch_page("../lab.py").run()
@@ -220,9 +229,14 @@ def test_no_fifth_scenario_and_none_that_a_link_could_not_hold_is_pinned():
     assert pins.reason_against("") == ""
 
 
-@pytest.mark.parametrize(("page", "token"), few(
-    [(page, "") for page in pins.PAGES if page not in ("decide", "lab")]
-    + [("lab", f"estimand-{estimand}") for estimand in ESTIMANDS], 2))
+@pytest.mark.parametrize(
+    ("page", "token"),
+    few(
+        [(page, "") for page in pins.PAGES if page not in ("decide", "lab")]
+        + [("lab", f"estimand-{estimand}") for estimand in ESTIMANDS],
+        2,
+    ),
+)
 def test_every_page_and_estimand_that_pins_is_found_again_with_its_numbers(page, token):
     facts = pin_cards.pinned_facts(Pin("A", page, token))
     assert facts.people > 1
@@ -283,11 +297,13 @@ def test_one_release_is_asked_any_question_with_any_times():
 
 def test_how_many_people_show_a_difference_of_two_groups_is_planned_beside_the_questions():
     at = open_page("open-power~power_difference-3~power_at-12~epsilon-3")
-    assert re.search(r"\d+ children in each of two groups.+difference of 3 cm at age 12 years",
-                     words(at))
+    assert re.search(
+        r"\d+ children in each of two groups.+difference of 3 cm at age 12 years", words(at)
+    )
     at.text_input(key="w_power_difference").set_value("0").run()
     assert "The difference must be a number other than 0" in words(at) + " ".join(
-        error.value for error in at.error)
+        error.value for error in at.error
+    )
 
 
 def test_where_noise_is_as_large_as_the_signal_there_is_no_answer():
@@ -311,14 +327,32 @@ def test_compare_asks_all_methods_the_same_question():
 
 def test_settings_of_compare_and_of_shape_survive_a_link():
     now = dataclasses.replace(
-        settings.Settings(), compared_methods=("iclp:1", "adaptive_mean"), compared_budgets=(0.05, 10.0),
-        shape_question="sign", shape_first=-2.5, shape_second=3.0, shape_tolerance=0.1, shape_level=-1e-9,
-        power_difference=-2.5, power_at=4.0)
+        settings.Settings(),
+        compared_methods=("iclp:1", "adaptive_mean"),
+        compared_budgets=(0.05, 10.0),
+        shape_question="sign",
+        shape_first=-2.5,
+        shape_second=3.0,
+        shape_tolerance=0.1,
+        shape_level=-1e-9,
+        power_difference=-2.5,
+        power_at=4.0,
+    )
     assert links.decode(links.encode(now)) == (now, [])
 
 
-@pytest.mark.parametrize("word", ["methods-nowhere", "methods-", "budgets-0.07", "budgets-x",
-                                  "budgets-1_2_3_4_5", "shape-valley", "shape_level-nan",
-                                  "shape_first-inf"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "methods-nowhere",
+        "methods-",
+        "budgets-0.07",
+        "budgets-x",
+        "budgets-1_2_3_4_5",
+        "shape-valley",
+        "shape_level-nan",
+        "shape_first-inf",
+    ],
+)
 def test_what_cannot_be_compared_or_asked_is_named_and_left_out(word):
     assert links.decode(word) == (settings.Settings(), [word.split("-")[0]])

@@ -34,8 +34,12 @@ def test_every_curve_is_drawn_with_its_error_and_the_odds(task):
 
 def test_the_part_that_is_noise_is_that_of_the_two_errors_beside_it():
     said = text(page("counted-survival"))
-    error, non_private = (float(found) for found in re.search(
-        r"\*\*([\d.]+)\*\*.*?[Ww]ithout privacy[^\d]*([\d.]+\d)", said, re.DOTALL).groups())
+    error, non_private = (
+        float(found)
+        for found in re.search(
+            r"\*\*([\d.]+)\*\*.*?[Ww]ithout privacy[^\d]*([\d.]+\d)", said, re.DOTALL
+        ).groups()
+    )
     share = int(re.search(r"\*\*(\d+) % of the squared error is noise", said)[1])
     assert abs(share - 100 * (1 - (non_private / error) ** 2)) < 2  # of rounded numbers
 
@@ -59,17 +63,26 @@ def test_too_few_people_are_told_so_and_nothing_is_drawn_or_spent():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("detail", "said"), [
-    ("counting_table", "cells: when, and how"), ("counting_coverage", "simulated data sets"),
-    slow(("counting_power", "For a power of 80 % the private test needs"))])
+@pytest.mark.parametrize(
+    ("detail", "said"),
+    [
+        ("counting_table", "cells: when, and how"),
+        ("counting_coverage", "simulated data sets"),
+        slow(("counting_power", "For a power of 80 % the private test needs")),
+    ],
+)
 def test_the_drawer_has_the_counts_the_coverage_and_the_planner(detail, said):
     at = page(f"a-event_times~a.comparison-hazard ratio~a.n_curves-300~open-{detail}")
     assert said in text(at)
     if detail == "counting_table":
-        assert len(at.dataframe[0].value) == 22  # two groups, five intervals of two outcomes, and the end
+        assert (
+            len(at.dataframe[0].value) == 22
+        )  # two groups, five intervals of two outcomes, and the end
 
 
-@pytest.mark.parametrize("tab", all_but(("theory", "papers"), ("compare", "theory", "verify", "papers")))
+@pytest.mark.parametrize(
+    "tab", all_but(("theory", "papers"), ("compare", "theory", "verify", "papers"))
+)
 def test_every_tab_works_for_counts(tab):
     at = page(f"tab-{tab}")
     assert not at.error
@@ -78,6 +91,8 @@ def test_every_tab_works_for_counts(tab):
 @pytest.mark.parametrize("task", COUNTED)
 def test_links_bring_back_people_and_method_of_every_curve(task):
     wanted = settings.Settings(estimand="survival", counted_task=task).with_study(
-        task, EventTimes(n_curves=321, design="cure") if task == "survival" else None,
-        NoisyCounts(task=task, intervals=9))
+        task,
+        EventTimes(n_curves=321, design="cure") if task == "survival" else None,
+        NoisyCounts(task=task, intervals=9),
+    )
     assert links.decode(links.encode(wanted)) == (wanted, [])

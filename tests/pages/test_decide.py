@@ -37,8 +37,11 @@ def recommended(at):
 def test_the_page_answers_on_arrival_with_the_engines_numbers_on_cards_and_in_the_memo():
     at, usual = visit("decide"), settings.Settings()
     rows = decision_topic.equal_sites(usual.source, "School")
-    answer = decision_topic.decision(result_of(decision_topic.profile_of(
-        usual.source, usual.mechanism, rows, None, "sites", 1)), 2.0, "19")
+    answer = decision_topic.decision(
+        result_of(decision_topic.profile_of(usual.source, usual.mechanism, rows, None, "sites", 1)),
+        2.0,
+        "19",
+    )
     assert len(answer.options) == 3 and not at.error
     for _, option in answer.options:
         assert f"Error **{decision_words.typical_error(option, answer.profile)}**" in words(at)
@@ -99,7 +102,9 @@ def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
     chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise_place == "person" and not at.error
     assert "Everybody’s own device adds the noise" in memo(at)
-    assert "<b>Must be trusted:</b> nobody" in memo(at) and "the whole curve of a person" in memo(at)
+    assert "<b>Must be trusted:</b> nobody" in memo(at) and "the whole curve of a person" in memo(
+        at
+    )
     for heading in ("Unit of privacy", "Interaction", "Effective size"):
         assert any(f"**{heading}:**" in part.value and part.help for part in at.markdown)
     again = visit("decide", link(at))
@@ -108,9 +113,19 @@ def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
 
 def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
     at = visit("decide", "c-sparse_curves~c.n_curves-7~target-1~noise-person")
-    size = effective_size(result_of(decision_topic.profile_of(
-        at.session_state.settings.source, at.session_state.settings.mechanism,
-        (SiteRow("All", 7, 10),), None, "person", 1)), 10.0)
+    size = effective_size(
+        result_of(
+            decision_topic.profile_of(
+                at.session_state.settings.source,
+                at.session_state.settings.mechanism,
+                (SiteRow("All", 7, 10),),
+                None,
+                "person",
+                1,
+            )
+        ),
+        10.0,
+    )
     assert size.value < size.needed and not size.is_enough
     assert f"N = √n μ = {number(size.value)} at ε = 10" in at.error[0].value
     assert f"would need {size.people_needed} people instead of 7" in at.error[0].value
@@ -133,7 +148,9 @@ def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():
 
 def test_the_key_of_the_map_names_a_recommendation_only_where_there_is_one():
     assert "◇ the recommendation" in words(visit("decide", SMALL))
-    assert "the recommendation" not in words(visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01"))
+    assert "the recommendation" not in words(
+        visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01")
+    )
 
 
 def test_the_map_is_titled_by_the_budget_of_this_study_and_names_that_of_more_people_apart():
@@ -144,9 +161,14 @@ def test_the_map_is_titled_by_the_budget_of_this_study_and_names_that_of_more_pe
 
 
 def test_the_sites_on_which_the_result_hangs_are_named_with_their_weights():
-    at = visit("decide", "c-sparse_curves~target-1~sites-Large_400_6_1__Small_20_6_1__Middle_60_6_1")
-    said = re.search(r"Large \(400 of 480 people\) has a weight of \*\*(\d+) %\*\*, Small \(20 of 480 "
-                     r"people\) of \*\*(\d+|less than 1) %", words(at))
+    at = visit(
+        "decide", "c-sparse_curves~target-1~sites-Large_400_6_1__Small_20_6_1__Middle_60_6_1"
+    )
+    said = re.search(
+        r"Large \(400 of 480 people\) has a weight of \*\*(\d+) %\*\*, Small \(20 of 480 "
+        r"people\) of \*\*(\d+|less than 1) %",
+        words(at),
+    )
     assert int(said.group(1)) > 50 and "Large (400 of 480 people)" in memo(at)
     alike = words(visit("decide", f"{SMALL}~c.n_servers-3"))
     assert "has a weight" not in alike
@@ -155,7 +177,9 @@ def test_the_sites_on_which_the_result_hangs_are_named_with_their_weights():
 
 
 def test_a_memo_prints_no_address_of_this_machine():
-    assert "Open this study" not in memo(visit("decide", SMALL)) and "?s=" not in memo(visit("decide", SMALL))
+    assert "Open this study" not in memo(visit("decide", SMALL)) and "?s=" not in memo(
+        visit("decide", SMALL)
+    )
 
 
 def test_a_target_out_of_reach_offers_hospitals_to_share_the_noise_first_where_that_reaches_it():
@@ -219,7 +243,8 @@ def test_the_sentence_changes_what_it_names_of_a_table_and_nothing_else():
     assert "w_study_people" not in {box.key for box in at.text_input}
     at.text_input(key="w_study_readings").set_value("5").run()
     assert at.session_state.settings.sites == tuple(
-        replace(row, n_observations_per_curve=5) for row in before)
+        replace(row, n_observations_per_curve=5) for row in before
+    )
     at.text_input(key="w_study_readings").set_value("6").run()
     assert at.session_state.settings.sites == before
     at.text_input(key="w_study_sites").set_value("2").run()
@@ -230,16 +255,24 @@ def test_the_sentence_changes_what_it_names_of_a_table_and_nothing_else():
     assert sum(row.n_curves for row in at.session_state.settings.sites) == 220
 
 
-@pytest.mark.parametrize(("field", "typed", "problem"), [
-    ("target", "abc", "“abc” is not a number"), ("target", "", "The field is empty"),
-    ("study_people", "2.5", "“2.5” is not a whole number")])
+@pytest.mark.parametrize(
+    ("field", "typed", "problem"),
+    [
+        ("target", "abc", "“abc” is not a number"),
+        ("target", "", "The field is empty"),
+        ("study_people", "2.5", "“2.5” is not a whole number"),
+    ],
+)
 def test_what_is_no_number_stays_to_be_put_right_and_the_value_that_counts_is_said(
-        field, typed, problem):
+    field, typed, problem
+):
     at = visit("decide", SMALL)
     before, counts = at.session_state.settings, at.text_input(key=f"w_{field}").value
     at.text_input(key=f"w_{field}").set_value(typed).run()
-    assert any(problem in error.value.replace("\\", "") and f"{counts} counts" in error.value
-               for error in at.error)
+    assert any(
+        problem in error.value.replace("\\", "") and f"{counts} counts" in error.value
+        for error in at.error
+    )
     assert at.text_input(key=f"w_{field}").value == typed and at.session_state.settings == before
     at.text_input(key=f"w_{field}").set_value(counts).run()
     assert not at.error and at.session_state.settings == before
@@ -248,22 +281,33 @@ def test_what_is_no_number_stays_to_be_put_right_and_the_value_that_counts_is_sa
 def test_a_decimal_comma_is_a_decimal_mark():
     at = visit("decide", SMALL)
     at.text_input(key="w_target").set_value("1,5").run()
-    assert at.session_state.settings.target_distance == 1.5 and at.text_input(key="w_target").value == "1.5"
+    assert (
+        at.session_state.settings.target_distance == 1.5
+        and at.text_input(key="w_target").value == "1.5"
+    )
 
 
 def test_strip_memo_and_sentence_count_the_same_people_whether_or_not_the_target_is_reached():
     for target in ("target-30", "target-0.0001"):
-        at = visit("decide", f"c-glucose_days~c.n_curves-1800~{target}~{UNEVEN}".replace("-30", "-3"))
-        chips = [chip["text"] for sent in components(at, "decide_strip")
-                 for chip in sent.get("chips", ())]
+        at = visit(
+            "decide", f"c-glucose_days~c.n_curves-1800~{target}~{UNEVEN}".replace("-30", "-3")
+        )
+        chips = [
+            chip["text"]
+            for sent in components(at, "decide_strip")
+            for chip in sent.get("chips", ())
+        ]
         assert any("190 patients" in chip for chip in chips) and "190 patients" in memo(at)
         assert not any("800" in chip for chip in chips)
 
 
 def test_a_cell_of_the_table_changes_the_study():
     at = visit("decide", f"{SMALL}~c.n_servers-2")
-    at.session_state[at.data_editor[0].key] = {"edited_rows": {0: {"people": 30}},
-                                               "added_rows": [], "deleted_rows": []}
+    at.session_state[at.data_editor[0].key] = {
+        "edited_rows": {0: {"people": 30}},
+        "added_rows": [],
+        "deleted_rows": [],
+    }
     at.run()
     assert not at.error and "105 people at 2 sites (30 to 75 at each)" in memo(at)
 
@@ -287,8 +331,10 @@ def test_every_worked_example_opens():
         assert label and not problems and chosen.source.sizes.n_servers >= 8
 
 
-@pytest.mark.parametrize(("page", "token", "opened"), [
-    ("plan", "unknown-error~epsilon-2", "planner"), ("sites", "sites-mixed", "hospitals")])
+@pytest.mark.parametrize(
+    ("page", "token", "opened"),
+    [("plan", "unknown-error~epsilon-2", "planner"), ("sites", "sites-mixed", "hospitals")],
+)
 def test_an_earlier_address_opens_its_part_with_its_settings(page, token, opened):
     today, words_of = places.present(page, token)
     chosen, problems = links.decode(words_of)
@@ -302,8 +348,9 @@ def test_an_example_is_marked_while_it_is_on_screen_and_not_once_its_study_was_c
     label, token = example_studies()[1]
     on_screen, _ = links.decode(f"{token}~open-numbers")
     assert example_on_screen(on_screen) == label
-    assert example_on_screen(replace(
-        on_screen, target_distance=on_screen.target_distance + 1)) is None
+    assert (
+        example_on_screen(replace(on_screen, target_distance=on_screen.target_distance + 1)) is None
+    )
 
 
 def test_the_numbers_of_the_memo_are_those_of_lab():
@@ -311,7 +358,9 @@ def test_the_numbers_of_the_memo_are_those_of_lab():
     lab = visit("lab", f"{SMALL}~epsilon-{recommended(answer)}")
     strip = next(sent for sent in components(lab, "lab_strip") if "budgets" in sent)
     error = strip["budgets"][0]["error"]
-    assert error and all(f">{number}" in memo(answer) for number in re.findall(r"[\d.]+", error)[::2])
+    assert error and all(
+        f">{number}" in memo(answer) for number in re.findall(r"[\d.]+", error)[::2]
+    )
 
 
 @pytest.mark.slow
@@ -339,8 +388,9 @@ def test_a_control_that_two_pages_have_is_told_its_value_wherever_it_is_drawn_fi
         assert not at.selectbox(key="w_source").proto.set_value
 
 
-@pytest.mark.parametrize(("target", "problem"), [
-    (1000.0, "must be below"), (0.0, "above zero"), (-3.0, "above zero")])
+@pytest.mark.parametrize(
+    ("target", "problem"), [(1000.0, "must be below"), (0.0, "above zero"), (-3.0, "above zero")]
+)
 def test_a_target_that_asks_for_nothing_or_cannot_be_is_refused(target, problem):
     at = visit("decide", SMALL)
     at.text_input(key="w_target").set_value(str(target)).run()
@@ -354,7 +404,9 @@ def test_the_unit_of_glucose_is_chosen_and_nothing_that_was_meant_changes_with_i
     epsilon = recommended(at)
     at.selectbox(key="w_target_unit").select("mg/dL").run()
     now, problems = links.decode(link(at))
-    assert not at.error and not problems and (now.target_distance, now.source.unit) == (18.0, "mg/dL")
+    assert (
+        not at.error and not problems and (now.target_distance, now.source.unit) == (18.0, "mg/dL")
+    )
     assert now.sites == PRESETS["large"].rows and recommended(at) == epsilon
     assert "within 18 mg/dL" in memo(at) and "mmol/L" not in memo(at)
     again = visit("decide", link(at))
@@ -456,7 +508,10 @@ def test_another_name_of_a_site_is_in_the_memo_and_asks_for_no_simulation(monkey
     token = "c-sparse_curves~target-1~sites-{}_400_6_1__Small_20_6_1__Middle_60_6_1"
     visit("decide", token.format("Large"))
     computed, asked = run.computed, []
-    monkeypatch.setattr(run, "computed", lambda key, *call, **more: (
-        asked.append(key), computed(key, *call, **more))[1])
+    monkeypatch.setattr(
+        run,
+        "computed",
+        lambda key, *call, **more: (asked.append(key), computed(key, *call, **more))[1],
+    )
     assert "Capital (400 of 480 people)" in memo(visit("decide", token.format("Capital")))
     assert asked == []

@@ -25,9 +25,13 @@ STUDIES = {
     "univariate_mean": "c-sparse_curves~c.n_curves-100~c.n_observations_per_curve-5~target-5",
     "varying_coefficients": "g-coefficient_curves~g.n_curves-600~g.n_observations_per_curve-6~target-6",
     "wavelet_regression": "network-4x500x1~target-0.4",
-    "density": "d-density_points~d.n_curves-300~target-0.4"}
-LAB_STRIPS = {"varying_coefficients": "coefficients_strip", "wavelet_regression": "regression_strip",
-              "density": "summaries_strip"}
+    "density": "d-density_points~d.n_curves-300~target-0.4",
+}
+LAB_STRIPS = {
+    "varying_coefficients": "coefficients_strip",
+    "wavelet_regression": "regression_strip",
+    "density": "summaries_strip",
+}
 
 
 def token(key):
@@ -55,9 +59,20 @@ def answered(key):
     source, delta = chosen.source_of(TASKS[key].data_of or key), chosen.delta
     if key == "wavelet_regression":
         source, delta = chosen.network.source(source), chosen.network.delta
-    rows = decision_topic.equal_sites(source, decision_words.site_noun(source.facts)[0].capitalize())
-    return result_of(decision_topic.decision_of(source, chosen.mechanism_of(key), rows, delta,
-                                                chosen.noise_place, chosen.target_distance, chosen.confidence))
+    rows = decision_topic.equal_sites(
+        source, decision_words.site_noun(source.facts)[0].capitalize()
+    )
+    return result_of(
+        decision_topic.decision_of(
+            source,
+            chosen.mechanism_of(key),
+            rows,
+            delta,
+            chosen.noise_place,
+            chosen.target_distance,
+            chosen.confidence,
+        )
+    )
 
 
 def test_what_can_be_decided_on_is_what_these_tests_try():
@@ -75,7 +90,8 @@ def test_cards_memo_strip_and_code_have_the_numbers_of_the_engine(key):
     assert decision_words.question(answer) in memo(at)
     assert decision_words.verdict(answer).split("**")[1] in memo(at)
     assert strip(at, "decide_strip")["budgets"][0]["error"] == decision_words.error(
-        answer.chosen, answer.profile)
+        answer.chosen, answer.profile
+    )
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(at.code[0].value, {})
     assert f"{answer.chosen.accuracy.error:.6g}" in printed.getvalue()
@@ -86,10 +102,14 @@ def test_lab_has_the_same_error_at_the_recommended_budget(key):
     answer = answered(key)
     epsilon = answer.chosen.budget.epsilon
     at_epsilon = STUDIES[key].replace("4x500x1", f"4x500x{epsilon:g}")
-    at = visit("lab", f"{at_epsilon}~estimand-{LAB_TASKS[key].estimand}~epsilon-{epsilon:g}"
-                         + f"~summary-{key}" * (key == "density"))
+    at = visit(
+        "lab",
+        f"{at_epsilon}~estimand-{LAB_TASKS[key].estimand}~epsilon-{epsilon:g}"
+        + f"~summary-{key}" * (key == "density"),
+    )
     assert strip(at, LAB_STRIPS[key])["budgets"][0]["error"] == decision_words.error(
-        answer.chosen, answer.profile)
+        answer.chosen, answer.profile
+    )
 
 
 @pytest.mark.parametrize("key", few(all_but({"varying_coefficients"}, STUDIES)))

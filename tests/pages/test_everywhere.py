@@ -41,15 +41,21 @@ ROOT = Path(__file__).parents[2]
 _SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-6"
 SMALL = {  # a view of every page that computes, with controls and folds that are quick
     "explore": f"{_SMALL}~m-noisy_gradient_mean~epsilon-2~open-more",
-    "plan": f"{_SMALL}~unknown-error~epsilon-2~target-1~open-plan_more", "sites": "open-hospitals",
-    "rates": f"{_SMALL}~open-rate_options.rate_formula", "regression": "open-regression_more",
+    "plan": f"{_SMALL}~unknown-error~epsilon-2~target-1~open-plan_more",
+    "sites": "open-hospitals",
+    "rates": f"{_SMALL}~open-rate_options.rate_formula",
+    "regression": "open-regression_more",
     "summaries": "summary-density~open-summaries_more",
     "sweeps": f"{_SMALL}~sweep.across-source.n_curves~open-sweeps_more",
     "reproduce": "open-published",
-    "coefficients": "epsilon-2~open-coefficients_more", "sparse": "open-sparse_more"}
+    "coefficients": "epsilon-2~open-coefficients_more",
+    "sparse": "open-sparse_more",
+}
 QUICK = ("explore", "sites", "rates", "sweeps", "reproduce")
-EACH = pytest.mark.parametrize("page", [
-    page if page in QUICK else pytest.param(page, marks=pytest.mark.slow) for page in SMALL])
+EACH = pytest.mark.parametrize(
+    "page",
+    [page if page in QUICK else pytest.param(page, marks=pytest.mark.slow) for page in SMALL],
+)
 
 
 @dataclasses.dataclass
@@ -89,7 +95,9 @@ def seen(page, token=None):
 @EACH
 def test_every_page_has_the_strip_with_data_unit_budget_odds_and_a_link(page):
     chips, budget, more = seen(page).strips[-1]
-    assert [chip.kind for chip in chips][:2] == ["gray", "blue"] and all(chip.help for chip in chips)
+    assert [chip.kind for chip in chips][:2] == ["gray", "blue"] and all(
+        chip.help for chip in chips
+    )
     assert "ε" in budget.chip and more.get("link", True)
     if page == "plan":  # no ε reaches the target with so few people
         return
@@ -105,8 +113,9 @@ def test_every_page_has_the_strip_with_data_unit_budget_odds_and_a_link(page):
 ODDS = {"audit": "≤ 56 %", "compare": "≤ ", "teach": ""}  # lessons ask for them
 
 
-@pytest.mark.parametrize("page", [pytest.param("compare", marks=pytest.mark.slow), "audit",
-                                  "teach"])
+@pytest.mark.parametrize(
+    "page", [pytest.param("compare", marks=pytest.mark.slow), "audit", "teach"]
+)
 def test_pages_without_one_scenario_say_what_is_protected_at_which_odds(page):
     chips, budget, more = seen(page, "").strips[-1]
     assert [chip.kind for chip in chips][:2] == ["gray", "blue"]
@@ -122,20 +131,37 @@ def test_the_strip_of_reused_noise_says_that_nothing_is_hidden(draw, odds):
     assert budget.odds.startswith(odds) and budget.chip == "ε = 1, then ε = 2"
 
 
-FORMULAS = {"plan": "plan_formula", "compare": "compare_formula", "sweeps": "sweeps_formula",
-            "reproduce": "exhibit_formula", "teach": "teach_formula", "audit": "audit_formula",
-            "explore": "formula", "rates": "rate_formula",
-            "coefficients": "coefficients_formula", "regression": "regression_formula",
-            "summaries": "summaries_formula", "sparse": "sparse_formula",
-            "methods": "method_formula"}
+FORMULAS = {
+    "plan": "plan_formula",
+    "compare": "compare_formula",
+    "sweeps": "sweeps_formula",
+    "reproduce": "exhibit_formula",
+    "teach": "teach_formula",
+    "audit": "audit_formula",
+    "explore": "formula",
+    "rates": "rate_formula",
+    "coefficients": "coefficients_formula",
+    "regression": "regression_formula",
+    "summaries": "summaries_formula",
+    "sparse": "sparse_formula",
+    "methods": "method_formula",
+}
 
 
-@pytest.mark.parametrize("page", [
-    page if page in ("explore", "teach", "sweeps") else pytest.param(page, marks=pytest.mark.slow)
-    for page in FORMULAS])
+@pytest.mark.parametrize(
+    "page",
+    [
+        page
+        if page in ("explore", "teach", "sweeps")
+        else pytest.param(page, marks=pytest.mark.slow)
+        for page in FORMULAS
+    ],
+)
 def test_a_formula_is_one_click_away_on_every_page(page):
     token = SMALL.get(page, "").split("~open-")[0]
-    token = "~".join(filter(None, [token if "open-" not in token else "", f"open-{FORMULAS[page]}"]))
+    token = "~".join(
+        filter(None, [token if "open-" not in token else "", f"open-{FORMULAS[page]}"])
+    )
     at = seen(page, token).at
     assert not at.error or page == "plan"
     assert at.latex or any("$" in one.value for one in at.markdown)
@@ -154,9 +180,13 @@ def test_each_lesson_has_its_words_and_a_formula(lesson):
     assert found and (one.formula or any(term.formula for term in found))
 
 
-@pytest.mark.parametrize("method", [
-    cls.key if cls.key == "bernstein" else pytest.param(cls.key, marks=pytest.mark.slow)
-    for cls in mechanisms.for_task("mean_function")])
+@pytest.mark.parametrize(
+    "method",
+    [
+        cls.key if cls.key == "bernstein" else pytest.param(cls.key, marks=pytest.mark.slow)
+        for cls in mechanisms.for_task("mean_function")
+    ],
+)
 def test_no_method_of_explore_lacks_its_formula_or_a_budget_between_the_steps(method):
     at = open_page(f"{_SMALL}~m-{method}~epsilon-0.7~open-formula")
     assert not at.error and at.latex
@@ -176,6 +206,7 @@ _EPSILON = some.floats(settings.LOWEST_EPSILON, settings.HIGHEST_EPSILON)
 
 def member(shelf, task, letter):
     """Any member of a task with one parameter moved to any end of its range."""
+
     def build(cls, name, value):
         chosen = links.fixed_by(letter, cls)
         try:
@@ -183,26 +214,46 @@ def member(shelf, task, letter):
         except InputError:
             return cls(**chosen)
 
-    ways = [(cls, p.name, value) for cls in shelf.for_task(task) if links.has_a_page(letter, cls)
-            for p in cls.parameters() if p.name != "task" for value in moved(p)
-            if value is None or len(str(value)) < 300]
+    ways = [
+        (cls, p.name, value)
+        for cls in shelf.for_task(task)
+        if links.has_a_page(letter, cls)
+        for p in cls.parameters()
+        if p.name != "task"
+        for value in moved(p)
+        if value is None or len(str(value)) < 300
+    ]
     return some.integers(0, len(ways) - 1).map(lambda k: build(*ways[k]))
 
 
-_GROUP = some.builds(Group, sites=some.integers(1, 5), readings=some.integers(1, 1000),
-                     epsilon=some.floats(0.05, 10))
-_ROW = some.tuples(some.integers(2, 500), some.integers(1, 60), some.floats(0.05, 10),
-                   some.none() | some.floats(1e-9, 1e-3), some.booleans())
+_GROUP = some.builds(
+    Group, sites=some.integers(1, 5), readings=some.integers(1, 1000), epsilon=some.floats(0.05, 10)
+)
+_ROW = some.tuples(
+    some.integers(2, 500),
+    some.integers(1, 60),
+    some.floats(0.05, 10),
+    some.none() | some.floats(1e-9, 1e-3),
+    some.booleans(),
+)
 _VALUES = some.lists(some.floats(0.01, 1e6), max_size=6, unique=True).map(
-    lambda values: tuple(sorted(values)))
-_SWEEP = some.builds(SweepChoice, task=some.sampled_from([*LAB_TASKS]),
-                     along=some.sampled_from(["budgets.epsilon", "source.n_curves"]),
-                     values=_VALUES, across=some.sampled_from(["", "mechanism.smoothness"]),
-                     levels=_VALUES, repeats=_WHOLE)
+    lambda values: tuple(sorted(values))
+)
+_SWEEP = some.builds(
+    SweepChoice,
+    task=some.sampled_from([*LAB_TASKS]),
+    along=some.sampled_from(["budgets.epsilon", "source.n_curves"]),
+    values=_VALUES,
+    across=some.sampled_from(["", "mechanism.smoothness"]),
+    levels=_VALUES,
+    repeats=_WHOLE,
+)
 _LOOKS = some.dictionaries(some.sampled_from(list(settings.LOOKS)), some.integers(0, 1)).map(
-    lambda looks: tuple(sorted(looks.items())))
+    lambda looks: tuple(sorted(looks.items()))
+)
 _FOLDS = some.lists(some.from_regex(r"[a-z_]{1,30}", fullmatch=True), unique=True, max_size=9).map(
-    lambda names: tuple(sorted(names)))
+    lambda names: tuple(sorted(names))
+)
 
 
 def rows(drawn):
@@ -211,39 +262,71 @@ def rows(drawn):
 
 
 FIELDS = {
-    "studies": some.fixed_dictionaries({task: some.builds(
-        settings.DataAndMethod, *(some.just(usual) | member(shelf, task, letter) for usual, shelf, letter in zip(
-            (study.source, study.mechanism), (sources, mechanisms), LAB_TASKS[task].letters, strict=True)))
-        for task, study in settings.FRONT_PAGE.studies.items()}),
+    "studies": some.fixed_dictionaries(
+        {
+            task: some.builds(
+                settings.DataAndMethod,
+                *(
+                    some.just(usual) | member(shelf, task, letter)
+                    for usual, shelf, letter in zip(
+                        (study.source, study.mechanism),
+                        (sources, mechanisms),
+                        LAB_TASKS[task].letters,
+                        strict=True,
+                    )
+                ),
+            )
+            for task, study in settings.FRONT_PAGE.studies.items()
+        }
+    ),
     "rate": some.sampled_from([cls() for cls in rates.all()]),
-    "epsilon": _EPSILON, "delta": some.none() | some.floats(0, 0.01),
-    "seed": some.integers(0, 2**31 - 1), "evaluation_point": _SHARE,
+    "epsilon": _EPSILON,
+    "delta": some.none() | some.floats(0, 0.01),
+    "seed": some.integers(0, 2**31 - 1),
+    "evaluation_point": _SHARE,
     "further_lines": some.sets(some.sampled_from(settings.LINES)).map(
-        lambda chosen: tuple(line for line in settings.LINES if line in chosen)),
+        lambda chosen: tuple(line for line in settings.LINES if line in chosen)
+    ),
     "budget_split": some.builds(
-        Split, some.floats(0.05, 100), some.sampled_from(RULES), some.lists(
+        Split,
+        some.floats(0.05, 100),
+        some.sampled_from(RULES),
+        some.lists(
             some.builds(Part, some.floats(0.01, 1000))
             | some.builds(Part, some.just(1.0), some.floats(0.01, 100)),
-            min_size=1, max_size=6).map(tuple)),
+            min_size=1,
+            max_size=6,
+        ).map(tuple),
+    ),
     "epsilon_limit": some.none() | some.floats(0.01, 100),
-    "attacker_accuracy": some.floats(50.1, 99.9), "target_distance": some.none() | some.floats(1e-6, 1e6),
-    "typical_error": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "open_folds": _FOLDS,
-    "sites": some.lists(_ROW, min_size=1, max_size=5).map(rows) | some.sampled_from(
-        [preset.rows for preset in SITE_PRESETS.values()]),
+    "attacker_accuracy": some.floats(50.1, 99.9),
+    "target_distance": some.none() | some.floats(1e-6, 1e6),
+    "typical_error": some.none() | some.floats(1e-6, 1e6),
+    "looks": _LOOKS,
+    "open_folds": _FOLDS,
+    "sites": some.lists(_ROW, min_size=1, max_size=5).map(rows)
+    | some.sampled_from([preset.rows for preset in SITE_PRESETS.values()]),
     "network": some.sampled_from([Network(groups) for groups in NETWORKS.values()])
     | some.lists(_GROUP, min_size=1, max_size=3).map(lambda groups: Network(tuple(groups))),
-    "sweep": _SWEEP, "second_epsilon": _EPSILON, "group_size": some.integers(1, settings.MAX_OF_ONE),
+    "sweep": _SWEEP,
+    "second_epsilon": _EPSILON,
+    "group_size": some.integers(1, settings.MAX_OF_ONE),
     "population": some.none() | some.integers(2, 10_000),
-    "compared_methods": some.lists(some.sampled_from(sorted(settings.METHODS)), min_size=1, max_size=4,
-                          unique=True).map(tuple),
-    "compared_budgets": some.sets(some.sampled_from(EPSILON_STEPS), min_size=1,
-                         max_size=settings.MAX_BUDGETS).map(lambda steps: tuple(sorted(steps))),
+    "compared_methods": some.lists(
+        some.sampled_from(sorted(settings.METHODS)), min_size=1, max_size=4, unique=True
+    ).map(tuple),
+    "compared_budgets": some.sets(
+        some.sampled_from(EPSILON_STEPS), min_size=1, max_size=settings.MAX_BUDGETS
+    ).map(lambda steps: tuple(sorted(steps))),
     "class_code": some.sampled_from(("", "BCDFGH")),
-    **{name: some.none() | some.floats(-1e6, 1e6) for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)},
+    **{
+        name: some.none() | some.floats(-1e6, 1e6)
+        for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)
+    },
     "planned_percentile": some.none() | some.floats(0.1, 99.9),
     "percentile_target": some.none() | some.floats(1e-6, 1e6),
-    **{name: some.sampled_from(list(links.choices(name)))
-       for name in links.CHOICES}}
+    **{name: some.sampled_from(list(links.choices(name))) for name in links.CHOICES},
+}
 
 
 def test_every_field_of_the_settings_is_drawn_at_random():
@@ -259,8 +342,16 @@ def test_any_settings_come_back_from_their_address(chosen):
     assert re.fullmatch(r"[\w.~:,/ +\-]*", token), token
 
 
-TYPED = ("0.5, 2", "1, 2", "60", "6", "0.5, 0.1, 0.1, 0.1, 0.1, 0.1", "0.6, 0.1, 0.1, 0.1, 0.1",
-         "0.3", "0.1")  # of some such form is whatever is typed as text
+TYPED = (
+    "0.5, 2",
+    "1, 2",
+    "60",
+    "6",
+    "0.5, 0.1, 0.1, 0.1, 0.1, 0.1",
+    "0.6, 0.1, 0.1, 0.1, 0.1",
+    "0.3",
+    "0.1",
+)  # of some such form is whatever is typed as text
 
 
 def near(value):
@@ -286,8 +377,14 @@ def other(widget, value, options):
         return [text for text in (*TYPED, *near_text(value)) if text != value]
     low, high = options.get("min_value"), options.get("max_value")
     close = [] if value is None else [*near(value), 1.0]
-    return [one for one in (*close, low, high, 3) if one is not None and one != value
-            and (low is None or one >= low) and (high is None or one <= high)]
+    return [
+        one
+        for one in (*close, low, high, 3)
+        if one is not None
+        and one != value
+        and (low is None or one >= low)
+        and (high is None or one <= high)
+    ]
 
 
 def changed(monkeypatch, found, write, choices):
@@ -322,8 +419,11 @@ def test_every_control_changes_the_address_which_brings_its_value_back(page, mon
         assert problems == [] and links.encode(again) == token, key
 
 
-@pytest.mark.parametrize("page", ["explore"] + [
-    pytest.param(page, marks=pytest.mark.slow) for page in SMALL if page != "explore"])
+@pytest.mark.parametrize(
+    "page",
+    ["explore"]
+    + [pytest.param(page, marks=pytest.mark.slow) for page in SMALL if page != "explore"],
+)
 def test_a_page_opened_at_its_own_address_is_the_same_page(page):
     first = seen(page).at
     token = "".join(first.query_params.get("s", ""))
@@ -341,8 +441,16 @@ def test_no_widget_that_asks_for_something_is_left_out_of_links(page):
     of details into those that are open. The author of a memo stands in no link.
     """
     at, bound = seen(page).at, seen(page).bound
-    kinds = ("selectbox", "multiselect", "number_input", "slider", "select_slider", "toggle",
-             "text_input", "button_group")
+    kinds = (
+        "selectbox",
+        "multiselect",
+        "number_input",
+        "slider",
+        "select_slider",
+        "toggle",
+        "text_input",
+        "button_group",
+    )
     keys = {element.key for kind in kinds for element in at.get(kind) if element.key}
     free = {key for key in keys if key.removeprefix("w_") not in bound}
     known = ("upload_", "rows_", "found_", "sizes_", "drawer_choice", "memo_author")
@@ -426,8 +534,11 @@ def test_sites_that_can_publish_nothing_together_are_told_so_in_red_and_the_tabl
 
 # -- words ----------------------------------------------------------------------------------
 
-BANNED = re.compile(r"\b(safe|safely|secure(?! aggregation)|securely|anonymous\w*|anonymi[sz]\w+|compliant|"
-                    r"leak-free|simply|just|true privacy|guarantee of privacy)\b", re.I)
+BANNED = re.compile(
+    r"\b(safe|safely|secure(?! aggregation)|securely|anonymous\w*|anonymi[sz]\w+|compliant|"
+    r"leak-free|simply|just|true privacy|guarantee of privacy)\b",
+    re.I,
+)
 BETWEEN_STRINGS = re.compile(r"""["']\s+[bfr]{0,2}["']""", re.I)  # that are put together
 PLAIN_MINUS = re.compile(r"(?<![\w^{(.\-])-\d")
 COMPUTER_NUMBER = re.compile(r"\b\d(\.\d+)?e[-+]\d\d\b|\bnan\b|\binf\b")
@@ -436,8 +547,9 @@ MAX_WORDS = 50  # of a sentence, about twice what is aimed at
 
 def faults(text):
     """What is wrong with words on screen."""
-    found = [match[0] for rule in (BANNED, PLAIN_MINUS, COMPUTER_NUMBER)
-             for match in rule.finditer(text)]
+    found = [
+        match[0] for rule in (BANNED, PLAIN_MINUS, COMPUTER_NUMBER) for match in rule.finditer(text)
+    ]
     long = [one for one in re.split(r"(?<=[.:;!?])\s|\n", text) if len(one.split()) > MAX_WORDS]
     return found + long
 
@@ -446,8 +558,18 @@ def texts(found):
     """All words of a drawn page: of its elements, the strips and the charts."""
     for kind in ("title", "header", "subheader", "markdown", "error", "warning", "info", "success"):
         yield from (element.value for element in found.at.get(kind))
-    for kind in ("selectbox", "number_input", "select_slider", "button", "toggle", "text_input",
-                 "button_group", "download_button", "expandable", "page_link"):
+    for kind in (
+        "selectbox",
+        "number_input",
+        "select_slider",
+        "button",
+        "toggle",
+        "text_input",
+        "button_group",
+        "download_button",
+        "expandable",
+        "page_link",
+    ):
         for element in found.at.get(kind):
             plain = MessageToDict(element.proto)
             yield from (str(plain.get(name, "")) for name in ("label", "help", "placeholder"))
@@ -485,8 +607,9 @@ def of_registries():
     for key in papers.names():
         _, exhibit = papers.find(key)
         yield from (exhibit.title, exhibit.about)
-        yield from (text for claim in exhibit.claims for text in
-                    (claim.says, claim.fails_because or ""))
+        yield from (
+            text for claim in exhibit.claims for text in (claim.says, claim.fails_because or "")
+        )
 
 
 def test_the_words_of_everything_that_is_registered_keep_the_rules():
@@ -504,17 +627,30 @@ def fixed_texts(file):
     if not BANNED.search(BETWEEN_STRINGS.sub("", source)):
         return []
     tree = ast.parse(source)
-    documented = {id(node.body[0].value) for node in ast.walk(tree)
-                  if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-                  and node.body and isinstance(node.body[0], ast.Expr)}
-    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)
-            and isinstance(node.value, str) and id(node) not in documented]
+    documented = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in documented
+    ]
 
 
 def test_no_fixed_text_of_pages_or_engine_says_a_word_that_promises_too_much():
-    by_name = {(file.name, text) for folder in ("pages", "engine")
-             for file in (ROOT / folder).rglob("*.py") for text in fixed_texts(file)
-             if BANNED.search(text)}
+    by_name = {
+        (file.name, text)
+        for folder in ("pages", "engine")
+        for file in (ROOT / folder).rglob("*.py")
+        for text in fixed_texts(file)
+        if BANNED.search(text)
+    }
     assert by_name == set()
 
 
@@ -525,27 +661,39 @@ def test_the_rules_catch_what_they_are_for():
     assert faults("word " * 60) != []
 
 
-@pytest.mark.parametrize(("page", "unit"), [
-    ("explore", "One curve of"), ("regression", "One observation of"),
-    pytest.param("coefficients", "One curve of", marks=pytest.mark.slow),
-    pytest.param("summaries", "One record of", marks=pytest.mark.slow),
-    pytest.param("sparse", "One row of", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("page", "unit"),
+    [
+        ("explore", "One curve of"),
+        ("regression", "One observation of"),
+        pytest.param("coefficients", "One curve of", marks=pytest.mark.slow),
+        pytest.param("summaries", "One record of", marks=pytest.mark.slow),
+        pytest.param("sparse", "One row of", marks=pytest.mark.slow),
+    ],
+)
 def test_every_model_says_what_is_protected_from_whom_and_what_that_rests_on(page, unit):
     token = f"{_SMALL}~open-{page}_label" if page == "explore" else f"open-{page}_label"
     token += "~summary-density" * (page == "summaries")
     text = words(visit(page, token))
-    for part in (f"**Protected.** {unit}", "**From whom.**", "**Not from whom.**",
-                 "**Not covered.**", "**Assumptions.**"):
+    for part in (
+        f"**Protected.** {unit}",
+        "**From whom.**",
+        "**Not from whom.**",
+        "**Not covered.**",
+        "**Assumptions.**",
+    ):
         assert part in text, part
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["compare", "coefficients", "summaries", "sweeps",
-                                  "rates", "release"])
+@pytest.mark.parametrize(
+    "page", ["compare", "coefficients", "summaries", "sweeps", "rates", "release"]
+)
 def test_no_page_on_ones_own_curves_has_a_link_or_a_file_to_take_away(page):
     at = visit(page, "c-sea_temperature", upload=own_curves(), show_upload=True)
-    taken = [button.proto.label for button in at.get("download_button")
-             if not button.proto.disabled]
+    taken = [
+        button.proto.label for button in at.get("download_button") if not button.proto.disabled
+    ]
     assert not taken
     if page in ("compare", "summaries"):
         assert "s" not in at.query_params

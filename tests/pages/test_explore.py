@@ -18,30 +18,44 @@ from tests.heavy import few
 from tests.pages.opening import open_page, own_curves
 from tests.pages.reading import components, warnings, words
 
-PRESETS = [(cls, chosen) for cls in sources.for_task(settings.TASK)
-           for _, chosen in cls.presets()]
-METHODS = [(cls, chosen) for cls in mechanisms.for_task(settings.TASK)
-           for _, chosen in cls.presets()]
+PRESETS = [(cls, chosen) for cls in sources.for_task(settings.TASK) for _, chosen in cls.presets()]
+METHODS = [
+    (cls, chosen) for cls in mechanisms.for_task(settings.TASK) for _, chosen in cls.presets()
+]
 
 
 def first_of_each(ways):
     """One way for every class; its others draw the same page and are left to `test-all`."""
     first = {cls: chosen for cls, chosen in reversed(ways)}
-    return [pytest.param(cls, chosen, marks=() if chosen is first[cls] else pytest.mark.slow)
-            for cls, chosen in ways]
+    return [
+        pytest.param(cls, chosen, marks=() if chosen is first[cls] else pytest.mark.slow)
+        for cls, chosen in ways
+    ]
 
 
 def test_the_front_page_is_drawn_on_arrival_without_a_click():
     at = open_page()
     assert at.title[0].value == (
-        "The mean growth curve of 200 children, released with differential privacy")
+        "The mean growth curve of 200 children, released with differential privacy"
+    )
     sent, one = components(at, "figure")[0]["curves"], EPSILON_STEPS.index(1.0)
     assert sent["attacker"][one] == "≤ 56 %" and sent["errors"][one][0].endswith(" cm")
     assert not at.error
 
 
-DETAILS = ("accuracy", "attacker", "budget_curve", "more", "data", "shape", "steps",
-           "ledger", "formula", "numbers", "code")
+DETAILS = (
+    "accuracy",
+    "attacker",
+    "budget_curve",
+    "more",
+    "data",
+    "shape",
+    "steps",
+    "ledger",
+    "formula",
+    "numbers",
+    "code",
+)
 
 
 @pytest.mark.parametrize("detail", DETAILS)
@@ -88,8 +102,13 @@ def test_numbers_on_screen_are_those_of_the_engine():
 def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated(monkeypatch):
     asked, answer = [], run.answer
     monkeypatch.setattr(scene, "uses_workers", lambda: True)
-    monkeypatch.setattr(run, "answer", lambda function, *arguments, **options: asked.append(
-        function) or answer(function, *arguments, **options))
+    monkeypatch.setattr(
+        run,
+        "answer",
+        lambda function, *arguments, **options: (
+            asked.append(function) or answer(function, *arguments, **options)
+        ),
+    )
     at = open_page("seed-7207~open-accuracy")  # a seed that no other test asks for
     assert "being simulated" in words(at) and "If you doubled…" not in words(at)
     assert "root mean squared distance" in words(at) and if_doubled not in asked
@@ -166,11 +185,15 @@ def test_the_three_other_methods_that_err_least_are_compared_with_the_engines_ra
     result = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     others = other_methods(settings.TASK, usual.source, usual.mechanism, result.budgets, usual.seed)
     two = EPSILON_STEPS.index(2.0)
-    far = {label: float(np.nan_to_num(errors[two], nan=np.inf))
-           for label, (_, errors) in others.items()}
+    far = {
+        label: float(np.nan_to_num(errors[two], nan=np.inf))
+        for label, (_, errors) in others.items()
+    }
     few = sorted(far, key=far.get)[:3]
-    sentence = quality.compared(float(result.study.error[two]), {
-        label: float(errors[two]) for label, (_, errors) in others.items() if label in few})
+    sentence = quality.compared(
+        float(result.study.error[two]),
+        {label: float(errors[two]) for label, (_, errors) in others.items() if label in few},
+    )
     assert sentence.count("times**") == 3
     assert sentence in words(at)
 
@@ -194,14 +217,21 @@ def test_what_follows_the_slider_is_sent_once_for_all_steps_and_below_600_kiloby
 
 def test_cards_say_at_every_step_what_the_engine_found_there():
     usual = settings.Settings()
-    accuracy, attacker = (components(open_page(f"open-{key}"), "said_")
-                          for key in ("accuracy", "attacker"))
+    accuracy, attacker = (
+        components(open_page(f"open-{key}"), "said_") for key in ("accuracy", "attacker")
+    )
     result = mean_over_budgets(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     for k in (6, 23):
         odds = odds_words.odds_main(risk.of_ledger(result.spends[k]), "child")
-        close = quality.accuracy(usual.source.facts, float(result.study.error[k]),
-                                 float(result.study.within[k]), result.study.baseline)
-        assert numbers.unbroken(close) in [text for card in accuracy for _, text in card["steps"][k]]
+        close = quality.accuracy(
+            usual.source.facts,
+            float(result.study.error[k]),
+            float(result.study.within[k]),
+            result.study.baseline,
+        )
+        assert numbers.unbroken(close) in [
+            text for card in accuracy for _, text in card["steps"][k]
+        ]
         assert numbers.unbroken(odds) in [text for card in attacker for _, text in card["steps"][k]]
 
 
@@ -217,19 +247,47 @@ def test_waves_that_do_not_suit_the_curves_are_warned_of():
     assert not open_page("c-sparse_curves~m-adaptive_mean~m.basis-fourier").warning
 
 
-@pytest.mark.parametrize(("page", "chosen", "many"), few([
-    ("explore", "c-sparse_curves~c.n_curves-200~m-noisy_gradient_mean~m.scheme-split", "250"),
-    ("compare", "c-sparse_curves~c.n_curves-200~m-noisy_gradient_mean~m.scheme-split", "250"),
-    ("sites", "c-sparse_curves~m-noisy_gradient_mean~m.scheme-split~m.n_iterations-200", None),
-    ("coefficients", "k-noisy_gradient_coefficients~k.scheme-split~k.n_iterations-300", None)]))
+@pytest.mark.parametrize(
+    ("page", "chosen", "many"),
+    few(
+        [
+            (
+                "explore",
+                "c-sparse_curves~c.n_curves-200~m-noisy_gradient_mean~m.scheme-split",
+                "250",
+            ),
+            (
+                "compare",
+                "c-sparse_curves~c.n_curves-200~m-noisy_gradient_mean~m.scheme-split",
+                "250",
+            ),
+            (
+                "sites",
+                "c-sparse_curves~m-noisy_gradient_mean~m.scheme-split~m.n_iterations-200",
+                None,
+            ),
+            (
+                "coefficients",
+                "k-noisy_gradient_coefficients~k.scheme-split~k.n_iterations-300",
+                None,
+            ),
+        ]
+    ),
+)
 def test_every_page_with_rounds_of_few_curves_says_so(page, chosen, many):
     def said(token):
         at = open_page(token, page)
-        return any("A round has only" in text for text in [
-            *(warning.value for warning in at.warning), words(at)])
+        return any(
+            "A round has only" in text
+            for text in [*(warning.value for warning in at.warning), words(at)]
+        )
+
     assert said(chosen)
-    assert not said(chosen.replace("n_curves-200", f"n_curves-{many}") if many else
-                    chosen.rpartition("~")[0] + "~epsilon-2")
+    assert not said(
+        chosen.replace("n_curves-200", f"n_curves-{many}")
+        if many
+        else chosen.rpartition("~")[0] + "~epsilon-2"
+    )
 
 
 @pytest.mark.slow
@@ -271,6 +329,7 @@ def test_a_delta_of_zero_is_refused_only_where_the_noise_needs_one():
 def test_weak_protection_is_said_in_words():
     def said(token):
         return any("weak protection for one child" in text for text in warnings(open_page(token)))
+
     assert said("epsilon-8~open-attacker") and not said("open-attacker")
 
 
@@ -285,7 +344,10 @@ def test_own_curves_are_marked_not_private_and_cannot_leave():
     assert "s" not in at.query_params
     assert at.get("download_button")[0].proto.disabled
     assert at.get("download_button")[1].proto.disabled
-    assert at.button(key="save_SVG").disabled and not components(at, "figure")[0]["curves"]["downloads"]
+    assert (
+        at.button(key="save_SVG").disabled
+        and not components(at, "figure")[0]["curves"]["downloads"]
+    )
     at.selectbox(key="drawer_choice").set_value("accuracy").run()
     assert "from the non-private mean" in words(at)
 
@@ -305,9 +367,14 @@ def variations():
     """Settings with every parameter of every source and method moved from its usual value."""
     usual = settings.Settings()
     yield usual
-    for name, value in (("epsilon", 0.7), ("delta", 1e-6), ("seed", 12), ("explore_view", "attack"),
-                        ("further_lines", ("truth",)),
-                        ("further_lines", ())):
+    for name, value in (
+        ("epsilon", 0.7),
+        ("delta", 1e-6),
+        ("seed", 12),
+        ("explore_view", "attack"),
+        ("further_lines", ("truth",)),
+        ("further_lines", ()),
+    ):
         yield dataclasses.replace(usual, **{name: value})
     for shelf, name in ((sources, "source"), (mechanisms, "mechanism")):
         for cls in shelf.for_task(settings.TASK):
@@ -396,6 +463,7 @@ def test_chance_in_who_took_part_is_no_switch_where_it_cannot_be_seen():
 
 def test_the_figure_keeps_its_place_on_the_page_whatever_is_said_above_it():
     """In another place the browser would draw it anew: it would flash, and lose the keyboard."""
+
     def places_in(block, before=()):
         for k, part in block.children.items():
             if part.type == "bidi_component" and part.proto.component_name.endswith("figure"):
@@ -436,7 +504,8 @@ def test_the_usual_method_is_the_one_that_errs_least_on_all_curves():
     for cls, chosen in PRESETS:
         now = settings.Settings().with_study(settings.TASK, cls(**chosen))
         assert "**Adaptive mean** has the smallest error of" in words(
-            open_page(f"{links.encode(now)}~open-more".strip("~"))), cls
+            open_page(f"{links.encode(now)}~open-more".strip("~"))
+        ), cls
 
 
 def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():

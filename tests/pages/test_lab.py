@@ -32,20 +32,43 @@ def test_every_estimand_of_a_task_has_its_record_and_every_tab_is_drawn_by_somet
     assert tuple(tab.key for tab in tabs.TABS) == settings.TABS
 
 
-@pytest.mark.parametrize(("link", "estimand", "tab", "part"), [
-    (("coefficients", "epsilon-2"), "coefficients", "estimate", {"epsilon": 2.0}),
-    (("summaries", "summary-density"), "summaries", "estimate", {"estimated": "density"}),
-    (("regression",), "regression", "estimate", {"estimated": "wavelet_regression"}),
-    (("sparse",), "sparse", "estimate", {"estimated": "sparse_regression"}),
-    (("compare", "budgets-0.5_1"), "mean", "compare", {"compare_part": "methods"}),
-    (("sweeps", "sweep.task-covariance"), "summaries", "compare",
-     {"compare_part": "sweep", "estimated": "covariance"}),
-    (("rates", "r-sparse_regression"), "sparse", "theory", {"theory_part": "rates"}),
-    (("rates", "r-univariate_mean"), "mean", "theory", {"theory_part": "rates"}),
-    (("methods", "about-frl"), "mean", "theory", {"theory_part": "notes", "notes_method": "frl"}),
-    (("audit", "audited-iclp.density~part-attack"), "summaries", "verify", {"audit_part": "attack"}),
-    (("audit", "part-coverage~limits-effect"), "coefficients", "verify", {"coverage_limits": "effect"}),
-    (("reproduce",), "mean", "papers", {})])
+@pytest.mark.parametrize(
+    ("link", "estimand", "tab", "part"),
+    [
+        (("coefficients", "epsilon-2"), "coefficients", "estimate", {"epsilon": 2.0}),
+        (("summaries", "summary-density"), "summaries", "estimate", {"estimated": "density"}),
+        (("regression",), "regression", "estimate", {"estimated": "wavelet_regression"}),
+        (("sparse",), "sparse", "estimate", {"estimated": "sparse_regression"}),
+        (("compare", "budgets-0.5_1"), "mean", "compare", {"compare_part": "methods"}),
+        (
+            ("sweeps", "sweep.task-covariance"),
+            "summaries",
+            "compare",
+            {"compare_part": "sweep", "estimated": "covariance"},
+        ),
+        (("rates", "r-sparse_regression"), "sparse", "theory", {"theory_part": "rates"}),
+        (("rates", "r-univariate_mean"), "mean", "theory", {"theory_part": "rates"}),
+        (
+            ("methods", "about-frl"),
+            "mean",
+            "theory",
+            {"theory_part": "notes", "notes_method": "frl"},
+        ),
+        (
+            ("audit", "audited-iclp.density~part-attack"),
+            "summaries",
+            "verify",
+            {"audit_part": "attack"},
+        ),
+        (
+            ("audit", "part-coverage~limits-effect"),
+            "coefficients",
+            "verify",
+            {"coverage_limits": "effect"},
+        ),
+        (("reproduce",), "mean", "papers", {}),
+    ],
+)
 def test_links_of_earlier_pages_open_the_right_estimand_and_tab(link, estimand, tab, part):
     now = there(*link)
     assert (now.estimand, now.lab_tab) == (estimand, tab)
@@ -54,9 +77,14 @@ def test_links_of_earlier_pages_open_the_right_estimand_and_tab(link, estimand, 
 
 def test_only_the_open_tab_is_computed(monkeypatch):
     drawn = []
-    monkeypatch.setattr(tabs, "TABS", tuple(tabs.Tab(
-        tab.key, tab.title, lambda estimand, key=tab.key: drawn.append(key) or [])
-        for tab in tabs.TABS))
+    monkeypatch.setattr(
+        tabs,
+        "TABS",
+        tuple(
+            tabs.Tab(tab.key, tab.title, lambda estimand, key=tab.key: drawn.append(key) or [])
+            for tab in tabs.TABS
+        ),
+    )
     visit("lab", "tab-verify")
     assert drawn == ["verify"]
 
@@ -65,7 +93,9 @@ def test_the_mean_curve_has_the_numbers_of_explore():
     at = visit("lab", f"{_SMALL}~epsilon-2")
     assert not at.error
     now = at.session_state.settings
-    answer = run.mean_at_every_step(now.source, now.mechanism, usual_delta(60), now.seed, EPSILON_STEPS)
+    answer = run.mean_at_every_step(
+        now.source, now.mechanism, usual_delta(60), now.seed, EPSILON_STEPS
+    )
     error = answer.study.error[EPSILON_STEPS.index(2.0)]
     assert f"{error:.3g}" in words(at)
 
@@ -85,15 +115,20 @@ def odds_in_strip(token):
     return sent["budgets"][sent["budget"]]["odds"]
 
 
-@pytest.mark.parametrize("scenario", few([
-    _SMALL, "estimand-summaries~summary-density", "estimand-survival", "estimand-sparse"],
-    2))
+@pytest.mark.parametrize(
+    "scenario",
+    few([_SMALL, "estimand-summaries~summary-density", "estimand-survival", "estimand-sparse"], 2),
+)
 def test_every_tab_of_a_scenario_has_the_attackers_accuracy_of_its_estimate(scenario):
     of_estimate = odds_in_strip(scenario)
     assert of_estimate.startswith("≤ ")
     coverage = ["tab-verify~part-coverage"] * (scenario == _SMALL)  # others have no band there
-    for tab in (*coverage, "tab-theory", "tab-verify",
-                "tab-compare~comparison-sweep~sweep.along-source.n_curves"):
+    for tab in (
+        *coverage,
+        "tab-theory",
+        "tab-verify",
+        "tab-compare~comparison-sweep~sweep.along-source.n_curves",
+    ):
         assert odds_in_strip(f"{scenario}~{tab}") == of_estimate, tab
 
 
@@ -111,9 +146,24 @@ def test_another_estimand_starts_without_what_hung_on_the_former_one():
     assert not at.exception and not at.error
 
 
-@pytest.mark.parametrize("detail", few([
-    "options", "attacker", "label", "ledger", "numbers", "formula", "code", "shape", "steps",
-    "rule"], 3))
+@pytest.mark.parametrize(
+    "detail",
+    few(
+        [
+            "options",
+            "attacker",
+            "label",
+            "ledger",
+            "numbers",
+            "formula",
+            "code",
+            "shape",
+            "steps",
+            "rule",
+        ],
+        3,
+    ),
+)
 def test_each_detail_of_the_mean_curve_opens_in_the_drawer_and_stays_in_the_link(detail):
     at = visit("lab", f"{_SMALL}~open-{detail}")
     assert not at.error and at.selectbox(key="drawer_choice").value == detail
@@ -138,8 +188,12 @@ def test_theory_and_checks_follow_the_estimand():
     assert at.selectbox(key="w_audit_method").value.endswith("sparse_regression")
 
 
-@pytest.mark.parametrize(("estimand", "part"), few([
-    ("mean", "attack"), ("mean", "coverage"), ("regression", "attack"), ("sparse", "coverage")]))
+@pytest.mark.parametrize(
+    ("estimand", "part"),
+    few(
+        [("mean", "attack"), ("mean", "coverage"), ("regression", "attack"), ("sparse", "coverage")]
+    ),
+)
 def test_verify_asks_for_epsilon_once(estimand, part):
     at = visit("lab", f"estimand-{estimand}~tab-verify~part-{part}")
     asked = [slider for slider in at.select_slider if "ε" in slider.label]

@@ -56,8 +56,9 @@ SAID = {}  # by the browser, in one run
 def browser(monkeypatch):
     """The framework's tester would say for ever what a browser says once."""
     real = guess._component
-    monkeypatch.setattr(guess, "_component", lambda key, **more: {
-        **real(key=key, **more), **SAID.pop(key, {})})
+    monkeypatch.setattr(
+        guess, "_component", lambda key, **more: {**real(key=key, **more), **SAID.pop(key, {})}
+    )
 
 
 def report(at, key, **said):
@@ -87,8 +88,11 @@ def test_each_lesson_opens_from_its_link_and_tells_nothing_before_the_guess(less
 @pytest.mark.parametrize("lesson", few(EVERY, 2), ids=lambda one: one.__name__)
 def test_no_lesson_says_how_accurate_an_attacker_is_before_the_two_that_ask_for_it(lesson):
     at = visit("teach", f"lesson-{lesson.key}")
-    strips = [json.loads(piece.proto.mixed.json or piece.proto.json)["budgets"]
-              for piece in at.get("bidi_component") if "teach_strip" in piece.proto.id]
+    strips = [
+        json.loads(piece.proto.mixed.json or piece.proto.json)["budgets"]
+        for piece in at.get("bidi_component")
+        if "teach_strip" in piece.proto.id
+    ]
     assert [strip[0]["odds"] for strip in strips] == [""] * (not lesson.has_game)
     if lesson.order < 6:
         assert "accuracy" not in words(reveal(at)).casefold()
@@ -136,7 +140,9 @@ def test_the_path_has_a_tile_for_each_lesson_with_few_words_and_controls():
     tiles = at.button_group
     assert [one.key for one in tiles] == [f"tile_{lesson.key}" for lesson in EVERY]
     labels = [[option.content for option in one.proto.options] for one in tiles]
-    assert all(f"{lesson.minutes} min" in page for lesson, (page, _) in zip(EVERY, labels, strict=True))
+    assert all(
+        f"{lesson.minutes} min" in page for lesson, (page, _) in zip(EVERY, labels, strict=True)
+    )
     assert len(tiles) + len(at.button) + len(at.selectbox) + len(at.text_input) <= 10
     assert not at.expander
     spoken = " ".join((words(at), *(text for pair in labels for text in pair)))
@@ -175,7 +181,9 @@ def test_a_visitor_is_told_of_as_many_squares_as_there_are(lesson, squares):
 
 def test_a_guess_of_a_share_is_off_by_points():
     for lesson in ("1", "6"):
-        assert picture(visit("learn", f"lesson-{lesson}"))["guess"]["off_unit"] == "percentage points"
+        assert (
+            picture(visit("learn", f"lesson-{lesson}"))["guess"]["off_unit"] == "percentage points"
+        )
 
 
 @pytest.mark.slow
@@ -247,7 +255,9 @@ def test_a_class_sees_the_pictures_of_its_teacher_and_its_guesses_only_when_reve
     assert tile(pupils[0], "1")
 
 
-def test_a_class_answers_the_closing_question_and_sees_what_is_right_when_the_teacher_shows_it(school):
+def test_a_class_answers_the_closing_question_and_sees_what_is_right_when_the_teacher_shows_it(
+    school,
+):
     closing = EVERY[0].question
     teacher, room = open_class()
     pupils = [visit("learn", f"class-{room['code']}") for _ in range(2)]
@@ -258,10 +268,13 @@ def test_a_class_answers_the_closing_question_and_sees_what_is_right_when_the_te
         assert pupil.run().title[0].value == said(EVERY[0], closing.ask)
         assert [button.label for button in pupil.button] == [
             rf"{letter}\. {said(EVERY[0], option.text)}"
-            for letter, option in zip("ABC", closing.options, strict=True)]
+            for letter, option in zip("ABC", closing.options, strict=True)
+        ]
         pupil.button(key=f"pupil_answer_{chosen}").click().run()
         assert [bool(button.icon) for button in pupil.button] == [k == chosen for k in range(3)]
-        assert not any(typed(said(EVERY[0], option.why)) in words(pupil) for option in closing.options)
+        assert not any(
+            typed(said(EVERY[0], option.why)) in words(pupil) for option in closing.options
+        )
     pupils[0].button(key="pupil_answer_2").click().run()  # corrected: one answer for each visit
     assert picture(teacher.run())["room"]["answers"] == [0, 1, 1]
     reveal(teacher, 3)
@@ -274,9 +287,15 @@ def test_a_class_answers_the_closing_question_and_sees_what_is_right_when_the_te
     assert pupils[0].run().title[0].value == said(EVERY[0], EVERY[0].ask)
 
 
-@pytest.mark.parametrize(("option", "stage", "reason"), [
-    (3, Stage.QUESTION, "was not counted"), (-1, Stage.QUESTION, "was not counted"),
-    (1, Stage.SHOWN, "has gone on"), (1, Stage.ANSWER, "has gone on")])
+@pytest.mark.parametrize(
+    ("option", "stage", "reason"),
+    [
+        (3, Stage.QUESTION, "was not counted"),
+        (-1, Stage.QUESTION, "was not counted"),
+        (1, Stage.SHOWN, "has gone on"),
+        (1, Stage.ANSWER, "has gone on"),
+    ],
+)
 def test_an_answer_that_is_none_or_comes_at_another_time_is_refused(school, option, stage, reason):
     poll = Poll("1", 1, 1, 0.0, 100.0, 3)
     room = school[0].open(poll)
@@ -286,8 +305,10 @@ def test_an_answer_that_is_none_or_comes_at_another_time_is_refused(school, opti
     assert room.answers == [0, 0, 0]
 
 
-@pytest.mark.parametrize("values", [
-    [], [1, 2], ["50"], [math.nan], [math.inf], [True], [101], [-1], {"a": 1}, "5", None, [[5]]])
+@pytest.mark.parametrize(
+    "values",
+    [[], [1, 2], ["50"], [math.nan], [math.inf], [True], [101], [-1], {"a": 1}, "5", None, [[5]]],
+)
 def test_what_is_no_guess_is_refused_and_not_counted(school, values):
     poll = Poll("1", 1, 1, 0.0, 100.0, 3)
     room = school[0].open(poll)
@@ -296,9 +317,18 @@ def test_what_is_no_guess_is_refused_and_not_counted(school, values):
     assert room.guesses == []
 
 
-@pytest.mark.parametrize(("values", "is_counted"), [
-    ([3, None, 5], True), ([None, None, 0.5], True), ([None, None, None], False), ([None, 11, 5], False)])
-def test_a_guess_in_a_class_holds_what_was_moved_and_nothing_for_what_was_not(school, values, is_counted):
+@pytest.mark.parametrize(
+    ("values", "is_counted"),
+    [
+        ([3, None, 5], True),
+        ([None, None, 0.5], True),
+        ([None, None, None], False),
+        ([None, 11, 5], False),
+    ],
+)
+def test_a_guess_in_a_class_holds_what_was_moved_and_nothing_for_what_was_not(
+    school, values, is_counted
+):
     poll = Poll("4", 1, 3, 0.0, 10.0, 3)
     room = school[0].open(poll)
     with nullcontext() if is_counted else pytest.raises(InputError, match="was not counted"):
@@ -339,7 +369,9 @@ def test_a_teacher_comes_back_to_the_class_with_the_key_and_nobody_without(schoo
 def test_a_teacher_who_loads_the_page_again_is_where_the_class_is(school, step):
     teacher, room = open_class("lesson-3~presenter-on")
     reveal(teacher, step)
-    again = report(visit("learn", "lesson-1~presenter-on"), lesson_cards._SLIDE, asked=f"back:{room['key']}")
+    again = report(
+        visit("learn", "lesson-1~presenter-on"), lesson_cards._SLIDE, asked=f"back:{room['key']}"
+    )
     assert again.title[0].value == heading(EVERY[2])
     assert picture(again)["slide"]["start"] == ("shows", "question", "answer")[step - 1]
     assert school[0].find(room["code"]).stage == step  # nothing was hidden again from the class
@@ -349,11 +381,16 @@ def test_two_windows_of_a_teacher_know_one_class_and_follow_each_other(school):
     one, room = open_class()
     other = report(visit("learn", "lesson-2"), lesson_cards._KEY, asked=f"back:{room['key']}")
     assert other.button(key="learn_end") and not [b for b in other.button if b.key == "learn_class"]
-    assert school[0].find(room["code"]).poll.lesson == "1"  # to look at a lesson does not lead the class
+    assert (
+        school[0].find(room["code"]).poll.lesson == "1"
+    )  # to look at a lesson does not lead the class
     other.button(key="learn_present").click().run()
     assert picture(other)["room"]["code"] == room["code"]
     assert school[0].find(room["code"]).poll.lesson == "2"
-    assert one.run().title[0].value == heading(EVERY[1]) and picture(one)["room"]["code"] == room["code"]
+    assert (
+        one.run().title[0].value == heading(EVERY[1])
+        and picture(one)["room"]["code"] == room["code"]
+    )
     report(one, lesson_cards._SLIDE, asked="next")
     assert other.run().title[0].value == heading(EVERY[2])
 
@@ -383,11 +420,18 @@ def test_a_link_to_a_class_that_cannot_be_says_so():
     assert "(class)" in at.warning[0].value and tile(at, "1")
 
 
-@pytest.mark.parametrize(("url", "address"), [
-    ("http://localhost:8501/learn", ""), ("http://127.0.0.9/learn", ""), ("http://[::1]:1/learn", ""),
-    ("http://0.0.0.0:8501/learn", ""), (None, ""),
-    ("http://192.168.1.7:8501/learn?s=seed-2", "http://192.168.1.7:8501/learn"),
-    ("https://a.example/curves/learn", "https://a.example/curves/learn")])
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("http://localhost:8501/learn", ""),
+        ("http://127.0.0.9/learn", ""),
+        ("http://[::1]:1/learn", ""),
+        ("http://0.0.0.0:8501/learn", ""),
+        (None, ""),
+        ("http://192.168.1.7:8501/learn?s=seed-2", "http://192.168.1.7:8501/learn"),
+        ("https://a.example/curves/learn", "https://a.example/curves/learn"),
+    ],
+)
 def test_no_address_that_leads_a_computer_to_itself_is_given_to_others(url, address, monkeypatch):
     class Context:
         pass
@@ -420,13 +464,16 @@ def test_where_nobody_else_reaches_the_server_a_sentence_says_what_to_do(school,
 
 @pytest.mark.parametrize(("address", "is_told"), [("", True), ("https://curves.example", False)])
 def test_a_class_is_opened_above_a_lesson_where_its_teacher_alone_is_told_what_is_missing(
-        school, monkeypatch, address, is_told):
+    school, monkeypatch, address, is_told
+):
     monkeypatch.setenv(classroom.ADDRESS_NAME, address)
     at = visit("learn", "lesson-2")
     at.button(key="learn_class").click().run()
     assert any("ADDRESS=0.0.0.0" in warning.value for warning in at.warning) == is_told
     at.button(key="class_open").click().run()
-    assert picture(at)["mode"] == "slides" and picture(at)["room"] and not picture(at)["is_revealed"]
+    assert (
+        picture(at)["mode"] == "slides" and picture(at)["room"] and not picture(at)["is_revealed"]
+    )
     assert not at.warning
 
 
@@ -490,7 +537,9 @@ def games(at):
 
 def test_the_game_is_a_slide_between_the_guess_and_the_question_of_its_lesson(school):
     at, room = open_class("presenter-on~lesson-8")
-    assert picture(at)["slide"]["has_game"] and picture(at)["slide"]["start"] == "" and not games(at)
+    assert (
+        picture(at)["slide"]["has_game"] and picture(at)["slide"]["start"] == "" and not games(at)
+    )
     pupil = visit("learn", f"class-{room['code']}")
     reveal(at)
     report(at, lesson_cards._SLIDE, asked="game")
@@ -499,7 +548,10 @@ def test_the_game_is_a_slide_between_the_guess_and_the_question_of_its_lesson(sc
         at.button(key=button).click().run()
         assert not games(at) and picture(at)["slide"]["start"] == start
         seen = f"{pupil.run().title[0].value} {words(pupil)}"
-        assert typed(said(EVERY[7], EVERY[7].question.ask if start == "question" else EVERY[7].shows)) in seen
+        assert (
+            typed(said(EVERY[7], EVERY[7].question.ask if start == "question" else EVERY[7].shows))
+            in seen
+        )
         reveal(at)
         report(at, lesson_cards._SLIDE, asked="game")
     at.button(key="slide_leave").click().run()
@@ -512,7 +564,8 @@ def test_slides_end_with_the_question_of_the_lesson_and_every_answer():
     closing = picture(visit("learn", "presenter-on~lesson-1"))["slide"]["question"]
     assert closing["ask"] == said(CoinFlip, CoinFlip.question.ask)
     assert [option["why"] for option in closing["options"]] == [
-        said(CoinFlip, option.why) for option in CoinFlip.question.options]
+        said(CoinFlip, option.why) for option in CoinFlip.question.options
+    ]
     assert sum(option["is_right"] for option in closing["options"]) == 1
 
 

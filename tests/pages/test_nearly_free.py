@@ -11,9 +11,16 @@ from tests.pages.opening import visit
 from tests.pages.reading import words
 
 _CLAIM = re.compile(r"From about \*\*ε = ([\d.]+)\*\* on privacy is nearly free")
-_PAGES = (("rates", ""), ("rates", "constants-one"), ("rates", "r-varying_coefficients"),
-          ("rates", "r-wavelet_regression"), ("rates", "r-univariate_mean"),
-          ("explore", "open-budget_curve"), ("explore", "open-accuracy"), ("lab", ""))
+_PAGES = (
+    ("rates", ""),
+    ("rates", "constants-one"),
+    ("rates", "r-varying_coefficients"),
+    ("rates", "r-wavelet_regression"),
+    ("rates", "r-univariate_mean"),
+    ("explore", "open-budget_curve"),
+    ("explore", "open-accuracy"),
+    ("lab", ""),
+)
 
 
 def scenario(number):
@@ -22,9 +29,16 @@ def scenario(number):
     page, settings = _PAGES[number % len(_PAGES)] if number >= 2 else _PAGES[0]
     people = 3000 if number == 0 else round(float(np.exp(random.uniform(np.log(60), np.log(3000)))))
     observations, epsilon = int(random.integers(3, 31)), random.choice([0.5, 1.0, 2.0, 4.0])
-    return page, "~".join(filter(None, [
-        f"c-sparse_curves~c.n_curves-{people}~c.n_observations_per_curve-{observations}"
-        f"~epsilon-{epsilon:g}", settings]))
+    return page, "~".join(
+        filter(
+            None,
+            [
+                f"c-sparse_curves~c.n_curves-{people}~c.n_observations_per_curve-{observations}"
+                f"~epsilon-{epsilon:g}",
+                settings,
+            ],
+        )
+    )
 
 
 @pytest.mark.slow
@@ -36,7 +50,9 @@ def test_privacy_is_called_nearly_free_only_where_that_is_measured(number):
     assert text.count("nearly free") == len(claims) + text.count("is privacy nearly free here")
     assert claims or number  # many people: the first is called free from some ε on
     now, _ = links.decode(token)
-    measured = run.mean_at_every_step(now.source, now.mechanism, 1 / now.source.sizes.n_curves**2, now.seed)
+    measured = run.mean_at_every_step(
+        now.source, now.mechanism, 1 / now.source.sizes.n_curves**2, now.seed
+    )
     private = measured.study.shares[:, 0]
     for claim in claims:
         larger = [budget.epsilon >= float(claim) for budget in measured.budgets]

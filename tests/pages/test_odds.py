@@ -40,11 +40,12 @@ def test_a_child_with_three_curves_is_told_what_they_cost_together(several, chan
     assert "Attacker’s accuracy for 3 together (default 1)" in changed
 
 
-def test_a_declared_sample_in_the_link_is_shown_with_whom_it_does_not_hold_against(several, changed):
+def test_a_declared_sample_in_the_link_is_shown_with_whom_it_does_not_hold_against(
+    several, changed
+):
     assert several.checkbox(key="w_declared").value is True
     assert "The sample is 10 % of the larger group." in words(several)
-    assert "who holds the data. The ledger stays as it is." in words(
-        several)
+    assert "who holds the data. The ledger stays as it is." in words(several)
     assert "Secret sample of 2,000, as declared" in changed
 
 
@@ -80,7 +81,8 @@ def test_a_larger_group_that_is_not_larger_is_refused_beside_the_box():
     at = open_page(DETAIL, **OPEN)
     at.text_input(key="w_population").set_value("150").run()
     assert "The larger group has more than the 200 people who take part; got 150." in (
-        " ".join(error.value for error in at.error))
+        " ".join(error.value for error in at.error)
+    )
 
 
 @pytest.mark.parametrize("token", ["group-0", "group-x", "population-1", "group-99999999"])
@@ -91,8 +93,10 @@ def test_a_link_with_numbers_that_cannot_be_says_so(token):
 
 def test_a_declaration_in_a_link_is_none_about_ones_own_curves():
     """Somebody else vouched for other people: the box is empty for a file of one's own."""
-    own = Upload(curves=curves_in(files.csv(files.growth_frame(80, 8))),
-                 declared=declare(60, 210, 2, 18, "growth chart", **files.EVEN))
+    own = Upload(
+        curves=curves_in(files.csv(files.growth_frame(80, 8))),
+        declared=declare(60, 210, 2, 18, "growth chart", **files.EVEN),
+    )
     at = open_page(f"population-2000~{DETAIL}", upload=own, show_upload=True, **OPEN)
     assert at.session_state.settings.population == 2000
     assert at.checkbox(key="w_declared").value is False
@@ -106,8 +110,10 @@ def test_settings_of_odds_survive_a_link():
     assert links.decode(links.encode(now)) == (now, [])
 
 
-@pytest.mark.parametrize(("token", "detail"), [
-    ("group-2", "attacker"), ("population-2000", "attacker"), ("shape-peak", "shape")])
+@pytest.mark.parametrize(
+    ("token", "detail"),
+    [("group-2", "attacker"), ("population-2000", "attacker"), ("shape-peak", "shape")],
+)
 def test_a_link_that_asks_about_a_detail_opens_it_until_it_is_closed(token, detail):
     at = open_page(token)
     assert at.selectbox(key="drawer_choice").value == detail

@@ -65,13 +65,18 @@ def test_the_solver_begins_with_the_typical_error_of_the_recommendation_and_find
     found = float(re.search(r"ε = ([\d.]+) is enough", at.success[0].value).group(1))
     assert found <= epsilon and found > EPSILON_STEPS[EPSILON_STEPS.index(epsilon) - 1]
     at.text_input(key="w_plan_error").set_value("0.5").run()
-    assert at.session_state.settings.target_distance == 1 and at.session_state.settings.typical_error == 0.5
+    assert (
+        at.session_state.settings.target_distance == 1
+        and at.session_state.settings.typical_error == 0.5
+    )
 
 
 def test_the_solver_has_the_sizes_of_the_table_and_they_are_changed_there_alone():
     at = visit("decide", "c-sparse_curves~target-1~open-planner~sites-A_40_6_1__B_90_6_1")
     sizes = [at.text_input(key=f"w_plan_{dial}") for dial in ("people", "readings", "sites")]
-    assert [size.value for size in sizes] == ["65", "6", "2"] and all(size.disabled for size in sizes)
+    assert [size.value for size in sizes] == ["65", "6", "2"] and all(
+        size.disabled for size in sizes
+    )
     assert "2 sites that are alike, with 65 people each" in words(at)
 
 
@@ -96,11 +101,17 @@ def test_an_impossible_target_is_refused_plainly_with_what_would_do():
     assert "With ε = 10 the error is" in of_planner
 
 
-@pytest.mark.parametrize(("key", "value", "problem"), [
-    ("w_plan_error", -1.0, "above zero"), ("w_plan_people", 0, "must lie between"),
-    ("w_plan_readings", 100_000, "must lie between")])
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("w_plan_error", -1.0, "above zero"),
+        ("w_plan_people", 0, "must lie between"),
+        ("w_plan_readings", 100_000, "must lie between"),
+    ],
+)
 def test_a_value_that_cannot_be_is_refused_beside_its_blank_and_the_answer_stays(
-        key, value, problem):
+    key, value, problem
+):
     at = visit("plan")
     before = at.success[0].value
     at.text_input(key=key).set_value(str(value)).run()
@@ -127,8 +138,11 @@ def test_a_method_that_refuses_these_sizes_is_said_by_study_and_planner_and_the_
 
 
 def test_constants_that_break_their_promise_are_not_planned_with_as_if_they_kept_it():
-    at = visit("plan", "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10"
-               "~delta-0.001~unknown-error")
+    at = visit(
+        "plan",
+        "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10"
+        "~delta-0.001~unknown-error",
+    )
     assert any("not ε = 10" in error.value for error in at.error)
 
 
@@ -177,8 +191,13 @@ def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(mo
     answer = at.success[0].value
     assert "with 150 people" in answer  # every answer names its inputs
     other = run.answer
-    monkeypatch.setattr(run, "answer", lambda function, *asked, **options: st.stop()
-                        if function is plan else other(function, *asked, **options))  # computing
+    monkeypatch.setattr(
+        run,
+        "answer",
+        lambda function, *asked, **options: (
+            st.stop() if function is plan else other(function, *asked, **options)
+        ),
+    )  # computing
     at.text_input(key="w_plan_people").set_value("151").run()
     assert not at.success and not at.error
     (gray,) = [text.value for text in at.markdown if "For the earlier inputs" in text.value]
@@ -225,6 +244,7 @@ def test_with_all_constants_one_the_disagreement_with_the_measured_error_is_said
     assert "They disagree with the measured error here" in words(at)
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
     from engine.rates.fitted import Weighted
+
     assert rate_words.ruling(Weighted.plain(FunctionalMeanRate()), point) in words(at)
 
 
@@ -235,7 +255,9 @@ def test_every_problem_draws(cls):
     assert "Largest term" in words(at) or rate_words.UNKNOWN_CONSTANTS in words(at)
 
 
-@pytest.mark.parametrize("cls", few([cls for cls in rates.all() if cls.called], 2), ids=lambda c: c.key)
+@pytest.mark.parametrize(
+    "cls", few([cls for cls in rates.all() if cls.called], 2), ids=lambda c: c.key
+)
 def test_lines_of_a_rate_are_called_by_words(cls):
     chosen = next(p for p in cls.parameters() if p.choices)
     assert set(cls.called) == set(chosen.choices)
@@ -278,8 +300,9 @@ def measured(token, **state):
 @pytest.mark.slow
 def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine(enough_data_sets):
     """The job is another process, which draws as many data sets as it does for everybody."""
-    at = measured("along-n~c-sparse_curves~c.n_curves-150~c.n_observations_per_curve-8~epsilon-2"
-                  "~seed-2")
+    at = measured(
+        "along-n~c-sparse_curves~c.n_curves-150~c.n_observations_per_curve-8~epsilon-2~seed-2"
+    )
     asked = at.session_state["rate_check"].request
     assert asked.settings[1].people == 150 and asked.settings[1].readings == 8
     result = rate_check.joined(asked, list(rate_check.check(asked)))
@@ -295,8 +318,12 @@ def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine(enoug
 def test_sizes_budget_and_smoothness_are_one_form():
     at = visit("rates", "along-n")
     fields = {field.label: field for field in at.text_input}
-    for label, value in (("People on each site (n)", 90), ("Observations each (m)", 7),
-                         ("Privacy budget ε", 2.5), ("Smoothness (α)", 2.0)):
+    for label, value in (
+        ("People on each site (n)", 90),
+        ("Observations each (m)", 7),
+        ("Privacy budget ε", 2.5),
+        ("Smoothness (α)", 2.0),
+    ):
         fields[label].set_value(f"{value:g}")
     next(one for one in at.button if one.label == "Measure").click().run()
     now, asked = at.session_state.settings, at.session_state["rate_check"].request
@@ -329,12 +356,16 @@ def test_a_form_with_an_impossible_number_is_refused_whole():
     assert "rate_check" not in at.session_state
 
 
-@pytest.mark.parametrize(("token", "state", "reason"), [
-    ("example-table-3", {}, "Figures and tables of the paper are theory alone"),
-    ("c-sea_temperature", {}, "the truth is not known"),
-    ("", {"upload": own_curves(), "show_upload": True}, "no known truth"),
-    ("r-functional_mean~r.privacy-local", {}, "set *Who is trusted* to *federated*"),
-    ("r-sparse_mean_trusted", {}, "no method here gives a confidence band")])
+@pytest.mark.parametrize(
+    ("token", "state", "reason"),
+    [
+        ("example-table-3", {}, "Figures and tables of the paper are theory alone"),
+        ("c-sea_temperature", {}, "the truth is not known"),
+        ("", {"upload": own_curves(), "show_upload": True}, "no known truth"),
+        ("r-functional_mean~r.privacy-local", {}, "set *Who is trusted* to *federated*"),
+        ("r-sparse_mean_trusted", {}, "no method here gives a confidence band"),
+    ],
+)
 def test_it_is_said_why_nothing_is_measured(token, state, reason):
     at = visit("rates", token, **state)
     assert reason in words(at) and not at.error
@@ -360,9 +391,15 @@ def test_axes_can_be_chosen_and_are_never_the_same():
 
 def variations():
     usual = settings.Settings()
-    for name, value in (("rate_axis", "n"), ("rate_second_axis", "S"), ("rate_preset", "table-3"),
-                        ("rate_constants", "one"), ("rate_curve_axis", "smoothness"),
-                        ("unknown_quantity", "people"), ("target_distance", 0.25)):
+    for name, value in (
+        ("rate_axis", "n"),
+        ("rate_second_axis", "S"),
+        ("rate_preset", "table-3"),
+        ("rate_constants", "one"),
+        ("rate_curve_axis", "smoothness"),
+        ("unknown_quantity", "people"),
+        ("target_distance", 0.25),
+    ):
         yield dataclasses.replace(usual, **{name: value})
     for cls in rates.all():
         yield dataclasses.replace(usual, rate=cls())
@@ -382,8 +419,14 @@ def test_a_link_brings_back_rates_and_plans():
 
 
 def test_damaged_words_of_a_link_are_named():
-    for token in ("along-zebra", "target--3", "target-nan", "unknown-weight", "example-table-99",
-                  "r-nothing"):
+    for token in (
+        "along-zebra",
+        "target--3",
+        "target-nan",
+        "unknown-weight",
+        "example-table-99",
+        "r-nothing",
+    ):
         found, problems = links.decode(token)
         assert problems and found == settings.Settings(), token
 

@@ -1,6 +1,5 @@
 """Publish: survival and other counts from a file, or of public patients, to one release with its files."""
 
-
 import pytest
 
 from engine.release import files as release_files
@@ -15,9 +14,17 @@ def ledger(tmp_path, monkeypatch):
     monkeypatch.setenv("PRIVACY_CURVES_LEDGER", str(tmp_path / "ledger.sqlite3"))
 
 
-@pytest.mark.parametrize(("what", "data"), few([
-    ("survival", "Survival with heart failure"), ("survival", "Heart failure by blood pressure"),
-    ("distribution", "Creatinine with heart failure"), ("roc", "Creatinine with heart failure")]))
+@pytest.mark.parametrize(
+    ("what", "data"),
+    few(
+        [
+            ("survival", "Survival with heart failure"),
+            ("survival", "Heart failure by blood pressure"),
+            ("distribution", "Creatinine with heart failure"),
+            ("roc", "Creatinine with heart failure"),
+        ]
+    ),
+)
 def test_public_patients_are_released_with_their_counts(what, data):
     at = visit("publish", f"publish-{what}")
     at.selectbox(key=f"w_release_source_{what}").set_value(data)
@@ -64,5 +71,9 @@ def test_a_file_of_ones_own_goes_through_the_wizard_to_a_release(monkeypatch):
     (release,) = at.session_state.released
     assert list(release.columns) == ["A", "B"] and release.sizes.n_curves == 300
     report = release_files.report(release).decode()
-    assert "At risk" in report and "Log-rank test" in report and "ends the band does not cover" not in report
+    assert (
+        "At risk" in report
+        and "Log-rank test" in report
+        and "ends the band does not cover" not in report
+    )
     assert "p17" not in report

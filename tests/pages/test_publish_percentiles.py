@@ -18,7 +18,9 @@ def ledger(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_percentile_curves_of_public_days_are_previewed_and_released_with_their_time_in_range():
     at = visit("publish", "publish-percentile_curves")
-    at.selectbox(key="w_release_source_percentile_curves").set_value("Temperatures at New York airports")
+    at.selectbox(key="w_release_source_percentile_curves").set_value(
+        "Temperatures at New York airports"
+    )
     ran(at)
     at.button(key="wizard_next").click()
     ran(at)

@@ -40,16 +40,22 @@ def test_where_the_exact_error_disagrees_with_the_rates_both_are_said():
         said = regression_words.limited(network, 2.0, disagrees)
         assert f"{100 * disagrees.privacy:.0f} % of the squared error" in said
         assert regression_words.limited(network, 2.0, agrees) == regression_words.limited(
-            network, 2.0)
-    assert "Privacy noise makes up 78 % of the squared error here.** Rates, which leave out" in words(
-        visit("regression"))
+            network, 2.0
+        )
+    assert (
+        "Privacy noise makes up 78 % of the squared error here.** Rates, which leave out"
+        in words(visit("regression"))
+    )
 
 
 @pytest.mark.slow
 def test_every_network_curve_and_method_draws():
     at = visit("regression")
-    for key, options in (("w_network", [*NETWORKS]), ("w_signal", ["blocks", "ramp", "cusp"]),
-                         ("w_wavelet_method", [*regression_topic.methods()])):
+    for key, options in (
+        ("w_network", [*NETWORKS]),
+        ("w_signal", ["blocks", "ramp", "cusp"]),
+        ("w_wavelet_method", [*regression_topic.methods()]),
+    ):
         for option in options:
             at.selectbox(key=key).set_value(option).run()
             assert not at.exception and len(at.error) <= 1, option
@@ -68,7 +74,8 @@ def test_the_curve_that_is_centred_first_is_offered_with_its_point_and_levels():
     assert staged == (len({line.step.key for line in plan.spends}) == 3)
     one = WaveletGlobal(level=3)
     assert regression_topic.risk_by_level(RegressionPoints(), session_method(at), ALIKE).parts == (
-        regression_topic.risk_by_level(RegressionPoints(), one, ALIKE).parts)
+        regression_topic.risk_by_level(RegressionPoints(), one, ALIKE).parts
+    )
 
 
 def session_method(at):
@@ -84,11 +91,17 @@ def test_changing_one_epsilon_changes_the_error_and_the_name_of_the_network():
     assert at.selectbox(key="w_network").value == "Your own network"
 
 
-@pytest.mark.parametrize(("key", "value", "problem"), [
-    ("w_group_0_epsilon", 50.0, "must lie between"), ("w_group_0_sites", 0, "at least one site"),
-    ("w_group_0_readings", 10**8, "There may be at most")])
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("w_group_0_epsilon", 50.0, "must lie between"),
+        ("w_group_0_sites", 0, "at least one site"),
+        ("w_group_0_readings", 10**8, "There may be at most"),
+    ],
+)
 def test_a_number_that_cannot_be_is_refused_beside_its_field_and_nothing_is_lost(
-        key, value, problem):
+    key, value, problem
+):
     at = visit("regression")
     at.text_input(key=key).set_value(str(value)).run()
     assert any(problem in error.value for error in at.error)
@@ -111,8 +124,10 @@ def test_budgets_that_allow_no_estimate_are_said_and_everything_else_stays():
 
 
 def test_a_link_restores_network_point_level_and_curve():
-    token = ("w-regression_points~w.signal-doppler~v-wavelet_global~v.level-6~point-0.2~"
-             "network-1x40000x2_24x1000x0.1")
+    token = (
+        "w-regression_points~w.signal-doppler~v-wavelet_global~v.level-6~point-0.2~"
+        "network-1x40000x2_24x1000x0.1"
+    )
     chosen, problems = links.decode(token)
     assert not problems
     assert chosen.network == Network(NETWORKS["One large site and many small"])
@@ -132,10 +147,16 @@ def test_a_link_to_the_method_for_single_points_is_said_to_be_in_vain():
     assert at.selectbox(key="w_wavelet_method").value == WaveletGlobal.label and not at.error
 
 
-@pytest.mark.parametrize(("token", "problem"), [
-    ("m-wavelet_global", "wavelet_global"), ("v-noisy_gradient_mean", "noisy_gradient_mean"),
-    ("w-sparse_curves", "sparse_curves"), ("c-regression_points", "regression_points"),
-    ("v-upload", "upload")])
+@pytest.mark.parametrize(
+    ("token", "problem"),
+    [
+        ("m-wavelet_global", "wavelet_global"),
+        ("v-noisy_gradient_mean", "noisy_gradient_mean"),
+        ("w-sparse_curves", "sparse_curves"),
+        ("c-regression_points", "regression_points"),
+        ("v-upload", "upload"),
+    ],
+)
 def test_a_link_cannot_put_a_method_or_curves_on_a_page_they_are_not_for(token, problem):
     assert links.decode(token) == (settings.Settings(), [problem])
 
@@ -155,9 +176,12 @@ def test_one_point_is_not_shown_where_times_are_stated_not_to_be_even():
 def test_the_point_uses_the_ends_of_the_range_that_the_whole_curve_uses():
     at = visit("regression", "v-wavelet_global~v.edges-corrected~point-0.02")
     method = WaveletGlobal(edges="corrected")
-    plan = method.plan(Public(ALIKE.source(RegressionPoints()).sizes, RegressionPoints().facts), ALIKE.budgets)
-    found = regression_topic.point_answer(RegressionPoints(), WaveletPointwise(edges="corrected"),
-                                       plan, ALIKE, 0.02, 1)
+    plan = method.plan(
+        Public(ALIKE.source(RegressionPoints()).sizes, RegressionPoints().facts), ALIKE.budgets
+    )
+    found = regression_topic.point_answer(
+        RegressionPoints(), WaveletPointwise(edges="corrected"), plan, ALIKE, 0.02, 1
+    )
     assert regression_words.point(found) in words(at)
 
 
@@ -168,13 +192,20 @@ def test_budget_controls_that_this_page_does_not_use_are_not_there():
 
 
 def test_the_folds_hold_messages_the_worst_pair_numbers_ledger_and_a_command():
-    details = {key: visit("regression", f"open-{key}") for key in (
-        "regression_messages", "regression_worst", "regression_ledger", "regression_code")}
+    details = {
+        key: visit("regression", f"open-{key}")
+        for key in (
+            "regression_messages",
+            "regression_worst",
+            "regression_ledger",
+            "regression_code",
+        )
+    }
     assert not any(at.error for at in details.values())
     assert "noisy numbers, once" in words(details["regression_messages"])
     assert details["regression_ledger"].dataframe
     code = details["regression_code"].code[1].value
-    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])
+    plain = json.loads(code[code.index("{") : code.rindex("}") + 1])
     assert plain["mechanism"]["key"] == "wavelet_global"
 
 
@@ -207,7 +238,9 @@ def test_times_that_are_not_even_are_measured_where_no_formula_is_known():
 
 def test_the_rule_picks_its_level_without_the_curve_and_the_parts_add_up():
     result = regression_topic.risk_by_level(RegressionPoints(), WaveletGlobal(), ALIKE)
-    other = regression_topic.risk_by_level(RegressionPoints(signal="blocks"), WaveletGlobal(), ALIKE)
+    other = regression_topic.risk_by_level(
+        RegressionPoints(signal="blocks"), WaveletGlobal(), ALIKE
+    )
     assert result.chosen == other.chosen == 5
     at = result.levels.index(5)
     shown = regression_topic.regression_answer(RegressionPoints(), WaveletGlobal(), ALIKE, 1)
@@ -226,9 +259,12 @@ def test_noise_on_the_grid_is_what_releases_scatter_by():
 
 
 def test_one_point_agrees_with_its_own_mechanism_and_is_quieter_than_the_whole_curve():
-    whole = WaveletGlobal().plan(Public(ALIKE.source(RegressionPoints()).sizes, RegressionPoints().facts), ALIKE.budgets)
-    found = regression_topic.point_answer(RegressionPoints(), WaveletPointwise(), whole, ALIKE, 0.37,
-                                       1)
+    whole = WaveletGlobal().plan(
+        Public(ALIKE.source(RegressionPoints()).sizes, RegressionPoints().facts), ALIKE.budgets
+    )
+    found = regression_topic.point_answer(
+        RegressionPoints(), WaveletPointwise(), whole, ALIKE, 0.37, 1
+    )
     assert found.kind == "laplace" and found.low < found.released < found.high
     assert found.noise_sd < found.whole_sd
     assert found.printed > found.exact
@@ -237,9 +273,15 @@ def test_one_point_agrees_with_its_own_mechanism_and_is_quieter_than_the_whole_c
 @pytest.mark.slow
 def test_intervals_cover_the_value_at_a_point():
     """60 seeds at one point of a smooth curve: 88 % or more, as 95 % less two errors is."""
-    whole = WaveletGlobal().plan(Public(SMALL.source(RegressionPoints()).sizes, RegressionPoints().facts), SMALL.budgets)
-    found = [regression_topic.point_answer(RegressionPoints(), WaveletPointwise(), whole, SMALL, 0.6,
-                                        seed) for seed in range(60)]
+    whole = WaveletGlobal().plan(
+        Public(SMALL.source(RegressionPoints()).sizes, RegressionPoints().facts), SMALL.budgets
+    )
+    found = [
+        regression_topic.point_answer(
+            RegressionPoints(), WaveletPointwise(), whole, SMALL, 0.6, seed
+        )
+        for seed in range(60)
+    ]
     assert np.mean([one.low <= one.truth <= one.high for one in found]) > 0.88
 
 
@@ -255,10 +297,14 @@ def test_the_planned_cost_falls_to_one_and_is_that_of_single_plans():
     epsilons, times = regression_topic.planned_cost(method, facts, ALIKE)
     assert (np.diff(times) <= 0).all() and times[-1] >= 1
     sizes = ALIKE.source(RegressionPoints()).sizes
-    at_one, free = (method.plan(Public(sizes, facts), (Budget(epsilon, ALIKE.delta),) * 16).criterion
-                    for epsilon in (epsilons[15], math.inf))
+    at_one, free = (
+        method.plan(Public(sizes, facts), (Budget(epsilon, ALIKE.delta),) * 16).criterion
+        for epsilon in (epsilons[15], math.inf)
+    )
     assert epsilons[15] == pytest.approx(1) and times[15] == pytest.approx(math.sqrt(at_one / free))
-    assert times[0] == pytest.approx(facts.value_half_width / math.sqrt(free))  # nothing is released
+    assert times[0] == pytest.approx(
+        facts.value_half_width / math.sqrt(free)
+    )  # nothing is released
     assert f"**{times[15]:.2g} times**" in regression_words.planned_cost((epsilons, times))
 
 
@@ -279,8 +325,13 @@ def test_a_network_states_its_limits():
 def test_the_page_gives_an_interval_or_says_why_not(signal, interval):
     source = RegressionPoints(signal=signal)
     point = regression_topic.point_answer(
-        source, WaveletPointwise(points="0.42"), WaveletGlobal().plan(
-            Public(ALIKE.source(source).sizes, source.facts), ALIKE.budgets), ALIKE, 0.42, 1)
+        source,
+        WaveletPointwise(points="0.42"),
+        WaveletGlobal().plan(Public(ALIKE.source(source).sizes, source.facts), ALIKE.budgets),
+        ALIKE,
+        0.42,
+        1,
+    )
     shown = regression_topic.regression_answer(source, WaveletGlobal(), ALIKE, 1)
     assert (shown.band is not None) == interval == (not shown.no_band)
     assert ("No confidence band is given" in regression_words.band(shown)) != interval
@@ -300,6 +351,7 @@ def test_the_rates_name_the_budget_below_which_no_estimate_is_better_than_none()
     """1/(n√m): 4000 observations on each of 16 sites; the rate for the curve is one there."""
     costs = regression_topic.cost_of_privacy(ALIKE, 1.0)
     assert costs.smallest_epsilon == pytest.approx(1 / (4000 * math.sqrt(16)))
-    assert WaveletRate(smoothness=1.0).evaluate(n=4000, S=16, epsilon=costs.smallest_epsilon)[1] == (
-        pytest.approx(1))
+    assert WaveletRate(smoothness=1.0).evaluate(n=4000, S=16, epsilon=costs.smallest_epsilon)[
+        1
+    ] == (pytest.approx(1))
     assert regression_words.number(costs.smallest_epsilon, 2) in regression_words.elbows(costs)

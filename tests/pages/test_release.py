@@ -97,8 +97,9 @@ def test_a_budget_that_was_refused_stands_in_its_field_and_leads_nowhere_until_i
 
 def test_results_of_an_earlier_budget_are_hidden_while_another_one_is_refused(monkeypatch):
     strips = []
-    monkeypatch.setattr(components, "strip", lambda chips, budgets, at, **more: strips.append(
-        budgets[at]))
+    monkeypatch.setattr(
+        components, "strip", lambda chips, budgets, at, **more: strips.append(budgets[at])
+    )
     at = release_step(release_page(), "preview")
     assert "root mean squared distance" in words(at) and strips[-1].error and strips[-1].odds
     at.text_input(key="w_release_epsilon").set_value("0.01").run()
@@ -110,8 +111,12 @@ def test_results_of_an_earlier_budget_are_hidden_while_another_one_is_refused(mo
 
 
 def test_a_budget_beyond_what_is_left_is_refused_where_it_is_chosen():
-    at = release_step(open_release(own_curves("".join(
-        f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))), "preview")
+    at = release_step(
+        open_release(
+            own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
+        ),
+        "preview",
+    )
     at.text_input(key="w_release_epsilon").set_value("2").run()
     publish(release_step(at), "first")
     del at.session_state["released"]  # as in another visit
@@ -126,8 +131,9 @@ def test_a_budget_that_was_refused_is_forgotten_with_its_field():
     at = release_step(release_page(), "preview")
     before = at.text_input(key="w_release_epsilon").value
     at.text_input(key="w_release_epsilon").set_value("20").run()
-    at = release_step(at.switch_page("../decide.py").run().switch_page("../publish.py").run(),
-                      "preview")
+    at = release_step(
+        at.switch_page("../decide.py").run().switch_page("../publish.py").run(), "preview"
+    )
     assert at.text_input(key="w_release_epsilon").value == before and not at.error
 
 
@@ -140,8 +146,9 @@ def fill(at, name):
     """The tick and a name."""
     for box in at.checkbox:
         box.check()
-    at.text_input(key=next(w.key for w in at.text_input if w.key.startswith("release_name"))
-                  ).set_value(name)
+    at.text_input(
+        key=next(w.key for w in at.text_input if w.key.startswith("release_name"))
+    ).set_value(name)
     return at.run()
 
 
@@ -154,7 +161,9 @@ def publish(at, name):
 
 def test_the_way_on_is_in_sight_before_it_is_open_and_the_later_steps_are_named():
     at = visit("publish", "", show_upload=True)
-    assert at.button(key="wizard_next").disabled and "preview on simulated data · release" in words(at)
+    assert at.button(key="wizard_next").disabled and "preview on simulated data · release" in words(
+        at
+    )
     assert not visit("publish", f"{REAL}~step-data").button(key="wizard_next").disabled
 
 
@@ -197,8 +206,9 @@ def test_a_demonstration_that_others_may_reach_publishes_nothing(monkeypatch):
     at = release_page()
     for box in at.checkbox:
         box.check()
-    at.text_input(key=next(w.key for w in at.text_input if w.key.startswith("release_name"))
-                  ).set_value("growth").run()
+    at.text_input(
+        key=next(w.key for w in at.text_input if w.key.startswith("release_name"))
+    ).set_value("growth").run()
     monkeypatch.setenv(visitors.UPLOADS_NAME, "off")
     at.button(key="release_publish").click().run()
     assert "Nothing is published here" in words(at)
@@ -222,8 +232,9 @@ def test_a_release_is_shown_charged_and_given_away():
 
 def test_the_odds_stand_before_the_confirmation_and_again_in_the_guarantee():
     at = release_page(f"{REAL}~step-preview")
-    cost = published.release_cost(SEA, settings.Settings().mechanism, Budget(
-        1.0, usual_delta(SEA.sizes.n_curves)))
+    cost = published.release_cost(
+        SEA, settings.Settings().mechanism, Budget(1.0, usual_delta(SEA.sizes.n_curves))
+    )
     odds = risk.of_ledger(cost.certified_spends)
     sentence = odds_words.odds_main(odds, "year", "curve")
     assert words(at).count(sentence) == 1
@@ -236,8 +247,9 @@ def test_the_odds_stand_before_the_confirmation_and_again_in_the_guarantee():
 
 def test_the_strip_of_a_release_has_odds_and_error_of_what_would_be_published(monkeypatch):
     strips = []
-    monkeypatch.setattr(components, "strip", lambda chips, budgets, at, **more: strips.append(
-        budgets[at]))
+    monkeypatch.setattr(
+        components, "strip", lambda chips, budgets, at, **more: strips.append(budgets[at])
+    )
     release_page()
     assert re.search(r"5\d", strips[-1].odds)
     assert re.match(r"[\d.]+ °C", strips[-1].error) and strips[-1].chip.startswith("ε = 1")
@@ -246,15 +258,17 @@ def test_the_strip_of_a_release_has_odds_and_error_of_what_would_be_published(mo
 @pytest.mark.parametrize("token", [REAL, f"{REAL}~d-ages_at_death~publish-density"])
 def test_the_strip_and_the_preview_say_one_error(token, monkeypatch):
     strips = []
-    monkeypatch.setattr(components, "strip", lambda chips, budgets, at, **more: strips.append(
-        budgets[at]))
+    monkeypatch.setattr(
+        components, "strip", lambda chips, budgets, at, **more: strips.append(budgets[at])
+    )
     at = release_page(f"{token}~step-preview")
     error, within = re.match(r"([\d.]+(?: °C)?) \(95 %: ([\d.]+)\)", strips[-1].error).groups()
     assert f"an error of **{error}**" in words(at) and f"below {within}" in words(at)
 
 
-@pytest.mark.parametrize("fold", ["release_formula", "release_cost", "release_code", "why",
-                                  "several"])
+@pytest.mark.parametrize(
+    "fold", ["release_formula", "release_cost", "release_code", "why", "several"]
+)
 def test_each_fold_of_a_release_opens(fold):
     at = release_page(f"{REAL}~open-{fold}")
     assert not at.error
@@ -266,7 +280,9 @@ def test_a_link_brings_back_what_is_to_be_published():
     token = "".join(at.query_params["s"])
     assert "publish-density" in token
     again = visit("publish", token)
-    assert "Ages at death" in again.selectbox(key="w_release_source_density").value and not again.error
+    assert (
+        "Ages at death" in again.selectbox(key="w_release_source_density").value and not again.error
+    )
 
 
 def test_the_total_is_not_overrun_and_nothing_is_shown_then():
@@ -320,8 +336,9 @@ def test_after_a_reload_the_ledger_shows_releases_again_before_any_data_are_chos
 def test_published_files_can_be_checked_before_any_data_are_chosen():
     release = publish(release_page(), "kept").session_state["released"][0]
     at = visit("publish", "open-release_check")
-    at.file_uploader(key="check_files").upload("release.zip", archive(release),
-                                               "application/zip").run()
+    at.file_uploader(key="check_files").upload(
+        "release.zip", archive(release), "application/zip"
+    ).run()
     assert any("are what was released" in box.value for box in at.success) and not at.error
 
 
@@ -398,9 +415,12 @@ def test_a_copy_of_data_that_were_published_is_charged_to_the_same_total():
 
 def test_people_without_budget_can_be_left_out():
     """Nobody is left out unasked; the card says so, and asking again gives the same release."""
+
     def rows(first, last):
-        return "".join(f"{k},{t},{20 + 3 * np.sin(k) + t:.2f}\n" for k in range(first, last)
-                       for t in (1, 3, 4))
+        return "".join(
+            f"{k},{t},{20 + 3 * np.sin(k) + t:.2f}\n" for k in range(first, last) for t in (1, 3, 4)
+        )
+
     publish(spend(open_release(own_curves(rows(0, 10))), 2.5), "ten of them")
     everybody = own_curves(rows(0, 80))
     at = release_step(open_release(everybody), "preview")
@@ -436,8 +456,10 @@ def test_an_edited_ledger_publishes_nothing_and_says_what_to_do():
 
 
 def own_curves(rows):
-    return upload_of(f"id,time,value\n{rows}", declare(
-        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children", **files.EVEN))
+    return upload_of(
+        f"id,time,value\n{rows}",
+        declare(0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children", **files.EVEN),
+    )
 
 
 def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
@@ -454,8 +476,9 @@ def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
 def test_nothing_on_the_page_of_a_release_calls_itself_not_private(monkeypatch):
     chips_shown = []
     monkeypatch.setattr(components, "strip", lambda chips, *_, **__: chips_shown.append(chips))
-    at = open_release(own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80)
-                                         for t in (1, 3, 4))))
+    at = open_release(
+        own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
+    )
     before = chips_shown[-1][0].text
     publish(at, "growth")
     after = chips_shown[-1][0].text
@@ -464,11 +487,17 @@ def test_nothing_on_the_page_of_a_release_calls_itself_not_private(monkeypatch):
 
 def grouped_curves():
     """400 girls, 570 boys and 30 children in neither group."""
-    rows = "".join(f"{k},{t},{20 + k % 9 + t},{'girls' if k < 400 else 'boys' if k < 970 else ''}\n"
-                   for k in range(1000) for t in (1, 3, 4))
-    return upload_of(f"id,time,value,sex\n{rows}", declare(
-        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children", **files.EVEN),
-        groups=("girls", "boys"), group="sex")
+    rows = "".join(
+        f"{k},{t},{20 + k % 9 + t},{'girls' if k < 400 else 'boys' if k < 970 else ''}\n"
+        for k in range(1000)
+        for t in (1, 3, 4)
+    )
+    return upload_of(
+        f"id,time,value,sex\n{rows}",
+        declare(0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children", **files.EVEN),
+        groups=("girls", "boys"),
+        group="sex",
+    )
 
 
 def test_public_groups_of_a_file_are_published_each_on_its_own_and_compared():
@@ -535,14 +564,20 @@ def test_a_release_is_seen_on_a_twin_with_its_band_before_anything_is_spent(monk
 
 
 def test_the_preview_is_made_of_stated_facts_and_sizes_alone():
-    files_of_others = [own_curves("".join(
-        f"{k},{t},{high - k % 9}\n" for k in range(80) for t in times))
-        for high, times in ((30, (1, 3, 4)), (90, (0.5, 2)))]
+    files_of_others = [
+        own_curves("".join(f"{k},{t},{high - k % 9}\n" for k in range(80) for t in times))
+        for high, times in ((30, (1, 3, 4)), (90, (0.5, 2)))
+    ]
     seen = []
     for mine in files_of_others:
         at = visit("publish", "step-preview", upload=mine, show_upload=True)
-        seen.append([text.value for text in at.markdown if "root mean squared" in text.value
-                     or "three peaks" in text.value])
+        seen.append(
+            [
+                text.value
+                for text in at.markdown
+                if "root mean squared" in text.value or "three peaks" in text.value
+            ]
+        )
     assert seen[0] == seen[1] and len(seen[0]) == 2
 
 

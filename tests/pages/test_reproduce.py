@@ -31,11 +31,17 @@ def test_the_first_exhibit_opens_with_its_stored_numbers_and_claims():
 
 def test_the_overview_counts_the_claims_of_documents_apart_from_our_own_checks():
     """Those hold that do not say why they fail; tests of the exhibits see to it."""
-    claims = [claim for paper, exhibit in map(papers.find, papers.names())
-              if exhibit_files.stored(paper, exhibit) for claim in exhibit.claims]
+    claims = [
+        claim
+        for paper, exhibit in map(papers.find, papers.names())
+        if exhibit_files.stored(paper, exhibit)
+        for claim in exhibit.claims
+    ]
     text = words(visit("reproduce"))
-    for ours, sentence in ((False, "**{} of {} claims** come out"),
-                           (True, "**{} of {} checks of our own** hold")):
+    for ours, sentence in (
+        (False, "**{} of {} claims** come out"),
+        (True, "**{} of {} checks of our own** hold"),
+    ):
         holds = [not claim.fails_because for claim in claims if claim.is_ours is ours]
         assert sentence.format(sum(holds), len(holds)) in text
         assert sum(holds) > len(holds) / 2
@@ -44,8 +50,10 @@ def test_the_overview_counts_the_claims_of_documents_apart_from_our_own_checks()
 def test_the_full_form_is_drawn_on_request_and_claims_have_the_numbers_of_both():
     key = next(key for key in papers.names() if exhibit_files.stored(*papers.find(key), "full"))
     paper, exhibit = papers.find(key)
-    quick, full = (exhibit.findings(exhibit_files.stored(paper, exhibit, form).table)
-                   for form in ("quick", "full"))
+    quick, full = (
+        exhibit.findings(exhibit_files.stored(paper, exhibit, form).table)
+        for form in ("quick", "full")
+    )
     at = visit("reproduce", f"exhibit-{key}")
     for mine, other in zip(quick, full, strict=True):
         number = "the same" if mine.measured == other.measured else other.measured
@@ -56,8 +64,10 @@ def test_the_full_form_is_drawn_on_request_and_claims_have_the_numbers_of_both()
 
 
 def test_forms_with_equal_numbers_are_no_choice():
-    by_form = {key: [exhibit_files.stored(*papers.find(key), form) for form in ("quick", "full")]
-               for key in papers.names()}
+    by_form = {
+        key: [exhibit_files.stored(*papers.find(key), form) for form in ("quick", "full")]
+        for key in papers.names()
+    }
     key = next(key for key, both in by_form.items() if all(both) and both[0].table == both[1].table)
     assert not visit("reproduce", f"exhibit-{key}").segmented_control
 

@@ -61,8 +61,9 @@ def part(at, which):
 
 def spoken(at):
     """All words of the page, whatever they stand in."""
-    return " ".join([words(at), *(part.value for kind in (at.warning, at.info, at.subheader)
-                                  for part in kind)])
+    return " ".join(
+        [words(at), *(part.value for kind in (at.warning, at.info, at.subheader) for part in kind)]
+    )
 
 
 def several_sites():
@@ -75,8 +76,14 @@ def test_the_study_of_the_table_is_one_that_sites_can_make_offers_for():
     at = several_sites()
     assert not at.exception, at.exception
     code = at.code[-1].value
-    for command in ("partners add", "offer study.json", "plan-sites", "sign-off plan.json",
-                    "engine centre", "site-key"):
+    for command in (
+        "partners add",
+        "offer study.json",
+        "plan-sites",
+        "sign-off plan.json",
+        "engine centre",
+        "site-key",
+    ):
         assert command in code
     at.toggle(key="plan_shared").set_value(True).run()
     assert not at.exception and "partners add" not in at.code[-1].value
@@ -89,8 +96,14 @@ def test_the_study_of_masked_sums_relies_on_all_sites_but_one():
     n = len(at.session_state.settings.sites) or 3
     source = SparseCurves()
     entries = [SiteEntry(f"s{k}", 40, Budget(1.0, 1e-6)) for k in range(n)]
-    stated = study(source, AdaptiveMean(), entries, "summed",
-                   reading=usual_reading(source.facts, "a chart", 5), honest=n - 1)
+    stated = study(
+        source,
+        AdaptiveMean(),
+        entries,
+        "summed",
+        reading=usual_reading(source.facts, "a chart", 5),
+        honest=n - 1,
+    )
     assert SiteStudy.of(stated).shares == Shares(n, n - 1)
 
 
@@ -167,8 +180,9 @@ def test_a_finished_run_is_opened_from_its_transcript(finished):
     heard = run_of(sites, wire)
     files = centre.all_files(heard, centre.released(heard, heard.checked(RING)))
     at = part(several_sites(), "open")
-    at.file_uploader(key="open_run").upload("transcript.json", files["transcript.json"],
-                                            "application/json").run()
+    at.file_uploader(key="open_run").upload(
+        "transcript.json", files["transcript.json"], "application/json"
+    ).run()
     assert not at.exception
     assert "Released: growth" in [h.value for h in at.subheader]
     charged, seen = (table.value for table in at.dataframe[-2:])

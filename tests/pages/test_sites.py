@@ -26,8 +26,11 @@ def editor(at):
 
 def edit(at, row, **cells):
     """What the browser sends when cells of one row were changed."""
-    at.session_state[editor(at).key] = {"edited_rows": {row: cells}, "added_rows": [],
-                                        "deleted_rows": []}
+    at.session_state[editor(at).key] = {
+        "edited_rows": {row: cells},
+        "added_rows": [],
+        "deleted_rows": [],
+    }
     return at.run()
 
 
@@ -35,9 +38,21 @@ def with_sites():
     """A file with a column for the site, whose names must not leave the session."""
     frame = files.growth_frame(120, 8)
     frame["site"] = [f"Clinic {int(child[1:]) % 3}" for child in frame["child"]]
-    return upload_of(frame, declare(
-        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm",
-        **files.EVEN), server="site")
+    return upload_of(
+        frame,
+        declare(
+            60,
+            210,
+            2,
+            18,
+            "growth chart",
+            person="child",
+            people="children",
+            value_unit="cm",
+            **files.EVEN,
+        ),
+        server="site",
+    )
 
 
 def test_the_page_answers_on_arrival_with_the_engines_numbers():
@@ -96,11 +111,20 @@ def test_a_site_can_be_left_out_and_its_row_stays():
     assert at.session_state.settings.sites[3].name == "Site 4"
 
 
-@pytest.mark.parametrize(("cells", "problem"), few([
-    ({"epsilon": 50.0}, "ε must lie between"), ({"people": None}, "needs a number"),
-    ({"people": 0}, "people must lie between"), ({"readings": 2.5}, "whole number"),
-    ({"name": "North"}, "same name"), ({"name": "<b>"}, "letters, digits"),
-    ({"delta": 0.5}, "below 1/n")]))
+@pytest.mark.parametrize(
+    ("cells", "problem"),
+    few(
+        [
+            ({"epsilon": 50.0}, "ε must lie between"),
+            ({"people": None}, "needs a number"),
+            ({"people": 0}, "people must lie between"),
+            ({"readings": 2.5}, "whole number"),
+            ({"name": "North"}, "same name"),
+            ({"name": "<b>"}, "letters, digits"),
+            ({"delta": 0.5}, "below 1/n"),
+        ]
+    ),
+)
 def test_a_cell_that_cannot_be_is_refused_under_the_table_and_nothing_is_lost(cells, problem):
     at = edit(visit("sites"), 2, epsilon=2.0)
     kept, said = at.session_state.settings.sites, site_words.compared
@@ -114,8 +138,12 @@ def test_a_cell_that_cannot_be_is_refused_under_the_table_and_nothing_is_lost(ce
 
 @pytest.mark.slow
 def test_a_link_brings_back_the_table():
-    rows = (SiteRow("St-Mary 1", 40, 8, 0.5, 1e-6), SiteRow("Zürich", 300, 12, 2.5),
-            SiteRow("B", 30, 5, included=False), SiteRow("C", 30, 5, 1.0, 0.001, False))
+    rows = (
+        SiteRow("St-Mary 1", 40, 8, 0.5, 1e-6),
+        SiteRow("Zürich", 300, 12, 2.5),
+        SiteRow("B", 30, 5, included=False),
+        SiteRow("C", 30, 5, 1.0, 0.001, False),
+    )
     chosen = dataclasses.replace(DEFAULT, sites=rows)
     assert links.decode(links.encode(chosen)) == (chosen, [])
     at = visit("sites", links.encode(chosen))
@@ -123,16 +151,31 @@ def test_a_link_brings_back_the_table():
     assert not at.error
 
 
-@pytest.mark.parametrize("text", [
-    "North", "North_10", "North_10_5_x", "North_10_5_99", "A_10_5_1__A_10_5_1", "<b>_10_5_1",
-    "A_10_5_1_usual_in", "A_10_5_1_usual_out", "A_1e3_5_1", "__".join(["A_10_5_1"] * 51), "nan"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "North",
+        "North_10",
+        "North_10_5_x",
+        "North_10_5_99",
+        "A_10_5_1__A_10_5_1",
+        "<b>_10_5_1",
+        "A_10_5_1_usual_in",
+        "A_10_5_1_usual_out",
+        "A_1e3_5_1",
+        "__".join(["A_10_5_1"] * 51),
+        "nan",
+    ],
+)
 def test_a_damaged_table_in_a_link_is_named_and_the_usual_one_stands(text):
     assert links.decode(f"sites-{text}") == (DEFAULT, ["sites"])
 
 
 def test_the_longest_table_fits_into_an_address():
-    rows = tuple(SiteRow(f"Somewhere far off {k:02d}"[:20], 4000, 10, 0.15, 1.25e-05, k > 0)
-                 for k in range(50))
+    rows = tuple(
+        SiteRow(f"Somewhere far off {k:02d}"[:20], 4000, 10, 0.15, 1.25e-05, k > 0)
+        for k in range(50)
+    )
     chosen = dataclasses.replace(DEFAULT, sites=rows)
     assert links.decode(links.encode(chosen)) == (chosen, [])
 

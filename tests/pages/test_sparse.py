@@ -67,7 +67,9 @@ def test_the_paper_is_shown_beside_its_own_noise():
     assert "cannot have produced these numbers" in words(at)
     result = sparse_topic.reported(table_2())
     assert all(one.published.light == "red" for one in result)
-    base = next(one for one in result if (one.row["n"], one.row["m"], one.row["eps"]) == (4000, 15, 0.8))
+    base = next(
+        one for one in result if (one.row["n"], one.row["m"], one.row["eps"]) == (4000, 15, 0.8)
+    )
     assert base.published.choice > 10 * base.row["s_star"] ** -0.5
     assert base.published.choice > 500 * base.tight.choice
     assert len(table_2()) == len(table_5()) == 13
@@ -87,6 +89,7 @@ def test_found_and_false_features_are_counted_from_the_releases():
 def test_the_share_of_clipped_rows_is_counted_and_shown_of_simulated_rows_alone():
     def view(**clips):
         return sparse_topic.sparse_answer(SMALL, SparseRegression(**clips), BUDGET, 3)
+
     usual, tight = view(), view(residual_clip=SMALL.noise_sd)
     assert usual.held_back == pytest.approx(20 * 2 * norm.sf(4), abs=5 * np.sqrt(0.0013 / 4000))
     assert tight.held_back == pytest.approx(2 * norm.sf(1), abs=5 * np.sqrt(0.22 / 4000))
@@ -96,13 +99,13 @@ def test_the_share_of_clipped_rows_is_counted_and_shown_of_simulated_rows_alone(
 
 
 def test_more_budget_and_a_better_choice_never_err_much_more():
-    lines = sparse_topic.over_budgets(SparseRows(n_curves=20_000, n_features=30), SparseRegression(),
-                                     1e-6, 1)
+    lines = sparse_topic.over_budgets(
+        SparseRows(n_curves=20_000, n_features=30), SparseRegression(), 1e-6, 1
+    )
     for errors in lines.private.values():
         assert (np.diff(errors) < 0.05 * errors[:-1]).all()
     of = dict(lines.private)
-    assert (of["Private hard thresholding"]
-            < of["Private hard thresholding, peeling"]).mean() > 0.8
+    assert (of["Private hard thresholding"] < of["Private hard thresholding, peeling"]).mean() > 0.8
     assert max(lines.without.values()) < errors[0]
 
 
@@ -115,15 +118,36 @@ def test_the_default_has_the_smallest_error_of_all_ways():
         assert (own < 0.7 * errors)[1:4].all()  # ε = .5 to 2; beyond, chance in the rows is left
 
 
-@pytest.mark.parametrize("way", [SparseNewton(sparsity=3, noise_sd=0.7, radius=2.0, rounds=9,
-                                              step_size=0.3, feature_clip=3.0, residual_clip=2.2),
-                                 SparseRegression(sparsity=3, noise_sd=0.7, radius=2.0, rounds=9,
-                                                  step_size=0.3, feature_clip=3.0,
-                                                  residual_clip=2.2)])
+@pytest.mark.parametrize(
+    "way",
+    [
+        SparseNewton(
+            sparsity=3,
+            noise_sd=0.7,
+            radius=2.0,
+            rounds=9,
+            step_size=0.3,
+            feature_clip=3.0,
+            residual_clip=2.2,
+        ),
+        SparseRegression(
+            sparsity=3,
+            noise_sd=0.7,
+            radius=2.0,
+            rounds=9,
+            step_size=0.3,
+            feature_clip=3.0,
+            residual_clip=2.2,
+        ),
+    ],
+)
 def test_intervals_carry_every_option_of_the_estimate(way):
     result = sparse_intervals.interval_mechanism(way, "band").values()
-    shared = {name: value for name, value in way.values().items()
-              if name in result and name not in ("pilot", "features")}
+    shared = {
+        name: value
+        for name, value in way.values().items()
+        if name in result and name not in ("pilot", "features")
+    }
     assert {name: result[name] for name in shared} == shared and len(shared) == 9
     assert result["target"] == "band"
 
@@ -158,14 +182,18 @@ def test_trust_can_be_looked_at_along_every_size(along):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("target", "kind"), few([
-    ("band", "simultaneous"), ("coordinates", "pointwise")]))
+@pytest.mark.parametrize(
+    ("target", "kind"), few([("band", "simultaneous"), ("coordinates", "pointwise")])
+)
 def test_limits_hold_what_they_promise_over_two_hundred_data_sets(target, kind):
     """Within 4 standard errors of 95 in 100."""
     mechanism = SparseInference(target=target)
     coverage = sparse_intervals.coverage_study(SparseRows(), mechanism, BUDGET, 1)
-    held, se = ((coverage.average, coverage.average_se) if kind == "pointwise"
-                else (coverage.joint, coverage.joint_se))
+    held, se = (
+        (coverage.average, coverage.average_se)
+        if kind == "pointwise"
+        else (coverage.joint, coverage.joint_se)
+    )
     assert abs(held - 0.95) < max(4 * se, 0.01)
     assert coverage.of_nonzero > 0.9
     assert f"{100 * held:.1f} %" in sparse_words.coverage(coverage, kind)
@@ -176,7 +204,9 @@ def test_limits_on_screen_are_those_of_one_release_within_the_budget():
     view = sparse_intervals.intervals_answer(ROOMY, SparseInference(), BUDGET, 1)
     assert view.guarantee.epsilon <= 1.0 and view.length > view.without_length
     assert view.missed == ((view.truth < view.low) | (view.truth > view.high)).sum()
-    at = visit("sparse", "x-sparse_rows~x.n_curves-40000~x.n_features-20", fold_sparse_coverage=True)
+    at = visit(
+        "sparse", "x-sparse_rows~x.n_curves-40000~x.n_features-20", fold_sparse_coverage=True
+    )
     assert not at.exception and not [e for e in at.error if "wrong on our side" in e.value]
     assert "fresh data sets" in words(at)
     at.segmented_control(key="w_sparse_target").set_value("band").run()
@@ -193,13 +223,16 @@ def test_a_p_value_is_below_5_in_100_exactly_where_limits_leave_out_zero(conserv
     if not conservative:
         assert 3 <= apart.sum() < 20
         np.testing.assert_allclose(view.p_values, 2 * norm.sf(np.abs(view.centre) / view.error))
-        np.testing.assert_allclose(charts.intervals(view).table["p-value of zero"],
-                                   view.p_values, rtol=1e-4)
+        np.testing.assert_allclose(
+            charts.intervals(view).table["p-value of zero"], view.p_values, rtol=1e-4
+        )
 
 
 def test_p_values_say_what_they_count_and_a_band_tests_all_at_once():
-    of = {target: sparse_intervals.intervals_answer(ROOMY, SparseInference(target=target), BUDGET, 1)
-          for target in ("coordinates", "band")}
+    of = {
+        target: sparse_intervals.intervals_answer(ROOMY, SparseInference(target=target), BUDGET, 1)
+        for target in ("coordinates", "band")
+    }
     each = sparse_words.tests_of_zero(of["coordinates"])
     assert "privacy noise" in each
     assert "does not correct for looking at 20 features" in each

@@ -34,8 +34,9 @@ def small(task):
     """The first source of a task with few records."""
     source = first(sources, task)
     sizes = {"n_curves": 300, "n_observations_per_curve": 20}
-    return replace(source, **{name: value for name, value in sizes.items()
-                              if name in source.values()})
+    return replace(
+        source, **{name: value for name, value in sizes.items() if name in source.values()}
+    )
 
 
 @pytest.mark.parametrize("task", few(SUMMARIES, 2))
@@ -51,8 +52,13 @@ def test_every_summary_draws_and_every_way_is_there_with_its_promise(task):
 
 def test_the_numbers_on_screen_are_those_of_the_engine():
     at = visit("summaries")
-    view = summaries_topic.summaries_answer(first(sources, "functional_summary"), Iclp(),
-                                     "functional_summary", Budget(1.0, 1 / 500**2), 1)
+    view = summaries_topic.summaries_answer(
+        first(sources, "functional_summary"),
+        Iclp(),
+        "functional_summary",
+        Budget(1.0, 1 / 500**2),
+        1,
+    )
     assert summary_words.compared(view) in words(at)
     assert summary_words.largest(view.results[0]) in words(at)
 
@@ -84,8 +90,9 @@ def test_choosing_on_the_data_is_never_shown_as_private():
 
 
 def test_promises_of_different_kinds_are_told_apart():
-    view = summaries_topic.summaries_answer(small("functional_summary"), Iclp(), "functional_summary",
-                                     BUDGET, 1)
+    view = summaries_topic.summaries_answer(
+        small("functional_summary"), Iclp(), "functional_summary", BUDGET, 1
+    )
     assert "Gaussian process" in summary_words.not_comparable(view.results)
     pure = [result for result in view.results if result.guarantee.is_pure]
     assert summary_words.not_comparable(pure) == ""
@@ -102,12 +109,17 @@ def test_shares_add_up_and_curves_without_noise_are_those_without_protection(tas
     assert view.truth is None or view.truth.shape == view.non_private.shape
 
 
-@pytest.mark.parametrize(("key", "task", "source"), [
-    ("iclp", "mean_function", DenseCurves(n_curves=100)),
-    ("bernstein", "mean_function", DenseCurves(n_curves=100)),
-    ("frl", "covariance", CovaryingCurves(n_curves=100, n_observations_per_curve=30))])
+@pytest.mark.parametrize(
+    ("key", "task", "source"),
+    [
+        ("iclp", "mean_function", DenseCurves(n_curves=100)),
+        ("bernstein", "mean_function", DenseCurves(n_curves=100)),
+        ("frl", "covariance", CovaryingCurves(n_curves=100, n_observations_per_curve=30)),
+    ],
+)
 def test_the_share_of_simulated_curves_that_are_clipped_is_told_and_that_of_real_ones_is_not(
-        key, task, source):
+    key, task, source
+):
     def told(source, size):
         method = mechanisms.get(key)(task=task, size=size)
         view = summaries_topic.summaries_answer(source, method, task, Budget(1.0), 1)
@@ -121,8 +133,9 @@ def test_the_share_of_simulated_curves_that_are_clipped_is_told_and_that_of_real
 
 def test_components_of_a_release_are_orthonormal_and_hold_what_is_said():
     source = CovaryingCurves(n_curves=2000, n_observations_per_curve=40)
-    view = summaries_topic.summaries_answer(source, Iclp(task="covariance"), "covariance",
-                                     Budget(8.0), 1)
+    view = summaries_topic.summaries_answer(
+        source, Iclp(task="covariance"), "covariance", Budget(8.0), 1
+    )
     result = summaries_topic.components(view, source, 1)
     gram = result.non_private @ result.non_private.T / summaries_topic.SURFACE
     np.testing.assert_allclose(gram, np.eye(2), atol=1e-10)
@@ -136,14 +149,19 @@ def test_the_worst_pair_costs_exactly_the_budget_with_tight_constants():
     for constants in ("tight", "optimal"):
         budget = summaries_topic.worst_pair(Iclp(constants=constants), source, Budget(0.7))
         assert budget.epsilon == pytest.approx(0.7, rel=1e-6)
-    assert summaries_topic.worst_pair(Iclp(constants="published"), source, Budget(0.7)).epsilon < 0.3
+    assert (
+        summaries_topic.worst_pair(Iclp(constants="published"), source, Budget(0.7)).epsilon < 0.3
+    )
     assert summaries_topic.worst_pair(mechanisms.get("bernstein")(), source, Budget(0.7)) is None
 
 
 @pytest.mark.parametrize("task", ["functional_summary", "covariance"])
 def test_the_best_shape_of_noise_never_has_more_energy_and_the_published_bound_never_less(task):
-    pure = [cls for cls in mechanisms.for_task(task)
-            if issubclass(cls, FunctionalRelease) and cls.guarantee == "pure"]
+    pure = [
+        cls
+        for cls in mechanisms.for_task(task)
+        if issubclass(cls, FunctionalRelease) and cls.guarantee == "pure"
+    ]
     assert pure
     for cls in pure:
         result = summaries_topic.spectrum(cls(**cls.presets_for(task)[0][1]), small(task), BUDGET)
@@ -152,12 +170,14 @@ def test_the_best_shape_of_noise_never_has_more_energy_and_the_published_bound_n
 
 
 def test_every_chart_has_words_and_a_table():
-    view = summaries_topic.summaries_answer(small("functional_summary"), Iclp(), "functional_summary",
-                                     BUDGET, 1)
+    view = summaries_topic.summaries_answer(
+        small("functional_summary"), Iclp(), "functional_summary", BUDGET, 1
+    )
     charts = [summaries_charts.panel(view, result, 0) for result in view.results]
     charts += [summaries_charts.errors(view), summaries_charts.split(view)]
-    surface = summaries_topic.summaries_answer(small("covariance"), Iclp(task="covariance"),
-                                        "covariance", BUDGET, 1)
+    surface = summaries_topic.summaries_answer(
+        small("covariance"), Iclp(task="covariance"), "covariance", BUDGET, 1
+    )
     charts.append(summaries_charts.surface(surface, surface.non_private[0], "Without protection"))
     for chart in charts:
         assert chart.alt and chart.table and chart.spec["data"]
@@ -187,11 +207,18 @@ def test_printed_bounds_for_densities_are_refused_with_what_they_would_spend():
     assert not any("nan" in text for text in words(at).split())
 
 
-@pytest.mark.parametrize(("token", "said"), few([
-    ("l-labelled_points~l.response-classes", ""),
-    ("l-labelled_points~l.response-classes~u-iclp~u.loss-hinge", "aims at the sign"),
-    ("l-labelled_points~l.response-classes~u-iclp~u.loss-huber", "two classes"),
-    ("u-iclp~u.loss-logistic", "They are numbers")], 2))
+@pytest.mark.parametrize(
+    ("token", "said"),
+    few(
+        [
+            ("l-labelled_points~l.response-classes", ""),
+            ("l-labelled_points~l.response-classes~u-iclp~u.loss-hinge", "aims at the sign"),
+            ("l-labelled_points~l.response-classes~u-iclp~u.loss-huber", "two classes"),
+            ("u-iclp~u.loss-logistic", "They are numbers"),
+        ],
+        2,
+    ),
+)
 def test_errors_are_from_the_truth_only_where_the_loss_aims_at_it(token, said):
     at = visit("summaries", f"summary-risk_minimisation~{token}")
     assert not at.exception and not at.error

@@ -14,8 +14,10 @@ from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.waiting import PATIENCE, until
 
-SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-5~m-noisy_gradient_mean~" \
-        "sweep.values-0.5_2~sweep.repeats-5"
+SMALL = (
+    "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-5~m-noisy_gradient_mean~"
+    "sweep.values-0.5_2~sweep.repeats-5"
+)
 
 
 def after_run(at):
@@ -46,7 +48,9 @@ def test_the_points_on_screen_are_those_of_the_engine():
     at = visit("sweeps", SMALL)
     job = after_run(at)
     chosen = at.session_state.sweep_ran.chosen
-    here = gather(chosen.cells(), list(sweeps.run_scenario(from_plain(chosen.plain), sweep_cards.LIMITS)))
+    here = gather(
+        chosen.cells(), list(sweeps.run_scenario(from_plain(chosen.plain), sweep_cards.LIMITS))
+    )
     table = at.dataframe[0].value
     expected = [float(f"{point.mean:.4g}") for point in sweep_view(here).lines[0].points]
     assert list(table["Mean squared error"]) == expected and job.state == "done"
@@ -79,19 +83,33 @@ def test_a_sweep_survives_other_settings_and_says_that_it_is_of_earlier_ones():
 
 
 def test_cells_that_cannot_run_are_shown_with_their_message_and_the_rest_goes_on():
-    at = visit("sweeps", f"{SMALL}~m.scheme-split~sweep.along-mechanism.n_iterations".replace(
-        "sweep.values-0.5_2", "sweep.values-5_500"))
+    at = visit(
+        "sweeps",
+        f"{SMALL}~m.scheme-split~sweep.along-mechanism.n_iterations".replace(
+            "sweep.values-0.5_2", "sweep.values-5_500"
+        ),
+    )
     after_run(at)
-    assert any("1 of 2 points could not be run" in w.value and "need at least 500 curves" in w.value
-               for w in at.warning)
+    assert any(
+        "1 of 2 points could not be run" in w.value and "need at least 500 curves" in w.value
+        for w in at.warning
+    )
     assert at.dataframe[0].value["Mean squared error"].notna().tolist() == [True, False]
 
 
-@pytest.mark.parametrize("token, said", [
-    ("sweep.task-wavelet_regression~w-regression_points~w.n_curves-1000000",
-     "GB of memory; the limit"),
-    ("sweep.repeats-1000~sweep.across-source.n_curves~sweep.levels-50_100_200_400",
-     "28,000 runs; a sweep here has at most 20,000")])
+@pytest.mark.parametrize(
+    "token, said",
+    [
+        (
+            "sweep.task-wavelet_regression~w-regression_points~w.n_curves-1000000",
+            "GB of memory; the limit",
+        ),
+        (
+            "sweep.repeats-1000~sweep.across-source.n_curves~sweep.levels-50_100_200_400",
+            "28,000 runs; a sweep here has at most 20,000",
+        ),
+    ],
+)
 def test_too_large_a_sweep_is_refused_beforehand_with_the_figure(token, said):
     at = visit("sweeps", token)
     assert any(said in error.value for error in at.error)
@@ -134,7 +152,13 @@ def test_a_link_brings_back_the_sweep_and_damaged_words_are_named():
     token = links.encode(settings.Settings(sweep=chosen))
     found, problems = links.decode(token)
     assert (found.sweep, problems) == (chosen, [])
-    for word in ("sweep.values-a_b", "sweep.values-nan", "sweep.repeats-0", "sweep.task-tea",
-                 "sweep.colour-red", "sweep.repeats-5000"):
+    for word in (
+        "sweep.values-a_b",
+        "sweep.values-nan",
+        "sweep.repeats-0",
+        "sweep.task-tea",
+        "sweep.colour-red",
+        "sweep.repeats-5000",
+    ):
         found, problems = links.decode(word)
         assert problems and found == settings.Settings(), word

@@ -77,11 +77,20 @@ def test_the_button_waits_until_every_range_is_stated(monkeypatch):
 def test_own_curves_are_stored_with_their_covariates_and_what_was_moved_is_counted(monkeypatch):
     at = explained(dropped(monkeypatch, described()), "dose", "mother_height")
     at.text_input(key=f"{MOTHER}_unit").set_value("cm")
-    show(state(at, covariate_mother_height_low=130, covariate_mother_height_high=160,
-               covariate_dose_low=0, covariate_dose_high=4))
+    show(
+        state(
+            at,
+            covariate_mother_height_low=130,
+            covariate_mother_height_high=160,
+            covariate_dose_low=0,
+            covariate_dose_high=4,
+        )
+    )
     kept = at.session_state["upload"]
     assert [(c.name, c.low, c.high, c.unit) for c in kept.facts.covariates] == [
-        ("dose", 0, 4, ""), ("mother_height", 130, 160, "cm")]
+        ("dose", 0, 4, ""),
+        ("mother_height", 130, 160, "cm"),
+    ]
     assert kept.covariates.shape == (40, 2)
     warned = " ".join(warning.value for warning in at.warning)
     assert f"{kept.n_clipped.covariates} numbers of columns that may explain" in warned
@@ -121,9 +130,11 @@ def test_a_name_with_markup_stays_text(monkeypatch):
 @pytest.mark.slow
 def test_explore_shows_the_same_picture_with_covariates_and_without():
     def shown(*covariates):
-        upload = upload_of(described(), declare(
-            **BOUNDS, origin="growth chart", covariates=covariates, **files.EVEN),
-            covariates=["dose"])
+        upload = upload_of(
+            described(),
+            declare(**BOUNDS, origin="growth chart", covariates=covariates, **files.EVEN),
+            covariates=["dose"],
+        )
         return [m.value for m in open_page(upload=upload, show_upload=True).markdown]
 
     assert shown() == shown(StatedCovariate("dose", 0, 4))

@@ -16,9 +16,19 @@ from tests.unit.test_device_exports import (
 )
 
 
-@pytest.mark.parametrize(("text", "name"), few([
-    (CLARITY, "Dexcom Clarity"), (LIBREVIEW, "LibreView"), (NIGHTSCOUT, "Nightscout"),
-    (GGIR_2, "GGIR part 2"), (GGIR_5, "GGIR part 5"), (GREEN_BUTTON, "Green Button")]))
+@pytest.mark.parametrize(
+    ("text", "name"),
+    few(
+        [
+            (CLARITY, "Dexcom Clarity"),
+            (LIBREVIEW, "LibreView"),
+            (NIGHTSCOUT, "Nightscout"),
+            (GGIR_2, "GGIR part 2"),
+            (GGIR_5, "GGIR part 5"),
+            (GREEN_BUTTON, "Green Button"),
+        ]
+    ),
+)
 def test_the_dialog_reads_an_export_and_never_takes_a_day_for_a_person(monkeypatch, text, name):
     at = dropped(monkeypatch, archive(**{"ada.csv": text, "bo.csv": text}), name="exports.zip")
     assert f"{name} export" in said(at) and "is one person" in said(at)

@@ -6,13 +6,20 @@ from tests.pages.opening import visit
 from tests.pages.own_file import answer, choose, confirm, dropped, key_of, question, ran, said, show
 
 TRIAL = "patient,days,end,arm,site\n" + "".join(
-    f"p{k},{1 + 37 * k % 900},{('alive', 'death', 'relapse')[k % 3]},{'AB'[k % 5 % 2]},{'NS'[k % 2]}\n" for k in range(300))
+    f"p{k},{1 + 37 * k % 900},{('alive', 'death', 'relapse')[k % 3]},{'AB'[k % 5 % 2]},{'NS'[k % 2]}\n"
+    for k in range(300)
+)
 DATED = "patient,start,end,status\n" + "".join(
-    f"p{k},3/4/2020,{1 + k % 12}/{1 + k % 12}/2021,{('alive', 'death')[k % 2]}\n" for k in range(300))
+    f"p{k},3/4/2020,{1 + k % 12}/{1 + k % 12}/2021,{('alive', 'death')[k % 2]}\n"
+    for k in range(300)
+)
 VALUES = "patient,value\n" + "".join(f"p{k},{k * 7 % 100}\n" for k in range(300))
-SCORES = "patient,score,label\n" + "".join(f"p{k},{k * 7 % 100 / 100},{('no', 'yes')[k % 3 > 1]}\n" for k in range(300))
+SCORES = "patient,score,label\n" + "".join(
+    f"p{k},{k * 7 % 100 / 100},{('no', 'yes')[k % 3 > 1]}\n" for k in range(300)
+)
 LATE = "patient,entry,days,status\n" + "".join(
-    f"p{k},{k % 9},{20 + k % 50},{('alive', 'death')[k % 2]}\n" for k in range(300))
+    f"p{k},{k % 9},{20 + k % 50},{('alive', 'death')[k % 2]}\n" for k in range(300)
+)
 WORDS, GROUP, TRUST = "columns.status.words", "columns.group.words", "columns.site"
 
 
@@ -20,13 +27,16 @@ WORDS, GROUP, TRUST = "columns.status.words", "columns.group.words", "columns.si
 def dialog(monkeypatch):
     """Open the dialog with a file in it: ``dialog(text, task)``."""
     return lambda text, task="survival": dropped(
-        monkeypatch, text, "lab", f"estimand-survival~counted-{task}")
+        monkeypatch, text, "lab", f"estimand-survival~counted-{task}"
+    )
 
 
 def events(at, *texts):
     """State which texts are events, or the label."""
     asked = at.multiselect(key=key_of(at, f"upload_ask_{WORDS}"))
-    asked.set_value([option for option in asked.options if any(f"“{text}”" in option for text in texts)])
+    asked.set_value(
+        [option for option in asked.options if any(f"“{text}”" in option for text in texts)]
+    )
     return ran(at)
 
 
@@ -88,8 +98,10 @@ def test_dates_of_start_and_end_become_days_once_their_order_is_said(dialog):
     assert source.facts.time_unit == "days" and source.events.time.min() > 200
 
 
-@pytest.mark.parametrize(("task", "text", "label", "high"), [
-    ("distribution", VALUES, "", 100), ("roc", SCORES, "yes", 1)])
+@pytest.mark.parametrize(
+    ("task", "text", "label", "high"),
+    [("distribution", VALUES, "", 100), ("roc", SCORES, "yes", 1)],
+)
 def test_values_and_scores_have_a_range_that_is_stated(dialog, task, text, label, high):
     at = dialog(text, task)
     if label:
@@ -108,8 +120,12 @@ def test_late_entry_is_refused_with_a_count_and_never_becomes_a_duration(dialog)
 
 
 def test_incidences_need_several_causes(dialog):
-    at = show(state(confirm(one_centre(events(dialog(TRIAL, "cumulative_incidence"), "death"))),
-                    time_high=900))
+    at = show(
+        state(
+            confirm(one_centre(events(dialog(TRIAL, "cumulative_incidence"), "death"))),
+            time_high=900,
+        )
+    )
     assert "several causes" in said(at) and at.session_state["upload_open"]
 
 

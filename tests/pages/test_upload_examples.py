@@ -36,8 +36,9 @@ def test_other_answers_are_priced_beside_the_facts_and_a_guess_changes_the_forec
     at.text_input(key="upload_guessed_spread").set_value("5").run()
     at.button(key="wizard_next").click().run()
     assert not at.exception and not at.error
-    assert any("within 5.0 cm of the average" in text.value.replace("\u00a0", " ")
-               for text in at.markdown)
+    assert any(
+        "within 5.0 cm of the average" in text.value.replace("\u00a0", " ") for text in at.markdown
+    )
 
 
 @pytest.mark.slow

@@ -40,7 +40,9 @@ ONE_CENTRE, EACH_SITE = "One trusted centre", "adds its own noise"
 
 def visits(people=30, each=2):
     """A row for every visit, with readings at four times."""
-    rows = [(f"p{k % people}", *(100.0 + k + 2 * t for t in range(4))) for k in range(people * each)]
+    rows = [
+        (f"p{k % people}", *(100.0 + k + 2 * t for t in range(4))) for k in range(people * each)
+    ]
     return pd.DataFrame(rows, columns=["id", "x_1", "x_2", "x_3", "x_4"])
 
 
@@ -50,12 +52,15 @@ def with_hospitals():
 
 def dated(order):
     """Dates that fit day/month, month/day or both."""
+
     def cell(k, a):
         day, month = 1 + k % 12, 1 + a
         return f"{day:02d}/{month:02d}/2024" if order != "mdy" else f"{month:02d}/{day:02d}/2024"
 
-    return pd.DataFrame([(f"p{k}", cell(k, a), 100.0 + k % 7 + a) for k in range(40)
-                         for a in range(6)], columns=["id", "date", "value"])
+    return pd.DataFrame(
+        [(f"p{k}", cell(k, a), 100.0 + k % 7 + a) for k in range(40) for a in range(6)],
+        columns=["id", "date", "value"],
+    )
 
 
 def published(monkeypatch, frame):
@@ -67,13 +72,19 @@ def published(monkeypatch, frame):
 # -- the first look --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("frame", "sentence"), [
-    (GROWTH, "Range 90 to 180 and 2 to 18 come from this file"),
-    (files.days_frame(60), "0 to 23 and the grid of 1 come from this file"),
-    (dated("both"), "come from this file"),
-    (files.melted(files.days_frame(20)), "the grid of 1 come from this file")],
-    ids=["long", "wide", "dates of either order", "long grid"])
-def test_a_file_is_on_screen_without_a_question_and_marked_as_not_private(monkeypatch, frame, sentence):
+@pytest.mark.parametrize(
+    ("frame", "sentence"),
+    [
+        (GROWTH, "Range 90 to 180 and 2 to 18 come from this file"),
+        (files.days_frame(60), "0 to 23 and the grid of 1 come from this file"),
+        (dated("both"), "come from this file"),
+        (files.melted(files.days_frame(20)), "the grid of 1 come from this file"),
+    ],
+    ids=["long", "wide", "dates of either order", "long grid"],
+)
+def test_a_file_is_on_screen_without_a_question_and_marked_as_not_private(
+    monkeypatch, frame, sentence
+):
     bring(monkeypatch, frame)
     at = visit("explore", upload_open=True)
     assert not at.error and not at.session_state["upload_open"]
@@ -84,11 +95,15 @@ def test_a_file_is_on_screen_without_a_question_and_marked_as_not_private(monkey
     assert not at.query_params.get("s")
 
 
-@pytest.mark.parametrize(("frame", "words_said"), [
-    (files.growth_frame(7, 5), "10 people are the fewest for a picture; this file has 7"),
-    (GROWTH.assign(height=3), "One value fills nine tenths of “height” or more"),
-    (GROWTH.assign(age=3), "All times are the same"),
-    (b"child;age;height\n1;2;x\n", "hold")])
+@pytest.mark.parametrize(
+    ("frame", "words_said"),
+    [
+        (files.growth_frame(7, 5), "10 people are the fewest for a picture; this file has 7"),
+        (GROWTH.assign(height=3), "One value fills nine tenths of “height” or more"),
+        (GROWTH.assign(age=3), "All times are the same"),
+        (b"child;age;height\n1;2;x\n", "hold"),
+    ],
+)
 def test_where_there_is_no_picture_the_dialog_says_why_and_stays(monkeypatch, frame, words_said):
     bring(monkeypatch, frame)
     at = visit("explore", upload_open=True)
@@ -115,17 +130,31 @@ def test_a_first_look_stays_on_pages_for_looking_and_gives_no_code(monkeypatch):
 LONG = [("child", "person", "id"), ("age", "time", "number"), ("height", "value", "number")]
 
 
-@pytest.mark.parametrize(("frame", "rows", "people"), [
-    (GROWTH, LONG, "30 different “child”: one id is one person"),
-    (GROWTH.rename(columns={"child": "Patient ID"}), [("Patient ID", "person", "id"), *LONG[1:]],
-     "30 different “Patient ID”"),
-    (files.days_frame(20).rename(columns={"id": "patient"}),
-     [("patient", "person", "id"), ("0 … 23", "values", "number")], "20 different “patient”"),
-    (pd.DataFrame({"age": [2, 6, 10], **{f"p{k}": [86, 115, 138 + k] for k in range(12)}}),
-     [("age", "time", "number"), ("all other columns", "values", "number")],
-     "12 columns beside the first: each column is one person")],
-    ids=["long", "another name", "wide", "transposed"])
-def test_the_screen_says_how_each_column_is_read_and_who_one_person_is(monkeypatch, frame, rows, people):
+@pytest.mark.parametrize(
+    ("frame", "rows", "people"),
+    [
+        (GROWTH, LONG, "30 different “child”: one id is one person"),
+        (
+            GROWTH.rename(columns={"child": "Patient ID"}),
+            [("Patient ID", "person", "id"), *LONG[1:]],
+            "30 different “Patient ID”",
+        ),
+        (
+            files.days_frame(20).rename(columns={"id": "patient"}),
+            [("patient", "person", "id"), ("0 … 23", "values", "number")],
+            "20 different “patient”",
+        ),
+        (
+            pd.DataFrame({"age": [2, 6, 10], **{f"p{k}": [86, 115, 138 + k] for k in range(12)}}),
+            [("age", "time", "number"), ("all other columns", "values", "number")],
+            "12 columns beside the first: each column is one person",
+        ),
+    ],
+    ids=["long", "another name", "wide", "transposed"],
+)
+def test_the_screen_says_how_each_column_is_read_and_who_one_person_is(
+    monkeypatch, frame, rows, people
+):
     at = dropped(monkeypatch, frame)
     assert [row[:3] for row in table(at)] == rows and people in said(at)
     assert not at.button(key="confirm_reading").disabled and not at.error
@@ -137,13 +166,27 @@ def test_examples_are_invented_and_read_as_the_reading_says(monkeypatch):
     assert example.startswith("03/04/2024 → 4 March 2024")
 
 
-@pytest.mark.parametrize(("frame", "field", "option"), [
-    (dated("both").assign(date=lambda t: pd.to_datetime(t.date, dayfirst=True)), "columns.time.from", "calendar"),
-    (GROWTH.rename(columns={"child": "sex"}).assign(sex=lambda t: t.sex.str[-1]), "person", "Each “sex”"),
-    (GROWTH.drop(columns="child"), "person", "Every line"),
-    (with_hospitals(), TRUST, ONE_CENTRE)],
-    ids=["what dates count", "people by a left column", "people not named", "who is trusted"])
-def test_what_only_the_holder_knows_is_asked_and_nothing_is_confirmed_before(monkeypatch, frame, field, option):
+@pytest.mark.parametrize(
+    ("frame", "field", "option"),
+    [
+        (
+            dated("both").assign(date=lambda t: pd.to_datetime(t.date, dayfirst=True)),
+            "columns.time.from",
+            "calendar",
+        ),
+        (
+            GROWTH.rename(columns={"child": "sex"}).assign(sex=lambda t: t.sex.str[-1]),
+            "person",
+            "Each “sex”",
+        ),
+        (GROWTH.drop(columns="child"), "person", "Every line"),
+        (with_hospitals(), TRUST, ONE_CENTRE),
+    ],
+    ids=["what dates count", "people by a left column", "people not named", "who is trusted"],
+)
+def test_what_only_the_holder_knows_is_asked_and_nothing_is_confirmed_before(
+    monkeypatch, frame, field, option
+):
     at = dropped(monkeypatch, frame)
     assert question(at, field).value is None and at.button(key="confirm_reading").disabled
     assert "question is open above" in said(at) and "Only you see this" in said(at)
@@ -158,24 +201,61 @@ def lines(header, *rows):
 HEIGHTS = [(k, a, 90 + 5 * a + k % 7) for k in range(40) for a in (2, 4, 6, 8)]
 STAMPS = [f"2024-03-{day:02d}T{hour:02d}:00" for day in (1, 2, 3) for hour in range(24)]
 PEOPLE = [  # small files that went wrong: who is one person, and what the screen says of it
-    (lines("sex,age,height", *(f"{'fm'[k % 2]},{a},{h}" for k, a, h in HEIGHTS)), "People are not named", None),
-    (lines(",age,height", *(f"{n},{a},{h}" for n, (_, a, h) in enumerate(HEIGHTS))),
-     "it differs in every line, as row numbers do", None),
-    (lines("visit,age,height", *(f"{n % 4},{a},{h}" for n, (_, a, h) in enumerate(HEIGHTS))),
-     "“visit”", None),
+    (
+        lines("sex,age,height", *(f"{'fm'[k % 2]},{a},{h}" for k, a, h in HEIGHTS)),
+        "People are not named",
+        None,
+    ),
+    (
+        lines(",age,height", *(f"{n},{a},{h}" for n, (_, a, h) in enumerate(HEIGHTS))),
+        "it differs in every line, as row numbers do",
+        None,
+    ),
+    (
+        lines("visit,age,height", *(f"{n % 4},{a},{h}" for n, (_, a, h) in enumerate(HEIGHTS))),
+        "“visit”",
+        None,
+    ),
     (lines("class,age,height", *(f"{k % 3},{a},{h}" for k, a, h in HEIGHTS)), "“class”", None),
-    (lines("date,glucose", *(f"{stamp},{5 + n % 9}" for n, stamp in enumerate(STAMPS))),
-     "People are not named in this file", None),
-    (lines("stamp," + ",".join(f"meter{k}" for k in range(12)), *(
-        f"{stamp}," + ",".join(str(1 + (n + k) % 5) for k in range(12))
-        for n, stamp in enumerate(STAMPS))), "12 columns beside the first", 12),
-    (lines("id,age,height", *(f"p{k}{chr(0x200b) * (a % 4 == 0)},{a},{h}" for k, a, h in HEIGHTS)),
-     "40 different “id”", 40)]
+    (
+        lines("date,glucose", *(f"{stamp},{5 + n % 9}" for n, stamp in enumerate(STAMPS))),
+        "People are not named in this file",
+        None,
+    ),
+    (
+        lines(
+            "stamp," + ",".join(f"meter{k}" for k in range(12)),
+            *(
+                f"{stamp}," + ",".join(str(1 + (n + k) % 5) for k in range(12))
+                for n, stamp in enumerate(STAMPS)
+            ),
+        ),
+        "12 columns beside the first",
+        12,
+    ),
+    (
+        lines(
+            "id,age,height", *(f"p{k}{chr(0x200B) * (a % 4 == 0)},{a},{h}" for k, a, h in HEIGHTS)
+        ),
+        "40 different “id”",
+        40,
+    ),
+]
 
 
-@pytest.mark.parametrize(("content", "sentence", "people"), PEOPLE, ids=[
-    "sex left over", "unnamed index", "visit", "class label", "one person’s series",
-    "meters as columns", "hidden characters"])
+@pytest.mark.parametrize(
+    ("content", "sentence", "people"),
+    PEOPLE,
+    ids=[
+        "sex left over",
+        "unnamed index",
+        "visit",
+        "class label",
+        "one person’s series",
+        "meters as columns",
+        "hidden characters",
+    ],
+)
 def test_nobody_is_a_person_by_elimination(monkeypatch, content, sentence, people):
     bring(monkeypatch, content)
     at = visit("publish")
@@ -191,14 +271,26 @@ def test_nobody_is_a_person_by_elimination(monkeypatch, content, sentence, peopl
 
 
 CELLS = [  # small files that went wrong: how a cell is read
-    (lines("id,date,value", *(f"p{k},{1 + k % 12:02d}/{1 + a:02d}/2024,{h}" for k, a, h in HEIGHTS)),
-     "columns.time.order"),
-    (lines("id,stamp,value", *(f"p{k},2024-03-0{1 + a}T10:00:00{('+01:00', 'Z')[k % 2]},{h}"
-                               for k, a, h in HEIGHTS)), "columns.time.offset")]
+    (
+        lines(
+            "id,date,value", *(f"p{k},{1 + k % 12:02d}/{1 + a:02d}/2024,{h}" for k, a, h in HEIGHTS)
+        ),
+        "columns.time.order",
+    ),
+    (
+        lines(
+            "id,stamp,value",
+            *(f"p{k},2024-03-0{1 + a}T10:00:00{('+01:00', 'Z')[k % 2]},{h}" for k, a, h in HEIGHTS),
+        ),
+        "columns.time.offset",
+    ),
+]
 
 
 @pytest.mark.parametrize(("content", "field"), CELLS, ids=["order of dates", "offsets"])
-def test_how_dates_and_offsets_are_meant_is_asked_and_never_told_by_a_majority(monkeypatch, content, field):
+def test_how_dates_and_offsets_are_meant_is_asked_and_never_told_by_a_majority(
+    monkeypatch, content, field
+):
     bring(monkeypatch, content)
     at = visit("publish")
     assert question(at, field) and not at.error
@@ -206,8 +298,9 @@ def test_how_dates_and_offsets_are_meant_is_asked_and_never_told_by_a_majority(m
 
 
 def test_columns_whose_names_say_nothing_are_chosen_by_hand(monkeypatch):
-    frame = pd.DataFrame([(f"q{k}", a, 2 * a + k) for k in range(20) for a in range(5)],
-                         columns=["aa", "bb", "cc"])
+    frame = pd.DataFrame(
+        [(f"q{k}", a, 2 * a + k) for k in range(20) for a in range(5)], columns=["aa", "bb", "cc"]
+    )
     at = dropped(monkeypatch, frame)
     assert at.button(key="confirm_reading").disabled
     choose(at, time="bb", value="cc")
@@ -217,16 +310,22 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(monkeypatch):
 
 
 def test_a_column_is_changed_and_its_kind_proposed_anew(monkeypatch):
-    at = dropped(monkeypatch, GROWTH.assign(date=[f"2024-01-{1 + k % 28:02d}" for k in range(len(GROWTH))]))
+    at = dropped(
+        monkeypatch, GROWTH.assign(date=[f"2024-01-{1 + k % 28:02d}" for k in range(len(GROWTH))])
+    )
     choose(at, time="date")
     assert next(row[:2] for row in table(at) if row[1] == "time") == ("date", "time")
     assert "date" in next(row[2] for row in table(at) if row[1] == "time")
     assert not at.error
 
 
-@pytest.mark.parametrize(("mark", "counted"), [
-    ("c001,x,y\n", "1 with an unreadable cell"), ("c001,5\n", "1 with another number of cells")])
-def test_the_confirmed_reading_alone_reads_the_bytes_and_refuses_with_counts(monkeypatch, mark, counted):
+@pytest.mark.parametrize(
+    ("mark", "counted"),
+    [("c001,x,y\n", "1 with an unreadable cell"), ("c001,5\n", "1 with another number of cells")],
+)
+def test_the_confirmed_reading_alone_reads_the_bytes_and_refuses_with_counts(
+    monkeypatch, mark, counted
+):
     """A saved reading meets a file of next year: it reads it in the same way, or says what is wrong."""
     at = confirm(published(monkeypatch, GROWTH))
     reading = at.session_state["upload_draft"].reading
@@ -287,7 +386,9 @@ def confirmed(monkeypatch, frame=GROWTH):
     return confirm(dropped(monkeypatch, frame))
 
 
-def test_bounds_are_asked_for_once_the_reading_is_confirmed_and_never_filled_from_the_file(monkeypatch):
+def test_bounds_are_asked_for_once_the_reading_is_confirmed_and_never_filled_from_the_file(
+    monkeypatch,
+):
     at = dropped(monkeypatch, GROWTH)
     assert not at.text_input
     confirm(at)
@@ -307,22 +408,31 @@ def test_the_file_says_nothing_to_facts_before_they_are_frozen(monkeypatch):
 
 
 def test_a_fact_that_is_changed_after_the_file_has_answered_is_named_and_stands_on_the_card(
-        monkeypatch, tmp_path):
+    monkeypatch, tmp_path
+):
     monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
-    at = show(state(confirmed(monkeypatch, files.growth_frame(300, 5)), first=2, last=18,
-                    observations=40))
+    at = show(
+        state(confirmed(monkeypatch, files.growth_frame(300, 5)), first=2, last=18, observations=40)
+    )
     at.session_state["upload_open"] = True
     ran(at)
     assert any("fewer than half" in box.value for box in at.warning)
     assert "changed after looking" not in said(at)
     at.text_input(key="upload_observations").set_value("5")
-    assert "The card will say that *observations per person* was changed after looking." in said(ran(at))
+    assert "The card will say that *observations per person* was changed after looking." in said(
+        ran(at)
+    )
     show(at)
     frozen = at.session_state["upload_frozen"]
     assert frozen.changed == ("observations_per_curve",) and frozen.looked
-    release = publish(at.session_state["upload"], mechanisms.build("adaptive_mean", {}),
-                      Budget(1.0, 1e-4), Ledger(), "growth",
-                      declaration=frozen.declaration())
+    release = publish(
+        at.session_state["upload"],
+        mechanisms.build("adaptive_mean", {}),
+        Budget(1.0, 1e-4),
+        Ledger(),
+        "growth",
+        declaration=frozen.declaration(),
+    )
     assert release.card["changed_after_looking"] == ["observations_per_curve"]
 
 
@@ -360,22 +470,28 @@ def test_where_every_line_is_protected_nothing_claims_that_it_is_one_person(monk
     show(state(confirm(at), low=-5, high=5, first=0, last=1))
     facts = at.session_state["upload"].facts
     assert (facts.person, facts.people) == ("row", "rows")
-    assert re.fullmatch(r"The mean .*curve of \d+ rows, released with differential privacy",
-                        at.title[0].value)
+    assert re.fullmatch(
+        r"The mean .*curve of \d+ rows, released with differential privacy", at.title[0].value
+    )
 
 
 @pytest.mark.slow
 def test_public_groups_of_a_file_are_stated_and_compared_on_explore(monkeypatch):
-    frame = files.growth_frame(80, 4).assign(arm=lambda rows: [
-        f"arm {sum(map(ord, str(person))) % 2}" for person in rows.iloc[:, 0]])
+    frame = files.growth_frame(80, 4).assign(
+        arm=lambda rows: [f"arm {sum(map(ord, str(person))) % 2}" for person in rows.iloc[:, 0]]
+    )
     at = choose(dropped(monkeypatch, frame), group="arm")
     asked = at.multiselect(key="upload_ask_columns.group.words")
     assert asked.value == [] and at.button(key="confirm_reading").disabled
     at.button(key="all_of_upload_ask_columns.group.words").click()
     assert ran(at).multiselect(key="upload_ask_columns.group.words").value == ["arm 0", "arm 1"]
     show(state(confirm(at), 60, 220, 2, 18))
-    at = visit("explore", "shape-groups~epsilon-3~open-shape",
-               upload=at.session_state["upload"], show_upload=True)
+    at = visit(
+        "explore",
+        "shape-groups~epsilon-3~open-shape",
+        upload=at.session_state["upload"],
+        show_upload=True,
+    )
     assert "Arm 0 and arm 1" in words(at) and "released apart" in words(at)
 
 
@@ -423,8 +539,10 @@ def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_
     assert not at.error and not at.warning
     at.selectbox(key="upload_symmetric").set_value(True)
     facts = show(ran(at)).session_state["upload"].facts
-    assert any("does not look as stated" in box.value or "About your file" in box.value
-               for box in at.warning)
+    assert any(
+        "does not look as stated" in box.value or "About your file" in box.value
+        for box in at.warning
+    )
     assert facts.design.times == (0, 0.25, 0.5, 0.75, 1) and facts.symmetric
 
 
@@ -471,7 +589,9 @@ def test_what_was_stated_in_the_dialog_of_a_page_is_there_in_publish(monkeypatch
 def test_whoever_states_a_file_on_another_page_is_asked_nothing_twice_in_publish(monkeypatch):
     at = show(state(confirmed(monkeypatch), first=2, last=18))
     at.switch_page("../publish.py").run()
-    assert not at.exception and "2 Preview on simulated data" in [header.value for header in at.header]
+    assert not at.exception and "2 Preview on simulated data" in [
+        header.value for header in at.header
+    ]
     assert "own.csv" in words(at) and "Value 0 to 300" in words(at)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)
     at.button(key="change_step_1").click().run()

@@ -1,6 +1,5 @@
 """Use my readings: one of each person, from the file to the protected curve beside its limits."""
 
-
 import pytest
 
 from engine.core.tasks import DataType
@@ -22,14 +21,19 @@ FACTS = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24}
 
 
 def own(n=3000, rows=None, **stated):
-    return upload_of(frame(n) if rows is None else rows,
-                     declare(**{**STATED, "periodic": True, **stated}), DataType.READINGS,
-                     id=None, server="site")
+    return upload_of(
+        frame(n) if rows is None else rows,
+        declare(**{**STATED, "periodic": True, **stated}),
+        DataType.READINGS,
+        id=None,
+        server="site",
+    )
 
 
 def shown(upload=None, token="", **state):
-    return visit("regression", token, upload_readings=upload or own(),
-                 show_upload_readings=True, **state)
+    return visit(
+        "regression", token, upload_readings=upload or own(), show_upload_readings=True, **state
+    )
 
 
 @pytest.fixture
@@ -171,8 +175,10 @@ def test_sites_of_a_file_never_enter_the_address_or_the_shared_results():
     assert not at.query_params.get("s")
     token = links.encode(at.session_state.settings)
     assert "North" not in token and "1000" not in token and "network" not in token
-    assert not any(getattr(result, "facts", None) and result.facts.kind == "upload"
-                   for result in run._SHARED._results.values())
+    assert not any(
+        getattr(result, "facts", None) and result.facts.kind == "upload"
+        for result in run._SHARED._results.values()
+    )
     assert at.session_state["own_results"]._results
 
 

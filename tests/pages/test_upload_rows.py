@@ -1,6 +1,5 @@
 """Use my records: a row each, from the file to coefficients, predictions and densities."""
 
-
 import pytest
 
 from engine.core.types import Budget
@@ -58,8 +57,13 @@ def shown(task, upload, **more):
     return visit(page, token, upload_rows=upload, show_upload_rows=True, **more)
 
 
-ALL = {"rows_all_low": 0, "rows_all_high": 10, "covariate_y_low": 0, "covariate_y_high": 100,
-       "reading_sd": 2}
+ALL = {
+    "rows_all_low": 0,
+    "rows_all_high": 10,
+    "covariate_y_low": 0,
+    "covariate_y_high": 100,
+    "reading_sd": 2,
+}
 
 
 # -- the panel --------------------------------------------------------------------------------
@@ -85,7 +89,9 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
     assert (kept.facts.reading_sd, kept.facts.reach) == (2, 4)
     assert at.selectbox(key="w_source_sparse_regression").value == "Your records"
     budget = Budget(1.0, 1 / 400**2)
-    same = sparse_topic.sparse_answer(kept, settings.Settings().mechanism_of("sparse_regression"), budget, 1)
+    same = sparse_topic.sparse_answer(
+        kept, settings.Settings().mechanism_of("sparse_regression"), budget, 1
+    )
     assert sparse_words.accuracy(same) in words(at)
 
 
@@ -127,14 +133,17 @@ def test_a_density_takes_one_column_or_two_and_no_response(panel):
     show(at)
     kept = at.session_state["upload_rows"]
     assert at.selectbox(key="w_source_density").value == "Your records" and not at.error
-    found = summaries_topic.summaries_answer(kept, settings.Settings().mechanism_of("density"), DENSITY,
-                                      Budget(1.0, 1 / 400**2), 1)
+    found = summaries_topic.summaries_answer(
+        kept, settings.Settings().mechanism_of("density"), DENSITY, Budget(1.0, 1 / 400**2), 1
+    )
     assert summary_words.compared(found) in words(at)
 
 
 def test_a_prediction_asks_for_a_predictor_a_response_and_whether_it_is_a_class(panel):
-    table = frame().assign(y=lambda t: (t["y"] > 50).map({True: "yes", False: "no"}),
-                           person_id=[f"p{k}" for k in range(400)])
+    table = frame().assign(
+        y=lambda t: (t["y"] > 50).map({True: "yes", False: "no"}),
+        person_id=[f"p{k}" for k in range(400)],
+    )
     at = panel(table, "summaries", f"summary-{RISK}")
     assert not at.error and any("one column to predict from" in info.value for info in at.info)
     read(at, ["f0"], RISK).toggle(key="rows_two_classes").set_value(True)
@@ -149,20 +158,27 @@ def test_a_prediction_asks_for_a_predictor_a_response_and_whether_it_is_a_class(
 # -- on screen ----------------------------------------------------------------------------------
 
 
-OWN = [(SPARSE, NAMES), (RISK, ["f0"]), (DENSITY, ["f0"]),
-       pytest.param(DENSITY, ["f0", "f1"], marks=pytest.mark.slow)]
+OWN = [
+    (SPARSE, NAMES),
+    (RISK, ["f0"]),
+    (DENSITY, ["f0"]),
+    pytest.param(DENSITY, ["f0", "f1"], marks=pytest.mark.slow),
+]
 
 
 @pytest.mark.parametrize(("task", "names"), few(OWN))
 def test_own_records_are_never_linked_or_shared_and_no_table_of_theirs_can_be_downloaded(
-        task, names):
+    task, names
+):
     run._SHARED._results.clear()
     at = shown(task, own(task, names), fold_numbers=True)
     assert not faults(at) and not at.query_params.get("s") and not at.code
     token = links.encode(at.session_state.settings)
     assert "f0" not in token and "400" not in token and "upload" not in token
-    assert not any(getattr(result, "facts", None) and result.facts.kind == "upload"
-                   for result in run._SHARED._results.values())
+    assert not any(
+        getattr(result, "facts", None) and result.facts.kind == "upload"
+        for result in run._SHARED._results.values()
+    )
     assert at.session_state["own_results"]._results and at.table
     ledger = {"What leaves it", "All of it gives ε"}  # sizes and budgets alone
     assert all(ledger & {*frame.value.columns} for frame in at.dataframe)
@@ -187,8 +203,13 @@ def test_the_light_for_own_rows_follows_what_is_stated_and_never_the_rows():
     lights = set()
     for seed in (0, 1):
         at = shown(SPARSE, own(SPARSE, NAMES, frame(seed=seed)))
-        lights.add(next(text.value for text in (*at.success, *at.warning, *at.error)
-                        if "times" in text.value))
+        lights.add(
+            next(
+                text.value
+                for text in (*at.success, *at.warning, *at.error)
+                if "times" in text.value
+            )
+        )
     assert len(lights) == 1
     at.text_input(key="sparse_smallest").set_value("1e6")
     ran(at)

@@ -14,8 +14,11 @@ FROM = "columns.time.from"
 
 def days(people=12, value="glucose_mg_dl"):
     """A stamp every hour of one day for each person."""
-    rows = [(f"P{k}", f"2024-03-11 {hour:02d}:{4 * k:02d}", 100.0 + 3 * ((k + hour) % 12))
-            for k in range(people) for hour in range(24)]
+    rows = [
+        (f"P{k}", f"2024-03-11 {hour:02d}:{4 * k:02d}", 100.0 + 3 * ((k + hour) % 12))
+        for k in range(people)
+        for hour in range(24)
+    ]
     return pd.DataFrame(rows, columns=["patient_id", "timestamp", value])
 
 
@@ -41,13 +44,17 @@ def starts_from(at, bounds):
 
 def test_stamps_of_one_day_go_with_the_bounds_of_a_day_at_once(monkeypatch):
     at = dropped(monkeypatch, days())
-    assert question(at, FROM).value is None and question(at, FROM).options[0] == "The time of day, in hours"
+    assert (
+        question(at, FROM).value is None
+        and question(at, FROM).options[0] == "The time of day, in hours"
+    )
     show(starts_from(of_day(at), "glucose_mg"))
     assert not at.error and not at.session_state["upload"].facts.is_proposed
 
 
 def test_times_in_years_stop_at_a_range_in_hours_and_reading_them_again_mends_it(
-        monkeypatch, tmp_path):
+    monkeypatch, tmp_path
+):
     monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
     at = confirm(answer(dropped(monkeypatch, days()), FROM, "calendar"))
     show(starts_from(at, "glucose_mg"))
@@ -68,14 +75,23 @@ def test_days_may_be_counted_from_a_public_day(monkeypatch):
 
 
 def test_values_that_mostly_lie_outside_their_bounds_stop_the_form(monkeypatch):
-    at = show(starts_from(of_day(dropped(monkeypatch, days(value="level"))), "glucose"))  # in mmol/L
+    at = show(
+        starts_from(of_day(dropped(monkeypatch, days(value="level"))), "glucose")
+    )  # in mmol/L
     assert "most observations lie outside the stated range of glucose" in errors(at)
     assert at.session_state["upload_open"]
 
 
-@pytest.mark.parametrize(("name", "bounds", "unit"), [
-    ("KWH/hh (per half hour)", "power", "kWh per half hour"), ("glucose_mg_dl", "glucose", "mg/dL")])
-def test_a_unit_in_the_header_that_differs_is_said_and_has_to_be_answered(monkeypatch, name, bounds, unit):
+@pytest.mark.parametrize(
+    ("name", "bounds", "unit"),
+    [
+        ("KWH/hh (per half hour)", "power", "kWh per half hour"),
+        ("glucose_mg_dl", "glucose", "mg/dL"),
+    ],
+)
+def test_a_unit_in_the_header_that_differs_is_said_and_has_to_be_answered(
+    monkeypatch, name, bounds, unit
+):
     frame = days(value=name)
     frame[name] = frame[name] % 12 + 3
     at = starts_from(of_day(dropped(monkeypatch, frame)), bounds)
@@ -86,15 +102,30 @@ def test_a_unit_in_the_header_that_differs_is_said_and_has_to_be_answered(monkey
 
 
 def test_the_unit_of_the_header_is_not_spoken_of_where_it_is_stated(monkeypatch):
-    at = fill(of_day(dropped(monkeypatch, days())), value_unit="MG/DL", value_low="40",
-              value_high="400", time_low="0", time_high="24", origin="a manual", observations="24")
+    at = fill(
+        of_day(dropped(monkeypatch, days())),
+        value_unit="MG/DL",
+        value_low="40",
+        value_high="400",
+        time_low="0",
+        time_high="24",
+        origin="a manual",
+        observations="24",
+    )
     assert not at.error and not [box for box in at.checkbox if "as stated" in box.label]
 
 
 def test_bounds_may_be_typed_with_a_decimal_comma_and_words_are_refused_in_their_place(monkeypatch):
     at = confirm(dropped(monkeypatch, files.growth_frame(30, 5)))
-    fill(at, value_low="60,5", value_high="210", time_low="2", time_high="18", origin="a chart",
-         observations="4")
+    fill(
+        at,
+        value_low="60,5",
+        value_high="210",
+        time_low="2",
+        time_high="18",
+        origin="a chart",
+        observations="4",
+    )
     assert not at.error and at.session_state["upload_draft"].declared.value_low == 60.5
     fill(at, value_low="abc")
     assert "“abc” is not a number" in errors(at) and len(at.error) == 1
@@ -104,10 +135,19 @@ def test_bounds_may_be_typed_with_a_decimal_comma_and_words_are_refused_in_their
 
 
 def test_bounds_stay_on_screen_while_the_reading_is_changed(monkeypatch):
-    frame = files.growth_frame(30, 5).assign(sex=lambda rows: [
-        "fm"[sum(map(ord, str(person))) % 2] for person in rows.iloc[:, 0]])
-    at = fill(confirm(dropped(monkeypatch, frame)), value_name="Weight", value_low="40",
-              value_high="220", time_low="2", time_high="18", origin="a chart", observations="4")
+    frame = files.growth_frame(30, 5).assign(
+        sex=lambda rows: ["fm"[sum(map(ord, str(person))) % 2] for person in rows.iloc[:, 0]]
+    )
+    at = fill(
+        confirm(dropped(monkeypatch, frame)),
+        value_name="Weight",
+        value_low="40",
+        value_high="220",
+        time_low="2",
+        time_high="18",
+        origin="a chart",
+        observations="4",
+    )
     at.button(key="change_reading").click()
     choose(ran(at), group="sex")
     assert at.button(key="upload_show").disabled and at.button(key="confirm_reading").disabled

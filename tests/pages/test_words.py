@@ -13,10 +13,16 @@ from tests.pages.reading import words
 from tests.pages.test_everywhere import seen, texts
 
 # Release needs real data.
-TOKENS = {"publish": ("c-sea_temperature~step-release", "c-sea_temperature~step-release~open-release_attacker",
-                      "c-sea_temperature~step-release~open-release_formula"), "decide": ("", "open-more", "open-code"),
-          "lab": ("", "open-attacker"),
-          "explore": ("", "open-accuracy", "open-attacker", "open-more", "open-ledger")}
+TOKENS = {
+    "publish": (
+        "c-sea_temperature~step-release",
+        "c-sea_temperature~step-release~open-release_attacker",
+        "c-sea_temperature~step-release~open-release_formula",
+    ),
+    "decide": ("", "open-more", "open-code"),
+    "lab": ("", "open-attacker"),
+    "explore": ("", "open-accuracy", "open-attacker", "open-more", "open-ledger"),
+}
 UNIT = {"Unit of protection": "is protected"}  # a concept that has many names on pages
 SCRIPTS = {script.removesuffix(".py") for _, script, _ in PAGES}
 QUICK = ("explore", "release")
@@ -30,21 +36,36 @@ def all_of(page):
 def parts(found):
     """The words of a page as one link opens it."""
     folds = [fold.label for fold in found.at.expander if fold.label != "Glossary"]
-    labels = [label for _, budget, _ in found.strips for label, value in
-              (("Right guess", budget.odds), ("Error", budget.error)) if value]
-    options = [option.content for group in found.at.get("button_group")
-               for option in group.proto.options]
-    pieces = [piece.proto.mixed.json or piece.proto.json for piece in found.at.get("bidi_component")]
-    columns = [column.get("label") for table in found.at.dataframe
-               for column in json.loads(table.proto.columns or "{}").values()]
-    return filter(None, [*texts(found), words(found.at), *folds, *labels, *options, *pieces,
-                         *columns])
+    labels = [
+        label
+        for _, budget, _ in found.strips
+        for label, value in (("Right guess", budget.odds), ("Error", budget.error))
+        if value
+    ]
+    options = [
+        option.content for group in found.at.get("button_group") for option in group.proto.options
+    ]
+    pieces = [
+        piece.proto.mixed.json or piece.proto.json for piece in found.at.get("bidi_component")
+    ]
+    columns = [
+        column.get("label")
+        for table in found.at.dataframe
+        for column in json.loads(table.proto.columns or "{}").values()
+    ]
+    return filter(
+        None, [*texts(found), words(found.at), *folds, *labels, *options, *pieces, *columns]
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [
-    page if page in QUICK else pytest.param(page, marks=pytest.mark.slow)
-    for page in glossary_fold.TERMS])
+@pytest.mark.parametrize(
+    "page",
+    [
+        page if page in QUICK else pytest.param(page, marks=pytest.mark.slow)
+        for page in glossary_fold.TERMS
+    ],
+)
 def test_every_word_that_is_explained_stands_on_the_page(page):
     text = all_of(page)
     missing = []
@@ -69,7 +90,10 @@ def test_words_have_their_meaning_and_on_demand_their_formula():
 
 
 def test_the_odds_and_the_accuracy_of_a_card_are_explained_at_their_headings():
-    help_of = {one.value: one.proto.help for detail in ("accuracy", "attacker")
-               for one in seen("explore", f"open-{detail}").at.subheader}
+    help_of = {
+        one.value: one.proto.help
+        for detail in ("accuracy", "attacker")
+        for one in seen("explore", f"open-{detail}").at.subheader
+    }
     assert help_of["Attacker’s accuracy for one child"] == glossary.explain("odds")
     assert help_of["Accuracy"] == glossary.explain("error")

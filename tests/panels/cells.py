@@ -30,12 +30,16 @@ class Cell:
     """One setting: a function from a generator to data with stated facts, and how they are released."""
 
     name: str
-    draw: Callable[[int, np.random.Generator], Data]  # data sets of equal public sizes, with their truth
+    draw: Callable[
+        [int, np.random.Generator], Data
+    ]  # data sets of equal public sizes, with their truth
     epsilon: float
     is_held_back: bool = False  # was not looked at when limits were chosen
     told_by: str = ""  # the check whose limit a failure lies above; empty below all thresholds, or where nothing fails
     mechanism: Mechanism[Any, Any] = MEAN
-    holds: Callable[[Estimate, Any], Array] | None = None  # which releases are right; by default whose band covers
+    holds: Callable[[Estimate, Any], Array] | None = (
+        None  # which releases are right; by default whose band covers
+    )
 
     def data(self, first: int, repeats: int, seed: int = SEED) -> Data:
         return self.draw(repeats, generator(seed, DATA_STREAM, first))
@@ -67,7 +71,9 @@ class Measured:
     error: float  # root of the mean squared distance from the truth
     plain: float  # the same of clipped column means with noise; NaN without common times
     names_size: Array  # (releases,) of bool: it is said what was not visible, and of which size
-    said: tuple[tuple[str, float], ...]  # kinds of warnings with the share of releases that carry them
+    said: tuple[
+        tuple[str, float], ...
+    ]  # kinds of warnings with the share of releases that carry them
 
     @property
     def told(self) -> float:
@@ -83,9 +89,12 @@ class Measured:
         together = max(1, min(releases, _READINGS // stated.sizes.n_observations))
         squares = []
         for first in range(0, releases, together):
-            data = twin.draw(min(together, releases - first), generator(SEED + 1, DATA_STREAM, first))
-            estimate = self.cell.mechanism.release_many(data, [(self.cell.budget,)], 1,
-                                                        generator(SEED + 1, NOISE_STREAM, first))
+            data = twin.draw(
+                min(together, releases - first), generator(SEED + 1, DATA_STREAM, first)
+            )
+            estimate = self.cell.mechanism.release_many(
+                data, [(self.cell.budget,)], 1, generator(SEED + 1, NOISE_STREAM, first)
+            )
             squares.append(errors_by_function(estimate, data.truth)[0, :, 0].sum(axis=-1))
         return float(np.sqrt(np.concatenate(squares).mean()))
 
@@ -98,31 +107,51 @@ def measured(cell: Cell, releases: int, seed: int = SEED) -> Measured:
     said: dict[str, list[Array]] = {}
     for first in range(0, releases, together):
         data = cell.data(first, min(together, releases - first), seed)
-        estimate = cell.mechanism.release_many(data, [(cell.budget,)], 1, generator(seed, NOISE_STREAM, first))
+        estimate = cell.mechanism.release_many(
+            data, [(cell.budget,)], 1, generator(seed, NOISE_STREAM, first)
+        )
         truth = cell.mechanism.truth_of(data)
-        covers.append(_covered(estimate, truth) if cell.holds is None else cell.holds(estimate, data))
+        covers.append(
+            _covered(estimate, truth) if cell.holds is None else cell.holds(estimate, data)
+        )
         warned.append(estimate.is_doubted[0, :, 0])
         void.append(estimate.is_unreliable[0, :, 0])
         widths.append(_half_widths(estimate))
         if truth is not None:
             squares.append(errors_by_function(estimate, truth)[0, :, 0].sum(axis=-1))
-        if isinstance(data, CurveData) and data.facts.common_times and not cell.one.facts.covariates:
-            plain.append(_plain_errors(data, cell.budget, generator(seed, NOISE_STREAM, 10_000 + first)))
+        if (
+            isinstance(data, CurveData)
+            and data.facts.common_times
+            and not cell.one.facts.covariates
+        ):
+            plain.append(
+                _plain_errors(data, cell.budget, generator(seed, NOISE_STREAM, 10_000 + first))
+            )
         hidden = np.zeros(len(warned[-1]), dtype=bool)
         for caution in estimate.cautions:
             if caution.low_power_for:
                 hidden |= caution.applies[0, :, 0]
             else:
                 of_kind = said.setdefault(caution.kind, [np.zeros(releases, dtype=bool)])[0]
-                of_kind[first:first + len(hidden)] |= caution.applies[0, :, 0]
+                of_kind[first : first + len(hidden)] |= caution.applies[0, :, 0]
         named.append(hidden | bool(estimate.checks))
     shares = {kind: float(applies[0].mean()) for kind, applies in said.items()}
     return Measured(
-        cell, np.concatenate(covers), np.concatenate(warned), np.concatenate(void),
+        cell,
+        np.concatenate(covers),
+        np.concatenate(warned),
+        np.concatenate(void),
         float(np.mean(np.concatenate(widths))),
         float(np.sqrt(np.concatenate(squares).mean())) if squares else math.nan,
-        float(np.sqrt(np.concatenate(plain).mean())) if plain else math.nan, np.concatenate(named),
-        tuple(sorted(((kind, share) for kind, share in shares.items() if share), key=lambda each: -each[1])))
+        float(np.sqrt(np.concatenate(plain).mean())) if plain else math.nan,
+        np.concatenate(named),
+        tuple(
+            sorted(
+                ((kind, share) for kind, share in shares.items() if share),
+                key=lambda each: -each[1],
+            )
+        ),
+    )
 
 
 def _covered(estimate: Estimate, truth: Truth | None) -> Array:
@@ -146,8 +175,12 @@ def _plain_errors(data: CurveData, budget: Budget, rng: np.random.Generator) -> 
     times = np.array(facts.common_times)
     columns = np.abs(data.times[..., None] - times).argmin(axis=-1)  # (repeats, N)
     values = np.clip(data.values, facts.value_low, facts.value_high)
-    means = np.stack([[of_set[where == j].mean() for j in range(len(times))]
-                      for of_set, where in zip(values, columns, strict=True)])
+    means = np.stack(
+        [
+            [of_set[where == j].mean() for j in range(len(times))]
+            for of_set, where in zip(values, columns, strict=True)
+        ]
+    )
     scale = 2 * facts.value_half_width * math.sqrt(len(times)) / (data.n_curves * mu_of(budget))
     means = means + scale * rng.standard_normal(means.shape)
     points, weights = assumed.quadrature
@@ -155,17 +188,28 @@ def _plain_errors(data: CurveData, budget: Budget, rng: np.random.Generator) -> 
     return np.asarray((lines - assumed.node_values) ** 2 @ weights)
 
 
-def curves(times: Array, values: Array, facts: PublicFacts, mean: Callable[[Array], Array], rule: str = "gauss",
-           counts: Sequence[int] | None = None) -> CurveData:
+def curves(
+    times: Array,
+    values: Array,
+    facts: PublicFacts,
+    mean: Callable[[Array], Array],
+    rule: str = "gauss",
+    counts: Sequence[int] | None = None,
+) -> CurveData:
     """Curve data of times in their own unit, (repeats, n, m) or (repeats, N) with counts; `mean` is the truth.
 
     Values are as recorded, within the stated bounds or not.
     """
     repeats = len(times)
     observed = np.full(times.shape[1], times.shape[2]) if counts is None else np.asarray(counts)
-    return CurveData(facts.to_unit_time(times).reshape(repeats, -1), values.reshape(repeats, -1), observed,
-                     np.zeros(len(observed), dtype=np.int64), facts,
-                     Truth.of(lambda t: mean(facts.from_unit_time(t)), rule))
+    return CurveData(
+        facts.to_unit_time(times).reshape(repeats, -1),
+        values.reshape(repeats, -1),
+        observed,
+        np.zeros(len(observed), dtype=np.int64),
+        facts,
+        Truth.of(lambda t: mean(facts.from_unit_time(t)), rule),
+    )
 
 
 def at_common(facts_times: Sequence[float], low: float, high: float) -> Design:

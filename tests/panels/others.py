@@ -29,7 +29,9 @@ def normal_errors(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
 
 def skewed_errors(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
     """Lognormal, of mean 0 and standard deviation 1."""
-    return (np.exp(0.8 * rng.standard_normal(shape)) - np.exp(0.32)) / np.sqrt(np.exp(1.28) - np.exp(0.64))
+    return (np.exp(0.8 * rng.standard_normal(shape)) - np.exp(0.32)) / np.sqrt(
+        np.exp(1.28) - np.exp(0.64)
+    )
 
 
 def far_errors(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -37,15 +39,25 @@ def far_errors(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
     return np.where(rng.random(shape) < 0.05, 10.0, rng.standard_normal(shape))
 
 
-def points(n: int, repeats: int, rng: np.random.Generator, *, sites: int = 1,
-           times: Callable[[Array], Array] = lambda t: t,
-           errors: Callable[[tuple[int, ...], np.random.Generator], Array] = normal_errors) -> CurveData:
+def points(
+    n: int,
+    repeats: int,
+    rng: np.random.Generator,
+    *,
+    sites: int = 1,
+    times: Callable[[Array], Array] = lambda t: t,
+    errors: Callable[[tuple[int, ...], np.random.Generator], Array] = normal_errors,
+) -> CurveData:
     """Single observations of a smooth curve, as from a file: times stated as even, σ = 1 and |f| ≤ 4."""
     source = RegressionPoints(n_curves=n, n_servers=sites, bound=4.0)
     data = source.draw(repeats, rng)
     at = times(data.times)
-    return replace(data, times=at, values=source.curve(at) + errors(at.shape, rng),
-                   facts=replace(data.facts, kind=DataKind.PUBLIC, symmetric=False))
+    return replace(
+        data,
+        times=at,
+        values=source.curve(at) + errors(at.shape, rng),
+        facts=replace(data.facts, kind=DataKind.PUBLIC, symmetric=False),
+    )
 
 
 def no_band(estimate: Estimate, data: CurveData) -> Array:
@@ -56,7 +68,9 @@ def no_band(estimate: Estimate, data: CurveData) -> Array:
 # -- times until an event -----------------------------------------------------------------------------------------
 
 
-def events(n: int, repeats: int, rng: np.random.Generator, *, step: float = 0.0, **settings) -> EventData:
+def events(
+    n: int, repeats: int, rng: np.random.Generator, *, step: float = 0.0, **settings
+) -> EventData:
     """Times in years; of a step they are recorded upwards, and no step is stated."""
     data = EventTimes(n_curves=n, **settings).draw(repeats, rng)
     if not step:
@@ -78,9 +92,16 @@ def holds_band(estimate: Estimate, data: EventData) -> Array:
     curve = survival_curves(estimate.released[0])[0]
     times = np.linspace(0, data.facts.time_high, 401)
     low, high = curve.staircase(times)
-    true = np.interp(times / data.facts.time_high, np.linspace(0, 1, data.truth.grid_values.shape[-1]),
-                     data.truth.grid_values)
-    return np.asarray((((low <= true + 1e-9) & (true - 1e-9 <= high)) | (times > curve.last[..., None])).all(axis=-1))[:, 0]
+    true = np.interp(
+        times / data.facts.time_high,
+        np.linspace(0, 1, data.truth.grid_values.shape[-1]),
+        data.truth.grid_values,
+    )
+    return np.asarray(
+        (((low <= true + 1e-9) & (true - 1e-9 <= high)) | (times > curve.last[..., None])).all(
+            axis=-1
+        )
+    )[:, 0]
 
 
 def holds_ratio(estimate: Estimate, data: EventData, *, ratio: float) -> Array:
@@ -91,37 +112,94 @@ def holds_ratio(estimate: Estimate, data: EventData, *, ratio: float) -> Array:
 
 def _median(design: str, n: int, epsilon: float, step: float) -> Cell:
     heaped = f"heaped on {step:.2g} years" if step else "in days"
-    return Cell(f"median, {design}, times {heaped}, n = {n:,}, ε = {epsilon:g}",
-                partial(events, n, step=step, design=design), epsilon, mechanism=NoisyCounts(),
-                holds=partial(holds_median, design=design, step=step))
+    return Cell(
+        f"median, {design}, times {heaped}, n = {n:,}, ε = {epsilon:g}",
+        partial(events, n, step=step, design=design),
+        epsilon,
+        mechanism=NoisyCounts(),
+        holds=partial(holds_median, design=design, step=step),
+    )
 
 
 def _ratio(ratio: float, design: str, n: int) -> Cell:
-    return Cell(f"hazard ratio {ratio:g}, {design}, n = {n:,}, ε = 1",
-                partial(events, n, design=design, comparison="hazard ratio", ratio=ratio), 1.0,
-                mechanism=NoisyCounts(), holds=partial(holds_ratio, ratio=ratio))
+    return Cell(
+        f"hazard ratio {ratio:g}, {design}, n = {n:,}, ε = 1",
+        partial(events, n, design=design, comparison="hazard ratio", ratio=ratio),
+        1.0,
+        mechanism=NoisyCounts(),
+        holds=partial(holds_ratio, ratio=ratio),
+    )
 
 
 _ORDINARY_POINTS = tuple(
-    Cell(f"{name}, n = {n:,}, {sites} site{'s' * (sites > 1)}, ε = 1", partial(points, n, sites=sites), 1.0,
-         mechanism=mechanism, holds=no_band)
-    for name, mechanism in (("wavelets at once", WaveletGlobal()), ("wavelets, centred first", WaveletAdaptive()))
-    for n, sites in ((4000, 1), (16_000, 4)))
-ORDINARY = (*_ORDINARY_POINTS,
-            *(Cell(f"survival, {design}, n = {n:,}, ε = 1", partial(events, n, design=design), 1.0,
-                   mechanism=NoisyCounts(), holds=holds_band) for design, n in (("lung", 228), ("early", 1000))),
-            _median("lung", 1000, 1, 0), _ratio(1.5, "lung", 500))
-_FAILURES = (("times Beta-like (t^.4)", TIMES, {"times": lambda t: t**0.4}),
-             ("no times in .4–.6", TIMES, {"times": lambda t: np.where(t < 0.5, 0.8 * t, 0.8 * t + 0.2)}),
-             ("12 common times", TIMES, {"times": lambda t: (np.floor(12 * t) + 0.5) / 12}))
+    Cell(
+        f"{name}, n = {n:,}, {sites} site{'s' * (sites > 1)}, ε = 1",
+        partial(points, n, sites=sites),
+        1.0,
+        mechanism=mechanism,
+        holds=no_band,
+    )
+    for name, mechanism in (
+        ("wavelets at once", WaveletGlobal()),
+        ("wavelets, centred first", WaveletAdaptive()),
+    )
+    for n, sites in ((4000, 1), (16_000, 4))
+)
+ORDINARY = (
+    *_ORDINARY_POINTS,
+    *(
+        Cell(
+            f"survival, {design}, n = {n:,}, ε = 1",
+            partial(events, n, design=design),
+            1.0,
+            mechanism=NoisyCounts(),
+            holds=holds_band,
+        )
+        for design, n in (("lung", 228), ("early", 1000))
+    ),
+    _median("lung", 1000, 1, 0),
+    _ratio(1.5, "lung", 500),
+)
+_FAILURES = (
+    ("times Beta-like (t^.4)", TIMES, {"times": lambda t: t**0.4}),
+    ("no times in .4–.6", TIMES, {"times": lambda t: np.where(t < 0.5, 0.8 * t, 0.8 * t + 0.2)}),
+    ("12 common times", TIMES, {"times": lambda t: (np.floor(12 * t) + 0.5) / 12}),
+)
 FAILURES = (
-    *(Cell(f"{name}: {what}, n = 4,000, ε = 1", partial(points, 4000, **settings), 1.0, told_by=told_by,
-           mechanism=mechanism, holds=no_band)
-      for name, mechanism in (("wavelets at once", WaveletGlobal()), ("wavelets, centred first", WaveletAdaptive()))
-      for what, told_by, settings in _FAILURES),
-    Cell("wavelets, centred first: skewed errors, n = 4,000, ε = 1", partial(points, 4000, errors=skewed_errors), 1.0,
-         told_by=CENTRE, mechanism=WaveletAdaptive(), holds=no_band),
-    Cell("wavelets at once: one in twenty 10 σ away, n = 16,000, ε = 1", partial(points, 16_000, errors=far_errors), 1.0,
-         told_by=BOUNDS, mechanism=WaveletGlobal(), holds=no_band),
-    _median("lung", 5000, 1, 0.25), _median("early", 1000, 1, 0.5), _median("wei2", 5000, 1, 1 / 12),
-    _ratio(0.3, "early", 5000), _ratio(0.5, "bump", 50_000))
+    *(
+        Cell(
+            f"{name}: {what}, n = 4,000, ε = 1",
+            partial(points, 4000, **settings),
+            1.0,
+            told_by=told_by,
+            mechanism=mechanism,
+            holds=no_band,
+        )
+        for name, mechanism in (
+            ("wavelets at once", WaveletGlobal()),
+            ("wavelets, centred first", WaveletAdaptive()),
+        )
+        for what, told_by, settings in _FAILURES
+    ),
+    Cell(
+        "wavelets, centred first: skewed errors, n = 4,000, ε = 1",
+        partial(points, 4000, errors=skewed_errors),
+        1.0,
+        told_by=CENTRE,
+        mechanism=WaveletAdaptive(),
+        holds=no_band,
+    ),
+    Cell(
+        "wavelets at once: one in twenty 10 σ away, n = 16,000, ε = 1",
+        partial(points, 16_000, errors=far_errors),
+        1.0,
+        told_by=BOUNDS,
+        mechanism=WaveletGlobal(),
+        holds=no_band,
+    ),
+    _median("lung", 5000, 1, 0.25),
+    _median("early", 1000, 1, 0.5),
+    _median("wei2", 5000, 1, 1 / 12),
+    _ratio(0.3, "early", 5000),
+    _ratio(0.5, "bump", 50_000),
+)

@@ -26,9 +26,20 @@ def named(cells, *names):
     return found
 
 
-@pytest.mark.parametrize("cell", named(ordinary.CELLS, "growth, 9 ages, n = 300", "growth, 9 ages, n = 1,000", "glucose, 24 hours, n = 1,000",
-                                       "blood pressure, 2–7 visits, n = 1,000", "electricity, 48 half hours, n = 300",
-                                       "activity, 24 hours, n = 300", "weight, 5 visits, n = 1,000"), ids=lambda cell: cell.name)
+@pytest.mark.parametrize(
+    "cell",
+    named(
+        ordinary.CELLS,
+        "growth, 9 ages, n = 300",
+        "growth, 9 ages, n = 1,000",
+        "glucose, 24 hours, n = 1,000",
+        "blood pressure, 2–7 visits, n = 1,000",
+        "electricity, 48 half hours, n = 300",
+        "activity, 24 hours, n = 300",
+        "weight, 5 visits, n = 1,000",
+    ),
+    ids=lambda cell: cell.name,
+)
 def test_a_release_of_ordinary_data_is_silent_and_covered(cell):
     found = measured(cell, FEW)
     assert found.warned.mean() <= most(0.10)
@@ -38,31 +49,57 @@ def test_a_release_of_ordinary_data_is_silent_and_covered(cell):
 @pytest.mark.parametrize("late", [0.0, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_visits_are_covered_whether_they_are_prompt_or_late(late):
     """A straight line: its bands held in a quarter of releases where visits came on their planned days."""
-    cell = Cell("weight", partial(ordinary.weight, 3000, late=late, mean=lambda week: 95 - 0.2 * week), 3.0)
+    cell = Cell(
+        "weight", partial(ordinary.weight, 3000, late=late, mean=lambda week: 95 - 0.2 * week), 3.0
+    )
     assert measured(cell, FEW).covers.mean() >= 1 - most(0.05)
 
 
-@pytest.mark.parametrize("cell", named(failures.CELLS, "times Beta(2.5, 1)", "lower bound 8", ".08 observed", "growth at 9 ages",
-                                       "peak of sd .03", "12 common times", "seven oscillations"), ids=lambda cell: cell.name)
+@pytest.mark.parametrize(
+    "cell",
+    named(
+        failures.CELLS,
+        "times Beta(2.5, 1)",
+        "lower bound 8",
+        ".08 observed",
+        "growth at 9 ages",
+        "peak of sd .03",
+        "12 common times",
+        "seven oscillations",
+    ),
+    ids=lambda cell: cell.name,
+)
 def test_a_release_that_misses_says_so_where_the_failure_is_above_the_limits(cell):
     found = measured(cell, FEW)
     missed = ~found.covers
     assert (found.warned | found.void)[missed].sum() >= missed.sum() - most(0.10) * FEW
 
 
-@pytest.mark.parametrize("cell", named(failures.CELLS, "lognormal levels, sd of log 1.5"), ids=lambda cell: cell.name)
+@pytest.mark.parametrize(
+    "cell", named(failures.CELLS, "lognormal levels, sd of log 1.5"), ids=lambda cell: cell.name
+)
 def test_a_release_names_the_size_of_what_it_would_not_show(cell):
     assert measured(cell, 5).names_size.all()
 
 
-@pytest.mark.parametrize("cell", named(others.ORDINARY, "survival, lung", "median, lung, times in days"), ids=lambda cell: cell.name)
+@pytest.mark.parametrize(
+    "cell",
+    named(others.ORDINARY, "survival, lung", "median, lung, times in days"),
+    ids=lambda cell: cell.name,
+)
 def test_counted_curves_of_ordinary_data_are_covered(cell):
     assert measured(cell, FEW).covers.mean() >= 1 - most(0.05)
 
 
 @pytest.mark.slow
 def test_all_that_is_accepted_of_the_panels_is_found():
-    alike, failing, of_others, failing_others = ([measured(cell, 40) for cell in cells] for cells in (
-        ordinary.CELLS, failures.CELLS, others.ORDINARY, others.FAILURES))
-    lines = [*tables.of_ordinary(alike), *tables.of_failures(failing), *tables.of_others(of_others, failing_others)]
+    alike, failing, of_others, failing_others = (
+        [measured(cell, 40) for cell in cells]
+        for cells in (ordinary.CELLS, failures.CELLS, others.ORDINARY, others.FAILURES)
+    )
+    lines = [
+        *tables.of_ordinary(alike),
+        *tables.of_failures(failing),
+        *tables.of_others(of_others, failing_others),
+    ]
     assert not [line for line in lines if not line[-1]]

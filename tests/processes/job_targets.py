@@ -60,7 +60,9 @@ def surroundings():
 def imported():
     """Whether the worker began with what jobs use, as a copy of a process without threads."""
     yield from ()
-    threads = {name.read_text().strip() for name in Path(f"/proc/{os.getppid()}/task").glob("*/comm")}
+    threads = {
+        name.read_text().strip() for name in Path(f"/proc/{os.getppid()}/task").glob("*/comm")
+    }
     return "engine.topics.mean.answer" in sys.modules, len(threads - {"jemalloc_bg_thd"})
 
 

@@ -43,11 +43,23 @@ def test_a_question_file_gives_the_numbers_of_the_picture(tmp_path, capsys):
 @pytest.mark.slow
 def test_a_view_file_of_earlier_versions_gives_the_same(tmp_path, capsys):
     file = tmp_path / "view.json"
-    file.write_text(json.dumps({"view": "curves", "scenario": {
-        "source": {"key": "sparse_curves", "parameters": {"n_curves": 60,
-                                                          "n_observations_per_curve": 6}},
-        "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 2, "delta": 1e-4}],
-        "seed": 3}}), "utf-8")
+    file.write_text(
+        json.dumps(
+            {
+                "view": "curves",
+                "scenario": {
+                    "source": {
+                        "key": "sparse_curves",
+                        "parameters": {"n_curves": 60, "n_observations_per_curve": 6},
+                    },
+                    "mechanism": {"key": "adaptive_mean"},
+                    "budgets": [{"epsilon": 2, "delta": 1e-4}],
+                    "seed": 3,
+                },
+            }
+        ),
+        "utf-8",
+    )
     question = asked(Budget(2.0, 1e-4))
     answer = question.answer()
     assert main(["show", str(file), "--json"]) == 0
@@ -90,11 +102,19 @@ def test_where_nothing_would_be_published_no_error_is_claimed(tmp_path, capsys):
     assert {name for name, value in plain.items() if value is None} == hidden
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("no", "not valid JSON"), ("[]", "no view"), ('{"view": "nothing"}', "no view"),
-    ('{"view": "curves"}', "lacks"), ('{"view": "plan", "scenario": {}}', "no “source”"),
-    ('{"view": "sites"}', "incomplete"), ('{"view": []}', "no view"),
-    ('{"view": "rate", "rate": {"key": "univariate_mean", "parameters": {}}}', "lacks")])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no", "not valid JSON"),
+        ("[]", "no view"),
+        ('{"view": "nothing"}', "no view"),
+        ('{"view": "curves"}', "lacks"),
+        ('{"view": "plan", "scenario": {}}', "no “source”"),
+        ('{"view": "sites"}', "incomplete"),
+        ('{"view": []}', "no view"),
+        ('{"view": "rate", "rate": {"key": "univariate_mean", "parameters": {}}}', "lacks"),
+    ],
+)
 def test_what_is_no_view_is_told_in_one_sentence(text, said):
     with pytest.raises(InputError, match=said):
         show_command.from_json(text)
@@ -113,8 +133,10 @@ def methods(*epsilons, units=1):
 
 @pytest.mark.slow
 def test_methods_side_by_side_leave_out_those_that_refuse_and_count_all_units_of_a_person():
-    alone, together = (question.numbers(question.answer()) for question in (
-        methods(1.0, units=units) for units in (1, 3)))
+    alone, together = (
+        question.numbers(question.answer())
+        for question in (methods(1.0, units=units) for units in (1, 3))
+    )
     assert {name.split(":")[0] for name in alone} == {"ε = 1, Adaptive mean", "Adaptive mean"}
     right = "ε = 1, Adaptive mean: attacker’s accuracy, at most"
     assert 0.5 < alone[right] < together[right]

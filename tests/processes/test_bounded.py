@@ -95,8 +95,14 @@ from engine.uploads.proposal import propose_within
 print("begun", flush=True)
 print(propose_within(b"a,b\\n" + b"1,2\\n" * 50_000).n_lines, flush=True)
 """)
-    result = subprocess.run([sys.executable, script], cwd=ROOT, capture_output=True, text=True,
-                            env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=PATIENCE)
+    result = subprocess.run(
+        [sys.executable, script],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        timeout=PATIENCE,
+    )
     assert result.stdout.split() == ["begun", "50000"], result.stderr
 
 
@@ -107,7 +113,8 @@ def test_a_fault_of_the_reader_is_no_limit_that_the_file_passes(capsys):
 
     def add(commands):
         commands.add_parser("read").set_defaults(
-            command=lambda _: bounded.within_bounds(job_targets.break_on_file, content))
+            command=lambda _: bounded.within_bounds(job_targets.break_on_file, content)
+        )
 
     assert main(["read"], [SimpleNamespace(add=add)]) == 70
     said = capsys.readouterr().err
@@ -120,8 +127,9 @@ def test_a_wide_table_needs_no_more_memory_than_a_narrow_one():
     assert propose_within(header + row * 19_800).n_lines == 19_800
 
 
-@pytest.mark.parametrize("name", [
-    "a cell far off", slow("one long string in every cell"), slow("two columns far apart")])
+@pytest.mark.parametrize(
+    "name", ["a cell far off", slow("one long string in every cell"), slow("two columns far apart")]
+)
 def test_a_workbook_that_takes_the_reader_down_is_refused_in_a_sentence(name, capfd):
     with pytest.raises(InputError, match=r"5 seconds or 270 MB|damaged"):
         propose_within(WORKBOOKS[name][0]())

@@ -36,17 +36,38 @@ PLAIN = [SparseCurves(n_curves=n, n_observations_per_curve=5) for n in range(50,
 def scheduler_and_workers(folder, n_workers, **otherwise):
     """The address of a scheduler with workers on this machine, and the scheduler's process."""
     where = folder / "scheduler.json"
-    settings = {**os.environ, "PYTHONPATH": str(ROOT), **otherwise,
-                "MALLOC_TRIM_THRESHOLD_": "4000000000",
-                "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
+    settings = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        **otherwise,
+        "MALLOC_TRIM_THRESHOLD_": "4000000000",
+        "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0",
+    }
     usual = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(where)]
-    commands = [["dask_scheduler", *usual, "--port", "0"],
-                ["dask_worker", *usual, "--nthreads", "1", "--nworkers", str(n_workers),
-                 "--local-directory", str(folder)]]
+    commands = [
+        ["dask_scheduler", *usual, "--port", "0"],
+        [
+            "dask_worker",
+            *usual,
+            "--nthreads",
+            "1",
+            "--nworkers",
+            str(n_workers),
+            "--local-directory",
+            str(folder),
+        ],
+    ]
     with open(folder / "log", "w") as log:
-        processes = [subprocess.Popen([sys.executable, "-m", f"distributed.cli.{command[0]}",
-                                       *command[1:]], cwd=folder, env=settings, stdout=log,
-                                      stderr=log) for command in commands]
+        processes = [
+            subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{command[0]}", *command[1:]],
+                cwd=folder,
+                env=settings,
+                stdout=log,
+                stderr=log,
+            )
+            for command in commands
+        ]
         try:
             yield found(where, n_workers), processes[0]
         finally:
@@ -143,8 +164,10 @@ def test_a_block_that_kills_every_worker_fails_alone(pool, tmp_path):
 def test_a_scheduler_that_is_lost_is_an_error_that_says_what_to_do(tmp_path):
     (tmp_path / "marks").mkdir()
     cells, run, kept = cells_of(slow(tmp_path / "marks", range(50, 58), 0.2)), Run(1), {}
-    with scheduler_and_workers(tmp_path, 1) as (address, scheduler), \
-            executors.make(f"dask://{address}") as pool:
+    with (
+        scheduler_and_workers(tmp_path, 1) as (address, scheduler),
+        executors.make(f"dask://{address}") as pool,
+    ):
         parts = run_sweep(blocks(cells, run), pool, kept)
         next(parts)
         scheduler.kill()
@@ -153,17 +176,32 @@ def test_a_scheduler_that_is_lost_is_an_error_that_says_what_to_do(tmp_path):
     assert 1 <= len(kept) < 8
 
 
-SWEEP = {"source": {"key": "sparse_curves", "parameters": {"n_observations_per_curve": 40}},
-         "mechanism": {"key": "noisy_gradient_mean", "parameters": {}},
-         "budgets": [{"epsilon": 1.0, "delta": 1e-4}], "repeats": 4, "draws": 2, "seed": 3,
-         "axes": {"source.n_curves": [*range(5000, 5060)]}}
+SWEEP = {
+    "source": {"key": "sparse_curves", "parameters": {"n_observations_per_curve": 40}},
+    "mechanism": {"key": "noisy_gradient_mean", "parameters": {}},
+    "budgets": [{"epsilon": 1.0, "delta": 1e-4}],
+    "repeats": 4,
+    "draws": 2,
+    "seed": 3,
+    "axes": {"source.n_curves": [*range(5000, 5060)]},
+}
 
 
 def command(folder, executor="serial"):
     """The arguments of a sweep that keeps its parts in that folder."""
     (folder / "sweep.json").write_text(json.dumps(SWEEP))
-    return [sys.executable, "-m", "engine", "run", str(folder / "sweep.json"), "--csv",
-            "--executor", executor, "--resume", str(folder / "parts")]
+    return [
+        sys.executable,
+        "-m",
+        "engine",
+        "run",
+        str(folder / "sweep.json"),
+        "--csv",
+        "--executor",
+        executor,
+        "--resume",
+        str(folder / "parts"),
+    ]
 
 
 def parts_in(folder):
@@ -178,12 +216,18 @@ def worker_ids(address):
 
 @pytest.mark.slow
 def test_a_sweep_outlives_a_worker_and_is_resumed_to_the_last_bit_when_its_scheduler_is_lost(
-        tmp_path):
+    tmp_path,
+):
     chosen = scenario.from_json(json.dumps(SWEEP))
     work = blocks(chosen.cells(), chosen.run)
     with scheduler_and_workers(tmp_path, 2) as (address, scheduler):
-        sweep = subprocess.Popen(command(tmp_path, f"dask://{address}"), cwd=ROOT, text=True,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        sweep = subprocess.Popen(
+            command(tmp_path, f"dask://{address}"),
+            cwd=ROOT,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         until(lambda: parts_in(tmp_path))
         victim, *others = worker_ids(address)
         os.kill(victim, signal.SIGKILL)
@@ -192,15 +236,22 @@ def test_a_sweep_outlives_a_worker_and_is_resumed_to_the_last_bit_when_its_sched
         scheduler.kill()
         printed, said = sweep.communicate(timeout=PATIENCE)
     assert (sweep.returncode, printed) == (2, "")
-    assert said == ("error: The scheduler was lost. Start it again; what is finished can be "
-                    "resumed.\n")
+    assert said == (
+        "error: The scheduler was lost. Start it again; what is finished can be resumed.\n"
+    )
     result = parts_in(tmp_path)
     assert done + 4 < len(result) < len(work) and victim not in others
 
     (tmp_path / "again").mkdir()
     with scheduler_and_workers(tmp_path / "again", 2) as (address, _):
-        resumed = subprocess.run(command(tmp_path, f"dask://{address}"), cwd=ROOT, text=True,
-                                 capture_output=True, timeout=PATIENCE, check=True)
+        resumed = subprocess.run(
+            command(tmp_path, f"dask://{address}"),
+            cwd=ROOT,
+            text=True,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=True,
+        )
     written = parts_in(tmp_path)
     assert len(written) == len(work) and result.items() <= written.items()  # none was made again
     finished = PartFiles(tmp_path / "parts")
@@ -211,9 +262,17 @@ def test_a_sweep_outlives_a_worker_and_is_resumed_to_the_last_bit_when_its_sched
             theirs = there.errors[0][kind]
             assert (values is None) == (theirs is None)
             assert values is None or values.tobytes() == theirs.tobytes()
-    serial_run = subprocess.run(command(tmp_path, "serial"), cwd=ROOT, text=True,
-                                capture_output=True, timeout=PATIENCE, check=True)
-    assert rows_of(resumed.stdout) == rows_of(serial_run.stdout) and len(rows_of(resumed.stdout)) == 61
+    serial_run = subprocess.run(
+        command(tmp_path, "serial"),
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert (
+        rows_of(resumed.stdout) == rows_of(serial_run.stdout) and len(rows_of(resumed.stdout)) == 61
+    )
 
 
 def rows_of(printed):
@@ -223,8 +282,10 @@ def rows_of(printed):
 
 @pytest.mark.slow
 def test_a_cluster_without_this_project_is_refused_with_what_to_do(tmp_path):
-    with scheduler_and_workers(tmp_path, 1, PYTHONPATH="") as (address, _), \
-            pytest.raises(InputError, match=r"cannot load this project.*PYTHONPATH=\."):
+    with (
+        scheduler_and_workers(tmp_path, 1, PYTHONPATH="") as (address, _),
+        pytest.raises(InputError, match=r"cannot load this project.*PYTHONPATH=\."),
+    ):
         cluster.connect(address)
 
 
@@ -256,7 +317,8 @@ def test_a_cluster_that_is_not_there_is_refused_with_what_to_do(monkeypatch):
 def test_a_missing_extra_is_refused_with_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"]
+        "optional-dependencies"
+    ]
     with pytest.raises(InputError) as refused:
         executors.make("dask://127.0.0.1:8786")
     assert refused.value.hint == f"Run: pip install '{extras['cluster'][0]}'."

@@ -37,6 +37,7 @@ def in_workers(monkeypatch, pool):
 
 def asked(monkeypatch, key, moves_on):
     """Ask for something long; the visitor moves on as soon as `moves_on` is set."""
+
     def make_way():
         if moves_on.is_set():
             raise MovedOn

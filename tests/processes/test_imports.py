@@ -12,22 +12,57 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = "import pages.parts.explore.cards, pages.shared.state.run"
-LIBRARIES = {"scipy.optimize", "scipy.stats", "scipy.interpolate", "scipy.spatial", "scipy.sparse",
-             "dp_accounting", "pywt", "python_calamine", "opendp", "distributed"}
-OF_OTHER_PAGES = {f"engine.{name}" for name in (
-    "papers", "audit.broken", "audit", "papers.exhibits", "exports.memo", "simulation.sweeps",
-    "release.certified", "release.published", "release.ledger", "release.sentences",
-    "topics.coverage.answer", "topics.coefficients.answer", "topics.summaries.answer",
-    "topics.sparse.answer", "topics.sparse.intervals", "topics.regression.slopes",
-    "topics.reuse.answer", "topics.audit.charts", "topics.rates.charts", "topics.sparse.charts",
-    "topics.summaries.charts", "papers.drawing", "questions.kinds")}
+LIBRARIES = {
+    "scipy.optimize",
+    "scipy.stats",
+    "scipy.interpolate",
+    "scipy.spatial",
+    "scipy.sparse",
+    "dp_accounting",
+    "pywt",
+    "python_calamine",
+    "opendp",
+    "distributed",
+}
+OF_OTHER_PAGES = {
+    f"engine.{name}"
+    for name in (
+        "papers",
+        "audit.broken",
+        "audit",
+        "papers.exhibits",
+        "exports.memo",
+        "simulation.sweeps",
+        "release.certified",
+        "release.published",
+        "release.ledger",
+        "release.sentences",
+        "topics.coverage.answer",
+        "topics.coefficients.answer",
+        "topics.summaries.answer",
+        "topics.sparse.answer",
+        "topics.sparse.intervals",
+        "topics.regression.slopes",
+        "topics.reuse.answer",
+        "topics.audit.charts",
+        "topics.rates.charts",
+        "topics.sparse.charts",
+        "topics.summaries.charts",
+        "papers.drawing",
+        "questions.kinds",
+    )
+}
 
 
 @cache
 def loaded(code):
     """The modules that are there after `code`, run in an interpreter of its own."""
-    done = subprocess.run([sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
-                          cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     return {*done.stdout.split()}
 
@@ -44,6 +79,8 @@ def test_the_first_page_imports_no_part_of_the_engine_that_only_other_pages_show
 
 @pytest.mark.slow
 def test_calibrating_gaussian_noise_imports_neither_statistics_nor_a_package_of_accountants():
-    after = loaded("from engine.privacy import accounting; accounting.exact_mu(1.0, 1e-5); "
-                   "accounting.exact_epsilon(0.2, 1e-5)")
+    after = loaded(
+        "from engine.privacy import accounting; accounting.exact_mu(1.0, 1e-5); "
+        "accounting.exact_epsilon(0.2, 1e-5)"
+    )
     assert "numpy" in after and not after & {"dp_accounting", "scipy.stats", "scipy.signal"}

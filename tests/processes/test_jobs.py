@@ -272,7 +272,10 @@ def test_what_a_person_can_put_right_comes_back_in_full(pool):
     problem = job.problem
     assert isinstance(problem, InputError)
     assert (problem.message, problem.field, problem.hint) == (
-        "Too few people.", "people", "Ask more.")
+        "Too few people.",
+        "people",
+        "Ask more.",
+    )
 
 
 def test_a_fault_comes_back_with_its_place_but_without_its_message(pool, logged):
@@ -281,8 +284,11 @@ def test_a_fault_comes_back_with_its_place_but_without_its_message(pool, logged)
     assert "break_on" in logged.getvalue() and "3.25" not in logged.getvalue()
 
 
-@pytest.mark.parametrize("function", [job_targets.give_what_cannot_travel, lambda: None],
-                         ids=["gives a function", "has no name"])
+@pytest.mark.parametrize(
+    "function",
+    [job_targets.give_what_cannot_travel, lambda: None],
+    ids=["gives a function", "has no name"],
+)
 def test_work_that_cannot_travel_to_or_from_a_worker_fails_its_job_and_no_other(pool, function):
     job = finished(pool, f"stays {function.__name__}", function)
     assert job.state == "failed" and job.fault
@@ -336,9 +342,17 @@ def test_a_closed_pool_has_ended_its_jobs_and_takes_no_more():
         pool.start("closed", *LONG)
 
 
-@pytest.mark.parametrize("paused, ending", few([
-    (0, ""), (0, "os.kill(os.getpid(), signal.SIGKILL)"), (1, "os.kill(os.getpid(), signal.SIGKILL)")]),
-    ids=["at its end", "when killed", "when killed while one stands still"])
+@pytest.mark.parametrize(
+    "paused, ending",
+    few(
+        [
+            (0, ""),
+            (0, "os.kill(os.getpid(), signal.SIGKILL)"),
+            (1, "os.kill(os.getpid(), signal.SIGKILL)"),
+        ]
+    ),
+    ids=["at its end", "when killed", "when killed while one stands still"],
+)
 def test_no_worker_outlives_the_server(paused, ending):
     script = f"""
 import os, signal
@@ -352,8 +366,9 @@ print("running", flush=True)
 {ending}
 """
     # Workers hold the same output open: it ends, and with it the call, when the last has gone.
-    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True,
-                         text=True, timeout=PATIENCE)
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert run.stdout == "running\n" and "Traceback" not in run.stderr
 
 
@@ -422,6 +437,7 @@ def view(monkeypatch):
         import streamlit as st
 
         from pages.shared.frame.timed import progress
+
         progress(job, lambda job: st.markdown(f"drawn {len(job.parts)}"), "Settings")
 
     return lambda job: AppTest.from_function(page, args=(job,), default_timeout=PATIENCE).run()
@@ -481,9 +497,12 @@ def test_a_finished_job_is_drawn_without_further_words(view):
     assert not (result.error or result.button or result.get("progress"))
 
 
-@pytest.mark.parametrize("how, said", [
-    ({"problem": InputError("Too few people.", hint="Ask more.")}, "Ask more."),
-    ({"fault": "ValueError"}, "on our side"),
-])
+@pytest.mark.parametrize(
+    "how, said",
+    [
+        ({"problem": InputError("Too few people.", hint="Ask more.")}, "Ask more."),
+        ({"fault": "ValueError"}, "on our side"),
+    ],
+)
 def test_a_failed_job_says_what_to_do(view, how, said):
     assert said in view(ended("failed", **how)).error[0].value

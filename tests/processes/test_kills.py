@@ -55,7 +55,7 @@ def state_of(folder, shown):
     if not charges:
         assert not files and "wrote" not in shown
         return "nothing charged"
-    charge, = charges
+    (charge,) = charges
     assert charge.budget.epsilon == 1.0 and charge.name == "growth"
     if charge.state == "charged":
         assert not files and "wrote" not in shown
@@ -69,7 +69,7 @@ def recovered(folder, state):
     before = published(folder)
     charges = entries(folder)
     assert __main__.main(killing.command(folder)) == 0
-    charge, = entries(folder)
+    (charge,) = entries(folder)
     assert charge.state == "drawn"
     if charges:
         assert charge.release_id == charges[0].release_id
@@ -77,12 +77,32 @@ def recovered(folder, state):
     assert set(files) == FILES and {path.name for path in (folder / "out").iterdir()} == FILES
     assert all(files[name] == content for name, content in before.items())
     assert json.loads(files["guarantee.json"])["release"]["id"] == charge.release_id
-    assert __main__.main(["release", "--again", charge.release_id, "--ledger", str(folder / "ledger"),
-                          "--witness", str(folder / "witness"), "--out", str(folder / "more")]) == 0
+    assert (
+        __main__.main(
+            [
+                "release",
+                "--again",
+                charge.release_id,
+                "--ledger",
+                str(folder / "ledger"),
+                "--witness",
+                str(folder / "witness"),
+                "--out",
+                str(folder / "more"),
+            ]
+        )
+        == 0
+    )
     assert all((folder / "more" / name).read_bytes() == content for name, content in files.items())
     assert entries(folder) == [charge]
     assert {path.name for path in folder.iterdir()} == {
-        "heights.csv", "request.json", "ledger", "witness", "out", "more"}
+        "heights.csv",
+        "request.json",
+        "ledger",
+        "witness",
+        "out",
+        "more",
+    }
 
 
 def killed(nursery, folder, **when):
@@ -103,7 +123,9 @@ def test_a_kill_at_chosen_instants_leaves_one_of_three_states(nursery, instants,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
-def test_a_kill_at_any_of_350_instants_leaves_one_of_three_states(nursery, instants, tmp_path, part):
+def test_a_kill_at_any_of_350_instants_leaves_one_of_three_states(
+    nursery, instants, tmp_path, part
+):
     at = np.linspace(1, instants, 350).astype(int)[part::10]
     for k in at:
         killed(nursery, tmp_path / str(k), at=int(k))
@@ -120,7 +142,9 @@ def test_a_kill_after_a_random_time_leaves_one_of_three_states(nursery, tmp_path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
-def test_a_release_that_is_killed_again_and_again_is_charged_once(nursery, instants, tmp_path, seed):
+def test_a_release_that_is_killed_again_and_again_is_charged_once(
+    nursery, instants, tmp_path, seed
+):
     rng = np.random.default_rng(seed)
     folder = killing.prepared(tmp_path / "often")
     collected = []

@@ -33,8 +33,12 @@ print(done)
 
 
 def started(script, *arguments):
-    return subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)], cwd=ROOT,
-                            stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
 
 
 def test_three_writers_at_once_spend_the_total_and_no_more(tmp_path):

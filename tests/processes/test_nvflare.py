@@ -32,8 +32,9 @@ def network(tmp_path):
 def parties(folder, people):
     """A folder for each client with its file, key and settings; the plan; and the environment."""
     pytest.importorskip("nvflare")
-    parties, _ = agreed(study(key="noisy_gradient_mean", parameters={"n_iterations": 2},
-                              people=people), folder)
+    parties, _ = agreed(
+        study(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=people), folder
+    )
     plan = parties[0].plan
     shared = {"plan": "../plan.json", "key": "../all.key"}
     (folder / "plan.json").write_bytes(plan.to_bytes())
@@ -43,16 +44,23 @@ def parties(folder, people):
         place.mkdir()
         party.store.path.rename(place / "ledger.sqlite3.offers")
         (place / "heights.csv").write_text(text)
-        (place / "site.json").write_text(json.dumps({
-            **shared, "name": party.name, "file": "heights.csv", "ledger": "ledger.sqlite3"}))
+        (place / "site.json").write_text(
+            json.dumps(
+                {**shared, "name": party.name, "file": "heights.csv", "ledger": "ledger.sqlite3"}
+            )
+        )
     (folder / "centre").mkdir()
     (folder / "centre" / "centre.json").write_text(json.dumps({**shared, "out": "release"}))
     (folder / "workspace" / "local").mkdir(parents=True)
     allow(folder / "workspace" / "local")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(folder),
-                   "NVFLARE_POC_WORKSPACE": str(folder / "poc"),
-                   "PRIVACY_CURVES_SITE": str(folder / "{client}" / "site.json"),
-                   "PRIVACY_CURVES_CENTRE": str(folder / "centre" / "centre.json")}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(folder),
+        "NVFLARE_POC_WORKSPACE": str(folder / "poc"),
+        "PRIVACY_CURVES_SITE": str(folder / "{client}" / "site.json"),
+        "PRIVACY_CURVES_CENTRE": str(folder / "centre" / "centre.json"),
+    }
     return plan, folder, environment
 
 
@@ -60,17 +68,43 @@ def allow(local):
     """What a hospital lets a job without code run: the two classes of the installed program."""
     path = local / "resources.json"
     default = local / "resources.json.default"
-    stated = next((json.loads(file.read_text()) for file in (path, default) if file.exists()),
-                  {"format_version": 2})
-    path.write_text(json.dumps({**stated, "class_allow_list": [
-        *stated.get("class_allow_list", []), "engine.sites.network"]}))
+    stated = next(
+        (json.loads(file.read_text()) for file in (path, default) if file.exists()),
+        {"format_version": 2},
+    )
+    path.write_text(
+        json.dumps(
+            {
+                **stated,
+                "class_allow_list": [*stated.get("class_allow_list", []), "engine.sites.network"],
+            }
+        )
+    )
 
 
 def simulated(folder, environment):
     return subprocess.run(
-        [sys.executable, "-m", "nvflare.cli", "simulator", str(ROOT / "deploy" / "nvflare"), "-w",
-         str(folder / "workspace"), "-c", "north,south", "-n", "2", "-t", "2"],
-        env=environment, capture_output=True, text=True, check=False, cwd=folder)
+        [
+            sys.executable,
+            "-m",
+            "nvflare.cli",
+            "simulator",
+            str(ROOT / "deploy" / "nvflare"),
+            "-w",
+            str(folder / "workspace"),
+            "-c",
+            "north,south",
+            "-n",
+            "2",
+            "-t",
+            "2",
+        ],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+    )
 
 
 def check(plan, folder, n_messages):
@@ -121,13 +155,31 @@ def free_port():
 
 def started(place, role, name, environment):
     """A server or a client of NVFlare, as its own start script runs it."""
-    module, told = {"server": ("server.server_train", "fed_server.json"),
-                    "client": ("client.client_train", "fed_client.json")}[role]
-    told = [sys.executable, "-u", "-m", f"nvflare.private.fed.app.{module}", "-m", str(place), "-s",
-            told, "--set", "secure_train=true", "org=nvidia", "config_folder=config"]
-    return subprocess.Popen([*told, *([f"uid={name}"] if role == "client" else [])],
-                            env=environment, stdout=(place / "said").open("w"),
-                            stderr=subprocess.STDOUT, start_new_session=True)
+    module, told = {
+        "server": ("server.server_train", "fed_server.json"),
+        "client": ("client.client_train", "fed_client.json"),
+    }[role]
+    told = [
+        sys.executable,
+        "-u",
+        "-m",
+        f"nvflare.private.fed.app.{module}",
+        "-m",
+        str(place),
+        "-s",
+        told,
+        "--set",
+        "secure_train=true",
+        "org=nvidia",
+        "config_folder=config",
+    ]
+    return subprocess.Popen(
+        [*told, *([f"uid={name}"] if role == "client" else [])],
+        env=environment,
+        stdout=(place / "said").open("w"),
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
 
 
 @pytest.mark.network
@@ -136,24 +188,36 @@ def test_a_server_and_three_clients_with_mutual_tls_make_the_release(tmp_path, m
     """Each is a process; they know each other by certificates, and meet on the loopback interface."""
     plan, folder, environment = parties(tmp_path, (40, 30, 50))
     names = [member.name for member in plan.study.members]
-    subprocess.run([sys.executable, "-m", "nvflare.cli", "poc", "prepare", "-c", *names],
-                   env=environment, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "nvflare.cli", "poc", "prepare", "-c", *names],
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
     kits, port = folder / "poc" / "example_project" / "prod_00", free_port()
     for path in kits.glob("*/startup/fed_*.json"):
-        path.write_text(path.read_text().replace("server:8002", f"localhost:{port}")
-                        .replace("localhost:8002", f"localhost:{port}").replace(
-                            '"admin_port": 8002', f'"admin_port": {port}').replace(
-                            '"port": 8002', f'"port": {port}'))
+        path.write_text(
+            path.read_text()
+            .replace("server:8002", f"localhost:{port}")
+            .replace("localhost:8002", f"localhost:{port}")
+            .replace('"admin_port": 8002', f'"admin_port": {port}')
+            .replace('"port": 8002', f'"port": {port}')
+        )
     for name in ("server", *names):
         allow(kits / name / "local")
         (kits / name / "transfer").mkdir(exist_ok=True)
-    running = [started(kits / name, "server" if name == "server" else "client", name, environment)
-               for name in ("server", *names)]
+    running = [
+        started(kits / name, "server" if name == "server" else "client", name, environment)
+        for name in ("server", *names)
+    ]
     try:
         from nvflare.fuel.flare_api.flare_api import new_secure_session
+
         # What is submitted is signed where it lies, so a copy is.
         signed = shutil.copytree(ROOT / "deploy" / "nvflare", tmp_path / "job")
-        session = new_secure_session("admin@nvidia.com", str(kits / "admin@nvidia.com"), timeout=PATIENCE)
+        session = new_secure_session(
+            "admin@nvidia.com", str(kits / "admin@nvidia.com"), timeout=PATIENCE
+        )
         try:
             wait_for_clients(session, len(names))
             listening = subprocess.run(["ss", "-ltnH"], capture_output=True, text=True, check=False)

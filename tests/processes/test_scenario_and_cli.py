@@ -23,12 +23,18 @@ from engine.simulation.experiments import run_cells
 ROOT = Path(__file__).parents[2]
 SCENARIO = {
     "version": 1,
-    "source": {"key": "sparse_curves", "parameters": {"mean": "mu1", "n_curves": 60,
-                                                      "n_observations_per_curve": 5}},
-    "mechanism": {"key": "noisy_gradient_mean",
-                  "parameters": {"constants": "published", "scheme": "split", "truncation": 3}},
+    "source": {
+        "key": "sparse_curves",
+        "parameters": {"mean": "mu1", "n_curves": 60, "n_observations_per_curve": 5},
+    },
+    "mechanism": {
+        "key": "noisy_gradient_mean",
+        "parameters": {"constants": "published", "scheme": "split", "truncation": 3},
+    },
     "budgets": [{"epsilon": 1.0, "delta": 0.001}],
-    "repeats": 4, "draws": 1, "seed": 1,
+    "repeats": 4,
+    "draws": 1,
+    "seed": 1,
     "axes": {"budgets.epsilon": [0.5, 4], "source.n_curves": [60, 80]},
 }
 
@@ -43,30 +49,33 @@ def changed(path, value):
     return plain
 
 
-@pytest.mark.parametrize(("path", "value", "words"), [
-    ("colour", "red", "no key 'colour'"),
-    ("version", 2, "version 2"),
-    ("source/key", "sparse", "no source 'sparse'"),
-    ("source/parameters/n_curve", 5, "no parameter 'n_curve'"),
-    ("source/parameters/n_curves", 1, "n_curves.*between 2 and"),
-    ("source/parameters/n_curves", "many", "n_curves.*whole number"),
-    ("mechanism/parameters/scheme", "both", "scheme.*full_batch"),
-    ("mechanism/extra", 1, "mechanism.*no key 'extra'"),
-    ("budgets", [], "at least one budget"),
-    ("budgets", [{"epsilon": 1}, {"epsilon": 2}], "2 budgets for 1 servers"),
-    ("budgets/0/epsilon", 0, "ε must be positive"),
-    ("budgets/0/epsilon", "1", "must be a number"),
-    ("budgets/0/delta", 1, "δ must lie between 0 and 1"),
-    ("budgets/0/rho", 1, "no key 'rho'"),
-    ("repeats", 0, "repeats.*between 1 and"),
-    ("repeats", True, "repeats.*whole number"),
-    ("seed", -1, "seed"),
-    ("axes/noise", [1], "no axis 'noise'"),
-    ("axes/source.n_curves", 5, "must be a list"),
-    ("axes/source.n_curves", [60, 1], "n_curves.*between 2 and"),
-    ("axes/source.n_cats", [1], "no parameter 'n_cats'"),
-    ("axes/budgets.epsilon", list(range(1, 10_002)), "more than 10000 cells"),
-])
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("colour", "red", "no key 'colour'"),
+        ("version", 2, "version 2"),
+        ("source/key", "sparse", "no source 'sparse'"),
+        ("source/parameters/n_curve", 5, "no parameter 'n_curve'"),
+        ("source/parameters/n_curves", 1, "n_curves.*between 2 and"),
+        ("source/parameters/n_curves", "many", "n_curves.*whole number"),
+        ("mechanism/parameters/scheme", "both", "scheme.*full_batch"),
+        ("mechanism/extra", 1, "mechanism.*no key 'extra'"),
+        ("budgets", [], "at least one budget"),
+        ("budgets", [{"epsilon": 1}, {"epsilon": 2}], "2 budgets for 1 servers"),
+        ("budgets/0/epsilon", 0, "ε must be positive"),
+        ("budgets/0/epsilon", "1", "must be a number"),
+        ("budgets/0/delta", 1, "δ must lie between 0 and 1"),
+        ("budgets/0/rho", 1, "no key 'rho'"),
+        ("repeats", 0, "repeats.*between 1 and"),
+        ("repeats", True, "repeats.*whole number"),
+        ("seed", -1, "seed"),
+        ("axes/noise", [1], "no axis 'noise'"),
+        ("axes/source.n_curves", 5, "must be a list"),
+        ("axes/source.n_curves", [60, 1], "n_curves.*between 2 and"),
+        ("axes/source.n_cats", [1], "no parameter 'n_cats'"),
+        ("axes/budgets.epsilon", list(range(1, 10_002)), "more than 10000 cells"),
+    ],
+)
 def test_a_bad_scenario_is_refused_with_the_name_of_what_is_wrong(path, value, words):
     with pytest.raises(InputError, match=words):
         scenario.from_plain(changed(path, value))
@@ -80,19 +89,32 @@ def test_text_that_is_no_scenario_is_refused(text):
 
 def test_a_scenario_written_out_in_full_reads_back_the_same():
     first = scenario.from_plain(SCENARIO)
-    again = scenario.from_plain(scenario.to_plain(first.source, first.mechanism, first.budgets,
-                                                  first.run))
+    again = scenario.from_plain(
+        scenario.to_plain(first.source, first.mechanism, first.budgets, first.run)
+    )
     assert (again.source, again.mechanism, again.budgets, again.run) == (
-        first.source, first.mechanism, first.budgets, first.run)
+        first.source,
+        first.mechanism,
+        first.budgets,
+        first.run,
+    )
 
 
 @pytest.mark.slow
 def test_a_plan_says_which_value_of_an_axis_it_takes(tmp_path, capsys):
     scenario_file = tmp_path / "scenario.json"
-    scenario_file.write_text(json.dumps({
-        "version": 1, "source": {"key": "sparse_curves", "parameters": {"mean": "growth"}},
-        "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 1, "delta": 1e-6}],
-        "axes": {"source.n_curves": [200, 2000]}}), "utf-8")
+    scenario_file.write_text(
+        json.dumps(
+            {
+                "version": 1,
+                "source": {"key": "sparse_curves", "parameters": {"mean": "growth"}},
+                "mechanism": {"key": "adaptive_mean"},
+                "budgets": [{"epsilon": 1, "delta": 1e-6}],
+                "axes": {"source.n_curves": [200, 2000]},
+            }
+        ),
+        "utf-8",
+    )
     assert not main(["plan", str(scenario_file), "--target", "5"])
     printed = capsys.readouterr().out
     assert "Of the axis source.n_curves the plan takes 200, the first of 2 values." in printed
@@ -102,16 +124,30 @@ def test_a_plan_says_which_value_of_an_axis_it_takes(tmp_path, capsys):
 def test_axes_make_the_full_grid_in_order():
     cells = scenario.from_plain(SCENARIO).cells()
     assert [(c.budgets[0].epsilon, c.source.n_curves) for c in cells] == [
-        (0.5, 60), (0.5, 80), (4.0, 60), (4.0, 80)]
+        (0.5, 60),
+        (0.5, 80),
+        (4.0, 60),
+        (4.0, 80),
+    ]
 
 
-@pytest.mark.parametrize(("method", "budget", "expected"), [
-    ("adaptive_mean", {}, [usual_delta(60), usual_delta(80)]), ("adaptive_mean", {"delta": 1e-7}, [1e-7] * 2),
-    ("adaptive_mean", {"delta": 0}, [0, 0]), ("iclp", {}, [0, 0])])
+@pytest.mark.parametrize(
+    ("method", "budget", "expected"),
+    [
+        ("adaptive_mean", {}, [usual_delta(60), usual_delta(80)]),
+        ("adaptive_mean", {"delta": 1e-7}, [1e-7] * 2),
+        ("adaptive_mean", {"delta": 0}, [0, 0]),
+        ("iclp", {}, [0, 0]),
+    ],
+)
 def test_a_budget_without_delta_has_that_of_the_pages(method, budget, expected):
     """1/n² for the people of its own cell, and 0 where the method needs none."""
-    plain = {**SCENARIO, "mechanism": {"key": method}, "budgets": [{"epsilon": 1.0, **budget}],
-             "axes": {"source.n_curves": [60, 80]}}
+    plain = {
+        **SCENARIO,
+        "mechanism": {"key": method},
+        "budgets": [{"epsilon": 1.0, **budget}],
+        "axes": {"source.n_curves": [60, 80]},
+    }
     cells = scenario.from_plain(plain).cells()
     assert [cell.budgets[0].delta for cell in cells] == pytest.approx(expected, abs=0, rel=1e-12)
 
@@ -180,7 +216,10 @@ def test_the_table_shows_axes_errors_and_the_guarantee(capsys, monkeypatch):
 
 
 def test_below_the_table_stands_that_delta_is_large_and_for_how_many_cells(capsys, monkeypatch):
-    small = {**changed("axes", {"source.n_curves": [60, 80]}), "budgets": [{"epsilon": 1, "delta": 1e-6}]}
+    small = {
+        **changed("axes", {"source.n_curves": [60, 80]}),
+        "budgets": [{"epsilon": 1, "delta": 1e-6}],
+    }
     _, out, _ = command(capsys, monkeypatch, ["run", "-"], json.dumps(small))
     assert "δ is" not in out
     mixed = {**small, "axes": {"budgets.delta": [1e-6, 1e-4, 0.01]}}
@@ -189,10 +228,16 @@ def test_below_the_table_stands_that_delta_is_large_and_for_how_many_cells(capsy
 
 
 def test_where_nothing_is_published_no_number_of_a_release_is_printed(capsys, monkeypatch):
-    few = {**SCENARIO, "mechanism": {"key": "adaptive_mean"}, "axes": {},
-           "budgets": [{"epsilon": 0.1}]}
-    text, csv, as_json = (command(capsys, monkeypatch, ["run", "-", *more], json.dumps(few))[1]
-                          for more in ([], ["--csv"], ["--json"]))
+    few = {
+        **SCENARIO,
+        "mechanism": {"key": "adaptive_mean"},
+        "axes": {},
+        "budgets": [{"epsilon": 0.1}],
+    }
+    text, csv, as_json = (
+        command(capsys, monkeypatch, ["run", "-", *more], json.dumps(few))[1]
+        for more in ([], ["--csv"], ["--json"])
+    )
     assert "none: nothing is published" in text and "coverage" not in text and "δ is" not in text
     table = pd.read_csv(io.StringIO(csv), comment="#")
     assert table["error"][0] == "nothing is published" and table["repeats"][0] == 4
@@ -204,29 +249,43 @@ def test_where_nothing_is_published_no_number_of_a_release_is_printed(capsys, mo
 
 def test_a_scenario_of_the_guide_is_run_as_the_pages_run_it():
     """Their data sets, releases and seed, so that page and command line have one number."""
-    (text,) = re.findall(r'^\{"version": 1,\n[ ]"source".*?^[ ].*?\}$',
-                         (ROOT / "docs/guide/command_line.md").read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)[:1]
+    (text,) = re.findall(
+        r'^\{"version": 1,\n[ ]"source".*?^[ ].*?\}$',
+        (ROOT / "docs/guide/command_line.md").read_text("utf-8"),
+        flags=re.MULTILINE | re.DOTALL,
+    )[:1]
     assert scenario.from_json(text).run.is_study
 
 
 def test_numbers_of_other_data_sets_than_those_of_the_pages_are_told_as_such(capsys, monkeypatch):
-    study = {**changed("axes", {}), "source": {"key": "sparse_curves", "parameters": {
-        "n_curves": 200, "n_observations_per_curve": 200}}}
+    study = {
+        **changed("axes", {}),
+        "source": {
+            "key": "sparse_curves",
+            "parameters": {"n_curves": 200, "n_observations_per_curve": 200},
+        },
+    }
     del study["repeats"], study["draws"]
-    as_pages, of_its_own = (command(capsys, monkeypatch, ["run", "-", *more], json.dumps(study))[1]
-                            for more in ([], ["--repeats", "2"]))
+    as_pages, of_its_own = (
+        command(capsys, monkeypatch, ["run", "-", *more], json.dumps(study))[1]
+        for more in ([], ["--repeats", "2"])
+    )
     assert len(of_its_own.splitlines()) == len(as_pages.splitlines()) + 1
 
 
-@pytest.mark.parametrize(("arguments", "text", "words"), [
-    (["run", "-"], "{", "not valid JSON"),
-    (["run", "no-such-file.json"], "", "Cannot read"),
-    (["run", "-", "--executor", "threads"], json.dumps(SCENARIO), "no executor 'threads'"),
-    (["run", "-"], json.dumps(changed("budgets/0/delta", 0.0)), "δ must be above 0"),
-    (["run", "-", "--repeats", "0"], json.dumps(SCENARIO), "repeats"),
-])
-def test_errors_go_to_stderr_in_one_line_with_exit_code_two(capsys, monkeypatch, arguments, text,
-                                                            words):
+@pytest.mark.parametrize(
+    ("arguments", "text", "words"),
+    [
+        (["run", "-"], "{", "not valid JSON"),
+        (["run", "no-such-file.json"], "", "Cannot read"),
+        (["run", "-", "--executor", "threads"], json.dumps(SCENARIO), "no executor 'threads'"),
+        (["run", "-"], json.dumps(changed("budgets/0/delta", 0.0)), "δ must be above 0"),
+        (["run", "-", "--repeats", "0"], json.dumps(SCENARIO), "repeats"),
+    ],
+)
+def test_errors_go_to_stderr_in_one_line_with_exit_code_two(
+    capsys, monkeypatch, arguments, text, words
+):
     code, out, err = command(capsys, monkeypatch, arguments, text)
     assert code == 2
     assert out == ""
@@ -246,13 +305,17 @@ def test_list_describes_every_parameter(capsys, monkeypatch):
 
 
 def test_the_command_line_does_not_need_the_web_framework():
-    code = ("import sys; from engine import __main__ as m; m.main(['list', '--json']); "
-            "sys.exit('streamlit' in sys.modules or 'plotly' in sys.modules)")
+    code = (
+        "import sys; from engine import __main__ as m; m.main(['list', '--json']); "
+        "sys.exit('streamlit' in sys.modules or 'plotly' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 
-@pytest.mark.parametrize("description", [
-    "", "processes", "processes:0", "processes:x", "processes:513", "serial:2", "dask", "dask:9"])
+@pytest.mark.parametrize(
+    "description",
+    ["", "processes", "processes:0", "processes:x", "processes:513", "serial:2", "dask", "dask:9"],
+)
 def test_anything_but_serial_processes_and_a_cluster_is_refused(description):
     with pytest.raises(InputError, match=r"no executor.*serial, processes:N .*dask://HOST:PORT"):
         executors.make(description)
@@ -261,14 +324,14 @@ def test_anything_but_serial_processes_and_a_cluster_is_refused(description):
 # -- provenance, resuming and limits -----------------------------------------------------------
 
 
-def test_json_says_where_the_numbers_are_from_and_runs_again_to_the_same_digest(capsys,
-                                                                                monkeypatch):
+def test_json_says_where_the_numbers_are_from_and_runs_again_to_the_same_digest(
+    capsys, monkeypatch
+):
     _, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"], json.dumps(SCENARIO))
     first = json.loads(out)
     origin = first["provenance"]
     assert (origin["engine"], origin["seed"], origin["executor"]) == (__version__, 1, "serial")
-    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"],
-                        json.dumps(origin["scenario"]))
+    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"], json.dumps(origin["scenario"]))
     again = json.loads(out)
     assert again["provenance"] == origin
     assert again["cells"] == first["cells"]
@@ -288,7 +351,12 @@ def test_csv_has_the_numbers_of_json_and_says_where_they_are_from(capsys, monkey
     _, out, _ = command(capsys, monkeypatch, ["run", "-", "--csv"], json.dumps(SCENARIO))
     comments = [line for line in out.splitlines() if line.startswith("# ")]
     assert [line.split()[1] for line in comments] == [
-        "engine", "digest", "seed", "executor", "scenario"]
+        "engine",
+        "digest",
+        "seed",
+        "executor",
+        "scenario",
+    ]
     table = pd.read_csv(io.StringIO(out), comment="#")
     assert list(table["source.n_curves"]) == [60, 80, 60, 80]
     for kind in ("squared_total_error", "squared_privacy_error"):
@@ -306,14 +374,18 @@ def test_a_failed_cell_has_its_line_in_the_csv_file(capsys, monkeypatch):
     assert table["error"].isna()[1] and table["squared_total_error_mean"][1] > 0
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["--limit-gigabytes", "0.0000001"], "GB of memory; the limit is 1e-07 GB"),
-    (["--limit-minutes", "0.00000001"], "minutes more; the limit is 1e-08"),
-    (["--limit-minutes", "0"], "must be above 0"),
-    (["--executor", "dask://127.0.0.1:9"], "dask worker HOST:PORT"),
-])
-def test_a_limit_or_a_cluster_that_is_not_there_is_refused_in_one_line(capsys, monkeypatch,
-                                                                        arguments, words):
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--limit-gigabytes", "0.0000001"], "GB of memory; the limit is 1e-07 GB"),
+        (["--limit-minutes", "0.00000001"], "minutes more; the limit is 1e-08"),
+        (["--limit-minutes", "0"], "must be above 0"),
+        (["--executor", "dask://127.0.0.1:9"], "dask worker HOST:PORT"),
+    ],
+)
+def test_a_limit_or_a_cluster_that_is_not_there_is_refused_in_one_line(
+    capsys, monkeypatch, arguments, words
+):
     monkeypatch.setattr("engine.running.cluster._PATIENCE", 0.5)
     code, out, err = command(capsys, monkeypatch, ["run", "-", *arguments], json.dumps(SCENARIO))
     assert (code, out) == (2, "")
@@ -340,13 +412,16 @@ def test_a_run_that_was_killed_is_taken_up_with_the_same_numbers(capsys, monkeyp
     file, kept = tmp_path / "scenario.json", tmp_path / "kept"
     file.write_text(json.dumps(plain))
     arguments = ["run", str(file), "--json", "--resume", str(kept)]
-    killed = subprocess.run([sys.executable, "-c", DIES, *arguments], cwd=ROOT,
-                            stdout=subprocess.DEVNULL)
+    killed = subprocess.run(
+        [sys.executable, "-c", DIES, *arguments], cwd=ROOT, stdout=subprocess.DEVNULL
+    )
     assert killed.returncode == -signal.SIGKILL
     assert len(list(kept.glob("*.part"))) == 5
     _, out, _ = command(capsys, monkeypatch, arguments)
-    assert json.loads(out)["cells"] == json.loads(
-        command(capsys, monkeypatch, arguments[:3])[1])["cells"]
+    assert (
+        json.loads(out)["cells"]
+        == json.loads(command(capsys, monkeypatch, arguments[:3])[1])["cells"]
+    )
     assert len(list(kept.glob("*.part"))) == 40
 
 
@@ -356,4 +431,7 @@ def test_ctrl_c_stops_with_one_word(capsys, monkeypatch):
 
     monkeypatch.setattr("engine.commands.run.run_sweep", interrupted)
     assert command(capsys, monkeypatch, ["run", "-"], json.dumps(SCENARIO)) == (
-        130, "", "stopped\n")
+        130,
+        "",
+        "stopped\n",
+    )

@@ -108,8 +108,10 @@ class Command:
 def steps():
     """The commands of the chapter, block by block: who types them, and what."""
     text = handbook.chapter("real_sites").text
-    return [[tuple(line.split("$ ", 1)) for line in block.splitlines()]
-            for block in re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL)]
+    return [
+        [tuple(line.split("$ ", 1)) for line in block.splitlines()]
+        for block in re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL)
+    ]
 
 
 def study_of_guide():
@@ -148,6 +150,7 @@ def followed(places, users=None):
             assert command.code() == 0, command.said()
             said.append(command.said())
         return said
+
     enrolment, books, offers, planning, looks, consents, at_once = steps()
     printed = "".join(all_of(enrolment))
     keys = {f"KEY_OF_{name.upper()}": key for name, key in KEY_LINE.findall(printed)}
@@ -176,17 +179,27 @@ def test_the_chapter_of_the_guide_can_be_followed_word_for_word(tmp_path):
     assert "Nothing was signed" in shown[2]
     assert all("All 18 messages are there." in text for text in said)
     written = {path.name for path in (places["centre"] / "release").iterdir()}
-    assert written >= {"release.csv", "release.html", "transcript.json", "guarantee-north.json",
-                       "guarantee-south.json", "guarantee-east.json"}
+    assert written >= {
+        "release.csv",
+        "release.html",
+        "transcript.json",
+        "guarantee-north.json",
+        "guarantee-south.json",
+        "guarantee-east.json",
+    }
     card = json.loads((places["centre"] / "release" / "guarantee-east.json").read_text())
     assert card["guarantee"]["epsilon"] == 0.5
     # each hospital has the release in its own ledger, and can write it at no charge
     (release_id,) = re.findall(r"with id ([0-9a-f]{16})", said[0])
-    command = Command(places["north"], ["release", "--again", release_id, "--ledger", "ledger.sqlite3",
-                                        "--out", "mine"])
+    command = Command(
+        places["north"],
+        ["release", "--again", release_id, "--ledger", "ledger.sqlite3", "--out", "mine"],
+    )
     assert command.code() == 0, command.said()
-    mine, theirs = ((folder / "release.csv").read_text().split("\n", 1)[1] for folder in (
-        places["north"] / "mine", places["centre"] / "release"))
+    mine, theirs = (
+        (folder / "release.csv").read_text().split("\n", 1)[1]
+        for folder in (places["north"] / "mine", places["centre"] / "release")
+    )
     assert mine == theirs
 
 
@@ -207,12 +220,26 @@ def test_hospitals_are_users_who_cannot_read_each_other_s_files(tmp_path):
         pytest.skip("other users cannot read this program here")
     _, said = followed(places, USERS)
     assert all("All 18 messages are there." in text for text in said)
-    spy = Command(places["north"], ["site", "../south/heights.csv", "--name", "north", "--through",
-                                    "../through", "--key", "north.key", "--ledger", "ledger.sqlite3"],
-                  USERS["north"])
+    spy = Command(
+        places["north"],
+        [
+            "site",
+            "../south/heights.csv",
+            "--name",
+            "north",
+            "--through",
+            "../through",
+            "--key",
+            "north.key",
+            "--ledger",
+            "ledger.sqlite3",
+        ],
+        USERS["north"],
+    )
     assert spy.code() == 2
-    spy = Command(places["north"], ["ledger", "verify", "--ledger", "../south/ledger.sqlite3"],
-                  USERS["north"])
+    spy = Command(
+        places["north"], ["ledger", "verify", "--ledger", "../south/ledger.sqlite3"], USERS["north"]
+    )
     assert spy.code() != 0
     # the whole traffic, searched for what stands in the files
     traffic = b"".join(path.read_bytes() for path in (tmp_path / "through").iterdir()).decode()
@@ -235,9 +262,26 @@ def parties(tmp_path):
         (tmp_path / f"{member.name}.csv").write_text(text)
     (tmp_path / "plan.json").write_bytes(plan.to_bytes())
     (tmp_path / "all.key").write_text(KEY.to_text())
-    words = {name: ["site", f"{name}.csv", "--name", name, "--through", "through", "--key", "all.key",
-                    "--ledger", f"{name}.sqlite3"] for name in ("north", "south")}
-    return plan, tmp_path, {**words, "centre": ["centre", "--through", "through", "--key", "all.key"]}
+    words = {
+        name: [
+            "site",
+            f"{name}.csv",
+            "--name",
+            name,
+            "--through",
+            "through",
+            "--key",
+            "all.key",
+            "--ledger",
+            f"{name}.sqlite3",
+        ]
+        for name in ("north", "south")
+    }
+    return (
+        plan,
+        tmp_path,
+        {**words, "centre": ["centre", "--through", "through", "--key", "all.key"]},
+    )
 
 
 def sent(folder):
@@ -272,8 +316,10 @@ def test_every_party_can_be_killed_at_every_message_and_goes_on(parties):
 @pytest.mark.slow
 def test_with_once_a_site_does_what_it_can_and_ends(parties):
     _, folder, words = parties
-    codes = [Command(folder, [*words[name], "--once"]).code()
-             for name in ("north", "south", "north", "south", "centre", "north")]
+    codes = [
+        Command(folder, [*words[name], "--once"]).code()
+        for name in ("north", "south", "north", "south", "centre", "north")
+    ]
     # North waits for South’s sign-off; South, which has North’s, draws its first; North both.
     assert codes == [3, 3, 3, 0, 0, 0]
 
@@ -314,8 +360,11 @@ def test_words_that_do_not_fit_are_refused_before_a_row_is_read(parties):
     _, folder, words = parties
     north = words["north"]
     for wrong, why in (
-            (["--plan", "north.csv"], "plan"), (["--name", "west"], "no site 'west'"),
-            (["--through", "nowhere"], "no folder"), (["--key", "plan.json"], "no key")):
+        (["--plan", "north.csv"], "plan"),
+        (["--name", "west"], "no site 'west'"),
+        (["--through", "nowhere"], "no folder"),
+        (["--key", "plan.json"], "no key"),
+    ):
         command = Command(folder, [*north, *wrong])
         assert command.code() == 2 and why in command.said().replace("“", "'"), command.said()
         assert not (folder / "north.sqlite3").exists()
@@ -326,6 +375,7 @@ def test_pipes_carry_the_same_messages_as_a_folder(parties):
     """South speaks on its standard streams; what it says is put into the folder of the others."""
     plan, folder, words = parties
     from engine.sites.pipes import Pipes
+
     ends = os.pipe(), os.pipe()
     there = Folder(folder / "through")
     child = os.fork()
@@ -337,7 +387,10 @@ def test_pipes_carry_the_same_messages_as_a_folder(parties):
         os.chdir(folder)
         signal.alarm(int(PATIENCE))
         sys.stdin, sys.stdout, sys.stderr = (
-            os.fdopen(0), os.fdopen(1, "w"), os.fdopen(os.open("said", os.O_CREAT | os.O_WRONLY), "w"))
+            os.fdopen(0),
+            os.fdopen(1, "w"),
+            os.fdopen(os.open("said", os.O_CREAT | os.O_WRONLY), "w"),
+        )
         os._exit(__main__.main(["-" if word == "through" else word for word in words["south"]]))
     os.close(ends[0][0]), os.close(ends[1][1])
     pipes = Pipes(os.fdopen(ends[1][0], "rb"), os.fdopen(ends[0][1], "wb"))
@@ -351,13 +404,19 @@ def test_pipes_carry_the_same_messages_as_a_folder(parties):
         Command(folder, [*words["north"], "--once"]).code()
         assert pipes.wait(0)  # a line of South
         for message in pipes.received():
-            content = json.dumps({"body": message.body, "signature": message.signature},
-                                 ensure_ascii=False).encode() + b"\n"
+            content = (
+                json.dumps(
+                    {"body": message.body, "signature": message.signature}, ensure_ascii=False
+                ).encode()
+                + b"\n"
+            )
             there.send(protocol.turns[message.position], content)
         for message in there.received():
             if message.body["site"] == "north" and message.body["round"] == n_round:
-                pipes.send(protocol.turns[message.position], json.dumps(
-                    {"body": message.body, "signature": message.signature}).encode())
+                pipes.send(
+                    protocol.turns[message.position],
+                    json.dumps({"body": message.body, "signature": message.signature}).encode(),
+                )
     pipes.incoming.close(), pipes.outgoing.close()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, (folder / "said").read_text()
     assert Command(folder, words["centre"]).code() == 0
@@ -368,7 +427,10 @@ def test_pipes_carry_the_same_messages_as_a_folder(parties):
 
 def test_a_file_that_is_not_whole_waits_and_a_renamed_one_is_refused(parties):
     plan, folder, words = parties
-    assert [Command(folder, [*words[name], "--once"]).code() for name in ("south", "north")] == [3, 3]
+    assert [Command(folder, [*words[name], "--once"]).code() for name in ("south", "north")] == [
+        3,
+        3,
+    ]
     (path,) = (folder / "through").glob("0*.json")
     there, content = Folder(folder / "through"), path.read_bytes()
     path.write_bytes(content[:100])
@@ -404,8 +466,14 @@ class Service:
                         self.left.setdefault(key, [*self.rng.permutation(self.STAGES)[:4], "whole"])
                         ways.append((path, there / path.name, key))
         whole = {name for (name, _), left in self.left.items() if not left and name[0] == "0"}
-        ways = [way for way in ways if self.left[way[2]] != ["whole"] or way[0].name[0] != "0"
-                or way[0].name in whole or len(whole) < most]
+        ways = [
+            way
+            for way in ways
+            if self.left[way[2]] != ["whole"]
+            or way[0].name[0] != "0"
+            or way[0].name in whole
+            or len(whole) < most
+        ]
         if ways:
             path, target, key = ways[self.rng.integers(len(ways))]
             self._copy(path.read_bytes(), target, self.left[key].pop(0))
@@ -433,8 +501,10 @@ def killed_while_files_travel(parties, seed, kills):
     folders = {name: folder / f"through-{name}" for name in words}
     for path in folders.values():
         path.mkdir()
-    words = {name: [f"through-{name}" if word == "through" else word for word in each]
-             for name, each in words.items()}
+    words = {
+        name: [f"through-{name}" if word == "through" else word for word in each]
+        for name, each in words.items()
+    }
     service, sent, late = Service(folders, rng), {}, 0
     running = {name: Command(folder, each) for name, each in words.items()}
 
@@ -444,6 +514,7 @@ def killed_while_files_travel(parties, seed, kills):
         for name in ("north", "south"):  # of what a site sent nothing ever changes
             for path in folders[name].glob(f"0*-{name}-*.json"):
                 assert sent.setdefault(path.name, path.read_bytes()) == path.read_bytes()
+
     for done in range(kills):
         if 2 * done >= kills:
             until(lambda: travel(1) or sent)
@@ -478,7 +549,10 @@ def test_a_hundred_kills_while_a_service_brings_files_lose_nothing(parties, seed
 
 def test_what_is_in_the_way_of_a_message_waits_or_is_named(parties):
     _, folder, words = parties
-    assert [Command(folder, [*words[name], "--once"]).code() for name in ("south", "north")] == [3, 3]
+    assert [Command(folder, [*words[name], "--once"]).code() for name in ("south", "north")] == [
+        3,
+        3,
+    ]
     (path,) = (folder / "through").glob("0*.json")
     there, content = Folder(folder / "through"), path.read_bytes()
     for begun in (b"", content[:-1], content + b" ", bytes(len(content))):

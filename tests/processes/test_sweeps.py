@@ -45,8 +45,11 @@ def cells_of(sources, mechanism=NOISY, budgets=BUDGETS):
     return [Cell({}, source, mechanism, own) for source in sources for own in budgets]
 
 
-CELLS = [*cells_of(SOURCES), *cells_of(SOURCES[:2], AdaptiveMean(truncation=4)),
-         *cells_of([DenseCurves(n_curves=40)], Iclp(), [(NON_PRIVATE,)])]
+CELLS = [
+    *cells_of(SOURCES),
+    *cells_of(SOURCES[:2], AdaptiveMean(truncation=4)),
+    *cells_of([DenseCurves(n_curves=40)], Iclp(), [(NON_PRIVATE,)]),
+]
 WORK = blocks(CELLS, RUN)
 EXPECTED = run_cells(CELLS, RUN, SerialExecutor())
 
@@ -58,8 +61,10 @@ def assert_expected(parts, cells=CELLS, expected=EXPECTED):
         assert one.spends == other.spends
         for kind, values in other.errors.items():
             assert (values is None) == (one.errors[kind] is None)
-            assert values is None or (one.errors[kind].tobytes() == values.tobytes()
-                                      and one.errors[kind].shape == values.shape)
+            assert values is None or (
+                one.errors[kind].tobytes() == values.tobytes()
+                and one.errors[kind].shape == values.shape
+            )
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +150,9 @@ def test_parts_come_back_from_files_to_the_last_bit(tmp_path):
     assert_expected(run_sweep(WORK, NoMore(), PartFiles(tmp_path)))
 
 
-def test_a_part_from_before_steps_had_keys_and_lines_one_kind_of_neighbours_is_read_as_ever(tmp_path):
+def test_a_part_from_before_steps_had_keys_and_lines_one_kind_of_neighbours_is_read_as_ever(
+    tmp_path,
+):
     kept, key, file = a_file(tmp_path)
 
     def written_before(part):
@@ -157,10 +164,11 @@ def test_a_part_from_before_steps_had_keys_and_lines_one_kind_of_neighbours_is_r
 
 
 def test_a_recorded_failure_is_kept_too(tmp_path):
-    work = blocks(cells_of(SOURCES[:1], NoisyGradientMean(n_iterations=100, scheme="split")),
-                  Run(1))
-    first, = run_sweep(work, SerialExecutor(), PartFiles(tmp_path))
-    again, = run_sweep(work, NoMore(), PartFiles(tmp_path))
+    work = blocks(
+        cells_of(SOURCES[:1], NoisyGradientMean(n_iterations=100, scheme="split")), Run(1)
+    )
+    (first,) = run_sweep(work, SerialExecutor(), PartFiles(tmp_path))
+    (again,) = run_sweep(work, NoMore(), PartFiles(tmp_path))
     assert first.failures == again.failures and "need at least" in first.failures[0]
 
 
@@ -184,7 +192,7 @@ def test_a_file_with_one_changed_byte_counts_as_missing(tmp_path):
     kept, key, file = a_file(tmp_path)
     whole = file.read_bytes()
     for at in range(0, len(whole) - 1, 53):
-        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         assert kept.get(key) is None
 
 
@@ -204,30 +212,74 @@ def test_a_file_under_the_name_of_another_block_counts_as_missing(tmp_path):
 def changed(part, change):
     """The part with one thing that no run of its block gives."""
     measures, ledger = part.errors[0], part.spends[0]
-    with_error = {kind: {**part.errors, 0: {**measures, "total_error": array}} for kind, array in {
-        "other repeats": measures["total_error"][:-1], "no number": measures["total_error"] * np.nan,
-        "infinite": measures["total_error"] + np.inf, "negative": -measures["total_error"], "whole numbers": np.ones((3, 2), int),
-        "flat": measures["total_error"].ravel()}.items()}
-    with_line = {kind: {**part.spends, 0: (replace(ledger[0], **other), *ledger[1:])}
-                 for kind, other in {"another budget": {"budget": Budget(3.0, 1e-3)},
-                                     "another site": {"server": 1}, "no site": {"server": -1}}.items()}
-    others = {"another block": {"index": 1}, "a cell too many": {"failures": {2: "no"}},
-              "both": {"failures": {0: "no"}}, "no words": {"errors": {}, "spends": {},
-                                                            "failures": {0: "", 1: ""}},
-              "a cell less": {"errors": {0: measures}, "spends": {0: ledger}},
-              "no ledger": {"spends": {**part.spends, 0: ()}},
-              "another measure": {"errors": {**part.errors, 0: {**measures, "bias": None}}},
-              "a measure less": {"errors": {**part.errors, 0: {
-                  kind: array for kind, array in measures.items() if kind != "coverage"}}},
-              "no privacy": {"errors": {**part.errors, 0: {**measures, "privacy_error": None}}}}
-    return replace(part, **{**others, **{kind: {"errors": errors} for kind, errors in with_error.items()},
-                            **{kind: {"spends": spends} for kind, spends in with_line.items()}}[change])
+    with_error = {
+        kind: {**part.errors, 0: {**measures, "total_error": array}}
+        for kind, array in {
+            "other repeats": measures["total_error"][:-1],
+            "no number": measures["total_error"] * np.nan,
+            "infinite": measures["total_error"] + np.inf,
+            "negative": -measures["total_error"],
+            "whole numbers": np.ones((3, 2), int),
+            "flat": measures["total_error"].ravel(),
+        }.items()
+    }
+    with_line = {
+        kind: {**part.spends, 0: (replace(ledger[0], **other), *ledger[1:])}
+        for kind, other in {
+            "another budget": {"budget": Budget(3.0, 1e-3)},
+            "another site": {"server": 1},
+            "no site": {"server": -1},
+        }.items()
+    }
+    others = {
+        "another block": {"index": 1},
+        "a cell too many": {"failures": {2: "no"}},
+        "both": {"failures": {0: "no"}},
+        "no words": {"errors": {}, "spends": {}, "failures": {0: "", 1: ""}},
+        "a cell less": {"errors": {0: measures}, "spends": {0: ledger}},
+        "no ledger": {"spends": {**part.spends, 0: ()}},
+        "another measure": {"errors": {**part.errors, 0: {**measures, "bias": None}}},
+        "a measure less": {
+            "errors": {
+                **part.errors,
+                0: {kind: array for kind, array in measures.items() if kind != "coverage"},
+            }
+        },
+        "no privacy": {"errors": {**part.errors, 0: {**measures, "privacy_error": None}}},
+    }
+    return replace(
+        part,
+        **{
+            **others,
+            **{kind: {"errors": errors} for kind, errors in with_error.items()},
+            **{kind: {"spends": spends} for kind, spends in with_line.items()},
+        }[change],
+    )
 
 
-@pytest.mark.parametrize("change", [
-    "other repeats", "no number", "infinite", "negative", "whole numbers", "flat", "another budget", "another site",
-    "no site", "another block", "a cell too many", "both", "no words", "a cell less", "no ledger",
-    "another measure", "a measure less", "no privacy"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "other repeats",
+        "no number",
+        "infinite",
+        "negative",
+        "whole numbers",
+        "flat",
+        "another budget",
+        "another site",
+        "no site",
+        "another block",
+        "a cell too many",
+        "both",
+        "no words",
+        "a cell less",
+        "no ledger",
+        "another measure",
+        "a measure less",
+        "no privacy",
+    ],
+)
 def test_a_part_that_no_run_of_its_block_gives_is_computed_again_and_said(tmp_path, capsys, change):
     kept, key, _ = a_file(tmp_path)
     part = kept.get(key)
@@ -246,19 +298,27 @@ def rewritten(file, key, change):
     file.write_text(f"{json.dumps(part_files.header(key, text))}\n{text}\n")
 
 
-@pytest.mark.parametrize("change", [
-    lambda part: [part], lambda part: "part", lambda part: part.clear(),
-    lambda part: part.update(errors=[]), lambda part: part.update(errors={"x": {}}),
-    lambda part: part.update(failures=7), lambda part: part.update(spends={"0": [[]], "1": []}),
-    lambda part: part["spends"]["0"][0].update(server="0"),
-    lambda part: part["spends"]["0"][0].update(mu="much"),
-    lambda part: part["spends"]["0"][0].update(noise_scale=[float("nan")]),
-    lambda part: part["spends"]["0"][0].update(composition="beside"),
-    lambda part: part["spends"]["0"][0]["step"].update(key=7),
-    lambda part: part["errors"]["0"]["total_error"].update(dtype="O"),
-    lambda part: part["errors"]["0"]["total_error"].update(shape=[10**30, 1]),
-    lambda part: part["errors"]["0"]["total_error"].update(shape="3, 2"),
-    lambda part: part["errors"]["0"]["total_error"].update(bytes="!")])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda part: [part],
+        lambda part: "part",
+        lambda part: part.clear(),
+        lambda part: part.update(errors=[]),
+        lambda part: part.update(errors={"x": {}}),
+        lambda part: part.update(failures=7),
+        lambda part: part.update(spends={"0": [[]], "1": []}),
+        lambda part: part["spends"]["0"][0].update(server="0"),
+        lambda part: part["spends"]["0"][0].update(mu="much"),
+        lambda part: part["spends"]["0"][0].update(noise_scale=[float("nan")]),
+        lambda part: part["spends"]["0"][0].update(composition="beside"),
+        lambda part: part["spends"]["0"][0]["step"].update(key=7),
+        lambda part: part["errors"]["0"]["total_error"].update(dtype="O"),
+        lambda part: part["errors"]["0"]["total_error"].update(shape=[10**30, 1]),
+        lambda part: part["errors"]["0"]["total_error"].update(shape="3, 2"),
+        lambda part: part["errors"]["0"]["total_error"].update(bytes="!"),
+    ],
+)
 def test_a_part_of_other_types_is_computed_again_and_said(tmp_path, capsys, change):
     kept, key, file = a_file(tmp_path)
     rewritten(file, key, change)
@@ -292,8 +352,9 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
 def test_a_worker_that_dies_in_the_middle_loses_nothing(pool, tmp_path):
     cells = cells_of([*SOURCES, Deadly(marks=str(tmp_path), deaths=2, n_curves=50)])
     whole = cells_of([*SOURCES, SparseCurves(n_curves=50)])
-    assert_expected(run_sweep(blocks(cells, RUN), pool), cells,
-                    run_cells(whole, RUN, SerialExecutor()))
+    assert_expected(
+        run_sweep(blocks(cells, RUN), pool), cells, run_cells(whole, RUN, SerialExecutor())
+    )
     assert len(list(tmp_path.iterdir())) == 2
 
 
@@ -413,8 +474,9 @@ def test_workers_use_one_blas_thread(pool):
     for order, said in (("numpy, engine", "None"), ("engine, numpy", "1")):
         code = f"import {order}, os; print(os.environ.get('OPENBLAS_NUM_THREADS'))"
         bare = {name: value for name, value in os.environ.items() if "THREADS" not in name}
-        ran = subprocess.run([sys.executable, "-c", code], env=bare, cwd=ROOT,
-                             capture_output=True, text=True)
+        ran = subprocess.run(
+            [sys.executable, "-c", code], env=bare, cwd=ROOT, capture_output=True, text=True
+        )
         assert ran.stdout.strip() == said
 
 
@@ -453,15 +515,18 @@ def test_time_adds_up_over_blocks_and_is_shared_by_workers():
     work = blocks(cells_of(SOURCES[:1] * 1), Run(100))
     timed = {work[0]: 2.0}
     assert effort.seconds(work * 6, timed, 3) == pytest.approx(4.0)
-    one, = blocks(cells_of([SparseCurves(n_curves=20_000, n_observations_per_curve=20)]), Run(1))
-    two, = blocks(cells_of([SparseCurves(n_curves=10_000, n_observations_per_curve=20)]), Run(1))
+    (one,) = blocks(cells_of([SparseCurves(n_curves=20_000, n_observations_per_curve=20)]), Run(1))
+    (two,) = blocks(cells_of([SparseCurves(n_curves=10_000, n_observations_per_curve=20)]), Run(1))
     assert effort.seconds([one], {two: 1.0}, 1) == pytest.approx(2.0, rel=0.03)
 
 
 def test_one_block_of_each_kind_is_timed_the_largest():
     probes = effort.probes(WORK)
     assert sorted(type(block.mechanism).__name__ for block in probes) == [
-        "AdaptiveMean", "Iclp", "NoisyGradientMean"]
+        "AdaptiveMean",
+        "Iclp",
+        "NoisyGradientMean",
+    ]
     assert SOURCES[-1] in [block.source for block in probes]
 
 
@@ -470,10 +535,20 @@ FEW = CoefficientCurves(n_curves=300, n_observations_per_curve=5)
 MANY = CoefficientCurves(n_curves=400, n_observations_per_curve=3, n_covariates=8)
 
 
-@pytest.mark.parametrize("source, mechanism, repeats", few([
-    (GROWTH, NOISY, 40), (GROWTH, AdaptiveMean(), 40), (GROWTH, Iclp(), 40),
-    (FEW, AdaptiveCoefficients(), 1), (FEW, AdaptiveCoefficients(), 20),
-    (MANY, AdaptiveCoefficients(), 1)]), ids=lambda x: getattr(x, "key", str(x)))
+@pytest.mark.parametrize(
+    "source, mechanism, repeats",
+    few(
+        [
+            (GROWTH, NOISY, 40),
+            (GROWTH, AdaptiveMean(), 40),
+            (GROWTH, Iclp(), 40),
+            (FEW, AdaptiveCoefficients(), 1),
+            (FEW, AdaptiveCoefficients(), 20),
+            (MANY, AdaptiveCoefficients(), 1),
+        ]
+    ),
+    ids=lambda x: getattr(x, "key", str(x)),
+)
 @pytest.mark.parametrize("n_draws", [1, 50])
 def test_the_memory_of_a_block_is_not_underestimated(source, mechanism, repeats, n_draws):
     import tracemalloc

@@ -16,8 +16,11 @@ ROOT = Path(__file__).parents[2]
 WALK_THROUGHS = ("docs/adding_a_mechanism.md", "docs/adding_a_task.md")
 PROPERTIES = ("tests/property/test_every_mechanism.py", "tests/property/test_every_task.py")
 # A block of code, below the file that it is or goes into.
-BLOCK = re.compile(r"^`(?P<path>[^`]+)`(?:, (?P<side>before|after) `(?P<line>[^`]+)`)?[^`\n]*:\n\n"
-                   r"```\w+\n(?P<text>.*?)^```", flags=re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"^`(?P<path>[^`]+)`(?:, (?P<side>before|after) `(?P<line>[^`]+)`)?[^`\n]*:\n\n"
+    r"```\w+\n(?P<text>.*?)^```",
+    flags=re.DOTALL | re.MULTILINE,
+)
 MECHANISM = """
 import contextlib, io, json, os
 from streamlit.testing.v1 import AppTest
@@ -110,8 +113,11 @@ def followed(folder):
             before, line, after = path.read_text("utf-8").partition(f"\n{block['line']}")
             rest, newline, further = after.partition("\n")
             assert line, (path, block["line"])
-            parts = ((before, "\n", block["text"], line[1:], after) if block["side"] == "before" else
-                     (before, line, rest, newline, block["text"], further))
+            parts = (
+                (before, "\n", block["text"], line[1:], after)
+                if block["side"] == "before"
+                else (before, line, rest, newline, block["text"], further)
+            )
             path.write_text("".join(parts), "utf-8")
     return folder
 
@@ -121,8 +127,9 @@ def copy(tmp_path_factory):
     """The parts of the project that are needed, with the files of the documents in place."""
     folder = tmp_path_factory.mktemp("project")
     for name in ("engine", "docs", "pages", "data"):
-        shutil.copytree(ROOT / name, folder / name,
-                        ignore=shutil.ignore_patterns("__pycache__", "*.png"))
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.png")
+        )
     for name in ("tests/__init__.py", "tests/property/__init__.py", "tests/heavy.py", *PROPERTIES):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
@@ -131,8 +138,14 @@ def copy(tmp_path_factory):
 
 def python(folder, *arguments):
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, text=True,
-                          capture_output=True, timeout=4 * PATIENCE)
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=4 * PATIENCE,
+    )
 
 
 def reported(folder, script):
@@ -218,17 +231,38 @@ def test_its_page_shows_the_same_number_and_the_code_that_gives_it(task):
 
 @pytest.mark.slow
 def test_new_members_have_every_property_that_all_have(copy):
-    done = python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
-                  *PROPERTIES, "-k", "AveragedCoefficients or NoisyShare or share_above")
+    done = python(
+        copy,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        *PROPERTIES,
+        "-k",
+        "AveragedCoefficients or NoisyShare or share_above",
+    )
     assert done.returncode == 0, done.stdout[-3000:]
     assert int(re.search(r"(\d+) passed", done.stdout).group(1)) >= 35
 
 
 def test_the_code_is_written_as_all_code_is(copy):
-    written = {block["path"] for document in WALK_THROUGHS
-               for block in BLOCK.finditer((ROOT / document).read_text("utf-8"))}
-    done = python(copy, "-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"),
-                  *sorted(path for path in written if path.endswith(".py")))
+    written = {
+        block["path"]
+        for document in WALK_THROUGHS
+        for block in BLOCK.finditer((ROOT / document).read_text("utf-8"))
+    }
+    done = python(
+        copy,
+        "-m",
+        "ruff",
+        "check",
+        "--config",
+        str(ROOT / "pyproject.toml"),
+        *sorted(path for path in written if path.endswith(".py")),
+    )
     assert done.returncode == 0, done.stdout
 
 
@@ -244,13 +278,20 @@ def test_its_types_are_checked_as_all_are(copy):
 @pytest.mark.timeout(4 * 3600)
 def test_the_whole_default_suite_passes_with_them(tmp_path):
     folder = tmp_path / "project"
-    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(
-        ".git", ".venv*", "__pycache__", "*.egg-info"))
+    shutil.copytree(
+        ROOT, folder, ignore=shutil.ignore_patterns(".git", ".venv*", "__pycache__", "*.egg-info")
+    )
     stored = python(followed(folder), "-m", "engine", "exhibit", "example/figure-1", "--store")
     assert stored.returncode == 0, stored.stderr[-3000:]
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith("PYTEST_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
+    }
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--ignore", "tests/processes/test_walkthrough.py"],
-        cwd=folder, env=environment, text=True, capture_output=True, check=False)
+        cwd=folder,
+        env=environment,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-5000:]

@@ -40,8 +40,9 @@ from tests.heavy import few, slow
 
 SOURCES = {
     "mean_function": SparseCurves(n_curves=100, n_observations_per_curve=6, n_servers=2),
-    "varying_coefficients": CoefficientCurves(n_curves=800, n_observations_per_curve=6,
-                                              n_servers=2),
+    "varying_coefficients": CoefficientCurves(
+        n_curves=800, n_observations_per_curve=6, n_servers=2
+    ),
     "percentile_curves": SparseCurves(n_curves=1600, n_observations_per_curve=4, n_servers=2),
     "wavelet_regression": RegressionPoints(n_curves=20_000, n_servers=2),
     "covariance": SparseCurves(n_curves=60, n_observations_per_curve=12, n_servers=2),
@@ -49,27 +50,47 @@ SOURCES = {
     "risk_minimisation": LabelledPoints(n_curves=200, n_servers=2),
     "univariate_mean": Numbers(n_servers=4, n_items=2000),
     "sparse_mean": SparseMeans(n_curves=960, n_servers=24, n_features=12),
-    "sparse_regression": SparseRows(n_curves=4000, n_servers=2, n_features=12)}
+    "sparse_regression": SparseRows(n_curves=4000, n_servers=2, n_features=12),
+}
 SOURCES |= {
     "survival": EventTimes(n_curves=400, n_servers=2, comparison="crossing"),
     "cumulative_incidence": CompetingEvents(n_curves=400, n_servers=2),
     "distribution": BoundedValues(n_curves=400, n_servers=2),
-    "roc": ScoredPeople(n_curves=400, n_servers=2)}
-SOURCES |= {key: sources.default(task.source, key) for key, task in TASKS.items()
-            if key not in SOURCES and task is not FUNCTIONAL_SUMMARY}
+    "roc": ScoredPeople(n_curves=400, n_servers=2),
+}
+SOURCES |= {
+    key: sources.default(task.source, key)
+    for key, task in TASKS.items()
+    if key not in SOURCES and task is not FUNCTIONAL_SUMMARY
+}
 OF_TWO_TIMES, OF_VECTORS = {"covariance"}, {"sparse_mean", "sparse_regression"}
 BUDGETS = [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)]
-EVERY = [cls(**chosen) for task in SOURCES for cls in mechanisms.for_task(task)
-         for _, chosen in cls.presets_for(task)]
+EVERY = [
+    cls(**chosen)
+    for task in SOURCES
+    for cls in mechanisms.for_task(task)
+    for _, chosen in cls.presets_for(task)
+]
 # With votes, which are held where it is stated that people are alike.
-EVERY += [UnivariateMean.independent(setting) for setting in (Setting.CENTRAL_USER,
-                                                              Setting.LOCAL_USER)]
+EVERY += [
+    UnivariateMean.independent(setting) for setting in (Setting.CENTRAL_USER, Setting.LOCAL_USER)
+]
 PROTECTING = [one for one in EVERY if one.values().get("setting") is not Setting.NONE]
 # Of what takes long to release, only the first variant is in the default run.
 LONG = [one for one in PROTECTING if one.family == "sparse" or isinstance(one, PercentileCurves)]
 # Noise that depends on nothing but how many people, or devices, send it.
-ALONE = (SparseMeanSigns(), *(UnivariateMean(setting=setting) for setting in (
-    Setting.LOCAL_ITEM, Setting.LOCAL_USER, Setting.CENTRAL_USER, Setting.SITE_USER)))
+ALONE = (
+    SparseMeanSigns(),
+    *(
+        UnivariateMean(setting=setting)
+        for setting in (
+            Setting.LOCAL_ITEM,
+            Setting.LOCAL_USER,
+            Setting.CENTRAL_USER,
+            Setting.SITE_USER,
+        )
+    ),
+)
 
 
 def test_no_registered_mechanism_is_missing_here():
@@ -113,8 +134,14 @@ def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
     return mechanism.release_many(data, budgets, draws, generator(seed, 1, 0))
 
 
-@pytest.fixture(scope="module", ids=str, params=[
-    slow(one) if one in LONG and one != type(one)(**one.presets()[0][1]) else one for one in PROTECTING])
+@pytest.fixture(
+    scope="module",
+    ids=str,
+    params=[
+        slow(one) if one in LONG and one != type(one)(**one.presets()[0][1]) else one
+        for one in PROTECTING
+    ],
+)
 def mechanism(request):
     """All tests of one stand beside each other, and share what was released."""
     return request.param
@@ -189,7 +216,9 @@ def test_what_is_judged_not_feasible_is_not_released_and_costs_nothing(mechanism
     assert not verdict.is_feasible
     estimate = release(mechanism, data, [asked])
     assert [b.epsilon for b in accounting.guarantees(estimate.spends[0])] == [1e-12, 1e-12]
-    assert (estimate.coefficients == release(mechanism, draw(mechanism, 2), [asked]).coefficients).all()
+    assert (
+        estimate.coefficients == release(mechanism, draw(mechanism, 2), [asked]).coefficients
+    ).all()
 
 
 def test_noise_falls_with_the_budget_and_with_the_number_of_people(mechanism):
@@ -197,13 +226,18 @@ def test_noise_falls_with_the_budget_and_with_the_number_of_people(mechanism):
     # Noise on counts is that of one person, and falls with their number in shares alone.
     is_alone = mechanism in ALONE or mechanism.family == "counting"
     fixed = {"penalty_weight": 0.01, "per_machine": 1}
-    mechanism = type(mechanism)(**{**mechanism.values(), **{
-        name: value for name, value in fixed.items() if name in mechanism.values()}})
+    mechanism = type(mechanism)(
+        **{
+            **mechanism.values(),
+            **{name: value for name, value in fixed.items() if name in mechanism.values()},
+        }
+    )
 
     def scales(times, *epsilons):
         data = larger(source_of(mechanism), times).draw(1, generator(1, 0, 0))
         estimate = release(mechanism, data, [(Budget(epsilon, 1e-3),) for epsilon in epsilons], 1)
         return [np.array(spends[-1].noise_scale)[0] for spends in estimate.spends]
+
     at_one, at_two = scales(1, 1.0, 2.0)
     assert at_one > at_two
     assert is_alone or at_one > scales(2, 1.0)[0]

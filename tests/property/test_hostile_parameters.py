@@ -38,7 +38,9 @@ def answers(make):
         return None
 
 
-@pytest.mark.parametrize(("shelf", "cls"), MEMBERS, ids=lambda value: getattr(value, "key", value.__class__.__name__))
+@pytest.mark.parametrize(
+    ("shelf", "cls"), MEMBERS, ids=lambda value: getattr(value, "key", value.__class__.__name__)
+)
 def test_each_parameter_takes_a_value_as_it_says_or_refuses_it_in_a_sentence(shelf, cls):
     for parameter in parameters(cls):
         for value in HOSTILE:
@@ -53,7 +55,8 @@ def assert_is_valid(shelf, made):
     for parameter in made.parameters():
         value = values[parameter.name]
         assert (value is None and parameter.optional) or type(value) is (
-            parameter.names or parameter.kind)
+            parameter.names or parameter.kind
+        )
         assert not isinstance(value, float) or math.isfinite(value)
     again = shelf.build(made.key, json.loads(json.dumps(values, allow_nan=False)))
     assert again.values() == values and digest(again) == digest(made)
@@ -78,4 +81,6 @@ def test_a_budget_is_one_that_can_be_computed_with_or_is_refused():
         for made in (answers(lambda v=value: Budget(v)), answers(lambda v=value: Budget(1.0, v))):
             if made is not None:
                 assert made.epsilon > 0 and 0 <= made.delta < 1
-                assert made.epsilon == math.inf or math.isfinite(math.exp(-made.epsilon) + made.epsilon**2)
+                assert made.epsilon == math.inf or math.isfinite(
+                    math.exp(-made.epsilon) + made.epsilon**2
+                )

@@ -28,7 +28,9 @@ class ByHand:
         """The person of each record, and the pairs that these records make one."""
         people, pairs = [], []
         for traces in records:
-            known = [self.name(self.person_of[trace]) for trace in traces if trace in self.person_of]
+            known = [
+                self.name(self.person_of[trace]) for trace in traces if trace in self.person_of
+            ]
             people.append(known[0] if known else traces[0])
             pairs += [(people[-1], other) for other in known[1:] if other != people[-1]]
         return people, pairs
@@ -44,8 +46,16 @@ class ByHand:
         if len({*names}) < len(names):
             self.one = before
             return None
-        lost = [Loss.sum([each for held, each in self.releases
-                          if name in {self.name(person) for person in held}]) for name in names]
+        lost = [
+            Loss.sum(
+                [
+                    each
+                    for held, each in self.releases
+                    if name in {self.name(person) for person in held}
+                ]
+            )
+            for name in names
+        ]
         if not all(Filter(TOTAL).admits(one + loss) for one in lost):
             self.one = before
             return False
@@ -104,8 +114,9 @@ def test_other_values_of_the_same_ids_change_no_answer(tmp_path, seed):
             ids = [f"id {j}" for j in chosen]
             values = [f"curve {j} {world} {k if j == 3 else 0}" for j in chosen]
             try:
-                book.charge(Some(ids, values), pure(float(rng.choice([0.7, 1.5]))),
-                            f"release {k}", "what")
+                book.charge(
+                    Some(ids, values), pure(float(rng.choice([0.7, 1.5]))), f"release {k}", "what"
+                )
                 said.append(True)
             except InputError:
                 said.append(False)

@@ -21,21 +21,42 @@ AGES = np.linspace(2, 18, 9)
 
 def height(age):
     spurt = 10 / (1 + np.exp(-1.1 * (age - 13)))
-    return 86 + 6.6 * (age - 2) * (1 - 0.012 * (age - 2)) + spurt - 0.1 * np.maximum(age - 14.5, 0) ** 2
+    return (
+        86
+        + 6.6 * (age - 2) * (1 - 0.012 * (age - 2))
+        + spurt
+        - 0.1 * np.maximum(age - 14.5, 0) ** 2
+    )
 
 
 def growth_at_ages(ages):
     """Children who are all measured at the same ages."""
+
     def draw(n, repeats):
         rng, times = generator(5, n, 0), (ages - 2) / 16
         level, wave = rng.standard_normal((2, repeats, n, 1))
-        values = (height(ages) + level * (3.2 + 0.22 * ages) + 0.8 * wave * np.sin(ages / 3)
-                  + 0.5 * rng.standard_normal((repeats, n, len(ages))))
-        facts = PublicFacts(value_low=60, value_high=210, time_low=2, time_high=18,
-                            design=Design.common(times.tolist()))
-        return CurveData(np.broadcast_to(times, values.shape).reshape(repeats, -1).copy(),
-                         values.round(1).reshape(repeats, -1), np.full(n, len(ages)),
-                         np.zeros(n, int), facts, Truth.of(lambda t: height(2 + 16 * t)))
+        values = (
+            height(ages)
+            + level * (3.2 + 0.22 * ages)
+            + 0.8 * wave * np.sin(ages / 3)
+            + 0.5 * rng.standard_normal((repeats, n, len(ages)))
+        )
+        facts = PublicFacts(
+            value_low=60,
+            value_high=210,
+            time_low=2,
+            time_high=18,
+            design=Design.common(times.tolist()),
+        )
+        return CurveData(
+            np.broadcast_to(times, values.shape).reshape(repeats, -1).copy(),
+            values.round(1).reshape(repeats, -1),
+            np.full(n, len(ages)),
+            np.zeros(n, int),
+            facts,
+            Truth.of(lambda t: height(2 + 16 * t)),
+        )
+
     return draw
 
 
@@ -50,8 +71,9 @@ KINDS = {
     "growth at thirty common ages": simulated(GrowthCurves(times="common")),
     "smooth wave": simulated(SparseCurves(n_observations_per_curve=5)),
     "many turns": simulated(SparseCurves(mean="wiggly")),
-    "many turns at twelve times": simulated(SparseCurves(
-        mean="wiggly", times="common", n_observations_per_curve=12)),
+    "many turns at twelve times": simulated(
+        SparseCurves(mean="wiggly", times="common", n_observations_per_curve=12)
+    ),
 }
 
 
@@ -59,7 +81,8 @@ def measured(kind, n, epsilons, repeats=10, draws=2):
     """Root mean squared errors and average widths of bands, one for each ε, over 20 releases."""
     data = KINDS[kind](n, repeats)
     estimate = AdaptiveMean().release_many(
-        data, [(Budget(epsilon, n**-2.0),) for epsilon in epsilons], draws, generator(6, n, 0))
+        data, [(Budget(epsilon, n**-2.0),) for epsilon in epsilons], draws, generator(6, n, 0)
+    )
     off = estimate.values(drawing_grid()) - data.truth.grid_values
     low, high = estimate.limits
     return np.sqrt((off**2).mean(axis=(1, 2, 3))), (high - low).mean(axis=(1, 2, 3))
@@ -75,8 +98,9 @@ def test_a_larger_epsilon_neither_widens_a_band_nor_raises_an_error(kind, n):
 
 @pytest.mark.parametrize("kind", few([*KINDS], 2))
 def test_more_people_neither_widen_a_band_nor_raise_an_error(kind):
-    for smaller, larger in pairwise(np.array(
-            [measured(kind, n, (1.0, 3.0)) for n in (200, 600, 1800)])):
+    for smaller, larger in pairwise(
+        np.array([measured(kind, n, (1.0, 3.0)) for n in (200, 600, 1800)])
+    ):
         assert (larger < TOLERANCE * smaller).all()
 
 
@@ -87,7 +111,10 @@ def test_same_times_for_everybody_give_no_wider_a_band_than_times_of_their_own(n
     for times in ("even", "common"):
         source = SparseCurves(n_curves=n, times=times, n_observations_per_curve=8)
         estimate = AdaptiveMean().release_many(
-            source.draw(10, generator(5, n, 0)), [(Budget(epsilon, n**-2.0),)], 2,
-            generator(6, n, 0))
+            source.draw(10, generator(5, n, 0)),
+            [(Budget(epsilon, n**-2.0),)],
+            2,
+            generator(6, n, 0),
+        )
         widths[times] = np.subtract(*estimate.limits[::-1]).mean()
     assert widths["common"] < TOLERANCE * widths["even"]

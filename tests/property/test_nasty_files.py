@@ -28,14 +28,34 @@ from tests.heavy import few
 
 KINDS = files.growth_frame().assign(sex="f", dose=1.5)
 WIDE = files.wide_frame()
-SEEDS = [files.csv(), files.csv(KINDS), files.csv(sep=";", decimal=","), files.csv(WIDE), files.xlsx(),
-         files.csv().decode().encode("utf-16"), files.csv(sep="\t"), files.csv(sep="|"),
-         files.csv(WIDE, sep=";", decimal=","), files.xlsx(WIDE), files.xlsx(KINDS),
-         files.xlsx(other=WIDE), b"\xef\xbb\xbf" + files.csv(), files.csv().replace(b"\n", b"\r\n"),
-         files.csv(quoting=1), examples.growth_curves(100, 4).encode(), examples.temperatures(200).encode(),
-         examples.records(200).encode(), files.csv(files.growth_frame(40, 12)),
-         files.sheet(["id", "time", "value"], ["a", 1, 2.5], ["b", 2, 3], ["c", None, 4])]
-STATED = {"age": (0, 20), "height": (50, 220), "sex": (0, 1), "dose": (0, 2)}  # of what else, 0 to 1
+SEEDS = [
+    files.csv(),
+    files.csv(KINDS),
+    files.csv(sep=";", decimal=","),
+    files.csv(WIDE),
+    files.xlsx(),
+    files.csv().decode().encode("utf-16"),
+    files.csv(sep="\t"),
+    files.csv(sep="|"),
+    files.csv(WIDE, sep=";", decimal=","),
+    files.xlsx(WIDE),
+    files.xlsx(KINDS),
+    files.xlsx(other=WIDE),
+    b"\xef\xbb\xbf" + files.csv(),
+    files.csv().replace(b"\n", b"\r\n"),
+    files.csv(quoting=1),
+    examples.growth_curves(100, 4).encode(),
+    examples.temperatures(200).encode(),
+    examples.records(200).encode(),
+    files.csv(files.growth_frame(40, 12)),
+    files.sheet(["id", "time", "value"], ["a", 1, 2.5], ["b", 2, 3], ["c", None, 4]),
+]
+STATED = {
+    "age": (0, 20),
+    "height": (50, 220),
+    "sex": (0, 1),
+    "dose": (0, 2),
+}  # of what else, 0 to 1
 MAX_MEGABYTES = 200
 
 
@@ -43,8 +63,12 @@ def mutated(content, rng):
     """Bytes flipped, cut off, lines shuffled, a nasty token put in; of workbooks also inside."""
     if content.startswith(b"PK") and rng.integers(4):
         names = zipfile.ZipFile(io.BytesIO(content)).namelist()
-        chosen = str(rng.choice([name for name in names if "sheet" in name or rng.integers(3) == 0]))
-        return files.repacked(content, lambda name, old: _mutated(old, rng) if name == chosen else old)
+        chosen = str(
+            rng.choice([name for name in names if "sheet" in name or rng.integers(3) == 0])
+        )
+        return files.repacked(
+            content, lambda name, old: _mutated(old, rng) if name == chosen else old
+        )
     return _mutated(content, rng)
 
 
@@ -56,7 +80,7 @@ def _mutated(content, rng):
             cut[place] = rng.integers(256)
         return bytes(cut)
     if kind == 1:
-        return content[:rng.integers(len(content))]
+        return content[: rng.integers(len(content))]
     if kind == 2:
         lines = content.split(b"\n")
         rng.shuffle(lines)
@@ -81,11 +105,13 @@ def described(content):
         reading = proposed(content, DataType.CURVES)
         used = {*reading.used, reading.person.column}
         free = [name for name in reading.frame.header if name not in used][:MAX_COVARIATES]
-        curves = curves_of(read_people(content, proposed(
-            content, DataType.CURVES, columns={"covariates": free})))
+        curves = curves_of(
+            read_people(content, proposed(content, DataType.CURVES, columns={"covariates": free}))
+        )
         ranges = [StatedCovariate(name, 0, 1) for name in free]
-        Upload(curves=curves, declared=declare(
-            0, 1, 0, 1, "a law", ranges, **files.EVEN)).check_regressors()
+        Upload(
+            curves=curves, declared=declare(0, 1, 0, 1, "a law", ranges, **files.EVEN)
+        ).check_regressors()
     except InputError as problem:
         assert str(problem)
 
@@ -97,11 +123,15 @@ def as_records(content):
         *names, last = [column.name for column in (*reading.features, *reading.columns.values())]
         reading = proposed(content, DataType.RECORDS, columns={"value": last}, features=names)
         rows = rows_of(read_people(content, reading))
-        *features, response = [StatedCovariate(name, *STATED.get(name, (0, 1)))
-                               for name in (*rows.covariate_names, rows.value_name)]
+        *features, response = [
+            StatedCovariate(name, *STATED.get(name, (0, 1)))
+            for name in (*rows.covariate_names, rows.value_name)
+        ]
         facts = declare_rows(SPARSE_REGRESSION.key, features, "a law", response, 0.1, 4.0)
         data = UploadRows(rows=rows, declared=facts).draw(1, np.random.default_rng(0))
-        for numbers, stated in zip((*np.moveaxis(data.x, -1, 0), data.y), (*features, response), strict=True):
+        for numbers, stated in zip(
+            (*np.moveaxis(data.x, -1, 0), data.y), (*features, response), strict=True
+        ):
             assert (np.isnan(numbers) | ((numbers >= stated.low) & (numbers <= stated.high))).all()
         return rows.n_rows
     except InputError as problem:

@@ -15,8 +15,15 @@ from engine.privacy.tradeoff import Approximate
 from engine.sources.sparse_curves import SparseCurves
 from tests.heavy import few
 
-CHANCES = ("right", "power", "power_at_1_percent", "precision", "right_with_prior", "right_cap",
-           "power_cap")
+CHANCES = (
+    "right",
+    "power",
+    "power_at_1_percent",
+    "precision",
+    "right_with_prior",
+    "right_cap",
+    "power_cap",
+)
 ALARMS, EPSILONS = np.geomspace(1e-4, 1, 60), np.linspace(-3, 6, 60)
 ROUNDING = 1e-9
 
@@ -26,9 +33,13 @@ def line(rng, server):
     size, count = float(rng.uniform(0.05, 2)), int(rng.integers(1, 4))
     budget = Budget(2.0, float(rng.choice([0.0, 1e-8, 1e-5])))
     plain = Spend(Step("x"), server, None, (1.0,), (1.0,), count, "sequential", budget, "")
-    kinds = [replace(plain, mu=size, noise="gaussian"), replace(plain, epsilon=size, noise="laplace"),
-             replace(plain, epsilon=size, noise="bits"), replace(plain, rho=size / 20, noise="choice"),
-             replace(plain, epsilon=size, count=1, noise="discrete laplace")]
+    kinds = [
+        replace(plain, mu=size, noise="gaussian"),
+        replace(plain, epsilon=size, noise="laplace"),
+        replace(plain, epsilon=size, noise="bits"),
+        replace(plain, rho=size / 20, noise="choice"),
+        replace(plain, epsilon=size, count=1, noise="discrete laplace"),
+    ]
     if budget.is_pure:
         kinds = [kind for kind in kinds if kind.epsilon is not None]
     return kinds[rng.integers(len(kinds))]
@@ -39,8 +50,14 @@ def random_ledger(seed):
     lines = []
     for server in range(int(rng.integers(2, 5))):
         first, *more = [line(rng, server) for _ in range(int(rng.integers(1, 3)))]
-        lines += [first, *(replace(each, budget=first.budget) for each in more
-                           if first.budget.delta or each.epsilon is not None)]
+        lines += [
+            first,
+            *(
+                replace(each, budget=first.budget)
+                for each in more
+                if first.budget.delta or each.epsilon is not None
+            ),
+        ]
     return lines
 
 
@@ -56,11 +73,15 @@ def test_odds_of_a_ledger_are_none_below_those_of_any_site(seed):
         for own in (risk.of_ledger(each, group, prior) for each in at_each_site(lines)):
             for chance in CHANCES:
                 assert getattr(shown, chance) >= getattr(own, chance) - ROUNDING, chance
-            assert shown.budget.epsilon >= own.budget.epsilon and shown.budget.delta >= own.budget.delta
+            assert (
+                shown.budget.epsilon >= own.budget.epsilon
+                and shown.budget.delta >= own.budget.delta
+            )
             assert (shown.curve.detection(ALARMS) >= own.curve.detection(ALARMS) - ROUNDING).all()
             assert (shown.curve.delta(EPSILONS) >= own.curve.delta(EPSILONS) - ROUNDING).all()
-            assert (shown.curve.right([0.1, 0.5, 0.9])
-                    >= own.curve.right([0.1, 0.5, 0.9]) - ROUNDING).all()
+            assert (
+                shown.curve.right([0.1, 0.5, 0.9]) >= own.curve.right([0.1, 0.5, 0.9]) - ROUNDING
+            ).all()
 
 
 @pytest.mark.parametrize("seed", few(range(40), 4))
@@ -81,9 +102,22 @@ def test_no_attack_on_gaussian_noise_at_one_site_and_laplace_noise_at_another_be
     """Best tests in closed form: the Neyman and Pearson test of each, and the rule of Bayes."""
     rng = np.random.default_rng(seed)
     mu, theta = rng.uniform(0.2, 3), rng.uniform(0.2, 3)
-    one = Spend(Step("x"), 0, mu, (1.0,), (1.0,), 1, "sequential", Budget(1.0, 1e-6), "", noise="gaussian")
-    other = Spend(Step("x"), 1, None, (1.0,), (1.0,), 1, "sequential", Budget(theta), "", epsilon=theta,
-                  noise="laplace")
+    one = Spend(
+        Step("x"), 0, mu, (1.0,), (1.0,), 1, "sequential", Budget(1.0, 1e-6), "", noise="gaussian"
+    )
+    other = Spend(
+        Step("x"),
+        1,
+        None,
+        (1.0,),
+        (1.0,),
+        1,
+        "sequential",
+        Budget(theta),
+        "",
+        epsilon=theta,
+        noise="laplace",
+    )
     shown = risk.of_ledger([one, other], prior=0.5)
     gaussian = ndtr(ndtri(ALARMS) + mu)
     # |x| against |x − θ|: alarms beyond t, which 1 − F(t) of the first and 1 − F(t − θ) see

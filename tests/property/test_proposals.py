@@ -20,27 +20,55 @@ from engine.uploads.proposing.questions import answered
 from tests.heavy import few
 from tests.property.test_nasty_files import SEEDS, mutated
 
-NAMES = sorted({*names.PEOPLE, *names.IDS, *names.NO_PEOPLE, *names.START, *names.ENTRY, *names.STATUS, *names.ENDS,
-                *names.SCORES, *names.CLOCKS, *(name for role in ("time", "value", "server")
-                                                for name in names.usual_names(role)),
-                *(f"x_{k:02d}" for k in range(9)), "0", "6", "12", "week 0", "week 6", "08:30", "2024-01-01", "sex",
-                "weight_kg", "age (years)"})
+NAMES = sorted(
+    {
+        *names.PEOPLE,
+        *names.IDS,
+        *names.NO_PEOPLE,
+        *names.START,
+        *names.ENTRY,
+        *names.STATUS,
+        *names.ENDS,
+        *names.SCORES,
+        *names.CLOCKS,
+        *(name for role in ("time", "value", "server") for name in names.usual_names(role)),
+        *(f"x_{k:02d}" for k in range(9)),
+        "0",
+        "6",
+        "12",
+        "week 0",
+        "week 6",
+        "08:30",
+        "2024-01-01",
+        "sex",
+        "weight_kg",
+        "age (years)",
+    }
+)
 CELLS = {
-    "number": lambda r: f"{r.uniform(0, 100):.2f}", "whole": lambda r: str(r.randint(0, 40)),
-    "word": lambda r: r.choice("abc"), "yes": lambda r: r.choice(["yes", "no"]), "bit": lambda r: r.choice("01"),
+    "number": lambda r: f"{r.uniform(0, 100):.2f}",
+    "whole": lambda r: str(r.randint(0, 40)),
+    "word": lambda r: r.choice("abc"),
+    "yes": lambda r: r.choice(["yes", "no"]),
+    "bit": lambda r: r.choice("01"),
     "date": lambda r: f"2024-0{r.randint(1, 9)}-{r.randint(1, 28):02d}",
     "slashed": lambda r: f"{r.randint(1, 28):02d}/0{r.randint(1, 9)}/2024",
     "stamp": lambda r: f"2024-01-{r.randint(1, 28):02d} {r.randint(0, 23):02d}:00",
-    "clock": lambda r: f"{r.randint(0, 23):02d}:{r.randint(0, 59):02d}", "share": lambda r: f"{r.randint(0, 99)} %",
-    "missing": lambda r: r.choice(["NA", "5", "6.5", ""]), "unix": lambda r: str(1712102400 + r.randint(0, 10**6)),
+    "clock": lambda r: f"{r.randint(0, 23):02d}:{r.randint(0, 59):02d}",
+    "share": lambda r: f"{r.randint(0, 99)} %",
+    "missing": lambda r: r.choice(["NA", "5", "6.5", ""]),
+    "unix": lambda r: str(1712102400 + r.randint(0, 10**6)),
     "code": lambda r: r.choice(["1", "2", "3", "-999", "-999"]),
-    "text": lambda r: "".join(r.choice('abc xyz,;"\u200bé') for _ in range(6))}
+    "text": lambda r: "".join(r.choice('abc xyz,;"\u200bé') for _ in range(6)),
+}
 
 
 def random_file(seed):
     """A table of columns whose names and cells often do not fit."""
     r = random.Random(seed)
-    header = [r.choice([str.upper, str.title, str])(name) for name in r.sample(NAMES, r.randint(2, 8))]
+    header = [
+        r.choice([str.upper, str.title, str])(name) for name in r.sample(NAMES, r.randint(2, 8))
+    ]
     kinds = [r.choice([*CELLS, "number", "whole"]) for _ in header]
     rows = [[CELLS[kind](r) for kind in kinds] for _ in range(r.choice([1, 2, 12, 60]))]
     if r.random() < 0.3:
@@ -48,7 +76,9 @@ def random_file(seed):
     if r.random() < 0.3:
         rows = [[str(k), *row[1:]] for k, row in enumerate(rows)]
     out = io.StringIO()
-    csv.writer(out, delimiter=r.choice(",;\t|"), lineterminator=r.choice(["\n", "\r\n"])).writerows([header, *rows])
+    csv.writer(out, delimiter=r.choice(",;\t|"), lineterminator=r.choice(["\n", "\r\n"])).writerows(
+        [header, *rows]
+    )
     return out.getvalue().encode()
 
 

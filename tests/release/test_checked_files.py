@@ -18,8 +18,14 @@ from tests.heavy import few
 
 def released(folder, source="sea_temperature", mechanism="adaptive_mean", delta=1e-4, **chosen):
     book = Ledger(folder / "ledger")
-    one = published.publish(sources.build(source, {}), mechanisms.build(mechanism, chosen),
-                            Budget(2.0, delta), book, "files", Budget(100.0, 1e-1))
+    one = published.publish(
+        sources.build(source, {}),
+        mechanisms.build(mechanism, chosen),
+        Budget(2.0, delta),
+        book,
+        "files",
+        Budget(100.0, 1e-1),
+    )
     return one, book
 
 
@@ -44,11 +50,18 @@ def test_files_of_several_groups_are_checked_group_by_group(made):
     assert [*folders] == ["group-1", "group-2"]
 
 
-@pytest.mark.parametrize("chosen", few([
-    {"source": "airport_temperature", "mechanism": "bernstein", "delta": 0.0},
-    {"mechanism": "univariate_mean", "setting": "central_user"},
-    {"source": "airport_temperature", "mechanism": "percentile_curves"},
-    {"source": "heart_failure", "mechanism": "noisy_counts", "delta": 0.0}], 2))
+@pytest.mark.parametrize(
+    "chosen",
+    few(
+        [
+            {"source": "airport_temperature", "mechanism": "bernstein", "delta": 0.0},
+            {"mechanism": "univariate_mean", "setting": "central_user"},
+            {"source": "airport_temperature", "mechanism": "percentile_curves"},
+            {"source": "heart_failure", "mechanism": "noisy_counts", "delta": 0.0},
+        ],
+        2,
+    ),
+)
 def test_what_was_published_by_any_method_fits_together(tmp_path, chosen):
     one, book = released(tmp_path, **chosen)
     assert set(verdicts(release_files.all_files(one), book)) == {True}
@@ -61,7 +74,9 @@ def test_a_number_that_was_changed_is_found_with_and_without_the_ledger(made, tm
     cells = last.split(",")
     cells[2] = f"{float(cells[2]) - 1:.10g}"
     changed = files | {"release.csv": "\n".join([*lines, ",".join(cells)]).encode()}
-    assert False in verdicts(changed, book) and False in verdicts(changed, Ledger(tmp_path / "other"))
+    assert False in verdicts(changed, book) and False in verdicts(
+        changed, Ledger(tmp_path / "other")
+    )
     assert False not in verdicts(files, Ledger(tmp_path / "other"))
 
 
@@ -75,12 +90,17 @@ def test_a_band_that_an_earlier_version_drew_between_few_times_is_not_judged(mad
     assert False not in verdicts(changed, None)
 
 
-@pytest.mark.parametrize("change", [
-    lambda card: card["guarantee"].update(epsilon=0.1),
-    lambda card: card["accounting"]["messages"][0].update(rho=1e-6),
-    lambda card: card["odds"].update(right_guess_at_most=0.999),
-    lambda card: card["release"].update(id="0" * 16), lambda card: card.pop("accounting")],
-    ids=["a smaller budget", "a cheaper message", "better odds", "another release", "less"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda card: card["guarantee"].update(epsilon=0.1),
+        lambda card: card["accounting"]["messages"][0].update(rho=1e-6),
+        lambda card: card["odds"].update(right_guess_at_most=0.999),
+        lambda card: card["release"].update(id="0" * 16),
+        lambda card: card.pop("accounting"),
+    ],
+    ids=["a smaller budget", "a cheaper message", "better odds", "another release", "less"],
+)
 def test_a_card_that_was_changed_is_found_by_its_own_numbers(made, change):
     files = release_files.all_files(made[0])
     card = json.loads(files["guarantee.json"])
@@ -94,8 +114,9 @@ def test_whether_it_was_released_is_not_known_without_its_ledger(made):
     assert all(finding.holds for finding in findings[1:])
 
 
-@pytest.mark.parametrize("files", [
-    {"release.csv": b"1"}, {"guarantee.json": b"{}"}, {"guarantee.json": b"[1"}])
+@pytest.mark.parametrize(
+    "files", [{"release.csv": b"1"}, {"guarantee.json": b"{}"}, {"guarantee.json": b"[1"}]
+)
 def test_without_a_guarantee_card_nothing_is_said_of_files(files):
     with pytest.raises(InputError):
         check(files, None)

@@ -21,19 +21,30 @@ from tests.ledgers import spent
 N = 240
 ARMS = {"name": "arm", "kind": "word", "words": {"A": "A", "B": "B"}, "other": "missing"}
 ENDS = {"name": "end", "kind": "word", "words": {"death": "death"}, "other": "censored"}
-READING = {"frame": {"encoding": "utf-8", "separator": ",",
-                     "header": ["patient", "days", "end", "arm"]},
-           "person": {"column": "patient"},
-           "columns": {"time": {"name": "days"}, "status": ENDS, "group": ARMS}}
-STATED = {"reading": READING, "group_sizes": [N // 2, N // 2],
-          "facts": {"time_high": 1000, "time_name": "Time", "time_unit": "days", "origin": "the protocol",
-                    "person": "patient", "people": "patients"}}
+READING = {
+    "frame": {"encoding": "utf-8", "separator": ",", "header": ["patient", "days", "end", "arm"]},
+    "person": {"column": "patient"},
+    "columns": {"time": {"name": "days"}, "status": ENDS, "group": ARMS},
+}
+STATED = {
+    "reading": READING,
+    "group_sizes": [N // 2, N // 2],
+    "facts": {
+        "time_high": 1000,
+        "time_name": "Time",
+        "time_unit": "days",
+        "origin": "the protocol",
+        "person": "patient",
+        "people": "patients",
+    },
+}
 
 
 def trial(seed=1, strange=True):
     """A file of a trial: two arms, some strange rows, one patient twice."""
     data = EventTimes(n_curves=N, comparison="hazard ratio", follow_up=1.0).draw(
-        1, np.random.default_rng(seed))
+        1, np.random.default_rng(seed)
+    )
     lines = ["patient,days,end,arm"]
     for k in range(N):
         end = "death" if data.status[0, k] else "alive"
@@ -46,9 +57,13 @@ def trial(seed=1, strange=True):
 
 
 def asked_of(stated):
-    return {"version": 1, "name": "trial-2026", "data": {"file": "trial.csv", **stated},
-            "mechanism": {"key": "noisy_counts", "parameters": {}},
-            "budgets": [{"epsilon": 2.0, "delta": 0.0}]}
+    return {
+        "version": 1,
+        "name": "trial-2026",
+        "data": {"file": "trial.csv", **stated},
+        "mechanism": {"key": "noisy_counts", "parameters": {}},
+        "budgets": [{"epsilon": 2.0, "delta": 0.0}],
+    }
 
 
 @pytest.fixture
@@ -67,7 +82,9 @@ def test_lines_that_are_stated_to_be_people_are_people_and_ids_are_never_guessed
     plain = asked_of({**STATED, "reading": {**READING, "person": None}})
     with pytest.raises(InputError, match="No column is said to name people"):
         requested(json.dumps(plain), tmp_path)
-    plain = asked_of({**STATED, "group_sizes": [], "reading": {**READING, "person": {"rows": True}}})
+    plain = asked_of(
+        {**STATED, "group_sizes": [], "reading": {**READING, "person": {"rows": True}}}
+    )
     assert requested(json.dumps(plain), tmp_path).source.sizes.n_curves == N + 1
 
 
@@ -78,23 +95,38 @@ def test_a_file_is_read_row_by_row_and_strange_rows_stay_in_the_count(asked):
     notes = " ".join(source.events.notes)
     assert "1 further line" in notes and "1 time missing" in notes
     assert (source.events.status == -1).sum() == 1 and np.isnan(source.events.time).sum() == 1
-    table = NoisyCounts().release(source.draw(1, np.random.default_rng(0)), (Budget(1e6),),
-                                  np.random.default_rng(0)).released[0]
+    table = (
+        NoisyCounts()
+        .release(source.draw(1, np.random.default_rng(0)), (Budget(1e6),), np.random.default_rng(0))
+        .released[0]
+    )
     assert table.noisy.sum(axis=-1).ravel().tolist() == [N / 2, N / 2]
 
 
-@pytest.mark.parametrize(("change", "told"), [
-    (columns(status={**ENDS, "words": {"deth": "death"}}), "No line has a text"),
-    (columns(status={**ENDS, "words": {}}), "does not say what the texts"),
-    ({"reading": READING | {"columns": {"status": ENDS}}}, "role time"),
-    (columns(time={"name": "patient"}), "two roles"), (columns(time={"name": "days", "kind": "date"}), "day/month"),
-    ({"facts": {"origin": "x"}}, "planned follow-up"), ({"facts": {"time_high": 9.0}}, "comes from"),
-    ({"edges": [0, 500]}, "edges"), (columns(group={**ARMS, "words": {"A": "A"}}), "Two groups"),
-    (columns(group={**ARMS, "other": "left out"}), "not left out"), ({"events": ["death"]}, "looking")])
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (columns(status={**ENDS, "words": {"deth": "death"}}), "No line has a text"),
+        (columns(status={**ENDS, "words": {}}), "does not say what the texts"),
+        ({"reading": READING | {"columns": {"status": ENDS}}}, "role time"),
+        (columns(time={"name": "patient"}), "two roles"),
+        (columns(time={"name": "days", "kind": "date"}), "day/month"),
+        ({"facts": {"origin": "x"}}, "planned follow-up"),
+        ({"facts": {"time_high": 9.0}}, "comes from"),
+        ({"edges": [0, 500]}, "edges"),
+        (columns(group={**ARMS, "words": {"A": "A"}}), "Two groups"),
+        (columns(group={**ARMS, "other": "left out"}), "not left out"),
+        ({"events": ["death"]}, "looking"),
+    ],
+)
 def test_what_is_not_stated_or_does_not_fit_is_told_kindly(tmp_path, change, told):
     (tmp_path / "trial.csv").write_text(trial())
-    plain = {"version": 1, "data": {"file": "trial.csv", **STATED, **change},
-             "mechanism": {"key": "noisy_counts", "parameters": {}}, "budgets": [{"epsilon": 1.0, "delta": 0.0}]}
+    plain = {
+        "version": 1,
+        "data": {"file": "trial.csv", **STATED, **change},
+        "mechanism": {"key": "noisy_counts", "parameters": {}},
+        "budgets": [{"epsilon": 1.0, "delta": 0.0}],
+    }
     with pytest.raises(InputError, match=told):
         requested(json.dumps(plain), tmp_path)
 
@@ -102,9 +134,17 @@ def test_what_is_not_stated_or_does_not_fit_is_told_kindly(tmp_path, change, tol
 def test_other_sizes_of_groups_than_stated_are_refused_before_anything_is_charged(tmp_path):
     wrong = {**STATED, "group_sizes": [N // 2 + 1, N // 2 - 1]}
     (tmp_path / "trial.csv").write_text(trial())
-    result = requested(json.dumps({
-        "version": 1, "data": {"file": "trial.csv", **wrong}, "mechanism": {"key": "noisy_counts", "parameters": {}},
-        "budgets": [{"epsilon": 2.0, "delta": 0.0}]}), tmp_path)
+    result = requested(
+        json.dumps(
+            {
+                "version": 1,
+                "data": {"file": "trial.csv", **wrong},
+                "mechanism": {"key": "noisy_counts", "parameters": {}},
+                "budgets": [{"epsilon": 2.0, "delta": 0.0}],
+            }
+        ),
+        tmp_path,
+    )
     book = Ledger(tmp_path / "ledger")
     with pytest.raises(InputError, match="sizes of the groups"):
         published.publish(result.source, result.mechanism, result.budget, book, "wrong")
@@ -136,7 +176,9 @@ def test_a_release_is_its_table_and_is_made_again_from_the_ledger(asked, tmp_pat
     rows = [*csv.DictReader(written["counts.csv"].decode().splitlines()[1:])]
     counts = np.array([float(row["noised count"]) for row in rows])
     assert (counts == np.rint(counts)).all() and len(rows) == one.cost.numbers
-    assert {row["group"] for row in rows} == {"A", "B"} and rows[-1]["what"] == "still under observation"
+    assert {row["group"] for row in rows} == {"A", "B"} and rows[-1][
+        "what"
+    ] == "still under observation"
     estimated = np.array([float(row["estimated count"]) for row in rows])
     assert estimated.sum() == pytest.approx(N, abs=1e-3)
     for name in ("A", "B"):
@@ -146,7 +188,9 @@ def test_a_release_is_its_table_and_is_made_again_from_the_ledger(asked, tmp_pat
     report = written["release.html"].decode()
     assert "Log-rank test" in report and "ε = 2" in report and "counts.csv" in report
     assert json.loads(written["guarantee.json"])["release"]["of"] == "Patients"
-    assert "smoothing" not in captions.headline(one) and "privacy noise is" in captions.headline(one)
+    assert "smoothing" not in captions.headline(one) and "privacy noise is" in captions.headline(
+        one
+    )
     again = published.again(book, one.release_id)
     assert files.all_files(again) == written
     assert content_of(asked.source) == content_of(asked.source)
@@ -154,14 +198,20 @@ def test_a_release_is_its_table_and_is_made_again_from_the_ledger(asked, tmp_pat
 
 def test_a_custodian_may_ask_for_more_people_at_risk_and_pays_nothing_for_it(asked, tmp_path):
     book = Ledger(tmp_path / "ledger")
-    few, many = (published.publish(asked.source, NoisyCounts(least_at_risk=least), Budget(1.0), book, f"least {least}")
-                 for least in (10, 60))
+    few, many = (
+        published.publish(
+            asked.source, NoisyCounts(least_at_risk=least), Budget(1.0), book, f"least {least}"
+        )
+        for least in (10, 60)
+    )
     assert many.x[-1] < few.x[-1] and many.cost.certified == few.cost.certified
 
 
 def test_nobody_in_particular_stands_in_what_is_rehearsed(asked):
-    one, other = (published.release_cost(source, NoisyCounts(), Budget(1.0)) for source in (
-        asked.source, _of(trial(seed=2, strange=False))))
+    one, other = (
+        published.release_cost(source, NoisyCounts(), Budget(1.0))
+        for source in (asked.source, _of(trial(seed=2, strange=False)))
+    )
     assert one.certified == other.certified and one.spends == other.spends
     assert all((one.known[key] == other.known[key]).all() for key in one.known)
 
@@ -173,9 +223,15 @@ def _of(text):
 
 def test_too_few_people_are_refused_before_anything_is_charged():
     lines = trial(strange=False).splitlines()[:13]
-    source = request.uploaded("\n".join(lines).encode(), {
-        **STATED, "group_sizes": [], "reading": READING | {"columns": {
-            "time": {"name": "days"}, "status": ENDS}}}, NoisyCounts())
+    source = request.uploaded(
+        "\n".join(lines).encode(),
+        {
+            **STATED,
+            "group_sizes": [],
+            "reading": READING | {"columns": {"time": {"name": "days"}, "status": ENDS}},
+        },
+        NoisyCounts(),
+    )
     with pytest.raises(InputError, match="Nothing would be published"):
         published.release_cost(source, NoisyCounts(), Budget(1.0))
 
@@ -183,13 +239,25 @@ def test_too_few_people_are_refused_before_anything_is_charged():
 def test_the_command_line_publishes_counts(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "trial.csv").write_text(trial())
-    (tmp_path / "ask.json").write_text(json.dumps({
-        "version": 1, "name": "trial", "data": {"file": "trial.csv", **STATED},
-        "mechanism": {"key": "noisy_counts", "parameters": {}}, "budgets": [{"epsilon": 2.0, "delta": 0.0}]}))
+    (tmp_path / "ask.json").write_text(
+        json.dumps(
+            {
+                "version": 1,
+                "name": "trial",
+                "data": {"file": "trial.csv", **STATED},
+                "mechanism": {"key": "noisy_counts", "parameters": {}},
+                "budgets": [{"epsilon": 2.0, "delta": 0.0}],
+            }
+        )
+    )
     arguments = ["release", "ask.json", "--ledger", "book"]
     assert command_line.main(arguments) == 0
     assert "Nothing was published" in capsys.readouterr().err
     assert command_line.main([*arguments, "--yes", "--out", "out"]) == 0
-    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"release.csv", "counts.csv", "release.html"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {
+        "release.csv",
+        "counts.csv",
+        "release.html",
+    }
     said = capsys.readouterr().out
     assert all(line[0].isalnum() for line in said.splitlines())

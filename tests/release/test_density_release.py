@@ -38,9 +38,14 @@ from tests.heavy import few
 SOURCE = DensityPoints()
 PLANE = DensityPoints(design="two_modes_2d")
 PURE, WITH_DELTA = (Budget(1.0, 0.0),), (Budget(1.0, 0.01),)
-EVERY = [Iclp(task="density"), Frl(task="density"), Bernstein(task="density"),
-         GaussianProcess(task="density"), Frl(task="density", noise="norm"),
-         Iclp(task="density", constants="optimal")]
+EVERY = [
+    Iclp(task="density"),
+    Frl(task="density"),
+    Bernstein(task="density"),
+    GaussianProcess(task="density"),
+    Frl(task="density", noise="norm"),
+    Iclp(task="density", constants="optimal"),
+]
 every_mechanism = pytest.mark.parametrize("mechanism", EVERY, ids=repr)
 both_ranges = pytest.mark.parametrize("source", [SOURCE, PLANE], ids=["interval", "plane"])
 
@@ -114,7 +119,7 @@ def test_a_gaussian_kernel_to_a_power_is_nearly_a_wider_bump_away_from_the_ends(
 def test_cosine_atoms_are_inner_products_of_bumps_with_cosines():
     grid = midpoints(200)
     atoms = cosine_atoms(0.05, 6, grid)
-    bump = np.exp(-((grid.points - 0.5025) / 0.05) ** 2 / 2)[:, 0] / (0.05 * np.sqrt(2 * np.pi))
+    bump = np.exp(-(((grid.points - 0.5025) / 0.05) ** 2) / 2)[:, 0] / (0.05 * np.sqrt(2 * np.pi))
     cosines = np.sqrt(2) * np.cos(np.pi * np.arange(1, 6) * grid.points)
     assert atoms.atoms[100, 0] == pytest.approx(1)
     assert atoms.atoms[100, 1:] == pytest.approx(bump @ cosines / 200, rel=1e-9)
@@ -122,7 +127,7 @@ def test_cosine_atoms_are_inner_products_of_bumps_with_cosines():
 
 def test_lattice_atoms_are_values_of_bumps_at_the_lattice():
     atoms = lattice_atoms(0.1, BernsteinBasis(4), midpoints(100))
-    expected = np.exp(-((0.255 - np.arange(5) / 4) / 0.1) ** 2 / 2) / (0.1 * np.sqrt(2 * np.pi))
+    expected = np.exp(-(((0.255 - np.arange(5) / 4) / 0.1) ** 2) / 2) / (0.1 * np.sqrt(2 * np.pi))
     assert atoms.atoms[25] == pytest.approx(expected, rel=1e-5)
 
 
@@ -185,8 +190,9 @@ def test_what_is_released_is_a_density_unless_it_is_to_be_left_as_it_is(mechanis
     assert estimate.coefficients.mean(axis=-1) == pytest.approx(1)
     rough = replace(mechanism, clean=False).release(data, budget_of(mechanism), generator(1, 1, 0))
     assert rough.basis.size == len(plan_of(mechanism, source).noise[0][0][0].scales)
-    errors = [integrated_squared_errors(one, source.truth).total.item()
-              for one in (estimate, rough)]
+    errors = [
+        integrated_squared_errors(one, source.truth).total.item() for one in (estimate, rough)
+    ]
     assert errors[0] < 1.1 * errors[1]  # with a truth that a grid knows only in part
 
 
@@ -196,8 +202,9 @@ def test_what_is_released_is_a_density_unless_it_is_to_be_left_as_it_is(mechanis
 @both_ranges
 def test_the_ledger_holds_the_largest_loss_over_all_pairs_of_records(source):
     mechanism = Iclp(task="density")
-    atoms = mechanism.atoms(mechanism.grid(source.facts, source.sizes.n_covariates),
-                            source.n_curves)
+    atoms = mechanism.atoms(
+        mechanism.grid(source.facts, source.sizes.n_covariates), source.n_curves
+    )
     plan = plan_of(mechanism, source)
     losses = pdist(atoms.atoms / plan.noise[0][0][0].scales, "cityblock") / source.n_curves
     assert losses.max() == pytest.approx(1, rel=1e-6)
@@ -219,15 +226,18 @@ def test_the_planned_noise_energy_is_the_measured_one(mechanism):
 @pytest.mark.parametrize("mechanism", [Iclp, Frl, Bernstein, GaussianProcess])
 @both_ranges
 def test_the_best_shape_of_noise_is_never_worse_than_the_usual_one(mechanism, source):
-    usual, best = (plan_of(mechanism(task="density", constants=constants), source).energy(0)
-                   for constants in ("tight", "optimal"))
+    usual, best = (
+        plan_of(mechanism(task="density", constants=constants), source).energy(0)
+        for constants in ("tight", "optimal")
+    )
     assert best <= usual * (1 + 1e-9)
 
 
 def test_sizes_of_atoms_are_found_once_for_all_budgets_and_sites(monkeypatch):
     calls = []
-    monkeypatch.setattr("scipy.spatial.distance.pdist",
-                        lambda *args: calls.append(args) or pdist(*args))
+    monkeypatch.setattr(
+        "scipy.spatial.distance.pdist", lambda *args: calls.append(args) or pdist(*args)
+    )
     mechanism, source = Iclp(task="density", bandwidth=0.1234), DensityPoints(n_servers=3)
     for epsilon in (0.5, 1.0, 2.0):
         mechanism.plan(source.public, (Budget(epsilon, 0.0),))
@@ -287,36 +297,57 @@ def exponential(task="density", **chosen):
     return Iclp(task=task, kernel="exponential", **chosen)
 
 
-@pytest.mark.parametrize(("task", "constants", "dimension", "least"), [
-    ("density", "tight", 1, 1.0), ("density", "published", 1, 1.5),
-    ("density", "tight", 2, 0.5 + 2 / 3), ("density", "published", 2, 1 + 2 / 3),
-    ("mean_function", "tight", 1, 0.75), ("mean_function", "published", 1, 1.0),
-    ("covariance", "tight", 1, 0.75), ("varying_coefficients", "tight", 1, 0.75),
-    ("risk_minimisation", "tight", 1, 1.5)])
-def test_the_least_smoothness_follows_from_the_decay_of_the_kernel(task, constants, dimension,
-                                                                   least):
+@pytest.mark.parametrize(
+    ("task", "constants", "dimension", "least"),
+    [
+        ("density", "tight", 1, 1.0),
+        ("density", "published", 1, 1.5),
+        ("density", "tight", 2, 0.5 + 2 / 3),
+        ("density", "published", 2, 1 + 2 / 3),
+        ("mean_function", "tight", 1, 0.75),
+        ("mean_function", "published", 1, 1.0),
+        ("covariance", "tight", 1, 0.75),
+        ("varying_coefficients", "tight", 1, 0.75),
+        ("risk_minimisation", "tight", 1, 1.5),
+    ],
+)
+def test_the_least_smoothness_follows_from_the_decay_of_the_kernel(
+    task, constants, dimension, least
+):
     assert least_power(exponential(task, constants=constants), dimension) == pytest.approx(least)
 
 
-@pytest.mark.parametrize(("task", "constants"), [
-    ("density", "tight"), ("density", "published"), ("mean_function", "tight"),
-    ("mean_function", "published"), ("risk_minimisation", "tight")])
-def test_sensitivities_grow_without_end_below_the_least_smoothness_and_settle_above(task,
-                                                                                   constants):
+@pytest.mark.parametrize(
+    ("task", "constants"),
+    [
+        ("density", "tight"),
+        ("density", "published"),
+        ("mean_function", "tight"),
+        ("mean_function", "published"),
+        ("risk_minimisation", "tight"),
+    ],
+)
+def test_sensitivities_grow_without_end_below_the_least_smoothness_and_settle_above(
+    task, constants
+):
     """Doubling K multiplies partial sums Σ j^{−p} by about 2^{1−p} for p < 1, and by 1 for p > 1."""
     least = least_power(exponential(task, constants=constants))
     growth = []
     for eta in (least - 0.2, least + 0.5):
-        sweep = sensitivity_by_grid(exponential(task, constants=constants, eta=eta,
-                                                penalty_weight=0.1), 500, sizes=(100, 200, 400))
+        sweep = sensitivity_by_grid(
+            exponential(task, constants=constants, eta=eta, penalty_weight=0.1),
+            500,
+            sizes=(100, 200, 400),
+        )
         growth.append(sweep.sensitivity[2] / sweep.sensitivity[1])
         assert sweep.is_finite == (eta > least)
     assert growth[0] > 1.1 and abs(growth[1] - 1) < 0.02
 
 
 def test_the_trace_on_grids_is_the_known_one():
-    sweep = sensitivity_by_grid(exponential("mean_function", eta=1.01), 500,
-                                sizes=(50, 100, 200, 500))
+    sweep = sensitivity_by_grid(
+        exponential("mean_function", eta=1.01), 500, sizes=(50, 100, 200, 500)
+    )
     assert sweep.trace == pytest.approx([47.6, 93.9, 185, 455], rel=2e-3)
 
 
@@ -340,8 +371,10 @@ def test_the_reference_is_the_same_for_every_mechanism():
     data = data_of()
     values = [one.without_protection(data).coefficients for one in EVERY]
     assert all((one == values[0]).all() for one in values)
-    assert integrated_squared_errors(EVERY[0].without_protection(data), SOURCE.truth
-                                     ).total.item() < 0.03
+    assert (
+        integrated_squared_errors(EVERY[0].without_protection(data), SOURCE.truth).total.item()
+        < 0.03
+    )
 
 
 def test_ages_at_death_can_be_released_and_stay_near_their_reference():

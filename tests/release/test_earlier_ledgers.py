@@ -40,8 +40,9 @@ def book(tmp_path, costly_guesses, monkeypatch):
 
 def left_by_sum(book, source):
     """ε that is left for whoever has least, by the sum rule alone."""
-    return min(share.total.epsilon - share.loss.epsilon / 1e12
-               for share in book.standing_of(source).shares)
+    return min(
+        share.total.epsilon - share.loss.epsilon / 1e12 for share in book.standing_of(source).shares
+    )
 
 
 def test_nobody_of_a_ledger_of_version_050_has_more_left_than_before(book, known):
@@ -81,11 +82,29 @@ def test_numbers_that_an_earlier_version_kept_with_zeros_before_them_are_the_sam
     with book.log.writing() as log:
         ids = hashes_of("ids", [b"007", b"0042", b"9.0"], log.key)
         held = log.keep(PeopleSet(ids, 0 * ids, ids).to_bytes())
-        log.add(kind="release", name="padded", what="a mean", n=0, rho=None, records="", plan="", request="",
-                data_sets=[], missing=[], at="", id="1" * 16, sets=[held], total=[3 * 10**12, 1e-6],
-                epsilon=10**12, delta=0, mu_squared=None)
+        log.add(
+            kind="release",
+            name="padded",
+            what="a mean",
+            n=0,
+            rho=None,
+            records="",
+            plan="",
+            request="",
+            data_sets=[],
+            missing=[],
+            at="",
+            id="1" * 16,
+            sets=[held],
+            total=[3 * 10**12, 1e-6],
+            epsilon=10**12,
+            delta=0,
+            mu_squared=None,
+        )
     everybody = spent(book, Some(["8"]))
-    assert [spent(book, Some([name])) for name in ("7", "42", "9", "70")] == [everybody + 1.0] * 3 + [everybody]
+    assert [spent(book, Some([name])) for name in ("7", "42", "9", "70")] == [
+        everybody + 1.0
+    ] * 3 + [everybody]
 
 
 SPELLED = ["a 1", "B\u20102", "c\u200b3", "D\u00a04", "e5", "stra\u00dfe 6", " Z\u0308 7 ", "09 8"]
@@ -98,16 +117,38 @@ def test_ids_that_an_earlier_version_kept_as_they_were_written_are_the_same_peop
     with book.log.writing() as log:
         texts = [unicodedata.normalize("NFC", name.strip()).casefold().encode() for name in SPELLED]
         held = log.keep(PeopleSet(ids := hashes_of("ids", texts, log.key), 0 * ids, ids).to_bytes())
-        log.add(kind="release", name="spelled", what="a mean", n=0, rho=None, records="", plan="", request="",
-                data_sets=[], missing=[], at="2026-11-01", id="1" * 16, sets=[held], total=[3 * 10**12, 1e-6],
-                epsilon=10**11, delta=0, mu_squared=None)
+        log.add(
+            kind="release",
+            name="spelled",
+            what="a mean",
+            n=0,
+            rho=None,
+            records="",
+            plan="",
+            request="",
+            data_sets=[],
+            missing=[],
+            at="2026-11-01",
+            id="1" * 16,
+            sets=[held],
+            total=[3 * 10**12, 1e-6],
+            epsilon=10**11,
+            delta=0,
+            mu_squared=None,
+        )
     plain = own_of(["a1", "b-2", "c3", "d4"])
     book.charge(plain, pure(0.01), "as one writes today", "what")  # spellings that are not known
     assert spent(book, plain) == spent(book, own_of(["a1"])) == 0.01
     for name in SPELLED:  # those who were released today have lost both
-        assert spent(book, own_of([name])) == pytest.approx(0.1 + 0.01 * (name in SPELLED[:4])), name
+        assert spent(book, own_of([name])) == pytest.approx(0.1 + 0.01 * (name in SPELLED[:4])), (
+            name
+        )
     assert spent(book, own_of(["b\u20112", "B\u20102", "b-2"])) == pytest.approx(0.11)
-    assert [share.people for share in book.standing_of(own_of([*SPELLED, "new"])).shares] == [1, 4, 4]
+    assert [share.people for share in book.standing_of(own_of([*SPELLED, "new"])).shares] == [
+        1,
+        4,
+        4,
+    ]
 
 
 def own_of(ids):
@@ -134,8 +175,10 @@ def sqlite_salt(book):
 def kept_and_entries(book):
     """All that was written since the ledger was taken over."""
     with closing(sqlite3.connect(book.path)) as file:
-        rows = file.execute("SELECT entry FROM log WHERE number > (SELECT number FROM log WHERE "
-                            "entry LIKE '%\"format\"%')").fetchall()
+        rows = file.execute(
+            "SELECT entry FROM log WHERE number > (SELECT number FROM log WHERE "
+            "entry LIKE '%\"format\"%')"
+        ).fetchall()
     return "".join(row[0] for row in rows).encode()
 
 
@@ -143,7 +186,8 @@ def test_charges_keep_their_names_states_and_costs(book, known):
     entries = book.entries()
     assert [entry.name for entry in entries] == [f"release {k}" for k in range(len(CHARGES))]
     assert [entry.state for entry in entries] == [
-        "charged" if k % 3 else "drawn" for k in range(len(CHARGES))]
+        "charged" if k % 3 else "drawn" for k in range(len(CHARGES))
+    ]
     assert [entry.budget.epsilon for entry in entries] == [charge[1] for charge in CHARGES]
     assert [entry.budget.delta for entry in entries] == [charge[2] for charge in CHARGES]
     asked = book.charge(known["children"], pure(0.5), "release 1", "what", request=b"request 1")
@@ -176,22 +220,27 @@ CREATE TABLE releases (
     what TEXT NOT NULL, epsilon INTEGER NOT NULL, delta REAL NOT NULL,
     is_finished INTEGER NOT NULL);
 """
-SECOND = ("ALTER TABLE releases ADD COLUMN rho REAL;"
-          "ALTER TABLE data_sets ADD COLUMN tight_delta REAL;")
+SECOND = (
+    "ALTER TABLE releases ADD COLUMN rho REAL;ALTER TABLE data_sets ADD COLUMN tight_delta REAL;"
+)
 
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_ledger_without_seals_is_taken_over_with_all_that_was_spent(tmp_path, version):
     path = tmp_path / "ledger"
     with closing(sqlite3.connect(path)) as file:
-        file.executescript(FIRST + SECOND * (version - 1)
-                           + f"INSERT INTO facts VALUES ('salt', x'00'); "
-                             f"PRAGMA user_version = {version};")
+        file.executescript(
+            FIRST + SECOND * (version - 1) + f"INSERT INTO facts VALUES ('salt', x'00'); "
+            f"PRAGMA user_version = {version};"
+        )
         of_data, more = slow_hash(content_of(SEA), bytes(1)), ", NULL" * (version - 1)
-        file.execute(f"INSERT INTO data_sets VALUES (?, 'data-old', 3000000000, 0.001{more})",
-                     (of_data,))
-        file.execute("INSERT INTO releases VALUES (1, ?, 'then', 'old', 'what', 1000000000, 0, 1"
-                     f"{more})", (of_data,))
+        file.execute(
+            f"INSERT INTO data_sets VALUES (?, 'data-old', 3000000000, 0.001{more})", (of_data,)
+        )
+        file.execute(
+            f"INSERT INTO releases VALUES (1, ?, 'then', 'old', 'what', 1000000000, 0, 1{more})",
+            (of_data,),
+        )
         file.commit()
     book = Ledger(path)
     assert charges(book, SEA) == [("old", "released")]

@@ -41,8 +41,10 @@ def own(rows=ROWS, high=100.0, header="id,time,value", last=5.0):
 
 def some(first, last, ids="id {}", content="curve {}"):
     numbers = range(first, last)
-    return Some([ids.format(k) for k in numbers] if ids else (),
-                [content.format(k) for k in numbers] if content else ())
+    return Some(
+        [ids.format(k) for k in numbers] if ids else (),
+        [content.format(k) for k in numbers] if content else (),
+    )
 
 
 # -- sums -----------------------------------------------------------------------------------------
@@ -69,8 +71,9 @@ def test_costs_are_rounded_up(book):
 def test_two_groupings_of_the_same_people_add_up(book):
     """Everybody is in one of A, B, C and in one of X, Y, Z."""
     for k, group in enumerate("ABC"):
-        book.charge(some(100 * k, 100 * k + 100), gaussian(2.9, 5e-8), group, "what",
-                    Budget(3.0, 1e-6))
+        book.charge(
+            some(100 * k, 100 * k + 100), gaussian(2.9, 5e-8), group, "what", Budget(3.0, 1e-6)
+        )
     other = Some([f"id {k}" for k in range(0, 300, 3)])
     with pytest.raises(InputError, match="100 of 100 children have less left") as refusal:
         book.charge(other, gaussian(2.9, 5e-8), "X", "what")
@@ -99,12 +102,23 @@ def test_a_file_that_was_charged_is_known_at_once_and_in_any_order(book, monkeyp
     assert repair.verify(book).problem is None and len(kept_hashes(book)[0]) == 40
 
 
-@pytest.mark.parametrize("changed", [
-    {"ids": ("b", "ac")}, {"ids": ("", "bac")}, {"content": ("d", "c")}, {"bits": 1.0}, {"list": "school"},
-    {"ids": (), "content": ("ba", "c", "c", "d")}, {"ids": (), "records": ("ba", "c"), "content": ("c", "d")}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"ids": ("b", "ac")},
+        {"ids": ("", "bac")},
+        {"content": ("d", "c")},
+        {"bits": 1.0},
+        {"list": "school"},
+        {"ids": (), "content": ("ba", "c", "c", "d")},
+        {"ids": (), "records": ("ba", "c"), "content": ("c", "d")},
+    ],
+)
 def test_files_whose_people_differ_in_anything_are_not_known_at_once(changed):
     one = {"ids": ("ba", "c"), "content": ("c", "d")}
-    digests = {people.file_digest(Some(**{**one, **more}).traces(), bytes(32)) for more in ({}, changed)}
+    digests = {
+        people.file_digest(Some(**{**one, **more}).traces(), bytes(32)) for more in ({}, changed)
+    }
     assert len(digests) == 2
     assert people.file_digest(Some(**one).traces(), bytes([1] * 32)) not in digests
 
@@ -133,8 +147,12 @@ def test_a_refused_charge_leaves_nothing_behind(book):
 
 def test_a_name_is_used_once_in_a_ledger_and_must_be_one(book):
     book.charge(TWENTY, pure(0.1), "a", "what")
-    for name, message in (("a ", "name already"), ("  ", "needs a name"),
-                          ("x" * 81, "needs a name"), ("two\nlines", "needs a name")):
+    for name, message in (
+        ("a ", "name already"),
+        ("  ", "needs a name"),
+        ("x" * 81, "needs a name"),
+        ("two\nlines", "needs a name"),
+    ):
         with pytest.raises(InputError, match=message):
             book.charge(some(50, 60), pure(0.1), name, "what")
 
@@ -181,10 +199,16 @@ def first_release(book):
     book.charge(TWENTY, pure(2.0), "first", "what")
 
 
-@pytest.mark.parametrize("again", [
-    some(0, 20, content="other {}"), some(0, 20, ids="new {}"), some(0, 20, ids=None),
-    some(0, 20, content=None)],
-    ids=["old ids, new values", "new ids, old values", "old values alone", "old ids alone"])
+@pytest.mark.parametrize(
+    "again",
+    [
+        some(0, 20, content="other {}"),
+        some(0, 20, ids="new {}"),
+        some(0, 20, ids=None),
+        some(0, 20, content=None),
+    ],
+    ids=["old ids, new values", "new ids, old values", "old values alone", "old ids alone"],
+)
 def test_people_are_known_by_their_ids_or_by_their_curves(book, again):
     first_release(book)
     assert book.standing(again) == {1.0: 20}
@@ -216,8 +240,13 @@ def test_an_id_of_one_and_the_curve_of_another_make_both_one_person(book):
     book.charge(Some(["anna"], ["curve a"]), pure(0.5), "first", "what")
     book.charge(Some(["bela"], ["curve b"]), pure(0.7), "second", "what")
     book.charge(Some(["anna", "carl"], ["curve b", "curve c"]), pure(1.0), "both", "what")
-    for traces in (Some(["anna"]), Some(["bela"]), Some(content=["curve a"]),
-                   Some(content=["curve b"]), Some(["dora"], ["curve a"])):
+    for traces in (
+        Some(["anna"]),
+        Some(["bela"]),
+        Some(content=["curve a"]),
+        Some(content=["curve b"]),
+        Some(["dora"], ["curve a"]),
+    ):
         assert spent(book, traces) == 2.2
         assert [name for name, _ in charges(book, traces)] == ["first", "second", "both"]
     assert spent(book, Some(["carl"])) == 1.0
@@ -233,9 +262,11 @@ def test_a_long_chain_is_followed_to_its_end(book):
     assert spent(book, Some(["id 0"])) == spent(book, Some(["id 5"])) == 2.0
 
 
-@pytest.mark.parametrize("twice", [
-    Some(["a", "b"], ["one curve", "one curve"]), Some(["id 1", "x"], ["", "curve 1"])],
-    ids=["one curve", "one known person"])
+@pytest.mark.parametrize(
+    "twice",
+    [Some(["a", "b"], ["one curve", "one curve"]), Some(["id 1", "x"], ["", "curve 1"])],
+    ids=["one curve", "one known person"],
+)
 def test_two_records_of_one_person_are_refused_or_stated_to_be_others(book, twice):
     first_release(book)
     with pytest.raises(InputError, match="2 children have the id or the curve") as refusal:
@@ -296,8 +327,17 @@ def test_people_are_the_same_in_any_order_and_others_where_one_label_moves():
     assert content == people_in_order(np.where(time == 0, -0.0, time), status, group)
     swapped = group.copy()
     swapped[np.argmax((group == 0) & (time == 0.5))] = 1
-    assert len({content, people_in_order(time, status, swapped), people_in_order(time, status, None),
-                people_in_order(time, status - 1, group)}) == 4
+    assert (
+        len(
+            {
+                content,
+                people_in_order(time, status, swapped),
+                people_in_order(time, status, None),
+                people_in_order(time, status - 1, group),
+            }
+        )
+        == 4
+    )
 
 
 def test_another_reading_makes_other_data():
@@ -310,7 +350,8 @@ def test_another_reading_makes_other_data():
 def test_the_hash_of_data_stays_what_it_was_when_ledgers_were_first_kept():
     """Otherwise a ledger of an earlier version would not know its data again."""
     assert content_of(own()).hex() == (
-        "1d7802ad4381d1a63836516a073ab95704c5aee0216f50b6425ea49e5b9cfad7")
+        "1d7802ad4381d1a63836516a073ab95704c5aee0216f50b6425ea49e5b9cfad7"
+    )
 
 
 def test_a_part_of_a_bundled_file_is_the_same_data():
@@ -329,8 +370,11 @@ def test_every_real_source_has_a_ledger_and_no_simulated_one():
 
 def study(n=40, ids="child-{}", seed=3, m=10):
     rng = np.random.default_rng(seed)
-    return [(ids.format(k), t, round(70 + 6 * t + 8 * rng.normal(), 1))
-            for k in range(n) for t in range(1, m + 1)]
+    return [
+        (ids.format(k), t, round(70 + 6 * t + 8 * rng.normal(), 1))
+        for k in range(n)
+        for t in range(1, m + 1)
+    ]
 
 
 def fresh(rows):
@@ -345,13 +389,15 @@ def charged(book, rows, epsilon=2.0, name="first"):
 
 
 COPIES = {
-    "one reading + 1e-9": lambda rows: [(w, t, v + 1e-9 * (k == 7)) for k, (w, t, v) in
-                                        enumerate(rows)],
+    "one reading + 1e-9": lambda rows: [
+        (w, t, v + 1e-9 * (k == 7)) for k, (w, t, v) in enumerate(rows)
+    ],
     "a person dropped": lambda rows: [row for row in rows if row[0] != "child-7"],
     "months for years": lambda rows: [(w, 12 * t, v) for w, t, v in rows],
     "a shifted clock": lambda rows: [(w, t + 0.5, v) for w, t, v in rows],
     "inches for centimetres": lambda rows: [(w, t, v / 2.54) for w, t, v in rows],
-    "a tenth of the people": lambda rows: [row for row in rows if int(row[0][6:]) < 4]}
+    "a tenth of the people": lambda rows: [row for row in rows if int(row[0][6:]) < 4],
+}
 
 
 @pytest.mark.parametrize("names", [list, fresh], ids=["same ids", "other ids"])
@@ -371,8 +417,9 @@ def test_rounded_curves_with_new_ids_are_not_noticed_as_the_documents_say(book):
 def test_short_curves_of_whole_numbers_say_nothing_about_who_they_are(book):
     rng = np.random.default_rng(4)
     for town in "ab":
-        rows = [(f"{town}{k}", t, int(rng.integers(100, 180))) for k in range(200)
-                for t in (1, 2, 3, 4)]
+        rows = [
+            (f"{town}{k}", t, int(rng.integers(100, 180))) for k in range(200) for t in (1, 2, 3, 4)
+        ]
         source = own(rows, 900.0)
         assert book.standing(source) == {3.0: 200}, town
         book.charge(source, pure(1.0), town, "heights")
@@ -409,7 +456,7 @@ def kept_hashes(book):
     with closing(sqlite3.connect(book.path)) as file:
         content = b"".join(row[0] for row in file.execute("SELECT content FROM kept"))
         facts = dict(file.execute("SELECT name, value FROM facts"))
-    return {*np.frombuffer(content[:len(content) // 8 * 8], "<u8").tolist()}, facts
+    return {*np.frombuffer(content[: len(content) // 8 * 8], "<u8").tolist()}, facts
 
 
 def test_a_ledger_alone_confirms_no_guess_of_an_id_or_a_curve(book, monkeypatch, tmp_path):
@@ -418,10 +465,15 @@ def test_a_ledger_alone_confirms_no_guess_of_an_id_or_a_curve(book, monkeypatch,
     hashes, facts = kept_hashes(book)
     guesses = TWENTY.traces()
     from engine.release.people import Records
+
     right = Records.of(guesses, key_file.own_key())
     assert {*right.ids.tolist(), *right.contents.tolist()} <= hashes
-    keys = [facts["check"].encode()[:64], bytes.fromhex(facts["check"]), bytes(32), *(
-        k.to_bytes(32, "big") for k in range(1000))]
+    keys = [
+        facts["check"].encode()[:64],
+        bytes.fromhex(facts["check"]),
+        bytes(32),
+        *(k.to_bytes(32, "big") for k in range(1000)),
+    ]
     for key in keys:
         wrong = Records.of(guesses, key)
         assert not {*wrong.ids.tolist(), *wrong.contents.tolist()} & hashes
@@ -458,8 +510,9 @@ def test_a_lost_key_makes_every_release_count_for_everybody(book, monkeypatch, t
 def test_joined_ledgers_count_each_release_once_and_know_people_by_either(book, tmp_path):
     other = Ledger(tmp_path / "other")
     book.charge(some(0, 10), pure(1.0), "a", "what")
-    receipt = other.charge(some(5, 15, content=None), pure(1.5), "b", "what", plan=b"plan",
-                           request=b"request")
+    receipt = other.charge(
+        some(5, 15, content=None), pure(1.5), "b", "what", plan=b"plan", request=b"request"
+    )
     other.store(receipt, b"noise")
     other.charge(some(20, 22), pure(0.5), "c", "what", request=b"never drawn")
     assert book.join(other) == 2 and book.join(other) == 0
@@ -515,7 +568,10 @@ def test_a_run_that_is_stopped_is_charged_the_rounds_that_were_drawn(book, drawn
     with pytest.raises(InputError, match="has ended"):  # late messages, whenever they come
         partial.store(book, receipt, drawn, b"late", min(drawn, 3))
     assert [line.split()[3] for line in book.witness.read_text().splitlines()] == [
-        "release", *["part"] * (drawn + 1), "closed"]
+        "release",
+        *["part"] * (drawn + 1),
+        "closed",
+    ]
 
 
 def test_a_round_that_failed_while_it_was_drawn_counts(book):
@@ -534,8 +590,9 @@ def test_a_central_drawing_that_fails_counts_whole(book):
 
 def test_pure_rounds_add(book):
     rounds = tuple(Loss.of(Budget(epsilon)) for epsilon in (0.5, 0.25, 0.25))
-    receipt = book.charge(TWENTY, Charge(Budget(1.0), None, None, rounds), "run", "what",
-                          request=b"r")
+    receipt = book.charge(
+        TWENTY, Charge(Budget(1.0), None, None, rounds), "run", "what", request=b"r"
+    )
     partial.store(book, receipt, 0, b"message", 1)
     book.close(receipt)
     assert spent(book, TWENTY) == 0.25
@@ -559,20 +616,29 @@ def releases(book, *epsilons):
 
 def refuses(book, match):
     """Neither what was spent nor room for more is stated from a ledger that cannot be believed."""
-    for ask in (lambda: book.standing(TWENTY), lambda: book.charge(TWENTY, pure(0.1), "x", "what"),
-                book.entries):
+    for ask in (
+        lambda: book.standing(TWENTY),
+        lambda: book.charge(TWENTY, pure(0.1), "x", "what"),
+        book.entries,
+    ):
         with pytest.raises(InputError, match=match) as refusal:
             ask()
         assert "Put" in refusal.value.hint and "Nothing was published" in refusal.value.hint
 
 
-@pytest.mark.parametrize("edit", [
-    """UPDATE log SET entry = replace(entry, '"epsilon": 1000000000000', '"epsilon": 1')""",
-    """UPDATE log SET entry = replace(entry, '"total": [3000000000000', '"total": [9000000000000')""",
-    "DELETE FROM log WHERE number = 3", "DELETE FROM log WHERE number = 1",
-    "UPDATE log SET number = 9 WHERE number = 3", "DELETE FROM facts WHERE name = 'check'",
-    "DELETE FROM log",
-    "INSERT INTO log SELECT 5, entry, seal FROM log WHERE number = 4"])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        """UPDATE log SET entry = replace(entry, '"epsilon": 1000000000000', '"epsilon": 1')""",
+        """UPDATE log SET entry = replace(entry, '"total": [3000000000000', '"total": [9000000000000')""",
+        "DELETE FROM log WHERE number = 3",
+        "DELETE FROM log WHERE number = 1",
+        "UPDATE log SET number = 9 WHERE number = 3",
+        "DELETE FROM facts WHERE name = 'check'",
+        "DELETE FROM log",
+        "INSERT INTO log SELECT 5, entry, seal FROM log WHERE number = 4",
+    ],
+)
 def test_every_edit_of_a_row_is_noticed_and_nothing_is_spent(book, edit):
     releases(book, 1.0, 0.5)
     with closing(sqlite3.connect(book.path)) as file:
@@ -622,7 +688,9 @@ def test_the_witness_has_a_line_for_each_release_with_what_it_cost(book):
     releases(book, 1.0, 0.5)
     lines = [line.split() for line in book.witness.read_text().splitlines()]
     assert [line[3:8:2] for line in lines] == [
-        ["release", "1000000000000", "0"], ["release", "500000000000", "0"]]
+        ["release", "1000000000000", "0"],
+        ["release", "500000000000", "0"],
+    ]
     assert lines[0][lines[0].index("sets") + 1] == lines[1][lines[1].index("sets") + 1]
 
 
@@ -635,7 +703,10 @@ def test_lines_that_a_kill_kept_from_the_witness_are_added_and_none_is_ever_chan
     text = book.witness.read_text()
     assert text.startswith(first + "17 unfinished\n")
     assert [line.split()[5] for line in text.splitlines() if "release" in line] == [
-        "1000000000000", "500000000000", "250000000000"]
+        "1000000000000",
+        "500000000000",
+        "250000000000",
+    ]
     assert spent(book, TWENTY) == 1.75
 
 
@@ -686,8 +757,12 @@ def test_ids_that_a_reading_tells_apart_are_charged_together_in_every_file(book)
 
 
 def test_a_column_of_sites_makes_no_new_people(book):
-    lines = "".join(f"{who},{time},{time + 61.25},{site}\n"
-                    for who in ("7", "8") for site in ("north", "south") for time in (1, 2))
+    lines = "".join(
+        f"{who},{time},{time + 61.25},{site}\n"
+        for who in ("7", "8")
+        for site in ("north", "south")
+        for time in (1, 2)
+    )
     content = f"id,time,value,site\n{lines}".encode()
     declared = declare(0.0, 100.0, 0.0, 5.0, "a manual", **files.EVEN)
     book.charge(upload_of(content, declared, {"id": "id"}), pure(2.0), "whole", "what")
@@ -699,5 +774,8 @@ def test_a_column_of_sites_makes_no_new_people(book):
 
 def _of_ids(*ids):
     lines = "".join(f"{who},{time},{time + 61.25}\n" for who in ids for time in (1, 2))
-    return upload_of(f"id,time,value\n{lines}".encode(), declare(
-        0.0, 100.0, 0.0, 5.0, "a manual", **files.EVEN), {"id": "id"})
+    return upload_of(
+        f"id,time,value\n{lines}".encode(),
+        declare(0.0, 100.0, 0.0, 5.0, "a manual", **files.EVEN),
+        {"id": "id"},
+    )

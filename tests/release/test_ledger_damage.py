@@ -30,8 +30,15 @@ KNOWN = (SOME, FEWER, OTHERS)
 
 def charged(book, source, name, epsilon, delta=0.0, **more):
     cost = gaussian(epsilon, delta) if delta else pure(epsilon)
-    return book.charge(source, cost, name, "what", plan=f"plan {name}".encode(),
-                       request=f"request {name}".encode(), **more)
+    return book.charge(
+        source,
+        cost,
+        name,
+        "what",
+        plan=f"plan {name}".encode(),
+        request=f"request {name}".encode(),
+        **more,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +60,10 @@ def sound(tmp_path_factory):
 
 def standings(book):
     """Of everybody: the losses and totals of all shares."""
-    return [[(share.people, share.loss, share.total) for share in book.standing_of(source).shares]
-            for source in KNOWN]
+    return [
+        [(share.people, share.loss, share.total) for share in book.standing_of(source).shares]
+        for source in KNOWN
+    ]
 
 
 def copied(sound, tmp_path):
@@ -85,10 +94,13 @@ def outcome(book, sound):
 def never_less(book, sound):
     """Nobody spent less than before by any sum, or has more of a total."""
     for before, now in zip(sound[2], standings(book), strict=True):
-        for part in (lambda loss: loss.epsilon, lambda loss: loss.delta,
-                     lambda loss: np.inf if loss.mu_squared is None else loss.mu_squared):
-            assert (max(part(loss) for _, loss, _ in now) >= max(part(loss) for _, loss, _ in before))
-            assert (min(part(loss) for _, loss, _ in now) >= min(part(loss) for _, loss, _ in before))
+        for part in (
+            lambda loss: loss.epsilon,
+            lambda loss: loss.delta,
+            lambda loss: np.inf if loss.mu_squared is None else loss.mu_squared,
+        ):
+            assert max(part(loss) for _, loss, _ in now) >= max(part(loss) for _, loss, _ in before)
+            assert min(part(loss) for _, loss, _ in now) >= min(part(loss) for _, loss, _ in before)
         assert max(total.epsilon for *_, total in now) <= max(total.epsilon for *_, total in before)
 
 
@@ -145,8 +157,12 @@ def test_a_ledger_that_is_cut_anywhere_is_refused(sound, tmp_path, seed):
     for kind in range(6):
         book = copied(sound, tmp_path)
         size = book.path.stat().st_size
-        os.truncate(book.path, [0, int(rng.integers(100)), int(rng.integers(size // 4096)) * 4096][kind]
-                    if kind < 3 else int(rng.integers(size)))
+        os.truncate(
+            book.path,
+            [0, int(rng.integers(100)), int(rng.integers(size // 4096)) * 4096][kind]
+            if kind < 3
+            else int(rng.integers(size)),
+        )
         assert refused_or_harmless(book, sound) == "refused"
 
 
@@ -159,7 +175,9 @@ def test_a_witness_that_is_cut_anywhere_is_refused_or_harmless(sound, tmp_path, 
         content = book.witness.read_bytes()
         at = int(rng.integers(len(content)))
         book.witness.write_bytes(content[:at])
-        expected = "as before" if content[:at].count(b"\n") >= content.count(b"\n") - 1 else "refused"
+        expected = (
+            "as before" if content[:at].count(b"\n") >= content.count(b"\n") - 1 else "refused"
+        )
         assert refused_or_harmless(book, sound) == expected
 
 
@@ -192,12 +210,17 @@ def database(path):
         file.commit()
 
 
-FOREIGN = {"text": lambda path: path.write_text("a list of things to do\n" * 50),
-           "one byte": lambda path: path.write_bytes(b"x"), "empty": lambda path: path.write_bytes(b""),
-           "database": database, "zeros": lambda path: path.write_bytes(bytes(8192)),
-           "folder": lambda path: path.mkdir(), "pipe": os.mkfifo,
-           "device": lambda path: path.symlink_to("/dev/zero"),
-           "link to nowhere": lambda path: path.symlink_to("nowhere")}
+FOREIGN = {
+    "text": lambda path: path.write_text("a list of things to do\n" * 50),
+    "one byte": lambda path: path.write_bytes(b"x"),
+    "empty": lambda path: path.write_bytes(b""),
+    "database": database,
+    "zeros": lambda path: path.write_bytes(bytes(8192)),
+    "folder": lambda path: path.mkdir(),
+    "pipe": os.mkfifo,
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "link to nowhere": lambda path: path.symlink_to("nowhere"),
+}
 
 
 @pytest.mark.parametrize("with_witness", [False, True], ids=["alone", "in place of a ledger"])
@@ -209,8 +232,12 @@ def test_a_file_that_is_not_ours_is_refused_and_never_touched(sound, tmp_path, k
         shutil.copyfile(sound[0] / "ledger.witness", tmp_path / "ledger.witness")
     files = sorted(tmp_path.iterdir())
     before = path.read_bytes() if path.is_file() and path.stat().st_size < 1 << 20 else None
-    for ask in (lambda book: book.standing(SOME), lambda book: charged(book, SOME, "a", 0.5),
-                lambda book: book.release("0" * 16), lambda book: book.entries()):
+    for ask in (
+        lambda book: book.standing(SOME),
+        lambda book: charged(book, SOME, "a", 0.5),
+        lambda book: book.release("0" * 16),
+        lambda book: book.entries(),
+    ):
         with pytest.raises(InputError) as refusal:
             ask(Ledger(path))
         assert str(tmp_path) not in str(refusal.value)
@@ -218,9 +245,13 @@ def test_a_file_that_is_not_ours_is_refused_and_never_touched(sound, tmp_path, k
     assert before is None or path.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["", "/proc/version", "/proc/self/mem", "/dev/null", "a\0b", "/sys/x"])
+@pytest.mark.parametrize(
+    "name", ["", "/proc/version", "/proc/self/mem", "/dev/null", "a\0b", "/sys/x"]
+)
 @pytest.mark.parametrize("option", ["--ledger", "--witness"])
-def test_names_that_are_no_files_are_refused_in_one_sentence(tmp_path, monkeypatch, capsys, name, option):
+def test_names_that_are_no_files_are_refused_in_one_sentence(
+    tmp_path, monkeypatch, capsys, name, option
+):
     monkeypatch.chdir(tmp_path)
     assert __main__.main(["ledger", "verify", option, name]) == 2
     problem = capsys.readouterr().err
@@ -228,8 +259,16 @@ def test_names_that_are_no_files_are_refused_in_one_sentence(tmp_path, monkeypat
     assert not list(tmp_path.iterdir())
 
 
-ADDRESSES = [":memory:", ":", "file:x?mode=memory", "file:/tmp/x", "sqlite:///L", "sqlite+pysqlite:////L",
-             "~nobody-of-this-name/L", "~nobody/L"]
+ADDRESSES = [
+    ":memory:",
+    ":",
+    "file:x?mode=memory",
+    "file:/tmp/x",
+    "sqlite:///L",
+    "sqlite+pysqlite:////L",
+    "~nobody-of-this-name/L",
+    "~nobody/L",
+]
 
 
 @pytest.mark.parametrize("name", ADDRESSES)
@@ -247,7 +286,9 @@ def test_names_that_say_more_than_a_path_make_no_ledger_witness_or_key(tmp_path,
     assert not list(tmp_path.iterdir())
 
 
-def test_a_relative_name_is_taken_from_the_one_who_types_it_and_from_no_variable(tmp_path, monkeypatch):
+def test_a_relative_name_is_taken_from_the_one_who_types_it_and_from_no_variable(
+    tmp_path, monkeypatch
+):
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="folder"):
@@ -330,7 +371,9 @@ def test_a_deleted_witness_is_noticed_and_written_again_from_the_ledger(sound, t
     assert outcome(book, sound) == "as before"
 
 
-def test_a_clock_that_is_set_back_changes_nothing_but_the_time_that_is_noted(sound, tmp_path, monkeypatch):
+def test_a_clock_that_is_set_back_changes_nothing_but_the_time_that_is_noted(
+    sound, tmp_path, monkeypatch
+):
     class Past(ledger.datetime):
         @classmethod
         def now(cls, zone=None):
@@ -394,20 +437,30 @@ def test_a_write_ahead_log_beside_the_ledger_is_refused(sound, tmp_path, suffix)
 
 
 def test_a_trigger_or_table_that_somebody_added_is_noticed(sound, tmp_path):
-    for statement in ("CREATE TABLE notes (text TEXT)", "CREATE TRIGGER t AFTER INSERT ON log BEGIN "
-                      "DELETE FROM kept; END", "CREATE VIEW v AS SELECT 1",
-                      "ALTER TABLE log ADD COLUMN more TEXT"):
+    for statement in (
+        "CREATE TABLE notes (text TEXT)",
+        "CREATE TRIGGER t AFTER INSERT ON log BEGIN DELETE FROM kept; END",
+        "CREATE VIEW v AS SELECT 1",
+        "ALTER TABLE log ADD COLUMN more TEXT",
+    ):
         book = copied(sound, tmp_path)
         with closing(sqlite3.connect(book.path)) as file:
             file.execute(statement)
         assert outcome(book, sound) == "refused"
 
 
-@pytest.mark.parametrize("edit", [
-    "DELETE FROM facts", "UPDATE facts SET value = 7 WHERE name = 'check'",
-    "UPDATE log SET seal = 'text' WHERE number = 2", "UPDATE log SET entry = x'00' WHERE number = 2",
-    "UPDATE log SET entry = 17 WHERE number = 3", "DROP TABLE kept",
-    """UPDATE log SET entry = replace(entry, '"epsilon": 500000000000', '"epsilon": "half"')"""])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "DELETE FROM facts",
+        "UPDATE facts SET value = 7 WHERE name = 'check'",
+        "UPDATE log SET seal = 'text' WHERE number = 2",
+        "UPDATE log SET entry = x'00' WHERE number = 2",
+        "UPDATE log SET entry = 17 WHERE number = 3",
+        "DROP TABLE kept",
+        """UPDATE log SET entry = replace(entry, '"epsilon": 500000000000', '"epsilon": "half"')""",
+    ],
+)
 def test_text_for_numbers_and_missing_facts_are_a_sentence_and_rebuilt(sound, tmp_path, edit):
     book = copied(sound, tmp_path)
     with closing(sqlite3.connect(book.path)) as file:
@@ -460,7 +513,11 @@ def early(tmp_path, costly_guesses, monkeypatch):
 def test_a_ledger_of_version_3_is_taken_over_with_everything_in_it(early):
     """Nobody of the other data set was kept, so its release counts for everybody."""
     assert [(entry.name, entry.state) for entry in early.standing_of(THEN).entries] == [
-        ("first", "released"), ("killed", "unfinished"), ("copy", "released"), ("other", "released")]
+        ("first", "released"),
+        ("killed", "unfinished"),
+        ("copy", "released"),
+        ("other", "released"),
+    ]
     assert spent(early, THEN) == 3.25 and early.standing_of(THEN).least.total == Budget(3.0, 1e-3)
     assert spent(early, NEW) == 1.5
     with pytest.raises(InputError, match="40 of 40 children"):

@@ -57,8 +57,13 @@ def test_report_card_and_tables_say_the_same_time_in_range(one):
     report = written["release.html"].decode()
     for share in shares:
         assert f"{100 * share:.0f} %" in report
-    by_time = np.stack([values for name, values in captions.columns(one).items()
-                        if name.startswith("share ") and "confidence" not in name])
+    by_time = np.stack(
+        [
+            values
+            for name, values in captions.columns(one).items()
+            if name.startswith("share ") and "confidence" not in name
+        ]
+    )
     np.testing.assert_allclose(by_time.sum(axis=0), 1)
 
 
@@ -73,15 +78,21 @@ def test_the_picture_is_one_drawing_with_shades_bands_and_the_target_range(one):
 
 @pytest.mark.slow
 def test_without_cut_offs_nothing_is_said_of_ranges(tmp_path):
-    plain = published.publish(AirportTemperature(), METHOD_ALONE, BUDGET, Ledger(tmp_path / "ledger"), "plain")
+    plain = published.publish(
+        AirportTemperature(), METHOD_ALONE, BUDGET, Ledger(tmp_path / "ledger"), "plain"
+    )
     assert "time_in_range.csv" not in files.all_files(plain) and "time_in_range" not in plain.card
     assert charts.ranges(plain) is None
 
 
-@pytest.mark.parametrize(("source", "budget", "told"), [
-    (AirportTemperature(n_curves=60), Budget(1.0, 1e-6), "Nothing would be published"),
-    (AirportTemperature(), Budget(1.0), "δ must be above 0"),
-    (AirportTemperature(), Budget(1.0, 1e-2), "below 1/n")])
+@pytest.mark.parametrize(
+    ("source", "budget", "told"),
+    [
+        (AirportTemperature(n_curves=60), Budget(1.0, 1e-6), "Nothing would be published"),
+        (AirportTemperature(), Budget(1.0), "δ must be above 0"),
+        (AirportTemperature(), Budget(1.0, 1e-2), "below 1/n"),
+    ],
+)
 def test_what_cannot_be_published_is_refused_before_anything_is_charged(source, budget, told):
     with pytest.raises(InputError, match=told):
         published.release_cost(source, METHOD, budget)

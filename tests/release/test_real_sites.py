@@ -45,15 +45,24 @@ from tests.site_runs import (
 
 AVERAGE = {"setting": "site_user"}
 FITTING = [
-    (CURVES, "bernstein", {}), (EVENTS, "noisy_counts", {}),
-    (CURVES, "adaptive_mean", {}), (CURVES, "univariate_mean", AVERAGE),
-    (WITH_SEX, "adaptive_coefficients", {}), (CURVES, "adaptive_mean", {"releases": "separate"}),
+    (CURVES, "bernstein", {}),
+    (EVENTS, "noisy_counts", {}),
+    (CURVES, "adaptive_mean", {}),
+    (CURVES, "univariate_mean", AVERAGE),
+    (WITH_SEX, "adaptive_coefficients", {}),
+    (CURVES, "adaptive_mean", {"releases": "separate"}),
     (CURVES, "adaptive_mean", {"band": "none"}),
     (CURVES, "noisy_gradient_mean", {"n_iterations": 3}),
     (CURVES, "noisy_gradient_mean", {"scheme": "split", "n_iterations": 3}),
     (WITH_SEX, "noisy_gradient_coefficients", {"n_iterations": 3}),
-    (CURVES, "iclp", {}), (CURVES, "frl", {}), (CURVES, "gaussian_process", {}),
-    (SINGLE, "wavelet_global", {}), (SINGLE, "wavelet_adaptive", {}), (RECORDS, "iclp", {"task": "density"}), (RECORDS, "frl", {"task": "density"})]
+    (CURVES, "iclp", {}),
+    (CURVES, "frl", {}),
+    (CURVES, "gaussian_process", {}),
+    (SINGLE, "wavelet_global", {}),
+    (SINGLE, "wavelet_adaptive", {}),
+    (RECORDS, "iclp", {"task": "density"}),
+    (RECORDS, "frl", {"task": "density"}),
+]
 
 
 CHEAP = dict(key="noisy_gradient_mean", parameters={"n_iterations": 2}, people=(40, 30))
@@ -95,7 +104,8 @@ def all_records(sites):
 
 @pytest.mark.parametrize(("reading", "key", "parameters"), few(FITTING, 2), ids=str)
 def test_a_run_of_sites_is_the_run_in_one_process_to_the_last_bit(
-        reading, key, parameters, tmp_path, monkeypatch):
+    reading, key, parameters, tmp_path, monkeypatch
+):
     """Without noise all messages are those of one process that has all the records."""
     silence(monkeypatch)
     sites = opened(study(reading=reading, key=key, parameters=parameters), tmp_path)
@@ -113,15 +123,20 @@ def test_a_run_of_sites_is_the_run_in_one_process_to_the_last_bit(
 
 @pytest.mark.parametrize(("reading", "key", "parameters"), few(FITTING[1:], 1), ids=str)
 def test_with_all_messages_heard_the_release_does_not_depend_on_any_record(
-        reading, key, parameters, tmp_path):
+    reading, key, parameters, tmp_path
+):
     sites = opened(study(reading=reading, key=key, parameters=parameters), tmp_path)
     plan = sites[0].agreement.plan
     told = protocol(plan).messages(messages.checked(protocol(plan), read(run(sites)), RING))
-    one, other = (certified.replayed(data, plan.study.mechanism, plan.release.cost, told)
-                  for data in (plan.study.stand_in, all_records(sites)))
+    one, other = (
+        certified.replayed(data, plan.study.mechanism, plan.release.cost, told)
+        for data in (plan.study.stand_in, all_records(sites))
+    )
     assert np.asarray(one.coefficients == other.coefficients).all()
     if one.limits is not None:
-        assert all((mine == theirs).all() for mine, theirs in zip(one.limits, other.limits, strict=True))
+        assert all(
+            (mine == theirs).all() for mine, theirs in zip(one.limits, other.limits, strict=True)
+        )
 
 
 def released(sites, wire):
@@ -165,26 +180,39 @@ def test_only_noised_numbers_of_one_release_cross_and_none_of_them_is_exact(plan
         text = wire[turn.position].decode()
         assert not any(f"{value:.9g}" in text for value in exact)
         assert set(json.loads(text)["body"]) == {
-            "kind", "version", "plan", "position", "round", "site", "step", "heard",
-            "lattice", "numbers"}
+            "kind",
+            "version",
+            "plan",
+            "position",
+            "round",
+            "site",
+            "step",
+            "heard",
+            "lattice",
+            "numbers",
+        }
 
 
 @pytest.mark.parametrize("extreme", [-1.0, 1.0])
 def test_one_person_moves_a_message_by_no_more_than_is_charged_whatever_was_heard(
-        extreme, plan, sites):
+    extreme, plan, sites
+):
     """Others may say anything: here numbers a thousand times larger than their noise."""
     run(sites)
     site, stand_in = sites[0], plan.study.stand_in
     order = new_order(40)
     own = ordered(certified.publishable_data(site.source), order)
     for turn in site.protocol.of_site(0):
-        heard = {earlier.position: tuple(int(extreme * 2**(earlier.noise.bits + 10))
-                                         for _ in range(earlier.noise.size))
-                 for earlier in site.protocol.before(turn.round)}
+        heard = {
+            earlier.position: tuple(
+                int(extreme * 2 ** (earlier.noise.bits + 10)) for _ in range(earlier.noise.size)
+            )
+            for earlier in site.protocol.before(turn.round)
+        }
         exact = []
         for value in (plan.study.facts.value_low, plan.study.facts.value_high):
             values = own.values.copy()
-            values[:, :own.counts[0]] = value
+            values[:, : own.counts[0]] = value
             data = stand_in.with_site(0, replace(own, values=values))
             exact.append(site.protocol.exact(turn, data, heard))
         assert np.linalg.norm(exact[0] - exact[1]) <= turn.noise.sensitivity * (1 + 1e-9)
@@ -193,8 +221,7 @@ def test_one_person_moves_a_message_by_no_more_than_is_charged_whatever_was_hear
 # -- drawn once ------------------------------------------------------------------------------------
 
 
-def test_a_site_that_is_killed_at_every_message_sends_what_it_sent_and_is_charged_once(
-        plan, sites):
+def test_a_site_that_is_killed_at_every_message_sends_what_it_sent_and_is_charged_once(plan, sites):
     wire = {}
     while len(wire) < len(sites[0].protocol.turns):
         for site in sites:
@@ -228,8 +255,10 @@ def test_records_keep_their_order_when_the_file_has_other_rows_first(checked):
     text = files_of(checked)[0].splitlines()
     shuffled = [text[0], *np.random.default_rng(1).permutation(text[1:])]
     order = new_order(40)
-    one, other = (ordered(certified.publishable_data(source_of(
-        checked, 0, "\n".join(lines).encode())), order) for lines in (text, shuffled))
+    one, other = (
+        ordered(certified.publishable_data(source_of(checked, 0, "\n".join(lines).encode())), order)
+        for lines in (text, shuffled)
+    )
     assert (one.counts == other.counts).all()
     ends = np.cumsum(one.counts)
     for start, end in zip(ends - one.counts, ends, strict=True):
@@ -252,8 +281,11 @@ def twin_of(site, folder):
     store = SecretStore(folder / "copy.offers")
     with store.entry(site.study.digest, site.party.name) as entry:
         vars(entry).update(vars(copied))
-    return Site(replace(site.agreement, party=replace(site.party, store=store)), site.source,
-                Ledger(folder / "copy.sqlite3"))
+    return Site(
+        replace(site.agreement, party=replace(site.party, store=store)),
+        site.source,
+        Ledger(folder / "copy.sqlite3"),
+    )
 
 
 def test_a_site_refuses_another_ledger_than_it_charged(sites, tmp_path):
@@ -264,8 +296,7 @@ def test_a_site_refuses_another_ledger_than_it_charged(sites, tmp_path):
     assert not other.ledger.path.exists()
 
 
-def test_a_site_refuses_a_transcript_with_a_message_that_its_ledger_does_not_have(
-        sites, tmp_path):
+def test_a_site_refuses_a_transcript_with_a_message_that_its_ledger_does_not_have(sites, tmp_path):
     wire = run(sites)
     other = twin_of(sites[0], tmp_path)
     with pytest.raises(InputError, match="was sent before, and this ledger does not"):
@@ -278,8 +309,7 @@ def test_a_site_refuses_a_transcript_in_which_a_message_was_exchanged(sites, tmp
     twin = twin_of(south, tmp_path)
     wire = {turn.position: content for site in sites for turn, content in site.answers([]).items()}
     north.answers(read(wire))
-    exchanged = {**wire, **{turn.position: content
-                            for turn, content in twin.answers([]).items()}}
+    exchanged = {**wire, **{turn.position: content for turn, content in twin.answers([]).items()}}
     before = north.charge.stored()
     with pytest.raises(InputError, match="a message was exchanged"):
         north.answers(read(exchanged))
@@ -299,7 +329,10 @@ def forged(content, **changed):
 
 LIES = {
     "no number": ({"numbers": [float("nan")] * 9}, "lattice|numbers that it must have"),
-    "half a step of the lattice": (lambda body: {"numbers": [.5, *body["numbers"][1:]]}, "lattice"),
+    "half a step of the lattice": (
+        lambda body: {"numbers": [0.5, *body["numbers"][1:]]},
+        "lattice",
+    ),
     "true for one": (lambda body: {"numbers": [True, *body["numbers"][1:]]}, "lattice"),
     "beyond 64 bits": (lambda body: {"numbers": [2**63, *body["numbers"][1:]]}, "lattice"),
     "another lattice": (lambda body: {"lattice": body["lattice"] + 1}, "lattice"),
@@ -310,13 +343,14 @@ LIES = {
     "a place that is not there": ({"position": 99}, "position that this run does not have"),
     "a place of another": ({"position": 0}, "not the one that the plan has"),
     "another past": ({"heard": "0" * 64}, "follows other messages"),
-    "another version": ({"version": 1}, "another version")}
+    "another version": ({"version": 1}, "another version"),
+}
 
 
 @pytest.mark.parametrize(("changed", "why"), LIES.values(), ids=LIES)
 def test_a_lie_is_refused_by_name_before_anything_is_drawn(changed, why, sites):
     north, south = sites
-    (turn, content), = south.answers([]).items()
+    ((turn, content),) = south.answers([]).items()
     stated = changed(json.loads(content)["body"]) if callable(changed) else changed
     with pytest.raises(InputError, match=why) as refusal:
         north.answers([forged(content, **stated)])
@@ -341,9 +375,18 @@ def test_two_drawings_of_one_message_are_refused(sites):
         north.answers([messages.read(content, ""), forged(content, numbers=[0, *numbers[1:]])])
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b'{"body": {}, "signature": "x"}',
-                                     b'{"body": {"more": 1}, "signature": "00"}',
-                                     b'{"body": {"run": 1}, "signature": "' + b"0" * 64 + b'"}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"\xff",
+        b"[1]",
+        b'{"body": {}, "signature": "x"}',
+        b'{"body": {"more": 1}, "signature": "00"}',
+        b'{"body": {"run": 1}, "signature": "' + b"0" * 64 + b'"}',
+    ],
+)
 def test_what_is_no_message_is_refused_with_where_it_came_from(content):
     with pytest.raises(InputError, match=r"0001-north\.json is no message"):
         messages.read(content, "0001-north.json")
@@ -418,33 +461,53 @@ def test_a_transcript_is_read_back_and_makes_the_same_release(plan, sites):
 
 
 def test_a_centre_says_whose_messages_are_missing(sites):
-    heard = run_of(sites, {turn.position: content
-                           for turn, content in sites[1].answers([]).items()})
+    heard = run_of(
+        sites, {turn.position: content for turn, content in sites[1].answers([]).items()}
+    )
     with pytest.raises(InputError, match=r"3 of 4 messages are missing: of north, south"):
         centre.released(heard, heard.checked(RING))
 
 
 REFUSED = {
-    "a trusted centre": (dict(key="univariate_mean", parameters={"setting": "central_user"}),
-                         "everybody's numbers in one place"),
-    "people who trust nobody": (dict(key="univariate_mean", parameters={"setting": "local_user"}),
-                                "one place|cannot be published"),
+    "a trusted centre": (
+        dict(key="univariate_mean", parameters={"setting": "central_user"}),
+        "everybody's numbers in one place",
+    ),
+    "people who trust nobody": (
+        dict(key="univariate_mean", parameters={"setting": "local_user"}),
+        "one place|cannot be published",
+    ),
     "noise by norm": (dict(key="frl", parameters={"noise": "norm"}), "no hardened sampler"),
     "percentiles of few": (dict(key="percentile_curves"), "Nothing would be published"),
     "largest numbers": (dict(key="sparse_mean_trusted"), "cannot be released by sites"),
-    "public sizes of groups": (dict(reading={**EVENTS, "group_sizes": [90, 90]},
-                                    key="noisy_counts"), "group"),
+    "public sizes of groups": (
+        dict(reading={**EVENTS, "group_sizes": [90, 90]}, key="noisy_counts"),
+        "group",
+    ),
     "one site": (dict(people=(60,)), "list of 2 to"),
     "nobody at a site": (dict(people=(60, 0)), "whole number from 1"),
-    "no planned observations": (dict(reading={**CURVES, "facts": {
-        key: value for key, value in FACTS.items() if key != "observations_per_curve"}}),
-        "planned to have"),
-    "bounds without a source": (dict(reading={**CURVES, "facts": {**FACTS, "origin": ""}}),
-                                "bounds come from|come from"),
+    "no planned observations": (
+        dict(
+            reading={
+                **CURVES,
+                "facts": {
+                    key: value for key, value in FACTS.items() if key != "observations_per_curve"
+                },
+            }
+        ),
+        "planned to have",
+    ),
+    "bounds without a source": (
+        dict(reading={**CURVES, "facts": {**FACTS, "origin": ""}}),
+        "bounds come from|come from",
+    ),
     "masked sums with one secret": (dict(honest=2), "with a secret that all share"),
     "masked sums that rely on all": (dict(honest=3, scheme=Scheme.ED25519), "relied on"),
-    "masked messages that are no sums": (dict(**CHEAP, honest=1, scheme=Scheme.ED25519),
-                                         "not known to be a sum")}
+    "masked messages that are no sums": (
+        dict(**CHEAP, honest=1, scheme=Scheme.ED25519),
+        "not known to be a sum",
+    ),
+}
 
 
 @pytest.mark.parametrize(("settings", "why"), REFUSED.values(), ids=REFUSED)
@@ -453,12 +516,20 @@ def test_what_does_not_fit_is_refused_with_the_reason(settings, why):
         SiteStudy.of(study(**settings))
 
 
-@pytest.mark.parametrize(("reading", "key", "unit", "code"), [
-    (CURVES, "adaptive_mean", "one child’s whole curve", "person"),
-    ({**CURVES, "reading": {**CURVES["reading"], "person": {"rows": True}}}, "adaptive_mean",
-     "one row of the file", "observation"),
-    (SINGLE, "wavelet_global", "one row of the file", "observation"),
-    (EVENTS, "noisy_counts", "one row of the file", "row")])
+@pytest.mark.parametrize(
+    ("reading", "key", "unit", "code"),
+    [
+        (CURVES, "adaptive_mean", "one child’s whole curve", "person"),
+        (
+            {**CURVES, "reading": {**CURVES["reading"], "person": {"rows": True}}},
+            "adaptive_mean",
+            "one row of the file",
+            "observation",
+        ),
+        (SINGLE, "wavelet_global", "one row of the file", "observation"),
+        (EVENTS, "noisy_counts", "one row of the file", "row"),
+    ],
+)
 def test_the_unit_of_a_study_is_what_its_reading_protects(reading, key, unit, code):
     """Where every line is stated to be another person, nobody is promised a whole curve."""
     plan = SiteStudy.of(study(reading, key, people=(600, 500))).draft
@@ -489,8 +560,15 @@ def test_a_key_is_read_back_is_for_its_owner_alone_and_is_never_written_over(tmp
     assert key.secret.hex() not in repr(key)
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"kind": "hmac-sha256", "secret": "00"}',
-                                  '{"kind": "rot13", "secret": "' + "0" * 64 + '"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        '{"kind": "hmac-sha256", "secret": "00"}',
+        '{"kind": "rot13", "secret": "' + "0" * 64 + '"}',
+    ],
+)
 def test_what_is_no_key_is_refused(text):
     with pytest.raises(InputError):
         key_of(text)
@@ -499,13 +577,20 @@ def test_what_is_no_key_is_refused(text):
 def test_keys_of_one_s_own_sign_as_in_the_standard_and_nobody_else_can(tmp_path, monkeypatch):
     """The first test vector of RFC 8032; then a run in which south cannot write as north."""
     with_library(monkeypatch)
-    key = Key(Scheme.ED25519, bytes.fromhex(
-        "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"))
+    key = Key(
+        Scheme.ED25519,
+        bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"),
+    )
     assert key.public == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
-    assert key.sign(b"").startswith("e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901")
+    assert key.sign(b"").startswith(
+        "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901"
+    )
     north, south = opened(study(key="bernstein", people=(40, 30), scheme=Scheme.ED25519), tmp_path)
     (content,) = north.answers([]).values()
-    body = {**json.loads(content)["body"], "numbers": [0] * len(json.loads(content)["body"]["numbers"])}
+    body = {
+        **json.loads(content)["body"],
+        "numbers": [0] * len(json.loads(content)["body"]["numbers"]),
+    }
     with pytest.raises(InputError, match="of north has a wrong signature"):
         south.answers([Message(body, south.party.key.sign(signed_bytes(body)))])
     assert south.answers([messages.read(content, "")])

@@ -22,36 +22,56 @@ from engine.sources import sources
 from tests.heavy import few
 
 N, M = 40, 6
-FACTS = PublicFacts(kind="upload", value_low=-1.0, value_high=1.0, origin="a manual",
-                    norm_bound=1.0)
+FACTS = PublicFacts(
+    kind="upload", value_low=-1.0, value_high=1.0, origin="a manual", norm_bound=1.0
+)
 DENSITY, COVARIANCE = {"task": "density"}, {"task": "covariance", "grid_size": 8}
 PREDICTION = {"task": "risk_minimisation", "grid_size": 20}
 WAVELETS = {"edges": "corrected", "moments": 2, "level": 3, "radius": 1e-3}
 SETTINGS = [
-    ("adaptive_mean", {}), ("adaptive_mean", {"band": "none"}),
+    ("adaptive_mean", {}),
+    ("adaptive_mean", {"band": "none"}),
     ("adaptive_mean", {"design": "unknown"}),
-    ("noisy_gradient_mean", {}), ("noisy_gradient_mean", {"scheme": "split", "n_iterations": 5}),
+    ("noisy_gradient_mean", {}),
+    ("noisy_gradient_mean", {"scheme": "split", "n_iterations": 5}),
     ("noisy_gradient_mean", {"noise": "isotropic"}),
-    ("iclp", {}), ("iclp", {"penalty": "absolute"}), ("iclp", {"constants": "optimal"}),
-    ("frl", {}), ("bernstein", {}), ("gaussian_process", {}),
-    ("univariate_mean", {"setting": "central_user"}), ("univariate_mean", {"setting": "site"}),
+    ("iclp", {}),
+    ("iclp", {"penalty": "absolute"}),
+    ("iclp", {"constants": "optimal"}),
+    ("frl", {}),
+    ("bernstein", {}),
+    ("gaussian_process", {}),
+    ("univariate_mean", {"setting": "central_user"}),
+    ("univariate_mean", {"setting": "site"}),
     ("univariate_mean", {"setting": "central_item"}),
-    ("iclp", DENSITY), ("frl", DENSITY), ("bernstein", DENSITY), ("gaussian_process", DENSITY),
-    ("iclp", COVARIANCE), ("frl", {**COVARIANCE, "centre": "nothing"}), ("iclp", PREDICTION),
-    ("frl", {**PREDICTION, "loss": "hinge"}), ("wavelet_global", WAVELETS),
+    ("iclp", DENSITY),
+    ("frl", DENSITY),
+    ("bernstein", DENSITY),
+    ("gaussian_process", DENSITY),
+    ("iclp", COVARIANCE),
+    ("frl", {**COVARIANCE, "centre": "nothing"}),
+    ("iclp", PREDICTION),
+    ("frl", {**PREDICTION, "loss": "hinge"}),
+    ("wavelet_global", WAVELETS),
     ("wavelet_global", {"level": 3, "radius": 1e-3, "design": "released"}),
-    ("wavelet_adaptive", {**WAVELETS, "messages": "three"})]
+    ("wavelet_adaptive", {**WAVELETS, "messages": "three"}),
+]
 
 
 def curves(seed=0, n=N, n_servers=1):
     rng = np.random.default_rng(seed)
-    return CurveData(times=np.sort(rng.random((n, M)), axis=1).reshape(1, -1),
-                     values=rng.uniform(-1, 1, (1, n * M)), counts=np.full(n, M),
-                     server=np.arange(n) * n_servers // n, facts=FACTS)
+    return CurveData(
+        times=np.sort(rng.random((n, M)), axis=1).reshape(1, -1),
+        values=rng.uniform(-1, 1, (1, n * M)),
+        counts=np.full(n, M),
+        server=np.arange(n) * n_servers // n,
+        facts=FACTS,
+    )
 
 
 def records(seed=0, n=N):
     from engine.core.types import Covariate
+
     facts = replace(FACTS, covariates=(Covariate("age", 0.0, 100.0),))
     x = np.random.default_rng(seed).uniform(0, 100, (1, n, 1))
     return SampleData(x, None, np.zeros(n, int), facts)
@@ -61,8 +81,13 @@ def observations(seed=0, n=15 * N, n_servers=1):
     """One of each person, around a common curve."""
     rng = np.random.default_rng(seed)
     facts = replace(FACTS, reading_sd=0.3, observations_per_curve=1)
-    return CurveData(times=rng.random((1, n)), values=rng.uniform(-1, 1, (1, n)),
-                     counts=np.ones(n, int), server=np.arange(n) * n_servers // n, facts=facts)
+    return CurveData(
+        times=rng.random((1, n)),
+        values=rng.uniform(-1, 1, (1, n)),
+        counts=np.ones(n, int),
+        server=np.arange(n) * n_servers // n,
+        facts=facts,
+    )
 
 
 def labelled(seed=0, n=N):
@@ -129,8 +154,11 @@ def test_odds_of_a_release_follow_from_what_is_charged_not_from_ideal_noise(key,
     cost = release_cost(data_for(mechanism), mechanism, asked(mechanism))
     proved = max(accounting.guarantees(cost.certified_spends), key=lambda one: one.epsilon)
     assert proved.epsilon == pytest.approx(cost.certified.epsilon, rel=1e-6)
-    charged, ideal, cap = (risk.of_ledger(cost.certified_spends).right, risk.of_ledger(cost.spends).right,
-                           risk.odds(None, cost.certified).right)
+    charged, ideal, cap = (
+        risk.of_ledger(cost.certified_spends).right,
+        risk.of_ledger(cost.spends).right,
+        risk.odds(None, cost.certified).right,
+    )
     assert ideal < charged <= cap
 
 
@@ -139,14 +167,21 @@ def test_sites_share_nobody_so_the_dearest_counts():
     for key in ("adaptive_mean", "noisy_gradient_mean", "iclp"):
         mechanism = made(key, {})
         budget = asked(mechanism)
-        assert release_cost(three, mechanism, budget).certified == release_cost(one, mechanism, budget).certified
+        assert (
+            release_cost(three, mechanism, budget).certified
+            == release_cost(one, mechanism, budget).certified
+        )
 
 
 def test_a_quote_looks_at_sizes_alone():
     mechanism = made("adaptive_mean", {})
     one, other = (release_cost(curves(seed), mechanism, asked(mechanism)) for seed in (0, 1))
     assert (one.certified, one.inner_budgets, one.spends, one.messages) == (
-        other.certified, other.inner_budgets, other.spends, other.messages)
+        other.certified,
+        other.inner_budgets,
+        other.spends,
+        other.messages,
+    )
     assert all((one.known[key] == other.known[key]).all() for key in one.known)
 
 
@@ -161,7 +196,7 @@ def test_every_message_is_on_the_lattice_and_new_each_time(key, chosen):
     (one, sent), (other, _) = (release.hardened(data, mechanism, cost) for _ in range(2))
     assert set(sent) == set(cost.messages)
     for name, multiples in sent.items():
-        whole = multiples * 2.0**cost.messages[name].bits
+        whole = multiples * 2.0 ** cost.messages[name].bits
         assert (whole == np.rint(whole)).all()
     assert np.isfinite(one.coefficients).all()
     assert (one.coefficients != other.coefficients).any()
@@ -175,16 +210,20 @@ class Silent(release._Rehearsal):
         return values
 
 
-@pytest.mark.parametrize("key", ["noisy_gradient_mean", "iclp", "frl", "bernstein",
-                                 "gaussian_process"])
+@pytest.mark.parametrize(
+    "key", ["noisy_gradient_mean", "iclp", "frl", "bernstein", "gaussian_process"]
+)
 def test_a_release_reads_the_data_as_the_preview_does(key):
     """Without noise it is what the preview calls the estimate of the same steps."""
     mechanism, data = made(key, {}), curves()
     noise_free = release._run(data, mechanism, (asked(mechanism),), Silent())
     preview = mechanism.release(data, (asked(mechanism),), np.random.default_rng(1))
     grid = drawing_grid()
-    assert np.allclose(noise_free.values(grid)[0, 0, 0],
-                       preview.on_grid(preview.unprotected[0, 0], grid), atol=1e-9)
+    assert np.allclose(
+        noise_free.values(grid)[0, 0, 0],
+        preview.on_grid(preview.unprotected[0, 0], grid),
+        atol=1e-9,
+    )
 
 
 @pytest.mark.slow
@@ -192,12 +231,14 @@ def test_released_noise_has_the_variance_that_its_ledger_states():
     """2000 releases of one average; variance 2b² at five standard errors (kurtosis 6)."""
     mechanism, data = made("univariate_mean", {"setting": "central_user"}), curves()
     cost = release_cost(data, mechanism, Budget(1.0))
-    draws = np.array([release.hardened(data, mechanism, cost)[0].coefficients.item()
-                      for _ in range(2000)])
+    draws = np.array(
+        [release.hardened(data, mechanism, cost)[0].coefficients.item() for _ in range(2000)]
+    )
     exact = 2 * cost.spends[0].noise_scale[0] ** 2
     assert abs(draws.var() - exact) < 5 * exact * math.sqrt(5 / len(draws))
     assert abs(draws.mean() - mechanism.without_protection(data).coefficients.item()) < (
-        5 * math.sqrt(exact / len(draws)))
+        5 * math.sqrt(exact / len(draws))
+    )
 
 
 def test_numbers_that_no_data_can_change_do_not_come_from_the_data():
@@ -255,11 +296,15 @@ def neighbour(data, seed):
     values = np.array(data.values)
     if (data.counts == 1).all():
         times = np.array(data.times)
-        values[0, who], times[0, who] = rng.choice([-9.0, 9.0]), rng.choice([0.0, 1.0, rng.random()])
+        values[0, who], times[0, who] = (
+            rng.choice([-9.0, 9.0]),
+            rng.choice([0.0, 1.0, rng.random()]),
+        )
         return replace(data, values=values, times=times)
     ends = slice(who * M, (who + 1) * M)
-    values[0, ends] = rng.choice([np.ones(M), -np.ones(M), rng.uniform(-1, 1, M),
-                                  np.sign(rng.standard_normal(M))])
+    values[0, ends] = rng.choice(
+        [np.ones(M), -np.ones(M), rng.uniform(-1, 1, M), np.sign(rng.standard_normal(M))]
+    )
     return replace(data, values=values)
 
 
@@ -279,12 +324,26 @@ def worst_share(mechanism, pairs=25, halve=False):
     return worst
 
 
-@pytest.mark.parametrize(("key", "chosen"), [
-    ("adaptive_mean", {}), ("noisy_gradient_mean", {}), ("iclp", {}), ("frl", {}),
-    ("bernstein", {}), ("gaussian_process", {}), ("univariate_mean", {"setting": "central_user"}),
-    ("iclp", DENSITY), ("bernstein", DENSITY), ("iclp", COVARIANCE), ("iclp", PREDICTION),
-    ("frl", {**PREDICTION, "loss": "hinge"}), ("wavelet_global", WAVELETS),
-    ("wavelet_adaptive", {**WAVELETS, "messages": "three"})], ids=str)
+@pytest.mark.parametrize(
+    ("key", "chosen"),
+    [
+        ("adaptive_mean", {}),
+        ("noisy_gradient_mean", {}),
+        ("iclp", {}),
+        ("frl", {}),
+        ("bernstein", {}),
+        ("gaussian_process", {}),
+        ("univariate_mean", {"setting": "central_user"}),
+        ("iclp", DENSITY),
+        ("bernstein", DENSITY),
+        ("iclp", COVARIANCE),
+        ("iclp", PREDICTION),
+        ("frl", {**PREDICTION, "loss": "hinge"}),
+        ("wavelet_global", WAVELETS),
+        ("wavelet_adaptive", {**WAVELETS, "messages": "three"}),
+    ],
+    ids=str,
+)
 def test_no_neighbour_moves_a_message_further_than_it_was_charged_for(key, chosen):
     share = worst_share(made(key, chosen), 8)
     assert 0.02 < share <= 1  # 8 random pairs, rounding included
@@ -297,21 +356,29 @@ def test_the_same_search_catches_a_charge_for_a_quarter_of_the_sensitivity():
 # -- what is refused --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("key", "chosen", "budget", "reason"), [
-    ("adaptive_mean", {}, Budget(4.0), "falls with the norm"),
-    ("frl", {"noise": "norm"}, Budget(4.0), "noise by norm"),
-    ("iclp", {"selection_rule": "paid"}, Budget(4.0), "Choose it by formula"),
-    ("iclp", {"selection_rule": "cross_validated"}, Budget(4.0), "Choose it by formula"),
-    ("univariate_mean", {"setting": "local_user"}, Budget(4.0), "Nobody is trusted"),
-    ("univariate_mean", {"setting": "none"}, Budget(4.0), "Nothing would be protected"),
-    ("wavelet_pointwise", {}, Budget(4.0, 1e-4), "single points"),
-    ("sparse_regression", {}, Budget(4.0, 1e-4), "no hardened sampler"),
-    ("adaptive_mean", {}, Budget(0.05, 1e-9), "Nothing would be published"),
-    ("adaptive_mean", {}, Budget(math.inf, 1e-4), "finite"),
-    ("adaptive_mean", {}, Budget(4.0, 1 / N), "below 1/n"),
-    ("noisy_gradient_mean", {"constants": "published", "noise": "isotropic"}, Budget(10.0, 0.02),
-     "not ε = 10"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("key", "chosen", "budget", "reason"),
+    [
+        ("adaptive_mean", {}, Budget(4.0), "falls with the norm"),
+        ("frl", {"noise": "norm"}, Budget(4.0), "noise by norm"),
+        ("iclp", {"selection_rule": "paid"}, Budget(4.0), "Choose it by formula"),
+        ("iclp", {"selection_rule": "cross_validated"}, Budget(4.0), "Choose it by formula"),
+        ("univariate_mean", {"setting": "local_user"}, Budget(4.0), "Nobody is trusted"),
+        ("univariate_mean", {"setting": "none"}, Budget(4.0), "Nothing would be protected"),
+        ("wavelet_pointwise", {}, Budget(4.0, 1e-4), "single points"),
+        ("sparse_regression", {}, Budget(4.0, 1e-4), "no hardened sampler"),
+        ("adaptive_mean", {}, Budget(0.05, 1e-9), "Nothing would be published"),
+        ("adaptive_mean", {}, Budget(math.inf, 1e-4), "finite"),
+        ("adaptive_mean", {}, Budget(4.0, 1 / N), "below 1/n"),
+        (
+            "noisy_gradient_mean",
+            {"constants": "published", "noise": "isotropic"},
+            Budget(10.0, 0.02),
+            "not ε = 10",
+        ),
+    ],
+    ids=str,
+)
 def test_what_cannot_be_published_is_refused_with_the_reason(key, chosen, budget, reason):
     mechanism = made(key, chosen)
     with pytest.raises(InputError, match=reason):
@@ -323,20 +390,34 @@ def irregular(seed):
     rng = np.random.default_rng(seed)
     counts = rng.integers(1, 2 * M + 1, N)
     times = np.concatenate([np.sort(rng.random(count)) for count in counts])
-    return CurveData(times=times[None], values=rng.uniform(-1, 1, (1, len(times))), counts=counts,
-                     server=np.zeros(N, int), facts=replace(FACTS, observations_per_curve=M))
+    return CurveData(
+        times=times[None],
+        values=rng.uniform(-1, 1, (1, len(times))),
+        counts=counts,
+        server=np.zeros(N, int),
+        facts=replace(FACTS, observations_per_curve=M),
+    )
 
 
-@pytest.mark.parametrize(("key", "chosen"), [
-    (key, chosen) for key, chosen in SETTINGS if key not in ("wavelet_global", "wavelet_adaptive")
-    and chosen.get("task", "covariance") == "covariance"
-    and chosen.get("setting", "central_user") == "central_user"], ids=str)
+@pytest.mark.parametrize(
+    ("key", "chosen"),
+    [
+        (key, chosen)
+        for key, chosen in SETTINGS
+        if key not in ("wavelet_global", "wavelet_adaptive")
+        and chosen.get("task", "covariance") == "covariance"
+        and chosen.get("setting", "central_user") == "central_user"
+    ],
+    ids=str,
+)
 def test_noise_does_not_depend_on_how_many_observations_single_curves_have(key, chosen):
     mechanism, one, other = made(key, chosen), irregular(1), irregular(2)
     budget = asked(mechanism, 8.0)
     cost = release_cost(one, mechanism, budget)
-    assert (cost.spends, cost.messages) == (release_cost(other, mechanism, budget).spends,
-                                                release_cost(other, mechanism, budget).messages)
+    assert (cost.spends, cost.messages) == (
+        release_cost(other, mechanism, budget).spends,
+        release_cost(other, mechanism, budget).messages,
+    )
     for data in (one, other):
         _, messages = release.hardened(data, mechanism, cost)
         assert messages.keys() == cost.messages.keys()
@@ -345,9 +426,14 @@ def test_noise_does_not_depend_on_how_many_observations_single_curves_have(key, 
 @pytest.mark.parametrize("setting", ["central_item", "site"])
 def test_single_numbers_are_not_protected_where_how_many_somebody_has_is_private(setting):
     """The noise on a mean of single numbers falls with how many there are."""
-    with pytest.raises(InputError, match="how many observations single curves have, which is private"):
-        release_cost(replace(curves(), facts=replace(FACTS, observations_per_curve=M)),
-              made("univariate_mean", {"setting": setting}), Budget(4.0, 1e-4))
+    with pytest.raises(
+        InputError, match="how many observations single curves have, which is private"
+    ):
+        release_cost(
+            replace(curves(), facts=replace(FACTS, observations_per_curve=M)),
+            made("univariate_mean", {"setting": setting}),
+            Budget(4.0, 1e-4),
+        )
 
 
 def test_every_mechanism_either_has_a_hardened_path_or_says_why_not():
@@ -378,8 +464,13 @@ def test_a_run_that_sends_something_else_than_was_rehearsed_publishes_nothing():
 def test_simulated_curves_are_never_published(tmp_path):
     for cls in (cls for cls in sources.all() if cls.is_random):
         with pytest.raises(InputError, match="nothing to publish"):
-            published.publish(cls(), made("adaptive_mean", {}), Budget(1.0, 1e-6),
-                              Ledger(tmp_path / "ledger"), "a")
+            published.publish(
+                cls(),
+                made("adaptive_mean", {}),
+                Budget(1.0, 1e-6),
+                Ledger(tmp_path / "ledger"),
+                "a",
+            )
     assert not (tmp_path / "ledger").exists()
 
 
@@ -401,7 +492,7 @@ def test_the_ledger_is_charged_before_any_noise_is_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(release, "hardened", broken)
     with pytest.raises(RuntimeError):
         published.publish(source, made("iclp", {}), Budget(1.0), book, "a")
-    entry, = book.standing_of(source).entries
+    (entry,) = book.standing_of(source).entries
     assert (entry.budget, entry.state) == (Budget(1.0), "closed")
 
 
@@ -411,22 +502,30 @@ def test_listeners_of_other_kinds_hear_the_same_as_before():
     assert len(messages) == 6
 
 
-@pytest.mark.parametrize(("key", "chosen"), [
-    ("adaptive_coefficients", {}), ("noisy_gradient_coefficients", {}),
-    ("iclp", {"task": "varying_coefficients"}),
-    ("gaussian_process", {"task": "varying_coefficients"})], ids=str)
+@pytest.mark.parametrize(
+    ("key", "chosen"),
+    [
+        ("adaptive_coefficients", {}),
+        ("noisy_gradient_coefficients", {}),
+        ("iclp", {"task": "varying_coefficients"}),
+        ("gaussian_process", {"task": "varying_coefficients"}),
+    ],
+    ids=str,
+)
 def test_effects_of_covariates_are_certified_and_on_the_lattice(key, chosen):
     from engine.core.types import Covariate
+
     plain, mechanism = curves(n=400), made(key, chosen)
     sex = (np.arange(400) % 2).astype(float).reshape(1, 400, 1)
-    data = replace(plain, covariates=sex,
-                   facts=replace(FACTS, covariates=(Covariate("sex", 0.0, 1.0),)))
+    data = replace(
+        plain, covariates=sex, facts=replace(FACTS, covariates=(Covariate("sex", 0.0, 1.0),))
+    )
     cost = release_cost(data, mechanism, asked(mechanism))
     estimate, sent = release.hardened(data, mechanism, cost)
     assert cost.certified == asked(mechanism)
     assert estimate.functions == ("Intercept", "sex")
     for name, multiples in sent.items():
-        whole = multiples * 2.0**cost.messages[name].bits
+        whole = multiples * 2.0 ** cost.messages[name].bits
         assert (whole == np.rint(whole)).all()
 
 
@@ -436,10 +535,12 @@ def test_effects_of_covariates_are_certified_and_on_the_lattice(key, chosen):
 def charge(laws, composition="sequential", delta=1e-6):
     """What messages of one line each are charged, by both proofs."""
     messages = [hardened.LatticeNoise(law, 0.1 * (k + 1), 10 + k) for k, law in enumerate(laws)]
-    line = release_cost(data_for(made("adaptive_mean", {})), made("adaptive_mean", {}),
-                 Budget(1.0, 1e-4)).spends[0]
+    line = release_cost(
+        data_for(made("adaptive_mean", {})), made("adaptive_mean", {}), Budget(1.0, 1e-4)
+    ).spends[0]
     lines = [replace(line, composition=composition)] * (
-        1 if composition == "parallel" else len(laws))
+        1 if composition == "parallel" else len(laws)
+    )
     return messages, release._charge(lines, messages, delta)
 
 
@@ -458,7 +559,8 @@ def test_laplace_among_gaussian_messages_is_charged_by_rho():
 def test_messages_about_different_people_cost_as_much_as_the_dearest():
     messages, (certified, _) = charge(["gaussian"] * 3, "parallel")
     assert certified.epsilon == pytest.approx(
-        accounting.certified_epsilon(messages[2].mu, 1e-6), rel=1e-9)
+        accounting.certified_epsilon(messages[2].mu, 1e-6), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("law", [law for law in NoiseLaw if law is not NoiseLaw.LAPLACE])

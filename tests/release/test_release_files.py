@@ -48,13 +48,22 @@ def releases_in(path):
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
     book = Ledger(tmp_path_factory.mktemp("ledger") / "ledger")
-    return published.publish(SEA, mechanisms.build("adaptive_mean", {}), Budget(2.0, 1e-4), book,
-                             "<b>sea & sky</b>", Budget(3.0, 1e-2))
+    return published.publish(
+        SEA,
+        mechanisms.build("adaptive_mean", {}),
+        Budget(2.0, 1e-4),
+        book,
+        "<b>sea & sky</b>",
+        Budget(3.0, 1e-2),
+    )
 
 
 def test_the_csv_holds_the_released_curve_with_its_plausible_range(one):
-    lines = [line for line in release_files.numbers_csv(one).decode().splitlines()
-             if not line.startswith("#")]
+    lines = [
+        line
+        for line in release_files.numbers_csv(one).decode().splitlines()
+        if not line.startswith("#")
+    ]
     header, *rows = csv.reader(lines)
     assert header[:2] == ["Time of the year (months)", "Sea-surface temperature (°C)"]
     values = np.array(rows, dtype=float)
@@ -81,7 +90,9 @@ def test_names_of_columns_are_no_formulas(one):
 
 def test_the_report_asks_nothing_of_any_network_and_escapes_words(one):
     text = release_files.report(one).decode()
-    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|<script|<img|<link|@import|url\(", text)
+    assert not re.search(
+        r"https?://(?!www\.w3\.org/2000/svg)|<script|<img|<link|@import|url\(", text
+    )
     assert "default-src 'none'" in text
     assert "<b>sea" not in text
     assert "&lt;b&gt;sea &amp; sky" in text
@@ -114,10 +125,17 @@ def test_a_large_delta_is_pointed_out_before_a_release_and_in_all_of_its_files(o
     for name in ("release.csv", "release.svg", "release.html", "guarantee.json"):
         assert words in release_files.all_files(one)[name].decode()
     method = mechanisms.build("adaptive_mean", {})
-    shown = {delta: " ".join(sentences.before(
-        SEA, method, published.release_cost(SEA, method, Budget(2.0, delta)),
-        Ledger(tmp_path / "none").standing_of(SEA)))
-        for delta in (1e-6, 1e-4, 5e-3)}
+    shown = {
+        delta: " ".join(
+            sentences.before(
+                SEA,
+                method,
+                published.release_cost(SEA, method, Budget(2.0, delta)),
+                Ledger(tmp_path / "none").standing_of(SEA),
+            )
+        )
+        for delta in (1e-6, 1e-4, 5e-3)
+    }
     assert words not in shown[1e-6] and words in shown[1e-4] and "δ is large" in shown[5e-3]
     small = published.publish(SEA, method, Budget(2.0, 1e-6), Ledger(tmp_path / "ledger"), "sea")
     assert "delta_warning" not in small.card and "δ is" not in release_files.report(small).decode()
@@ -140,24 +158,40 @@ def test_no_file_mentions_the_hash_of_the_data_or_what_is_unprotected(one):
 
 def test_what_was_forecast_of_the_error_stands_in_all_files_and_charges_nothing_anew(tmp_path):
     book, method = Ledger(tmp_path / "ledger.sqlite3"), mechanisms.build("adaptive_mean", {})
-    told = published.publish(SEA, method, Budget(2.0, 1e-4), book, "sea", forecast=Forecast(0.123, 0.234, "°C"))
+    told = published.publish(
+        SEA, method, Budget(2.0, 1e-4), book, "sea", forecast=Forecast(0.123, 0.234, "°C")
+    )
     files = release_files.all_files(told)
-    assert all("0.123 °C (95 %: 0.234)" in files[name].decode() for name in ("release.csv", "release.html"))
+    assert all(
+        "0.123 °C (95 %: 0.234)" in files[name].decode() for name in ("release.csv", "release.html")
+    )
     assert json.loads(files["guarantee.json"])["accuracy"]["forecast"] | {"of": ""} == {
-        "root_mean_squared_error": 0.123, "within_95": 0.234, "unit": "°C", "of": ""}
+        "root_mean_squared_error": 0.123,
+        "within_95": 0.234,
+        "unit": "°C",
+        "of": "",
+    }
     assert release_files.all_files(published.again(book, told.release_id)) == files
-    asked = published.publish(SEA, method, Budget(2.0, 1e-4), book, "sea")  # without it, or with another one
+    asked = published.publish(
+        SEA, method, Budget(2.0, 1e-4), book, "sea"
+    )  # without it, or with another one
     assert asked.release_id == told.release_id and release_files.all_files(asked) == files
 
 
 def test_a_number_has_a_picture_and_a_table_of_its_own(tmp_path):
-    number = published.publish(SEA, mechanisms.build("univariate_mean", {"setting": "central_user"}),
-                               Budget(1.0), Ledger(tmp_path / "ledger"), "mean")
+    number = published.publish(
+        SEA,
+        mechanisms.build("univariate_mean", {"setting": "central_user"}),
+        Budget(1.0),
+        Ledger(tmp_path / "ledger"),
+        "mean",
+    )
     rows = release_files.numbers_csv(number).decode().splitlines()
     assert rows[-2] == "Sea-surface temperature (°C)"
     assert 15 < float(rows[-1]) < 32
     assert charts.chart(number).table == {
-        "Sea-surface temperature (°C)": [pytest.approx(float(rows[-1]), abs=1e-3)]}
+        "Sea-surface temperature (°C)": [pytest.approx(float(rows[-1]), abs=1e-3)]
+    }
     ElementTree.fromstring(picture(number))
     release_files.report(number)
 
@@ -173,23 +207,45 @@ def test_ticks_are_few_round_and_inside(low, high):
 # -- the command line -------------------------------------------------------------------------------
 
 _CSV = "child_id,age,height\n" + "".join(
-    f"c{k},{age},{80 + 5.5 * age + k % 7}\n" for k in range(60) for age in (2, 8, 14))
-_FACTS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart",
-          "value_name": "Height", "value_unit": "cm", "person": "child", "people": "children",
-          "design": {"law": "even"}, "observations_per_curve": 6}
+    f"c{k},{age},{80 + 5.5 * age + k % 7}\n" for k in range(60) for age in (2, 8, 14)
+)
+_FACTS = {
+    "value_low": 60,
+    "value_high": 210,
+    "time_low": 2,
+    "time_high": 18,
+    "origin": "a chart",
+    "value_name": "Height",
+    "value_unit": "cm",
+    "person": "child",
+    "people": "children",
+    "design": {"law": "even"},
+    "observations_per_curve": 6,
+}
 
 
 def request(tmp_path, text=_CSV, **changed):
-    plain = {"version": 1, "name": "growth-2026", "data": {"file": "heights.csv", "facts": _FACTS},
-             "mechanism": {"key": "bernstein", "parameters": {}}, "budgets": [{"epsilon": 2.0}]}
+    plain = {
+        "version": 1,
+        "name": "growth-2026",
+        "data": {"file": "heights.csv", "facts": _FACTS},
+        "mechanism": {"key": "bernstein", "parameters": {}},
+        "budgets": [{"epsilon": 2.0}],
+    }
     (tmp_path / "heights.csv").write_text(text)
     plain |= changed
     if "data" in plain:
         file = tmp_path / plain["data"].get("file", "")
         plain = request_with_reading(plain, file.read_bytes() if file.is_file() else _CSV.encode())
     (tmp_path / "request.json").write_text(json.dumps(plain))
-    return ["release", str(tmp_path / "request.json"), "--ledger", str(tmp_path / "ledger"),
-            "--out", str(tmp_path / "out")]
+    return [
+        "release",
+        str(tmp_path / "request.json"),
+        "--ledger",
+        str(tmp_path / "ledger"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
 
 
 def test_the_error_that_is_forecast_before_stands_in_the_report_and_the_card(tmp_path, capsys):
@@ -228,16 +284,27 @@ def test_a_request_without_delta_has_that_of_the_pages_and_an_explicit_0_stays(t
     method = {"key": "adaptive_mean", "parameters": {}}
     assert __main__.main(request(tmp_path, mechanism=method)) == 0
     assert "Certified: ε = 2 · δ = 8.3×10⁻⁵." in capsys.readouterr().out
-    assert __main__.main(request(tmp_path, mechanism=method, budgets=[{"epsilon": 2, "delta": 0}])) == 2
+    assert (
+        __main__.main(request(tmp_path, mechanism=method, budgets=[{"epsilon": 2, "delta": 0}]))
+        == 2
+    )
     assert "δ" in capsys.readouterr().err
 
 
 def test_groups_without_delta_have_that_of_all_people(tmp_path):
     header, *others = _CSV.splitlines()
     rows = [f"{row},{'fm'[int(row[1:].split(',')[0]) < 20]}\n" for row in others]
-    request(tmp_path, "".join([f"{header},sex\n", *rows]), data={
-        "file": "heights.csv", "facts": _FACTS, "columns": {"group": "sex"}, "groups": ["f", "m"]},
-        mechanism={"key": "adaptive_mean"})
+    request(
+        tmp_path,
+        "".join([f"{header},sex\n", *rows]),
+        data={
+            "file": "heights.csv",
+            "facts": _FACTS,
+            "columns": {"group": "sex"},
+            "groups": ["f", "m"],
+        },
+        mechanism={"key": "adaptive_mean"},
+    )
     requests = release_request.from_json((tmp_path / "request.json").read_text(), tmp_path)
     assert [each.source.sizes.n_curves for each in requests] == [40, 20]
     assert [each.budget.delta for each in requests] == [usual_delta(60)] * 2
@@ -259,9 +326,16 @@ def test_with_yes_the_files_are_written_and_the_ledger_is_charged(tmp_path, caps
     assert __main__.main(command) == 0
     assert "Left for the person with least: ε = 1 of 3" in capsys.readouterr().out
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
-        "release.csv", "release.svg", "release.html", "guarantee.json", "again.json"}
+        "release.csv",
+        "release.svg",
+        "release.html",
+        "guarantee.json",
+        "again.json",
+    }
     assert json.loads((tmp_path / "out" / "guarantee.json").read_text())["guarantee"] == {
-        "epsilon": 2.0, "delta": 0.0}
+        "epsilon": 2.0,
+        "delta": 0.0,
+    }
     again = [*command[:-4], str(tmp_path / "other"), "--yes", "--name", "again"]
     assert __main__.main(again) == 2
     assert "60 of 60 children have less left" in capsys.readouterr().err
@@ -277,48 +351,78 @@ def test_files_of_an_earlier_release_are_not_overwritten(tmp_path, capsys):
 
 
 def test_a_density_of_records_is_published_from_a_file(tmp_path):
-    data = {"file": "heights.csv", "features": [{"name": "height", "low": 60, "high": 210}],
-            "facts": {"origin": "a chart"}}
+    data = {
+        "file": "heights.csv",
+        "features": [{"name": "height", "low": 60, "high": 210}],
+        "facts": {"origin": "a chart"},
+    }
     heights = "".join(f"{line.split(',', 1)[1]}\n" for line in _CSV.splitlines())
-    command = request(tmp_path, heights, data=data, mechanism={"key": "iclp", "parameters": {
-        "task": "density"}})
+    command = request(
+        tmp_path, heights, data=data, mechanism={"key": "iclp", "parameters": {"task": "density"}}
+    )
     assert __main__.main([*command, "--yes"]) == 0
     assert "Density" in (tmp_path / "out" / "release.csv").read_text()
 
 
 _OBSERVATIONS = "hour,value\n" + "".join(
-    f"{(k * 0.618034) % 1 * 24:.3f},{37 + (k % 24 > 12) + 0.3 * (k % 3 - 1):.2f}\n" for k in range(900))
-_OF_SINGLE = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24, "origin": "a manual",
-              "reading_sd": 0.5, "design": {"law": "even"}}
+    f"{(k * 0.618034) % 1 * 24:.3f},{37 + (k % 24 > 12) + 0.3 * (k % 3 - 1):.2f}\n"
+    for k in range(900)
+)
+_OF_SINGLE = {
+    "value_low": 35,
+    "value_high": 39,
+    "time_low": 0,
+    "time_high": 24,
+    "origin": "a manual",
+    "reading_sd": 0.5,
+    "design": {"law": "even"},
+}
 
 
-@pytest.mark.parametrize(("key", "chosen", "n_messages"), [
-    ("wavelet_global", {}, 2), ("wavelet_adaptive", {"messages": "three"}, 5)])
-def test_a_regression_curve_of_single_observations_is_published_by_wavelets(tmp_path, key, chosen, n_messages):
+@pytest.mark.parametrize(
+    ("key", "chosen", "n_messages"),
+    [("wavelet_global", {}, 2), ("wavelet_adaptive", {"messages": "three"}, 5)],
+)
+def test_a_regression_curve_of_single_observations_is_published_by_wavelets(
+    tmp_path, key, chosen, n_messages
+):
     (tmp_path / "hours.csv").write_text(_OBSERVATIONS)
-    command = request(tmp_path, data={"file": "hours.csv", "facts": _OF_SINGLE}, mechanism={
-        "key": key, "parameters": {"edges": "corrected", **chosen}},
-        budgets=[{"epsilon": 3.0, "delta": 1e-5}])
+    command = request(
+        tmp_path,
+        data={"file": "hours.csv", "facts": _OF_SINGLE},
+        mechanism={"key": key, "parameters": {"edges": "corrected", **chosen}},
+        budgets=[{"epsilon": 3.0, "delta": 1e-5}],
+    )
     assert __main__.main([*command, "--yes"]) == 0
     card = json.loads((tmp_path / "out" / "guarantee.json").read_text())
     assert card["unit"] == "observation" and "states to be one person" in card["unit_of_protection"]
     assert card["guarantee"] == {"epsilon": 3.0, "delta": 1e-5}
     messages = card["accounting"]["messages"]
     assert [message["noise"] for message in messages] == ["discrete Gaussian"] * n_messages
-    rows = [line for line in (tmp_path / "out" / "release.csv").read_text().splitlines()
-            if not line.startswith("#")]
+    rows = [
+        line
+        for line in (tmp_path / "out" / "release.csv").read_text().splitlines()
+        if not line.startswith("#")
+    ]
     values = np.array([row.split(",")[1] for row in rows[1:]], float)
     assert len(rows) == 102 and values.min() >= 35 and values.max() <= 39
 
 
 def test_a_prediction_is_published_in_the_unit_of_what_is_predicted(tmp_path):
-    (tmp_path / "pairs.csv").write_text("age,weight\n" + "".join(
-        f"{k % 100},{50 + k % 40}\n" for k in range(300)))
-    data = {"file": "pairs.csv", "features": [{"name": "age", "low": 0, "high": 100, "unit": "years"}],
-            "columns": {"value": "weight"},
-            "facts": {"origin": "a chart", "value_low": 40, "value_high": 100, "value_unit": "kg"}}
-    command = request(tmp_path, data=data, mechanism={"key": "frl", "parameters": {
-        "task": "risk_minimisation", "grid_size": 30}})
+    (tmp_path / "pairs.csv").write_text(
+        "age,weight\n" + "".join(f"{k % 100},{50 + k % 40}\n" for k in range(300))
+    )
+    data = {
+        "file": "pairs.csv",
+        "features": [{"name": "age", "low": 0, "high": 100, "unit": "years"}],
+        "columns": {"value": "weight"},
+        "facts": {"origin": "a chart", "value_low": 40, "value_high": 100, "value_unit": "kg"},
+    }
+    command = request(
+        tmp_path,
+        data=data,
+        mechanism={"key": "frl", "parameters": {"task": "risk_minimisation", "grid_size": 30}},
+    )
     assert __main__.main([*command, "--yes"]) == 0
     table = (tmp_path / "out" / "release.csv").read_text()
     assert "age (years),weight (kg)" in table
@@ -327,11 +431,15 @@ def test_a_prediction_is_published_in_the_unit_of_what_is_predicted(tmp_path):
 
 
 def test_a_covariance_is_published_for_all_pairs_of_times(tmp_path):
-    command = request(tmp_path, mechanism={"key": "frl", "parameters": {
-        "task": "covariance", "grid_size": 12}})
+    command = request(
+        tmp_path, mechanism={"key": "frl", "parameters": {"task": "covariance", "grid_size": 12}}
+    )
     assert __main__.main([*command, "--yes"]) == 0
-    rows = [line for line in (tmp_path / "out" / "release.csv").read_text().splitlines()
-            if not line.startswith("#")]
+    rows = [
+        line
+        for line in (tmp_path / "out" / "release.csv").read_text().splitlines()
+        if not line.startswith("#")
+    ]
     table = np.array([row.split(",") for row in rows[1:]], float)
     assert rows[0].startswith("Time,with 2,with 2.8") and table.shape == (21, 22)
     np.testing.assert_allclose(table[:, 1:], table[:, 1:].T, atol=1e-6)
@@ -340,7 +448,7 @@ def test_a_covariance_is_published_for_all_pairs_of_times(tmp_path):
     assert len(list(root.iter("{http://www.w3.org/2000/svg}rect"))) == 21**2
     source = children(60)
     release = released(tmp_path / "page", source, "frl", 2.0, task="covariance", grid_size=12)
-    heat, = charts.chart(release).spec["data"]
+    (heat,) = charts.chart(release).spec["data"]
     assert heat["type"] == "heatmap" and len(heat["z"]) == len(heat["x"]) == 21
 
 
@@ -351,7 +459,7 @@ def test_a_covariance_held_to_the_stated_bounds_is_still_one(tmp_path, monkeypat
         """Twice the largest variance at the first times, and far less at the last."""
         height = np.linspace(1.5, 0.1, 21) * NARROW.value_half_width
         apart = np.subtract.outer(np.arange(21), np.arange(21))
-        before.append(height * np.exp(-(apart / 4)**2) * height[:, None])
+        before.append(height * np.exp(-((apart / 4) ** 2)) * height[:, None])
         return before[-1]
 
     monkeypatch.setattr(release_functions, "_rows", noisy)
@@ -360,34 +468,66 @@ def test_a_covariance_held_to_the_stated_bounds_is_still_one(tmp_path, monkeypat
     assert np.linalg.eigvalsh(np.clip(before[0], -most, most))[0] < -1
     assert np.linalg.eigvalsh(held)[0] > -1e-9 * most and np.abs(held).max() <= most
     root, root_before = np.sqrt(np.diagonal(held)), np.sqrt(np.diagonal(before[0]))
-    np.testing.assert_allclose(held / np.outer(root, root),
-                               before[0] / np.outer(root_before, root_before))
+    np.testing.assert_allclose(
+        held / np.outer(root, root), before[0] / np.outer(root_before, root_before)
+    )
     share = percent((before[0] > most).mean())
     assert f"covariances {share} were larger" in texts(one)["release.csv"]
 
 
 def test_a_scenario_of_public_data_will_do(tmp_path):
-    plain = {"version": 1, "source": {"key": "sea_temperature"}, "seed": 4, "repeats": 1,
-             "mechanism": {"key": "frl"}, "budgets": [{"epsilon": 1.0}], "name": "sea"}
+    plain = {
+        "version": 1,
+        "source": {"key": "sea_temperature"},
+        "seed": 4,
+        "repeats": 1,
+        "mechanism": {"key": "frl"},
+        "budgets": [{"epsilon": 1.0}],
+        "name": "sea",
+    }
     (tmp_path / "scenario.json").write_text(json.dumps(plain))
-    assert __main__.main(["release", str(tmp_path / "scenario.json"), "--yes", "--ledger",
-                          str(tmp_path / "ledger"), "--out", str(tmp_path / "out")]) == 0
+    assert (
+        __main__.main(
+            [
+                "release",
+                str(tmp_path / "scenario.json"),
+                "--yes",
+                "--ledger",
+                str(tmp_path / "ledger"),
+                "--out",
+                str(tmp_path / "out"),
+            ]
+        )
+        == 0
+    )
     assert spent(Ledger(tmp_path / "ledger"), SEA) == 1.0
 
 
-@pytest.mark.parametrize(("changed", "words"), [
-    ({"data": {"file": "none.csv", "facts": _FACTS}}, "Cannot read"),
-    ({"data": {"file": "heights.csv", "facts": {**_FACTS, "value_low": "60"}}}, "must be a number"),
-    ({"data": {"file": "heights.csv", "facts": {**_FACTS, "origin": ""}}}, "where these bounds"),
-    ({"data": {"file": "heights.csv", "facts": {}}}, "State the lowest and highest"),
-    ({"data": {"file": "heights.csv", "fact": {}}}, "has no key 'fact'"),
-    ({"source": {"key": "sea_temperature"}}, "not both"),
-    ({"mechanism": {"key": "sparse_regression"}}, "Only functions and average numbers"),
-    ({"name": 3}, "must be text"), ({"seeds": 3}, "has no key 'seeds'"),
-    ({"budgets": [{"epsilon": "inf"}]}, "finite"),
-], ids=str)
-def test_what_is_wrong_with_a_request_is_said_and_nothing_is_charged(tmp_path, capsys, changed,
-                                                                    words):
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"data": {"file": "none.csv", "facts": _FACTS}}, "Cannot read"),
+        (
+            {"data": {"file": "heights.csv", "facts": {**_FACTS, "value_low": "60"}}},
+            "must be a number",
+        ),
+        (
+            {"data": {"file": "heights.csv", "facts": {**_FACTS, "origin": ""}}},
+            "where these bounds",
+        ),
+        ({"data": {"file": "heights.csv", "facts": {}}}, "State the lowest and highest"),
+        ({"data": {"file": "heights.csv", "fact": {}}}, "has no key 'fact'"),
+        ({"source": {"key": "sea_temperature"}}, "not both"),
+        ({"mechanism": {"key": "sparse_regression"}}, "Only functions and average numbers"),
+        ({"name": 3}, "must be text"),
+        ({"seeds": 3}, "has no key 'seeds'"),
+        ({"budgets": [{"epsilon": "inf"}]}, "finite"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_with_a_request_is_said_and_nothing_is_charged(
+    tmp_path, capsys, changed, words
+):
     assert __main__.main([*request(tmp_path, **changed), "--yes"]) == 2
     assert words in capsys.readouterr().err
     assert not (tmp_path / "ledger").exists()
@@ -400,41 +540,72 @@ def test_the_ledger_of_tests_is_not_that_of_a_person():
 def test_a_copy_of_published_data_is_charged_to_the_same_people(tmp_path, capsys):
     assert __main__.main([*request(tmp_path), "--yes"]) == 0
     command = request(tmp_path)
-    (tmp_path / "heights.csv").write_text("".join(
-        line for line in _CSV.splitlines(True) if not line.startswith("c3,")))
+    (tmp_path / "heights.csv").write_text(
+        "".join(line for line in _CSV.splitlines(True) if not line.startswith("c3,"))
+    )
     capsys.readouterr()
     command = [*command[:-1], str(tmp_path / "second"), "--name", "second"]
-    for people in ([], ["--people", "same"], ["--people", "others"]):  # ids are no matter of opinion
+    for people in (
+        [],
+        ["--people", "same"],
+        ["--people", "others"],
+    ):  # ids are no matter of opinion
         assert __main__.main([*command, "--yes", *people]) == 2
         assert "59 of 59 children have less left" in capsys.readouterr().err
     (tmp_path / "heights.csv").write_text(_CSV.replace("\nc", "\nnew"))
-    assert __main__.main([*command, "--yes"]) == 0  # short curves of whole numbers tell nobody apart
+    assert (
+        __main__.main([*command, "--yes"]) == 0
+    )  # short curves of whole numbers tell nobody apart
 
 
 # -- what is published says how far off it may be ---------------------------------------------------
 
-NARROW = PublicFacts(kind="upload", person="child", people="children", value_name="Height",
-                     value_unit="cm", time_name="Age", time_unit="years", time_low=2, time_high=18,
-                     value_low=60, value_high=210, origin="a chart", observations_per_curve=6)
+NARROW = PublicFacts(
+    kind="upload",
+    person="child",
+    people="children",
+    value_name="Height",
+    value_unit="cm",
+    time_name="Age",
+    time_unit="years",
+    time_low=2,
+    time_high=18,
+    value_low=60,
+    value_high=210,
+    origin="a chart",
+    observations_per_curve=6,
+)
 
 
 def children(n, m=6, seed=1, height=100.0, spread=5.0):
     rng = np.random.default_rng(seed)
-    rows = "".join(f"c{k},{age:.2f},{height + spread * rng.normal():.1f}\n" for k in range(n)
-                   for age in rng.uniform(2, 18, m))
+    rows = "".join(
+        f"c{k},{age:.2f},{height + spread * rng.normal():.1f}\n"
+        for k in range(n)
+        for age in rng.uniform(2, 18, m)
+    )
     return upload_of(("child_id,age,height\n" + rows).encode(), NARROW)
 
 
 def released(tmp_path, source, key="adaptive_mean", epsilon=1.0, **chosen):
     delta = 0.0 if mechanisms.get(key).guarantee == "pure" else 1e-4
-    return published.publish(source, mechanisms.build(key, chosen), Budget(epsilon, delta),
-                             Ledger(tmp_path / "ledger"), "a", Budget(1000.0, 1e-2))
+    return published.publish(
+        source,
+        mechanisms.build(key, chosen),
+        Budget(epsilon, delta),
+        Ledger(tmp_path / "ledger"),
+        "a",
+        Budget(1000.0, 1e-2),
+    )
 
 
 def texts(one):
     """The files as their readers see them, by name; escaped characters as they stand."""
-    return {name: html.unescape(content.decode())
-            for name, content in release_files.all_files(one).items() if name != "again.json"}
+    return {
+        name: html.unescape(content.decode())
+        for name, content in release_files.all_files(one).items()
+        if name != "again.json"
+    }
 
 
 def test_a_release_whose_band_has_room_for_a_constant_says_that_it_tells_no_change(tmp_path):
@@ -450,9 +621,13 @@ def test_explore_says_of_a_file_what_its_release_says_of_changes(tmp_path):
     file, method, budget = children(400), mechanisms.build("adaptive_mean", {}), Budget(4.0, 1e-4)
     shown = mean_answer(file, method, budget, 1)
     note = scene.at_budgets(file.facts, shown, [risk.of_ledger(spends) for spends in shown.spends])[
-        shown.budgets.index(budget)].note
-    warned = next(line for line in sentences.warnings(released(tmp_path, file, epsilon=4.0).uncertainty)
-                  if "no change" in line)
+        shown.budgets.index(budget)
+    ].note
+    warned = next(
+        line
+        for line in sentences.warnings(released(tmp_path, file, epsilon=4.0).uncertainty)
+        if "no change" in line
+    )
     assert warned.split(" Changes of")[0] in note and "would show" in note
 
 
@@ -460,8 +635,12 @@ def test_a_coarse_release_says_so_in_the_first_line_of_every_file(tmp_path):
     one = released(tmp_path, children(18), epsilon=5.0)
     assert one.uncertainty.feasibility.verdict == "coarse"
     every = texts(one)
-    assert every["release.html"].split("</h1>")[1].lstrip().startswith(
-        '<p class="first">Coarse: at this ε only the level and the trend are reliable.')
+    assert (
+        every["release.html"]
+        .split("</h1>")[1]
+        .lstrip()
+        .startswith('<p class="first">Coarse: at this ε only the level and the trend are reliable.')
+    )
     assert "Coarse:" in every["release.csv"].splitlines()[1]
     assert "coarse ·" in every["release.svg"]
     assert json.loads(every["guarantee.json"])["accuracy"]["verdict"] == "coarse"
@@ -469,13 +648,22 @@ def test_a_coarse_release_says_so_in_the_first_line_of_every_file(tmp_path):
 
 @pytest.mark.parametrize("law", few(["independent", "unknown"], 1))
 def test_a_release_whose_band_cannot_be_relied_on_is_doubtful_in_the_first_line_of_every_file(
-        tmp_path, law):
+    tmp_path, law
+):
     """Everybody at the same five ages, of which the holder says otherwise or nothing."""
     rng = np.random.default_rng(0)
-    rows = "".join(f"c{k},{age},{100 + 30 * np.sin(age / 3) + rng.normal(0, 4):.1f}\n"
-                   for k in range(1000) for age in (3, 5, 9, 12, 17))
-    one = released(tmp_path, upload_of(("child_id,age,height\n" + rows).encode(), replace(
-        NARROW, observations_per_curve=5, design=Design(law=law))))
+    rows = "".join(
+        f"c{k},{age},{100 + 30 * np.sin(age / 3) + rng.normal(0, 4):.1f}\n"
+        for k in range(1000)
+        for age in (3, 5, 9, 12, 17)
+    )
+    one = released(
+        tmp_path,
+        upload_of(
+            ("child_id,age,height\n" + rows).encode(),
+            replace(NARROW, observations_per_curve=5, design=Design(law=law)),
+        ),
+    )
     assert "cannot be relied on" in " ".join(one.uncertainty.warnings)
     every = texts(one)
     assert every["release.html"].split("</h1>")[1].lstrip().startswith('<p class="first">Doubtful:')
@@ -492,9 +680,13 @@ def test_every_file_says_level_kind_and_limits_of_the_band(tmp_path):
     for name, text in texts(one).items():
         flat = " ".join(re.sub("<[^>]*>", " ", text).split())
         size = one.uncertainty.band.basis_size
-        for words in ("95 %", "simultaneous", f"finer than {size} basis functions can represent",
-                      "privacy noise, sampling variability and how steeply the curve may start",
-                      "from 2 to 18 years together"):
+        for words in (
+            "95 %",
+            "simultaneous",
+            f"finer than {size} basis functions can represent",
+            "privacy noise, sampling variability and how steeply the curve may start",
+            "from 2 to 18 years together",
+        ):
             assert words in flat, (name, words)
         assert "Dashed" not in flat
 
@@ -502,8 +694,12 @@ def test_every_file_says_level_kind_and_limits_of_the_band(tmp_path):
 def test_a_release_that_uses_a_stated_period_says_so_and_means_its_band_up_to_both_ends(tmp_path):
     file = children(400)
     file = replace(file, declared=replace(file.declared, periodic=True))
-    one, twin = released(tmp_path, file, epsilon=4.0), release_preview(
-        file.facts, file.sizes, mechanisms.build("adaptive_mean", {}), Budget(4.0, 1e-4), 1)
+    one, twin = (
+        released(tmp_path, file, epsilon=4.0),
+        release_preview(
+            file.facts, file.sizes, mechanisms.build("adaptive_mean", {}), Budget(4.0, 1e-4), 1
+        ),
+    )
     assert one.uncertainty.band.covered == (one.x[0], one.x[-1])
     for curve in (next(iter(one.columns.values())), twin.curves[0].released):
         assert curve[0] == pytest.approx(curve[-1])
@@ -516,11 +712,15 @@ def test_a_band_that_does_not_count_steep_ends_is_not_meant_to_hold_there(tmp_pa
 
 
 @pytest.mark.parametrize(("size", "is_said"), [(0, False), (1, True), (6, True), (7, False)])
-def test_a_band_of_few_basis_functions_comes_with_the_warning_that_it_misses_short_features(size, is_said):
+def test_a_band_of_few_basis_functions_comes_with_the_warning_that_it_misses_short_features(
+    size, is_said
+):
     for counts_bias in (False, True):
         band = ReleasedBand("simultaneous", size, (0.0, 1.0), 1.0, counts_bias=counts_bias)
-        said = any("short features are smoothed away" in sentence
-                   for sentence in sentences.warnings(Uncertainty(band=band)))
+        said = any(
+            "short features are smoothed away" in sentence
+            for sentence in sentences.warnings(Uncertainty(band=band))
+        )
         assert said == (is_said and not counts_bias)
 
 
@@ -537,10 +737,13 @@ def test_the_ends_of_the_picture_are_dashed_where_the_band_is_not_meant_to_hold(
         one = released(tmp_path / str(truncation), children(60), epsilon=4.0, truncation=truncation)
         root = ElementTree.fromstring(picture(one))
         dashed = [path for path in root.iter(f"{tag}path") if path.get("stroke-dasharray")]
-        filled, = root.iter(f"{tag}polygon")
+        (filled,) = root.iter(f"{tag}polygon")
         across = {float(point.split(",")[0]) for point in filled.get("points").split()}
-        left, right = (float(edge.get("points").split()[end].split(",")[0])
-                       for edge in root.iter(f"{tag}polyline") for end in (0, -1))
+        left, right = (
+            float(edge.get("points").split()[end].split(",")[0])
+            for edge in root.iter(f"{tag}polyline")
+            for end in (0, -1)
+        )
         assert (left < min(across) < max(across) < right) == has_dashes
         assert len(dashed) == 4 * has_dashes  # both edges at both ends
 
@@ -586,23 +789,29 @@ def test_a_release_with_a_band_as_wide_as_the_range_is_coarse_whatever_was_forec
     wide = Uncertainty(ReleasedBand("pointwise", 9, (0.0, 1.0), 41.0), None, (), 0.0, 41 / 75)
     assert wide.is_coarse
     assert sentences.headline(wide, NARROW, Budget(1.0), 18).startswith(
-        "Coarse: only the level can be trusted, because the confidence band spans 55 %")
+        "Coarse: only the level can be trusted, because the confidence band spans 55 %"
+    )
 
 
 def test_a_band_that_is_wide_between_a_few_visits_is_measured_at_them_and_says_where_they_are(one):
     band = replace(one.uncertainty.band, half_width=41.0, at_times=2.0)
     told = sentences.headline(Uncertainty(band, wide=41 / 75), NARROW, Budget(1.0), 18)
     assert told.startswith("Coarse between the common times") and "2" in told.split("average,")[-1]
-    visits, always = (replace(one, functions=replace(one.functions, uncertainty=replace(
-        one.uncertainty, band=each))) for each in (band, replace(band, at_times=0.0)))
+    visits, always = (
+        replace(
+            one, functions=replace(one.functions, uncertainty=replace(one.uncertainty, band=each))
+        )
+        for each in (band, replace(band, at_times=0.0))
+    )
     assert any("common times" in text for text in captions.statements(visits))
     assert picture(visits).count(">common times<") == 1 and ">common times<" not in picture(always)
 
 
 @pytest.mark.parametrize("size", [50.0, 150.0, 500.0])
 def test_what_sizes_let_expect_is_said_of_noise_alone_and_never_reads_as_accuracy(size):
-    narrow = Uncertainty(ReleasedBand("pointwise", 9, (0.0, 1.0), 1.0), Feasibility(size), (), 0.0,
-                         0.01)
+    narrow = Uncertainty(
+        ReleasedBand("pointwise", 9, (0.0, 1.0), 1.0), Feasibility(size), (), 0.0, 0.01
+    )
     said = sentences.headline(narrow, NARROW, Budget(1.0), 18)
     assert "privacy noise is" in said and "nothing about smoothing and clipping" in said
     assert not {"usable", "good", "nearly free"} & {*said.replace(".", "").split()}
@@ -630,15 +839,21 @@ def test_two_releases_of_equal_data_and_of_neighbours_look_alike_but_for_random_
     cards = []
     for k, held in enumerate((source, source, other)):
         book = Ledger(tmp_path / ("other" if held is other else "ledger"))
-        one = published.publish(held, mechanism, Budget(1.0), book, "a" if k != 1 else "b",
-                                same_people=False)
+        one = published.publish(
+            held, mechanism, Budget(1.0), book, "a" if k != 1 else "b", same_people=False
+        )
         card = json.loads(release_files.card(one))
         ids = card["release"].pop("id")
         assert re.fullmatch("[0-9a-f]{16}", ids)
         for varying in ("at", "name"):
             card["release"].pop(varying)
-        cards.append((ids, json.dumps(card["accuracy"] | {"warnings": []}), json.dumps(
-            {key: value for key, value in card.items() if key != "accuracy"})))
+        cards.append(
+            (
+                ids,
+                json.dumps(card["accuracy"] | {"warnings": []}),
+                json.dumps({key: value for key, value in card.items() if key != "accuracy"}),
+            )
+        )
     assert len({ids for ids, *_ in cards}) == 3
     assert len({rest for *_, rest in cards}) == 1
 
@@ -651,14 +866,16 @@ def sorted_text(values, is_wide):
     people = sorted(zip(values, range(len(values)), strict=True))
     if is_wide:
         return "id,2,8,14\n" + "".join(f"c{who},{v},{v + 5},{v + 9}\n" for v, who in people)
-    return "id,age,height\n" + "".join(f"c{who},{age},{v + age}\n" for v, who in people
-                                       for age in (2, 8, 14))
+    return "id,age,height\n" + "".join(
+        f"c{who},{age},{v + age}\n" for v, who in people for age in (2, 8, 14)
+    )
 
 
 @pytest.mark.parametrize("key", ["adaptive_mean", "noisy_gradient_mean", "iclp"])
 @pytest.mark.parametrize("is_wide", few([False, True]), ids=["long", "wide"])
-def test_files_of_neighbours_differ_in_nothing_but_the_noised_messages(tmp_path, monkeypatch,
-                                                                       is_wide, key):
+def test_files_of_neighbours_differ_in_nothing_but_the_noised_messages(
+    tmp_path, monkeypatch, is_wide, key
+):
     """With the messages held fixed, a person replaced at any place of a sorted file changes no byte."""
     values = [90.0 + k for k in range(60)]
     mechanism = mechanisms.build(key, {"scheme": "split"} if "gradient" in key else {})
@@ -672,10 +889,15 @@ def test_files_of_neighbours_differ_in_nothing_but_the_noised_messages(tmp_path,
     monkeypatch.setattr(certified, "hardened", once)
     files = []
     for n, (place, value) in enumerate([(0, 90.0), (0, 140.0), (59, 61.0), (30, 90.5)]):
-        text = sorted_text([*values[:place], value, *values[place + 1:]], is_wide)
+        text = sorted_text([*values[:place], value, *values[place + 1 :]], is_wide)
         source = upload_of(text.encode(), NARROW)
-        one = published.publish(source, mechanism, budget, Ledger(tmp_path / str(n)), "a",
-                                Budget(9.0, 1e-2))
-        files.append({name: content.decode().replace(one.release_id, "ID").replace(one.at, "AT")
-                      for name, content in release_files.all_files(one).items()})
+        one = published.publish(
+            source, mechanism, budget, Ledger(tmp_path / str(n)), "a", Budget(9.0, 1e-2)
+        )
+        files.append(
+            {
+                name: content.decode().replace(one.release_id, "ID").replace(one.at, "AT")
+                for name, content in release_files.all_files(one).items()
+            }
+        )
     assert files[0] == files[1] == files[2] == files[3]

@@ -82,8 +82,9 @@ def test_a_ledger_from_before_steps_had_keys_is_right_and_a_request_in_it_is_cha
     assert repair.verify(earlier).problem is None
     air = sources.build("airport_temperature", {})
     before = spent(earlier, air)
-    done = publish(earlier, air, "gradient", Budget(1.0, 1e-6),
-                   mechanisms.build("noisy_gradient_mean", {}))
+    done = publish(
+        earlier, air, "gradient", Budget(1.0, 1e-6), mechanisms.build("noisy_gradient_mean", {})
+    )
     assert done.release_id == RELEASED["gradient"]["id"]
     assert spent(earlier, air) == before
 
@@ -105,7 +106,8 @@ def test_messages_and_lines_are_matched_by_keys_whatever_people_read(all_alike, 
     same_curves(again, then)
     assert {one["what"] for one in again.card["accounting"]["messages"]} == {"a message"}
     assert [line.sensitivity for line in again.cost.spends] == [
-        (step.sensitivity / 1092,) for step in location.SEPARATE]
+        (step.sensitivity / 1092,) for step in location.SEPARATE
+    ]
 
 
 # -- made from messages alone ---------------------------------------------------------------------
@@ -128,24 +130,35 @@ def test_a_release_is_the_same_from_its_messages_as_it_was_where_they_were_drawn
 @pytest.mark.parametrize("size", [0.0, 1.0, 1e12])
 def test_what_is_stored_of_messages_has_a_size_that_does_not_depend_on_their_numbers(size):
     messages = {(0, "b"): np.full(7, size), (-1, "a"): np.full(3, -size)}
-    assert len(messages_to_bytes(messages)) == len(messages_to_bytes(
-        {key: np.full(len(one), np.pi) for key, one in messages.items()}))
+    assert len(messages_to_bytes(messages)) == len(
+        messages_to_bytes({key: np.full(len(one), np.pi) for key, one in messages.items()})
+    )
     back = messages_from_bytes(messages_to_bytes(messages))
     assert {key: one.tolist() for key, one in back.items()} == {
-        key: one.tolist() for key, one in messages.items()}
+        key: one.tolist() for key, one in messages.items()
+    }
 
 
 def test_of_several_ways_to_form_a_number_only_the_one_that_is_sent_is_noised_and_kept():
-    mechanism = mechanisms.build("univariate_mean", {"setting": "central_user", "person_spread": 0.0})
+    mechanism = mechanisms.build(
+        "univariate_mean", {"setting": "central_user", "person_spread": 0.0}
+    )
     data = data_for(mechanism)
-    many = type(data)(**{**{name: getattr(data, name) for name in ("facts", "truth")},
-                         "times": np.tile(data.times, 50), "values": np.tile(data.values, 50) * 0.01,
-                         "counts": np.tile(data.counts, 50), "server": np.tile(data.server, 50)})
+    many = type(data)(
+        **{
+            **{name: getattr(data, name) for name in ("facts", "truth")},
+            "times": np.tile(data.times, 50),
+            "values": np.tile(data.values, 50) * 0.01,
+            "counts": np.tile(data.counts, 50),
+            "server": np.tile(data.server, 50),
+        }
+    )
     cost = certified.release_cost(many, mechanism, Budget(1.0))
     _, messages = certified.hardened(many, mechanism, cost)
     assert cost.messages.keys() == messages.keys()
     assert {step: len(one) for (_, step), one in messages.items()} == {
-        step: one.size for (_, step), one in cost.messages.items()}
+        step: one.size for (_, step), one in cost.messages.items()
+    }
     assert all(one.ndim == 1 for one in messages.values())
 
 
@@ -159,7 +172,10 @@ def test_a_plan_holds_public_facts_and_no_number_of_anybody(what, book):
     assert ReleasePlan.read(plan.to_bytes()).plain == plan.plain
     cost = published.release_cost(source, mechanism, BUDGET)
     assert (plan.cost.certified, plan.cost.inner_budgets, plan.cost.messages) == (
-        cost.certified, cost.inner_budgets, cost.messages)
+        cost.certified,
+        cost.inner_budgets,
+        cost.messages,
+    )
     if what == "curves":
         text = plan.to_bytes().decode()
         other = published.planned(own(study(seed=9), 300.0), mechanism, BUDGET, "a")
@@ -176,8 +192,13 @@ def test_the_usual_total_has_room_for_twenty_of_the_usual_delta_and_is_not_calle
 def test_a_release_that_would_take_new_people_to_a_large_delta_is_refused(book):
     source, n = own(study(), 300.0), own(study(), 300.0).sizes.n_curves
     with pytest.raises(InputError, match="40 of 40 people have less left") as refusal:
-        published.publish(source, mechanisms.build("noisy_gradient_mean", {"n_iterations": 2}),
-                          Budget(3.0, 0.2 / n), book, "a")
+        published.publish(
+            source,
+            mechanisms.build("noisy_gradient_mean", {"n_iterations": 2}),
+            Budget(3.0, 0.2 / n),
+            book,
+            "a",
+        )
     assert "δ" in refusal.value.hint
 
 
@@ -198,7 +219,9 @@ def test_people_without_budget_are_left_out_where_that_is_asked_and_the_card_say
     assert again.release_id == first.release_id and len(book.entries()) == 2
 
 
-def test_who_was_charged_is_drawn_for_after_a_kill_though_nothing_is_left_of_theirs(book, monkeypatch):
+def test_who_was_charged_is_drawn_for_after_a_kill_though_nothing_is_left_of_theirs(
+    book, monkeypatch
+):
     rows, budget = study(), Budget(2.0)
     publish(book, own([row for row in rows if int(row[0][6:]) < 10], 300.0), "some", budget)
     with monkeypatch.context() as patch, pytest.raises(Killed):
@@ -223,19 +246,26 @@ def test_a_plan_that_is_read_back_is_not_rehearsed_again():
 @pytest.mark.slow
 def test_the_ledger_alone_makes_the_same_files_again_in_another_process(tmp_path, book):
     first = publish(book, own(study(), 300.0))
-    script = ("import sys, pickle; from engine.release import published, files; "
-              "from engine.release.ledger import Ledger; "
-              "sys.stdout.buffer.write(pickle.dumps(files.all_files(published.again("
-              "Ledger(sys.argv[1]), sys.argv[2]))))")
-    again = subprocess.run([sys.executable, "-c", script, str(book.path), first.release_id],
-                           capture_output=True, check=True).stdout
+    script = (
+        "import sys, pickle; from engine.release import published, files; "
+        "from engine.release.ledger import Ledger; "
+        "sys.stdout.buffer.write(pickle.dumps(files.all_files(published.again("
+        "Ledger(sys.argv[1]), sys.argv[2]))))"
+    )
+    again = subprocess.run(
+        [sys.executable, "-c", script, str(book.path), first.release_id],
+        capture_output=True,
+        check=True,
+    ).stdout
     assert pickle.loads(again) == release_files.all_files(first)
 
 
 def test_a_release_that_another_version_noised_otherwise_is_not_made_again(book, monkeypatch):
     first = publish(book)
-    monkeypatch.setattr("engine.release.plan._cost", lambda _: certified.release_cost(
-        certified.publishable_data(SEA), MEAN, Budget(0.9)))
+    monkeypatch.setattr(
+        "engine.release.plan._cost",
+        lambda _: certified.release_cost(certified.publishable_data(SEA), MEAN, Budget(0.9)),
+    )
     with pytest.raises(InputError, match="drawn by version"):
         published.again(book, first.release_id)
 
@@ -257,8 +287,15 @@ def test_the_order_and_the_names_of_a_file_make_no_other_request(book):
     assert first.release_id == second.release_id
 
 
-@pytest.mark.parametrize("other", [{"budget": Budget(0.5)}, {"source": own(study(), 299.0)},
-                                   {"mechanism": mechanisms.build("iclp", {})}], ids=["ε", "bounds", "method"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"budget": Budget(0.5)},
+        {"source": own(study(), 299.0)},
+        {"mechanism": mechanisms.build("iclp", {})},
+    ],
+    ids=["ε", "bounds", "method"],
+)
 def test_another_request_under_the_same_name_is_refused(book, other):
     publish(book, own(study(), 300.0))
     with pytest.raises(InputError, match="has this name already"):
@@ -275,8 +312,12 @@ def test_another_name_is_another_release(book):
 def test_the_same_people_at_other_sites_are_another_request(book):
     plans = [published.planned(own(study(), 300.0), MEAN, BUDGET, "a") for _ in range(2)]
     data = certified.publishable_data(own(study(), 300.0))
-    moved = type(data)(data.times, data.values, data.counts, (np.arange(40) >= 20).astype(int), data.facts)
-    mixed = type(data)(data.times[:, ::-1], data.values[:, ::-1], data.counts, moved.server, data.facts)
+    moved = type(data)(
+        data.times, data.values, data.counts, (np.arange(40) >= 20).astype(int), data.facts
+    )
+    mixed = type(data)(
+        data.times[:, ::-1], data.values[:, ::-1], data.counts, moved.server, data.facts
+    )
     digests = {plans[0].request_of(one) for one in (data, moved, mixed)}
     assert len(digests) == 3 and plans[1].request_of(data) in digests
 
@@ -317,7 +358,9 @@ def test_nothing_is_drawn_under_a_charge_of_less_than_it_costs(book, less):
     assert (entry.name, entry.state) == ("a", "charged")
 
 
-def test_a_drawing_that_fails_closes_its_charge_so_that_nothing_chooses_among_drawings(book, monkeypatch):
+def test_a_drawing_that_fails_closes_its_charge_so_that_nothing_chooses_among_drawings(
+    book, monkeypatch
+):
     with monkeypatch.context() as patch, pytest.raises(ArithmeticError):
         patch.setattr(certified, "hardened", fails)
         publish(book)
@@ -432,7 +475,9 @@ def test_files_are_written_whole_or_not_at_all_on_a_full_disk(tmp_path, monkeypa
 
     def third(path, *args, **more):
         stream = usual(path, *args, **more)
-        if path.name.endswith(".unfinished") and not path.name.startswith((".tried", ".release.csv")):
+        if path.name.endswith(".unfinished") and not path.name.startswith(
+            (".tried", ".release.csv")
+        ):
             opened.append(path)
             return Full(stream)
         return stream
@@ -470,9 +515,15 @@ def test_the_command_says_that_a_release_is_there_already_and_writes_it_again(tm
     assert "Left for" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["--again", "0" * 16], "no release with this id"), ([], "Name a file"),
-    (["x.json", "--again", "0" * 16], "not both")], ids=str)
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--again", "0" * 16], "no release with this id"),
+        ([], "Name a file"),
+        (["x.json", "--again", "0" * 16], "not both"),
+    ],
+    ids=str,
+)
 def test_what_is_wrong_with_asking_again_is_said(tmp_path, capsys, arguments, words):
     options = ["--ledger", str(tmp_path / "ledger"), "--out", str(tmp_path / "out")]
     assert __main__.main(["release", *arguments, *options]) == 2

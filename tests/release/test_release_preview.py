@@ -20,9 +20,18 @@ from engine.topics.release import charts, words
 from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
 from tests.heavy import few
 
-FACTS = PublicFacts(kind="upload", person="child", people="children", value_name="Height",
-                    value_unit="cm", value_low=60.0, value_high=210.0, time_low=2, time_high=18,
-                    observations_per_curve=8)
+FACTS = PublicFacts(
+    kind="upload",
+    person="child",
+    people="children",
+    value_name="Height",
+    value_unit="cm",
+    value_low=60.0,
+    value_high=210.0,
+    time_low=2,
+    time_high=18,
+    observations_per_curve=8,
+)
 SIZES = Sizes((400,), 3200, 8)
 ADAPTIVE = mechanisms.build("adaptive_mean", {})
 
@@ -41,16 +50,20 @@ def test_nothing_that_can_hold_an_observation_is_given_to_it():
 def test_the_release_has_its_band_and_lies_in_the_stated_unit():
     result = seen()
     curve = result.curves[0]
-    assert result.band and (curve.low < curve.released).all() and (curve.released < curve.high).all()
+    assert (
+        result.band and (curve.low < curve.released).all() and (curve.released < curve.high).all()
+    )
     assert result.points[0] == 2 and result.points[-1] == 18
     assert curve.truth.min() > 60 and curve.truth.max() < 210
     assert result.errors.shape == (100,) and 0 < result.error < result.within
 
 
 @pytest.mark.parametrize("key", few([cls.key for cls in mechanisms.for_task("mean_function")]))
-@pytest.mark.parametrize("design", [
-    Design(), Design.common([0.1, 0.3, 0.6, 0.9]), Design(law=TimeLaw.UNKNOWN)],
-    ids=["even", "common", "unknown"])
+@pytest.mark.parametrize(
+    "design",
+    [Design(), Design.common([0.1, 0.3, 0.6, 0.9]), Design(law=TimeLaw.UNKNOWN)],
+    ids=["even", "common", "unknown"],
+)
 def test_a_plan_of_the_same_data_shows_the_same_error(key, design):
     """Whatever certification leaves of the budget."""
     facts, sizes = replace(FACTS, design=design, observations_per_curve=4), Sizes((150,), 600, 4)
@@ -63,14 +76,18 @@ def test_a_plan_of_the_same_data_shows_the_same_error(key, design):
 
 def test_picture_and_sentence_forecast_one_error_and_the_band_that_will_be_published():
     result = seen()
-    said, chart = words.error(result, "mean_function"), charts.preview_chart(
-        result, "Age (years)", "Height (cm)")
+    said, chart = (
+        words.error(result, "mean_function"),
+        charts.preview_chart(result, "Age (years)", "Height (cm)"),
+    )
     title = chart.spec["layout"]["title"]["text"]
     assert title == f"Forecast: error {numbers.error(result.error, 'cm', result.within)}"
     for value in (result.error, result.within, result.half_width):
         assert numbers.with_unit(numbers.number(value), "cm") in said
     curve, covered = result.curves[0], slice(10, -10)
-    assert result.half_width == pytest.approx(((curve.high - curve.low) / 2)[covered].mean(), rel=0.3)
+    assert result.half_width == pytest.approx(
+        ((curve.high - curve.low) / 2)[covered].mean(), rel=0.3
+    )
 
 
 def test_a_band_is_drawn_up_to_the_stated_bounds_between_which_the_truth_is():
@@ -142,8 +159,11 @@ def test_a_preview_whose_releases_warn_that_their_bands_cannot_be_relied_on_is_d
 
 def test_a_band_that_is_narrow_at_a_few_visits_is_marked_and_measured_there():
     visits = (0.0, 0.04, 0.12, 0.25, 0.5, 1.0)
-    result = seen(1.0, Sizes((300,), 1800, 6),
-                  replace(FACTS, design=Design.common(visits), observations_per_curve=6))
+    result = seen(
+        1.0,
+        Sizes((300,), 1800, 6),
+        replace(FACTS, design=Design.common(visits), observations_per_curve=6),
+    )
     assert 0 < result.at_times < 1.2 * result.half_width
     assert numbers.number(result.at_times) in words.error(result, "mean_function")
     marks = charts.preview_chart(result, "Age (years)", "Height (cm)").spec["layout"]["shapes"]
@@ -164,15 +184,42 @@ def test_verdicts_come_from_the_public_sizes():
     assert "level and the trend" in words.survives(seen(1.0, Sizes((80,), 640, 8)), "mean_function")
 
 
-@pytest.mark.parametrize(("key", "chosen", "facts", "curves"), few([
-    ("iclp", {}, FACTS, 1), ("univariate_mean", {"setting": "central_user"}, FACTS, 1),
-    ("adaptive_coefficients", {}, replace(FACTS, covariates=(Covariate("dose", 0, 20),)), 2),
-    ("iclp", {"task": "density"}, replace(FACTS, covariates=(Covariate("age", 0, 100),)), 1),
-    ("frl", {"task": "risk_minimisation"}, replace(FACTS, covariates=(Covariate("age", 0, 100),)), 1),
-    ("frl", {"task": "risk_minimisation"}, replace(FACTS, covariates=(Covariate("age", 0, 100),),
-                                                  two_classes=True), 1),
-    ("frl", {"task": "covariance", "grid_size": 20}, FACTS, 1),
-    ("wavelet_global", {}, replace(FACTS, reading_sd=20.0, observations_per_curve=1), 1)], 3))
+@pytest.mark.parametrize(
+    ("key", "chosen", "facts", "curves"),
+    few(
+        [
+            ("iclp", {}, FACTS, 1),
+            ("univariate_mean", {"setting": "central_user"}, FACTS, 1),
+            (
+                "adaptive_coefficients",
+                {},
+                replace(FACTS, covariates=(Covariate("dose", 0, 20),)),
+                2,
+            ),
+            (
+                "iclp",
+                {"task": "density"},
+                replace(FACTS, covariates=(Covariate("age", 0, 100),)),
+                1,
+            ),
+            (
+                "frl",
+                {"task": "risk_minimisation"},
+                replace(FACTS, covariates=(Covariate("age", 0, 100),)),
+                1,
+            ),
+            (
+                "frl",
+                {"task": "risk_minimisation"},
+                replace(FACTS, covariates=(Covariate("age", 0, 100),), two_classes=True),
+                1,
+            ),
+            ("frl", {"task": "covariance", "grid_size": 20}, FACTS, 1),
+            ("wavelet_global", {}, replace(FACTS, reading_sd=20.0, observations_per_curve=1), 1),
+        ],
+        3,
+    ),
+)
 def test_every_kind_of_release_can_be_previewed(key, chosen, facts, curves):
     mechanism = mechanisms.build(key, chosen)
     each = facts.observations_per_curve
@@ -186,19 +233,25 @@ def test_previews_of_new_kinds_come_nearer_to_the_twin_with_more_people():
     predicting = replace(FACTS, covariates=(Covariate("age", 0, 100),))
     single = replace(FACTS, reading_sd=20.0, observations_per_curve=1)
     for key, chosen, facts, delta in (
-            ("frl", {"task": "risk_minimisation"}, predicting, 0.0),
-            ("frl", {"task": "covariance", "grid_size": 20}, FACTS, 0.0),
-            ("wavelet_global", {}, single, 1e-7)):
+        ("frl", {"task": "risk_minimisation"}, predicting, 0.0),
+        ("frl", {"task": "covariance", "grid_size": 20}, FACTS, 0.0),
+        ("wavelet_global", {}, single, 1e-7),
+    ):
         each, mechanism = facts.observations_per_curve, mechanisms.build(key, chosen)
-        few, many = (seen(4.0, Sizes((n,), n * each, each, len(facts.covariates)), facts, mechanism,
-                          delta).error for n in (400, 4000))
+        few, many = (
+            seen(
+                4.0, Sizes((n,), n * each, each, len(facts.covariates)), facts, mechanism, delta
+            ).error
+            for n in (400, 4000)
+        )
         assert many < 0.8 * few, key
 
 
 def test_the_forecast_of_an_average_number_counts_that_other_people_might_have_been_asked():
     average = mechanisms.build("univariate_mean", {"setting": "central_user"})
-    errors = [seen(1000.0, Sizes((n,), 8 * n, 8), mechanism=average, delta=0.0).error
-              for n in (100, 400)]
+    errors = [
+        seen(1000.0, Sizes((n,), 8 * n, 8), mechanism=average, delta=0.0).error for n in (100, 400)
+    ]
     spread = 0.12 * 75 * np.sqrt(0.8)  # of people's averages, in which errors hardly count
     assert errors == pytest.approx([spread / 10, spread / 20], rel=0.6)
 

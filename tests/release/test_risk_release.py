@@ -84,7 +84,8 @@ def test_the_absolute_penalty_is_refused():
 def test_without_noise_and_with_a_small_penalty_the_truth_is_found(mechanism, loss):
     source = source_of(loss)
     exact = regression(mechanism, loss, risk_weight=1e-4).release(
-        data_of(source, 2), (NON_PRIVATE,), generator(1, 1, 0))
+        data_of(source, 2), (NON_PRIVATE,), generator(1, 1, 0)
+    )
     error = integrated_squared_errors(exact, source.truth).total.max()
     assert error < 0.07 * source.truth.energy
 
@@ -113,7 +114,8 @@ def test_points_of_the_plane_can_be_predicted_from(mechanism):
     x = generator(2, 0, 0).random((1, 3000, 2))
     data = SampleData(x, np.sin(6 * x[..., 0]) * x[..., 1], np.zeros(3000, dtype=np.int64), facts)
     estimate = regression(mechanism, risk_weight=1e-4, grid_size=12).release(
-        data, (NON_PRIVATE,), generator(1, 1, 0))
+        data, (NON_PRIVATE,), generator(1, 1, 0)
+    )
     at = np.array([[0.25, 0.75], [0.8, 0.5]])
     expected = np.sin(6 * at[:, 0]) * at[:, 1]
     assert estimate.values(at)[0, 0, 0] == pytest.approx(expected, abs=0.25)
@@ -136,30 +138,39 @@ def test_the_sensitivity_is_that_of_the_theorem_with_the_allowance():
 def test_the_planned_noise_energy_is_the_measured_one(mechanism, loss):
     """400 draws; five standard errors."""
     release, source = regression(mechanism, loss), LabelledPoints(n_curves=200)
-    estimate = release.release_many(data_of(source), [budget_of(mechanism)], 400,
-                                    generator(2, 1, 0))
+    estimate = release.release_many(
+        data_of(source), [budget_of(mechanism)], 400, generator(2, 1, 0)
+    )
     found = mean_and_se(integrated_squared_errors(estimate, None).privacy[0])
     planned = release.expected_error(source.sizes, budget_of(mechanism), source.facts)
     assert abs(found["mean"] - planned) < 5 * found["se"]
 
 
 def test_what_is_printed_is_the_exact_size_and_spends_the_whole_budget():
-    spent = [regression(constants=constants).plan(NUMBERS.public, PURE).spends[0]
-             for constants in ("tight", "published")]
+    spent = [
+        regression(constants=constants).plan(NUMBERS.public, PURE).spends[0]
+        for constants in ("tight", "published")
+    ]
     assert spent[0].epsilon == spent[1].epsilon == 1
     assert spent[0].noise_scale == pytest.approx(spent[1].noise_scale)
 
 
 @every_mechanism
 def test_the_best_shape_of_noise_is_never_worse_than_the_usual_one(mechanism):
-    tight, best = (regression(mechanism, constants=constants).expected_error(
-        NUMBERS.sizes, budget_of(mechanism), NUMBERS.facts) for constants in ("tight", "optimal"))
+    tight, best = (
+        regression(mechanism, constants=constants).expected_error(
+            NUMBERS.sizes, budget_of(mechanism), NUMBERS.facts
+        )
+        for constants in ("tight", "optimal")
+    )
     assert best <= tight * (1 + 1e-9)
 
 
 def test_a_heavier_penalty_needs_less_noise_and_a_smaller_site_more():
-    light, heavy = (regression(risk_weight=psi).expected_error(NUMBERS.sizes, PURE, NUMBERS.facts)
-                    for psi in (0.01, 0.02))
+    light, heavy = (
+        regression(risk_weight=psi).expected_error(NUMBERS.sizes, PURE, NUMBERS.facts)
+        for psi in (0.01, 0.02)
+    )
     assert light == pytest.approx(4 * heavy, rel=1e-6)
     source = LabelledPoints(n_curves=301, n_servers=3)
     plan = regression().plan(source.public, PURE)
@@ -172,6 +183,8 @@ def test_a_heavier_penalty_needs_less_noise_and_a_smaller_site_more():
 @every_loss
 def test_the_reference_is_the_same_for_every_mechanism(loss):
     data = data_of(source_of(loss))
-    values = [regression(mechanism, loss).without_protection(data).coefficients
-              for mechanism in MECHANISMS]
+    values = [
+        regression(mechanism, loss).without_protection(data).coefficients
+        for mechanism in MECHANISMS
+    ]
     assert all((one == values[0]).all() for one in values)

@@ -63,8 +63,10 @@ def stated():
 
 @pytest.fixture
 def offers(stated, tmp_path):
-    return [agreement.offered(stated, name, key, store)
-            for name, key, store in zip(NAMES, OWN, stores(tmp_path), strict=False)]
+    return [
+        agreement.offered(stated, name, key, store)
+        for name, key, store in zip(NAMES, OWN, stores(tmp_path), strict=False)
+    ]
 
 
 @pytest.fixture
@@ -112,8 +114,9 @@ def test_each_study_has_fresh_offers_and_an_offer_is_made_once(stated, offers, t
     assert second.pads != offers[0].pads and second.nonce != offers[0].nonce
     assert len({offer.pads for offer in offers}) == 3
     elsewhere = agreement.offered(stated, "north", OWN[0], SecretStore(tmp_path / "fresh"))
-    assert SitePlan.of(stated, [elsewhere, *offers[1:]]).digest != SitePlan.of(
-        stated, offers).digest
+    assert (
+        SitePlan.of(stated, [elsewhere, *offers[1:]]).digest != SitePlan.of(stated, offers).digest
+    )
 
 
 def test_an_offer_that_is_taken_back_leaves_no_secret_and_signs_nothing(stated, plan, tmp_path):
@@ -135,7 +138,9 @@ def test_an_offer_that_is_taken_back_leaves_no_secret_and_signs_nothing(stated, 
             agreement.taken_back(stated, name, stores(tmp_path)[k])
 
 
-def test_the_secret_of_an_offer_is_for_its_owner_alone_and_not_in_the_offer(stated, offers, tmp_path):
+def test_the_secret_of_an_offer_is_for_its_owner_alone_and_not_in_the_offer(
+    stated, offers, tmp_path
+):
     store = stores(tmp_path)[0]
     with store.entry(stated.digest, "north") as entry:
         assert pads.public_half(entry.secret) == offers[0].pads
@@ -194,9 +199,14 @@ def mutants(content, rng):
             changed = copy.deepcopy(plain)
             value = at(changed, path)
             at(changed, path[:-1])[path[-1]] = (
-                f"{value}a" if isinstance(value, str) and step > 0 else
-                value[:-1] if isinstance(value, str) else not value if isinstance(value, bool) else
-                (value or 1) * (1 + step * 1e-9))
+                f"{value}a"
+                if isinstance(value, str) and step > 0
+                else value[:-1]
+                if isinstance(value, str)
+                else not value
+                if isinstance(value, bool)
+                else (value or 1) * (1 + step * 1e-9)
+            )
             yield written(changed)
     yield content + b"\n"
     yield b"\xef\xbb\xbf" + content
@@ -215,11 +225,17 @@ def test_every_mutant_of_a_plan_is_refused(plan):
 def test_plans_that_differ_in_any_byte_have_other_digests(stated, offers):
     """Also where every part of them is signed by those whom it names."""
     digests = {SitePlan.of(stated, offers).digest}
-    for changed in (dict(name="growth2"), dict(people=(41, 30, 50)), dict(epsilon=2 + 1e-9),
-                    dict(honest=1)):
+    for changed in (
+        dict(name="growth2"),
+        dict(people=(41, 30, 50)),
+        dict(epsilon=2 + 1e-9),
+        dict(honest=1),
+    ):
         other = SiteStudy.of(summed(**{**COUNTS, **changed}))
-        signed = [replace(offer, study=other.digest).signed(key)
-                  for offer, key in zip(offers, OWN, strict=False)]
+        signed = [
+            replace(offer, study=other.digest).signed(key)
+            for offer, key in zip(offers, OWN, strict=False)
+        ]
         digests.add(SitePlan.of(other, signed).digest)
     assert len(digests) == 5
 
@@ -243,13 +259,19 @@ def test_keys_are_compared_by_eight_words_and_another_key_for_a_name_is_refused(
     held = partners.read(path.read_text())
     assert held.keys == {"east": OWN[2].public, "south": OWN[1].public}
     assert len(set(spoken.of_key(OWN[1].public).split("-"))) == 8
-    for name, key, why in (("south", OWN[0].public, "another key for south"),
-                           ("west", OWN[1].public, "has this key already"),
-                           ("west", "00", "64 hexadecimal"), ("We st", "0" * 64, "site's name")):
+    for name, key, why in (
+        ("south", OWN[0].public, "another key for south"),
+        ("west", OWN[1].public, "has this key already"),
+        ("west", "00", "64 hexadecimal"),
+        ("We st", "0" * 64, "site's name"),
+    ):
         with pytest.raises(InputError, match=why):
             partners.add(path, name, key)
-    for text in ("{}", '{"kind": "partners", "version": 1, "keys": {"a": "b"}}',
-                 '{"kind": "partners", "version": 1, "keys": {}, "z": 1}'):
+    for text in (
+        "{}",
+        '{"kind": "partners", "version": 1, "keys": {"a": "b"}}',
+        '{"kind": "partners", "version": 1, "keys": {}, "z": 1}',
+    ):
         with pytest.raises(InputError):
             partners.read(text)
 
@@ -274,10 +296,13 @@ def test_two_plans_that_were_made_to_collide_are_refused(plan):
 
 def test_pads_of_the_planner_in_place_of_those_of_other_sites_are_refused(stated, offers, tmp_path):
     """All but one would be read alone: the planner knows every pad of that site."""
-    own = [replace(offer, pads=pads.public_half(bytes([k + 9] * 32))).signed(OUTSIDER)
-           for k, offer in enumerate(offers)]
-    with pytest.raises(InputError, match="offer of south is not signed by the key this site holds "
-                                         "for south"):
+    own = [
+        replace(offer, pads=pads.public_half(bytes([k + 9] * 32))).signed(OUTSIDER)
+        for k, offer in enumerate(offers)
+    ]
+    with pytest.raises(
+        InputError, match="offer of south is not signed by the key this site holds for south"
+    ):
         party(SitePlan.of(stated, [offers[0], own[1], own[2]]), tmp_path)
     unsigned = replace(offers[1], pads=own[1].pads)
     with pytest.raises(InputError, match="offer of south is not signed"):
@@ -287,7 +312,8 @@ def test_pads_of_the_planner_in_place_of_those_of_other_sites_are_refused(stated
 
 @pytest.mark.parametrize("point", ["00" * 32, "01" + "00" * 31])
 def test_a_partner_whose_key_for_pads_agrees_on_nothing_is_refused_before_a_charge(
-        point, stated, offers, tmp_path):
+    point, stated, offers, tmp_path
+):
     """With a point of small order the pad of everybody would be known."""
     south = replace(offers[1], pads=point).signed(OWN[1])
     with pytest.raises(InputError, match="key for pads of the plan is none"):
@@ -302,9 +328,21 @@ def test_a_plan_with_another_offer_of_this_site_than_it_made_is_refused(stated, 
         party(SitePlan.of(stated, [copied, *offers[1:]]), tmp_path)
 
 
-@pytest.mark.parametrize("path", [(), ("sites", 0), ("data",), ("data", "facts"), ("sums",),
-                                  ("data", "reading"), ("data", "reading", "frame"),
-                                  ("data", "reading", "columns"), ("mechanism",), ("mechanism", "parameters")])
+@pytest.mark.parametrize(
+    "path",
+    [
+        (),
+        ("sites", 0),
+        ("data",),
+        ("data", "facts"),
+        ("sums",),
+        ("data", "reading"),
+        ("data", "reading", "frame"),
+        ("data", "reading", "columns"),
+        ("mechanism",),
+        ("mechanism", "parameters"),
+    ],
+)
 @pytest.mark.parametrize("key", ["secret", "pads", "z"])
 def test_a_key_in_a_study_that_nobody_reads_is_refused_by_name(path, key):
     plain = copy.deepcopy(summed(**COUNTS))
@@ -340,7 +378,9 @@ def test_a_sign_off_of_another_plan_or_by_another_key_is_refused(plan, offers, s
     assert charged(tmp_path) == []
 
 
-def test_a_sign_off_that_somebody_else_made_with_the_key_of_this_site_is_not_its_own(plan, tmp_path):
+def test_a_sign_off_that_somebody_else_made_with_the_key_of_this_site_is_not_its_own(
+    plan, tmp_path
+):
     signed = [party(plan, tmp_path, k).sign_off(plan.words[0]) for k in (1, 2)]
     copied = SignOff(site="north", plan=plan.digest, at=signed[0].at).signed(OWN[0])
     with pytest.raises(InputError, match="north has not signed off this plan itself"):
@@ -355,8 +395,9 @@ def test_a_site_without_a_key_in_its_own_book_is_asked_for_it(plan, tmp_path):
 
 def test_fewer_honest_sites_than_a_site_accepts_are_refused(plan, tmp_path):
     assert party(plan, tmp_path, honest_at_least=2)
-    with pytest.raises(InputError, match="relies on 2 honest sites, and north accepts no fewer "
-                                         "than 3"):
+    with pytest.raises(
+        InputError, match="relies on 2 honest sites, and north accepts no fewer than 3"
+    ):
         party(plan, tmp_path, honest_at_least=3)
     assert charged(tmp_path) == []
 
@@ -387,12 +428,15 @@ def test_offers_that_do_not_belong_together_make_no_plan(stated, offers):
     other = replace(offers[1], study="0" * 64).signed(OWN[1])
     bare = replace(offers[1], pads="").signed(OWN[1])
     stranger = replace(offers[1], site="west").signed(OWN[1])
-    for listed, why in ((offers[:2], "No offer of east"), ([*offers, offers[0]], "given twice"),
-                        ([offers[0], doubled, offers[2]], "two sites made the same"),
-                        ([offers[0], echoed, offers[2]], "two sites made the same"),
-                        ([offers[0], other, offers[2]], "for another study"),
-                        ([offers[0], bare, offers[2]], "has no key for pads"),
-                        ([*offers, stranger], "no site 'west'")):
+    for listed, why in (
+        (offers[:2], "No offer of east"),
+        ([*offers, offers[0]], "given twice"),
+        ([offers[0], doubled, offers[2]], "two sites made the same"),
+        ([offers[0], echoed, offers[2]], "two sites made the same"),
+        ([offers[0], other, offers[2]], "for another study"),
+        ([offers[0], bare, offers[2]], "has no key for pads"),
+        ([*offers, stranger], "no site 'west'"),
+    ):
         with pytest.raises(InputError, match=why):
             SitePlan.of(stated, listed)
 
@@ -404,9 +448,17 @@ def test_statements_are_one_line_of_known_keys_and_kinds_do_not_pass_for_each_ot
         content = statement.to_bytes()
         kind = type(statement)
         assert kind.read(content, "it") == statement and statement.is_signed(book())
-        for wrong in (b"", b"{}", b"[]", b"\xff", content + b" ", content.replace(b"{", b'{"z": 1, '),
-                      content.replace(b'"version": 1', b'"version": true'),
-                      content.replace(b"north", b"No rth"), content * 50):
+        for wrong in (
+            b"",
+            b"{}",
+            b"[]",
+            b"\xff",
+            content + b" ",
+            content.replace(b"{", b'{"z": 1, '),
+            content.replace(b'"version": 1', b'"version": true'),
+            content.replace(b"north", b"No rth"),
+            content * 50,
+        ):
             with pytest.raises(InputError, match=r"^it is"):
                 kind.read(wrong, "it")
         for other in {Offer, SignOff, Withdrawal} - {kind}:
@@ -442,8 +494,9 @@ HOSTILE = {
     "a site that is a path": lambda s: s["sites"][1].update(name="../north"),
     "a site without a name": lambda s: s["sites"][1].pop("name"),
     "a site that is text": lambda s: s["sites"].append("west"),
-    "a hundred and one sites": lambda s: s.update(sites=[
-        {"name": f"s{k}", "people": 30, "epsilon": 1.0} for k in range(101)]),
+    "a hundred and one sites": lambda s: s.update(
+        sites=[{"name": f"s{k}", "people": 30, "epsilon": 1.0} for k in range(101)]
+    ),
     "sites by name": lambda s: s.update(sites={"north": {}}),
     "a file": lambda s: s["data"].update(file="/etc/passwd"),
     "data that are text": lambda s: s.update(data="heights.csv"),
@@ -453,7 +506,9 @@ HOSTILE = {
     "a method that nobody has": lambda s: s["mechanism"].update(key="no_noise"),
     "a setting that nobody has": lambda s: s["mechanism"].update(parameters={"noise_scale": 0}),
     "a method that needs a centre": lambda s: s.update(
-        mechanism={"key": "univariate_mean", "parameters": {"setting": "central_user"}})}
+        mechanism={"key": "univariate_mean", "parameters": {"setting": "central_user"}}
+    ),
+}
 
 
 @pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE)
@@ -483,7 +538,8 @@ PLANNED = {
     "fewer honest sites": lambda p: p["study"]["sums"].update(honest=1),
     "another origin": lambda p: p["study"]["data"]["facts"].update(origin="the protocol "),
     "a key of a site": lambda p: p["study"]["sites"][0].update(key=OUTSIDER.public),
-    "a column": lambda p: p["study"]["data"]["reading"]["person"].update(column="age")}
+    "a column": lambda p: p["study"]["data"]["reading"]["person"].update(column="age"),
+}
 
 
 @pytest.mark.parametrize("change", PLANNED.values(), ids=PLANNED)
@@ -500,14 +556,22 @@ def test_a_hostile_plan_is_refused_before_a_charge(change, plan, tmp_path):
 
 @pytest.mark.parametrize("settings", [COUNTS, dict(people=(40, 30, 50))], ids=["counts", "curves"])
 def test_the_sum_of_masked_messages_is_the_sum_of_exact_ones_and_every_one_is_uniform(
-        settings, tmp_path, monkeypatch):
+    settings, tmp_path, monkeypatch
+):
     """Without noise the release is the one that a single centre makes of all records."""
     from engine.noise.shares import CountShares, LatticeShares
+
     silence(monkeypatch)
     for kind in (CountShares, LatticeShares):
         monkeypatch.setattr(kind, "share", lambda self, values: self.whole(values))
-        monkeypatch.setattr(kind, "__call__", lambda self, values: np.array(
-            self.whole(values), dtype=float).reshape(np.shape(values)) * 2.0**-self.bits)
+        monkeypatch.setattr(
+            kind,
+            "__call__",
+            lambda self, values: (
+                np.array(self.whole(values), dtype=float).reshape(np.shape(values))
+                * 2.0**-self.bits
+            ),
+        )
     sites = opened(summed(**settings), tmp_path)
     wire = run(sites)
     heard = run_of(sites, wire)
@@ -515,14 +579,25 @@ def test_the_sum_of_masked_messages_is_the_sum_of_exact_ones_and_every_one_is_un
     data, checked = sites[0].study.stand_in, sites[0].study
     for site in sites:
         order = site.charge.stored()[len(site.protocol.turns)]
-        data = data.with_site(site.party.index, ordered(certified.publishable_data(site.source), order))
+        data = data.with_site(
+            site.party.index, ordered(certified.publishable_data(site.source), order)
+        )
     _, sent = certified.hardened(data.pooled(), checked.mechanism, checked.draft.cost)
     for key, values in told.items():
-        step = 2.0**-heard.protocol.turns[0].noise.bits
+        step = 2.0 ** -heard.protocol.turns[0].noise.bits
         assert np.abs(values - sent[key]).max() <= len(sites) * step
-    masked = np.array([number % 2**64 for content in wire.values()
-                       for number in json.loads(content)["body"]["numbers"]], dtype=float) / 2**64
-    assert abs(masked.mean() - .5) < 6 / np.sqrt(12 * len(masked))
+    masked = (
+        np.array(
+            [
+                number % 2**64
+                for content in wire.values()
+                for number in json.loads(content)["body"]["numbers"]
+            ],
+            dtype=float,
+        )
+        / 2**64
+    )
+    assert abs(masked.mean() - 0.5) < 6 / np.sqrt(12 * len(masked))
 
 
 def test_sites_that_were_told_other_things_send_what_does_not_fit_together(tmp_path):
@@ -563,8 +638,10 @@ def test_killed_at_every_message_sites_send_the_same_and_are_charged_once(tmp_pa
 
     def again(site):
         kept = replace(site.party, store=SecretStore(site.party.store.path))
-        return Site(SignedPlan(kept, site.agreement.sign_offs), site.source,
-                    Ledger(site.ledger.path))
+        return Site(
+            SignedPlan(kept, site.agreement.sign_offs), site.source, Ledger(site.ledger.path)
+        )
+
     wire = {}
     while len(wire) < len(sites[0].protocol.turns):
         for site in sites:
@@ -574,9 +651,12 @@ def test_killed_at_every_message_sites_send_the_same_and_are_charged_once(tmp_pa
     for site in sites:
         made = again(site).finished(read(wire))
         assert again(site).answers(read(wire)) == {
-            turn: wire[turn.position] for turn in site.protocol.of_site(site.party.index)}
+            turn: wire[turn.position] for turn in site.protocol.of_site(site.party.index)
+        }
         epsilon, names = spent(site)
-        assert epsilon == pytest.approx(site.study.cost(site.party.index).certified.epsilon, abs=1e-9)
+        assert epsilon == pytest.approx(
+            site.study.cost(site.party.index).certified.epsilon, abs=1e-9
+        )
         assert names == ["growth"] and made is not None
         with site.party.entry() as entry:
             assert entry.secret == b"" and entry.is_ended
@@ -588,8 +668,11 @@ def test_killed_at_every_message_sites_send_the_same_and_are_charged_once(tmp_pa
 def test_a_site_that_withdrew_draws_nothing_more_and_is_charged_the_round_that_it_drew(tmp_path):
     sites = opened(summed(people=(40, 30, 50)), tmp_path)
     north, south, east = sites
-    wire = {turn.position: content for site in (north, south)
-            for turn, content in site.answers([]).items()}
+    wire = {
+        turn.position: content
+        for site in (north, south)
+        for turn, content in site.answers([]).items()
+    }
     with north.party.entry() as entry:
         secret = entry.secret
     before = spent(north)
@@ -630,15 +713,20 @@ def test_a_finished_release_cannot_be_withdrawn(tmp_path):
 def test_a_round_is_lost_for_ever_only_if_an_honest_site_has_withdrawn_it(plan):
     """One withdrawal may be of the dishonest site, which kept its secret."""
     protocol = Protocol(plan)
-    back = {name: Withdrawal(site=name, plan=plan.digest, round=0).signed(key)
-            for name, key in zip(NAMES, OWN, strict=False)}
+    back = {
+        name: Withdrawal(site=name, plan=plan.digest, round=0).signed(key)
+        for name, key in zip(NAMES, OWN, strict=False)
+    }
     assert unreadable_rounds(protocol, [back["east"]]) == []
     assert unreadable_rounds(protocol, [back["east"], back["east"]]) == []
     assert unreadable_rounds(protocol, [back["east"], back["south"]]) == [0]
     later = replace(back["south"], round=protocol.n_rounds).signed(OWN[1])
     assert unreadable_rounds(protocol, [back["east"], later]) == []
     agreement.check_withdrawals(plan, [*back.values()], book())
-    for wrong in (replace(back["east"], round=1), replace(back["east"], plan="0" * 64).signed(OWN[2])):
+    for wrong in (
+        replace(back["east"], round=1),
+        replace(back["east"], plan="0" * 64).signed(OWN[2]),
+    ):
         with pytest.raises(InputError, match="withdrawal of east"):
             agreement.check_withdrawals(plan, [wrong], book())
 
@@ -666,11 +754,16 @@ def test_a_folder_carries_statements_and_a_renamed_or_half_written_one_is_notice
 
 
 def test_the_checklist_says_who_is_waited_for(stated, plan):
-    signed = [SignOff(site="north", plan=plan.digest, at="2026-01-01T00:00:00+00:00"),
-              SignOff(site="south", plan="0" * 64, at="2026-01-01T00:00:00+00:00")]
+    signed = [
+        SignOff(site="north", plan=plan.digest, at="2026-01-01T00:00:00+00:00"),
+        SignOff(site="south", plan="0" * 64, at="2026-01-01T00:00:00+00:00"),
+    ]
     listed = words.checklist(stated, ["north", "south"], signed, plan)
-    assert listed == {"site": list(NAMES), "offer": ["✓", "✓", "waited for"],
-                      "sign-off": ["✓", "of another plan", "waited for"]}
+    assert listed == {
+        "site": list(NAMES),
+        "offer": ["✓", "✓", "waited for"],
+        "sign-off": ["✓", "of another plan", "waited for"],
+    }
 
 
 def test_what_a_site_signs_says_on_whom_it_relies(plan):

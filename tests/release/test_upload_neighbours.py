@@ -55,18 +55,29 @@ TASKS = (MEAN_FUNCTION.key, UNIVARIATE_MEAN.key)
 BUDGET = Budget(2.0, 1e-5)
 N, TIMES = 60, (2, 4, 6, 8, 10, 12, 14, 16)
 BOUNDS = {"value_low": 60, "value_high": 210, "time_low": 1, "time_high": 18, "origin": "a chart"}
-DESIGNS = {"common": StatedDesign(law="common", times=TIMES), "even": StatedDesign(law="even"),
-           "unknown": StatedDesign(law="unknown")}
-CURVE_METHODS = [("adaptive_mean", {}), ("noisy_gradient_mean", {}),
-                 ("noisy_gradient_mean", {"scheme": "split", "n_iterations": 5}), ("iclp", {}), ("bernstein", {}),
-                 ("univariate_mean", {"setting": "central_user"})]
+DESIGNS = {
+    "common": StatedDesign(law="common", times=TIMES),
+    "even": StatedDesign(law="even"),
+    "unknown": StatedDesign(law="unknown"),
+}
+CURVE_METHODS = [
+    ("adaptive_mean", {}),
+    ("noisy_gradient_mean", {}),
+    ("noisy_gradient_mean", {"scheme": "split", "n_iterations": 5}),
+    ("iclp", {}),
+    ("bernstein", {}),
+    ("univariate_mean", {"setting": "central_user"}),
+]
 
 
 @pytest.fixture(autouse=True)
 def _frozen(monkeypatch):
     """The same noisy numbers whatever is sent."""
+
     def frozen(self, values):
-        seed = zlib.crc32(f"{self.law} {self.sensitivity!r} {self.size} {np.shape(values)}".encode())
+        seed = zlib.crc32(
+            f"{self.law} {self.sensitivity!r} {self.size} {np.shape(values)}".encode()
+        )
         return np.random.default_rng(seed).normal(0, 50, np.shape(values)).round()
 
     def frozen_counts(self, values):
@@ -79,8 +90,14 @@ def _frozen(monkeypatch):
 
 def long_file():
     rng = np.random.default_rng(0)
-    return pd.DataFrame([(f"c{k:03d}", time, round(float(85 + 5 * time + rng.normal(0, 4)), 1))
-                         for k in range(N) for time in TIMES], columns=["child", "age", "height"])
+    return pd.DataFrame(
+        [
+            (f"c{k:03d}", time, round(float(85 + 5 * time + rng.normal(0, 4)), 1))
+            for k in range(N)
+            for time in TIMES
+        ],
+        columns=["child", "age", "height"],
+    )
 
 
 def replaced(frame, place):
@@ -97,17 +114,30 @@ def wide(frame):
 
 
 def curves(frame, law):
-    facts = declare(**BOUNDS, design=DESIGNS[law], observations=8, value_name="Height",
-                    person="child", people="children")
+    facts = declare(
+        **BOUNDS,
+        design=DESIGNS[law],
+        observations=8,
+        value_name="Height",
+        person="child",
+        people="children",
+    )
     return upload_of(files.csv(frame), facts)
 
 
 def everything(source, mechanism, folder, budget=BUDGET):
     """All that a release gives away, without the random label of its ledger and the time."""
     one = published.publish(source, mechanism, budget, Ledger(folder / "ledger"), "growth")
-    return without_label(release_files.all_files(one) | {
-        "request": release_files.request(one), "numbers": repr((one.x, dict(one.columns),
-        dict(one.ranges), one.cost, one.facts)).encode()}, one.card)
+    return without_label(
+        release_files.all_files(one)
+        | {
+            "request": release_files.request(one),
+            "numbers": repr(
+                (one.x, dict(one.columns), dict(one.ranges), one.cost, one.facts)
+            ).encode(),
+        },
+        one.card,
+    )
 
 
 def without_label(content, card):
@@ -116,8 +146,9 @@ def without_label(content, card):
     labels = [named[key] for key in ("data_set", "id", "release_id") if key in named]
     labels += [named["at"], named["at"][:10]]
     for label in labels:
-        content = {name: text.replace(str(label).encode(), b"label")
-                   for name, text in content.items()}
+        content = {
+            name: text.replace(str(label).encode(), b"label") for name, text in content.items()
+        }
     return content
 
 
@@ -143,9 +174,16 @@ def test_one_person_of_a_long_file_changes_nothing_but_the_messages(key, chosen,
         assert_same(released[0], other)
 
 
-@pytest.mark.parametrize(("key", "chosen"), [
-    (cls.key, chosen) for task in TASKS for cls in mechanisms.for_task(task)
-    for _, chosen in cls.presets_for(task)], ids=lambda value: str(value))
+@pytest.mark.parametrize(
+    ("key", "chosen"),
+    [
+        (cls.key, chosen)
+        for task in TASKS
+        for cls in mechanisms.for_task(task)
+        for _, chosen in cls.presets_for(task)
+    ],
+    ids=lambda value: str(value),
+)
 def test_every_method_is_published_without_the_counts_of_single_curves_or_not_at_all(key, chosen):
     """Whatever is refused is refused for both files, in the same words and before any charge."""
     mechanism, said = mechanisms.build(key, chosen), []
@@ -161,20 +199,26 @@ def test_every_method_is_published_without_the_counts_of_single_curves_or_not_at
 @pytest.mark.parametrize("law", few(DESIGNS))
 def test_one_person_of_a_wide_file_changes_nothing_but_the_messages(law, tmp_path):
     """The time of that one visit is a column of the file, and no knot of what is published."""
-    released, header = [], wide(replaced(long_file(), "last")).columns  # of both: it is in the reading
+    released, header = (
+        [],
+        wide(replaced(long_file(), "last")).columns,
+    )  # of both: it is in the reading
     for name, frame in (("a", long_file()), ("b", replaced(long_file(), "last"))):
         table = wide(frame).reindex(columns=header)
         assert table[7.31].notna().any() == (name == "b")
         (tmp_path / name).mkdir()
-        released.append(everything(curves(table, law), mechanisms.build("adaptive_mean", {}),
-                                   tmp_path / name))
+        released.append(
+            everything(curves(table, law), mechanisms.build("adaptive_mean", {}), tmp_path / name)
+        )
     assert_same(*released)
     assert b"7.31" not in released[1]["release.csv"] + released[1]["release.svg"]
 
 
 def _moved(frame):
     """Another curve."""
-    return frame.apply(lambda column: column if column.name == "child" else column - 2 * float(column.name))
+    return frame.apply(
+        lambda column: column if column.name == "child" else column - 2 * float(column.name)
+    )
 
 
 @pytest.mark.parametrize("of_rows", [True, False])
@@ -185,8 +229,12 @@ def test_who_a_row_of_a_wide_file_belongs_to_changes_nothing_that_is_published(o
         frame = wide(long_file())
         frame.loc[7, "child"] = owner
         if not of_rows and owner == "c006":
-            frame = pd.concat([frame, _moved(frame.iloc[:1]).assign(child="c007")])  # as many people
-        facts = declare(**BOUNDS, design=DESIGNS["common"], observations=8, person="child", people="children")
+            frame = pd.concat(
+                [frame, _moved(frame.iloc[:1]).assign(child="c007")]
+            )  # as many people
+        facts = declare(
+            **BOUNDS, design=DESIGNS["common"], observations=8, person="child", people="children"
+        )
         content = files.csv(frame)
         reading = reading_of(content, several="average")
         if of_rows:
@@ -204,29 +252,46 @@ def test_one_record_changes_nothing_but_the_messages(tmp_path):
     ages = rng.uniform(0, 100, 80).round(1)
     released = []
     for name, row in (("a", ages[7]), ("b", 99.9), ("c", np.nan)):
-        frame = pd.DataFrame({"id": [f"p{k}" for k in range(80)],
-                              "age": np.where(np.arange(80) == 7, row, ages)})
+        frame = pd.DataFrame(
+            {"id": [f"p{k}" for k in range(80)], "age": np.where(np.arange(80) == 7, row, ages)}
+        )
         facts = declare_rows(DENSITY.key, [StatedCovariate("age", 0, 105)], "a law")
         (tmp_path / name).mkdir()
-        released.append(everything(rows_upload_of(files.csv(frame), facts),
-                                   mechanisms.build("iclp", {"task": "density"}),
-                                   tmp_path / name, Budget(2.0)))
+        released.append(
+            everything(
+                rows_upload_of(files.csv(frame), facts),
+                mechanisms.build("iclp", {"task": "density"}),
+                tmp_path / name,
+                Budget(2.0),
+            )
+        )
     assert_same(released[0], released[1])
     assert_same(released[0], released[2])
 
 
-COUNTS = pd.DataFrame({"id": [f"p{k}" for k in range(150)], "days": [1 + 7 * k % 89 for k in range(150)], "end": [
-    ("death", "relapse", "alive")[k % 3] for k in range(150)], "arm": [("A", "B")[k % 2] for k in range(150)]})
+COUNTS = pd.DataFrame(
+    {
+        "id": [f"p{k}" for k in range(150)],
+        "days": [1 + 7 * k % 89 for k in range(150)],
+        "end": [("death", "relapse", "alive")[k % 3] for k in range(150)],
+        "arm": [("A", "B")[k % 2] for k in range(150)],
+    }
+)
 
 
 def asked_of_counts(task, frame):
     """The plan and the sizes of all messages: what is published follows from them and the messages."""
     columns = {"time": "days", "id": "id", "group": "arm"} | (
-        {} if task == "distribution" else {"status": "end"})
+        {} if task == "distribution" else {"status": "end"}
+    )
     source = events_upload_of(
-        files.csv(frame), lambda named: declare_events(0, 90, "a protocol", named),
-        counted_for(task), columns, groups=["A", "B"],
-        events=[] if task == "distribution" else ["death", "relapse"])
+        files.csv(frame),
+        lambda named: declare_events(0, 90, "a protocol", named),
+        counted_for(task),
+        columns,
+        groups=["A", "B"],
+        events=[] if task == "distribution" else ["death", "relapse"],
+    )
     mechanism = mechanisms.build("noisy_counts", {"task": task})
     plan = published.planned(source, mechanism, Budget(2.0), "counts")
     messages = certified.hardened(certified.publishable_data(source), mechanism, plan.cost)[1]
@@ -237,16 +302,27 @@ def asked_of_counts(task, frame):
 def test_one_person_of_a_file_of_counts_changes_nothing_but_the_messages(task):
     before = asked_of_counts(task, COUNTS)
     rest, row = COUNTS.drop(7), COUNTS.loc[[7]]
-    for change in ({"days": np.nan}, {"days": 1e6}, {"days": -3}, {"end": ""}, {"end": "lost"}, {"arm": "A"},
-                   {"arm": "C"}, {"id": "new"}):
+    for change in (
+        {"days": np.nan},
+        {"days": 1e6},
+        {"days": -3},
+        {"end": ""},
+        {"end": "lost"},
+        {"arm": "A"},
+        {"arm": "C"},
+        {"id": "new"},
+    ):
         other = row.assign(**change)
         assert asked_of_counts(task, pd.concat([other, rest])) == before
         assert asked_of_counts(task, pd.concat([rest, other])) == before
 
 
 def test_what_is_published_says_the_stated_number_and_design(tmp_path):
-    result = everything(curves(replaced(long_file(), "first"), "common"),
-                       mechanisms.build("adaptive_mean", {}), tmp_path)
+    result = everything(
+        curves(replaced(long_file(), "first"), "common"),
+        mechanisms.build("adaptive_mean", {}),
+        tmp_path,
+    )
     card = json.loads(result["guarantee.json"])
     assert card["public"]["observations_per_person"] == 8
     assert "readings" not in card["public"]
@@ -267,17 +343,25 @@ def test_what_is_published_says_the_stated_number_and_design(tmp_path):
 STATED = {**BOUNDS, "value_name": "Height", "design": {"law": "even"}, "observations_per_curve": 8}
 ROLES = {"id": "child", "time": "age", "value": "height"}
 AT_MOST = {"covariates": [{"name": "weight", "low": 5, "high": 90}]}
-COUNTED = {"columns": {"id": "id", "time": "time", "status": "end"}, "events": ["death"],
-           "facts": {"time_low": 0, "time_high": 100, "origin": "a protocol"}}
+COUNTED = {
+    "columns": {"id": "id", "time": "time", "status": "end"},
+    "events": ["death"],
+    "facts": {"time_low": 0, "time_high": 100, "origin": "a protocol"},
+}
 
 
 def children(n, seed=3):
     """Curves with a site, a group and a covariate of each child, and another child at the same."""
     rng = np.random.default_rng(seed)
-    each = [(f"c{k:03d}", "NS"[k % 2], ("girls", "boys", "boys")[k % 3], round(rng.uniform(10, 60), 1))
-            for k in range(n)]
-    rows = [(*child, time, round(float(85 + 5 * time + rng.normal(0, 4)), 1))
-            for child in each for time in rng.uniform(1, 18, 8).round(2)]
+    each = [
+        (f"c{k:03d}", "NS"[k % 2], ("girls", "boys", "boys")[k % 3], round(rng.uniform(10, 60), 1))
+        for k in range(n)
+    ]
+    rows = [
+        (*child, time, round(float(85 + 5 * time + rng.normal(0, 4)), 1))
+        for child in each
+        for time in rng.uniform(1, 18, 8).round(2)
+    ]
     frame = pd.DataFrame(rows, columns=["child", "site", "sex", "weight", "age", "height"])
     other = frame[frame.child == "c007"].iloc[:1].assign(age=7.31, height=199.9, weight=88.8)
     rest = frame[frame.child != "c007"]
@@ -287,7 +371,9 @@ def children(n, seed=3):
 def pupils(n, seed=4):
     """Children who were measured once, and another one."""
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({"child": [f"c{k}" for k in range(n)], "age": rng.uniform(1, 18, n).round(2)})
+    frame = pd.DataFrame(
+        {"child": [f"c{k}" for k in range(n)], "age": rng.uniform(1, 18, n).round(2)}
+    )
     frame["height"] = (85 + 5 * frame.age + rng.normal(0, 4, n)).round(1)
     other = frame.copy()
     other.loc[7, ["age", "height"]] = 7.31, 199.9
@@ -297,8 +383,14 @@ def pupils(n, seed=4):
 def patients(n, seed=5):
     """Times with their ends in two groups, and another patient, whose time is not known."""
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({"id": [f"p{k}" for k in range(n)], "time": rng.uniform(0, 99, n).round(2),
-                          "end": rng.choice(["death", "left"], n), "arm": ["A", "B"] * (n // 2)})
+    frame = pd.DataFrame(
+        {
+            "id": [f"p{k}" for k in range(n)],
+            "time": rng.uniform(0, 99, n).round(2),
+            "end": rng.choice(["death", "left"], n),
+            "arm": ["A", "B"] * (n // 2),
+        }
+    )
     other = frame.copy()
     other.loc[7, ["time", "end"]] = np.nan, "death" if frame.end[7] == "left" else "left"
     return frame, other
@@ -307,35 +399,80 @@ def patients(n, seed=5):
 CURVES, SINGLE, EVENTS = (partial(children, 200), partial(pupils, 400), partial(patients, 200))
 KINDS = {
     "percentile curves": (CURVES, {"columns": ROLES, "facts": STATED}, "percentile_curves", {}),
-    "coefficients": (CURVES, {"columns": {**ROLES, "covariates": ["weight"]}, "facts": STATED | AT_MOST},
-                     "adaptive_coefficients", {}),
-    "coefficients by gradients": (CURVES, {
-        "columns": {**ROLES, "covariates": ["weight"]}, "facts": STATED | AT_MOST},
-        "noisy_gradient_coefficients", {"n_iterations": 3}),
-    "whole coefficients": (CURVES, {
-        "columns": {**ROLES, "covariates": ["weight"]}, "facts": STATED | AT_MOST}, "iclp",
-        {"task": "varying_coefficients"}),
+    "coefficients": (
+        CURVES,
+        {"columns": {**ROLES, "covariates": ["weight"]}, "facts": STATED | AT_MOST},
+        "adaptive_coefficients",
+        {},
+    ),
+    "coefficients by gradients": (
+        CURVES,
+        {"columns": {**ROLES, "covariates": ["weight"]}, "facts": STATED | AT_MOST},
+        "noisy_gradient_coefficients",
+        {"n_iterations": 3},
+    ),
+    "whole coefficients": (
+        CURVES,
+        {"columns": {**ROLES, "covariates": ["weight"]}, "facts": STATED | AT_MOST},
+        "iclp",
+        {"task": "varying_coefficients"},
+    ),
     "FRL": (CURVES, {"columns": ROLES, "facts": STATED}, "frl", {}),
     "Gaussian process": (CURVES, {"columns": ROLES, "facts": STATED}, "gaussian_process", {}),
     "covariance": (CURVES, {"columns": ROLES, "facts": STATED}, "iclp", {"task": "covariance"}),
-    "sites of one file": (CURVES, {"columns": {**ROLES, "server": "site"}, "facts": STATED},
-                          "adaptive_mean", {}),
-    "groups": (CURVES, {"columns": {**ROLES, "group": "sex"}, "groups": ["girls", "boys"],
-                        "facts": STATED}, "adaptive_mean", {}),
-    "observations": (SINGLE, {"columns": ROLES, "facts": {
-        name: value for name, value in STATED.items() if name != "observations_per_curve"} | {
-            "reading_sd": 6}}, "wavelet_global", {}),
-    "prediction": (SINGLE, {"features": [{"name": "age", "low": 1, "high": 18}],
-                            "columns": {"value": "height"}, "facts": {
-        name: BOUNDS[name] for name in ("value_low", "value_high", "origin")}}, "iclp",
-        {"task": "risk_minimisation"}),
+    "sites of one file": (
+        CURVES,
+        {"columns": {**ROLES, "server": "site"}, "facts": STATED},
+        "adaptive_mean",
+        {},
+    ),
+    "groups": (
+        CURVES,
+        {"columns": {**ROLES, "group": "sex"}, "groups": ["girls", "boys"], "facts": STATED},
+        "adaptive_mean",
+        {},
+    ),
+    "observations": (
+        SINGLE,
+        {
+            "columns": ROLES,
+            "facts": {
+                name: value for name, value in STATED.items() if name != "observations_per_curve"
+            }
+            | {"reading_sd": 6},
+        },
+        "wavelet_global",
+        {},
+    ),
+    "prediction": (
+        SINGLE,
+        {
+            "features": [{"name": "age", "low": 1, "high": 18}],
+            "columns": {"value": "height"},
+            "facts": {name: BOUNDS[name] for name in ("value_low", "value_high", "origin")},
+        },
+        "iclp",
+        {"task": "risk_minimisation"},
+    ),
     "survival": (EVENTS, COUNTED, "noisy_counts", {}),
-    "survival of groups": (EVENTS, COUNTED | {
-        "columns": {**COUNTED["columns"], "group": "arm"}, "groups": ["A", "B"],
-        "group_sizes": [100, 100]}, "noisy_counts", {}),
+    "survival of groups": (
+        EVENTS,
+        COUNTED
+        | {
+            "columns": {**COUNTED["columns"], "group": "arm"},
+            "groups": ["A", "B"],
+            "group_sizes": [100, 100],
+        },
+        "noisy_counts",
+        {},
+    ),
     "ROC": (EVENTS, COUNTED, "noisy_counts", {"task": "roc"}),
-    "distribution": (EVENTS, {"columns": {"id": "id", "time": "time"}, "facts": COUNTED["facts"]},
-                     "noisy_counts", {"task": "distribution"}),
+    "distribution": (
+        EVENTS,
+        {"columns": {"id": "id", "time": "time"}, "facts": COUNTED["facts"]},
+        "noisy_counts",
+        {"task": "distribution"},
+    ),
 }
 
 
@@ -343,33 +480,79 @@ def of_command(frame, stated, key, chosen, folder):
     """Every file that the command writes, and all that it prints."""
     folder.mkdir()
     (folder / "file.csv").write_bytes(files.csv(frame))
-    (folder / "request.json").write_text(json.dumps(request_with_reading({
-        "version": 1, "name": "growth", "data": {"file": "file.csv", **stated},
-        "mechanism": {"key": key, "parameters": chosen}, "budgets": [
-            {"epsilon": 20.0, "delta": 0.0 if mechanisms.get(key).guarantee == "pure" else 1e-5}]},
-        files.csv(frame))))
+    (folder / "request.json").write_text(
+        json.dumps(
+            request_with_reading(
+                {
+                    "version": 1,
+                    "name": "growth",
+                    "data": {"file": "file.csv", **stated},
+                    "mechanism": {"key": key, "parameters": chosen},
+                    "budgets": [
+                        {
+                            "epsilon": 20.0,
+                            "delta": 0.0 if mechanisms.get(key).guarantee == "pure" else 1e-5,
+                        }
+                    ],
+                },
+                files.csv(frame),
+            )
+        )
+    )
     out, printed = folder / "out", io.StringIO()
     with redirect_stdout(printed):
-        assert __main__.main(["release", str(folder / "request.json"), "--ledger", str(folder / "ledger"),
-                              "--total-epsilon", "20", "--out", str(out), "--yes"]) == 0
-    written = {str(file.relative_to(out)): file.read_bytes() for file in out.rglob("*") if file.is_file()}
+        assert (
+            __main__.main(
+                [
+                    "release",
+                    str(folder / "request.json"),
+                    "--ledger",
+                    str(folder / "ledger"),
+                    "--total-epsilon",
+                    "20",
+                    "--out",
+                    str(out),
+                    "--yes",
+                ]
+            )
+            == 0
+        )
+    written = {
+        str(file.relative_to(out)): file.read_bytes() for file in out.rglob("*") if file.is_file()
+    }
     for name in [name for name in written if name.endswith("guarantee.json")]:
         written = without_label(written, json.loads(written[name]))
     return written | {"printed": printed.getvalue().replace(str(folder), "").encode()}
 
 
-@pytest.mark.parametrize("kind", all_but(["coefficients by gradients", "whole coefficients", "covariance",
-                                          "observations", "survival of groups", "distribution"], KINDS))
+@pytest.mark.parametrize(
+    "kind",
+    all_but(
+        [
+            "coefficients by gradients",
+            "whole coefficients",
+            "covariance",
+            "observations",
+            "survival of groups",
+            "distribution",
+        ],
+        KINDS,
+    ),
+)
 def test_one_person_changes_nothing_that_the_command_writes_of_any_kind(kind, tmp_path):
     make, *asked = KINDS[kind]
     one, other = make()
     assert files.csv(one) != files.csv(other)
-    assert_same(of_command(one, *asked, tmp_path / "one"), of_command(other, *asked, tmp_path / "other"))
+    assert_same(
+        of_command(one, *asked, tmp_path / "one"), of_command(other, *asked, tmp_path / "other")
+    )
 
 
-SITES = {"curves": (site_runs.CURVES, "adaptive_mean", {}, "{who},9.123,199.9"),
-         "events": (site_runs.EVENTS, "noisy_counts", {}, "7.31,left,{last}"),
-         "records": (site_runs.RECORDS, "iclp", {"task": "density"}, "{who},99.9")}
+SITES = {
+    "curves": (site_runs.CURVES, "adaptive_mean", {}, "{who},9.123,199.9"),
+    "events": (site_runs.EVENTS, "noisy_counts", {}, "7.31,left,{last}"),
+    "records": (site_runs.RECORDS, "iclp", {"task": "density"}, "{who},99.9"),
+}
 
 
 @pytest.mark.parametrize("kind", all_but(["curves"], SITES))
@@ -386,8 +569,10 @@ def test_one_person_of_a_site_changes_nothing_that_several_sites_send_or_publish
     written = []
     for name, text in (("one", south), ("other", changed)):
         (tmp_path / name).mkdir()
-        copies = [replace(party, store=SecretStore(Path(shutil.copy(
-            party.store.path, tmp_path / name)))) for party in parties]
+        copies = [
+            replace(party, store=SecretStore(Path(shutil.copy(party.store.path, tmp_path / name))))
+            for party in parties
+        ]
         sites = site_runs.seated(copies, sign_offs, tmp_path / name, [north, text, east])
         wire = site_runs.run(sites)
         heard = site_runs.run_of(sites, wire)
@@ -398,24 +583,55 @@ def test_one_person_of_a_site_changes_nothing_that_several_sites_send_or_publish
 
 def command(frame, folder):
     (folder / "heights.csv").write_bytes(files.csv(frame))
-    (folder / "request.json").write_text(json.dumps(request_with_reading({
-        "version": 1, "name": "growth", "data": {"file": "heights.csv", "facts": {
-            **BOUNDS, "value_name": "Height", "design": {"law": "common", "times": TIMES},
-            "observations_per_curve": 8}},
-        "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 2.0, "delta": 1e-5}]},
-        files.csv(frame))))
+    (folder / "request.json").write_text(
+        json.dumps(
+            request_with_reading(
+                {
+                    "version": 1,
+                    "name": "growth",
+                    "data": {
+                        "file": "heights.csv",
+                        "facts": {
+                            **BOUNDS,
+                            "value_name": "Height",
+                            "design": {"law": "common", "times": TIMES},
+                            "observations_per_curve": 8,
+                        },
+                    },
+                    "mechanism": {"key": "adaptive_mean"},
+                    "budgets": [{"epsilon": 2.0, "delta": 1e-5}],
+                },
+                files.csv(frame),
+            )
+        )
+    )
     return folder / "request.json"
 
 
 def test_one_person_changes_nothing_that_the_command_writes_or_says(tmp_path, capsys):
     written, said = [], []
-    for name, frame in (("a", long_file()), ("b", replaced(long_file(), "middle")),
-                        ("c", replaced(long_file(), "last"))):
+    for name, frame in (
+        ("a", long_file()),
+        ("b", replaced(long_file(), "middle")),
+        ("c", replaced(long_file(), "last")),
+    ):
         (tmp_path / name).mkdir()
         file = command(frame, tmp_path / name)
         out = tmp_path / name / "out"
-        assert __main__.main(["release", str(file), "--ledger", str(tmp_path / name / "ledger"),
-                              "--out", str(out), "--yes"]) == 0
+        assert (
+            __main__.main(
+                [
+                    "release",
+                    str(file),
+                    "--ledger",
+                    str(tmp_path / name / "ledger"),
+                    "--out",
+                    str(out),
+                    "--yes",
+                ]
+            )
+            == 0
+        )
         content = {file.name: file.read_bytes() for file in out.iterdir()}
         written.append(without_label(content, json.loads(content["guarantee.json"])))
         said.append(capsys.readouterr().out.replace(str(out), "out"))
@@ -441,8 +657,20 @@ def test_the_command_works_out_the_cost_once(tmp_path, monkeypatch):
     monkeypatch.setattr(certified, "release_cost", counted)
     file = command(long_file().assign(height=lambda frame: frame.height + 0.25), tmp_path)
     file.write_text(file.read_text().replace("1e-05", "1.25e-05"))
-    assert __main__.main(["release", str(file), "--ledger", str(tmp_path / "ledger"), "--out",
-                          str(tmp_path / "out"), "--yes"]) == 0
+    assert (
+        __main__.main(
+            [
+                "release",
+                str(file),
+                "--ledger",
+                str(tmp_path / "ledger"),
+                "--out",
+                str(tmp_path / "out"),
+                "--yes",
+            ]
+        )
+        == 0
+    )
     assert len(reckoned) == 1
 
 
@@ -453,7 +681,9 @@ def test_one_person_alone_is_published_by_no_door(tmp_path):
         assert source.sizes.n_curves == 1
         mechanism = mechanisms.build(method, {})
         with pytest.raises(InputError, match="alone"):
-            published.publish(source, mechanism, mechanism.suited(BUDGET), Ledger(tmp_path / "ledger"), "one")
+            published.publish(
+                source, mechanism, mechanism.suited(BUDGET), Ledger(tmp_path / "ledger"), "one"
+            )
     assert not (tmp_path / "ledger").exists()
 
 

@@ -27,7 +27,9 @@ def test_the_citation_is_of_this_version_and_licence():
 def test_the_paper_has_the_parts_and_references_that_it_names():
     front = yaml.safe_load(PAPER.split("---")[1])
     assert {"title", "tags", "authors", "affiliations", "date", "bibliography"} <= front.keys()
-    entries = set(re.findall(r"@\w+\{(\w+),", (ROOT / "paper" / front["bibliography"]).read_text("utf-8")))
+    entries = set(
+        re.findall(r"@\w+\{(\w+),", (ROOT / "paper" / front["bibliography"]).read_text("utf-8"))
+    )
     assert set(re.findall(r"@(\w+)", PAPER.split("---", 2)[2])) == entries
     for heading in ("Summary", "Statement of need", "State of the field", "References"):
         assert f"\n# {heading}\n" in PAPER

@@ -22,7 +22,9 @@ SHELVES = {"mechanisms": mechanisms, "rates": rates, "sources": sources}
 ITEMS = coverage.items()
 PLACES = sorted({place for item in ITEMS for place in item.places}, key=str)
 AUDITED = sorted({place.target for place in PLACES if place.kind == "audit"})
-OPENED = [place.page for place in PLACES if place.kind == "page"][::-1]  # the first is simulated for long
+OPENED = [place.page for place in PLACES if place.kind == "page"][
+    ::-1
+]  # the first is simulated for long
 
 
 def test_the_table_in_the_docs_is_made_of_the_data():
@@ -71,8 +73,9 @@ def test_every_page_of_the_table_opens_with_its_settings(name, token):
 def test_the_command_that_lists_runs():
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         assert not main(["list"])
-    assert all(place.target.split()[1] in printed.getvalue() for place in PLACES
-               if place.kind == "list")
+    assert all(
+        place.target.split()[1] in printed.getvalue() for place in PLACES if place.kind == "list"
+    )
 
 
 @pytest.mark.slow

@@ -23,17 +23,24 @@ DOCS = sorted((ROOT / "docs").rglob("*.md"))
 GUIDE = [ROOT / "docs" / "guide" / f"{key}.md" for key in handbook.CHAPTERS]
 # The history of earlier versions names what is no more.
 ALL = [ROOT / "README.md", *(file for file in DOCS if file.name != "history.md")]
-AROUND = [*ROOT.glob("[A-Z]*.md"), *(ROOT / "paper").glob("*.md"), *(ROOT / "data").glob("*.md"),
-                 *(ROOT / ".github").rglob("*.md")]
+AROUND = [
+    *ROOT.glob("[A-Z]*.md"),
+    *(ROOT / "paper").glob("*.md"),
+    *(ROOT / "data").glob("*.md"),
+    *(ROOT / ".github").rglob("*.md"),
+]
 LINKED = sorted({*ALL, *AROUND} - {ROOT / "CHANGELOG.md"})
 TITLES = [title for section, _, title in PAGES if not section]  # those that a person is told of
 OTHERS = {"org", "localhost"}  # whose dotted names are not of this project
 METHODS = [cls.key for cls in mechanisms.all()]
 # docs/security.md writes of attacks on servers, in that trade's own words.
 OF_PROTECTION = [file for file in ALL if file.name != "security.md"]
-BANNED = re.compile(r"\b(safe|safely|safer|secure|secured|anonymous|anonymis\w+|anonymiz\w+|"
-                    r"compliant|compliance|simply|just|guarantee of privacy|true privacy|"
-                    r"leak-free)\b", re.IGNORECASE)
+BANNED = re.compile(
+    r"\b(safe|safely|safer|secure|secured|anonymous|anonymis\w+|anonymiz\w+|"
+    r"compliant|compliance|simply|just|guarantee of privacy|true privacy|"
+    r"leak-free)\b",
+    re.IGNORECASE,
+)
 
 
 def text(file):
@@ -71,7 +78,9 @@ def test_every_document_stands_in_a_list_of_the_site():
     """Sphinx finds only what a toctree names; patterns as it reads them."""
     listed = re.findall(r"^[\w/*]+$", text(ROOT / "docs" / "index.md"), flags=re.MULTILINE)
     pages = {page for pattern in listed for page in (ROOT / "docs").glob(f"{pattern}.md")}
-    left_out = re.search(r"^exclude_patterns = \[(.*)\]", text(ROOT / "docs" / "conf.py"), flags=re.MULTILINE)
+    left_out = re.search(
+        r"^exclude_patterns = \[(.*)\]", text(ROOT / "docs" / "conf.py"), flags=re.MULTILINE
+    )
     others = {ROOT / "docs" / file for file in ["index.md", *re.findall(r'"([^"]+)"', left_out[1])]}
     assert set(DOCS) - pages == others
     for pattern in listed:
@@ -79,25 +88,33 @@ def test_every_document_stands_in_a_list_of_the_site():
 
 
 def test_the_reference_describes_the_public_interface_and_nothing_else():
-    described = re.findall(r"^\.\. auto\w+:: (\w+)$", text(ROOT / "docs" / "reference.md"),
-                           flags=re.MULTILINE)
+    described = re.findall(
+        r"^\.\. auto\w+:: (\w+)$", text(ROOT / "docs" / "reference.md"), flags=re.MULTILINE
+    )
     assert sorted(described) == sorted({*api.__all__} - {"__version__"})
 
 
 # -- files and names ------------------------------------------------------------------------------
 
 # What the walk-throughs write is not there yet.
-TO_BE_WRITTEN = {path for file in DOCS for path in re.findall(
-    r"^`([^`]+)`[^\n]*:\n\n```", text(file), flags=re.MULTILINE)}
+TO_BE_WRITTEN = {
+    path
+    for file in DOCS
+    for path in re.findall(r"^`([^`]+)`[^\n]*:\n\n```", text(file), flags=re.MULTILINE)
+}
 FOR_READERS_OF_CODE = [*ALL, ROOT / "CONTRIBUTING.md"]
-CODE = [path for folder in ("engine", "pages", "tests", "scripts")
-        for path in sorted((ROOT / folder).rglob("*.py"))]
+CODE = [
+    path
+    for folder in ("engine", "pages", "tests", "scripts")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+]
 
 
 @pytest.mark.parametrize("file", FOR_READERS_OF_CODE, ids=name)
 def test_files_that_are_named_exist(file):
-    for path in re.findall(r"`((?:engine|pages|docs|tests|data|scripts|deploy)/[^`\s*…]*)`",
-                           text(file)):
+    for path in re.findall(
+        r"`((?:engine|pages|docs|tests|data|scripts|deploy)/[^`\s*…]*)`", text(file)
+    ):
         assert path in TO_BE_WRITTEN or (ROOT / path.partition("::")[0]).exists(), path
     for last in re.findall(r"`(\w+\.py)`", text(file)):
         assert any(path.name == last for path in CODE), last
@@ -108,10 +125,21 @@ def defined():
     """Names that modules define or import, by every dotted name that ends in the module's own."""
     names = {}
     for path in CODE:
-        parts = [part for part in path.relative_to(ROOT).with_suffix("").parts if part != "__init__"]
-        inside = {part for line in re.findall(r"^(?:    )?(?:class|(?:async )?def) (\w+)|^(\w+)[ :]",
-                                              text(path), flags=re.MULTILINE) for part in line}
-        inside |= {other.stem for other in path.parent.glob("*")} if path.stem == "__init__" else set()
+        parts = [
+            part for part in path.relative_to(ROOT).with_suffix("").parts if part != "__init__"
+        ]
+        inside = {
+            part
+            for line in re.findall(
+                r"^(?:    )?(?:class|(?:async )?def) (\w+)|^(\w+)[ :]",
+                text(path),
+                flags=re.MULTILINE,
+            )
+            for part in line
+        }
+        inside |= (
+            {other.stem for other in path.parent.glob("*")} if path.stem == "__init__" else set()
+        )
         for k in range(len(parts)):
             names.setdefault(".".join(parts[k:]), set()).update(inside)
     return names
@@ -209,8 +237,9 @@ def test_the_glossary_promises_no_more_than_the_documents():
     assert not BANNED.findall(spoken)
 
 
-@pytest.mark.parametrize("file", [*GUIDE, *sorted((ROOT / "docs" / "methods").glob("*.md"))],
-                         ids=name)
+@pytest.mark.parametrize(
+    "file", [*GUIDE, *sorted((ROOT / "docs" / "methods").glob("*.md"))], ids=name
+)
 def test_what_pages_show_holds_no_html_and_no_links_that_pages_could_not_follow(file):
     assert not re.search(r"<[a-zA-Z/!]", text(file))
     assert "](" not in text(file)
@@ -233,7 +262,11 @@ def test_terms_have_one_meaning_each_under_any_of_their_names():
 
 
 def test_a_term_is_explained_by_any_of_its_names():
-    assert glossary.explain("epsilon") == glossary.explain("ε") == glossary.find("Privacy budget").meaning
+    assert (
+        glossary.explain("epsilon")
+        == glossary.explain("ε")
+        == glossary.find("Privacy budget").meaning
+    )
     with pytest.raises(InputError, match="no term 'xyzzy'"):
         glossary.explain("xyzzy")
 
@@ -278,8 +311,9 @@ def test_the_guarantee_is_that_of_the_registry_and_names_its_unit(key):
 @pytest.mark.parametrize("key", METHODS)
 def test_tables_of_constants_are_what_the_engine_computes(key):
     found = method_constants.constants_of(key)
-    table = "\n".join(line for line in handbook.method(key).part("Constants").splitlines()
-                      if line.startswith("|"))
+    table = "\n".join(
+        line for line in handbook.method(key).part("Constants").splitlines() if line.startswith("|")
+    )
     assert table == ("" if found is None else found.markdown)
 
 
@@ -289,8 +323,9 @@ def test_no_number_stands_in_the_notes_that_nobody_computes(key):
     notes = handbook.method(key)
     for part in (part for part in handbook.PARTS if part != "Source"):
         prose = re.sub(r"^\|.*$", "", notes.part(part), flags=re.MULTILINE)
-        prose = re.sub(r"(Theorem|Lemma|Remark|Corollary|Table|Algorithms?) [A-Z]?\.?\d+(\.\d+)?",
-                       "", prose)
+        prose = re.sub(
+            r"(Theorem|Lemma|Remark|Corollary|Table|Algorithms?) [A-Z]?\.?\d+(\.\d+)?", "", prose
+        )
         prose = prose.replace("δ = 0.001", "")
         assert not re.findall(r"\d+\.\d+|\d{2,}", prose), part
 

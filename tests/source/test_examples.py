@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = [file for file in sorted((ROOT / "engine").rglob("*.py")) if ">>> " in file.read_text("utf-8")]
-MODULES = [".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in FILES]
+FILES = [
+    file for file in sorted((ROOT / "engine").rglob("*.py")) if ">>> " in file.read_text("utf-8")
+]
+MODULES = [
+    ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for file in FILES
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

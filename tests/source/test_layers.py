@@ -58,7 +58,8 @@ def imports_of_packages():
         inside = file.relative_to(ROOT / "engine").parts
         package = inside[0].removesuffix(".py")
         found.setdefault(package, set()).update(
-            name.split(".")[1] for name in imported_to_run(file) if name.startswith("engine."))
+            name.split(".")[1] for name in imported_to_run(file) if name.startswith("engine.")
+        )
     return {package: below - {package} for package, below in found.items()}
 
 
@@ -82,10 +83,17 @@ def test_no_packages_of_the_engine_import_each_other_in_a_circle():
 def test_the_floors_of_the_document_are_those_of_the_imports():
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     rows = re.findall(r"^\| (\d+) \| ([^|]+) \|", text, flags=re.MULTILINE)
-    floors = {name.removeprefix("engine."): int(number) for number, names in rows
-              for name in re.findall(r"`([\w.]+)`", names) if name != "pages"}
-    below = {package: packages & set(floors) for package, packages in imports_of_packages().items()
-             if package in floors}
+    floors = {
+        name.removeprefix("engine."): int(number)
+        for number, names in rows
+        for name in re.findall(r"`([\w.]+)`", names)
+        if name != "pages"
+    }
+    below = {
+        package: packages & set(floors)
+        for package, packages in imports_of_packages().items()
+        if package in floors
+    }
     assert set(floors) == {path.stem for path in (ROOT / "engine").glob("[a-z]*")} - {"engine"}
     for package, lower in below.items():
         assert floors[package] == 1 + max((floors[other] for other in lower), default=0), package
@@ -109,9 +117,13 @@ def floor_of_mechanisms(name):
 def test_what_mechanisms_share_knows_none_of_them_and_imports_downwards():
     for file in within("mechanisms"):
         name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
-        above = [other for other in imported_to_run(file) if other.startswith("engine.mechanisms.")
-                 and other.split(".")[2] not in ("Mechanism", "mechanisms", "one_per_server")
-                 and floor_of_mechanisms(other) > floor_of_mechanisms(name)]
+        above = [
+            other
+            for other in imported_to_run(file)
+            if other.startswith("engine.mechanisms.")
+            and other.split(".")[2] not in ("Mechanism", "mechanisms", "one_per_server")
+            and floor_of_mechanisms(other) > floor_of_mechanisms(name)
+        ]
         assert not above, file
 
 
@@ -135,11 +147,17 @@ def test_methods_and_attacks_know_nothing_of_how_they_are_shown(folder):
 
 
 def test_numbers_know_no_charts_and_neither_do_sentences():
-    drawing = [file for file in within("topics") if file.stem in ("asking", "question", "charts")
-               or file.stem.endswith("_charts")]
+    drawing = [
+        file
+        for file in within("topics")
+        if file.stem in ("asking", "question", "charts") or file.stem.endswith("_charts")
+    ]
     for file in {*within("language"), *within("topics")} - {*drawing}:
-        charts = [name for name in imported(file) if "figures" in name.split(".")
-                  or name.split(".")[-1].endswith("charts")]
+        charts = [
+            name
+            for name in imported(file)
+            if "figures" in name.split(".") or name.split(".")[-1].endswith("charts")
+        ]
         assert not charts, file
 
 
@@ -147,16 +165,20 @@ def test_topics_build_on_each_other_in_one_direction():
     below = {}
     for file in within("topics"):
         topic = file.relative_to(ROOT / "engine/topics").parts[0].removesuffix(".py")
-        others = {name.split(".")[2] for name in imported(file)
-                  if name.startswith("engine.topics.")}
+        others = {
+            name.split(".")[2] for name in imported(file) if name.startswith("engine.topics.")
+        }
         below.setdefault(topic, set()).update(others - {topic})
     assert len(below) > 10
     assert [topic for topic in below if topic in reached(topic, below)] == []
 
 
 def test_modules_are_imported_by_a_made_up_name_in_one_place():
-    places = [file.name for file in (*ENGINE, *(ROOT / "pages").rglob("*.py"))
-              if {"importlib", "importlib.util"} & {*imported(file)}]
+    places = [
+        file.name
+        for file in (*ENGINE, *(ROOT / "pages").rglob("*.py"))
+        if {"importlib", "importlib.util"} & {*imported(file)}
+    ]
     assert places == ["discovery.py"]
 
 
@@ -182,14 +204,21 @@ def test_only_one_module_makes_parts_of_pages_run_again_by_themselves():
 # -- nothing that a visitor wrote is ever run -----------------------------------------------------
 
 OURS = [*ENGINE, *sorted((ROOT / "pages").rglob("*.py")), ROOT / "app.py"]
-BETWEEN_OUR_PROCESSES = {"engine/running/bounded.py", "engine/running/executors.py",
-                         "pages/shared/server/jobs.py"}
+BETWEEN_OUR_PROCESSES = {
+    "engine/running/bounded.py",
+    "engine/running/executors.py",
+    "pages/shared/server/jobs.py",
+}
 RUN = {"eval", "exec", "compile", "system", "popen"}
 
 
 def test_no_words_are_run_as_code_or_shown_as_markup_and_pickles_stay_between_our_processes():
     for file in OURS:
-        assert not syntax(file).called & {*RUN, "unsafe_allow_html", "unsafe_allow_javascript",
-                                      "allow_pickle"}, file
+        assert not syntax(file).called & {
+            *RUN,
+            "unsafe_allow_html",
+            "unsafe_allow_javascript",
+            "allow_pickle",
+        }, file
         unpickles = {"pickle", "marshal", "shelve", "dill", "joblib"} & imported(file)
         assert not unpickles or str(file.relative_to(ROOT)) in BETWEEN_OUR_PROCESSES, file

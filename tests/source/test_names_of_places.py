@@ -15,13 +15,27 @@ PAGES_OF = {  # where the parts of a place are drawn
     "Explore": ("explore.py", "parts/explore", "shared/frame/page.py"),
     "Decide": ("decide.py", "parts/decide", "parts/plan", "parts/sites"),
     "Learn": ("learn.py", "parts/learn"),
-    "Lab": ("lab.py", "parts/lab", "parts/compare", "parts/sweeps", "parts/rates",
-            "parts/regression", "parts/audit.py", "parts/coefficients.py", "parts/reproduce.py",
-            "parts/sparse.py", "parts/summaries.py", "shared/frame/page.py"),
-    "Publish": ("publish.py", "parts/release", "shared/uploads")}
+    "Lab": (
+        "lab.py",
+        "parts/lab",
+        "parts/compare",
+        "parts/sweeps",
+        "parts/rates",
+        "parts/regression",
+        "parts/audit.py",
+        "parts/coefficients.py",
+        "parts/reproduce.py",
+        "parts/sparse.py",
+        "parts/summaries.py",
+        "shared/frame/page.py",
+    ),
+    "Publish": ("publish.py", "parts/release", "shared/uploads"),
+}
 PAGES_OF |= {title: (script,) for _, script, title in PAGES if title not in PAGES_OF}
-DOCUMENTS = [ROOT / "README.md",
-             *(ROOT / "docs" / "guide" / f"{key}.md" for key in handbook.CHAPTERS)]
+DOCUMENTS = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / "guide" / f"{key}.md" for key in handbook.CHAPTERS),
+]
 PATH = re.compile(r"\*([A-Z][^*›]*?) ›\s([^*]+)\*")
 NAME = re.compile(r"(?<![*\w])\*([A-Z][^*›\n]*)\*(?!\*)")
 
@@ -34,8 +48,11 @@ def modules(*names):
 
 def on_place(place):
     """Titles and labels on a place."""
-    by_name = {text for file in modules(*(f"pages/{part}" for part in PAGES_OF[place]))
-           for text in syntax(file).strings}
+    by_name = {
+        text
+        for file in modules(*(f"pages/{part}" for part in PAGES_OF[place]))
+        for text in syntax(file).strings
+    }
     return by_name | ({lesson.label for lesson in lessons.all()} if place == "Learn" else set())
 
 
@@ -63,11 +80,16 @@ def test_every_path_to_a_detail_leads_to_one_of_that_name():
 
 
 def test_every_name_in_italics_stands_on_some_page():
-    labels = {text.strip() for module in modules("engine", "pages") for text in syntax(module).strings}
+    labels = {
+        text.strip() for module in modules("engine", "pages") for text in syntax(module).strings
+    }
     labels |= {chapter.title for chapter in map(handbook.chapter, handbook.CHAPTERS)}
     scripts = " ".join(file.read_text("utf-8") for file in (ROOT / "pages").rglob("*.js"))
     for file in DOCUMENTS:
         plain = re.sub(r"\*\*.*?\*\*", "", file.read_text("utf-8"), flags=re.DOTALL)
-        missing = [name for name in NAME.findall(plain) if name not in labels and name not in scripts
-                   and not name.endswith((".", ":"))]  # what ends so is a sentence that stands out
+        missing = [
+            name
+            for name in NAME.findall(plain)
+            if name not in labels and name not in scripts and not name.endswith((".", ":"))
+        ]  # what ends so is a sentence that stands out
         assert not missing, f"{file.name}: {missing}"

@@ -23,8 +23,11 @@ def name(path):
 
 def cells(path):
     """The sources of the code cells."""
-    return ["".join(cell["source"]) for cell in json.loads(path.read_text("utf-8"))["cells"]
-            if cell["cell_type"] == "code"]
+    return [
+        "".join(cell["source"])
+        for cell in json.loads(path.read_text("utf-8"))["cells"]
+        if cell["cell_type"] == "code"
+    ]
 
 
 def results(path):
@@ -37,8 +40,22 @@ def results(path):
         yield eval(compile(ast.Expression(last.value), path.name, "eval"), names) if last else None
 
 
-@pytest.mark.parametrize("path", few([FOLDER / f"{key}.ipynb" for key in (
-    "audit_a_mechanism", "own_curves", "plan_a_study", "reproduce_a_figure", "several_sites")]), ids=name)
+@pytest.mark.parametrize(
+    "path",
+    few(
+        [
+            FOLDER / f"{key}.ipynb"
+            for key in (
+                "audit_a_mechanism",
+                "own_curves",
+                "plan_a_study",
+                "reproduce_a_figure",
+                "several_sites",
+            )
+        ]
+    ),
+    ids=name,
+)
 def test_a_notebook_runs_and_shows_tables_and_a_figure(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "privacy_curves", api)  # as it is called once it is installed
     shown = list(results(path))
@@ -68,11 +85,21 @@ def test_a_notebook_is_stored_as_its_format_asks_and_without_results(path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
 def test_a_notebook_uses_the_public_interface_and_nothing_else_of_the_project(path):
     tree = ast.parse("\n".join(cells(path)))
-    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     ours = {each for each in imported if each.split(".")[0] not in sys.stdlib_module_names}
     assert {each.split(".")[0] for each in ours} <= OTHERS
     assert "privacy_curves" in ours and not any(each.startswith("privacy_curves.") for each in ours)
-    used = {node.attr for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "pc"}
+    used = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "pc"
+    }
     assert used and used <= set(api.__all__)

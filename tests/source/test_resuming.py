@@ -20,10 +20,19 @@ def test_third(): pass
 
 def ran(folder, *more):
     """How many tests a run passed, failed and, in one process, left out."""
-    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "tests.resuming", "--rootdir", ".", *more], cwd=folder,
-                          env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "tests.resuming", "--rootdir", ".", *more],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     words = ("passed", "failed", "deselected")
-    return [int(found[1]) if (found := re.search(rf"(\d+) {word}", done.stdout)) else 0 for word in words]
+    return [
+        int(found[1]) if (found := re.search(rf"(\d+) {word}", done.stdout)) else 0
+        for word in words
+    ]
 
 
 def test_what_passed_is_left_out_until_all_has_or_a_file_changes(tmp_path):

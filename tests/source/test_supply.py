@@ -20,26 +20,34 @@ def pins(name):
     """Each package of a list with its pin and its digests."""
     text = (ROOT / name).read_text("utf-8").replace("\\\n", " ")
     lines = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
-    return {line.split("==")[0]: (line.partition(" --hash")[0].strip(),
-                                  re.findall(r"--hash=sha256:([0-9a-f]{64})", line))
-            for line in lines}
+    return {
+        line.split("==")[0]: (
+            line.partition(" --hash")[0].strip(),
+            re.findall(r"--hash=sha256:([0-9a-f]{64})", line),
+        )
+        for line in lines
+    }
 
 
 @pytest.mark.parametrize("name", LISTS)
 def test_every_package_is_pinned_with_digests_and_no_place_to_get_it_from(name):
     for pin, digests in pins(name).values():
         assert re.match(r"[a-z0-9-]+==[^ ;=]+( ; .+)?$", pin) and digests
-    assert not re.search(r"https?:|--(extra-)?index-url|--find-links|file:",
-                         (ROOT / name).read_text("utf-8"))
+    assert not re.search(
+        r"https?:|--(extra-)?index-url|--find-links|file:", (ROOT / name).read_text("utf-8")
+    )
 
 
 def test_compiled_packages_have_digests_for_several_systems_and_versions():
-    assert all(len(pins("requirements.txt")[name][1]) > 15 for name in ("numpy", "pandas", "pyarrow"))
+    assert all(
+        len(pins("requirements.txt")[name][1]) > 15 for name in ("numpy", "pandas", "pyarrow")
+    )
 
 
 def test_pins_hold_what_pyproject_asks_for_and_the_lists_agree():
-    pinned = {name: pin.split("==")[1].split()[0]
-              for name, (pin, _) in pins("requirements.txt").items()}
+    pinned = {
+        name: pin.split("==")[1].split()[0] for name, (pin, _) in pins("requirements.txt").items()
+    }
     project = supply.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     for wanted in map(Requirement, project["dependencies"]):
         assert wanted.specifier.contains(pinned[canonicalize_name(wanted.name)])
@@ -50,8 +58,11 @@ def test_pins_hold_what_pyproject_asks_for_and_the_lists_agree():
 def test_every_package_of_the_list_stands_with_its_licence_in_list_and_bill():
     packages = supply.packages()
     assert packages.keys() == pins("requirements.txt").keys()
-    rows = dict(re.findall(r"^\| ([a-z0-9-]+ \| \S+) \| (\S.*) \|$",
-                           supply.LICENCES.read_text("utf-8"), re.M))
+    rows = dict(
+        re.findall(
+            r"^\| ([a-z0-9-]+ \| \S+) \| (\S.*) \|$", supply.LICENCES.read_text("utf-8"), re.M
+        )
+    )
     assert set(rows) == {f"{name} | {version}" for name, version in packages.items()}
     bill = json.loads(supply.BILL.read_text("utf-8"))
     assert {each["name"]: each["version"] for each in bill["components"]} == packages
@@ -87,22 +98,33 @@ def tools(tmp_path):
     for name in ("buildah", "cosign", "debootstrap"):
         tool = tmp_path / "bin" / name
         tool.parent.mkdir(exist_ok=True)
-        tool.write_text(f"#!/bin/sh\necho {name} \"$@\" >> {log}\n"
-                        '[ "$1" = push ] && printf sha256:12ab > "$3" || true\n')
+        tool.write_text(
+            f'#!/bin/sh\necho {name} "$@" >> {log}\n'
+            '[ "$1" = push ] && printf sha256:12ab > "$3" || true\n'
+        )
         tool.chmod(0o755)
 
     def calls(*words):
-        code = ("import sys; sys.path.insert(0, sys.argv.pop(1)); from scripts import build_image as b;"
-                "b.fetch_packages = lambda folder: None; sys.exit(b.main())")
-        done = subprocess.run([sys.executable, "-c", code, str(ROOT), *words], cwd=ROOT,
-                              capture_output=True, encoding="utf-8",
-                              env={**os.environ, "PATH": f"{tool.parent}:{os.environ['PATH']}"})
+        code = (
+            "import sys; sys.path.insert(0, sys.argv.pop(1)); from scripts import build_image as b;"
+            "b.fetch_packages = lambda folder: None; sys.exit(b.main())"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(ROOT), *words],
+            cwd=ROOT,
+            capture_output=True,
+            encoding="utf-8",
+            env={**os.environ, "PATH": f"{tool.parent}:{os.environ['PATH']}"},
+        )
         return done, log.read_text() if log.exists() else ""
+
     return calls
 
 
 def test_an_image_is_signed_by_the_digest_that_was_sent(tools):
-    done, log = tools("--base", "python@sha256:cd", "--push", "example/curves:1", "--sign", "my.key")
+    done, log = tools(
+        "--base", "python@sha256:cd", "--push", "example/curves:1", "--sign", "my.key"
+    )
     assert done.returncode == 0, done.stderr
     built, sent, signed = log.splitlines()
     assert "--isolation chroot" in built and "--build-arg=BASE=python@sha256:cd" in built

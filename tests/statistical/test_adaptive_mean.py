@@ -23,7 +23,7 @@ KNOWN = AdaptiveMean(basis="fourier", truncation=3, shrink="never")
 def error(n, epsilon, method=KNOWN, repeats=200):
     cell = Cell({}, SparseCurves(n_curves=n), method, (Budget(epsilon, 1e-3),))
     with executors.make("serial") as executor:
-        outcome, = run_cells([cell], Run(repeats, 1, 5), executor)
+        (outcome,) = run_cells([cell], Run(repeats, 1, 5), executor)
     return outcome.summary("total_error")
 
 
@@ -43,8 +43,12 @@ def held(mean, n, delta, repeats):
         data = source.draw(100, generator(3, 0, block))
         estimate = AdaptiveMean().release_many(data, budgets, 1, generator(3, 1, block))
         pointwise = replace(estimate, band=replace(estimate.band, kind="pointwise"))
-        shares.append([np.where(estimate.is_doubted, np.nan, coverage(each, data.truth).of_curve)[..., 0]
-                       for each in (pointwise, estimate)])
+        shares.append(
+            [
+                np.where(estimate.is_doubted, np.nan, coverage(each, data.truth).of_curve)[..., 0]
+                for each in (pointwise, estimate)
+            ]
+        )
     result = np.concatenate(shares, axis=2)  # (kinds, budgets, data sets), NaN where one is warned
     return [effective_size(source.sizes, b) for b in budgets], result
 
@@ -55,8 +59,12 @@ def as_often_as_they_say(mean, n, delta, repeats=400):
     given = np.isfinite(found[0]).mean(axis=1) >= 0.1
     pointwise, whole = (np.nanmean(each[given], axis=1) for each in found)
     print(f"{mean} n = {n} N = {np.round(effective)}: {pointwise.round(3)}, {whole.round(3)}")
-    return (min(effective) >= 35 and given[-1] and ((pointwise >= 0.92) & (pointwise <= 0.99)).all()
-            and (whole >= 0.90).all())
+    return (
+        min(effective) >= 35
+        and given[-1]
+        and ((pointwise >= 0.92) & (pointwise <= 0.99)).all()
+        and (whole >= 0.90).all()
+    )
 
 
 @pytest.mark.slow
@@ -80,15 +88,18 @@ def test_a_band_in_the_good_range_holds_pointwise():
     """200 data sets of 1000 curves at ε = 3."""
     source = SparseCurves(n_curves=1000)
     data = source.draw(200, generator(4, 0, 0))
-    estimate = AdaptiveMean(band="pointwise").release(data, (Budget(3.0, 1e-6),),
-                                                      generator(4, 1, 0))
+    estimate = AdaptiveMean(band="pointwise").release(
+        data, (Budget(3.0, 1e-6),), generator(4, 1, 0)
+    )
     assert 0.92 <= coverage(estimate, data.truth).of_curve.mean() <= 0.985
 
 
 def test_heavy_tails_and_few_curves_do_not_break_the_band():
     """200 data sets each; below N = 35 the band may be wider than it need be."""
-    for chosen, epsilon in (({"mean": "logistic", "deviation_tails": "heavy"}, 1.0),
-                            ({"mean": "logistic", "n_curves": 40}, 1.0)):
+    for chosen, epsilon in (
+        ({"mean": "logistic", "deviation_tails": "heavy"}, 1.0),
+        ({"mean": "logistic", "n_curves": 40}, 1.0),
+    ):
         source = SparseCurves(**chosen)
         data = source.draw(200, generator(5, 0, 0))
         budget = (Budget(epsilon, source.n_curves**-2),)
@@ -99,17 +110,24 @@ def test_heavy_tails_and_few_curves_do_not_break_the_band():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("people", "n"), few([("groups", 1000), ("outliers", 1000), ("skewed", 250),
-                                               ("groups", 250), ("outliers", 4000)]))
+@pytest.mark.parametrize(
+    ("people", "n"),
+    few(
+        [("groups", 1000), ("outliers", 1000), ("skewed", 250), ("groups", 250), ("outliers", 4000)]
+    ),
+)
 def test_people_who_may_be_skewed_get_bands_that_hold_for_less_noise_than_wide_clipping(people, n):
     """60 data sets, the same for both: squared errors a fifth apart, and coverage from .90 to .98."""
     source = SparseCurves(n_curves=n, n_observations_per_curve=8, deviation_tails=people)
     data, budget = source.draw(60, generator(6, 0, 0)), (Budget(1.0, n**-2),)
-    usual, wide = (AdaptiveMean(clipping=clipping, band="pointwise").release(
-        data, budget, generator(6, 1, 0)) for clipping in (None, "wide"))
+    usual, wide = (
+        AdaptiveMean(clipping=clipping, band="pointwise").release(data, budget, generator(6, 1, 0))
+        for clipping in (None, "wide")
+    )
     held = coverage(usual, data.truth).of_curve[0, :, 0]
-    errors, more = (integrated_squared_errors(each, data.truth).total[0, :, 0]
-                    for each in (usual, wide))
+    errors, more = (
+        integrated_squared_errors(each, data.truth).total[0, :, 0] for each in (usual, wide)
+    )
     print(f"{errors.mean() / more.mean():.2f} of the error, {held.mean():.3f}")
     assert errors.mean() < 0.85 * more.mean()
     chance = 5 * held.std(ddof=1) / math.sqrt(len(held))

@@ -40,21 +40,27 @@ COVERAGE = {
     ("growth", 2000, 10, 1.0): (18, 200, 0.000, 0.96, 0.990, 0.995, 0.990),
     ("growth", 2000, 10, 3.0): (18, 200, 0.000, 0.93, 0.984, 0.995, 0.925),
     ("growth", 500, 30, 1.0): (15, 150, 0.520, 0.98, 0.986, 0.986, 0.993),
-    ("growth", 2000, 30, 3.0): (21, 150, 0.000, 0.99, 0.980, 0.993, 0.872)}
+    ("growth", 2000, 30, 3.0): (21, 150, 0.000, 0.99, 0.980, 0.993, 0.872),
+}
 KINDS = ("plain", "whole", "f", "velocity", "acceleration")
 
 
 def two_peaks(t):
-    return (1.6 * np.exp(-((t - 0.3) / 0.13) ** 2) + 1.3 * np.exp(-((t - 0.72) / 0.13) ** 2) - 0.3)
+    return (
+        1.6 * np.exp(-(((t - 0.3) / 0.13) ** 2)) + 1.3 * np.exp(-(((t - 0.72) / 0.13) ** 2)) - 0.3
+    )
 
 
 def bump(t):
-    return np.exp(-((t - 0.7) / 0.2) ** 2)
+    return np.exp(-(((t - 0.7) / 0.2) ** 2))
 
 
 def source_of(mean, people, readings):
-    return SparseCurves(mean="flat" if mean == "two-peak" else mean, n_curves=people,
-                        n_observations_per_curve=readings)
+    return SparseCurves(
+        mean="flat" if mean == "two-peak" else mean,
+        n_curves=people,
+        n_observations_per_curve=readings,
+    )
 
 
 def truth_of(mean):
@@ -72,8 +78,11 @@ def releases(mean, people, readings, repeats, seed=1, added=0.0, budgets=EPSILON
         more = added * bump(data.times) + (two_peaks(data.times) if mean == "two-peak" else 0.0)
         data = replace(data, values=data.values + more)
         estimate = AdaptiveMean().release_many(
-            data, [(Budget(epsilon, people**-2.0),) for epsilon in budgets], 1,
-            generator(seed, 1, block))
+            data,
+            [(Budget(epsilon, people**-2.0),) for epsilon in budgets],
+            1,
+            generator(seed, 1, block),
+        )
         for k, each in enumerate(curves):
             each += [ReleasedCurve.of(estimate, data.facts, k, repeat) for repeat in range(count)]
     return dict(zip(budgets, curves, strict=True))
@@ -82,22 +91,31 @@ def releases(mean, people, readings, repeats, seed=1, added=0.0, budgets=EPSILON
 def measured_coverage(mean, people, readings, epsilon, repeats):
     """The share of curves with status whole, and how often bands hold the truth at all times."""
     heights = truth_of(mean)
-    truths = [np.interp(grid(), FINE, derivative) for derivative in (
-        heights, np.gradient(heights, FINE), np.gradient(np.gradient(heights, FINE), FINE))]
+    truths = [
+        np.interp(grid(), FINE, derivative)
+        for derivative in (
+            heights,
+            np.gradient(heights, FINE),
+            np.gradient(np.gradient(heights, FINE), FINE),
+        )
+    ]
     inside = slice(1, -1)  # differences are one-sided at the ends
     held = {kind: [] for kind in KINDS}
     for curve in releases(mean, people, readings, repeats)[epsilon]:
         rows = cosine_rows(curve.size, grid(), 0)
-        reach = (simultaneous_factor(curve.covariance, rows)
-                 * standard_errors(curve.covariance, rows))
+        reach = simultaneous_factor(curve.covariance, rows) * standard_errors(
+            curve.covariance, rows
+        )
         held["plain"].append((np.abs(rows @ curve.centre - truths[0]) <= reach).all())
         held["whole"].append(curve.is_whole)
         if curve.is_whole:
-            for kind, truth, band in zip(KINDS[2:], truths, (
-                    curve.band, curve.velocity, curve.acceleration), strict=True):
+            for kind, truth, band in zip(
+                KINDS[2:], truths, (curve.band, curve.velocity, curve.acceleration), strict=True
+            ):
                 held[kind].append(((band.low <= truth) & (truth <= band.high))[inside].all())
-    return {kind: (float(np.mean(each)) if each else np.nan, len(each))
-            for kind, each in held.items()}
+    return {
+        kind: (float(np.mean(each)) if each else np.nan, len(each)) for kind, each in held.items()
+    }
 
 
 def deviation(share, count, reference, repeats):
@@ -112,28 +130,40 @@ def coverage_deviations(cell, repeats):
     shares = measured_coverage(*cell, repeats)
     assert releases(*cell[:3], repeats)[cell[3]][0].size == size
     whole = references[1]
-    told = {kind: round(whole * reference_repeats) if kind in KINDS[2:] else reference_repeats
-            for kind in KINDS}
-    return {kind: deviation(*shares[kind], reference, told[kind])
-            for kind, reference in zip(KINDS, references, strict=True) if reference is not None}
+    told = {
+        kind: round(whole * reference_repeats) if kind in KINDS[2:] else reference_repeats
+        for kind in KINDS
+    }
+    return {
+        kind: deviation(*shares[kind], reference, told[kind])
+        for kind, reference in zip(KINDS, references, strict=True)
+        if reference is not None
+    }
 
 
 # -- places and linear questions ------------------------------------------------------------------
 
 # curve, ε: level, then coverage of value .37, f(.75) − f(.25), average .2 to .6, crossing set, time
 # above, time and height of the peak (of velocity for growth).
-PLACES = {("growth", 1.0): (140.0, 0.950, 0.967, 0.970, 0.967, 0.967, 0.977, 0.970),
-          ("growth", 3.0): (140.0, 0.950, 0.943, 0.937, 0.950, 0.950, 0.997, 0.973),
-          ("mu1", 1.0): (1.2, 0.943, 0.967, 0.983, 0.957, 0.953, 0.980, 0.967),
-          ("two-peak", 1.0): (0.5, 0.947, 0.950, 0.983, 0.958, 0.953, 0.993, 0.950)}
+PLACES = {
+    ("growth", 1.0): (140.0, 0.950, 0.967, 0.970, 0.967, 0.967, 0.977, 0.970),
+    ("growth", 3.0): (140.0, 0.950, 0.943, 0.937, 0.950, 0.950, 0.997, 0.973),
+    ("mu1", 1.0): (1.2, 0.943, 0.967, 0.983, 0.957, 0.953, 0.980, 0.967),
+    ("two-peak", 1.0): (0.5, 0.947, 0.950, 0.983, 0.958, 0.953, 0.993, 0.950),
+}
 
 
 def questions(mean, level):
     """Each question with the true answer, or several for crossings."""
     heights, source = truth_of(mean), source_of(mean, 500, 10)
     facts = source.facts
-    at = dict(zip((0.2, 0.25, 0.37, 0.4, 0.6, 0.75, 0.95), map(float, facts.from_unit_time(
-        np.array([0.2, 0.25, 0.37, 0.4, 0.6, 0.75, 0.95]))), strict=True))
+    at = dict(
+        zip(
+            (0.2, 0.25, 0.37, 0.4, 0.6, 0.75, 0.95),
+            map(float, facts.from_unit_time(np.array([0.2, 0.25, 0.37, 0.4, 0.6, 0.75, 0.95]))),
+            strict=True,
+        )
+    )
     length, within = facts.time_high - facts.time_low, (FINE >= 0.2) & (FINE <= 0.6)
     crossed = facts.time_low + length * FINE[:-1][np.diff(np.sign(heights - level)) != 0]
     if mean == "growth":
@@ -148,13 +178,21 @@ def questions(mean, level):
         place, height, highest = ("peak_time", {}), ("peak_height", {}), heights[top]
     return [
         ("value", {"time": at[0.37]}, [np.interp(0.37, FINE, heights)]),
-        ("difference", {"first": at[0.25], "second": at[0.75]},
-         [np.interp(0.75, FINE, heights) - np.interp(0.25, FINE, heights)]),
-        ("average", {"start": at[0.2], "end": at[0.6]},
-         [np.trapezoid(heights[within], FINE[within]) / 0.4]),
+        (
+            "difference",
+            {"first": at[0.25], "second": at[0.75]},
+            [np.interp(0.75, FINE, heights) - np.interp(0.25, FINE, heights)],
+        ),
+        (
+            "average",
+            {"start": at[0.2], "end": at[0.6]},
+            [np.trapezoid(heights[within], FINE[within]) / 0.4],
+        ),
         ("crossing", {"level": level}, crossed.tolist()),
         ("time_above", {"level": level}, [length * (heights > level).mean()]),
-        (*place, [facts.time_low + length * FINE[top]]), (*height, [highest])]
+        (*place, [facts.time_low + length * FINE[top]]),
+        (*height, [highest]),
+    ]
 
 
 def measured_places(mean, epsilon, repeats, *, only_whole=True):
@@ -173,12 +211,14 @@ def measured_places(mean, epsilon, repeats, *, only_whole=True):
 # -- two groups -----------------------------------------------------------------------------------
 
 # curve, n of each group, what is added to the second: share of p < .05 at ε = .5, 1, 3.
-GROUPS = {("growth", 500, 0.0): (300, 0.023, 0.040, 0.060),
-          ("mu1", 500, 0.0): (300, 0.033, 0.037, 0.043),
-          ("growth", 2000, 0.0): (200, 0.025, 0.050, 0.080),
-          ("mu1", 200, 0.0): (300, 0.010, 0.023, 0.020),
-          ("growth", 500, 1.5): (300, 0.08, 0.40, 1.0),
-          ("mu1", 500, 0.15): (300, 0.11, 0.23, 0.74)}
+GROUPS = {
+    ("growth", 500, 0.0): (300, 0.023, 0.040, 0.060),
+    ("mu1", 500, 0.0): (300, 0.033, 0.037, 0.043),
+    ("growth", 2000, 0.0): (200, 0.025, 0.050, 0.080),
+    ("mu1", 200, 0.0): (300, 0.010, 0.023, 0.020),
+    ("growth", 500, 1.5): (300, 0.08, 0.40, 1.0),
+    ("mu1", 500, 0.15): (300, 0.11, 0.23, 0.74),
+}
 
 
 def measured_groups(mean, people, added, repeats):
@@ -220,9 +260,14 @@ def test_a_reference_cell_is_matched():
 
 @pytest.mark.slow
 def test_coverage_of_curves_velocities_and_accelerations_matches_the_reference():
-    assert_match({(*cell, kind): value for cell in COVERAGE
-                  for kind, value in coverage_deviations(cell, 200).items()
-                  if cell not in FEW_PEOPLE or kind in KINDS[2:]})
+    assert_match(
+        {
+            (*cell, kind): value
+            for cell in COVERAGE
+            for kind, value in coverage_deviations(cell, 200).items()
+            if cell not in FEW_PEOPLE or kind in KINDS[2:]
+        }
+    )
 
 
 @pytest.mark.slow
@@ -242,20 +287,25 @@ def test_what_is_answered_holds_whatever_the_check_says(cell):
 @pytest.mark.slow
 def test_coverage_of_places_matches_the_reference():
     shares = {cell: measured_places(*cell, 200) for cell in PLACES}
-    assert_match({(*cell, key): deviation(share, count, reference, 300)
-                  for cell, row in PLACES.items()
-                  for (key, (share, count)), reference in zip(shares[cell].items(), row[1:],
-                                                              strict=True)})
+    assert_match(
+        {
+            (*cell, key): deviation(share, count, reference, 300)
+            for cell, row in PLACES.items()
+            for (key, (share, count)), reference in zip(shares[cell].items(), row[1:], strict=True)
+        }
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cells", few([{("mu1", 500, 0.0): 25}, dict.fromkeys(GROUPS, 200)], 1),
-                         ids=["few", "all"])
+@pytest.mark.parametrize(
+    "cells", few([{("mu1", 500, 0.0): 25}, dict.fromkeys(GROUPS, 200)], 1), ids=["few", "all"]
+)
 def test_the_test_of_two_groups_has_the_size_and_power_of_the_reference(cells):
     deviations = {}
     for cell, repeats in cells.items():
         for (epsilon, (share, held, count)), reference in zip(
-                measured_groups(*cell, repeats).items(), GROUPS[cell][1:], strict=True):
+            measured_groups(*cell, repeats).items(), GROUPS[cell][1:], strict=True
+        ):
             deviations[*cell, epsilon] = deviation(share, count, reference, GROUPS[cell][0])
             assert held >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / count)
     assert_match(deviations)
@@ -277,8 +327,11 @@ def test_answers_and_the_test_of_groups_hold_at_twenty_random_settings():
         level = {"growth": 140.0, "mu1": 1.2}[mean]
         asked, held, rejected, estimates = questions(mean, level), [], [], []
         for seed in (setting, 100 + setting):
-            estimates.append(AdaptiveMean().release_many(
-                source.draw(40, generator(seed, 0, 0)), [(budget,)], 1, generator(seed, 1, 0)))
+            estimates.append(
+                AdaptiveMean().release_many(
+                    source.draw(40, generator(seed, 0, 0)), [(budget,)], 1, generator(seed, 1, 0)
+                )
+            )
         for repeat in range(40):
             one, other = (ReleasedCurve.of(each, source.facts, 0, repeat) for each in estimates)
             if Status.NONE in (one.status, other.status):

@@ -13,9 +13,17 @@ from engine.sources.coefficient_curves import CoefficientCurves
 from engine.topics.coverage.covariates import DESIGNS, covariate_coverage
 
 REPEATS = 16
-TABLE_DESIGNS = {name: changes for name, changes in DESIGNS.items()
-                 if name in ("spread evenly", "narrow, sd 0.15 of the half-range",
-                             "off centre, mean 0.7, sd 0.15", "correlated 0.9")}
+TABLE_DESIGNS = {
+    name: changes
+    for name, changes in DESIGNS.items()
+    if name
+    in (
+        "spread evenly",
+        "narrow, sd 0.15 of the half-range",
+        "off centre, mean 0.7, sd 0.15",
+        "correlated 0.9",
+    )
+}
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +77,14 @@ def test_bands_hold_for_people_whose_levels_are_skewed_and_not_stated_to_be_symm
     source = CoefficientCurves(n_curves=2000)
     data = source.draw(REPEATS, generator(1, 0, 0))
     levels = np.random.default_rng(2).exponential(1.0, (REPEATS, 2000)) - 1
-    skewed = replace(data, values=data.values + np.repeat(levels, data.counts, axis=1),
-                     facts=replace(data.facts, value_high=12.0, symmetric=False))
-    estimate = AdaptiveCoefficients().release_many(skewed, [(Budget(4.0, 1e-3),)], 1,
-                                                   generator(1, 1, 0))
+    skewed = replace(
+        data,
+        values=data.values + np.repeat(levels, data.counts, axis=1),
+        facts=replace(data.facts, value_high=12.0, symmetric=False),
+    )
+    estimate = AdaptiveCoefficients().release_many(
+        skewed, [(Budget(4.0, 1e-3),)], 1, generator(1, 1, 0)
+    )
     low, high = limits(estimate, estimate.band)
     inside = ((low < source.truth.grid_values) & (source.truth.grid_values < high)).mean(axis=-1)
     assert inside.mean(axis=(0, 1, 2)).min() > 0.95 - 5 * 0.15 / np.sqrt(REPEATS)

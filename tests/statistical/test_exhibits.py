@@ -45,7 +45,12 @@ def untimed(table):
 def close(stored, again):
     """Whether tables agree to what rounding and numerical libraries may change."""
     return len(stored) == len(again) and all(
-        row.keys() == other.keys() and all(
-            value == pytest.approx(other[name], rel=1e-4) if isinstance(value, float)
-            else value == other[name] for name, value in row.items())
-        for row, other in zip(stored, again, strict=True))
+        row.keys() == other.keys()
+        and all(
+            value == pytest.approx(other[name], rel=1e-4)
+            if isinstance(value, float)
+            else value == other[name]
+            for name, value in row.items()
+        )
+        for row, other in zip(stored, again, strict=True)
+    )

@@ -28,8 +28,11 @@ from tests.heavy import few
 FIVE = 5  # standard errors
 DATA_SETS, DRAWS = 16, 2
 MEANS = ("mu1", "mu2", "growth", "wiggly", "line", "flat", "logistic")
-METHODS = [cls(**chosen) for cls in mechanisms.for_task(MEAN_FUNCTION.key)
-           for _, chosen in cls.presets_for(MEAN_FUNCTION.key)]
+METHODS = [
+    cls(**chosen)
+    for cls in mechanisms.for_task(MEAN_FUNCTION.key)
+    for _, chosen in cls.presets_for(MEAN_FUNCTION.key)
+]
 STUDIES = [SparseCurves(**chosen) for _, chosen in SparseCurves.presets()]
 BUDGETS = (0.5, 1.0, 2.0)  # those that stand side by side at first
 
@@ -37,7 +40,8 @@ BUDGETS = (0.5, 1.0, 2.0)  # those that stand side by side at first
 def trades_bias(mechanism):
     """Whether an estimate is shrunk, penalised or smoothed."""
     return mechanism.family != "gradient" or (
-        isinstance(mechanism, AdaptiveMean) and mechanism.shrink != "never")
+        isinstance(mechanism, AdaptiveMean) and mechanism.shrink != "never"
+    )
 
 
 def released(source, mechanism, budget, seed, data_sets=DATA_SETS, draws=DRAWS):
@@ -89,10 +93,15 @@ def scenario(number):
     mean, people = str(rng.choice(MEANS)), round(between(40, 1500))
     unit = 12.0 if mean == "growth" else 1.0
     source = SparseCurves(
-        mean=mean, n_curves=people, n_observations_per_curve=round(between(1, 30)),
-        n_servers=int(rng.choice([1, 1, 2, 5])), deviation_sd=unit * between(0.1, 1.0),
-        noise_variance=unit * between(0.01, 0.5), deviation_length=rng.uniform(0.3, 1.5),
-        times=str(rng.choice(["even", "even", "even", "windows", "common"])))
+        mean=mean,
+        n_curves=people,
+        n_observations_per_curve=round(between(1, 30)),
+        n_servers=int(rng.choice([1, 1, 2, 5])),
+        deviation_sd=unit * between(0.1, 1.0),
+        noise_variance=unit * between(0.01, 0.5),
+        deviation_length=rng.uniform(0.3, 1.5),
+        times=str(rng.choice(["even", "even", "even", "windows", "common"])),
+    )
     return source, Budget(between(0.1, 8.0), float(rng.choice([people**-2, 1e-3, 1e-6])))
 
 
@@ -108,8 +117,11 @@ def test_no_unshrunk_estimate_is_below_the_floor_of_a_random_scenario(number):
 
 @pytest.mark.slow
 def test_the_others_are_rarely_below_it():
-    outcomes = [is_below(*scenario_and_method, number) for number in range(200)
-                for scenario_and_method in _biased(number)]
+    outcomes = [
+        is_below(*scenario_and_method, number)
+        for number in range(200)
+        for scenario_and_method in _biased(number)
+    ]
     assert len(outcomes) > 500
     assert np.mean(outcomes) < 0.05
 
@@ -136,23 +148,33 @@ def test_a_shrunk_estimate_may_be_below_the_floor_where_the_curve_is_flat():
 # -- the part that privacy adds, beside F₂ --------------------------------------------------------
 
 
-GAUSSIAN_CELLS = [("mu1", 3, 250, 1.0), ("growth", 10, 250, 0.5), ("mu1", 10, 1000, 1.0),
-                  ("wiggly", 30, 250, 1.0), ("mu2", 3, 250, 0.5), ("growth", 30, 250, 4.0),
-                  ("mu1", 30, 1000, 2.0), ("wiggly", 10, 1000, 0.5)]
+GAUSSIAN_CELLS = [
+    ("mu1", 3, 250, 1.0),
+    ("growth", 10, 250, 0.5),
+    ("mu1", 10, 1000, 1.0),
+    ("wiggly", 30, 250, 1.0),
+    ("mu2", 3, 250, 0.5),
+    ("growth", 30, 250, 4.0),
+    ("mu1", 30, 1000, 2.0),
+    ("wiggly", 10, 1000, 0.5),
+]
 
 
 @pytest.mark.parametrize(("mean", "observations", "people", "epsilon"), few(GAUSSIAN_CELLS, 3))
 def test_unshrunk_privacy_noise_of_the_adaptive_mean_is_above_the_yardstick(
-        mean, observations, people, epsilon):
+    mean, observations, people, epsilon
+):
     """In Gaussian cells of the specification it was 1.2 to 4.4 times F₂."""
     source = SparseCurves(mean=mean, n_curves=people, n_observations_per_curve=observations)
     budget = Budget(epsilon, people**-2)
     estimate, errors = released(source, AdaptiveMean(shrink="never"), budget, 3)
     law = source.normal_people
-    information = of_one_curve(law, source.facts.design, observations,
-                               Basis(33, family="cosine")).first(estimate.basis_sizes[0])
+    information = of_one_curve(
+        law, source.facts.design, observations, Basis(33, family="cosine")
+    ).first(estimate.basis_sizes[0])
     worth = (people * exact_mu(budget.epsilon, budget.delta)) ** 2
-    ratio, se = (value * worth / least_noise(((information, 1.0),))
-                 for value in mean_and_se(errors.privacy))
+    ratio, se = (
+        value * worth / least_noise(((information, 1.0),)) for value in mean_and_se(errors.privacy)
+    )
     assert ratio + FIVE * se > 1.0
     assert ratio > 1.2  # the smallest of the specification; here the noise has a fixed seed

@@ -20,8 +20,12 @@ def run(cells, repeats, seed=5):
 
 
 def cell(n, m, epsilon, mechanism=PUBLISHED):
-    return Cell({}, SparseCurves(n_curves=n, n_observations_per_curve=m), mechanism,
-                (Budget(epsilon, 1e-3),))
+    return Cell(
+        {},
+        SparseCurves(n_curves=n, n_observations_per_curve=m),
+        mechanism,
+        (Budget(epsilon, 1e-3),),
+    )
 
 
 def noise_part(n, m, epsilon, power):
@@ -34,8 +38,10 @@ def noise_part(n, m, epsilon, power):
     return variance * rho**2 * (1 - q**rounds) / (1 - q)
 
 
-@pytest.mark.parametrize(("n", "power", "printed"), [
-    (250, 2, 3.05), (250, 1, 0.552), (1000, 2, 0.327), (1000, 1, 0.0504)])
+@pytest.mark.parametrize(
+    ("n", "power", "printed"),
+    [(250, 2, 3.05), (250, 1, 0.552), (1000, 2, 0.327), (1000, 1, 0.0504)],
+)
 def test_the_closed_form_of_the_noise_has_the_tabulated_size(n, power, printed):
     assert noise_part(n, 10, 1.0, power) == pytest.approx(printed, rel=0.01)
 
@@ -43,7 +49,7 @@ def test_the_closed_form_of_the_noise_has_the_tabulated_size(n, power, printed):
 @pytest.mark.parametrize("n", [250, 1000])
 def test_the_privacy_error_is_the_closed_form_where_clipping_is_rare(n):
     """400 repeats at ε = 8, five standard errors; clipping may add a little, never take away."""
-    outcome, = run([cell(n, 10, 8.0)], 400)
+    (outcome,) = run([cell(n, 10, 8.0)], 400)
     result = outcome.summary("privacy_error")
     expected = noise_part(n, 10, 8.0, 1)
     print(f"n = {n}: {result['mean']:.5f} ± {result['se']:.5f}, closed form {expected:.5f}")

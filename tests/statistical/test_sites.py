@@ -28,10 +28,18 @@ def errors(mechanism, source, sites, seed):
     return np.log(integrated_squared_errors(estimate, data.truth).total[0, :, 0]), estimate.parts
 
 
-@pytest.mark.parametrize(("mechanism", "source"), few([
-    (NoisyGradientMean(), SparseCurves()), (AdaptiveMean(), SparseCurves()),
-    (AdaptiveCoefficients(), CoefficientCurves(n_covariates=1)),
-    (NoisyGradientCoefficients(), CoefficientCurves(n_covariates=1))]), ids=lambda x: x.key)
+@pytest.mark.parametrize(
+    ("mechanism", "source"),
+    few(
+        [
+            (NoisyGradientMean(), SparseCurves()),
+            (AdaptiveMean(), SparseCurves()),
+            (AdaptiveCoefficients(), CoefficientCurves(n_covariates=1)),
+            (NoisyGradientCoefficients(), CoefficientCurves(n_covariates=1)),
+        ]
+    ),
+    ids=lambda x: x.key,
+)
 def test_permuting_the_sites_permutes_their_parts_and_changes_nothing_in_law(mechanism, source):
     """60 data sets each way: mean log errors agree within five standard errors, weights in order."""
     one, parts = errors(mechanism, source, SITES, 1)
@@ -42,8 +50,11 @@ def test_permuting_the_sites_permutes_their_parts_and_changes_nothing_in_law(mec
     assert parts.weight.sum() == pytest.approx(1) and (np.diff(parts.weight[0]) < 0).all()
 
 
-@pytest.mark.parametrize("mechanism", few([NoisyGradientMean(),
-                                           AdaptiveMean(band="none", shrink="never")]), ids=lambda x: x.key)
+@pytest.mark.parametrize(
+    "mechanism",
+    few([NoisyGradientMean(), AdaptiveMean(band="none", shrink="never")]),
+    ids=lambda x: x.key,
+)
 def test_the_parts_of_all_sites_add_up_to_the_scatter_of_the_release(mechanism):
     """60 data sets: noise and sampling explain the squared error up to bias, within a factor."""
     one, parts = errors(mechanism, SparseCurves(), SITES, 3)

@@ -31,14 +31,28 @@ from tests.heavy import few
 FEASIBLE = SparseRows(n_curves=200_000, n_servers=10, n_features=100, n_shared=5)
 SUPPORT = np.flatnonzero(FEASIBLE.truth.node_values)
 BUDGETS = tuple((Budget(epsilon, 1e-6),) for epsilon in (1.0, 2.0, 4.0))
-DIFFERING = SparseRows(n_curves=240_000, n_servers=8, n_features=100, n_shared=5, n_own=2,
-                       positions="first", signs="equal")
+DIFFERING = SparseRows(
+    n_curves=240_000,
+    n_servers=8,
+    n_features=100,
+    n_shared=5,
+    n_own=2,
+    positions="first",
+    signs="equal",
+)
 
 
 def alone(place, **chosen):
     """One coefficient without a Gram matrix, as published, with the clips of the reference."""
-    return SparseInference(**{"features": str(place + 1), "directions": "column",
-                              "residual_clip": 2.0, "step_size": 0.7, **chosen})
+    return SparseInference(
+        **{
+            "features": str(place + 1),
+            "directions": "column",
+            "residual_clip": 2.0,
+            "step_size": 0.7,
+            **chosen,
+        }
+    )
 
 
 def plans_of(mechanism, source, budgets=BUDGETS):
@@ -48,21 +62,29 @@ def plans_of(mechanism, source, budgets=BUDGETS):
 @cache
 def moments(source, repeats, seed=1):
     """Of all rows, for data sets of a source whose machines are alike."""
-    return sparse_averages.sample_moments(source.covariance, source.truth.node_values, source.noise_sd,
-                                 source.n_curves, repeats, generator(seed, 0, 0))
+    return sparse_averages.sample_moments(
+        source.covariance,
+        source.truth.node_values,
+        source.noise_sd,
+        source.n_curves,
+        repeats,
+        generator(seed, 0, 0),
+    )
 
 
 def study(mechanism, source, repeats, budgets=BUDGETS, seed=1):
     plans = plans_of(mechanism, source, budgets)
-    return mechanism.estimate(moments(source, repeats, seed), plans, repeats, 1,
-                              generator(seed, 1, 0))
+    return mechanism.estimate(
+        moments(source, repeats, seed), plans, repeats, 1, generator(seed, 1, 0)
+    )
 
 
 def parts(mechanism, source, repeats, budgets=BUDGETS, seed=1):
     """β̂ and β̃ at the places asked for, of releases alone, and the truth there."""
     columns, plans = Columns(repeats, len(budgets), 1), plans_of(mechanism, source, budgets)
-    vectors, _, found = mechanism.parts(moments(source, repeats, seed), plans, columns,
-                                        generator(seed, 1, 0))
+    vectors, _, found = mechanism.parts(
+        moments(source, repeats, seed), plans, columns, generator(seed, 1, 0)
+    )
     places = plans[0].places
     return vectors[..., places], found, source.truth.node_values[places], columns
 
@@ -70,16 +92,24 @@ def parts(mechanism, source, repeats, budgets=BUDGETS, seed=1):
 def machine_study(mechanism, source, repeats, budgets=BUDGETS, seed=1):
     vectors = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
     rng, sizes = generator(seed, 0, 0), source.sizes
-    machines = [sparse_averages.sample_moments(source.covariance, own, source.noise_sd, n, repeats, rng)
-                for own, n in zip(vectors, sizes.n_curves_per_server, strict=True)]
-    return mechanism.estimate(sparse_averages.pooled(machines), machines,
-                              plans_of(mechanism, source, budgets), repeats, 1,
-                              generator(seed, 1, 0))
+    machines = [
+        sparse_averages.sample_moments(source.covariance, own, source.noise_sd, n, repeats, rng)
+        for own, n in zip(vectors, sizes.n_curves_per_server, strict=True)
+    ]
+    return mechanism.estimate(
+        sparse_averages.pooled(machines),
+        machines,
+        plans_of(mechanism, source, budgets),
+        repeats,
+        1,
+        generator(seed, 1, 0),
+    )
 
 
 def lengths(estimate):
-    return 2 * np.nanmean(estimate.intervals.half_width, axis=tuple(
-        range(1, estimate.coefficients.ndim)))
+    return 2 * np.nanmean(
+        estimate.intervals.half_width, axis=tuple(range(1, estimate.coefficients.ndim))
+    )
 
 
 # -- machines that are alike ----------------------------------------------------------------------
@@ -96,8 +126,7 @@ def test_intervals_hold_95_of_100_for_coefficients_that_matter_and_that_do_not(p
 
 def p_values(place, repeats, budgets=BUDGETS, noise_counts=True):
     """Of the hypothesis that a coefficient is what it is: (budgets, repeats)."""
-    _, found, truth, columns = parts(alone(place), FEASIBLE, repeats,
-                                     budgets)
+    _, found, truth, columns = parts(alone(place), FEASIBLE, repeats, budgets)
     errors = found.errors if noise_counts else np.sqrt(found.sampling[..., 0])
     found = columns.released(two_sided_p_values(found.values - truth, errors))
     return found.reshape(len(budgets), repeats)
@@ -124,8 +153,7 @@ def test_p_values_that_leave_the_privacy_noise_out_are_too_small():
 @pytest.mark.parametrize("place, low, high", few([(SUPPORT[0], 0.0, 0.6), (49, 0.93, 0.97)]))
 def test_the_printed_sign_misses_what_matters_and_nobody_notices_elsewhere(place, low, high):
     """1200 data sets at ε = 1, 2."""
-    vectors, found, truth, columns = parts(alone(place), FEASIBLE, 1200,
-                                           BUDGETS[:2])
+    vectors, found, truth, columns = parts(alone(place), FEASIBLE, 1200, BUDGETS[:2])
     inside = np.abs(wrong_sign(vectors, found) - truth) <= pointwise_half_widths(found.errors)
     estimate = columns.released(inside).mean(axis=(1, 2, 3))
     assert ((low <= estimate) & (estimate <= high)).all()
@@ -140,8 +168,10 @@ def test_intervals_in_which_the_noise_of_responses_scales_privacy_noise_are_too_
     assert found.deviation[0, 0] == pytest.approx(sampling, rel=0.03)
     assert found.deviation[0, 1] > 1.3 * sampling
     error = np.abs(found.values - truth)
-    proper, printed = (columns.released(error <= pointwise_half_widths(own)).mean(axis=(1, 2, 3))
-                       for own in (found.errors, scaled_errors(found)))
+    proper, printed = (
+        columns.released(error <= pointwise_half_widths(own)).mean(axis=(1, 2, 3))
+        for own in (found.errors, scaled_errors(found))
+    )
     assert (np.abs(proper - 0.95) < 0.02).all()
     assert printed[0] == pytest.approx(0.879, abs=0.03)
     assert printed[1] < 0.88
@@ -150,11 +180,12 @@ def test_intervals_in_which_the_noise_of_responses_scales_privacy_noise_are_too_
 @pytest.mark.slow
 def test_too_few_rounds_leave_a_bias_that_the_usual_ones_do_not():
     """1200 data sets at ε = 4: eight steps of ½ shift a coefficient by two fifths of its error."""
+
     def shift(**rounds):
         place = int(SUPPORT[0])
-        _, found, truth, columns = parts(alone(place, **rounds),
-                                         FEASIBLE, 1200, BUDGETS[2:])
+        _, found, truth, columns = parts(alone(place, **rounds), FEASIBLE, 1200, BUDGETS[2:])
         return abs(columns.released((found.values - truth) / found.errors).mean())
+
     assert shift(rounds=8, step_size=0.5) > 0.35
     assert shift() < 0.18
 
@@ -186,8 +217,9 @@ def test_bands_of_a_group_hold_it():
 def test_limits_hold_or_are_refused_whatever_the_correlation_and_the_number_of_rows(design):
     """100 data sets of 20 features, each N and ε: pointwise .90 to .98 and bands .90, five standard
     errors of 100 bands or of 100 averages over features; where all are refused, a warning."""
-    for row in sparse_coverage((design,), (2000, 20_000, 200_000), n_features=20, n_nonzero=3,
-                               repeats=100):
+    for row in sparse_coverage(
+        (design,), (2000, 20_000, 200_000), n_features=20, n_nonzero=3, repeats=100
+    ):
         if row.refused < 0.5:
             assert 0.90 - 0.05 <= row.on <= 1 and 0.93 <= row.off <= 0.985
             assert row.joint >= 0.90 - 5 * 0.022 and row.below <= 0.07
@@ -201,8 +233,15 @@ def test_limits_hold_or_are_refused_whatever_the_correlation_and_the_number_of_r
 def test_features_kept_too_few_and_a_wrong_guess_of_the_noise_leave_coverage():
     """100 data sets each: two of three features kept; σ guessed at a quarter, and four times."""
     for chosen in ({"sparsity": 2}, {"guess": 0.25}, {"guess": 4.0}):
-        for row in sparse_coverage(("identity", "equicorrelated"), (50_000,), (4.0,),
-                                   n_features=20, n_nonzero=3, repeats=100, **chosen):
+        for row in sparse_coverage(
+            ("identity", "equicorrelated"),
+            (50_000,),
+            (4.0,),
+            n_features=20,
+            n_nonzero=3,
+            repeats=100,
+            **chosen,
+        ):
             assert row.refused == 0 and min(row.on, row.off) > 0.92 and row.joint > 0.85
 
 
@@ -210,8 +249,15 @@ def test_features_kept_too_few_and_a_wrong_guess_of_the_noise_leave_coverage():
 def test_intervals_hold_with_rows_too_whose_clips_bite():
     """60 data sets of 20 000 equicorrelated rows, of which one in twenty is clipped: 20 features,
     ε = 4; five standard errors of 1200 nearly independent intervals."""
-    row = sparse_coverage(("equicorrelated",), (20_000,), (4.0,), n_features=20, n_nonzero=3,
-                          repeats=60, has_rows=True)[0]
+    row = sparse_coverage(
+        ("equicorrelated",),
+        (20_000,),
+        (4.0,),
+        n_features=20,
+        n_nonzero=3,
+        repeats=60,
+        has_rows=True,
+    )[0]
     assert row.refused == 0 and abs(row.off - 0.95) < 0.03 and row.error < 3 * row.least_squares
 
 
@@ -230,8 +276,10 @@ def test_bands_at_the_reference_size():
     mechanism = SparseInference(target="band")
     _, found, truth, columns = parts(mechanism, FEASIBLE, 100)
     largest, half = np.abs(found.values - truth).max(axis=-1), mechanism.half_widths(found)[..., 0]
-    joint, without = (columns.released(largest <= width).mean(axis=(1, 2))
-                      for width in (half, half_width_without_privacy(found)))
+    joint, without = (
+        columns.released(largest <= width).mean(axis=(1, 2))
+        for width in (half, half_width_without_privacy(found))
+    )
     assert (np.abs(joint - 0.95) < 5 * 0.022).all()
     assert without[0] < 0.3 and without[1] < 0.8
     length = 2 * columns.released(half).mean(axis=(1, 2))
@@ -255,8 +303,10 @@ def test_intervals_and_bands_hold_at_the_reference_size_with_clipped_rows():
     intervals, bands = [], []
     for k in range(40):
         data = FEASIBLE.draw(1, generator(5, 0, k))
-        for found, mechanism in ((intervals, SparseInference()),
-                                 (bands, SparseInference(target="band"))):
+        for found, mechanism in (
+            (intervals, SparseInference()),
+            (bands, SparseInference(target="band")),
+        ):
             estimate = mechanism.release_many(data, BUDGETS, 1, generator(5, 1, k))
             held = entry_coverage(estimate, FEASIBLE.truth)
             found.append((held.average if found is intervals else held.joint)[:, 0, 0])
@@ -287,8 +337,10 @@ def errors_over_designs(fit, designs):
 @pytest.mark.slow
 def test_two_stages_do_better_than_each_machine_alone_and_than_all_as_if_alike():
     """100 designs. Medians, because own features beside shared ones make some errors large."""
-    two, alone, alike = (np.median(errors_over_designs(fit, designs)[0], axis=0)
-                         for fit, designs in (("two_stage", 100), ("local", 20), ("pooled", 20)))
+    two, alone, alike = (
+        np.median(errors_over_designs(fit, designs)[0], axis=0)
+        for fit, designs in (("two_stage", 100), ("local", 20), ("pooled", 20))
+    )
     assert np.abs(np.log(two / [6.4e-4, 3.1e-4, 1.3e-4])).max() < math.log(1.5)
     assert alone == pytest.approx([3.4e-3, 1.3e-3, 3.7e-4], rel=0.2)  # with steps by a proved bound
     assert alike == pytest.approx([0.28] * 3, rel=0.1)
@@ -305,17 +357,24 @@ def test_own_features_beside_shared_ones_make_two_stages_biased():
     assert quiet[~near].mean() == pytest.approx(3.7e-5, rel=0.2)
 
 
-APART = next(source for source in (
-    SparseRows(**{**DIFFERING.values(), "n_features": 40, "pattern": k}) for k in range(1000))
-    if not (source.truth.node_values[:, 5:9] != 0).any())
+APART = next(
+    source
+    for source in (
+        SparseRows(**{**DIFFERING.values(), "n_features": 40, "pattern": k}) for k in range(1000)
+    )
+    if not (source.truth.node_values[:, 5:9] != 0).any()
+)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 29])
 def test_intervals_on_every_machine_hold(place):
     """150 data sets, eight machines, a design whose own features lie apart from shared ones."""
-    estimate = machine_study(SparseHeterogeneous(target="coordinates", features=str(place + 1), directions="column"),
-                             APART, 150)
+    estimate = machine_study(
+        SparseHeterogeneous(target="coordinates", features=str(place + 1), directions="column"),
+        APART,
+        150,
+    )
     held = entry_coverage(estimate, APART.truth).joint.mean(axis=(1, 2, 3))
     assert (np.abs(held - 0.95) < 0.02).all()
 

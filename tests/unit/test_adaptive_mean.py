@@ -47,9 +47,18 @@ def release(data, budgets=BUDGET, seed=1, **chosen):
 # -- before any data are read ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("effective", "verdict"), [
-    (11.9, "not feasible"), (12, "coarse"), (34.9, "coarse"), (35, "usable"), (99, "usable"),
-    (100, "good"), (300, "nearly free")])
+@pytest.mark.parametrize(
+    ("effective", "verdict"),
+    [
+        (11.9, "not feasible"),
+        (12, "coarse"),
+        (34.9, "coarse"),
+        (35, "usable"),
+        (99, "usable"),
+        (100, "good"),
+        (300, "nearly free"),
+    ],
+)
 def test_the_verdict_follows_the_effective_size(effective, verdict):
     assert Feasibility(effective).verdict == verdict
 
@@ -68,8 +77,9 @@ def test_what_would_change_a_verdict_is_just_enough():
 def test_without_delta_the_verdict_uses_a_quarter_of_epsilon():
     sizes = Sizes((100,), 1000, 10)
     assert effective_size(sizes, (Budget(2.0),)) == pytest.approx(50)
-    assert AdaptiveMean().feasibility(sizes, (Budget(0.4),)).epsilon_needed(Budget(0.4)) == \
-        pytest.approx(0.48)
+    assert AdaptiveMean().feasibility(sizes, (Budget(0.4),)).epsilon_needed(
+        Budget(0.4)
+    ) == pytest.approx(0.48)
 
 
 def test_sites_add_up_in_squares():
@@ -79,8 +89,10 @@ def test_sites_add_up_in_squares():
     assert effective_size(sizes, budgets) == pytest.approx(math.hypot(100 * mus[0], 200 * mus[1]))
 
 
-@pytest.mark.parametrize(("n", "m", "epsilon", "size"), [(100, 10, .25, 3), (250, 3, 3, 10),
-                                                         (4000, 30, 8, 21), (1000, 30, .5, 19)])
+@pytest.mark.parametrize(
+    ("n", "m", "epsilon", "size"),
+    [(100, 10, 0.25, 3), (250, 3, 3, 10), (4000, 30, 8, 21), (1000, 30, 0.5, 19)],
+)
 def test_the_number_of_waves_follows_public_sizes(n, m, epsilon, size):
     data = draw(SparseCurves(n_curves=n, n_observations_per_curve=m))
     plan = AdaptiveMean().plan(data.public, (Budget(epsilon, 1e-3),))
@@ -93,11 +105,15 @@ def test_a_common_grid_limits_the_number_of_waves_to_its_points():
 
 
 def test_the_public_scale_is_that_of_sampling_and_smoothness():
-    assert np.allclose(public_scale(3, Sizes((9,), 90, 10)), np.sqrt(0.1 + np.array([1, 1/8, 1/27])))
+    assert np.allclose(
+        public_scale(3, Sizes((9,), 90, 10)), np.sqrt(0.1 + np.array([1, 1 / 8, 1 / 27]))
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "epsilon"), few([(250, 1.0), (1000, 0.5), (1000, 1.0), (1000, 3.0)], 2))
+@pytest.mark.parametrize(
+    ("n", "epsilon"), few([(250, 1.0), (1000, 0.5), (1000, 1.0), (1000, 3.0)], 2)
+)
 def test_the_planned_error_is_near_what_privacy_really_adds(n, epsilon):
     """Within a factor of two, on 60 data sets; the rule was made for such curves."""
     source, method = SparseCurves(n_curves=n), AdaptiveMean(shrink="never")
@@ -119,7 +135,8 @@ def test_a_guessed_spread_scales_the_planned_error():
 
 def test_fourier_waves_for_curves_that_do_not_close_are_warned_of_in_words():
     assert "A Fourier basis is periodic" in AdaptiveMean(basis="fourier").unsuited_because(
-        SparseCurves(mean="growth").facts)
+        SparseCurves(mean="growth").facts
+    )
     assert AdaptiveMean(basis="fourier").unsuited_because(SparseCurves(mean="mu1").facts) == ""
     assert AdaptiveMean().unsuited_because(SparseCurves(mean="growth").facts) == ""
 
@@ -129,8 +146,13 @@ def test_fourier_waves_for_curves_that_do_not_close_are_warned_of_in_words():
 
 def test_a_constant_added_to_readings_and_bounds_is_added_to_the_estimate():
     data = draw()
-    facts = PublicFacts(**{**data.facts.__dict__, "value_low": data.facts.value_low + 7,
-                           "value_high": data.facts.value_high + 7})
+    facts = PublicFacts(
+        **{
+            **data.facts.__dict__,
+            "value_low": data.facts.value_low + 7,
+            "value_high": data.facts.value_high + 7,
+        }
+    )
     moved = CurveData(data.times, data.values + 7, data.counts, data.server, facts)
     here, there = release(data), release(moved)
     grid = drawing_grid()
@@ -140,11 +162,17 @@ def test_a_constant_added_to_readings_and_bounds_is_added_to_the_estimate():
 
 def test_stretching_readings_and_bounds_stretches_the_estimate_and_its_band():
     data = draw()
-    facts = PublicFacts(**{**data.facts.__dict__, "value_low": 10 * data.facts.value_low,
-                           "value_high": 10 * data.facts.value_high})
+    facts = PublicFacts(
+        **{
+            **data.facts.__dict__,
+            "value_low": 10 * data.facts.value_low,
+            "value_high": 10 * data.facts.value_high,
+        }
+    )
     wide = CurveData(data.times, 10 * data.values, data.counts, data.server, facts)
-    assert np.allclose(release(wide).values(drawing_grid()),
-                       10 * release(data).values(drawing_grid()), atol=1e-9)
+    assert np.allclose(
+        release(wide).values(drawing_grid()), 10 * release(data).values(drawing_grid()), atol=1e-9
+    )
     assert np.allclose(release(wide).upper, 10 * release(data).upper, atol=1e-9)
 
 
@@ -160,11 +188,15 @@ def test_a_public_curve_near_the_truth_helps_most_where_there_is_little_budget()
     """20 data sets at N = 14, where a coarse curve is all that can be learned."""
     grid = np.linspace(0, 1, 41)
     data = draw(repeats=20)
-    truth = ", ".join(f"{v:.6f}" for v in 0.8 + 0.6 * np.cos(2 * np.pi * grid)
-                      + 2 / 3 * np.sin(2 * np.pi * grid))
-    error = {name: integrated_squared_errors(release(data, (Budget(0.1, 1e-3),), **chosen),
-                                             data.truth).total.mean()
-             for name, chosen in (("usual", {}), ("known", {"prior": truth, "prior_room": 1.5}))}
+    truth = ", ".join(
+        f"{v:.6f}" for v in 0.8 + 0.6 * np.cos(2 * np.pi * grid) + 2 / 3 * np.sin(2 * np.pi * grid)
+    )
+    error = {
+        name: integrated_squared_errors(
+            release(data, (Budget(0.1, 1e-3),), **chosen), data.truth
+        ).total.mean()
+        for name, chosen in (("usual", {}), ("known", {"prior": truth, "prior_room": 1.5}))
+    }
     assert error["known"] < 0.4 * error["usual"]
 
 
@@ -184,14 +216,18 @@ def test_where_nothing_useful_can_be_released_the_prior_is_the_estimate_and_noth
     assert math.isnan(planned)
 
 
-@pytest.mark.parametrize(("chosen", "words"), [
-    ({"split": "1, 2"}, "positive shares that sum to 1"),
-    ({"split": "0.5, 0.5"}, "must have 6 shares"),
-    ({"split": "1"}, "must have 6 shares"),
-    ({"split": "0.2, 0.2, 0.2, 0.1, 0.2, 0.1", "band": "none"}, "must have 5 shares"),
-    ({"split": "-0.2, 0.4, 0.2, 0.2, 0.2, 0.2"}, "positive shares"),
-    ({"prior": "tall"}, "numbers with commas"),
-    ({"basis": "wavelet"}, "must be one of")])
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({"split": "1, 2"}, "positive shares that sum to 1"),
+        ({"split": "0.5, 0.5"}, "must have 6 shares"),
+        ({"split": "1"}, "must have 6 shares"),
+        ({"split": "0.2, 0.2, 0.2, 0.1, 0.2, 0.1", "band": "none"}, "must have 5 shares"),
+        ({"split": "-0.2, 0.4, 0.2, 0.2, 0.2, 0.2"}, "positive shares"),
+        ({"prior": "tall"}, "numbers with commas"),
+        ({"basis": "wavelet"}, "must be one of"),
+    ],
+)
 def test_a_setting_that_cannot_be_is_refused_at_once(chosen, words):
     with pytest.raises(InputError, match=words):
         AdaptiveMean(**chosen)
@@ -209,7 +245,9 @@ def test_four_shares_are_refused_where_one_site_has_no_delta():
 # -- the ledger -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("few", "shares"), [(True, [.15, .10, .12, .63]), (False, [.12, .07, .11, .70])])
+@pytest.mark.parametrize(
+    ("few", "shares"), [(True, [0.15, 0.10, 0.12, 0.63]), (False, [0.12, 0.07, 0.11, 0.70])]
+)
 def test_joint_releases_have_four_lines_that_add_up_in_squares(few, shares):
     """Below and above N = 100, each at the sensitivity of a location alone."""
     budget = Budget(1.0 if few else 6.0, 1e-3)
@@ -219,9 +257,12 @@ def test_joint_releases_have_four_lines_that_add_up_in_squares(few, shares):
     result = accounting.exact_mu(budget.epsilon, budget.delta)
     assert (250 * result < 100) == few
     for_facts = first_share(250 * result, pure=False)
-    assert [first.mu**2 / result**2, last.mu**2 / result**2] == pytest.approx([for_facts, FAR_SHARE])
+    assert [first.mu**2 / result**2, last.mu**2 / result**2] == pytest.approx(
+        [for_facts, FAR_SHARE]
+    )
     assert [spend.mu**2 / result**2 for spend in steps] == pytest.approx(
-        [share * (1 - for_facts - FAR_SHARE) for share in shares])
+        [share * (1 - for_facts - FAR_SHARE) for share in shares]
+    )
     assert all(spend.sensitivity == (pytest.approx(2 / 250),) for spend in steps)
     assert sum(spend.mu**2 for spend in spends) == pytest.approx(result**2)
     assert accounting.guarantee(spends, 0) == budget
@@ -235,11 +276,17 @@ def test_joint_releases_cost_the_same_with_a_band_and_without():
 def test_the_ledger_of_separate_releases_has_six_lines_that_add_up_in_squares():
     spends = release(draw(), releases="separate", design="stated").spends[0]
     assert [spend.step.key for spend in spends] == [
-        "first centre", "first spread", "second centre", "second spread", "final centre",
-        "second moments"]
+        "first centre",
+        "first spread",
+        "second centre",
+        "second spread",
+        "final centre",
+        "second moments",
+    ]
     result = accounting.exact_mu(1.0, 1e-3)
     assert [spend.mu**2 / result**2 for spend in spends] == pytest.approx(
-        [.15, .05, .10, .05, .60, .05])
+        [0.15, 0.05, 0.10, 0.05, 0.60, 0.05]
+    )
     for spend in spends:
         most = 2 if spend.step in (FIRST_CENTRE, SECOND_CENTRE, FINAL_CENTRE) else math.sqrt(2)
         assert spend.sensitivity == (pytest.approx(most / 250),)
@@ -251,7 +298,8 @@ def test_without_delta_the_epsilons_add_and_there_is_no_sixth_release():
     facts, *spends = release(draw(), (Budget(2.0),)).spends[0]
     assert (facts.norm, facts.epsilon) == ("ℓ1", pytest.approx(0.05 * 2))
     assert [spend.epsilon for spend in spends] == pytest.approx(
-        [.95 * each for each in (.4, .16, .28, .16, 1.0)])
+        [0.95 * each for each in (0.4, 0.16, 0.28, 0.16, 1.0)]
+    )
     spends = facts, *spends
     assert accounting.total_epsilon(spends) == pytest.approx(2.0)
     assert accounting.guarantee(spends, 0) == Budget(2.0)
@@ -266,7 +314,7 @@ def test_where_times_may_be_learned_a_tenth_of_the_rest_goes_to_how_they_are_spr
     assert len(spends) == 7 and spends[1].step.key == "distribution of observation times"
     result = accounting.exact_mu(4.0, 1e-3)
     left = 1 - first_share(250 * result, pure=False) - FAR_SHARE
-    assert spends[1].mu**2 == pytest.approx(0.1 * left * result**2)
+    assert spends[1].mu ** 2 == pytest.approx(0.1 * left * result**2)
     assert spends[1].sensitivity == (pytest.approx(math.sqrt(2) / 250),)
     assert accounting.guarantee(spends, 0) == budget
 
@@ -275,7 +323,8 @@ def test_small_studies_pay_for_no_distribution_of_times_that_would_void_their_ba
     data = draw()
     unknown = replace(data, facts=replace(data.facts, design=Design(law="unknown")))
     assert [line.step for line in release(unknown).spends[0]] == [
-        line.step for line in release(data).spends[0]]
+        line.step for line in release(data).spends[0]
+    ]
 
 
 def test_one_site_is_the_central_mechanism_bit_for_bit():
@@ -286,6 +335,7 @@ def test_one_site_is_the_central_mechanism_bit_for_bit():
 @pytest.mark.slow
 def test_four_sites_are_worse_than_one_centre_and_far_better_than_one_site():
     """40 data sets of 4 × 250 curves at ε = 1, beside one trusted centre and one site alone."""
+
     def error(data):
         return integrated_squared_errors(release(data, basis="cosine"), data.truth).total.mean()
 
@@ -322,11 +372,17 @@ def test_times_that_are_not_spread_as_stated_are_told_from_steps_that_disagree()
 
     def warned(times):
         values = 80 + 40 * times + rng.normal(0, 8, (2000, 1)) + rng.normal(0, 3, times.shape)
-        data = CurveData(times.reshape(1, -1), values.reshape(1, -1), np.full(2000, 10),
-                         np.zeros(2000, int), PublicFacts(value_low=20, value_high=180))
+        data = CurveData(
+            times.reshape(1, -1),
+            values.reshape(1, -1),
+            np.full(2000, 10),
+            np.zeros(2000, int),
+            PublicFacts(value_low=20, value_high=180),
+        )
         estimate = AdaptiveMean().release_many(data, [(Budget(1.0, 1e-6),)], 4, generator(1, 1, 0))
-        return sum(caution.applies.sum() for caution in estimate.cautions
-                   if caution.text == STEPS_DISAGREE)
+        return sum(
+            caution.applies.sum() for caution in estimate.cautions if caution.text == STEPS_DISAGREE
+        )
 
     assert [warned(even), warned(even**3)] == [0, 4]
 
@@ -336,13 +392,21 @@ def test_uneven_visits_of_a_trial_are_met_by_the_curve_and_the_band():
     visits = np.array([0, 1, 3, 6, 12, 24]) / 24
     rng, truth = np.random.default_rng(4), 100 - 28.8 * visits
     values = truth + rng.normal(0, 5, (2000, 1)) + rng.normal(0, 1.5, (2000, 6))
-    facts = PublicFacts(value_low=20, value_high=180,
-                        design=Design(law="common", times=tuple(visits)))
-    data = CurveData(np.tile(visits, 2000)[None], values.reshape(1, -1), np.full(2000, 6),
-                     np.zeros(2000, int), facts)
+    facts = PublicFacts(
+        value_low=20, value_high=180, design=Design(law="common", times=tuple(visits))
+    )
+    data = CurveData(
+        np.tile(visits, 2000)[None],
+        values.reshape(1, -1),
+        np.full(2000, 6),
+        np.zeros(2000, int),
+        facts,
+    )
     estimate = AdaptiveMean().release_many(data, [(Budget(1.0, 1e-6),)], 3, generator(1, 1, 0))
-    low, high = (np.array([np.interp(visits, drawing_grid(), limit) for limit in of_draws])
-                 for of_draws in (each[0, 0] for each in limits(estimate, estimate.band)))
+    low, high = (
+        np.array([np.interp(visits, drawing_grid(), limit) for limit in of_draws])
+        for of_draws in (each[0, 0] for each in limits(estimate, estimate.band))
+    )
     released = estimate.values(visits)[0, 0]
     assert (np.abs(released - truth) < 5 * 5 / np.sqrt(2000) + 1).all()
     assert ((low < released) & (released < high) & (low < truth) & (truth < high)).all()
@@ -354,8 +418,10 @@ def test_uneven_visits_of_a_trial_are_met_by_the_curve_and_the_band():
             value, (least, most) = curve.linear(lambda f, at=visit: f(at))
             assert least < mean + 1 and most > mean - 1  # of one visit alone, 95 %
             assert below <= least + 1e-9 and most <= above + 1e-9
-            assert value == pytest.approx(float(estimate.on_grid(
-                estimate.band.centre[0, 0, draw], np.array([visit]))[0]), abs=1e-6)
+            assert value == pytest.approx(
+                float(estimate.on_grid(estimate.band.centre[0, 0, draw], np.array([visit]))[0]),
+                abs=1e-6,
+            )
 
 
 def test_settings_of_version_06_are_made_again_with_its_factor_and_its_shrinking():
@@ -363,10 +429,14 @@ def test_settings_of_version_06_are_made_again_with_its_factor_and_its_shrinking
     earlier = {name: value for name, value in AdaptiveMean().values().items() if name != "edition"}
     mechanism = AdaptiveMean(**AdaptiveMean.stored(earlier | {"releases": "joint"}))
     data, budget = draw(SparseCurves(n_curves=1000)), (Budget(1.0, 1e-6),)
-    now, then = (each.release(data, budget, generator(1, 1, 0)) for each in (AdaptiveMean(), mechanism))
+    now, then = (
+        each.release(data, budget, generator(1, 1, 0)) for each in (AdaptiveMean(), mechanism)
+    )
     assert then.band.wider == 1.1 and now.band.wider == 1.05
     assert np.array_equal(then.band.centre, now.band.centre)
-    assert (then.coefficients == 0).any() and not np.array_equal(then.coefficients, now.coefficients)
+    assert (then.coefficients == 0).any() and not np.array_equal(
+        then.coefficients, now.coefficients
+    )
     seldom = SparseCurves(n_curves=1000, times="common", n_observations_per_curve=6)
     with pytest.raises(InputError, match=r"version 0\.6"):
         mechanism.release(draw(seldom), budget, generator(1, 1, 0))
@@ -378,8 +448,10 @@ def test_shrinking_helps_a_flat_curve_and_costs_a_steep_one_little():
     for mean in ("flat", "mu2", "growth", "wiggly"):
         data = draw(SparseCurves(mean=mean, n_curves=500), repeats=40)
         estimate = AdaptiveMean().release(data, (Budget(1.0, 500**-2),), generator(1, 1, 0))
-        errors = [((estimate.on_grid(each, drawing_grid()) - data.truth.grid_values) ** 2).mean()
-                  for each in (estimate.coefficients, estimate.band.centre)]
+        errors = [
+            ((estimate.on_grid(each, drawing_grid()) - data.truth.grid_values) ** 2).mean()
+            for each in (estimate.coefficients, estimate.band.centre)
+        ]
         ratios[mean] = np.sqrt(errors[0] / errors[1])
     assert ratios["flat"] < 0.6 and ratios["mu2"] < 0.95
     assert max(ratios.values()) < 1.06
@@ -390,8 +462,13 @@ def test_a_curve_asked_between_few_common_times_comes_with_a_note_and_tells_no_s
     facts = PublicFacts(design=Design(law="common", times=visits))
     rng = np.random.default_rng(2)
     values = 0.2 + 0.2 * rng.normal(size=(1000, 1)) + 0.05 * rng.normal(size=(1000, 4))
-    data = CurveData(np.tile(visits, 1000)[None], values.reshape(1, -1), np.full(1000, 4),
-                     np.zeros(1000, int), facts)
+    data = CurveData(
+        np.tile(visits, 1000)[None],
+        values.reshape(1, -1),
+        np.full(1000, 4),
+        np.zeros(1000, int),
+        facts,
+    )
     curve = ReleasedCurve.of(release(data), facts)
     assert BETWEEN_TIMES in curve.notes
     assert curve.refusal_of_derivative(1, 4)
@@ -402,8 +479,9 @@ def _people_at_bounds(chance, n=1500, m=30):
     rng = np.random.default_rng(8)
     times = rng.random((1, n * m))
     values = (rng.random((1, n * m)) < chance(times)).astype(float)
-    return CurveData(times, values, np.full(n, m), np.zeros(n, int),
-                     PublicFacts(value_low=0, value_high=1))
+    return CurveData(
+        times, values, np.full(n, m), np.zeros(n, int), PublicFacts(value_low=0, value_high=1)
+    )
 
 
 def test_answers_at_both_ends_of_their_bounds_are_covered_by_the_band():
@@ -424,8 +502,14 @@ def test_times_that_are_not_spread_evenly_are_accounted_for(design):
     times = (-0.4 + np.sqrt(0.16 + 2.4 * u)) / 1.2
     values = 0.2 + 0.5 * times + 0.2 * rng.normal(size=times.shape)
     truth = Truth.of(lambda t: 0.2 + 0.5 * t)
-    data = CurveData(times, values, np.full(1000, 10), np.zeros(1000, int),
-                     PublicFacts(design=design), truth=truth)
+    data = CurveData(
+        times,
+        values,
+        np.full(1000, 10),
+        np.zeros(1000, int),
+        PublicFacts(design=design),
+        truth=truth,
+    )
     error = integrated_squared_errors(release(data, (Budget(2.0, 1e-4),)), truth)
     assert error.total.mean() < 0.002
 
@@ -435,8 +519,9 @@ def test_times_that_are_not_spread_evenly_are_accounted_for(design):
 
 def test_pointwise_limits_are_196_standard_errors_and_a_single_wave_needs_no_more():
     basis = Basis(1, family="cosine")
-    estimate = Estimate("mean_function", basis, np.full((1, 1, 1, 1), 2.0), ((),),
-                        np.full((1, 1, 1), 2.0))
+    estimate = Estimate(
+        "mean_function", basis, np.full((1, 1, 1, 1), 2.0), ((),), np.full((1, 1, 1), 2.0)
+    )
     covariance = np.full((1, 1, 1, 1, 1), 0.25)
     low, high = limits(estimate, Band(estimate.coefficients, covariance, "pointwise"))
     assert np.allclose(high, 2 + 1.959964 * 0.5) and np.allclose(low + high, 4)
@@ -491,8 +576,7 @@ def test_a_curve_with_more_turns_than_few_functions_draw_comes_with_a_warning():
         data = draw(SparseCurves(mean=mean, n_curves=250), repeats=20)
         estimate = AdaptiveMean().release(data, (Budget(1.0, 250**-2),), generator(1, 1, 0))
         assert estimate.basis_sizes == (8,)
-        told = [caution.applies for caution in estimate.cautions
-                if caution.text == FEATURES]
+        told = [caution.applies for caution in estimate.cautions if caution.text == FEATURES]
         assert (np.any(told or [np.zeros(20)], axis=0) == is_told).all()
         assert (coverage(estimate, data.truth).of_curve.mean() < 0.9) == is_told
 
@@ -519,19 +603,27 @@ def test_what_a_band_relies_on_follows_from_what_is_stated_of_people():
 
 def real_day(n_curves=200, seed=1, **stated):
     """Curves of a simulated day as if they were real, and their true mean."""
-    data = draw(GlucoseDays(n_curves=n_curves, times="even", n_observations_per_curve=24), seed=seed)
+    data = draw(
+        GlucoseDays(n_curves=n_curves, times="even", n_observations_per_curve=24), seed=seed
+    )
     facts = replace(data.facts, kind="upload", **stated)
     return replace(data, facts=facts, truth=None), data.truth
 
 
 def test_a_stated_period_gives_both_ends_of_the_day_one_value_and_a_narrower_band():
     data, truth = real_day()
-    periodic, other = (release(replace(data, facts=replace(data.facts, periodic=stated)))
-                       for stated in (True, False))
+    periodic, other = (
+        release(replace(data, facts=replace(data.facts, periodic=stated)))
+        for stated in (True, False)
+    )
     start, end = (float(each) for each in periodic.values(np.array([0.0, 1.0])).ravel())
-    assert start == pytest.approx(end) and not np.allclose(*other.values(np.array([0.0, 1.0])).ravel())
+    assert start == pytest.approx(end) and not np.allclose(
+        *other.values(np.array([0.0, 1.0])).ravel()
+    )
     (low, high), (wide_low, wide_high) = (
-        [each[0, 0, 0] for each in limits(estimate, estimate.band)] for estimate in (periodic, other))
+        [each[0, 0, 0] for each in limits(estimate, estimate.band)]
+        for estimate in (periodic, other)
+    )
     assert (high - low)[0] < 0.6 * (wide_high - wide_low)[0]
     assert ((low <= truth.grid_values) & (truth.grid_values <= high)).all()
 

@@ -17,9 +17,17 @@ def test_half_an_interval_is_1_96_standard_errors():
     assert round(NORMAL, 4) == 1.96
 
 
-@pytest.mark.parametrize(("estimate", "se", "verdict"), [
-    (-1.0, 0.05, Verdict.AGREES), (-0.95, 0.05, Verdict.AGREES), (-0.8, 0.05, Verdict.ABOVE),
-    (-1.2, 0.05, Verdict.BELOW), (-1.0, 0.5, Verdict.IMPRECISE), (-1.2, 0.11, Verdict.IMPRECISE)])
+@pytest.mark.parametrize(
+    ("estimate", "se", "verdict"),
+    [
+        (-1.0, 0.05, Verdict.AGREES),
+        (-0.95, 0.05, Verdict.AGREES),
+        (-0.8, 0.05, Verdict.ABOVE),
+        (-1.2, 0.05, Verdict.BELOW),
+        (-1.0, 0.5, Verdict.IMPRECISE),
+        (-1.2, 0.11, Verdict.IMPRECISE),
+    ],
+)
 def test_the_interval_and_how_far_it_reaches_decide(estimate, se, verdict):
     assert Agreement.normal(estimate, se, -1.0, 0.25).verdict == verdict
 
@@ -37,8 +45,10 @@ def test_a_right_share_is_rejected_in_at_most_5_percent_and_a_wrong_one_nearly_a
     rng = np.random.default_rng(5)
 
     def verdicts(probability):
-        return [Agreement.coverage(int(k), 500).verdict
-                for k in rng.binomial(500, probability, 2000)]
+        return [
+            Agreement.coverage(int(k), 500).verdict for k in rng.binomial(500, probability, 2000)
+        ]
+
     right, wrong = verdicts(0.95), verdicts(0.89)
     rejected = np.mean([v in (Verdict.ABOVE, Verdict.BELOW) for v in right])
     assert rejected < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 2000)

@@ -11,8 +11,21 @@ from engine.privacy import accounting, amplification, risk
 from engine.privacy.amplification import SecretSample
 
 ASKED = Budget(1.0, 1e-5)
-LINES = [Spend(Step("x"), 0, accounting.exact_mu(1.0, 1e-5), (1.0,), (1.0,), 1, "sequential", ASKED, "",
-               unit="curve", noise="gaussian")]
+LINES = [
+    Spend(
+        Step("x"),
+        0,
+        accounting.exact_mu(1.0, 1e-5),
+        (1.0,),
+        (1.0,),
+        1,
+        "sequential",
+        ASKED,
+        "",
+        unit="curve",
+        noise="gaussian",
+    )
+]
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0, 600.0])
@@ -31,7 +44,8 @@ def test_a_sample_helps_and_the_less_of_the_group_the_more():
     rights = [SecretSample(200, n, True).odds(LINES).right for n in (201, 400, 2000, 10**6)]
     assert full.right >= rights[0] > rights[1] > rights[2] > rights[3] > 0.5
     assert SecretSample(200, 2000, True).odds(LINES).right == pytest.approx(
-        0.5 + 0.1 * (full.right - 0.5), rel=1e-9)
+        0.5 + 0.1 * (full.right - 0.5), rel=1e-9
+    )
 
 
 def test_odds_of_a_sample_never_exceed_what_its_budget_allows():

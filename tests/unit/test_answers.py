@@ -23,8 +23,16 @@ from engine.release.ledger import Ledger
 from engine.sources import sources
 
 TIMES = np.linspace(0, 1, 37)
-FACTS = PublicFacts(value_name="Height", value_unit="cm", time_name="Age", time_unit="years",
-                    time_low=2.0, time_high=18.0, value_low=0.0, value_high=10.0)
+FACTS = PublicFacts(
+    value_name="Height",
+    value_unit="cm",
+    time_name="Age",
+    time_unit="years",
+    time_low=2.0,
+    time_high=18.0,
+    value_low=0.0,
+    value_high=10.0,
+)
 
 
 def project(function, size):
@@ -33,15 +41,20 @@ def project(function, size):
 
 
 def curve(function, size=12, sd=0.05, **other):
-    return ReleasedCurve(facts=FACTS, centre=project(function, size),
-                         covariance=sd**2 * np.eye(size), effective_size=200.0, **other)
+    return ReleasedCurve(
+        facts=FACTS,
+        centre=project(function, size),
+        covariance=sd**2 * np.eye(size),
+        effective_size=200.0,
+        **other,
+    )
 
 
 def ask(key, released, **values):
     return curve_questions.build(key, values).answer(released)
 
 
-HILL = curve(lambda t: 2 + 6 * np.exp(-((t - 0.4) / 0.2) ** 2))
+HILL = curve(lambda t: 2 + 6 * np.exp(-(((t - 0.4) / 0.2) ** 2)))
 STRAIGHT = curve(lambda t: 1 + 8 * t)
 
 
@@ -50,7 +63,7 @@ STRAIGHT = curve(lambda t: 1 + 8 * t)
 
 @pytest.mark.parametrize("size", range(4, 22))
 def test_the_map_to_slopes_inverts_the_coefficients_of_curves_with_slopes(size):
-    model = np.concatenate([np.eye(size)[:, :size - 2], end_slopes.end_tails(size)], axis=1)
+    model = np.concatenate([np.eye(size)[:, : size - 2], end_slopes.end_tails(size)], axis=1)
     np.testing.assert_allclose(end_slopes.slope_map(size) @ model, np.eye(size), atol=1e-9)
 
 
@@ -58,8 +71,9 @@ def test_the_map_to_slopes_inverts_the_coefficients_of_curves_with_slopes(size):
 def test_a_parabola_is_given_back_at_every_time(size):
     coefficients = end_slopes.end_tails(size) @ [2.0, 0.0]
     coefficients[0] += 3.0
-    np.testing.assert_allclose(end_slopes.slope_rows(size, TIMES) @ coefficients,
-                               3 + 2 * TIMES - TIMES**2, atol=1e-9)
+    np.testing.assert_allclose(
+        end_slopes.slope_rows(size, TIMES) @ coefficients, 3 + 2 * TIMES - TIMES**2, atol=1e-9
+    )
 
 
 def test_tails_are_the_cosine_coefficients_of_both_parabolas():
@@ -80,8 +94,12 @@ def test_the_check_of_details_rejects_five_in_a_hundred_curves_that_pass():
     root = rng.standard_normal((size, size)) / 4 + np.eye(size)
     truth = end_slopes.fewer_waves(size) @ rng.standard_normal(size - 2)
     drawn = truth + rng.standard_normal((repeats, size)) @ root.T
-    rejected = np.mean([ReleasedCurve(facts=FACTS, centre=a, covariance=root @ root.T).p_detail
-                        < 0.05 for a in drawn])
+    rejected = np.mean(
+        [
+            ReleasedCurve(facts=FACTS, centre=a, covariance=root @ root.T).p_detail < 0.05
+            for a in drawn
+        ]
+    )
     assert abs(rejected - 0.05) < 5 * np.sqrt(0.05 * 0.95 / repeats)
 
 
@@ -125,7 +143,9 @@ def test_a_peak_and_its_height_are_found_where_they_are():
 
 
 def test_a_mirrored_curve_has_its_trough_where_the_peak_was():
-    mirrored = replace(HILL, centre=-HILL.centre, facts=replace(FACTS, value_low=-10.0, value_high=0.0))
+    mirrored = replace(
+        HILL, centre=-HILL.centre, facts=replace(FACTS, value_low=-10.0, value_high=0.0)
+    )
     assert ask("trough_time", mirrored).pieces == ask("peak_time", HILL).pieces
     low, high = ask("trough_height", mirrored).interval
     np.testing.assert_allclose([-high, -low], ask("peak_height", HILL).interval)
@@ -165,8 +185,9 @@ def test_a_curve_so_steep_that_no_grid_point_is_near_the_level_still_crosses_it(
     assert len(answer.values) == 1 and answer.holds(answer.values[0])
 
 
-@pytest.mark.parametrize("key", ["value", "difference", "average", "crossing", "time_above",
-                                 "peak_height", "peak_time"])
+@pytest.mark.parametrize(
+    "key", ["value", "difference", "average", "crossing", "time_above", "peak_height", "peak_time"]
+)
 def test_what_holds_together_contains_what_holds_alone(key):
     alone, jointly = ask(key, HILL), ask(key, HILL.together())
     for low, high in alone.pieces:
@@ -193,8 +214,7 @@ def test_lengths_and_crossings_of_broken_lines():
 
 
 def keys(released, verdict):
-    return {cls.key for cls in curve_questions.all()
-            if cls().answer(released).verdict is verdict}
+    return {cls.key for cls in curve_questions.all() if cls().answer(released).verdict is verdict}
 
 
 SPEEDS = {"velocity", "acceleration", "fastest_time", "fastest_speed"}
@@ -209,15 +229,21 @@ def test_few_people_or_few_waves_answer_nothing():
 def test_speeds_need_a_curve_without_finer_detail_and_enough_waves():
     rough = curve(lambda t: 5 + np.cos(40 * t), sd=0.01)
     assert rough.status is Status.COARSE
-    refused = [keys(each, Verdict.REFUSED) - {"next_person"} for each in (
-        rough, curve(lambda t: 5 + t, size=9, passed=True),
-        curve(lambda t: 5 + t, size=7, passed=True))]
+    refused = [
+        keys(each, Verdict.REFUSED) - {"next_person"}
+        for each in (
+            rough,
+            curve(lambda t: 5 + t, size=9, passed=True),
+            curve(lambda t: 5 + t, size=7, passed=True),
+        )
+    ]
     assert refused == [SPEEDS, {"acceleration"}, SPEEDS]
 
 
 def test_without_delta_only_linear_questions_are_answered():
     answered = {cls.key for cls in curve_questions.all()} - keys(
-        replace(HILL, is_pure=True), Verdict.REFUSED)
+        replace(HILL, is_pure=True), Verdict.REFUSED
+    )
     assert answered == {"value", "difference", "average", "area"}
 
 
@@ -238,10 +264,13 @@ def test_times_outside_the_range_are_refused_with_the_range():
 
 def test_a_release_without_covariance_is_refused():
     source = sources.build("sparse_curves", {})
-    for method in (mechanisms.build("noisy_gradient_mean", {}),
-                   mechanisms.build("adaptive_mean", {"band": "none"})):
-        estimate = method.release(source.draw(1, generator(1, 0, 0)), (Budget(2.0, 1e-5),),
-                                  generator(1, 1, 0))
+    for method in (
+        mechanisms.build("noisy_gradient_mean", {}),
+        mechanisms.build("adaptive_mean", {"band": "none"}),
+    ):
+        estimate = method.release(
+            source.draw(1, generator(1, 0, 0)), (Budget(2.0, 1e-5),), generator(1, 1, 0)
+        )
         with pytest.raises(InputError, match="covariance"):
             ReleasedCurve.of(estimate, source.facts)
 
@@ -253,8 +282,14 @@ def test_a_release_without_covariance_is_refused():
 def release(tmp_path_factory):
     folder = tmp_path_factory.mktemp("release")
     book, sea = Ledger(folder / "ledger"), sources.build("sea_temperature", {})
-    one = published.publish(sea, mechanisms.build("adaptive_mean", {}), Budget(2.0, 1e-4), book,
-                            "sea", Budget(3.0, 1e-2))
+    one = published.publish(
+        sea,
+        mechanisms.build("adaptive_mean", {}),
+        Budget(2.0, 1e-4),
+        book,
+        "sea",
+        Budget(3.0, 1e-2),
+    )
     (folder / "guarantee.json").write_text(json.dumps(one.card))
     return folder, one, book, sea
 
@@ -262,10 +297,15 @@ def release(tmp_path_factory):
 def test_the_card_gives_the_very_answers_of_the_estimate(release):
     estimate = mechanisms.build("adaptive_mean", {}).release(
         sources.build("sparse_curves", {"n_curves": 500}).draw(1, generator(1, 0, 0)),
-        (Budget(1.0, 1e-5),), generator(1, 1, 0))
+        (Budget(1.0, 1e-5),),
+        generator(1, 1, 0),
+    )
     direct = ReleasedCurve.of(estimate, FACTS)
-    again = card.read(json.loads(json.dumps(
-        {"kind": "differential privacy guarantee", "answers": card.written(direct)})))
+    again = card.read(
+        json.loads(
+            json.dumps({"kind": "differential privacy guarantee", "answers": card.written(direct)})
+        )
+    )
     for cls in curve_questions.all():
         assert json.dumps(cls().answer(direct).plain()) == json.dumps(cls().answer(again).plain())
 
@@ -274,8 +314,9 @@ FEW = (0.0, 0.1, 0.3, 0.5, 1.0)
 
 
 def asked_again(entry):
-    return card.read(json.loads(json.dumps(
-        {"kind": "differential privacy guarantee", "answers": entry})))
+    return card.read(
+        json.loads(json.dumps({"kind": "differential privacy guarantee", "answers": entry}))
+    )
 
 
 def test_the_card_keeps_few_common_times_and_refuses_times_that_cannot_be():
@@ -283,8 +324,13 @@ def test_the_card_keeps_few_common_times_and_refuses_times_that_cannot_be():
     again = asked_again(card.written(curve))
     assert again.times == FEW and again.wider == 1.2
     assert again.linear(lambda f: f(0.6)) == curve.linear(lambda f: f(0.6))
-    for wrong in ({"few_times": [0.0, 2.0]}, {"few_times": [0.5, 0.1]}, {"few_times": None},
-                  {"band_factor": 0.5}, {"band_factor": None}):
+    for wrong in (
+        {"few_times": [0.0, 2.0]},
+        {"few_times": [0.5, 0.1]},
+        {"few_times": None},
+        {"band_factor": 0.5},
+        {"band_factor": None},
+    ):
         with pytest.raises(InputError):
             asked_again(card.written(curve) | wrong)
 
@@ -305,8 +351,9 @@ def test_between_few_times_an_answer_holds_all_ways_to_draw_the_curve():
     assert between[0] < (values[-2] + values[-1]) / 2 < between[1]  # on the straight line
 
 
-def test_a_published_release_is_asked_from_its_card_without_data_or_charge(release, capsys,
-                                                                          monkeypatch):
+def test_a_published_release_is_asked_from_its_card_without_data_or_charge(
+    release, capsys, monkeypatch
+):
     folder, one, book, sea = release
     before = book.standing(sea)
     path = str(folder / "guarantee.json")
@@ -328,8 +375,12 @@ def test_options_of_a_question_reach_it(release, capsys):
     path = str(release[0] / "guarantee.json")
     assert __main__.main(["ask-card", path, "value", "--time", "3"]) == 0
     assert "3 months" in capsys.readouterr().out
-    for words in (["value", "--time", "300"], ["nothing"], ["value", "--when", "3"],
-                  ["value", "--time"]):
+    for words in (
+        ["value", "--time", "300"],
+        ["nothing"],
+        ["value", "--when", "3"],
+        ["value", "--time"],
+    ):
         assert __main__.main(["ask-card", path, *words]) == 2
         assert "error:" in capsys.readouterr().err
 
@@ -342,11 +393,21 @@ def test_a_damaged_card_is_refused():
         return {**good, "answers": {**good["answers"], **changes}}
 
     covariance = good["answers"]["covariance"]
-    for bad in ({}, [], {"kind": good["kind"]}, broken(version=2), broken(centre=[1.0]),
-                broken(centre=["1"] * 12), broken(covariance=covariance[:-1]),
-                broken(covariance=[-1.0, *covariance[1:]]), broken(basis=None),
-                broken(people=-1), broken(centre=[float("nan")] * 12),
-                broken(basis={"family": "haar", "size": 12}), broken(units={})):
+    for bad in (
+        {},
+        [],
+        {"kind": good["kind"]},
+        broken(version=2),
+        broken(centre=[1.0]),
+        broken(centre=["1"] * 12),
+        broken(covariance=covariance[:-1]),
+        broken(covariance=[-1.0, *covariance[1:]]),
+        broken(basis=None),
+        broken(people=-1),
+        broken(centre=[float("nan")] * 12),
+        broken(basis={"family": "haar", "size": 12}),
+        broken(units={}),
+    ):
         with pytest.raises(InputError):
             card.read(bad)
 
@@ -359,8 +420,11 @@ def coverage(mean, epsilon, repeats, questions, **settings):
     source = sources.build("sparse_curves", {"mean": mean, "n_curves": 500, **settings})
     method, held = mechanisms.build("adaptive_mean", {}), {key: [] for key, _, _ in questions}
     for block in range(repeats // 25):
-        estimate = method.release(source.draw(25, generator(1, 0, block)),
-                                  (Budget(epsilon, 500.0**-2),), generator(1, 1, block))
+        estimate = method.release(
+            source.draw(25, generator(1, 0, block)),
+            (Budget(epsilon, 500.0**-2),),
+            generator(1, 1, block),
+        )
         for repeat in range(25):
             released = ReleasedCurve.of(estimate, source.facts, 0, repeat)
             for key, values, truth in questions:
@@ -375,8 +439,13 @@ def cell(mean):
     facts, truth = source.facts, source.truth
     fine = np.linspace(0, 1, 20_001)
     heights = truth.at(fine)
-    at = dict(zip(("value", "from", "to", "start", "end"), map(float, facts.from_unit_time(
-        np.array([0.37, 0.25, 0.75, 0.2, 0.6]))), strict=True))
+    at = dict(
+        zip(
+            ("value", "from", "to", "start", "end"),
+            map(float, facts.from_unit_time(np.array([0.37, 0.25, 0.75, 0.2, 0.6]))),
+            strict=True,
+        )
+    )
     level = {"growth": 140.0, "mu1": 1.2}[mean]
     within = (fine >= 0.2) & (fine <= 0.6)
     length = facts.time_high - facts.time_low
@@ -384,8 +453,11 @@ def cell(mean):
     return [
         ("value", {"time": at["value"]}, heights[7400]),
         ("difference", {"first": at["from"], "second": at["to"]}, heights[15000] - heights[5000]),
-        ("average", {"start": at["start"], "end": at["end"]},
-         np.trapezoid(heights[within], fine[within]) / 0.4),
+        (
+            "average",
+            {"start": at["start"], "end": at["end"]},
+            np.trapezoid(heights[within], fine[within]) / 0.4,
+        ),
         ("crossing", {"level": level}, facts.time_low + length * crossing),
         ("time_above", {"level": level}, length * (heights > level).mean()),
         ("peak_time", {}, facts.time_low + length * fine[heights.argmax()]),
@@ -394,9 +466,14 @@ def cell(mean):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mean", "repeats"), [
-    ("mu1", 50), pytest.param("mu1", 300, marks=pytest.mark.slow),
-    pytest.param("growth", 300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("mean", "repeats"),
+    [
+        ("mu1", 50),
+        pytest.param("mu1", 300, marks=pytest.mark.slow),
+        pytest.param("growth", 300, marks=pytest.mark.slow),
+    ],
+)
 def test_answers_hold_the_truth_in_95_of_100_releases(mean, repeats):
     for key, (share, count) in coverage(mean, 1.0, repeats, cell(mean)).items():
         assert count > 0.6 * repeats, key

@@ -99,15 +99,15 @@ def test_a_method_without_a_covariance_is_not_asked():
 def test_the_first_release_is_that_of_the_picture(releases):
     data, estimate = releases
     curve = first_release(SOURCE, AdaptiveMean(), BUDGETS[1], 1)
-    np.testing.assert_array_equal(curve.centre,
-                                  ReleasedCurve.of(estimate, data.facts, 1).centre)
+    np.testing.assert_array_equal(curve.centre, ReleasedCurve.of(estimate, data.facts, 1).centre)
 
 
 @pytest.mark.parametrize("kind", ["peak", "fastest", "above"])
 def test_the_browser_is_sent_the_curves_that_answer_within_one_step_of_their_range(kind):
     non_private = 80 + 6 * np.linspace(0, 16, 101)
-    view = SimpleNamespace(releases=np.broadcast_to(non_private, (3, 20, 101)),
-                           non_private=non_private)
+    view = SimpleNamespace(
+        releases=np.broadcast_to(non_private, (3, 20, 101)), non_private=non_private
+    )
     result = asked_of_all(kind)
     sent = json.loads(json.dumps(asked_payload(SOURCE.facts, view, result), allow_nan=False))
     parts = [(sent["curves"], result.curves[0] - view.non_private)]
@@ -116,7 +116,9 @@ def test_the_browser_is_sent_the_curves_that_answer_within_one_step_of_their_ran
         low, high = part["scales"][2]
         rows = numbers(part["middle"][2], low, high).reshape(ASKED_DRAWS, -1)
         np.testing.assert_allclose(rows, values[2], atol=(high - low) / 65535)
-    assert [mark["text"] for mark in sent["marks"][2]] == [unbroken(m.text) for m in result.marks[2]]
+    assert [mark["text"] for mark in sent["marks"][2]] == [
+        unbroken(m.text) for m in result.marks[2]
+    ]
 
 
 # -- the simulated counterpart --------------------------------------------------------------------
@@ -145,16 +147,24 @@ def test_the_time_above_a_level_is_that_of_the_line_joining_the_points():
 GROWTH = GrowthCurves(n_curves=300, n_observations_per_curve=10)
 
 
-@pytest.mark.parametrize("source", [GROWTH, GrowthCurves(n_curves=90, n_servers=3),
-                                    GroupedCurves(n_curves=200, difference=2.0, n_servers=2)])
+@pytest.mark.parametrize(
+    "source",
+    [
+        GROWTH,
+        GrowthCurves(n_curves=90, n_servers=3),
+        GroupedCurves(n_curves=200, difference=2.0, n_servers=2),
+    ],
+)
 def test_groups_on_screen_are_the_people_of_the_picture(source):
     data = source.draw(1, np.random.default_rng(3))
     group = source.groups_drawn(np.random.default_rng(3))
     assert set(group) == {0, 1} and len(group) == data.n_curves
     people = [data.of_people(group == place) for place in (0, 1)]
     assert sum(each.n_curves for each in people) == data.n_curves
-    difference = source.of_group(source.group_names[1]).truth.grid_values - source.of_group(
-        source.group_names[0]).truth.grid_values
+    difference = (
+        source.of_group(source.group_names[1]).truth.grid_values
+        - source.of_group(source.group_names[0]).truth.grid_values
+    )
     # Late values are higher in the second group: who is in which is told right.
     late = [np.mean(each.values[0][each.times[0] > 0.6]) for each in people]
     assert (late[1] - late[0]) * difference[70:].mean() > 0
@@ -163,8 +173,9 @@ def test_groups_on_screen_are_the_people_of_the_picture(source):
 def test_releases_of_groups_on_screen_are_compared_as_the_engine_compares_them():
     groups = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
     assert sum(groups.sizes) == 300 and groups.names == ("girls", "boys")
-    np.testing.assert_allclose(groups.difference[0][1], groups.first[0][1] - groups.second[0][1],
-                               atol=4.0)  # end slopes of a shorter release differ from its parts
+    np.testing.assert_allclose(
+        groups.difference[0][1], groups.first[0][1] - groups.second[0][1], atol=4.0
+    )  # end slopes of a shorter release differ from its parts
     assert groups.detected(1) == ASKED_DRAWS  # heights at eighteen are 13 cm apart
     assert all(text.startswith("Girls and boys differ") for text in groups.texts[1])
     again = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
@@ -174,12 +185,15 @@ def test_releases_of_groups_on_screen_are_compared_as_the_engine_compares_them()
 def test_the_browser_is_sent_both_groups_and_their_difference():
     groups = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
     non_private = 80 + 6 * np.linspace(0, 16, 101)
-    view = SimpleNamespace(releases=np.broadcast_to(non_private, (2, 20, 101)),
-                           non_private=non_private)
+    view = SimpleNamespace(
+        releases=np.broadcast_to(non_private, (2, 20, 101)), non_private=non_private
+    )
     sent = json.loads(json.dumps(groups_payload(GROWTH.facts, view, groups), allow_nan=False))
-    for part, values in ((sent["curves"], groups.first[0] - non_private),
-                         (sent["other"], groups.second[0] - non_private),
-                         (sent["speed"], groups.difference[0])):
+    for part, values in (
+        (sent["curves"], groups.first[0] - non_private),
+        (sent["other"], groups.second[0] - non_private),
+        (sent["speed"], groups.difference[0]),
+    ):
         low, high = part["scales"][1]
         rows = numbers(part["middle"][1], low, high).reshape(ASKED_DRAWS, -1)
         np.testing.assert_allclose(rows, values[1], atol=(high - low) / 65535)

@@ -16,9 +16,9 @@ from pages.shared.server.assets import CONNECT, FIRST, PLOTLY, Assets, FromMemor
 from tests.waiting import finished
 
 FRONT_END = Path(streamlit.__file__).parent / "static"
-SCRIPT = '''var R1=W((a,b)=>{"use strict";b.exports=R2()});var R2=W((a,b)=>{b.exports={moduleType:"trace",name:"bar"}});
+SCRIPT = """var R1=W((a,b)=>{"use strict";b.exports=R2()});var R2=W((a,b)=>{b.exports={moduleType:"trace",name:"bar"}});
 var S1=W((a,b)=>{"use strict";b.exports=S2()});var S2=W((a,b)=>{b.exports={moduleType:"trace",name:"globe"}});
-var T1=W(()=>{core.register([R1(),S1()]);});'''
+var T1=W(()=>{core.register([R1(),S1()]);});"""
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +37,20 @@ def asked(path, method="GET", **headers):
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "method": method, "path": path,
-             "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]}
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "headers": [
+            (name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()
+        ],
+    }
     finished(FromMemory(framework)(scope, None, send))
-    return sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"]
+    return (
+        sent[0]["status"],
+        {k.decode(): v.decode() for k, v in sent[0]["headers"]},
+        sent[1]["body"],
+    )
 
 
 def a_script():
@@ -66,16 +76,28 @@ def test_a_compressed_file_is_sent_to_those_who_accept_it(assets, monkeypatch):
     assert asked(name)[2] == a_script().read_bytes()
 
 
-@pytest.mark.parametrize("path", ["/_stcore/health", "/static/js/none.js", "/static/../index.html",
-                                  "/static/js/../../index.html", "/vendor/../app.py", "/media/x"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_stcore/health",
+        "/static/js/none.js",
+        "/static/../index.html",
+        "/static/js/../../index.html",
+        "/vendor/../app.py",
+        "/media/x",
+    ],
+)
 def test_everything_else_is_left_to_the_framework(path):
     assert asked(path)[0] == 404
 
 
 def test_files_and_pages_are_found_below_a_base_path_and_not_beside_it(monkeypatch):
     usual = streamlit.get_option
-    monkeypatch.setattr(streamlit, "get_option",
-                        lambda name: "clinic/dash" if name == "server.baseUrlPath" else usual(name))
+    monkeypatch.setattr(
+        streamlit,
+        "get_option",
+        lambda name: "clinic/dash" if name == "server.baseUrlPath" else usual(name),
+    )
     for path in ("/", "/lab", PLOTLY, f"/static/js/{a_script().name}"):
         assert asked(f"/clinic/dash{path}")[0] == 200 and asked(path)[0] == 404
 
@@ -84,7 +106,9 @@ def test_what_is_sent_to_the_server_is_left_to_the_framework():
     assert asked("/", "POST")[0] == 404
 
 
-@pytest.mark.parametrize("place", ["", *(script.removesuffix(".py") for _, script, _ in PAGES), *EARLIER])
+@pytest.mark.parametrize(
+    "place", ["", *(script.removesuffix(".py") for _, script, _ in PAGES), *EARLIER]
+)
 def test_every_address_has_a_page_that_names_files_which_are_there(assets, place):
     page = assets.find(f"/{place}").content.decode()
     named = re.findall(r'(?:href|src)="\.(/(?:static|vendor)/[^"]+)"', page)
@@ -121,7 +145,9 @@ def test_other_kinds_of_traces_are_not_called_and_the_rest_is_as_it_was():
     assert light == SCRIPT.replace("R1(),S1()", "R1()")
 
 
-@pytest.mark.parametrize("script", ["", SCRIPT.replace("register", "enter"), SCRIPT.replace('"bar"', '"rod"')])
+@pytest.mark.parametrize(
+    "script", ["", SCRIPT.replace("register", "enter"), SCRIPT.replace('"bar"', '"rod"')]
+)
 def test_a_script_that_is_written_otherwise_stays_as_it_is(script):
     assert plotly_script.light(script, frozenset({"bar"})) == script
 
@@ -135,5 +161,11 @@ def test_the_installed_script_registers_the_kinds_of_our_charts_alone():
 def test_every_kind_of_trace_that_the_engine_draws_is_registered():
     types = set()
     for path in (Path(plotly_script.__file__).parents[3] / "engine").rglob("*.py"):
-        types |= set(re.findall(r'"type": "(\w+)", "(?:x|y|z|mode|orientation|name)"', path.read_text("utf-8")))
-    assert {"scatter", "bar"} <= types <= plotly_script.KINDS | {"scatter"}, json.dumps(sorted(types))
+        types |= set(
+            re.findall(
+                r'"type": "(\w+)", "(?:x|y|z|mode|orientation|name)"', path.read_text("utf-8")
+            )
+        )
+    assert {"scatter", "bar"} <= types <= plotly_script.KINDS | {"scatter"}, json.dumps(
+        sorted(types)
+    )

@@ -67,7 +67,11 @@ def test_every_mechanism_can_be_chosen_and_comes_with_simulated_data():
 def test_variants_offered_are_those_of_the_mechanism_and_its_task():
     names = {one.name for one in audit_topic.variants_of(GRADIENT)}
     assert {"NoClipping", "QuieterThanSaid"} < names and "LabelsInTheirOwnRange" not in names
-    offered = {one.name for s in audit_topic.audited_methods() for one in audit_topic.variants_of(s.default())}
+    offered = {
+        one.name
+        for s in audit_topic.audited_methods()
+        for one in audit_topic.variants_of(s.default())
+    }
     assert offered == {one.name for one in broken.bugs()}
 
 
@@ -83,7 +87,12 @@ def test_a_claim_that_holds_is_neither_broken_nor_proved():
 
 @pytest.mark.slow
 def test_a_planted_fault_is_caught_with_the_budget_of_the_page():
-    for name in ("NoClipping", "MissingNumbersPass", "QuieterThanSaid", "EachRoundSpendsEverything"):
+    for name in (
+        "NoClipping",
+        "MissingNumbersPass",
+        "QuieterThanSaid",
+        "EachRoundSpendsEverything",
+    ):
         report = report_of(Attack(GRADIENT, BUDGET, variant=name))
         assert report.is_broken, name
         assert report.claimed_epsilon == pytest.approx(1.0, rel=1e-6)
@@ -91,8 +100,11 @@ def test_a_planted_fault_is_caught_with_the_budget_of_the_page():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bug", few([one for one in broken.bugs() if one.case.budget.epsilon > 4], 3),
-                         ids=lambda bug: bug.name)
+@pytest.mark.parametrize(
+    "bug",
+    few([one for one in broken.bugs() if one.case.budget.epsilon > 4], 3),
+    ids=lambda bug: bug.name,
+)
 def test_faults_of_methods_that_need_many_records_are_caught_at_one_epsilon(bug):
     """Those whose small data release nothing at ε = 1 unless there are more of them."""
     budget = Budget(1.0, 0.0 if bug.case.budget.is_pure else 1e-5)
@@ -123,13 +135,16 @@ def test_small_data_grow_with_the_noise_and_stay_in_order():
     case = case_like(AdaptiveMean())
     assert case.at(Budget(40.0, 1e-3)).copies == 1 < case.at(BUDGET).copies
     assert case_like(GRADIENT).at(Budget(0.1, 1e-5)).copies == 1
-    for default in (usual_curves(GRADIENT, unequal=True, n_servers=3),
-                    usual_readings(WaveletGlobal())):
+    for default in (
+        usual_curves(GRADIENT, unequal=True, n_servers=3),
+        usual_readings(WaveletGlobal()),
+    ):
         large = enlarged(default, 3)
         assert large.n_curves == 3 * default.n_curves and (np.diff(large.server) >= 0).all()
         np.testing.assert_allclose(large.values.sum(), 3 * default.values.sum())
-        np.testing.assert_array_equal(large.values[0, :default.counts[0]],
-                                      default.values[0, :default.counts[0]])
+        np.testing.assert_array_equal(
+            large.values[0, : default.counts[0]], default.values[0, : default.counts[0]]
+        )
 
 
 def test_a_few_repeats_never_call_honest_noise_too_small():
@@ -159,9 +174,12 @@ def test_the_report_is_json_with_everything_that_was_asked():
 
 @pytest.mark.parametrize("name", few(list(THEMES)))
 def test_the_chart_stays_valid_where_a_loss_is_unlimited(name):
-    lines = [charts.AttackProgress("Method", _steps(Attack(GRADIENT, BUDGET)), False),
-             charts.AttackProgress("Fault", _steps(Attack(GRADIENT, BUDGET, variant="MissingNumbersPass")),
-                         True)]
+    lines = [
+        charts.AttackProgress("Method", _steps(Attack(GRADIENT, BUDGET)), False),
+        charts.AttackProgress(
+            "Fault", _steps(Attack(GRADIENT, BUDGET, variant="MissingNumbersPass")), True
+        ),
+    ]
     chart = charts.climbing(lines, 1.0)
     go.Figure(in_theme(chart.spec, name))
     json.dumps(chart.spec["data"], allow_nan=False)
@@ -184,12 +202,15 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
     assert "ε = 0.999**" in audit_words.attacked(result)
     assert "**99.9 %**" in audit_words.worked_out(result)
     title = charts.climbing([charts.AttackProgress("Method", [result], False)], 1.0).spec["layout"][
-        "title"]["text"]
+        "title"
+    ]["text"]
     assert "0.999," in title  # the same number as on the card
-    beyond = audit.Progress(500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000,
-                            is_beyond=True)
+    beyond = audit.Progress(
+        500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000, is_beyond=True
+    )
     assert "ε = 1.67**, above the claim of 1. The claim is false, with 99.98 %" in (
-        audit_words.attacked(beyond))
+        audit_words.attacked(beyond)
+    )
     told = audit.Progress(500, math.inf, 1.0, "epsilon", 1.0, 0.0, reason="it tells")
     assert audit_words.attacked(told) == "The claim of ε = 1 is false: it tells."
 
@@ -198,9 +219,16 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "source", "own"), few([
-    ("point", SparseCurves(), AdaptiveMean()), ("curve", SparseCurves(), AdaptiveMean()),
-    ("coefficient", SparseRows(n_curves=100_000, n_features=20), SparseInference())]))
+@pytest.mark.parametrize(
+    ("kind", "source", "own"),
+    few(
+        [
+            ("point", SparseCurves(), AdaptiveMean()),
+            ("curve", SparseCurves(), AdaptiveMean()),
+            ("coefficient", SparseRows(n_curves=100_000, n_features=20), SparseInference()),
+        ]
+    ),
+)
 def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     """500 repetitions at ε = 1: at 5 % more than 46 misses have a chance of one in 10 000."""
     mechanism = coverage_topic.mechanism_for(kind, own, 0.37)
@@ -211,7 +239,9 @@ def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     assert "Coverage is too low" in coverage_words.misses(result.naive, "curve", True)
     assert result.naive.coverage.verdict == Verdict.BELOW
     assert result.times_as_wide > 1
-    if not coverage_topic.KINDS[kind].is_joint:  # else each stands where it comes closest to failing, not at one place
+    if not coverage_topic.KINDS[
+        kind
+    ].is_joint:  # else each stands where it comes closest to failing, not at one place
         assert (result.naive.half <= result.proper.half).mean() > 0.99
 
 
@@ -219,7 +249,9 @@ def repeated(probability, narrowed, n=coverage_topic.REPEATS):
     """Normal estimates with intervals that cover with a probability, and narrower ones beside."""
     off = np.random.default_rng(11).standard_normal(n)
     half = np.full(n, ndtri((1 + probability) / 2))
-    return coverage_topic.CoverageAnswer(coverage_topic.Limits(off, half), coverage_topic.Limits(off, half / narrowed))
+    return coverage_topic.CoverageAnswer(
+        coverage_topic.Limits(off, half), coverage_topic.Limits(off, half / narrowed)
+    )
 
 
 def test_a_band_that_ignores_a_third_of_the_variance_is_shown_to_fail():
@@ -229,7 +261,9 @@ def test_a_band_that_ignores_a_third_of_the_variance_is_shown_to_fail():
     assert "agrees with the nominal 95 %" in coverage_words.misses(result.proper, "curve")
     assert "Coverage is too low" in coverage_words.misses(result.naive, "curve", True)
     assert "22 % wider" in coverage_words.widths(result, "curve")
-    assert f"**{100 * (2 * ndtr(1.959964 / np.sqrt(1.5)) - 1):.3g} %**" in coverage_words.widths(result, "curve")
+    assert f"**{100 * (2 * ndtr(1.959964 / np.sqrt(1.5)) - 1):.3g} %**" in coverage_words.widths(
+        result, "curve"
+    )
 
 
 def test_a_naive_band_is_never_said_to_agree_even_where_privacy_noise_is_small():
@@ -251,8 +285,9 @@ def test_of_joint_limits_the_place_that_fails_most_is_kept():
 
 
 def test_nothing_released_gives_no_limits_and_says_so():
-    budget = coverage_topic.Experiment("point", SparseCurves(n_curves=20), AdaptiveMean(band="pointwise"),
-                                       Budget(0.05, 1e-6))
+    budget = coverage_topic.Experiment(
+        "point", SparseCurves(n_curves=20), AdaptiveMean(band="pointwise"), Budget(0.05, 1e-6)
+    )
     with pytest.raises(InputError, match="nothing is released"):
         next(coverage_topic.repetitions(budget))
 
@@ -260,7 +295,9 @@ def test_nothing_released_gives_no_limits_and_says_so():
 @pytest.mark.parametrize("name", THEMES)
 def test_misses_stand_out_and_all_repetitions_are_drawn(name):
     result = coverage_topic.Limits(np.array([0.0, 2.0, -3.0]), np.array([1.0, 1.0, 1.0]))
-    chart = coverage_charts.repetitions(result, coverage_charts.common_half([result]), "curve", "cm")
+    chart = coverage_charts.repetitions(
+        result, coverage_charts.common_half([result]), "curve", "cm"
+    )
     go.Figure(in_theme(chart.spec, name))
     json.dumps(chart.spec["data"], allow_nan=False)
     holds, misses, _ = chart.spec["data"]
@@ -302,16 +339,23 @@ def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
     chart = reuse_charts.reused(reuse_topic.reuse_answer(1.0, 2.0, 1e-5, 1, is_fresh=False))
     go.Figure(in_theme(chart.spec, name))
     assert chart.alt.endswith("off by up to 0.")
-    np.testing.assert_allclose(chart.table["Non-private"],
-                               chart.table["What the formula gives"], atol=1e-5)
+    np.testing.assert_allclose(
+        chart.table["Non-private"], chart.table["What the formula gives"], atol=1e-5
+    )
 
 
 # -- the command line -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("asked", [
-    Attack(GRADIENT, BUDGET), Attack(GRADIENT, BUDGET, variant="NoClipping"),
-    Attack(GRADIENT, BUDGET, SparseCurves(n_curves=100), "NoClipping")], ids=["", "fault", "source"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Attack(GRADIENT, BUDGET),
+        Attack(GRADIENT, BUDGET, variant="NoClipping"),
+        Attack(GRADIENT, BUDGET, SparseCurves(n_curves=100), "NoClipping"),
+    ],
+    ids=["", "fault", "source"],
+)
 def test_the_command_that_is_shown_repeats_the_attack(asked, monkeypatch, capsys):
     result = audit_topic.command(asked)
     first, _, rest = result.partition(" <<'END'\n")

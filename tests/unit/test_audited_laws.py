@@ -22,8 +22,10 @@ def test_a_law_stands_under_its_own_name():
     assert all(known.law is law for law, known in AUDITED.items())
 
 
-@pytest.mark.parametrize(("law", "density"), [
-    (NoiseLaw.GAUSSIAN, stats.norm()), (NoiseLaw.LAPLACE, stats.laplace(scale=np.sqrt(0.5)))])
+@pytest.mark.parametrize(
+    ("law", "density"),
+    [(NoiseLaw.GAUSSIAN, stats.norm()), (NoiseLaw.LAPLACE, stats.laplace(scale=np.sqrt(0.5)))],
+)
 def test_scores_are_log_likelihood_ratios(law, density):
     expected = (density.logpdf(NOISE - SHIFT) - density.logpdf(NOISE)).sum(axis=1)
     np.testing.assert_allclose(audited(law).score(SHIFT, NOISE), expected)
@@ -40,4 +42,6 @@ def test_whole_numbers_lose_the_shift_over_the_scale():
     scale = 2.0
     spread = np.full((1, 1, 3), np.sqrt(1 / (2 * np.sinh(1 / (2 * scale)) ** 2)))
     counts = np.array([[[1.0, -1.0, 0.0]]])
-    assert audited(NoiseLaw.DISCRETE_LAPLACE).loss(counts / spread, spread)[0, 0] == pytest.approx(2 / scale)
+    assert audited(NoiseLaw.DISCRETE_LAPLACE).loss(counts / spread, spread)[0, 0] == pytest.approx(
+        2 / scale
+    )

@@ -5,10 +5,7 @@ import pytest
 
 from engine.core.bands import standard_errors
 from engine.core.grids import drawing_grid
-from engine.mechanisms.families.adaptive.band_checks import (
-    have_finer_detail,
-    have_steep_ends,
-)
+from engine.mechanisms.families.adaptive.band_checks import have_finer_detail, have_steep_ends
 from engine.numerics.bases import Basis
 
 FINE = (np.arange(20_000) + 0.5) / 20_000
@@ -51,16 +48,29 @@ def test_a_step_is_seen_wherever_it_is_and_four_turns_are_not(place):
 
 @pytest.mark.parametrize("size", [13, 21])
 def test_of_a_period_too_narrow_peaks_are_seen_and_so_is_a_jump_between_its_ends(size):
-    told = {name: have_finer_detail(*released(curve, size, family="fourier")).mean()
-            for name, curve in {"narrow": peak(0.8 / size), "wide": peak(3 / size),
-                                "jump": lambda t: 0.2 + 0.5 * t}.items()}
+    told = {
+        name: have_finer_detail(*released(curve, size, family="fourier")).mean()
+        for name, curve in {
+            "narrow": peak(0.8 / size),
+            "wide": peak(3 / size),
+            "jump": lambda t: 0.2 + 0.5 * t,
+        }.items()
+    }
     assert told["narrow"] > 0.98 and told["jump"] > 0.98 and told["wide"] < 0.01
     assert not have_steep_ends(*released(rise(0.02), size, family="fourier")).any()
 
 
-@pytest.mark.parametrize("curve", [
-    lambda t: 0.2 + 0.5 * t, lambda t: 0.2 + 0.5 * t**0.6, lambda t: 0.5 + 0.3 * np.sin(4 * np.pi * t),
-    peak(0.12), rise(0.3)], ids=["line", "growth", "two turns", "wide peak", "slow rise"])
+@pytest.mark.parametrize(
+    "curve",
+    [
+        lambda t: 0.2 + 0.5 * t,
+        lambda t: 0.2 + 0.5 * t**0.6,
+        lambda t: 0.5 + 0.3 * np.sin(4 * np.pi * t),
+        peak(0.12),
+        rise(0.3),
+    ],
+    ids=["line", "growth", "two turns", "wide peak", "slow rise"],
+)
 def test_curves_that_bands_cover_are_hardly_ever_doubted(curve):
     check = released(curve, 20)
     assert have_finer_detail(*check).mean() < 0.01 and have_steep_ends(*check).mean() < 0.1

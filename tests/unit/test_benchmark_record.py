@@ -12,13 +12,28 @@ from tests.benchmark import __main__ as bench
 from tests.benchmark import floors, record
 from tests.benchmark.record import Row, regressions
 
-MACHINE = {"version": "1", "processor": "A processor", "cores": 2, "python": "3", "numpy": "2",
-           "scipy": "1", "load": [0.5, 0.25, 0.1]}
+MACHINE = {
+    "version": "1",
+    "processor": "A processor",
+    "cores": 2,
+    "python": "3",
+    "numpy": "2",
+    "scipy": "1",
+    "load": [0.5, 0.25, 0.1],
+}
 
 
-@pytest.mark.parametrize("more, before, now, is_flagged", [
-    (False, 2.0, 2.39, False), (False, 2.0, 2.41, True), (False, 2.0, 1.0, False),
-    (True, 3.0, 2.51, False), (True, 3.0, 2.49, True), (True, 3.0, 9.0, False)])
+@pytest.mark.parametrize(
+    "more, before, now, is_flagged",
+    [
+        (False, 2.0, 2.39, False),
+        (False, 2.0, 2.41, True),
+        (False, 2.0, 1.0, False),
+        (True, 3.0, 2.51, False),
+        (True, 3.0, 2.49, True),
+        (True, 3.0, 9.0, False),
+    ],
+)
 def test_a_ratio_that_became_worse_by_more_than_a_fifth_is_flagged(more, before, now, is_flagged):
     result = regressions([Row("a", now, None, more)], [Row("a", before, None, more)])
     assert [(row.name, old) for row, old in result] == [("a", before)] * is_flagged
@@ -41,20 +56,30 @@ def test_only_what_is_worse_in_two_runs_ends_with_an_error(monkeypatch, capsys):
     assert "WORSE" in lines["slow"] and "WORSE" not in lines["noisy"]
 
 
-@pytest.mark.parametrize("row, reached", [
-    (Row("a", 1.6, 1.6), True), (Row("a", 1.7, 1.6), False), (Row("a", 1.7), None),
-    (Row("a", 1.7, 1.6, more_is_better=True), True),
-    (Row("a", 1.5, 1.6, more_is_better=True), False)])
+@pytest.mark.parametrize(
+    "row, reached",
+    [
+        (Row("a", 1.6, 1.6), True),
+        (Row("a", 1.7, 1.6), False),
+        (Row("a", 1.7), None),
+        (Row("a", 1.7, 1.6, more_is_better=True), True),
+        (Row("a", 1.5, 1.6, more_is_better=True), False),
+    ],
+)
 def test_a_goal_is_a_limit_or_a_least(row, reached):
     assert row.reaches_goal is reached
 
 
 def test_the_table_shows_what_was_kept_what_is_missed_and_what_became_worse():
-    lines = record.table([Row("fine", 1.0, 2.0), Row("slow", 3.0, 2.0), Row("new", 1.0)],
-                         [Row("fine", 1.1), Row("slow", 1.0)]).splitlines()
+    lines = record.table(
+        [Row("fine", 1.0, 2.0), Row("slow", 3.0, 2.0), Row("new", 1.0)],
+        [Row("fine", 1.1), Row("slow", 1.0)],
+    ).splitlines()
     assert [line.split() for line in lines[1:]] == [
-        ["fine", "1.00", "≤", "2", "1.10"], ["slow", "3.00", "≤", "2", "1.00", "missed", "WORSE"],
-        ["new", "1.00"]]
+        ["fine", "1.00", "≤", "2", "1.10"],
+        ["slow", "3.00", "≤", "2", "1.00", "missed", "WORSE"],
+        ["new", "1.00"],
+    ]
 
 
 def test_a_run_that_is_kept_comes_back_and_can_be_read(tmp_path, monkeypatch):
@@ -116,8 +141,10 @@ def test_short_and_long_vectors_are_filtered_alike(size, monkeypatch):
 def test_a_floor_is_the_work_at_the_rates_that_were_measured(monkeypatch):
     monkeypatch.setattr(floors, "_RUNS", 1)
     monkeypatch.setattr(floors, "_ROUNDS", 1)
-    half, whole = (floors.measured(lambda: None, floors.Work(normals=count, operations=count))
-                   for count in (0.0, 1e6))
+    half, whole = (
+        floors.measured(lambda: None, floors.Work(normals=count, operations=count))
+        for count in (0.0, 1e6)
+    )
     assert half.floor == 0 and whole.random > 0 and whole.products > 0 and whole.passes == 0
     assert whole.floor == whole.random + whole.passes + whole.products
     assert whole.ratio == whole.study / whole.floor
@@ -130,8 +157,10 @@ def test_work_adds_up():
 
 def test_the_page_shows_floors_beside_the_ratio_that_was_kept():
     parts = {"random numbers": 1.0, "passes": 2.0, "products": 0.5, "measured": 7.0}
-    table = record.floors([Row("a study / its floor", 2.0, milliseconds=parts), Row("b", 1.0)],
-                          [Row("a study / its floor", 3.0)])
+    table = record.floors(
+        [Row("a study / its floor", 2.0, milliseconds=parts), Row("b", 1.0)],
+        [Row("a study / its floor", 3.0)],
+    )
     assert table.splitlines()[2:] == ["| a study | 1.0 | 2.0 | 0.5 | 3.5 | 7.0 | 2.00 | 3.00 |"]
 
 

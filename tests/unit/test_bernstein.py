@@ -26,12 +26,23 @@ def noise_energy(basis):
 
 
 def hill(points):
-    return np.exp(-((points - [0.4, 0.6])**2).sum(axis=-1) / (2 * 0.3**2))
+    return np.exp(-((points - [0.4, 0.6]) ** 2).sum(axis=-1) / (2 * 0.3**2))
 
 
-@pytest.mark.parametrize(("iterations", "degree", "constant"), [
-    (1, 5, .36941), (1, 10, .27026), (1, 20, .19455), (2, 5, .4615), (2, 10, .3512),
-    (2, 20, .2602), (3, 5, .5298), (3, 10, .4056), (3, 20, .3018)])
+@pytest.mark.parametrize(
+    ("iterations", "degree", "constant"),
+    [
+        (1, 5, 0.36941),
+        (1, 10, 0.27026),
+        (1, 20, 0.19455),
+        (2, 5, 0.4615),
+        (2, 10, 0.3512),
+        (2, 20, 0.2602),
+        (3, 5, 0.5298),
+        (3, 10, 0.4056),
+        (3, 20, 0.3018),
+    ],
+)
 def test_noise_energies_are_those_of_the_reference(iterations, degree, constant):
     digits = 5e-6 if iterations == 1 else 5e-5
     assert noise_energy(BernsteinBasis(degree, iterations)) == pytest.approx(constant, abs=digits)
@@ -39,8 +50,13 @@ def test_noise_energies_are_those_of_the_reference(iterations, degree, constant)
 
 @pytest.mark.parametrize("degree", [1, 5, 20, 50])
 def test_plain_functions_have_the_binomial_gram_matrix(degree):
-    exact = [[comb(degree, u) * comb(degree, v) / ((2 * degree + 1) * comb(2 * degree, u + v))
-              for v in range(degree + 1)] for u in range(degree + 1)]
+    exact = [
+        [
+            comb(degree, u) * comb(degree, v) / ((2 * degree + 1) * comb(2 * degree, u + v))
+            for v in range(degree + 1)
+        ]
+        for u in range(degree + 1)
+    ]
     basis = BernsteinBasis(degree)
     assert np.allclose(basis.gram, exact, rtol=1e-9, atol=1e-15)
     assert noise_energy(basis) == pytest.approx(np.trace(exact), rel=1e-12)
@@ -50,8 +66,11 @@ def test_plain_functions_have_the_binomial_gram_matrix(degree):
 def test_plain_functions_are_binomial_chances_and_add_up_to_one(degree):
     values = bernstein(degree, GRID)
     v = np.arange(degree + 1)
-    direct = np.array([comb(degree, int(k)) for k in v], float) * GRID[:, None]**v * (
-        1 - GRID[:, None])**(degree - v)
+    direct = (
+        np.array([comb(degree, int(k)) for k in v], float)
+        * GRID[:, None] ** v
+        * (1 - GRID[:, None]) ** (degree - v)
+    )
     assert np.allclose(values, direct, atol=1e-12)
     assert np.allclose(values.sum(axis=1), 1, atol=1e-12)
     assert (values >= 0).all()
@@ -75,14 +94,16 @@ def test_iterating_is_one_minus_the_power_of_one_minus_the_operator(iterations, 
 def test_the_matrix_of_the_iterated_operator_is_the_alternating_sum():
     plain, basis = BernsteinBasis(6), BernsteinBasis(6, 4)
     once = plain(plain.lattice)
-    stated = sum((-1)**(i - 1) * comb(4, i) * np.linalg.matrix_power(once, i - 1)
-                 for i in range(1, 5))
+    stated = sum(
+        (-1) ** (i - 1) * comb(4, i) * np.linalg.matrix_power(once, i - 1) for i in range(1, 5)
+    )
     assert np.allclose(basis.iterated, stated, atol=1e-12)
     assert (plain.iterated == np.eye(7)).all()
 
 
 def test_more_iterations_bring_a_smooth_curve_nearer():
     """Bias of order k^(−h): k = 20 to 40 divides it by about 2^h."""
+
     def bias(degree, iterations):
         basis = BernsteinBasis(degree, iterations)
         return np.abs(basis(GRID) @ wave(basis.lattice) - wave(GRID)).max()
@@ -96,13 +117,15 @@ def test_on_a_square_functions_are_products_and_the_last_axis_is_fastest():
     points = np.random.default_rng(3).random((3, 7, 2))
     products = axis(points[..., 0])[..., :, None] * axis(points[..., 1])[..., None, :]
     assert np.allclose(basis(points), products.reshape(3, 7, 25))
-    assert basis.lattice[:3].tolist() == [[0, 0], [0, .25], [0, .5]]
+    assert basis.lattice[:3].tolist() == [[0, 0], [0, 0.25], [0, 0.5]]
     assert np.allclose(basis.gram, np.kron(axis.gram, axis.gram))
-    assert noise_energy(basis) == pytest.approx(noise_energy(axis)**2)
+    assert noise_energy(basis) == pytest.approx(noise_energy(axis) ** 2)
 
 
-@pytest.mark.parametrize("basis", [BernsteinBasis(9), BernsteinBasis(9, 3), BernsteinBasis(4, 1, 2),
-                                   BernsteinBasis(4, 2, 2)])
+@pytest.mark.parametrize(
+    "basis",
+    [BernsteinBasis(9), BernsteinBasis(9, 3), BernsteinBasis(4, 1, 2), BernsteinBasis(4, 2, 2)],
+)
 def test_distances_are_integrals(basis):
     nodes, weights = np.polynomial.legendre.leggauss(40)
     nodes, weights = (nodes + 1) / 2, weights / 2
@@ -110,27 +133,34 @@ def test_distances_are_integrals(basis):
         nodes = np.stack(np.meshgrid(nodes, nodes, indexing="ij"), axis=-1).reshape(-1, 2)
         weights = np.kron(weights, weights)
     differences = np.random.default_rng(4).standard_normal((2, 3, basis.size))
-    exact = (differences @ basis(nodes).T)**2 @ weights
+    exact = (differences @ basis(nodes).T) ** 2 @ weights
     assert np.allclose(basis.squared_distance(differences), exact, rtol=1e-11)
     assert np.allclose(((differences @ basis.gram) * differences).sum(axis=-1), exact, rtol=1e-10)
 
 
-@pytest.mark.parametrize("basis", few([BernsteinBasis(20, 2), BernsteinBasis(5), BernsteinBasis(50),
-                                       BernsteinBasis(40, 10)], 2))
-@pytest.mark.parametrize(("function", "rule"), [
-    (wave, "gauss"), (lambda t: np.exp(-(t - .3)**2 / .005), "gauss"),
-    (lambda t: np.abs(t - .37), "midpoints")])
+@pytest.mark.parametrize(
+    "basis",
+    few([BernsteinBasis(20, 2), BernsteinBasis(5), BernsteinBasis(50), BernsteinBasis(40, 10)], 2),
+)
+@pytest.mark.parametrize(
+    ("function", "rule"),
+    [
+        (wave, "gauss"),
+        (lambda t: np.exp(-((t - 0.3) ** 2) / 0.005), "gauss"),
+        (lambda t: np.abs(t - 0.37), "midpoints"),
+    ],
+)
 def test_nothing_comes_nearer_than_the_best_approximation(basis, function, rule):
     """Against polynomials of Legendre, which are orthogonal; distance and energy add up."""
     truth = Truth.of(function, rule)
     nodes, weights = truth.quadrature
     rows = np.polynomial.legendre.legvander(2 * nodes - 1, basis.degree) * np.sqrt(weights)[:, None]
     fit = np.linalg.lstsq(rows, np.sqrt(weights) * truth.node_values, rcond=None)[0]
-    left = ((rows @ fit - np.sqrt(weights) * truth.node_values)**2).sum()
+    left = ((rows @ fit - np.sqrt(weights) * truth.node_values) ** 2).sum()
     best, tail = basis.project(truth)
     assert tail == pytest.approx(left, abs=1e-10)
     off = best - function(basis.lattice)
-    direct = ((basis(nodes) @ function(basis.lattice) - truth.node_values)**2) @ weights
+    direct = ((basis(nodes) @ function(basis.lattice) - truth.node_values) ** 2) @ weights
     assert basis.squared_distance(off) + tail == pytest.approx(direct, rel=1e-3, abs=1e-9)
 
 
@@ -141,7 +171,7 @@ def test_the_best_approximation_on_a_square_is_that_of_least_squares(iterations)
     fit = np.linalg.lstsq(basis(nodes), truth.node_values, rcond=None)[0]
     best, tail = basis.project(truth)
     assert np.allclose(best, fit, atol=1e-8)
-    assert tail == pytest.approx(weights @ (basis(nodes) @ fit - truth.node_values)**2, abs=1e-12)
+    assert tail == pytest.approx(weights @ (basis(nodes) @ fit - truth.node_values) ** 2, abs=1e-12)
 
 
 def test_several_truths_are_projected_at_once_and_polynomials_leave_nothing():
@@ -156,17 +186,28 @@ def test_several_truths_are_projected_at_once_and_polynomials_leave_nothing():
 def test_curves_on_a_grid_reach_the_lattice_by_broken_lines():
     basis, grid = BernsteinBasis(20), midpoints(100)
     curve = np.sin(7 * grid.points[:, 0])
-    assert np.allclose(basis.on_lattice(grid) @ curve,
-                       np.interp(basis.lattice, grid.points[:, 0], curve), atol=1e-13)
+    assert np.allclose(
+        basis.on_lattice(grid) @ curve,
+        np.interp(basis.lattice, grid.points[:, 0], curve),
+        atol=1e-13,
+    )
     square = BernsteinBasis(3, 1, 2).on_lattice(midpoints(6, 2))
     assert square.shape == (16, 36)
     assert np.allclose(square.sum(axis=1), 1)
     assert square[0, 0] == 1
 
 
-@pytest.mark.parametrize(("wrong", "field"), [
-    ((0,), "degree"), ((51,), "degree"), ((31, 1, 2), "degree"), ((5, 0), "iterations"),
-    ((5, 11), "iterations"), ((5, 1, 3), "dimension")])
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ((0,), "degree"),
+        ((51,), "degree"),
+        ((31, 1, 2), "degree"),
+        ((5, 0), "iterations"),
+        ((5, 11), "iterations"),
+        ((5, 1, 3), "dimension"),
+    ],
+)
 def test_bases_out_of_range_are_refused(wrong, field):
     with pytest.raises(InputError) as caught:
         BernsteinBasis(*wrong)

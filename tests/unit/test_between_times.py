@@ -28,7 +28,8 @@ def test_a_cubic_is_drawn_as_it_is_and_lines_differ_by_an_eighth_of_curvature_an
     np.testing.assert_allclose(drawn @ (at**3 - at), GRID**3 - GRID, atol=1e-12)
     middle = np.array([1 / 16])
     assert (interpolants(AGES, middle)[1] @ at**2 - middle**2).item() == pytest.approx(
-        2 / 8 * (1 / 8) ** 2)
+        2 / 8 * (1 / 8) ** 2
+    )
     assert np.abs((natural - drawn) @ at**2).max() < np.abs((lines - drawn) @ at**2).max()
 
 
@@ -43,7 +44,7 @@ def test_one_time_gives_a_constant():
 
 @pytest.mark.parametrize("times", [(0.0, 0.25, 0.5, 0.75), (0.0, 0.25, 0.5, 0.75, 1.0)], ids=len)
 def test_curves_of_a_period_end_where_they_began_and_as_steep(times):
-    values = np.array([0.0, 1.0, 0.0, -1.0, 0.0])[:len(times)]
+    values = np.array([0.0, 1.0, 0.0, -1.0, 0.0])[: len(times)]
     places = np.array([0.0, 1e-4, 1 - 1e-4, 1.0])
     for rows in interpolants(times, places, is_periodic=True):
         at = rows @ values
@@ -61,7 +62,8 @@ def test_a_distance_of_coefficients_is_that_of_the_drawn_curves():
     basis, (nodes, weights) = BetweenTimes(15, family="cosine", times=AGES), quadrature()
     difference = np.random.default_rng(1).standard_normal(15)
     assert basis.squared_distance(difference) == pytest.approx(
-        weights @ (basis(nodes) @ difference) ** 2)
+        weights @ (basis(nodes) @ difference) ** 2
+    )
 
 
 def test_what_is_left_of_a_curve_is_its_distance_from_the_nearest_drawn_one():
@@ -85,9 +87,11 @@ def band_of(curve, error, times=AGES, size=15):
     return low[0, 0, 0], high[0, 0, 0]
 
 
-@pytest.mark.parametrize("curve", [
-    lambda t: np.sin(2 * np.pi * t), lambda t: 1 / (1 + np.exp(-12 * (t - 0.6))), lambda t: t**4],
-    ids=["wave", "rise", "power"])
+@pytest.mark.parametrize(
+    "curve",
+    [lambda t: np.sin(2 * np.pi * t), lambda t: 1 / (1 + np.exp(-12 * (t - 0.6))), lambda t: t**4],
+    ids=["wave", "rise", "power"],
+)
 @pytest.mark.parametrize("times", [AGES, (0.0, 0.1, 0.3, 0.4, 0.55, 0.7, 0.8, 0.95, 1.0)], ids=str)
 def test_a_curve_with_turns_no_shorter_than_the_gaps_is_held_even_with_little_noise(curve, times):
     low, high = band_of(curve, 0.003, times)
@@ -106,8 +110,9 @@ def test_a_curve_is_drawn_past_times_that_were_left_out_with_doubt_at_them_alone
     basis, at = BetweenTimes(15, family="cosine", times=AGES), np.array(AGES)
     left_out = np.isin(np.arange(9), [3, 6])
     others = np.linalg.pinv(basis.at_times[~left_out])  # says nothing of the times left out
-    centre, covariance = drawn_past(basis.kept, AGES, left_out, others @ at[~left_out] ** 3,
-                                    1e-12 * others @ others.T)
+    centre, covariance = drawn_past(
+        basis.kept, AGES, left_out, others @ at[~left_out] ** 3, 1e-12 * others @ others.T
+    )
     np.testing.assert_allclose(basis(GRID) @ centre, GRID**3, atol=1e-6)
     errors = np.sqrt(np.diag(basis.at_times @ covariance @ basis.at_times.T))
     assert (errors[~left_out] < 1e-5).all() and (errors[left_out] > 1e-3).all()

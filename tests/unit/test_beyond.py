@@ -26,11 +26,15 @@ FACTS = GROWTH.source.facts
 
 
 @pytest.mark.usefixtures("enough_data_sets")
-@pytest.mark.parametrize(("dial", "at", "target_share"), few([("people", 1000, 0.3), ("sites", 4, 0.5)]))
-@pytest.mark.parametrize("mechanism", few([NoisyGradientMean(truncation=3), AdaptiveMean()]),
-                         ids=lambda one: one.key)
+@pytest.mark.parametrize(
+    ("dial", "at", "target_share"), few([("people", 1000, 0.3), ("sites", 4, 0.5)])
+)
+@pytest.mark.parametrize(
+    "mechanism", few([NoisyGradientMean(truncation=3), AdaptiveMean()]), ids=lambda one: one.key
+)
 def test_the_number_that_a_law_gives_meets_the_target_when_it_is_simulated(
-        dial, at, target_share, mechanism):
+    dial, at, target_share, mechanism
+):
     """Within 30 %: chance in both, and a law that leaves out how many functions sampling allows.
 
     Of 8 data sets bias and chance cannot be told apart well: the law of the adaptive mean then ends
@@ -98,7 +102,9 @@ def test_the_end_of_the_simulator_is_not_called_impossible(few):
     result = planning_words.verdict(answer, FACTS)
     assert result.startswith("**About ") and "extrapolated beyond the 1\u202f000" in result
     assert "Not possible" not in result
-    assert planning_topic.plain(answer)["beyond"]["people"]["value"] == answer.beyond["people"].value
+    assert (
+        planning_topic.plain(answer)["beyond"]["people"]["value"] == answer.beyond["people"].value
+    )
 
 
 def test_other_dials_are_told_apart_in_the_same_way(few):
@@ -109,13 +115,19 @@ def test_other_dials_are_told_apart_in_the_same_way(few):
     assert "No number of children does" in lines and "that can be simulated would do" not in lines
 
 
-@pytest.mark.parametrize(("found", "words"), [
-    (Beyond(20_000, 2e6, value=240_000), "About 240\u202f000 children would be enough"),
-    (Beyond(20_000, 2e6), "More than 2\u202f000\u202f000 children would be needed"),
-    (Beyond(20_000, 2e6, floor=2.0, cause="bias"), "No number of children does: the basis")])
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (Beyond(20_000, 2e6, value=240_000), "About 240\u202f000 children would be enough"),
+        (Beyond(20_000, 2e6), "More than 2\u202f000\u202f000 children would be needed"),
+        (Beyond(20_000, 2e6, floor=2.0, cause="bias"), "No number of children does: the basis"),
+    ],
+)
 def test_each_case_has_its_sentence(found, words):
     reached = planning_topic.Measured(GROWTH.moved("people", 20_000), 2.4, 0.01)
-    answer = planning_topic.PlanningAnswer("people", 1.0, None, None, None, reached, beyond={"people": found})
+    answer = planning_topic.PlanningAnswer(
+        "people", 1.0, None, None, None, reached, beyond={"people": found}
+    )
     result = planning_words.verdict(answer, FACTS)
     assert words in result and "With 20\u202f000 children the error is 2.40 cm" in result
     assert ("Not possible" in result) == (found.floor is not None)

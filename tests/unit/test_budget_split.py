@@ -62,8 +62,21 @@ def test_a_pure_total_has_pure_parts_and_no_tight_way():
         shares(Split(rule="tight"), 0.0)
 
 
-@pytest.mark.parametrize("text", ["", "3", "3_sum", "x_sum_w1", "3_loose_w1", "3_sum_w0", "3_sum_l0",
-                                  "3_sum_" + "_".join(["w1"] * 7), "0_sum_w1", "3_sum_wnan"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "3",
+        "3_sum",
+        "x_sum_w1",
+        "3_loose_w1",
+        "3_sum_w0",
+        "3_sum_l0",
+        "3_sum_" + "_".join(["w1"] * 7),
+        "0_sum_w1",
+        "3_sum_wnan",
+    ],
+)
 def test_words_that_are_no_split_are_refused(text):
     with pytest.raises(ValueError):
         of_word(text)

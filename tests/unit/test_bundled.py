@@ -20,8 +20,11 @@ from engine.sources.bundled import AirportTemperature, BundledCurves, CarbonDiox
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLED = (AirportTemperature, SeaTemperature, CarbonDioxide)
-SIZES = {AirportTemperature: (1092, 26_111, 19), SeaTemperature: (61, 732, 12),
-         CarbonDioxide: (42, 2169, 48)}
+SIZES = {
+    AirportTemperature: (1092, 26_111, 19),
+    SeaTemperature: (61, 732, 12),
+    CarbonDioxide: (42, 2169, 48),
+}
 
 every_set = pytest.mark.parametrize("source", BUNDLED, ids=lambda source: source.key)
 
@@ -96,7 +99,7 @@ def test_fewer_curves_are_the_first_ones(source):
     first, everything = drawn(source(n_curves=5)), drawn(source())
     assert first.n_curves == 5
     assert source(n_curves=5).sizes.n_observations == first.values.size
-    assert (first.values[0] == everything.values[0, :first.values.size]).all()
+    assert (first.values[0] == everything.values[0, : first.values.size]).all()
 
 
 @every_set
@@ -156,17 +159,27 @@ def test_a_year_of_carbon_dioxide_averages_to_nothing():
 
 
 def test_the_data_are_found_from_any_working_directory(tmp_path):
-    code = ("from engine.sources.bundled import SeaTemperature\n"
-            "print(SeaTemperature().draw(1, None).n_curves)")
-    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, text=True, check=True,
-                         capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    code = (
+        "from engine.sources.bundled import SeaTemperature\n"
+        "print(SeaTemperature().draw(1, None).n_curves)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        text=True,
+        check=True,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert ran.stdout.strip() == "61"
 
 
 def test_the_files_have_the_checksums_that_the_build_script_records():
     recorded = runpy.run_path(str(ROOT / "scripts" / "build_data.py"))["SHA256"]
-    matches = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-             for path in (ROOT / "data").glob("*.csv")}
+    matches = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in (ROOT / "data").glob("*.csv")
+    }
     assert {source.file for source in BUNDLED} <= set(recorded)
     assert matches == recorded
 

@@ -32,8 +32,9 @@ def test_gaussian_noise_keeps_what_is_known_of_it(sigma):
     def release(data, rng, runs):
         return data.sum() + rng.normal(scale=sigma, size=(runs, 1))
 
-    assert not attack(release, ONE, OTHER, exact_epsilon(1 / sigma, 1e-3), 1e-3, runs=20_000,
-                      at_once=True).is_broken
+    assert not attack(
+        release, ONE, OTHER, exact_epsilon(1 / sigma, 1e-3), 1e-3, runs=20_000, at_once=True
+    ).is_broken
 
 
 def test_a_mechanism_that_sometimes_gives_its_data_away_is_caught_beyond_its_delta():
@@ -52,14 +53,22 @@ def test_missing_results_in_one_case_alone_give_it_away():
 
 
 def test_false_alarms_are_rarer_than_one_in_a_thousand():
-    broken = [attack(laplace_sum(1.0), ONE, OTHER, 1.0, runs=500, seed=seed, at_once=True).is_broken
-              for seed in range(60)]
+    broken = [
+        attack(laplace_sum(1.0), ONE, OTHER, 1.0, runs=500, seed=seed, at_once=True).is_broken
+        for seed in range(60)
+    ]
     assert not any(broken)
 
 
-@pytest.mark.parametrize(("changes", "field"), [
-    ({"epsilon": -1.0}, "epsilon"), ({"epsilon": float("nan")}, "epsilon"),
-    ({"delta": 1.0}, "delta"), ({"runs": 3}, "runs")])
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"epsilon": float("nan")}, "epsilon"),
+        ({"delta": 1.0}, "delta"),
+        ({"runs": 3}, "runs"),
+    ],
+)
 def test_claims_out_of_range_are_refused(changes, field):
     arguments = {"epsilon": 1.0, "delta": 0.0, "runs": 500} | changes
     with pytest.raises(InputError) as problem:

@@ -21,8 +21,9 @@ LAWS = ("laplace", "norm")
 
 def too_wide(factor, **sizes):
     source = DenseCurves(n_observations_per_curve=50, **sizes)
-    return replace(source, norm_bound=factor * source.norm_bound,
-                   value_bound=factor * source.value_bound)
+    return replace(
+        source, norm_bound=factor * source.norm_bound, value_bound=factor * source.value_bound
+    )
 
 
 def error(method, source, budget=BUDGET, repeats=6):
@@ -34,8 +35,9 @@ def error(method, source, budget=BUDGET, repeats=6):
 @pytest.mark.parametrize("noise", LAWS)
 def test_with_wide_bounds_and_many_people_three_messages_save_most_of_the_error(noise):
     source = too_wide(10.0, n_curves=1000)
-    one, planned = (error(Frl(noise=noise, messages=messages), source)
-                    for messages in ("one", "planned"))
+    one, planned = (
+        error(Frl(noise=noise, messages=messages), source) for messages in ("one", "planned")
+    )
     assert planned < 0.4 * one
 
 
@@ -43,19 +45,25 @@ def test_with_wide_bounds_and_many_people_three_messages_save_most_of_the_error(
 @pytest.mark.parametrize(("people", "epsilon"), [(200, 0.25), (200, 4.0), (1000, 1.0)])
 def test_with_tight_bounds_what_is_planned_is_no_worse_than_one_message(noise, people, epsilon):
     source, budget = too_wide(1.0, n_curves=people), (Budget(epsilon),)
-    one, planned = (error(Frl(noise=noise, messages=messages), source, budget)
-                    for messages in ("one", "planned"))
+    one, planned = (
+        error(Frl(noise=noise, messages=messages), source, budget)
+        for messages in ("one", "planned")
+    )
     assert planned < 1.1 * one
 
 
 def test_public_sizes_decide_and_few_people_send_one_message_as_ever():
     few, many = too_wide(1.0, n_curves=200), too_wide(1.0, n_curves=5000)
-    lines = [len(Frl(messages="planned").plan(source.public, (Budget(0.5),)).spends)
-             for source in (few, many)]
+    lines = [
+        len(Frl(messages="planned").plan(source.public, (Budget(0.5),)).spends)
+        for source in (few, many)
+    ]
     assert lines == [1, 3]
     data = few.draw(1, generator(1, 0, 0))
-    chosen, one = (Frl(messages=messages).release(data, (Budget(0.5),), generator(2, 0, 0))
-                   for messages in ("planned", "one"))
+    chosen, one = (
+        Frl(messages=messages).release(data, (Budget(0.5),), generator(2, 0, 0))
+        for messages in ("planned", "one")
+    )
     assert (chosen.coefficients == one.coefficients).all() and chosen.spends == one.spends
 
 
@@ -72,7 +80,9 @@ def test_without_noise_the_mean_is_followed_whatever_the_bounds():
     narrow, wide = (too_wide(factor, n_curves=400) for factor in (1.0, 20.0))
     once = error(Frl(), narrow, (NON_PRIVATE,), 2)
     for source in (narrow, wide):
-        assert error(Frl(messages="three"), source, (NON_PRIVATE,), 2) == pytest.approx(once, rel=0.2)
+        assert error(Frl(messages="three"), source, (NON_PRIVATE,), 2) == pytest.approx(
+            once, rel=0.2
+        )
 
 
 def test_deviations_are_drawn_back_to_the_clip_that_was_released():
@@ -88,8 +98,11 @@ def test_deviations_are_drawn_back_to_the_clip_that_was_released():
         for sign in (1, -1):
             values = np.array(data.values).reshape(1, 50, -1)
             shape = rng.standard_normal(3) if kind % 2 else np.eye(3)[kind // 2 % 3]
-            values[0, 0] = sign * rng.choice([1.0, 5.0]) * (shape @ source.basis(
-                np.array(data.facts.common_times)).T)
+            values[0, 0] = (
+                sign
+                * rng.choice([1.0, 5.0])
+                * (shape @ source.basis(np.array(data.facts.common_times)).T)
+            )
             spoilt = replace(data, values=values.reshape(1, -1))
             moved.append(source.values(2, source.records(spoilt), None, earlier))
         largest = max(largest, float(np.linalg.norm(moved[0] - moved[1])))
@@ -109,9 +122,19 @@ def test_budgets_of_both_kinds_stand_side_by_side_in_their_order():
 
 def test_a_caution_says_where_the_centre_is_not_the_mean():
     data = too_wide(1.0, n_curves=500).draw(1, generator(1, 0, 0))
-    texts = [[caution.text for caution in Frl(messages="three").release(
-        replace(data, facts=replace(data.facts, symmetric=is_stated)), BUDGET,
-        generator(2, 0, 0)).cautions] for is_stated in (True, False)]
+    texts = [
+        [
+            caution.text
+            for caution in Frl(messages="three")
+            .release(
+                replace(data, facts=replace(data.facts, symmetric=is_stated)),
+                BUDGET,
+                generator(2, 0, 0),
+            )
+            .cautions
+        ]
+        for is_stated in (True, False)
+    ]
     assert [CENTRE_NOT_MEAN in each for each in texts] == [False, True]
 
 
@@ -123,8 +146,11 @@ def test_messages_are_three_and_the_second_is_one_number():
     assert messages[1].values.size == 1
 
 
-@pytest.mark.parametrize("chosen", [
-    {"task": "covariance"}, {"constants": "published"}, {"selection_rule": "paid"}], ids=str)
+@pytest.mark.parametrize(
+    "chosen",
+    [{"task": "covariance"}, {"constants": "published"}, {"selection_rule": "paid"}],
+    ids=str,
+)
 def test_what_needs_one_message_is_refused_with_several(chosen):
     with pytest.raises(InputError, match="message"):
         Frl(messages="three", **chosen)

@@ -26,10 +26,16 @@ NO_QUANTITY = {"", "value", "position", "x", "y", "x₁", "x₂"}
 def axes_without_quantity(spec: Spec) -> list[str]:
     """Axes in sight whose title says nothing; those of categories are named by these."""
     layout = go.Figure(in_theme(spec, "light")).to_dict()["layout"]
-    return [name for name, axis in layout.items() if name[1:].startswith("axis")
-            and axis.get("visible", True) and axis.get("type") != "category"
-            and axis.get("title", {}).get("text", "").split(" (")[0].lower() in NO_QUANTITY
-            and axis.get("showticklabels", True) and "ticktext" not in axis]
+    return [
+        name
+        for name, axis in layout.items()
+        if name[1:].startswith("axis")
+        and axis.get("visible", True)
+        and axis.get("type") != "category"
+        and axis.get("title", {}).get("text", "").split(" (")[0].lower() in NO_QUANTITY
+        and axis.get("showticklabels", True)
+        and "ticktext" not in axis
+    ]
 
 
 @pytest.mark.parametrize("name", few(all_but(HEAVY, list(ASKED)), 3))
@@ -53,19 +59,30 @@ def test_a_foot_gives_source_people_and_budget():
     answer = ASKED["curves"].answer()
     chart = ASKED["curves"].chart(answer)
     foot = chart.spec["layout"]["annotations"][-1]["text"]
-    assert foot.startswith("Smooth wave, simulated") and "n = 60" in foot and "ε = 0.7, δ = 1×10⁻⁴" in foot
+    assert (
+        foot.startswith("Smooth wave, simulated")
+        and "n = 60" in foot
+        and "ε = 0.7, δ = 1×10⁻⁴" in foot
+    )
     assert labels.spent([Budget(0.5), Budget(4.0)]) == "ε = 0.5 to 4"
 
 
 def charts_without_title(text: str) -> list[int]:
     """Lines of calls of `layout` that give no title."""
-    return [call.lineno for call in ast.walk(ast.parse(text)) if isinstance(call, ast.Call)
-            and getattr(call.func, "id", "") == "layout"
-            and "title" not in {given.arg for given in call.keywords}]
+    return [
+        call.lineno
+        for call in ast.walk(ast.parse(text))
+        if isinstance(call, ast.Call)
+        and getattr(call.func, "id", "") == "layout"
+        and "title" not in {given.arg for given in call.keywords}
+    ]
 
 
-@pytest.mark.parametrize("path", sorted(Path(engine.topics.__file__).parent.glob("*/*charts.py")),
-                         ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize(
+    "path",
+    sorted(Path(engine.topics.__file__).parent.glob("*/*charts.py")),
+    ids=lambda path: f"{path.parent.name}/{path.stem}",
+)
 def test_every_chart_of_a_topic_has_a_title(path):
     small = {"coefficients/charts": 1, "decision/charts": 2}  # each under a heading of its own
     expected = small.get(f"{path.parent.name}/{path.stem}", 0)

@@ -45,15 +45,19 @@ def test_values_beside_the_pointer_have_their_unit():
 
 
 def test_a_title_has_room_above_the_legend():
-    bare, titled = (theme.layout(legend=True, title=text)["margin"]["t"]
-                    for text in ("", "Privacy costs most below ε = 1"))
+    bare, titled = (
+        theme.layout(legend=True, title=text)["margin"]["t"]
+        for text in ("", "Privacy costs most below ε = 1")
+    )
     assert titled >= bare + 20
 
 
 @pytest.mark.parametrize("budget", [Budget(0.5, 1e-6), Budget(2.0), None])
 def test_a_picture_that_leaves_says_what_it_is_and_where_it_is_from(budget):
     foot = labels.foot("Growth, simulated", [budget] if budget else [], 1200)
-    figure = go.Figure({"layout": theme.in_theme(labels.leaving("The mean rises until 17", foot), "light")})
+    figure = go.Figure(
+        {"layout": theme.in_theme(labels.leaving("The mean rises until 17", foot), "light")}
+    )
     words = " ".join([figure.layout.title.text, *(a.text for a in figure.layout.annotations)])
     for part in ("The mean rises until 17", "Growth, simulated", "n = 1\u202f200", __version__):
         assert part in words
@@ -62,6 +66,8 @@ def test_a_picture_that_leaves_says_what_it_is_and_where_it_is_from(budget):
 
 
 def test_a_picture_of_public_data_credits_who_measured_them():
-    facts = replace(sources.build("sea_temperature", {}).facts, credit="measured by the sea watch, CC BY 4.0.")
+    facts = replace(
+        sources.build("sea_temperature", {}).facts, credit="measured by the sea watch, CC BY 4.0."
+    )
     assert tags.origin(facts) == f"{facts.name} (measured by the sea watch, CC BY 4.0)"
     assert tags.origin(replace(facts, credit="")) == facts.name

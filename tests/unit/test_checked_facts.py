@@ -33,8 +33,10 @@ from engine.sources.coefficient_curves import CoefficientCurves
 
 VISITS = (0.0, 0.09, 0.18, 0.36, 0.73, 1.0)
 MESSAGES = {
-    "spread times": FirstMessage(), "common times": FirstMessage(VISITS, False),
-    "too many common times": FirstMessage((), False)}
+    "spread times": FirstMessage(),
+    "common times": FirstMessage(VISITS, False),
+    "too many common times": FirstMessage((), False),
+}
 PURE = {name: replace(message, pure=True) for name, message in MESSAGES.items()}
 
 
@@ -63,8 +65,12 @@ def test_one_person_moves_the_first_message_by_the_sensitivity_at_most(message):
 @pytest.mark.parametrize("message", [*MESSAGES.values(), *PURE.values()])
 def test_two_people_attain_the_sensitivity_of_the_first_message(message):
     """One is seen early and below the bounds, the other late and above; at no time and at all."""
-    apart = [message.statistic(np.array([times]), np.array([[side] * len(times)]), np.array(
-        [len(times)]))[0, :, 0] for times, side in (([0.01], 0), ([0.99], 1))]
+    apart = [
+        message.statistic(
+            np.array([times]), np.array([[side] * len(times)]), np.array([len(times)])
+        )[0, :, 0]
+        for times, side in (([0.01], 0), ([0.99], 1))
+    ]
     if message.times:  # a person who is observed at a time has observations, so that both are not
         apart[0][:-2], apart[1][:-2] = 0.0, 1.0  # extreme at once: the bound of each part is
     moved = (apart[0] - apart[1]) * message.weights
@@ -76,39 +82,58 @@ def test_two_people_attain_the_sensitivity_of_the_first_message(message):
 def test_a_person_with_a_reading_that_is_no_number_adds_nothing_as_if_absent(message):
     side = np.array([[2, -1, 0, 2]])
     each = message.statistic(np.array([[0.1, 0.5, 0.9, 0.3]]), side, np.array([3, 1, 0]))[0]
-    assert (each[:, 0] == 0).all() and (each[:, 2] == 0).all() and each[:, 1].any() == bool(
-        message.times or message.has_parts)
+    assert (
+        (each[:, 0] == 0).all()
+        and (each[:, 2] == 0).all()
+        and each[:, 1].any() == bool(message.times or message.has_parts)
+    )
 
 
 def test_the_last_message_moves_by_root_two_at_most_and_attains_it():
     rng = np.random.default_rng(2)
     targets = rng.standard_normal((1, 3, 300)) * np.geomspace(0.01, 100, 300)
     shape, radius, centre = np.ones((1, 1, 3)), np.ones((1, 1)), np.zeros((1, 1, 3))
-    each = np.array([share_beyond(AffineDeviations.of(np.zeros((1, 3, 3, 1)), targets[..., [k]]),
-                                  centre, shape, radius)[0, 0] for k in range(300)])
+    each = np.array(
+        [
+            share_beyond(
+                AffineDeviations.of(np.zeros((1, 3, 3, 1)), targets[..., [k]]),
+                centre,
+                shape,
+                radius,
+            )[0, 0]
+            for k in range(300)
+        ]
+    )
     moved = np.linalg.norm(each[:, None] - each, axis=-1)
     assert moved.max() == pytest.approx(np.sqrt(2)) and {*map(tuple, each)} == {
-        (0, 0), (1, 0), (0, 1)}
+        (0, 0),
+        (1, 0),
+        (0, 1),
+    }
     distance = np.linalg.norm(targets[0], axis=0)
     assert (each[:, 1] == (distance > 2)).all()
     assert (each[:, 0] == ((distance > 1) & (distance <= 2))).all()
 
 
 @pytest.mark.parametrize("effective", [50.0, 300.0, 5000.0])
-@pytest.mark.parametrize("chosen", [{}, {"checks": 0.15}, {"releases": "separate"}, {"band": "none"},
-                                    {"design": "unknown"}])
+@pytest.mark.parametrize(
+    "chosen",
+    [{}, {"checks": 0.15}, {"releases": "separate"}, {"band": "none"}, {"design": "unknown"}],
+)
 def test_squares_of_all_messages_add_up_to_the_budget(effective, chosen):
     data, budget = people(400), Budget(1.0, 1e-4)
     result = accounting.exact_mu(1.0, 1e-4)
-    public = replace(data.public, sizes=replace(
-        data.sizes, n_curves_per_server=(round(effective / result),)))
+    public = replace(
+        data.public, sizes=replace(data.sizes, n_curves_per_server=(round(effective / result),))
+    )
     plan = AdaptiveMean(**chosen).plan(public, (budget,))
     lines = [line for line in plan.spends if line.step.key in (FACTS.key, FAR.key)]
     assert sum(line.mu**2 for line in plan.spends) == pytest.approx(result**2, rel=1e-9)
     assert [line.sensitivity for line in lines] == [
-        (pytest.approx(np.sqrt(2) / public.sizes.n_curves),)] * 2
+        (pytest.approx(np.sqrt(2) / public.sizes.n_curves),)
+    ] * 2
     share = chosen.get("checks", first_share(plan.verdict.effective_size, pure=False))
-    assert lines[0].mu**2 == pytest.approx(share * result**2)
+    assert lines[0].mu ** 2 == pytest.approx(share * result**2)
 
 
 def test_each_site_has_the_noise_that_its_own_guarantee_needs():
@@ -118,8 +143,9 @@ def test_each_site_has_the_noise_that_its_own_guarantee_needs():
     budgets = (Budget(4.0), Budget(4.0, 1e-4))
     with transcript.recorded() as messages:
         estimate = AdaptiveMean().release(data, budgets, generator(1, 1, 0))
-    stated = {message.server: message.noise for message in messages
-              if message.step.key == FACTS.key}
+    stated = {
+        message.server: message.noise for message in messages if message.step.key == FACTS.key
+    }
     share = first_share(100.0, pure=True)
     mu = accounting.exact_mu(4.0, 1e-4)
     assert stated[0] == pytest.approx(np.sqrt(2) * 4 / (300 * 4.0 * share))
@@ -139,18 +165,25 @@ def people(n, m=5, times=None, level=None, facts=None, seed=1, high=None):
     values = 10 + 3 * np.sin(2 * np.pi * times) + 2 * times + level
     values += rng.standard_normal(times.shape)
     facts = PublicFacts(value_low=0.0, value_high=25.0) if facts is None else facts
-    return CurveData(times.reshape(1, -1), values.reshape(1, -1), np.full(n, m),
-                     np.zeros(n, dtype=int), facts)
+    return CurveData(
+        times.reshape(1, -1), values.reshape(1, -1), np.full(n, m), np.zeros(n, dtype=int), facts
+    )
 
 
 def released(data, epsilon, draws=12, **chosen):
     return AdaptiveMean(**chosen).release_many(
-        data, [(Budget(epsilon, data.n_curves**-2.0),)], draws, generator(3, 1, 0))
+        data, [(Budget(epsilon, data.n_curves**-2.0),)], draws, generator(3, 1, 0)
+    )
 
 
 def share_told(estimate, kind):
-    return float(np.any([caution.applies for caution in estimate.cautions if caution.kind == kind]
-                        or [np.zeros((1, 1, 1))], axis=0).mean())
+    return float(
+        np.any(
+            [caution.applies for caution in estimate.cautions if caution.kind == kind]
+            or [np.zeros((1, 1, 1))],
+            axis=0,
+        ).mean()
+    )
 
 
 def test_ordinary_people_are_hardly_ever_told_and_all_checks_hold():
@@ -160,10 +193,14 @@ def test_ordinary_people_are_hardly_ever_told_and_all_checks_hold():
     assert estimate.is_tested.all() and (estimate.is_unreliable == told).all()
 
 
-@pytest.mark.parametrize("times", [
-    lambda rng, shape: rng.beta(2.5, 1, shape),
-    lambda rng, shape: (lambda t: np.where(t > 0.4, t + 0.2, t))(0.8 * rng.random(shape))],
-    ids=["late", "gap"])
+@pytest.mark.parametrize(
+    "times",
+    [
+        lambda rng, shape: rng.beta(2.5, 1, shape),
+        lambda rng, shape: (lambda t: np.where(t > 0.4, t + 0.2, t))(0.8 * rng.random(shape)),
+    ],
+    ids=["late", "gap"],
+)
 def test_times_that_are_not_spread_as_stated_void_the_band_and_the_part_is_named(times):
     estimate = released(people(2000, times=times), 1.0)
     assert share_told(estimate, check_words.UNTRUE) == 1 and estimate.is_unreliable.all()
@@ -171,8 +208,11 @@ def test_times_that_are_not_spread_as_stated_void_the_band_and_the_part_is_named
 
 def test_a_stated_density_is_not_contradicted_by_times_that_follow_it():
     facts = PublicFacts(value_low=0, value_high=25, design=Design(density=(0.4, 1.6)))
-    data = people(2000, times=lambda rng, shape: (
-        -0.4 + np.sqrt(0.16 + 2.4 * rng.random(shape))) / 1.2, facts=facts)
+    data = people(
+        2000,
+        times=lambda rng, shape: (-0.4 + np.sqrt(0.16 + 2.4 * rng.random(shape))) / 1.2,
+        facts=facts,
+    )
     assert share_told(released(data, 1.0), check_words.UNTRUE) == 0
     even = replace(people(2000), facts=facts)
     assert share_told(released(even, 1.0), check_words.UNTRUE) >= 0.9
@@ -186,7 +226,9 @@ def test_a_few_common_times_that_are_told_as_even_are_called_so():
 def test_times_rounded_to_sixty_values_are_no_few_common_times_in_a_large_study():
     question = Question(FirstMessage(), Design(), ((5, 50_000),), 50_000)
     times = np.round(59 * np.random.default_rng(1).random((1, 250_000))) / 59
-    means = FirstMessage().statistic(times, np.full(times.shape, 2), np.full(50_000, 5)).mean(axis=2)
+    means = (
+        FirstMessage().statistic(times, np.full(times.shape, 2), np.full(50_000, 5)).mean(axis=2)
+    )
     assert not decide(question, means, np.zeros(means.shape[1])).is_untrue.any()
 
 
@@ -206,8 +248,13 @@ def test_a_time_at_which_few_were_observed_is_left_out_and_the_curve_holds_there
     times = np.concatenate([VISITS if n == 6 else VISITS[:4] + VISITS[5:] for n in counts])
     curve = np.repeat(np.arange(600), counts)
     values = 10 + 2 * times + rng.standard_normal(600)[curve] + rng.standard_normal(len(times))
-    data = CurveData(times[None], values[None], counts, np.zeros(600, int), replace(
-        facts, observations_per_curve=6))
+    data = CurveData(
+        times[None],
+        values[None],
+        counts,
+        np.zeros(600, int),
+        replace(facts, observations_per_curve=6),
+    )
     estimate = released(data, 1.0)
     assert share_told(estimate, check_words.LEFT_OUT) == 1 and not estimate.is_unreliable.any()
     error = np.abs(estimate.values(np.array([0.73]))[0, 0, :, 0] - 11.46)
@@ -221,10 +268,15 @@ def test_a_time_at_which_few_were_observed_is_left_out_and_the_curve_holds_there
 
 @pytest.mark.parametrize("m", [2, 4, 6])
 def test_no_time_is_left_out_where_people_were_observed_at_as_many_as_planned(m):
-    facts = PublicFacts(value_low=0, value_high=25, design=Design.common(VISITS),
-                        observations_per_curve=m)
-    data = people(600, m, times=lambda rng, shape: rng.permuted(
-        np.tile(VISITS, (shape[0], 1)), axis=1)[:, :m], facts=facts)
+    facts = PublicFacts(
+        value_low=0, value_high=25, design=Design.common(VISITS), observations_per_curve=m
+    )
+    data = people(
+        600,
+        m,
+        times=lambda rng, shape: rng.permuted(np.tile(VISITS, (shape[0], 1)), axis=1)[:, :m],
+        facts=facts,
+    )
     estimate = released(data, 1.0)
     assert share_told(estimate, check_words.LEFT_OUT) == 0
     assert share_told(estimate, check_words.FEW_PRESENT) == 0
@@ -235,8 +287,15 @@ def test_people_far_from_the_others_void_the_band_where_there_is_power_and_else_
     grid = {"times": lambda rng, shape: np.tile(np.arange(12) / 11, (shape[0], 1))}
 
     def with_far(n, share):
-        return people(n, 12, **grid, facts=facts, level=lambda rng, shape: (
-            2 * rng.standard_normal(shape) + 85 * (rng.random(shape) < share)))
+        return people(
+            n,
+            12,
+            **grid,
+            facts=facts,
+            level=lambda rng, shape: (
+                2 * rng.standard_normal(shape) + 85 * (rng.random(shape) < share)
+            ),
+        )
 
     assert share_told(released(with_far(5000, 0.02), 3.0), check_words.FAR_AWAY) > 0.9
     assert share_told(released(with_far(5000, 0.0), 3.0), check_words.FAR_AWAY) == 0
@@ -259,8 +318,9 @@ def test_unknown_times_are_taken_for_even_unless_the_first_message_contradicts_t
     truth = 10 + 3 * np.sin(2 * np.pi * grid) + 2 * grid
 
     def release(slope, **chosen):
-        data = people(2000, times=lambda rng, shape: rng.beta(slope, 1, shape),
-                      facts=replace(facts, **chosen))
+        data = people(
+            2000, times=lambda rng, shape: rng.beta(slope, 1, shape), facts=replace(facts, **chosen)
+        )
         estimate = released(data, 3.0)
         low, high = limits(estimate, estimate.band)
         covers = ((low < truth) & (truth < high)).all(axis=-1).mean()
@@ -276,12 +336,23 @@ def test_unknown_times_are_taken_for_even_unless_the_first_message_contradicts_t
     assert share_told(release(2.5)[0], check_words.PART_EMPTY) == 1
 
 
-@pytest.mark.parametrize("data", [
-    people(1500, times=lambda rng, shape: rng.beta(1.6, 1, shape),
-           facts=PublicFacts(value_low=0, value_high=25, design=Design(law="unknown"))),
-    people(600, 6, times=lambda rng, shape: np.tile(VISITS, (shape[0], 1)),
-           facts=PublicFacts(value_low=0, value_high=25, design=Design.common(VISITS)))],
-    ids=["learned", "common"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        people(
+            1500,
+            times=lambda rng, shape: rng.beta(1.6, 1, shape),
+            facts=PublicFacts(value_low=0, value_high=25, design=Design(law="unknown")),
+        ),
+        people(
+            600,
+            6,
+            times=lambda rng, shape: np.tile(VISITS, (shape[0], 1)),
+            facts=PublicFacts(value_low=0, value_high=25, design=Design.common(VISITS)),
+        ),
+    ],
+    ids=["learned", "common"],
+)
 def test_a_release_is_a_function_of_its_messages_alone(data):
     """Replayed on people of whom nobody has a number, with the messages of the release."""
     heard, method, budget = [], AdaptiveMean(), Budget(2.0, 1e-6)
@@ -305,26 +376,41 @@ def test_a_release_is_a_function_of_its_messages_alone(data):
         again = method.release_many(nobody, [(budget,)], 3, generator(3, 1, 0))
     assert np.array_equal(first.coefficients, again.coefficients)
     assert [(caution.text, caution.applies.tolist()) for caution in first.cautions] == [
-        (caution.text, caution.applies.tolist()) for caution in again.cautions]
+        (caution.text, caution.applies.tolist()) for caution in again.cautions
+    ]
     for check, same in zip(first.checks, again.checks, strict=True):
         assert np.array_equal(check.measured, same.measured)
         assert np.array_equal(check.outcome, same.outcome)
 
 
-@pytest.mark.parametrize(("times", "effective", "told"), [
-    (lambda rng, shape: rng.random(shape), 237, 0.03),
-    (lambda rng, shape: rng.beta(2.5, 1, shape), 150, 0.99),
-    (lambda rng, shape: rng.beta(1.5, 1, shape), 237, 0.82),
-    (lambda rng, shape: (lambda t: np.where(t > 0.4, t + 0.2, t))(0.8 * rng.random(shape)), 237, 0.85),
-    (lambda rng, shape: rng.choice(np.arange(9) / 8, size=shape), 237, 0.99),
-    (lambda rng, shape: rng.choice(np.arange(24) / 23, size=shape), 1031, 0.97)])
+@pytest.mark.parametrize(
+    ("times", "effective", "told"),
+    [
+        (lambda rng, shape: rng.random(shape), 237, 0.03),
+        (lambda rng, shape: rng.beta(2.5, 1, shape), 150, 0.99),
+        (lambda rng, shape: rng.beta(1.5, 1, shape), 237, 0.82),
+        (
+            lambda rng, shape: (lambda t: np.where(t > 0.4, t + 0.2, t))(0.8 * rng.random(shape)),
+            237,
+            0.85,
+        ),
+        (lambda rng, shape: rng.choice(np.arange(9) / 8, size=shape), 237, 0.99),
+        (lambda rng, shape: rng.choice(np.arange(24) / 23, size=shape), 1031, 0.97),
+    ],
+)
 def test_the_power_of_the_law_of_times_is_as_measured(times, effective, told):
     """Cells of the table in the specification, 5 observations each, 150 simulated studies."""
     rng, n, message = np.random.default_rng(7), 1000, FirstMessage()
     question = Question(message, Design(), ((5, n),), n)
     noise = np.sqrt(2) / (effective * np.sqrt(first_share(effective, False))) / message.weights
-    means = np.stack([message.statistic(times(rng, (n, 5)).reshape(1, -1), np.full((1, 5 * n), 2),
-                                        np.full(n, 5))[0].mean(axis=1) for _ in range(150)])
+    means = np.stack(
+        [
+            message.statistic(
+                times(rng, (n, 5)).reshape(1, -1), np.full((1, 5 * n), 2), np.full(n, 5)
+            )[0].mean(axis=1)
+            for _ in range(150)
+        ]
+    )
     decision = decide(question, means + noise * rng.standard_normal(means.shape), noise)
     assert decision.is_untrue.mean() == pytest.approx(told, abs=0.1 if told > 0.1 else 0.05)
 
@@ -340,7 +426,8 @@ def test_the_limit_for_windows_is_exceeded_by_noise_alone_in_one_of_a_hundred():
 def with_covariate(n, follows, seed=1):
     """Curves whose times are Beta(1 + 3x, 1 + 3(1 − x)) of their covariate x, or even."""
     data = CoefficientCurves(n_curves=n, n_covariates=1, n_observations_per_curve=5).draw(
-        1, generator(seed, 0, 0))
+        1, generator(seed, 0, 0)
+    )
     x = np.repeat((data.regressors[0, 1] + 1) / 2, 5)
     times = np.random.default_rng(seed).beta(1 + follows * x, 1 + follows * (1 - x))
     return replace(data, times=times[None])
@@ -349,20 +436,34 @@ def with_covariate(n, follows, seed=1):
 @pytest.mark.parametrize(("follows", "least", "most"), [(0.0, 0.0, 0.05), (3.0, 0.9, 1.0)])
 def test_times_that_follow_a_covariate_void_the_bands(follows, least, most):
     estimate = AdaptiveCoefficients().release_many(
-        with_covariate(1500, follows), [(Budget(1.0, 1e-6),)], 40, generator(3, 1, 0))
+        with_covariate(1500, follows), [(Budget(1.0, 1e-6),)], 40, generator(3, 1, 0)
+    )
     assert least <= share_told(estimate, check_words.FOLLOWS) <= most
 
 
 def test_one_person_moves_the_message_about_covariates_by_the_sensitivity_and_attains_it():
     message = FirstMessage(n_functions=3)
     corners = np.array([[1, a, b] for a in (-1, 1) for b in (-1, 1)], dtype=float)
-    each = np.concatenate([message.statistic(
-        np.full((1, 4), time), np.full((1, 4), side), np.ones(4, dtype=int), corners.T[None])[0].T
-        for time in (0.1, 0.4, 0.9) for side in (0, 1, 2)]) * message.weights
+    each = (
+        np.concatenate(
+            [
+                message.statistic(
+                    np.full((1, 4), time),
+                    np.full((1, 4), side),
+                    np.ones(4, dtype=int),
+                    corners.T[None],
+                )[0].T
+                for time in (0.1, 0.4, 0.9)
+                for side in (0, 1, 2)
+            ]
+        )
+        * message.weights
+    )
     moved = np.linalg.norm(each[:, None] - each, axis=-1)
     assert moved.max() == pytest.approx(message.step.sensitivity)
-    missing = message.statistic(np.full((1, 1), 0.1), np.full((1, 1), 0), np.ones(1, dtype=int),
-                                np.zeros((1, 3, 1)))
+    missing = message.statistic(
+        np.full((1, 1), 0.1), np.full((1, 1), 0), np.ones(1, dtype=int), np.zeros((1, 3, 1))
+    )
     assert not missing.any()
 
 
@@ -372,8 +473,10 @@ def test_one_person_moves_the_message_about_covariates_by_the_sensitivity_and_at
 def test_what_a_release_would_not_show_is_no_doubt_and_stands_with_its_band():
     estimate = released(people(300), 1.0, 1)
     says = Caution("…", np.ones((1, 1, 1), dtype=bool), low_power_for=("peaks",))
-    silent, doubted = (replace(estimate, cautions=(caution,))
-                       for caution in (says, replace(says, low_power_for=())))
+    silent, doubted = (
+        replace(estimate, cautions=(caution,))
+        for caution in (says, replace(says, low_power_for=()))
+    )
     assert not silent.is_doubted.any() and not silent.warnings and silent.not_shown == "…"
     assert doubted.is_doubted.all() and doubted.warnings and not doubted.not_shown
     assert silent.usually_not_shown(0) == "…" and not doubted.usually_not_shown(0)
@@ -388,15 +491,18 @@ def test_sizes_are_written_out_whatever_the_range_of_values_is():
     estimate = released(data, 2.0)
     assert share_told(estimate, check_words.MOVED) >= 0.9
     texts = [caution.text for caution in estimate.cautions]
-    assert any(f"{steps.value_high:.0f}" in text for text in texts) and not any("e+" in text for text in texts)
+    assert any(f"{steps.value_high:.0f}" in text for text in texts) and not any(
+        "e+" in text for text in texts
+    )
 
 
 def test_sentences_of_one_kind_count_together():
     estimate = released(people(300), 1.0, 4)
     marks = np.eye(4, dtype=bool)[:, None, None]
-    alike = tuple(Caution(f"About {k} %.", mark, kind="About {} %.")
-                  for k, mark in enumerate(marks))
-    (_, share), = replace(estimate, cautions=alike).warning_shares()
+    alike = tuple(
+        Caution(f"About {k} %.", mark, kind="About {} %.") for k, mark in enumerate(marks)
+    )
+    ((_, share),) = replace(estimate, cautions=alike).warning_shares()
     assert share == 1 and len(replace(estimate, cautions=alike).usual_warnings(0)) == 1
 
 
@@ -404,7 +510,9 @@ def test_facts_are_untested_in_small_studies_and_no_verdict_is_good_then():
     assert not released(people(300), 1.0, 2).is_tested.any()
     assert released(people(2000), 1.0, 2).is_tested.all()
     assert [verdict(Feasibility(500.0), is_tested=tested) for tested in (True, False)] == [
-        "nearly free", "usable"]
+        "nearly free",
+        "usable",
+    ]
     assert verdict(Feasibility(50.0), is_tested=False) == Feasibility(50.0).verdict
 
 
@@ -419,8 +527,15 @@ def test_where_facts_are_relied_on_without_a_check_nothing_is_sent_and_drawn_noi
 
 def test_a_check_is_a_line_of_the_card_with_its_sizes():
     rows = [check.of(0, 0, 0).row() for check in released(people(2000), 1.0, 1).checks]
-    assert [row["fact"] for row in rows] == [fact.stated for fact in (
-        checked_facts.LAW, checked_facts.CLUSTERS, checked_facts.BOUNDS, checked_facts.NEAR)]
+    assert [row["fact"] for row in rows] == [
+        fact.stated
+        for fact in (
+            checked_facts.LAW,
+            checked_facts.CLUSTERS,
+            checked_facts.BOUNDS,
+            checked_facts.NEAR,
+        )
+    ]
     assert all("%" in row["measured"] and "%" in row["would_have_shown"] for row in rows)
     assert {row["outcome"] for row in rows} <= {*Outcome}
 
@@ -428,11 +543,17 @@ def test_a_check_is_a_line_of_the_card_with_its_sizes():
 # -- percentile curves --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("times", "told"), [
-    (lambda rng, shape: rng.random(shape), 0.0), (lambda rng, shape: rng.beta(2.5, 1, shape), 1.0)])
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        (lambda rng, shape: rng.random(shape), 0.0),
+        (lambda rng, shape: rng.beta(2.5, 1, shape), 1.0),
+    ],
+)
 def test_percentile_curves_send_the_first_message_and_are_void_where_times_are_untrue(times, told):
     estimate = PercentileCurves().release_many(
-        people(2000, times=times), [(Budget(2.0, 1e-6),)], 3, generator(3, 1, 0))
+        people(2000, times=times), [(Budget(2.0, 1e-6),)], 3, generator(3, 1, 0)
+    )
     assert share_told(estimate, check_words.UNTRUE) == told == estimate.is_unreliable.mean()
     assert FAR.key not in {line.step.key for line in estimate.spends[0]}
 
@@ -440,6 +561,7 @@ def test_percentile_curves_send_the_first_message_and_are_void_where_times_are_u
 def test_percentiles_of_values_moved_to_a_bound_are_told_and_stay_valid():
     narrow = PublicFacts(value_low=8.0, value_high=25.0)
     estimate = PercentileCurves().release_many(
-        people(2000, facts=narrow), [(Budget(2.0, 1e-6),)], 3, generator(3, 1, 0))
+        people(2000, facts=narrow), [(Budget(2.0, 1e-6),)], 3, generator(3, 1, 0)
+    )
     assert share_told(estimate, check_words.MOVED_PERCENTILES) == 1
     assert not estimate.is_unreliable.any()

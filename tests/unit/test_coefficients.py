@@ -142,8 +142,9 @@ def test_coefficients_and_covariances_go_back_to_the_covariates():
     rng = np.random.default_rng(4)
     w, b, f = rng.normal(size=(1, 1, 3, 3)), rng.normal(size=(1, 1, 3, 2)), rng.normal(size=(3, 5))
     a = RegressorMap(w, w).coefficients(b)
-    assert np.allclose(np.einsum("kr,kn->rn", a[0, 0], f),
-                       np.einsum("kr,kn->rn", b[0, 0], w[0, 0] @ f))
+    assert np.allclose(
+        np.einsum("kr,kn->rn", a[0, 0], f), np.einsum("kr,kn->rn", b[0, 0], w[0, 0] @ f)
+    )
     drawn = rng.normal(size=(20, 1, 1, 3, 2))
     turned = np.stack([RegressorMap(w, w).coefficients(each) for each in drawn])
     before, after = (np.einsum("nabkr,nabjs->abkrjs", each, each) for each in (drawn, turned))
@@ -162,8 +163,9 @@ def test_doubt_is_the_noise_in_what_is_left_of_a_covariate_over_it():
     noise = (noise + noise.swapaxes(-1, -2)) / 2
     back = np.linalg.inv(standard[0, 0])
     left = 1 / np.linalg.inv(back @ (fine + noise) @ back.T)[:, 1, 1]
-    second = CovariateSite(g[None], np.array([[1e-15], [sd / (2 * np.sqrt(2))]]),
-                           np.zeros((2, 1, 1, 2, 2)))
+    second = CovariateSite(
+        g[None], np.array([[1e-15], [sd / (2 * np.sqrt(2))]]), np.zeros((2, 1, 1, 2, 2))
+    )
     doubt = learned([second]).doubt[0, 0, 1]
     assert doubt == pytest.approx(left.std() / left.mean(), rel=0.03)
 
@@ -174,9 +176,10 @@ def test_deviations_average_to_the_distance_from_the_truth():
     covariates = without_noise(data.regressors[0]).map
     best, at = FOURIER.project(data.truth)[0], np.linspace(-1, 1, 9)
     target = np.linalg.solve(covariates.full[0, 0].T, best).ravel()
-    (_, curves), = weighted_within_curves(moments_of(data).moments, data.counts, {3}, Design())
+    ((_, curves),) = weighted_within_curves(moments_of(data).moments, data.counts, {3}, Design())
     own = RegressionDeviations(curves, data.regressors, covariates).from_centres(
-        at[None, None], slice(None))[0, 0]
+        at[None, None], slice(None)
+    )[0, 0]
     error = own.std(axis=1) / np.sqrt(4000)
     assert (np.abs(own.mean(axis=1) - (at - target)) < 5 * error).all()
 
@@ -208,8 +211,10 @@ def test_the_reference_law_of_covariates_agrees_with_sums_over_its_sample():
     step = 1e-6  # a centre that is moved along one coefficient at a time
     for entry in range(9):
         ahead, behind = (h + sign * step * moved[:, entry] for sign in (1, -1))
-        clipped = [each * np.minimum(1, radius / np.sqrt(
-            ((each / shape[:, None]) ** 2).sum(axis=0))) for each in (ahead, behind)]
+        clipped = [
+            each * np.minimum(1, radius / np.sqrt(((each / shape[:, None]) ** 2).sum(axis=0)))
+            for each in (ahead, behind)
+        ]
         numeric = (clipped[0] - clipped[1])[entry].mean() / (2 * step)
         assert slope[entry] == pytest.approx(numeric, rel=1e-4)
 
@@ -220,8 +225,10 @@ def test_the_reference_law_of_covariates_agrees_with_sums_over_its_sample():
 def test_without_covariates_the_model_is_that_of_the_mean_bit_for_bit():
     data = draw(SparseCurves(n_curves=120, n_observations_per_curve=5, n_servers=2), repeats=2)
     chosen = {"scheme": "split", "n_iterations": 6, "truncation": 3, "step_size": 0.4}
-    mean, model = (cls(**chosen).release_many(data, [(BUDGET,)], 2, generator(1, 1, 0))
-                   for cls in (NoisyGradientMean, NoisyGradientCoefficients))
+    mean, model = (
+        cls(**chosen).release_many(data, [(BUDGET,)], 2, generator(1, 1, 0))
+        for cls in (NoisyGradientMean, NoisyGradientCoefficients)
+    )
     assert model.functions == ("Intercept",)
     assert (model.coefficients[..., 0, :] == mean.coefficients).all()
     assert model.spends == mean.spends
@@ -242,33 +249,38 @@ def test_the_paper_weighs_servers_with_the_number_of_covariates():
     budgets = (Budget(0.2, 1e-3), Budget(4.0, 1e-3))
     plan = NoisyGradientCoefficients(weights="rate", truncation=3).plan(data.public, budgets)
     n, m, r, d = 30, 10, 3, 3
-    raw = [1 / max(d / n, d * r / (n * m), d**2 / (n * e) ** 2, d**2 * r**2 / (n**2 * m * e**2))
-           for e in (0.2, 4.0)]
+    raw = [
+        1 / max(d / n, d * r / (n * m), d**2 / (n * e) ** 2, d**2 * r**2 / (n**2 * m * e**2))
+        for e in (0.2, 4.0)
+    ]
     assert np.allclose(plan.weights, np.array(raw) / sum(raw))
 
 
-@pytest.mark.parametrize("method", [NoisyGradientCoefficients(), AdaptiveCoefficients()],
-                         ids=lambda m: m.key)
+@pytest.mark.parametrize(
+    "method", [NoisyGradientCoefficients(), AdaptiveCoefficients()], ids=lambda m: m.key
+)
 def test_central_is_one_server_bit_for_bit_and_no_limit_is_no_noise(method):
     data = draw(CoefficientCurves(n_curves=400, n_servers=2))
     pooled = data.pooled()
-    one, again = (method.release_many(d, [(BUDGET,)], 2, generator(1, 1, 0))
-                  for d in (pooled, replace(pooled)))
+    one, again = (
+        method.release_many(d, [(BUDGET,)], 2, generator(1, 1, 0))
+        for d in (pooled, replace(pooled))
+    )
     assert (one.coefficients == again.coefficients).all()
     free = method.release_many(data, [(NON_PRIVATE,) * 2], 2, generator(1, 1, 0))
     assert np.allclose(free.coefficients[0], free.unprotected[0][:, None], atol=1e-9)
 
 
 def test_errors_are_summed_over_functions_and_effects_are_in_response_units():
-    source = CoefficientCurves(design="growth", n_curves=4000, noise_variance=0.1,
-                               deviation_sd=0.1)
+    source = CoefficientCurves(design="growth", n_curves=4000, noise_variance=0.1, deviation_sd=0.1)
     data = draw(source)
     estimate = AdaptiveCoefficients().release(data, (Budget(8.0, 1e-6),), generator(1, 1, 0))
     shown = estimate.values(drawing_grid())[0, 0, 0]
     assert shown.shape == (3, 101)
     assert np.abs(shown - data.truth.grid_values).mean() < 1
     by_function = estimate.basis.squared_distance(
-        estimate.coefficients - estimate.project(data.truth)[0])
+        estimate.coefficients - estimate.project(data.truth)[0]
+    )
     tails = estimate.project(data.truth)[1]
     total = integrated_squared_errors(estimate, data.truth).total
     assert np.allclose(total, (by_function + tails).sum(axis=-1))
@@ -278,12 +290,15 @@ def test_errors_are_summed_over_functions_and_effects_are_in_response_units():
 # -- our own --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "d", "epsilon", "feasible"), [
-    (500, 3, 1.0, True), (350, 3, 1.0, False), (500, 1, 1.0, True), (150, 1, 1.0, False)])
+@pytest.mark.parametrize(
+    ("n", "d", "epsilon", "feasible"),
+    [(500, 3, 1.0, True), (350, 3, 1.0, False), (500, 1, 1.0, True), (150, 1, 1.0, False)],
+)
 def test_it_is_feasible_from_35_per_function(n, d, epsilon, feasible):
     sizes = CoefficientCurves(n_curves=n, n_covariates=d).sizes
-    assert AdaptiveCoefficients().feasibility(sizes, (Budget(epsilon, 1e-3),)).is_feasible \
-        is feasible
+    assert (
+        AdaptiveCoefficients().feasibility(sizes, (Budget(epsilon, 1e-3),)).is_feasible is feasible
+    )
 
 
 def test_what_is_said_to_be_enough_is_enough():
@@ -294,8 +309,10 @@ def test_what_is_said_to_be_enough_is_enough():
 
 
 def test_below_the_bar_nothing_is_released_and_nothing_is_spent():
-    one, other = (AdaptiveCoefficients().release(draw(seed=seed), (BUDGET,), generator(1, 1, 0))
-                  for seed in (1, 2))
+    one, other = (
+        AdaptiveCoefficients().release(draw(seed=seed), (BUDGET,), generator(1, 1, 0))
+        for seed in (1, 2)
+    )
     assert (one.coefficients == other.coefficients).all()
     assert [spend.mu for spend in one.spends[0]] == [0.0]
     assert np.isnan(one.lower).all()
@@ -303,8 +320,12 @@ def test_below_the_bar_nothing_is_released_and_nothing_is_spent():
 
 def test_eight_messages_of_each_site_and_one_less_when_the_gram_is_declared():
     data = draw(CoefficientCurves(n_curves=3000, n_servers=3))
-    for chosen, steps in (({}, 8), ({"gram": "declared"}, 7), ({"band": "none"}, 8),
-                          ({"releases": "separate"}, 10)):
+    for chosen, steps in (
+        ({}, 8),
+        ({"gram": "declared"}, 7),
+        ({"band": "none"}, 8),
+        ({"releases": "separate"}, 10),
+    ):
         with transcript.recorded() as messages:
             AdaptiveCoefficients(**chosen).release(data, (BUDGET,), generator(1, 1, 0))
         assert len(messages) == 3 * steps
@@ -312,8 +333,10 @@ def test_eight_messages_of_each_site_and_one_less_when_the_gram_is_declared():
 
 
 def test_a_release_warns_where_a_covariate_hardly_varies_and_only_there():
-    usual, flat = (draw(CoefficientCurves(n_curves=1000, covariate_law=law, covariate_spread=0.01),
-                        repeats=3) for law in ("even", "narrow"))
+    usual, flat = (
+        draw(CoefficientCurves(n_curves=1000, covariate_law=law, covariate_spread=0.01), repeats=3)
+        for law in ("even", "narrow")
+    )
     budgets = [(Budget(1.0, 1e-3),), (Budget(2000.0, 1e-3),)]
     method = AdaptiveCoefficients()
     assert not method.release_many(usual, budgets, 2, generator(1, 1, 0)).is_doubted.any()
@@ -329,8 +352,9 @@ def test_a_covariate_that_is_the_same_for_everybody_is_released_with_a_warning()
     data = draw(CoefficientCurves(n_curves=1000))
     covariates = data.covariates.copy()
     covariates[..., 1] = 0.3
-    estimate = AdaptiveCoefficients().release(replace(data, covariates=covariates), (BUDGET,),
-                                              generator(1, 1, 0))
+    estimate = AdaptiveCoefficients().release(
+        replace(data, covariates=covariates), (BUDGET,), generator(1, 1, 0)
+    )
     assert any("covariate G2" in text for text in estimate.warnings)
     assert np.isfinite(estimate.coefficients).all()
 
@@ -338,10 +362,15 @@ def test_a_covariate_that_is_the_same_for_everybody_is_released_with_a_warning()
 def test_a_wrong_declaration_is_corrected_by_the_release_that_follows_it():
     """Mean squares of a hundredth are declared for covariates that have one third."""
     data = draw(CoefficientCurves(n_curves=2000), repeats=4)
-    errors = [integrated_squared_errors(AdaptiveCoefficients(
-        gram="declared", declared_gram=declared).release_many(
-            data, [(Budget(4.0, 1e-3),)], 1, generator(1, 1, 0)), data.truth).total.mean()
-        for declared in (None, "0.01, 0.01")]
+    errors = [
+        integrated_squared_errors(
+            AdaptiveCoefficients(gram="declared", declared_gram=declared).release_many(
+                data, [(Budget(4.0, 1e-3),)], 1, generator(1, 1, 0)
+            ),
+            data.truth,
+        ).total.mean()
+        for declared in (None, "0.01, 0.01")
+    ]
     assert errors[1] < 5 * errors[0]
 
 
@@ -351,7 +380,8 @@ def test_declared_mean_squares_must_fit():
     assert good.declared(3).tolist() == [[1, 0, 0], [0, 0.3, 0], [0, 0, 0.4]]
     with pytest.raises(InputError, match="1 declared mean squares for 2"):
         AdaptiveCoefficients(gram="declared", declared_gram="0.3").release(
-            data, (BUDGET,), generator(1, 1, 0))
+            data, (BUDGET,), generator(1, 1, 0)
+        )
     with pytest.raises(InputError, match="above 0 and at most at 1"):
         AdaptiveCoefficients(declared_gram="0.3, 1.4")
 
@@ -367,8 +397,7 @@ def test_without_delta_it_refuses_kindly():
 def test_covariates_are_moved_into_their_ranges_and_onto_plus_minus_one():
     facts = PublicFacts(covariates=(Covariate("a", 0.0, 10.0), Covariate("b", -1.0, 1.0)))
     result = np.array([[0.0, 1.0], [5.0, -1.0], [12.0, 0.0], [np.nan, 0.5]])
-    assert facts.to_regressors(result).tolist() == [
-        [1, -1, 1], [1, 0, -1], [1, 1, 0], [1, 0, 0.5]]
+    assert facts.to_regressors(result).tolist() == [[1, -1, 1], [1, 0, -1], [1, 1, 0], [1, 0, 0.5]]
 
 
 def test_curves_scatter_around_their_own_sum_of_effects():
@@ -404,8 +433,9 @@ def test_servers_can_be_kept_and_renumbered_with_all_that_belongs_to_them():
 # -- errors over budgets --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("epsilon", "steps"), few([(1.0, [0.5, 1.0, 2.0]),
-                                                (1.5, [0.5, 1.0, 1.5, 2.0])]))
+@pytest.mark.parametrize(
+    ("epsilon", "steps"), few([(1.0, [0.5, 1.0, 2.0]), (1.5, [0.5, 1.0, 1.5, 2.0])])
+)
 def test_a_chart_over_budgets_has_the_errors_that_stand_above_it(epsilon, steps):
     source = CoefficientCurves(n_curves=400, n_observations_per_curve=3, n_covariates=1)
     mechanism = NoisyGradientCoefficients()
@@ -422,9 +452,13 @@ def test_a_chart_over_budgets_has_the_errors_that_stand_above_it(epsilon, steps)
 def test_effects_from_uneven_times_are_warned_of_and_between_few_times_the_band_is_limited():
     uneven = CoefficientCurves(n_curves=2000, times="density", time_density="3, 1, 1")
     few_times = CoefficientCurves(n_curves=2000, times="common")
-    warned = [TIMES_UNEVEN in AdaptiveCoefficients().release(
-        source.draw(1, generator(1, 0, 0)), (Budget(2.0, 1e-6),), generator(1, 1, 0)).warnings
-        for source in (uneven, few_times)]
+    warned = [
+        TIMES_UNEVEN
+        in AdaptiveCoefficients()
+        .release(source.draw(1, generator(1, 0, 0)), (Budget(2.0, 1e-6),), generator(1, 1, 0))
+        .warnings
+        for source in (uneven, few_times)
+    ]
     assert warned == [True, False]
     limits = [AdaptiveCoefficients().limit_of_band(source.facts) for source in (uneven, few_times)]
     assert GAPS in limits[1] and GAPS not in limits[0]
@@ -432,11 +466,13 @@ def test_effects_from_uneven_times_are_warned_of_and_between_few_times_the_band_
 
 def test_effects_at_few_common_times_are_held_by_their_bands_with_many_people():
     """As many functions as times: what lies between the times is in no coefficient."""
-    source = CoefficientCurves(design="growth", n_covariates=1, n_curves=6000, times="common",
-                               n_observations_per_curve=9)
+    source = CoefficientCurves(
+        design="growth", n_covariates=1, n_curves=6000, times="common", n_observations_per_curve=9
+    )
     data = source.draw(6, generator(3, 0, 0))
-    estimate = AdaptiveCoefficients().release_many(data, [(Budget(1.0, 1e-7),)], 1,
-                                                   generator(3, 1, 0))
+    estimate = AdaptiveCoefficients().release_many(
+        data, [(Budget(1.0, 1e-7),)], 1, generator(3, 1, 0)
+    )
     truth, (low, high) = data.truth.grid_values, estimate.limits
     assert ((low <= truth) & (truth <= high)).all(axis=-1).mean() > 0.9
 
@@ -444,5 +480,6 @@ def test_effects_at_few_common_times_are_held_by_their_bands_with_many_people():
 def test_effects_from_windows_are_refused():
     source = CoefficientCurves(n_curves=2000, times="windows")
     with pytest.raises(InputError, match="short part of the time range"):
-        AdaptiveCoefficients().release(source.draw(1, generator(1, 0, 0)), (Budget(2.0, 1e-6),),
-                                       generator(1, 1, 0))
+        AdaptiveCoefficients().release(
+            source.draw(1, generator(1, 0, 0)), (Budget(2.0, 1e-6),), generator(1, 1, 0)
+        )

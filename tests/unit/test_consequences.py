@@ -46,4 +46,6 @@ def test_a_promise_that_can_fail_says_so(mechanism, can_fail):
 
 def test_words_of_a_file_cannot_become_markup():
     result = label(spends(), PublicFacts(person="**child**", people="[a](b)"))
-    assert "**child**" not in " ".join(result.values()) and "[a](b)" not in " ".join(result.values())
+    assert "**child**" not in " ".join(result.values()) and "[a](b)" not in " ".join(
+        result.values()
+    )

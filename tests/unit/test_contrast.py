@@ -9,12 +9,14 @@ from engine.core import palette
 from pages.shared.components.figure import _COLOURS
 
 THEMES = ("light", "dark")
-CONFIG = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text("utf-8"))
+CONFIG = tomllib.loads(
+    (Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text("utf-8")
+)
 HUES = ("gray", "blue", "green", "yellow", "orange", "red", "violet")
 
 
 def luminance(shade: str) -> float:
-    parts = [int(shade[k:k + 2], 16) / 255 for k in (1, 3, 5)]
+    parts = [int(shade[k : k + 2], 16) / 255 for k in (1, 3, 5)]
     red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

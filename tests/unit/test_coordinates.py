@@ -13,8 +13,14 @@ VECTOR = np.array([0.6, 0.0, -0.8, 0.0])
 
 
 def estimate(coefficients, unprotected, functions=()):
-    return Estimate(task="sparse_regression", basis=Coordinates(4), coefficients=coefficients,
-                    spends=((),), unprotected=unprotected, functions=functions)
+    return Estimate(
+        task="sparse_regression",
+        basis=Coordinates(4),
+        coefficients=coefficients,
+        spends=((),),
+        unprotected=unprotected,
+        functions=functions,
+    )
 
 
 def test_the_energy_of_a_vector_is_its_sum_of_squares():
@@ -35,8 +41,9 @@ def test_the_three_errors_of_a_vector_are_squared_euclidean_distances():
     released, noise_free = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 4))
     found = integrated_squared_errors(estimate(released, noise_free), Truth.of_vector(VECTOR))
     np.testing.assert_allclose(found.total, ((released - VECTOR) ** 2).sum(axis=-1))
-    np.testing.assert_allclose(found.privacy,
-                               ((released - noise_free[:, :, None]) ** 2).sum(axis=-1))
+    np.testing.assert_allclose(
+        found.privacy, ((released - noise_free[:, :, None]) ** 2).sum(axis=-1)
+    )
     np.testing.assert_allclose(found.estimation[..., 0], ((noise_free - VECTOR) ** 2).sum(axis=-1))
 
 

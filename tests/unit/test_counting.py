@@ -47,15 +47,23 @@ from engine.sources.event_times import SHAPES, EventTimes
 from engine.sources.scored_people import ScoredPeople
 
 ONE = (Budget(1.0),)
-GOLDEN = CountTable(Cells((0.0, 1.0, 2.0, 3.0)), np.array([[5.0, 3, -2, 1, 4, 0, 5]]), (20.0,), (2.0,))
-ALL_CELLS = [Cells((0.0, 0.5, 1.0, 2.0)), Cells((0.0, 1.0, 2.0), n_causes=2, n_codes=2, n_groups=2),
-             Cells((0.0, 1.0, 2.0), Counted.VALUES), Cells((0.0, 1.0, 2.0), Counted.LABELS)]
+GOLDEN = CountTable(
+    Cells((0.0, 1.0, 2.0, 3.0)), np.array([[5.0, 3, -2, 1, 4, 0, 5]]), (20.0,), (2.0,)
+)
+ALL_CELLS = [
+    Cells((0.0, 0.5, 1.0, 2.0)),
+    Cells((0.0, 1.0, 2.0), n_causes=2, n_codes=2, n_groups=2),
+    Cells((0.0, 1.0, 2.0), Counted.VALUES),
+    Cells((0.0, 1.0, 2.0), Counted.LABELS),
+]
 
 
 def exact_table(cells, counts, blocks=1):
     """A table without noise."""
     by_block = counts.reshape(blocks, -1)
-    return CountTable(cells, counts.reshape(cells.n_groups, -1), tuple(by_block.sum(axis=1)), (0.0,))
+    return CountTable(
+        cells, counts.reshape(cells.n_groups, -1), tuple(by_block.sum(axis=1)), (0.0,)
+    )
 
 
 @pytest.mark.parametrize("task", COUNTED)
@@ -63,32 +71,60 @@ def test_every_counted_task_has_the_estimand_whose_curves_begin_at_its_known_val
     estimand = ESTIMANDS[task]
     assert estimand.task is TASKS[task] and tuple(ESTIMANDS) == COUNTED
     source = sources.default(TASKS[task].source, task)
-    curves = NoisyCounts(task=task).release(source.draw(1, generator(1, 0, 0)), ONE, generator(1, 1, 0)).values(drawing_grid())
+    curves = (
+        NoisyCounts(task=task)
+        .release(source.draw(1, generator(1, 0, 0)), ONE, generator(1, 1, 0))
+        .values(drawing_grid())
+    )
     np.testing.assert_allclose(curves[..., 0], estimand.start, atol=1e-12)
 
 
 # -- cells ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("time", "status", "cell"), [
-    (0.2, 1, 0), (1.0, 1, 0), (1.5, 2, 3), (2.0, 0, 5), (9.0, 1, 6), (np.inf, 0, 6), (-3.0, 1, 0),
-    (-np.inf, 2, 2), (0.0, 0, 4), (np.nan, 1, 4), (1.5, 3, 5), (1.5, -1, 5), (0.5, 99, 4)])
+@pytest.mark.parametrize(
+    ("time", "status", "cell"),
+    [
+        (0.2, 1, 0),
+        (1.0, 1, 0),
+        (1.5, 2, 3),
+        (2.0, 0, 5),
+        (9.0, 1, 6),
+        (np.inf, 0, 6),
+        (-3.0, 1, 0),
+        (-np.inf, 2, 2),
+        (0.0, 0, 4),
+        (np.nan, 1, 4),
+        (1.5, 3, 5),
+        (1.5, -1, 5),
+        (0.5, 99, 4),
+    ],
+)
 def test_every_row_has_a_cell_whatever_it_holds(time, status, cell):
     cells = Cells((0.0, 1.0, 2.0), n_causes=2, n_codes=2)
     assert cells.of_rows(np.array([time]), np.array([status])).tolist() == [cell]
 
 
-@pytest.mark.parametrize(("time", "status", "cell"), [
-    (-1.0, 1, 0), (np.nan, 1, 0), (7.0, 1, 1), (1.5, 0, 3), (np.inf, -1, 3), (np.nan, 7, 2)])
+@pytest.mark.parametrize(
+    ("time", "status", "cell"),
+    [(-1.0, 1, 0), (np.nan, 1, 0), (7.0, 1, 1), (1.5, 0, 3), (np.inf, -1, 3), (np.nan, 7, 2)],
+)
 def test_a_score_beyond_the_range_is_in_an_end_bin_and_a_label_is_one_or_none(time, status, cell):
     cells = Cells((0.0, 1.0, 2.0), Counted.LABELS)
     assert cells.of_rows(np.array([time]), np.array([status])).tolist() == [cell]
 
 
 @pytest.mark.parametrize("cells", ALL_CELLS, ids=str)
-def test_over_all_pairs_of_rows_one_person_moves_the_counts_by_two_at_most_and_by_two_somewhere(cells):
-    rows = list(product([-np.inf, -1.0, 0.0, 0.3, 0.5, 1.0, 1.7, 2.0, 2.1, np.inf, np.nan],
-                        [-1, 0, 1, 2, 3], [0, 1, 7]))
+def test_over_all_pairs_of_rows_one_person_moves_the_counts_by_two_at_most_and_by_two_somewhere(
+    cells,
+):
+    rows = list(
+        product(
+            [-np.inf, -1.0, 0.0, 0.3, 0.5, 1.0, 1.7, 2.0, 2.1, np.inf, np.nan],
+            [-1, 0, 1, 2, 3],
+            [0, 1, 7],
+        )
+    )
     time, status, group = (np.array(column) for column in zip(*rows, strict=True))
     counts = cells.counts(time[:, None], status[:, None], group[:, None], np.zeros(1, dtype=int), 1)
     each = counts.reshape(len(rows), -1)
@@ -105,7 +141,9 @@ def test_strange_rows_change_nothing_of_the_release_but_their_own_cells():
     time, status = data.time.copy(), data.status.copy()
     time[0, :5], status[0, :5] = [np.nan, np.inf, -np.inf, -4.0, 1.0], [1, 1, 0, 1, 77]
     odd = replace(data, time=time, status=status)
-    ordinary, strange = (NoisyCounts().release(each, ONE, generator(1, 1, 0)) for each in (data, odd))
+    ordinary, strange = (
+        NoisyCounts().release(each, ONE, generator(1, 1, 0)) for each in (data, odd)
+    )
     assert ordinary.spends == strange.spends and ordinary.tuning == strange.tuning
     moved = strange.released[0].noisy - ordinary.released[0].noisy
     assert moved.sum() == 0 and np.abs(moved).sum() <= 10
@@ -114,8 +152,10 @@ def test_strange_rows_change_nothing_of_the_release_but_their_own_cells():
 def test_the_order_of_people_makes_no_difference():
     data = EventTimes(n_curves=200, comparison="hazard ratio").draw(1, generator(2, 0, 0))
     order = np.random.default_rng(1).permutation(200)
-    first, second = (NoisyCounts().release(each, ONE, generator(1, 1, 0))
-                     for each in (data, data.in_order(order)))
+    first, second = (
+        NoisyCounts().release(each, ONE, generator(1, 1, 0))
+        for each in (data, data.in_order(order))
+    )
     assert (first.coefficients == second.coefficients).all()
 
 
@@ -148,7 +188,7 @@ def test_what_an_attacker_gets_is_that_of_the_exact_law_of_both_counts():
 
 def test_one_line_of_the_ledger_states_pure_privacy_of_a_person():
     data = EventTimes(n_curves=200).draw(1, generator(1, 0, 0))
-    line, = NoisyCounts().release(data, (Budget(0.7, 1e-6),), generator(1, 1, 0)).spends[0]
+    (line,) = NoisyCounts().release(data, (Budget(0.7, 1e-6),), generator(1, 1, 0)).spends[0]
     assert (line.epsilon, line.sensitivity, line.unit, line.norm) == (0.7, (2.0,), "person", "ℓ1")
     assert line.noise_scale == (2 / 0.7,)
     assert [budget.epsilon for budget in accounting.guarantees((line,))] == [0.7]
@@ -159,20 +199,33 @@ def test_one_line_of_the_ledger_states_pure_privacy_of_a_person():
 
 
 def test_the_golden_table_gives_the_golden_numbers():
-    life, = life_tables(GOLDEN)
+    (life,) = life_tables(GOLDEN)
     jacobian = of_group(life.survival_gradient, 0, 1)
     assert GOLDEN.estimated[0] == pytest.approx([16 / 3, 10 / 3, 0, 4 / 3, 13 / 3, 1 / 3, 16 / 3])
     assert life.survival == pytest.approx([0.724138, 0.507977, 0.507977], abs=1e-6)
     assert life.at_risk[:3] == pytest.approx([20, 13.3333, 5.6667], abs=1e-4)
-    assert GOLDEN.spread_of_remaining(np.array([7, 5, 3])) == pytest.approx([0, 3.345657, 3.664984], abs=1e-6)
-    assert sum(GOLDEN.variances(jacobian)) == pytest.approx([0.027256, 0.050268, 0.076936], abs=1e-6)
+    assert GOLDEN.spread_of_remaining(np.array([7, 5, 3])) == pytest.approx(
+        [0, 3.345657, 3.664984], abs=1e-6
+    )
+    assert sum(GOLDEN.variances(jacobian)) == pytest.approx(
+        [0.027256, 0.050268, 0.076936], abs=1e-6
+    )
     assert whole_cells(life).tolist() == [5, 2, 3, 4, 0, 1, 5]
     assert whole_at_risk(life).tolist() == [20, 13, 6, 5]
 
 
-@pytest.mark.parametrize(("n", "epsilon", "intervals", "noise"), [
-    (100, 0.5, 4, 0.0728), (228, 0.25, 4, 0.0640), (228, 1.0, 7, 0.0200), (228, 3.0, 12, 0.0079),
-    (1000, 0.5, 10, 0.0108), (1000, 1.0, 13, 0.0060), (10_000, 1.0, 34, 0.0010)])
+@pytest.mark.parametrize(
+    ("n", "epsilon", "intervals", "noise"),
+    [
+        (100, 0.5, 4, 0.0728),
+        (228, 0.25, 4, 0.0640),
+        (228, 1.0, 7, 0.0200),
+        (228, 3.0, 12, 0.0079),
+        (1000, 0.5, 10, 0.0108),
+        (1000, 1.0, 13, 0.0060),
+        (10_000, 1.0, 34, 0.0010),
+    ],
+)
 def test_intervals_and_feasibility_follow_from_public_numbers(n, epsilon, intervals, noise):
     budget = (Budget(epsilon),)
     plan = NoisyCounts().plan(EventTimes(n_curves=n).public, budget)
@@ -186,13 +239,17 @@ def test_below_thirty_six_people_times_epsilon_nothing_is_released():
     assert NoisyCounts().plan(source.public, (Budget(0.38),)).verdict.is_feasible
     refused = NoisyCounts().plan(source.public, (Budget(0.35),)).verdict
     assert refused.verdict == "not feasible" and refused.curves_needed(100) > 100
-    estimate = NoisyCounts().release(source.draw(1, generator(1, 0, 0)), (Budget(0.35),), generator(1, 1, 0))
+    estimate = NoisyCounts().release(
+        source.draw(1, generator(1, 0, 0)), (Budget(0.35),), generator(1, 1, 0)
+    )
     assert estimate.released == (None,)
 
 
 def test_noise_in_cumulative_shares_has_the_variance_of_the_rule():
     for m in (5, 17, 100):
-        table = CountTable(Cells(equal_edges(0, 1, m), Counted.VALUES), np.ones((1, m)), (float(m),), (2.0,))
+        table = CountTable(
+            Cells(equal_edges(0, 1, m), Counted.VALUES), np.ones((1, m)), (float(m),), (2.0,)
+        )
         noise = table.variances(distribution(table)[1])[1] * m**2
         k = np.arange(1, m + 1)
         assert noise == pytest.approx(table.noise_variance * k * (m - k) / m)
@@ -205,9 +262,17 @@ def test_gradients_are_central_differences(n_causes):
     counts = np.random.default_rng(4).uniform(20, 60, cells.size)
     life, step = LifeTable(counts, cells), 1e-4
     for name in ("survival", "incidence"):
-        slopes = np.stack([(getattr(LifeTable(counts + step * unit, cells), name)
-                            - getattr(LifeTable(counts - step * unit, cells), name)) / (2 * step)
-                           for unit in np.eye(cells.size)], axis=-1)
+        slopes = np.stack(
+            [
+                (
+                    getattr(LifeTable(counts + step * unit, cells), name)
+                    - getattr(LifeTable(counts - step * unit, cells), name)
+                )
+                / (2 * step)
+                for unit in np.eye(cells.size)
+            ],
+            axis=-1,
+        )
         assert getattr(life, f"{name}_gradient") == pytest.approx(slopes, abs=1e-9)
 
 
@@ -217,12 +282,13 @@ def test_projection_is_nearest_among_tables_of_the_total_without_a_negative_coun
     near = projected(noisy, 20.0)
     assert near.min() >= 0 and near.sum(axis=-1) == pytest.approx(np.full(40, 20.0))
     others = rng.dirichlet(np.ones(9), (40, 200)) * 20
-    assert (((others - noisy[:, None]) ** 2).sum(axis=-1)
-            >= ((near - noisy) ** 2).sum(axis=-1)[:, None]).all()
+    assert (
+        ((others - noisy[:, None]) ** 2).sum(axis=-1) >= ((near - noisy) ** 2).sum(axis=-1)[:, None]
+    ).all()
 
 
 def test_the_sample_of_errors_has_the_stated_covariance():
-    life, = life_tables(GOLDEN)
+    (life,) = life_tables(GOLDEN)
     jacobian = of_group(life.survival_gradient, 0, 1)
     stated = np.sqrt(sum(GOLDEN.variances(jacobian)))
     assert np.sqrt((GOLDEN.errors(jacobian) ** 2).mean(axis=-1)) == pytest.approx(stated, rel=0.1)
@@ -233,12 +299,14 @@ def test_the_sample_of_errors_has_the_stated_covariance():
 
 def released(source, epsilon=1.0, repeats=30, seed=1, **settings):
     data = source.draw(repeats, generator(seed, 0, 0))
-    return NoisyCounts(**settings).release_many(data, [(Budget(epsilon),)], 2, generator(seed, 1, 0))
+    return NoisyCounts(**settings).release_many(
+        data, [(Budget(epsilon),)], 2, generator(seed, 1, 0)
+    )
 
 
 def test_survival_falls_within_0_and_1_and_numbers_at_risk_are_whole_and_fall():
     table = released(EventTimes(n_curves=150)).released[0]
-    life, = life_tables(table)
+    (life,) = life_tables(table)
     assert (np.diff(life.survival, axis=-1) <= 0).all()
     assert (life.survival >= 0).all() and (life.survival <= 1).all()
     at_risk = whole_at_risk(life)
@@ -249,15 +317,22 @@ def test_survival_falls_within_0_and_1_and_numbers_at_risk_are_whole_and_fall():
 
 def test_incidences_of_all_causes_are_what_survival_leaves():
     table = released(CompetingEvents(n_curves=200), task="cumulative_incidence").released[0]
-    life, = life_tables(table)
+    (life,) = life_tables(table)
     assert life.incidence.sum(axis=-2) == pytest.approx(1 - life.survival, abs=1e-12)
 
 
 def test_the_same_counts_give_the_same_limits_and_they_hold_the_curve():
     table = released(EventTimes(n_curves=228)).released[0]
-    life, = life_tables(table)
-    limits = [Limits(life.survival, each.errors(of_group(life.survival_gradient, 0, 1)),
-                     is_shown(each, life), 228.0) for each in (table, replace(table))]
+    (life,) = life_tables(table)
+    limits = [
+        Limits(
+            life.survival,
+            each.errors(of_group(life.survival_gradient, 0, 1)),
+            is_shown(each, life),
+            228.0,
+        )
+        for each in (table, replace(table))
+    ]
     both = [limit.monotone(limit.simultaneous_width) for limit in limits]
     assert (both[0][0] == both[1][0]).all() and (both[0][1] == both[1][1]).all()
     times = np.linspace(0, 5, 301)
@@ -291,14 +366,16 @@ def ended(end, n=1000):
     event, leaves = rng.exponential(1.0, n), rng.random(n) < 0.4
     time = np.where(leaves & (event > end), end, event)
     cells = Cells(equal_edges(0.0, 1.0, 8))
-    counts = cells.counts(time[None], (time == event).astype(int)[None], None, np.zeros(n, dtype=int), 1)
+    counts = cells.counts(
+        time[None], (time == event).astype(int)[None], None, np.zeros(n, dtype=int), 1
+    )
     return exact_table(cells, counts[0, 0])
 
 
 def test_limits_hold_a_curve_wherever_within_the_interval_people_leave():
     truth = np.exp(-np.arange(1, 9) / 8)
     for end in (1e-6, 0.124):  # at the start and at the end of the first interval
-        curve, = survival_curves(ended(end))
+        (curve,) = survival_curves(ended(end))
         assert (curve.pointwise_low <= truth).all() and (truth <= curve.pointwise_high).all()
         assert curve.drawn.all() and float(curve.limits.widening) > 0.25
         tight = replace(curve.limits, extremes=None)
@@ -310,18 +387,20 @@ def test_limits_hold_a_curve_wherever_within_the_interval_people_leave():
 
 def test_without_people_censored_within_an_interval_limits_are_as_they_were():
     cells = Cells(equal_edges(0.0, 1.0, 4))
-    curve, = survival_curves(exact_table(cells, np.array([30.0, 20, 10, 5, 0, 0, 0, 0, 35])))
+    (curve,) = survival_curves(exact_table(cells, np.array([30.0, 20, 10, 5, 0, 0, 0, 0, 35])))
     assert curve.limits.widening == 0 and not curve.is_ended_by_censoring
     low, high = curve.limits.monotone(curve.limits.pointwise_width)
     np.testing.assert_allclose(low, np.clip(curve.values - curve.limits.pointwise_width, 0, 1))
-    np.testing.assert_allclose(high, np.minimum.accumulate(curve.values + curve.limits.pointwise_width))
+    np.testing.assert_allclose(
+        high, np.minimum.accumulate(curve.values + curve.limits.pointwise_width)
+    )
 
 
 def test_nothing_is_shown_from_where_counts_leave_the_curve_open():
     cells = Cells(equal_edges(0.0, 10.0, 4))
     for counts in ([300.0, 0, 0, 0, 650, 0, 0, 0, 50], [10.0, 300, 0, 0, 0, 600, 0, 0, 90]):
         table = exact_table(cells, np.array(counts))
-        curve, = survival_curves(table)
+        (curve,) = survival_curves(table)
         assert curve.is_ended_by_censoring and curve.last == (0.0 if counts[0] == 300 else 2.5)
         of_causes = incidence_curves(table)
         assert [float(each.last) for each in of_causes] == [float(curve.last)]
@@ -332,7 +411,7 @@ def test_nothing_is_shown_from_where_counts_leave_the_curve_open():
 
 def test_intervals_beyond_which_too_few_are_left_are_not_shown():
     table = released(EventTimes(n_curves=228)).released[0]
-    life, = life_tables(table)
+    (life,) = life_tables(table)
     result = is_shown(table, life)
     assert (life.at_risk[..., 1:][result] >= 10).all()
     assert (result[..., :-1] >= result[..., 1:]).all()
@@ -367,14 +446,24 @@ def test_ordinary_curves_and_tests_are_those_of_the_textbooks():
         observed += ((time == t) & (status > 0) & (group == 0)).sum()
         expected += events * first / at_risk
         if at_risk > 1:
-            variance += events * first * (at_risk - first) * (at_risk - events) / (at_risk**2 * (at_risk - 1))
+            variance += (
+                events
+                * first
+                * (at_risk - first)
+                * (at_risk - events)
+                / (at_risk**2 * (at_risk - 1))
+            )
         if t <= 5:
             before = kaplan_meier_by_hand(time, status, t - 0.5)[0]
-            incidence += before * np.array([((time == t) & (status == k)).sum() for k in (1, 2)]) / at_risk
+            incidence += (
+                before * np.array([((time == t) & (status == k)).sum() for k in (1, 2)]) / at_risk
+            )
     assert product_limit.log_rank(time, status, group, 2)[0] == pytest.approx(
-        (observed - expected) / np.sqrt(variance), abs=1e-12)
+        (observed - expected) / np.sqrt(variance), abs=1e-12
+    )
     assert product_limit.aalen_johansen(time, status, np.array([5.0]), 2)[:, 0] == pytest.approx(
-        incidence, abs=1e-12)
+        incidence, abs=1e-12
+    )
 
 
 def test_without_noise_it_is_the_ordinary_curve_of_grouped_data():
@@ -384,9 +473,11 @@ def test_without_noise_it_is_the_ordinary_curve_of_grouped_data():
     event = rng.random(400) < 0.6
     time = np.where(event, (rng.integers(0, 8, 400) + 0.5) / 8, 2.0)
     cells = Cells(edges)
-    counts = cells.counts(time[None], event[None].astype(int), None, np.zeros(400, dtype=int), 1)[0, 0]
+    counts = cells.counts(time[None], event[None].astype(int), None, np.zeros(400, dtype=int), 1)[
+        0, 0
+    ]
     table = exact_table(cells, counts)
-    life, = life_tables(table)
+    (life,) = life_tables(table)
     survival, error = product_limit.kaplan_meier(time, event.astype(int), np.array(edges[1:]))
     assert life.survival == pytest.approx(survival, abs=1e-10)
     sampling, noise = table.variances(of_group(life.survival_gradient, 0, 1))
@@ -398,7 +489,7 @@ def test_the_life_table_is_the_actuarial_one_with_censoring_and_two_causes():
     rng = np.random.default_rng(8)
     cells = Cells(equal_edges(0.0, 1.0, 6), n_causes=2, n_codes=2)
     counts = rng.integers(1, 30, cells.size).astype(float)
-    life, = life_tables(exact_table(cells, counts))
+    (life,) = life_tables(exact_table(cells, counts))
     left, survival, incidence = counts.sum(), 1.0, np.zeros(2)
     for k in range(6):
         events, censored = counts[[k, 6 + k]], counts[12 + k]
@@ -416,7 +507,9 @@ def test_with_many_intervals_and_no_noise_it_tends_to_kaplan_meier():
     exact = NoisyCounts().exact_fit(data).coefficients[0, :, 0]
     errors = []
     for intervals in (3, 6, 12, 20, 200):
-        released = NoisyCounts(intervals=intervals).release_many(data, [(Budget(1e6),)], 1, generator(3, 1, 0))
+        released = NoisyCounts(intervals=intervals).release_many(
+            data, [(Budget(1e6),)], 1, generator(3, 1, 0)
+        )
         errors.append(np.sqrt(((released.coefficients[0, :, 0] - exact) ** 2).mean()))
     assert errors[:4] == pytest.approx([0.0223, 0.0089, 0.0045, 0.0032], rel=0.1)
     assert errors[4] < 0.002
@@ -425,11 +518,19 @@ def test_with_many_intervals_and_no_noise_it_tends_to_kaplan_meier():
 def two_groups(leave, stated, n=2000, repeats=40):
     """Tables of two groups with hazard 1, censored at two rates; follow-up is stated too long."""
     rng = np.random.default_rng(12)
-    event, end = rng.exponential(1.0, (repeats, n, 2)), rng.exponential(1 / np.asarray(leave), (repeats, n, 2))
+    event, end = (
+        rng.exponential(1.0, (repeats, n, 2)),
+        rng.exponential(1 / np.asarray(leave), (repeats, n, 2)),
+    )
     facts = EventFacts(groups=("A", "B"), time_high=float(stated))
-    data = EventData(np.minimum(event, end).reshape(repeats, -1), (event <= end).astype(int).reshape(repeats, -1),
-                     np.zeros(2 * n, dtype=int), facts,
-                     np.broadcast_to([0, 1], (repeats, n, 2)).reshape(repeats, -1), None)
+    data = EventData(
+        np.minimum(event, end).reshape(repeats, -1),
+        (event <= end).astype(int).reshape(repeats, -1),
+        np.zeros(2 * n, dtype=int),
+        facts,
+        np.broadcast_to([0, 1], (repeats, n, 2)).reshape(repeats, -1),
+        None,
+    )
     return NoisyCounts().release_many(data, [(Budget(1.0),)], 1, generator(2, 1, 0)).released[0]
 
 
@@ -445,7 +546,9 @@ def test_where_few_leave_within_an_interval_the_log_rank_test_is_the_ordinary_on
 
 
 def test_the_log_rank_statistic_is_unbiased_and_has_the_ordinary_sign():
-    table = released(EventTimes(n_curves=2000, comparison="hazard ratio", ratio=2.0), 3.0, 3).released[0]
+    table = released(
+        EventTimes(n_curves=2000, comparison="hazard ratio", ratio=2.0), 3.0, 3
+    ).released[0]
     assert (log_rank(table).statistic > 5).all()  # the first group has twice the hazard
     assert ((log_rank(table).noise_share > 0) & (log_rank(table).noise_share < 0.5)).all()
 
@@ -460,7 +563,9 @@ def test_scores_and_labels_without_noise_give_the_ordinary_area_and_rates():
     positive, negative = score[label == 1], score[label == 0]
     pairs = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
     assert float(curve.area) == pytest.approx(pairs.mean(), abs=1e-10)
-    assert np.trapezoid(curve.true_positive, curve.false_positive) == pytest.approx(pairs.mean(), abs=1e-10)
+    assert np.trapezoid(curve.true_positive, curve.false_positive) == pytest.approx(
+        pairs.mean(), abs=1e-10
+    )
     rates = calibration(exact_table(cells, counts))
     assert rates.rate == pytest.approx([label[bins == b].mean() for b in range(10)], abs=1e-10)
 
@@ -468,8 +573,9 @@ def test_scores_and_labels_without_noise_give_the_ordinary_area_and_rates():
 def area_covered(score, label, true_area, epsilon=1.0, draws=200):
     """How often the interval of the area covers the true one."""
     data = EventData(score[None], label[None], np.zeros(len(score), dtype=int), EventFacts())
-    estimate = NoisyCounts(task="roc").release_many(data, [(Budget(epsilon),)], draws,
-                                                    generator(5, 1, 0))
+    estimate = NoisyCounts(task="roc").release_many(
+        data, [(Budget(epsilon),)], draws, generator(5, 1, 0)
+    )
     curve = roc(estimate.released[0])
     return (np.abs(curve.area - true_area) <= curve.half_width).mean()
 
@@ -489,19 +595,27 @@ def test_a_release_with_hardly_anybody_of_one_label_says_so():
     score, labels = rng.random(300), (np.arange(300) % 50 == 0, np.arange(300) % 2 == 0)
     shares = []
     for label in labels:
-        data = EventData(score[None], label.astype(int)[None], np.zeros(300, dtype=int),
-                         EventFacts())
-        shares.append(NoisyCounts(task="roc").release_many(
-            data, [(Budget(1.0),)], 50, generator(5, 1, 0)).is_doubted.mean())
+        data = EventData(
+            score[None], label.astype(int)[None], np.zeros(300, dtype=int), EventFacts()
+        )
+        shares.append(
+            NoisyCounts(task="roc")
+            .release_many(data, [(Budget(1.0),)], 50, generator(5, 1, 0))
+            .is_doubted.mean()
+        )
     assert shares[0] > 0.9 and shares[1] == 0
 
 
 def test_a_median_and_a_restricted_mean_are_read_off_the_curve():
     source = EventTimes(n_curves=100_000, design="expo", follow_up=1.0)
     table = released(source, 1.0, 4).released[0]
-    life, = life_tables(table)
-    limits = Limits(life.survival, table.errors(of_group(life.survival_gradient, 0, 1)),
-                    is_shown(table, life), 1e5)
+    (life,) = life_tables(table)
+    limits = Limits(
+        life.survival,
+        table.errors(of_group(life.survival_gradient, 0, 1)),
+        is_shown(table, life),
+        1e5,
+    )
     median = quantile(table.cells.edges, limits)
     assert median.time == pytest.approx(np.full((4, 2), 0.5 * np.log(2)), abs=0.01)
     assert ((median.low < median.time) & (median.time < median.high)).all()
@@ -511,10 +625,12 @@ def test_a_median_and_a_restricted_mean_are_read_off_the_curve():
     assert np.isinf(never.time).all() and np.isinf(never.high).all()
 
 
-@pytest.mark.parametrize(("end", "written"), [(1095.0, "1 095 days"), (36.5, "36.5 days"), (12_345.75, "12 345.75 days")])
+@pytest.mark.parametrize(
+    ("end", "written"), [(1095.0, "1 095 days"), (36.5, "36.5 days"), (12_345.75, "12 345.75 days")]
+)
 def test_the_end_that_was_stated_is_never_rounded_and_computed_edges_are(end, written):
     cells = Cells(equal_edges(0.0, end, 7))
-    curve, = survival_curves(exact_table(cells, np.array([20.0] * 7 + [10.0] * 7 + [790.0])))
+    (curve,) = survival_curves(exact_table(cells, np.array([20.0] * 7 + [10.0] * 7 + [790.0])))
     spoken = " ".join([median(curve, "days"), mean(curve, "days")]).replace("\u202f", " ")
     assert curve.last == end and spoken.count(written) == 2
     assert at_edge(curve.edges[1], curve, "days") == in_unit(curve.edges[1], "days")
@@ -534,21 +650,34 @@ def test_public_sizes_of_groups_must_be_those_of_the_data():
 
 def test_private_sizes_of_groups_are_estimated_and_only_their_sum_is_known():
     source = EventTimes(n_curves=2000, comparison="hazard ratio", sizes_public=False)
-    table = NoisyCounts().release(source.draw(1, generator(1, 0, 0)), ONE, generator(1, 1, 0)).released[0]
+    table = (
+        NoisyCounts()
+        .release(source.draw(1, generator(1, 0, 0)), ONE, generator(1, 1, 0))
+        .released[0]
+    )
     sizes = table.estimated.sum(axis=-1)[0, 0]
     assert sizes.sum() == pytest.approx(2000.0) and sizes[0] != 1000.0
     assert sizes == pytest.approx([1000.0, 1000.0], abs=60)
 
 
-@pytest.mark.parametrize(("epsilons", "n", "intervals"), [
-    ((1.0,) * 4, 1000, 10), ((1.0,) * 20, 1000, 7), ((0.5, 1.0, 1.0, 3.0), 1000, 9), ((0.1, 1.0, 1.0, 1.0), 1000, 5)])
+@pytest.mark.parametrize(
+    ("epsilons", "n", "intervals"),
+    [
+        ((1.0,) * 4, 1000, 10),
+        ((1.0,) * 20, 1000, 7),
+        ((0.5, 1.0, 1.0, 3.0), 1000, 9),
+        ((0.1, 1.0, 1.0, 1.0), 1000, 5),
+    ],
+)
 def test_intervals_of_several_sites_follow_from_the_noise_of_their_sum(epsilons, n, intervals):
     source = EventTimes(n_curves=n, n_servers=len(epsilons))
     plan = NoisyCounts().plan(source.public, tuple(map(Budget, epsilons)))
     assert plan.cells.n_intervals == intervals
     assert max(plan.weights) == 1.0
-    assert (np.argsort(plan.weights, kind="stable") == np.argsort(
-        [epsilon for epsilon in epsilons], kind="stable")).all()
+    assert (
+        np.argsort(plan.weights, kind="stable")
+        == np.argsort([epsilon for epsilon in epsilons], kind="stable")
+    ).all()
 
 
 def test_equal_sites_are_plainly_added():
@@ -556,15 +685,25 @@ def test_equal_sites_are_plainly_added():
     assert plan.weights == (1.0,) * 4 and plan.totals == (800.0,) and plan.spread == 1.0
 
 
-@pytest.mark.parametrize(("sites", "epsilons", "known"), [
-    (4, (1.0,) * 4, 2), (4, (1.0, 1.0, 1.0, 3.0), 1), (1, (1.0,), 2)])
-def test_public_sizes_of_groups_are_used_over_sites_where_all_weigh_the_same(sites, epsilons, known):
+@pytest.mark.parametrize(
+    ("sites", "epsilons", "known"),
+    [(4, (1.0,) * 4, 2), (4, (1.0, 1.0, 1.0, 3.0), 1), (1, (1.0,), 2)],
+)
+def test_public_sizes_of_groups_are_used_over_sites_where_all_weigh_the_same(
+    sites, epsilons, known
+):
     source = EventTimes(n_curves=1000, n_servers=sites, comparison="hazard ratio")
     budgets = tuple(map(Budget, epsilons))
     plan = NoisyCounts().plan(source.public, budgets)
     assert len(plan.totals) == known
-    table = NoisyCounts().release(source.draw(1, generator(1, 0, 0)), budgets, generator(1, 1, 0)).released[0]
-    assert (table.estimated.sum(axis=-1) == pytest.approx(np.full((1, 1, 2), 500.0))) == (known == 2)
+    table = (
+        NoisyCounts()
+        .release(source.draw(1, generator(1, 0, 0)), budgets, generator(1, 1, 0))
+        .released[0]
+    )
+    assert (table.estimated.sum(axis=-1) == pytest.approx(np.full((1, 1, 2), 500.0))) == (
+        known == 2
+    )
 
 
 def test_stated_edges_are_taken_as_they_are():
@@ -579,22 +718,37 @@ def test_stated_edges_are_taken_as_they_are():
 
 def test_data_of_other_kinds_are_refused_kindly():
     from engine.sources.sparse_curves import SparseCurves
+
     with pytest.raises(InputError, match="one time each"):
-        NoisyCounts().release(SparseCurves(n_curves=50).draw(1, generator(1, 0, 0)), ONE, generator(1, 1, 0))
+        NoisyCounts().release(
+            SparseCurves(n_curves=50).draw(1, generator(1, 0, 0)), ONE, generator(1, 1, 0)
+        )
     with pytest.raises(InputError, match="shape"):
-        EventData(np.zeros((1, 3)), np.zeros((1, 2), dtype=int), np.zeros(3, dtype=int), EventFacts())
+        EventData(
+            np.zeros((1, 3)), np.zeros((1, 2), dtype=int), np.zeros(3, dtype=int), EventFacts()
+        )
 
 
 # -- sources -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", [
-    *(EventTimes(n_curves=4000, design=name, follow_up=2.0) for name in SHAPES),
-    EventTimes(n_curves=8000, comparison="hazard ratio"), EventTimes(n_curves=8000, comparison="crossing", design="wei2"),
-    CompetingEvents(n_curves=4000), BoundedValues(n_curves=4000), ScoredPeople(n_curves=4000)], ids=str)
+@pytest.mark.parametrize(
+    "source",
+    [
+        *(EventTimes(n_curves=4000, design=name, follow_up=2.0) for name in SHAPES),
+        EventTimes(n_curves=8000, comparison="hazard ratio"),
+        EventTimes(n_curves=8000, comparison="crossing", design="wei2"),
+        CompetingEvents(n_curves=4000),
+        BoundedValues(n_curves=4000),
+        ScoredPeople(n_curves=4000),
+    ],
+    ids=str,
+)
 def test_the_stated_truth_is_the_law_that_is_drawn(source):
     mechanism = NoisyCounts(task=next(iter(source.tasks)))
-    exact = mechanism.exact_fit(source.draw(20, generator(5, 0, 0))).coefficients[0, :, 0].mean(axis=0)
+    exact = (
+        mechanism.exact_fit(source.draw(20, generator(5, 0, 0))).coefficients[0, :, 0].mean(axis=0)
+    )
     error = np.abs(exact - source.truth.grid_values)[..., :96]  # where people are left at risk
     assert error.max() < 0.02
 
@@ -609,10 +763,17 @@ def test_the_area_under_a_simulated_roc_curve_is_known():
 
 def followed(time, censored, epsilon=5.0, task="survival"):
     """Released curves of data sets (repeats, people) with times of events and of censoring."""
-    data = EventData(np.minimum(time, censored), (time <= censored).astype(np.int64),
-                     np.zeros(time.shape[1], dtype=int), EventFacts())
-    table = NoisyCounts(task=task).release_many(data, [(Budget(epsilon),)], 1,
-                                                generator(6, 1, 0)).released[0]
+    data = EventData(
+        np.minimum(time, censored),
+        (time <= censored).astype(np.int64),
+        np.zeros(time.shape[1], dtype=int),
+        EventFacts(),
+    )
+    table = (
+        NoisyCounts(task=task)
+        .release_many(data, [(Budget(epsilon),)], 1, generator(6, 1, 0))
+        .released[0]
+    )
     return ESTIMANDS[task].bands(table)[0]
 
 

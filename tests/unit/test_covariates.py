@@ -18,8 +18,14 @@ from engine.uploads.regressors import MAX_CONDITION, MAX_COVARIATES, check_regre
 from tests import files
 from tests.readings import curves_in, reading_of
 
-STATED = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
-          "origin": "growth chart", **files.EVEN}
+STATED = {
+    "value_low": 60,
+    "value_high": 210,
+    "time_low": 2,
+    "time_high": 18,
+    "origin": "growth chart",
+    **files.EVEN,
+}
 DOSE, AGE = StatedCovariate("dose", 0, 20, "mg"), StatedCovariate("mother_age", 15, 60, "years")
 
 
@@ -35,8 +41,10 @@ def curves_of(frame, *covariates, several="keep", **roles):
 
 
 def uploaded(frame, *stated):
-    return Upload(curves=curves_of(frame, *[s.name for s in stated]),
-                  declared=declare(**STATED, covariates=stated))
+    return Upload(
+        curves=curves_of(frame, *[s.name for s in stated]),
+        declared=declare(**STATED, covariates=stated),
+    )
 
 
 def drawn(upload):
@@ -74,8 +82,10 @@ def test_covariates_stay_with_their_curve_when_curves_are_sorted_by_site():
 
 def test_the_declared_names_choose_the_covariates_and_their_order():
     curves = curves_of(described(), "dose", "mother_age")
-    both, swapped, one = (drawn(Upload(curves=curves, declared=declare(**STATED, covariates=c)))
-                          for c in ([DOSE, AGE], [AGE, DOSE], [AGE]))
+    both, swapped, one = (
+        drawn(Upload(curves=curves, declared=declare(**STATED, covariates=c)))
+        for c in ([DOSE, AGE], [AGE, DOSE], [AGE])
+    )
     assert (swapped.covariates == both.covariates[:, :, ::-1]).all()
     assert (one.covariates == both.covariates[:, :, 1:]).all()
     assert [c.name for c in swapped.facts.covariates] == ["mother_age", "dose"]
@@ -99,16 +109,33 @@ def test_rows_that_are_averaged_keep_the_covariate_they_share():
     shared = frame.assign(dose=frame["id"].str[1:].astype(float))
     averaged = curves_of(shared, "dose", several="average")
     assert averaged.covariates[:, 0].tolist() == [int(person[1:]) for person in averaged.ids]
-    assert refused("“dose” changes within the lines of 2 of 6 people", curves_of, frame.assign(dose=range(8)), "dose",
-            several="average")
+    assert refused(
+        "“dose” changes within the lines of 2 of 6 people",
+        curves_of,
+        frame.assign(dose=range(8)),
+        "dose",
+        several="average",
+    )
 
 
 def test_the_name_of_an_upload_depends_on_its_covariates_and_on_their_stated_range():
     other = described()
     other.loc[other["child"] == "c003", "dose"] = 19
     wider = replace(DOSE, high=30)
-    assert len({digest(uploaded(*made)) for made in (
-        (described(), DOSE), (other, DOSE), (described(), wider), (described(), DOSE, AGE))}) == 4
+    assert (
+        len(
+            {
+                digest(uploaded(*made))
+                for made in (
+                    (described(), DOSE),
+                    (other, DOSE),
+                    (described(), wider),
+                    (described(), DOSE, AGE),
+                )
+            }
+        )
+        == 4
+    )
 
 
 @pytest.mark.parametrize("cls", mechanisms.for_task("mean_function"), ids=lambda cls: cls.key)
@@ -123,14 +150,19 @@ def test_the_average_is_the_same_to_the_last_bit_whatever_is_known_of_people(cls
 # -- they are bounded by what is stated
 
 
-@pytest.mark.parametrize(("covariate", "words"), [
-    (replace(DOSE, low=None), "State the lowest and highest possible “dose”. They limit "
-                              "what one child can change"),
-    (replace(DOSE, high=None), "highest possible “dose”."),
-    (replace(DOSE, high=float("nan")), "finite"),
-    (replace(DOSE, high=float("inf")), "finite"),
-    (replace(DOSE, low=20), "lowest dose must be below the highest"),
-])
+@pytest.mark.parametrize(
+    ("covariate", "words"),
+    [
+        (
+            replace(DOSE, low=None),
+            "State the lowest and highest possible “dose”. They limit what one child can change",
+        ),
+        (replace(DOSE, high=None), "highest possible “dose”."),
+        (replace(DOSE, high=float("nan")), "finite"),
+        (replace(DOSE, high=float("inf")), "finite"),
+        (replace(DOSE, low=20), "lowest dose must be below the highest"),
+    ],
+)
 def test_the_range_of_a_covariate_must_be_stated(covariate, words):
     error = refused(words, declare, **STATED, covariates=[covariate], person="child")
     assert error.field.startswith("covariate")
@@ -145,10 +177,18 @@ def test_eight_covariates_are_accepted_and_nine_are_not():
 def test_a_covariate_is_stated_once_and_must_have_been_read():
     assert refused("more than once: “dose”", declare, **STATED, covariates=[DOSE, DOSE])
     declared = declare(**STATED, covariates=[DOSE])
-    assert refused("Not among the columns that were read: “dose”. Read: “mother_age”", Upload,
-            curves=curves_of(described(), "mother_age"), declared=declared)
-    assert refused("Choose them when the file is read", Upload, curves=curves_of(described()),
-            declared=declared)
+    assert refused(
+        "Not among the columns that were read: “dose”. Read: “mother_age”",
+        Upload,
+        curves=curves_of(described(), "mother_age"),
+        declared=declared,
+    )
+    assert refused(
+        "Choose them when the file is read",
+        Upload,
+        curves=curves_of(described()),
+        declared=declared,
+    )
 
 
 def test_covariates_outside_their_range_are_counted_and_moved_to_its_ends():
@@ -168,8 +208,10 @@ def test_a_missing_covariate_is_noted_and_its_curve_still_counts():
     frame.loc[frame["child"].isin(["c001", "c002"]), "dose"] = np.nan
     upload = uploaded(frame, DOSE, AGE)
     assert upload.n_without_covariates == 2
-    assert any("2 curves without a value of a covariate: still counted" in note
-               for note in upload.curves.notes)
+    assert any(
+        "2 curves without a value of a covariate: still counted" in note
+        for note in upload.curves.notes
+    )
     data = drawn(upload)
     assert np.isnan(data.covariates).sum() == 2 and np.isfinite(data.regressors).all()
     upload.check_regressors()
@@ -182,8 +224,9 @@ def test_one_row_of_a_curve_is_enough_to_know_its_covariate():
     assert uploaded(frame, DOSE).n_without_covariates == 0
 
 
-@pytest.mark.parametrize("pair", [("no", "yes"), ("F", "M"), ("False", "True"),
-                                  ("control", "Treated")])
+@pytest.mark.parametrize(
+    "pair", [("no", "yes"), ("F", "M"), ("False", "True"), ("control", "Treated")]
+)
 def test_two_well_known_words_are_read_as_0_and_1_as_the_reading_says(pair):
     frame = described()
     frame["kind"] = np.where(frame["dose"] % 2, pair[1], pair[0])
@@ -210,8 +253,10 @@ def test_other_text_is_refused_with_what_to_do_and_without_a_cell(words):
 
 
 def test_a_constant_covariate_is_named():
-    error = refused("The same for all curves within what was stated: “dose”",
-                    uploaded(described().assign(dose=4.321), DOSE, AGE).check_regressors)
+    error = refused(
+        "The same for all curves within what was stated: “dose”",
+        uploaded(described().assign(dose=4.321), DOSE, AGE).check_regressors,
+    )
     assert "4.321" not in str(error) and "mother" not in str(error)
 
 
@@ -236,8 +281,11 @@ def test_covariates_that_follow_from_each_other_are_named_with_the_condition_num
     frame = described()
     frame["twice"] = 2 * frame["dose"]
     twice = StatedCovariate("twice", 0, 45)
-    error = refused(r"Each of “dose” and “twice” follows from the rest \(condition number above "
-                    r"10¹²; at most 1,000,000\)", uploaded(frame, DOSE, AGE, twice).check_regressors)
+    error = refused(
+        r"Each of “dose” and “twice” follows from the rest \(condition number above "
+        r"10¹²; at most 1,000,000\)",
+        uploaded(frame, DOSE, AGE, twice).check_regressors,
+    )
     assert "mother" not in str(error)
 
 
@@ -284,8 +332,10 @@ def test_covariates_that_no_curve_has_together_are_refused():
     odd = frame["dose"] % 2 == 1
     frame["dose"] = frame["dose"].where(odd)
     frame["mother_age"] = frame["mother_age"].where(~odd)
-    assert refused("No curve has a number for each of “dose” and “mother_age”",
-            uploaded(frame, DOSE, AGE).check_regressors)
+    assert refused(
+        "No curve has a number for each of “dose” and “mother_age”",
+        uploaded(frame, DOSE, AGE).check_regressors,
+    )
 
 
 def test_fewer_curves_than_covariates_cannot_tell_them_apart():
@@ -303,7 +353,12 @@ def test_usual_ranges_pass():
 
 def test_the_example_file_has_a_covariate_to_try():
     curves = curves_in(examples.growth_curves().encode(), {"covariates": ["mother_height"]})
-    upload = Upload(curves=curves, declared=declare(
-        **STATED | {"time_high": 19}, covariates=[StatedCovariate("mother_height", 120, 220, "cm")]))
+    upload = Upload(
+        curves=curves,
+        declared=declare(
+            **STATED | {"time_high": 19},
+            covariates=[StatedCovariate("mother_height", 120, 220, "cm")],
+        ),
+    )
     assert sum(upload.n_clipped) == 0
     upload.check_regressors()

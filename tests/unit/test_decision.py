@@ -42,8 +42,10 @@ def few_data_sets():
 @pytest.fixture(scope="module")
 def profiles(few_data_sets):
     rows = decision_topic.equal_sites(GROWTH, "School")
-    return {noise: result_of(decision_topic.profile_of(GROWTH, AdaptiveMean(), rows, None, noise, 1))
-            for noise in ("sites", "centre")}
+    return {
+        noise: result_of(decision_topic.profile_of(GROWTH, AdaptiveMean(), rows, None, noise, 1))
+        for noise in ("sites", "centre")
+    }
 
 
 @pytest.mark.slow
@@ -53,7 +55,9 @@ def test_each_site_adding_noise_has_the_numbers_of_the_solver_and_of_the_sites(p
     measured = planning_topic.measure(setting, 1)
     assert option.accuracy.error == pytest.approx(measured.error, rel=1e-9)
     assert option.accuracy.within == pytest.approx(measured.within, rel=1e-9)
-    assert option.odds.right == pytest.approx(planning_topic.protection(setting).odds.right, rel=1e-9)
+    assert option.odds.right == pytest.approx(
+        planning_topic.protection(setting).odds.right, rel=1e-9
+    )
     rows = tuple(replace(row, epsilon=2.0) for row in decision_topic.equal_sites(GROWTH, "School"))
     federation = without_baseline(GROWTH, AdaptiveMean(), rows, 1)
     assert option.accuracy.error == pytest.approx(federation.together.error, rel=1e-9)
@@ -77,8 +81,13 @@ def test_the_least_step_from_which_on_all_reach_the_target_is_chosen(profiles):
     index = EPSILON_STEPS.index(answer.chosen.budget.epsilon)
     assert distance[index] <= 3.0 < distance[index - 1]
     assert [EPSILON_STEPS.index(option.budget.epsilon) for _, option in answer.options] == [
-        index - 1, index, index + 1]
-    assert decision_topic.decision(falling, 5.0, "19").more_private is None  # nothing is published there
+        index - 1,
+        index,
+        index + 1,
+    ]
+    assert (
+        decision_topic.decision(falling, 5.0, "19").more_private is None
+    )  # nothing is published there
     missed = decision_topic.decision(falling, 0.5, "19")
     assert missed.chosen is None
     least, moderate = missed.remedies
@@ -90,7 +99,8 @@ def test_the_least_step_from_which_on_all_reach_the_target_is_chosen(profiles):
 
 
 def test_what_is_offered_instead_of_a_target_out_of_reach_is_met_and_begins_with_the_smallest_change(
-        profiles):
+    profiles,
+):
     profile = profiles["sites"]
     nearly = float(profile.distance(0.95)[-1]) / 1.04
     missed = decision_topic.decision(profile, nearly, "19")
@@ -105,8 +115,10 @@ def test_what_is_offered_instead_of_a_target_out_of_reach_is_met_and_begins_with
 
 @pytest.mark.slow
 def test_fewer_releases_within_the_target_need_no_larger_budget(profiles):
-    chosen = [decision_topic.decision(profiles["sites"], 2.0, share).chosen.budget.epsilon
-              for share in decision_topic.SHARES]
+    chosen = [
+        decision_topic.decision(profiles["sites"], 2.0, share).chosen.budget.epsilon
+        for share in decision_topic.SHARES
+    ]
     assert chosen == sorted(chosen)
 
 
@@ -142,9 +154,13 @@ def test_a_profile_is_the_same_in_parts_as_for_each_budget_alone(profiles):
 
 def test_the_map_reaches_from_the_smallest_to_the_largest_budget_and_has_its_size_after_two_rows():
     assert (decision_topic.MAP_EPSILONS[0], decision_topic.MAP_EPSILONS[-1]) == (
-        EPSILON_STEPS[0], EPSILON_STEPS[-1])
-    people = [sum(row.n_curves for row in rows)
-              for rows in decision_topic.map_tables((SiteRow("A", 100, 8), SiteRow("B", 60, 8)))]
+        EPSILON_STEPS[0],
+        EPSILON_STEPS[-1],
+    )
+    people = [
+        sum(row.n_curves for row in rows)
+        for rows in decision_topic.map_tables((SiteRow("A", 100, 8), SiteRow("B", 60, 8)))
+    ]
     assert {*people[:2]} == {min(people), max(people)} and len(people) == 3
 
 
@@ -154,9 +170,15 @@ def test_a_twin_can_have_sites_of_different_sizes():
     assert decision_topic.sized(twin, rows).sizes.n_curves_per_server == (50, 90)
 
 
-@pytest.mark.parametrize("text", [
-    "North\t150\t30\nSouth\t1 200\t30", "North;150;30\nSouth;1.200;30", "North,150,30\nSouth,1200,30",
-    "Hospital\tPatients\tObservations\r\nNorth\t150\t30\r\n\r\nSouth\t1,200\t30\r\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "North\t150\t30\nSouth\t1 200\t30",
+        "North;150;30\nSouth;1.200;30",
+        "North,150,30\nSouth,1200,30",
+        "Hospital\tPatients\tObservations\r\nNorth\t150\t30\r\n\r\nSouth\t1,200\t30\r\n",
+    ],
+)
 def test_a_table_is_pasted_with_any_separator_and_heading(text):
     assert pasted(text) == (SiteRow("North", 150, 30), SiteRow("South", 1200, 30))
 
@@ -169,16 +191,27 @@ def test_numbers_alone_are_sites_and_names_that_do_not_fit_are_numbered():
     assert pasted("A;20", 12)[0].n_observations_per_curve == 12
 
 
-@pytest.mark.parametrize("text", [
-    "North, 1,200, 30\nSouth, 90, 30", "North, -5, 30", "North\t80.5\t30", "North\t80\t30.5",
-    "North, 80, 30\nSouth, many, 30", "North, ward 3, 80, 30", "North;80;30;7"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "North, 1,200, 30\nSouth, 90, 30",
+        "North, -5, 30",
+        "North\t80.5\t30",
+        "North\t80\t30.5",
+        "North, 80, 30\nSouth, many, 30",
+        "North, ward 3, 80, 30",
+        "North;80;30;7",
+    ],
+)
 def test_a_cell_that_does_not_fit_is_refused_and_never_skipped(text):
     with pytest.raises(InputError, match=r"Line [12]\b"):
         pasted(text)
 
 
-@pytest.mark.parametrize("text", ["", "North", "North;many", "North;0", "x" * 30_000,
-                                  "\n".join("A;5" for _ in range(51))])
+@pytest.mark.parametrize(
+    "text",
+    ["", "North", "North;many", "North;0", "x" * 30_000, "\n".join("A;5" for _ in range(51))],
+)
 def test_a_paste_without_people_is_refused_and_no_cell_is_repeated(text):
     with pytest.raises(InputError) as refused:
         pasted(text)
@@ -187,8 +220,9 @@ def test_a_paste_without_people_is_refused_and_no_cell_is_repeated(text):
 
 def test_the_memo_has_the_options_and_what_the_author_typed_is_no_markup(profiles):
     answer = decision_topic.decision(profiles["sites"], 2.0, "19")
-    memo = study_memo(answer, author="<b>A</b>", date="1 May 2030", link="https://here",
-                      rule=0.1).replace("\N{NO-BREAK SPACE}", " ")
+    memo = study_memo(
+        answer, author="<b>A</b>", date="1 May 2030", link="https://here", rule=0.1
+    ).replace("\N{NO-BREAK SPACE}", " ")
     for _, option in answer.options:
         assert f">{odds_words.odds_short(option.odds)}<" in memo
         assert words.typical_error(option, answer.profile) in memo
@@ -200,8 +234,13 @@ def test_the_memo_has_the_options_and_what_the_author_typed_is_no_markup(profile
 # -- every estimand -------------------------------------------------------------------------------
 
 
-SIZES = {"mean_function": (60, 8, 3), "varying_coefficients": (300, 6, 2),
-         "univariate_mean": (60, 5, 3), "wavelet_regression": (500, 1, 4), "density": (150, 1, 2)}
+SIZES = {
+    "mean_function": (60, 8, 3),
+    "varying_coefficients": (300, 6, 2),
+    "univariate_mean": (60, 5, 3),
+    "wavelet_regression": (500, 1, 4),
+    "density": (150, 1, 2),
+}
 
 
 def study_of(key, noise="sites"):
@@ -209,8 +248,11 @@ def study_of(key, noise="sites"):
     data = TASKS[key].data_of or key
     source = sources.default(TASKS[data].source, data).resized(*SIZES[key])
     mechanism = mechanisms.default(TASKS[key].mechanism, key)
-    return result_of(decision_topic.profile_of(source, mechanism, decision_topic.equal_sites(source, "Site"), None,
-                                               noise, 1))
+    return result_of(
+        decision_topic.profile_of(
+            source, mechanism, decision_topic.equal_sites(source, "Site"), None, noise, 1
+        )
+    )
 
 
 @pytest.mark.parametrize("key", few([*decision_topic.DECIDED], 2))
@@ -222,7 +264,9 @@ def test_every_estimand_has_its_own_sentences_and_errors_that_fall_with_epsilon(
     subject = words.estimand(profile.task, profile.facts)
     assert subject in words.question(answer) and subject in words.memo_title(profile)
     assert subject in words.distance(profile.task, profile.facts)
-    assert words.protected_unit(profile.task, profile.facts) in words.protection(profile)["Protected"]
+    assert (
+        words.protected_unit(profile.task, profile.facts) in words.protection(profile)["Protected"]
+    )
     assert (profile.unit == "") == (not profile.task.has_value_unit or not profile.facts.value_unit)
 
 

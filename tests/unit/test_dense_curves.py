@@ -25,23 +25,30 @@ def errors(source):
 
 
 def density(t, mean, sd):
-    return np.exp(-(t - mean)**2 / (2 * sd**2)) / np.sqrt(2 * np.pi * sd**2)
+    return np.exp(-((t - mean) ** 2) / (2 * sd**2)) / np.sqrt(2 * np.pi * sd**2)
 
 
 def test_the_first_three_means_are_the_stated_ones():
     t = drawing_grid()
     stated = {
         "rise": 10 * t * np.exp(-t),
-        "two_peaks": .3 * density(t, .3, .05) + .7 * density(t, .8, .05),
-        "five_peaks": .2 * (density(t, 0, .03) + density(t, .2, .05) + density(t, .5, .05)
-                            - density(t, .75, .03) + density(t, 1, .03))}
+        "two_peaks": 0.3 * density(t, 0.3, 0.05) + 0.7 * density(t, 0.8, 0.05),
+        "five_peaks": 0.2
+        * (
+            density(t, 0, 0.03)
+            + density(t, 0.2, 0.05)
+            + density(t, 0.5, 0.05)
+            - density(t, 0.75, 0.03)
+            + density(t, 1, 0.03)
+        ),
+    }
     for mean, values in stated.items():
         assert np.allclose(DenseCurves(mean=mean).truth.grid_values, values, atol=1e-12)
 
 
 def test_the_mixture_is_one_fixed_draw_of_the_first_eigenfunctions():
     grid = midpoints(100)
-    functions = eigensystem(Kernel("matern", 1.5, .1), grid).functions[:25]
+    functions = eigensystem(Kernel("matern", 1.5, 0.1), grid).functions[:25]
     weights = np.random.default_rng(4).uniform(-1, 1, 25)
     source = DenseCurves(mean="mixture", n_curves=2, error_variance=0.0)
     assert np.allclose(curves(source), weights @ functions, atol=1e-12)
@@ -51,8 +58,9 @@ def test_the_mixture_is_one_fixed_draw_of_the_first_eigenfunctions():
 
 
 def test_the_mixture_does_not_depend_on_where_curves_are_read():
-    coarse, fine = (DenseCurves(mean="mixture", n_observations_per_curve=readings)
-                    for readings in (30, 300))
+    coarse, fine = (
+        DenseCurves(mean="mixture", n_observations_per_curve=readings) for readings in (30, 300)
+    )
     assert coarse.truth is fine.truth
 
 
@@ -61,7 +69,7 @@ def test_curves_without_errors_are_the_mean_at_the_common_times(chosen):
     source = DenseCurves(**chosen, n_curves=3, error_variance=0.0, n_observations_per_curve=40)
     data = source.draw(2, generator(1, 0, 0))
     times = np.array(source.facts.common_times)
-    assert np.allclose(times, (np.arange(40) + .5) / 40)
+    assert np.allclose(times, (np.arange(40) + 0.5) / 40)
     assert np.array_equal(data.times, np.tile(times, (2, 3)))
     assert np.allclose(data.values, np.tile(source.truth.at(times), (2, 3)), atol=3e-3)
     assert data.truth is source.truth
@@ -69,10 +77,13 @@ def test_curves_without_errors_are_the_mean_at_the_common_times(chosen):
 
 def test_gaussian_errors_have_the_stated_covariance():
     """20 000 curves: 5 s.e. of a covariance of variance-2 Gaussians is at most 0.1."""
-    found = errors(DenseCurves(error_variance=2.0, error_length=.3, n_curves=20_000,
-                               n_observations_per_curve=12))
-    t = (np.arange(12) + .5) / 12
-    exact = 2 * np.exp(-(t[:, None] - t)**2 / (2 * .3**2))
+    found = errors(
+        DenseCurves(
+            error_variance=2.0, error_length=0.3, n_curves=20_000, n_observations_per_curve=12
+        )
+    )
+    t = (np.arange(12) + 0.5) / 12
+    exact = 2 * np.exp(-((t[:, None] - t) ** 2) / (2 * 0.3**2))
     standard_error = np.sqrt((exact**2 + 4) / 20_000)
     assert (np.abs(found.T @ found / 20_000 - exact) < 5 * standard_error).all()
     assert (np.abs(found.mean(axis=0)) < 5 * np.sqrt(2 / 20_000)).all()
@@ -93,7 +104,7 @@ def test_t_errors_have_independent_coordinates_with_the_stated_energy():
 
 
 def test_fewer_terms_give_smaller_t_errors_and_a_coarse_grid_has_fewer():
-    assert (errors(DenseCurves(errors="t", n_terms=7))**2).mean() < 20
+    assert (errors(DenseCurves(errors="t", n_terms=7)) ** 2).mean() < 20
     coarse = DenseCurves(errors="t", n_observations_per_curve=20)
     assert np.linalg.matrix_rank(errors(coarse)) == 20
 
@@ -116,8 +127,10 @@ def test_plans_can_change_the_sizes():
     assert (other.mean, len(other.facts.common_times)) == ("two_peaks", 20)
 
 
-@pytest.mark.parametrize(("chosen", "bound"), list(zip(
-    [*DESIGNS, {"errors": "t", "mean": "two_peaks"}], [4.5, 4, 3, 5, 16], strict=True)))
+@pytest.mark.parametrize(
+    ("chosen", "bound"),
+    list(zip([*DESIGNS, {"errors": "t", "mean": "two_peaks"}], [4.5, 4, 3, 5, 16], strict=True)),
+)
 def test_stated_bounds_are_those_of_the_design_and_hold_for_nearly_all_curves(chosen, bound):
     source = DenseCurves(**chosen)
     assert source.facts.norm_bound == source.facts.largest_norm == bound
@@ -141,7 +154,17 @@ def test_more_sites_than_curves_are_refused():
 
 
 def test_every_choice_has_a_key_of_its_own():
-    different = [DenseCurves(**chosen) for chosen in (
-        *DESIGNS, {"errors": "t"}, {"mixture_seed": 5}, {"error_length": .3}, {"n_terms": 5},
-        {"kernel_smoothness": 2.5}, {"kernel_length": .2}, {"norm_bound": 9.0})]
+    different = [
+        DenseCurves(**chosen)
+        for chosen in (
+            *DESIGNS,
+            {"errors": "t"},
+            {"mixture_seed": 5},
+            {"error_length": 0.3},
+            {"n_terms": 5},
+            {"kernel_smoothness": 2.5},
+            {"kernel_length": 0.2},
+            {"norm_bound": 9.0},
+        )
+    ]
     assert len({digest(source) for source in different}) == len(different)

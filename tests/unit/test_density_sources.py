@@ -31,6 +31,7 @@ def within_five_errors(counts, chances):
 
 # --- densities ---
 
+
 @pytest.mark.parametrize("design", ONE_DIMENSION)
 def test_a_density_on_the_line_integrates_to_one(design):
     truth = DensityPoints(design=design).truth
@@ -60,7 +61,8 @@ def test_the_plane_is_laid_out_row_after_row_with_the_first_coordinate_outside()
     assert (second + 0.5) / 96 == pytest.approx(0.2, abs=0.01)
     lower = values * (np.add.outer(np.arange(96), np.arange(96)) > 96)
     assert np.array(np.unravel_index(np.argmax(lower), values.shape)) == pytest.approx(
-        [0.8 * 96, 0.7 * 96], abs=1.5)  # the other at (3, 2)
+        [0.8 * 96, 0.7 * 96], abs=1.5
+    )  # the other at (3, 2)
 
 
 @pytest.mark.parametrize("design", ONE_DIMENSION)
@@ -90,6 +92,7 @@ def test_there_are_more_points_in_the_plane_unless_said_otherwise():
 
 
 # --- labels ---
+
 
 @pytest.mark.parametrize("function", SHAPES)
 def test_functions_are_of_size_one(function):
@@ -133,6 +136,7 @@ def test_rising_points_have_the_density_one_half_plus_x():
 
 
 # --- ages at death ---
+
 
 def rows():
     with (DATA / AgesAtDeath.file).open(encoding="utf-8", newline="") as lines:

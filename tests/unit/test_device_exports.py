@@ -35,8 +35,11 @@ FreeStyle LibreLink,AA-BB,31-01-2024 00:09,1,,9.9,,
 FreeStyle LibreLink,AA-BB,31-01-2024 06:20,0,LO,,,
 FreeStyle LibreLink,AA-BB,01-02-2024 00:05,0,6.5,,,
 """
-LIBREVIEW_US = LIBREVIEW.replace("mmol/L", "mg/dL").replace("31-01-2024 00:05,0,5.5", "01-31-2024 12:05 AM,0,99").replace(
-    "01-02-2024 00:05,0,6.5", "02-01-2024 12:05 PM,0,117")
+LIBREVIEW_US = (
+    LIBREVIEW.replace("mmol/L", "mg/dL")
+    .replace("31-01-2024 00:05,0,5.5", "01-31-2024 12:05 AM,0,99")
+    .replace("01-02-2024 00:05,0,6.5", "02-01-2024 12:05 PM,0,117")
+)
 NIGHTSCOUT = """\
 _id,sgv,date,dateString,utcOffset,direction,device,type
 1,110,1705274700000,2024-01-14T23:25:00.000Z,60,Flat,xDrip,sgv
@@ -87,13 +90,17 @@ def archive(**files):
     return out.getvalue()
 
 
-@pytest.mark.parametrize(("text", "name", "times", "values"), [
-    (CLARITY, "Dexcom Clarity", [0, 13.5], [130, 220]),
-    (LIBREVIEW, "LibreView", [0, 6.25], [6, 40 / MG_PER_MMOL]),
-    (LIBREVIEW_US, "LibreView", [0, 6.25, 12], [99, 40, 117]),
-    (NIGHTSCOUT, "Nightscout", [5 / 12], [120]),
-    (GREEN_BUTTON, "Green Button", [0.5, 23.5], [0.6, 1.5]),
-    (QUARTERS, "Green Button", [0.125], [1.0])])
+@pytest.mark.parametrize(
+    ("text", "name", "times", "values"),
+    [
+        (CLARITY, "Dexcom Clarity", [0, 13.5], [130, 220]),
+        (LIBREVIEW, "LibreView", [0, 6.25], [6, 40 / MG_PER_MMOL]),
+        (LIBREVIEW_US, "LibreView", [0, 6.25, 12], [99, 40, 117]),
+        (NIGHTSCOUT, "Nightscout", [5 / 12], [120]),
+        (GREEN_BUTTON, "Green Button", [0.5, 23.5], [0.6, 1.5]),
+        (QUARTERS, "Green Button", [0.125], [1.0]),
+    ],
+)
 def test_days_of_a_person_become_one_record_of_averages_by_the_hour(text, name, times, values):
     export, found = curves(text)
     assert export == name and found.n_curves == 1
@@ -110,7 +117,10 @@ def test_all_observations_stay_on_request_and_belong_to_one_person():
 
 
 def test_both_units_of_glucose_are_there_and_agree():
-    mg, mmol = (curves(LIBREVIEW, columns={"value": f"glucose ({unit})"})[1].values for unit in ("mg/dL", "mmol/L"))
+    mg, mmol = (
+        curves(LIBREVIEW, columns={"value": f"glucose ({unit})"})[1].values
+        for unit in ("mg/dL", "mmol/L")
+    )
     np.testing.assert_allclose(mg, mmol * MG_PER_MMOL, atol=1e-3)
     assert mmol[0] == 6.0
 
@@ -119,7 +129,10 @@ def test_part_2_is_read_by_the_hour_and_part_5_by_the_day_of_the_week():
     _, hours = curves(GGIR_2)
     assert dict(zip(hours.ids, hours.counts, strict=True)) == {"101": 2, "102": 1}
     of_first = slice(None, 2) if hours.ids[0] == "101" else slice(1, None)
-    assert hours.times[of_first].tolist() == [0.5, 1.5] and hours.values[of_first].tolist() == [3, 6]
+    assert hours.times[of_first].tolist() == [0.5, 1.5] and hours.values[of_first].tolist() == [
+        3,
+        6,
+    ]
     _, days = curves(GGIR_5)
     assert days.times.tolist() == [1, 2] and days.values.tolist() == [40, 40]
 
@@ -131,28 +144,46 @@ def test_windows_of_a_whole_day_alone_are_refused_with_the_setting_that_helps():
 
 
 def test_exports_of_many_people_come_in_an_archive_with_a_file_of_each():
-    packed = archive(**{"ada.csv": CLARITY, "folder/bo.csv": CLARITY.replace("120", "160"),
-                        "__MACOSX/._ada.csv": "shadow", "readme.pdf": "no table"})
+    packed = archive(
+        **{
+            "ada.csv": CLARITY,
+            "folder/bo.csv": CLARITY.replace("120", "160"),
+            "__MACOSX/._ada.csv": "shadow",
+            "readme.pdf": "no table",
+        }
+    )
     _, found = curves(packed)
     assert {*found.ids} == {"ada", "bo"} and found.values.max() == 220
-    reading = [{"type": "sgv", "sgv": 101, "dateString": "2024-01-15T01:00:00+01:00"}, {"type": "mbg", "mbg": 90}]
+    reading = [
+        {"type": "sgv", "sgv": 101, "dateString": "2024-01-15T01:00:00+01:00"},
+        {"type": "mbg", "mbg": 90},
+    ]
     _, found = curves(archive(**{"cy.json": json.dumps(reading)}))
     assert (found.times[0], found.values[0]) == (1.0, 101.0)
 
 
 def test_a_column_of_ids_names_the_people_of_an_export():
     header, *rows = CLARITY.splitlines()
-    with_ids = "\n".join([f'"subject_id",{header}', *(f'"s{k % 2}",{row}' for k, row in enumerate(rows))])
+    with_ids = "\n".join(
+        [f'"subject_id",{header}', *(f'"s{k % 2}",{row}' for k, row in enumerate(rows))]
+    )
     _, named = curves(with_ids)
     assert {*named.ids} == {"s0", "s1"}
 
 
 def test_every_line_ending_and_encoding_of_an_export_reads_alike():
     usual = curves(CLARITY)[1]
-    for content in (CLARITY.replace("\n", "\r\n").encode(), CLARITY.encode("utf-16"),
-                    b"\xef\xbb\xbf" + CLARITY.encode(), CLARITY.replace(",", ";").encode()):
+    for content in (
+        CLARITY.replace("\n", "\r\n").encode(),
+        CLARITY.encode("utf-16"),
+        b"\xef\xbb\xbf" + CLARITY.encode(),
+        CLARITY.replace(",", ";").encode(),
+    ):
         found = curves(content)[1]
-        assert found.times.tolist() == usual.times.tolist() and found.values.tolist() == usual.values.tolist()
+        assert (
+            found.times.tolist() == usual.times.tolist()
+            and found.values.tolist() == usual.values.tolist()
+        )
 
 
 def test_an_export_in_another_encoding_than_utf_8_is_read_as_it_is_found():
@@ -160,14 +191,26 @@ def test_an_export_in_another_encoding_than_utf_8_is_read_as_it_is_found():
     assert curves(content)[1].values.tolist() == curves(CLARITY)[1].values.tolist()
 
 
-@pytest.mark.parametrize("spoiled", [
-    CLARITY.replace('"EGV","","","","Android G6","120"', '"EGV","","","","Android G6","' + "9" * 300_000 + '"'),
-    CLARITY + '"' + "x" * 500_000,  # a quotation mark that is never closed
-    CLARITY + "\0" * 1000, CLARITY[:-40], CLARITY + ",".join("x" * 2000),
-    CLARITY.replace("2024-01-15T00:02:31", "9999999-99-99T99:99:99"),
-    NIGHTSCOUT.replace("110", "1e999").replace("60,Flat", "1e308,Flat"),
-    "[" * 100_000, "[" + '{"sgv": [' * 2000, json.dumps([{"sgv": {"a": 1}, "dateString": ["x"]}]),
-    GGIR_2.replace("mean_ENMO_mg_1-2hr", "mean_ENMO_mg_-5-999hr"), GREEN_BUTTON.replace("0.50", "\u221e")])
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        CLARITY.replace(
+            '"EGV","","","","Android G6","120"',
+            '"EGV","","","","Android G6","' + "9" * 300_000 + '"',
+        ),
+        CLARITY + '"' + "x" * 500_000,  # a quotation mark that is never closed
+        CLARITY + "\0" * 1000,
+        CLARITY[:-40],
+        CLARITY + ",".join("x" * 2000),
+        CLARITY.replace("2024-01-15T00:02:31", "9999999-99-99T99:99:99"),
+        NIGHTSCOUT.replace("110", "1e999").replace("60,Flat", "1e308,Flat"),
+        "[" * 100_000,
+        "[" + '{"sgv": [' * 2000,
+        json.dumps([{"sgv": {"a": 1}, "dateString": ["x"]}]),
+        GGIR_2.replace("mean_ENMO_mg_1-2hr", "mean_ENMO_mg_-5-999hr"),
+        GREEN_BUTTON.replace("0.50", "\u221e"),
+    ],
+)
 def test_spoiled_exports_are_read_or_refused_without_a_cell_of_them(spoiled):
     try:
         _, found = curves(spoiled)
@@ -181,16 +224,28 @@ def test_archives_in_archives_and_names_that_climb_out_are_no_people():
     inner = archive(**{"a.csv": CLARITY})
     with pytest.raises(InputError):
         curves(archive(**{"inner.zip": inner}))
-    _, found = curves(archive(**{"../../up.csv": CLARITY, "/etc/ada.csv": CLARITY.replace("120", "160")}))
+    _, found = curves(
+        archive(**{"../../up.csv": CLARITY, "/etc/ada.csv": CLARITY.replace("120", "160")})
+    )
     assert len(found.ids) == 2 and not any(".." in name or "/" in name for name in found.ids)
 
 
-@pytest.mark.parametrize(("content", "told"), [
-    (archive(**{"a.csv": CLARITY, "b.csv": "x,y\n1,2\n"}), "1 file of this archive is no export"),
-    (archive(**{"a.csv": CLARITY, "b.csv": GREEN_BUTTON}), "“Dexcom Clarity” and “Green Button”"),
-    (archive(**{"a.csv": b"\0" * 2_000_000}), "times what it takes"),
-    (archive(**{"a.csv": CLARITY})[:-30] + b"PK\x05\x06", "no|damaged|not an Excel"),
-    ("\n".join(CLARITY.splitlines()[:4]).encode(), "holds no observations")])
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            archive(**{"a.csv": CLARITY, "b.csv": "x,y\n1,2\n"}),
+            "1 file of this archive is no export",
+        ),
+        (
+            archive(**{"a.csv": CLARITY, "b.csv": GREEN_BUTTON}),
+            "“Dexcom Clarity” and “Green Button”",
+        ),
+        (archive(**{"a.csv": b"\0" * 2_000_000}), "times what it takes"),
+        (archive(**{"a.csv": CLARITY})[:-30] + b"PK\x05\x06", "no|damaged|not an Excel"),
+        ("\n".join(CLARITY.splitlines()[:4]).encode(), "holds no observations"),
+    ],
+)
 def test_what_is_no_export_of_people_is_refused_without_a_cell_of_it(content, told):
     with pytest.raises(InputError, match=told) as refused:
         curves(content)
@@ -203,8 +258,10 @@ def test_tables_that_are_no_exports_are_read_as_before():
 
 
 def test_missing_values_and_times_are_left_out_and_counted():
-    text = CLARITY + '"9","2024-01-16T13:40:00","EGV","","","","Android G6","","","","","","",""\n' \
-                     '"10","","EGV","","","","Android G6","100","","","","","",""\n'
+    text = (
+        CLARITY + '"9","2024-01-16T13:40:00","EGV","","","","Android G6","","","","","","",""\n'
+        '"10","","EGV","","","","Android G6","100","","","","","",""\n'
+    )
     _, found = curves(text)
     assert found.values.tolist() == [130, 220]
     assert any("2 observations left out" in note for note in found.notes)

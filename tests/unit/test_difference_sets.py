@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from engine.numerics.difference_sets import (
-    Atoms,
-    BoxMoments,
-    Ellipsoid,
-    LinearImage,
-    Thresholded,
-)
+from engine.numerics.difference_sets import Atoms, BoxMoments, Ellipsoid, LinearImage, Thresholded
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
 from tests.heavy import few
 
@@ -28,7 +22,7 @@ def filtered(n, eta=1.5):
 
 def thresholded(n, eta=3.0):
     """The absolute penalty ψ = 1/n."""
-    return Thresholded(1 / (2 * n * SYSTEM.values**(eta / 2)), n)
+    return Thresholded(1 / (2 * n * SYSTEM.values ** (eta / 2)), n)
 
 
 def soft(thresholds, x):
@@ -49,7 +43,7 @@ def bumps(eta=1.5, length=0.1):
 def features(smooth=True):
     grid = np.linspace(0, 1, 9)
     if smooth:
-        return np.exp(-(grid[:, None] - np.linspace(0, 1, 6))**2 / 0.08)
+        return np.exp(-((grid[:, None] - np.linspace(0, 1, 6)) ** 2) / 0.08)
     return np.random.default_rng(0).normal(size=(9, 6))
 
 
@@ -74,7 +68,7 @@ def test_the_filter_of_the_quadratic_penalty_has_the_two_sums_of_its_weights():
 def test_without_the_filter_gaussian_changes_stay_below_the_bound_of_the_largest_weight():
     """max_λ λ^(η−½)/(λ^η + ψ) = (2η − 1)^(1 − 1/2η) ψ^(−1/2η)/2η."""
     for eta, n in ((1.0, 100), (1.5, 100), (1.5, 5000), (3.0, 1000)):
-        bound = 2 / n * (2*eta - 1)**(1 - 1/(2*eta)) * n**(1/(2*eta)) / (2*eta)
+        bound = 2 / n * (2 * eta - 1) ** (1 - 1 / (2 * eta)) * n ** (1 / (2 * eta)) / (2 * eta)
         assert 0.8 * bound < filtered(n, eta).l2(ROOT) <= bound
 
 
@@ -88,13 +82,18 @@ def test_coordinates_that_never_move_cost_nothing_and_need_no_noise():
 
 
 def test_noise_on_a_coordinate_that_moves_must_not_be_zero():
-    for changes in (Ellipsoid(np.ones(2), 1.0), Thresholded(np.full(2, 0.1), 50), atoms(np.eye(2)),
-                    LinearImage(np.ones((2, 2)), 1.0)):
+    for changes in (
+        Ellipsoid(np.ones(2), 1.0),
+        Thresholded(np.full(2, 0.1), 50),
+        atoms(np.eye(2)),
+        LinearImage(np.ones((2, 2)), 1.0),
+    ):
         assert changes.l1(np.array([1e-100, 1.0])) > 1e90
 
 
-@pytest.mark.parametrize(("n", "first_zero"), [
-    (50, 7), (100, 9), (500, 12), (1000, 14), (5000, 18)])
+@pytest.mark.parametrize(
+    ("n", "first_zero"), [(50, 7), (100, 9), (500, 12), (1000, 14), (5000, 18)]
+)
 def test_thresholds_decide_how_many_coordinates_can_move(n, first_zero):
     moving = thresholded(n).moving
     assert moving.sum() == first_zero - 1
@@ -104,7 +103,9 @@ def test_thresholds_decide_how_many_coordinates_can_move(n, first_zero):
 def test_the_published_sum_runs_one_coordinate_further_and_stops_at_the_grid():
     thresholds, scales = np.array([0.1, 0.9, 1.0, 2.0]), np.array([1.0, 0.5, 0.25, 0.1])
     assert Thresholded(thresholds, 10).published(scales) == pytest.approx(0.2 * (1 + 2 + 4))
-    assert Thresholded(thresholds / 10, 10).published(scales) == pytest.approx(0.2 * (1 + 2 + 4 + 10))
+    assert Thresholded(thresholds / 10, 10).published(scales) == pytest.approx(
+        0.2 * (1 + 2 + 4 + 10)
+    )
 
 
 def test_coordinates_that_cannot_move_at_once_make_the_set_smaller():
@@ -140,7 +141,9 @@ def test_two_opposite_curves_along_the_weights_attain_the_size_of_a_filtered_bal
 
 def test_a_curve_spread_evenly_over_the_kept_coordinates_attains_theirs():
     x, ones = np.full(10, 1 / np.sqrt(10)), np.ones(10)
-    assert np.abs(2 * x / 1000).sum() == pytest.approx(Ellipsoid(ones, 2 / 1000).l1(ones), rel=1e-12)
+    assert np.abs(2 * x / 1000).sum() == pytest.approx(
+        Ellipsoid(ones, 2 / 1000).l1(ones), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("n", [50, 200, 500])
@@ -204,19 +207,29 @@ def of_image(changes, rng, tries):
     return u / np.linalg.norm(u, axis=1, keepdims=True) * changes.radius @ changes.features.T
 
 
-SEARCHES = [(filtered(100), of_ellipsoid), (filtered(5000), of_ellipsoid),
-            *((thresholded(n), of_thresholds) for n in (50, 100, 500, 1000)),
-            (bumps()[0], of_atoms), (LinearImage(features(), 0.3), of_image),
-            (LinearImage(features(smooth=False), 0.3), of_image)]
+SEARCHES = [
+    (filtered(100), of_ellipsoid),
+    (filtered(5000), of_ellipsoid),
+    *((thresholded(n), of_thresholds) for n in (50, 100, 500, 1000)),
+    (bumps()[0], of_atoms),
+    (LinearImage(features(), 0.3), of_image),
+    (LinearImage(features(smooth=False), 0.3), of_image),
+]
 
 
-@pytest.mark.parametrize(("changes", "draw"), few(SEARCHES, 3),
-                         ids=lambda one: getattr(one, "__name__", type(one).__name__))
+@pytest.mark.parametrize(
+    ("changes", "draw"),
+    few(SEARCHES, 3),
+    ids=lambda one: getattr(one, "__name__", type(one).__name__),
+)
 def test_no_change_of_twenty_thousand_is_larger_than_the_set(changes, draw):
     rng = np.random.default_rng(3)
     data = draw(changes, rng, 20_000)
-    for scales in (np.ones(data.shape[1]), rng.uniform(0.1, 1, data.shape[1]),
-                   changes.spectrum + 1e-6):
+    for scales in (
+        np.ones(data.shape[1]),
+        rng.uniform(0.1, 1, data.shape[1]),
+        changes.spectrum + 1e-6,
+    ):
         sums, norms = (np.linalg.norm(data / scales, order, axis=1).max() for order in (1, 2))
         assert 0.1 * changes.l1(scales) < sums <= changes.l1(scales) * (1 + 1e-12)
         assert 0.1 * changes.l2(scales) < norms <= changes.l2(scales) * (1 + 1e-12)
@@ -237,7 +250,7 @@ def test_what_cannot_move_under_thresholds_is_zero_for_every_mean(n):
 
 def energy(changes, shape, size="l1"):
     """Σ b_j² at ε = 1 with noise of this shape."""
-    return getattr(changes, size)(shape)**2 * ((shape * changes.moving)**2).sum()
+    return getattr(changes, size)(shape) ** 2 * ((shape * changes.moving) ** 2).sum()
 
 
 @pytest.mark.parametrize("make", [filtered, thresholded], ids=["quadratic", "absolute"])
@@ -253,7 +266,8 @@ def test_the_best_total_of_a_filter_is_the_square_of_its_degrees_of_freedom():
     """2 Σ b² = 8 df²/n², df = Σ s."""
     changes = filtered(1000)
     assert 2 * energy(changes, changes.spectrum) == pytest.approx(
-        8 * changes.shrink.sum()**2 / 1000**2, rel=1e-12)
+        8 * changes.shrink.sum() ** 2 / 1000**2, rel=1e-12
+    )
     assert changes.l2(changes.gaussian_spectrum) == pytest.approx(changes.radius)
 
 
@@ -284,24 +298,35 @@ def test_no_gaussian_noise_has_a_smaller_total_than_white_noise_through_the_filt
 
 @pytest.mark.parametrize("eta", [1.25, 1.5, 2.0])
 @pytest.mark.parametrize("length", [0.05, 0.1, 0.3])
-def test_the_spectrum_found_for_atoms_is_better_than_equal_noise_and_powers_of_the_kernel(eta, length):
+def test_the_spectrum_found_for_atoms_is_better_than_equal_noise_and_powers_of_the_kernel(
+    eta, length
+):
     changes, values = bumps(eta, length)
     best = energy(changes, changes.spectrum)
     for power in (0.0, 0.25, eta / 4, eta / 3, 0.5, eta / 2):
         assert best < energy(changes, values**power)
 
 
-@pytest.mark.parametrize("changes", [
-    atoms(np.eye(12)), atoms(np.random.default_rng(1).normal(size=(30, 8))),
-    atoms(np.random.default_rng(1).exponential(size=(40, 5)) * 10.0**-np.arange(5))],
-    ids=["corners", "normal", "falling"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        atoms(np.eye(12)),
+        atoms(np.random.default_rng(1).normal(size=(30, 8))),
+        atoms(np.random.default_rng(1).exponential(size=(40, 5)) * 10.0 ** -np.arange(5)),
+    ],
+    ids=["corners", "normal", "falling"],
+)
 def test_the_spectra_of_any_atoms_are_close_to_those_of_a_solver(changes):
     size = changes.atoms.shape[1]
     start = np.log(np.ptp(changes.atoms, axis=0)) / 2
     for name, kind, worse in (("spectrum", "l1", 1.06), ("gaussian_spectrum", "l2", 1.2)):
         result = energy(changes, getattr(changes, name), kind)
-        solved = minimize(lambda log, kind=kind: np.log(energy(changes, np.exp(log), kind)), start,
-                          method="Powell", options={"maxiter": 30 * size, "xtol": 1e-5}).fun
+        solved = minimize(
+            lambda log, kind=kind: np.log(energy(changes, np.exp(log), kind)),
+            start,
+            method="Powell",
+            options={"maxiter": 30 * size, "xtol": 1e-5},
+        ).fun
         assert result <= np.exp(solved) * worse
 
 
@@ -318,7 +343,11 @@ def moved_moments(one, other):
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_moments_of_a_box_move_by_their_sizes_and_no_more(d):
     """50 000 pairs in the box and at its corners; the worst pair of the proof attains both."""
-    rng, scales, moments = np.random.default_rng(d), np.ones(BoxMoments(d, 1).size), BoxMoments(d, 1)
+    rng, scales, moments = (
+        np.random.default_rng(d),
+        np.ones(BoxMoments(d, 1).size),
+        BoxMoments(d, 1),
+    )
     one, other = rng.uniform(-1, 1, (2, 50_000, d))
     one[::2], other[::2] = np.sign(one[::2]), np.sign(other[::2])
     c = 4 + 2 * np.sqrt(2) * (d - 1)

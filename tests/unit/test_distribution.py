@@ -11,24 +11,35 @@ from tests.server import ROOT
 NAMES = Names(ROOT)
 
 
-@pytest.mark.parametrize(("ours", "installed"), [
-    ("from engine import audit\n", "from privacy_curves.engine import audit\n"),
-    ("import engine.core.errors as e\n", "import privacy_curves.engine.core.errors as e\n"),
-    ("if True:\n    from  pages.shared import x\n",
-     "if True:\n    from  privacy_curves.pages.shared import x\n"),
-    ("import engineering\nfrom enginex import y\n", "import engineering\nfrom enginex import y\n"),
-])
+@pytest.mark.parametrize(
+    ("ours", "installed"),
+    [
+        ("from engine import audit\n", "from privacy_curves.engine import audit\n"),
+        ("import engine.core.errors as e\n", "import privacy_curves.engine.core.errors as e\n"),
+        (
+            "if True:\n    from  pages.shared import x\n",
+            "if True:\n    from  privacy_curves.pages.shared import x\n",
+        ),
+        (
+            "import engineering\nfrom enginex import y\n",
+            "import engineering\nfrom enginex import y\n",
+        ),
+    ],
+)
 def test_imports_of_the_project_are_found_below_the_package(ours, installed):
     assert NAMES.python(ours) == installed
 
 
-@pytest.mark.parametrize(("ours", "installed"), [
-    ('Registry("engine.rates")\n', 'Registry("privacy_curves.engine.rates")\n'),
-    ('"engine.core.errors:InputError"\n', '"privacy_curves.engine.core.errors:InputError"\n'),
-    ('x = f"engine.papers.{name}"\n', 'x = f"privacy_curves.engine.papers.{name}"\n'),
-    ('"engine.no_such_module"\n', '"engine.no_such_module"\n'),
-    ('"The engine. It runs."\n', '"The engine. It runs."\n'),
-])
+@pytest.mark.parametrize(
+    ("ours", "installed"),
+    [
+        ('Registry("engine.rates")\n', 'Registry("privacy_curves.engine.rates")\n'),
+        ('"engine.core.errors:InputError"\n', '"privacy_curves.engine.core.errors:InputError"\n'),
+        ('x = f"engine.papers.{name}"\n', 'x = f"privacy_curves.engine.papers.{name}"\n'),
+        ('"engine.no_such_module"\n', '"engine.no_such_module"\n'),
+        ('"The engine. It runs."\n', '"The engine. It runs."\n'),
+    ],
+)
 def test_only_a_string_that_names_a_module_is_changed(ours, installed):
     assert NAMES.python(ours) == installed
 
@@ -47,7 +58,12 @@ def test_an_import_that_would_bind_another_name_is_refused():
 
 def test_no_module_of_the_project_binds_a_name_that_the_distribution_has_not():
     bound = re.compile(rf"^ *import ({'|'.join(FOLDERS)})\b(?!.* as )", re.M)
-    assert [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if bound.search(path.read_text("utf-8"))] == []
+    assert [
+        path
+        for folder in FOLDERS
+        for path in (ROOT / folder).rglob("*.py")
+        if bound.search(path.read_text("utf-8"))
+    ] == []
 
 
 @pytest.mark.slow
@@ -55,7 +71,14 @@ def test_no_module_of_the_distribution_looks_for_a_name_at_the_top(tmp_path):
     package = lay_out(ROOT, tmp_path)
     for path in package.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            names = ([node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else
-                     [each.name for each in node.names] if isinstance(node, ast.Import) else [])
-            assert not {name.partition(".")[0] for name in names} & {"engine", "pages", "tests"}, path
+            names = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom) and not node.level
+                else [each.name for each in node.names]
+                if isinstance(node, ast.Import)
+                else []
+            )
+            assert not {name.partition(".")[0] for name in names} & {"engine", "pages", "tests"}, (
+                path
+            )
     assert not list(package.rglob("__pycache__"))

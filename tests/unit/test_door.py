@@ -31,8 +31,12 @@ def base(request, options):
 
 
 def scope(kind, path, method="GET", **headers):
-    return {"type": kind, "path": path, "method": method,
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items()]}
+    return {
+        "type": kind,
+        "path": path,
+        "method": method,
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
 
 
 def let_in(asked, *frames):
@@ -41,7 +45,9 @@ def let_in(asked, *frames):
 
     async def page(scope, receive, send):
         scopes.append(scope)
-        while scope["type"] == "websocket" and (not heard or heard[-1]["type"] == "websocket.receive"):
+        while scope["type"] == "websocket" and (
+            not heard or heard[-1]["type"] == "websocket.receive"
+        ):
             heard.append(await receive())
             await send({"type": "websocket.send", "bytes": b"an answer"})
 
@@ -62,9 +68,19 @@ def test_a_page_of_this_server_is_connected_and_the_framework_judges_no_origin(b
     assert [event["type"] for event in said] == ["websocket.send"]
 
 
-@pytest.mark.parametrize("origin", [
-    "https://evil.example", "https://curves.example.evil.example", "https://curves.example:8501", "null",
-    "", "curves.example", "https://[::1", "https://evil.example, https://curves.example"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "https://curves.example.evil.example",
+        "https://curves.example:8501",
+        "null",
+        "",
+        "curves.example",
+        "https://[::1",
+        "https://evil.example, https://curves.example",
+    ],
+)
 def test_a_page_of_somebody_else_is_not_connected(base, origin):
     for host in ({"host": "curves.example"}, {"host": ""}, {}):
         came, _, said = let_in(scope("websocket", base + STREAM, origin=origin, **host))
@@ -86,10 +102,22 @@ def test_a_page_is_connected_at_one_address(base, path):
         assert not let_in(scope("websocket", STREAM))[0]
 
 
-@pytest.mark.parametrize(("method", "path", "status"), [
-    ("GET", "/", 0), ("HEAD", "/lab", 0), ("OPTIONS", FILE, 0), ("PUT", FILE, 0), ("DELETE", FILE, 0),
-    ("POST", "/", 405), ("PUT", "/lab", 405), ("PATCH", FILE, 405), ("POST", FILE, 405),
-    ("POST", "/_stcore/agent/mcp", 405), ("TRACE", "/", 405)])
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/", 0),
+        ("HEAD", "/lab", 0),
+        ("OPTIONS", FILE, 0),
+        ("PUT", FILE, 0),
+        ("DELETE", FILE, 0),
+        ("POST", "/", 405),
+        ("PUT", "/lab", 405),
+        ("PATCH", FILE, 405),
+        ("POST", FILE, 405),
+        ("POST", "/_stcore/agent/mcp", 405),
+        ("TRACE", "/", 405),
+    ],
+)
 def test_what_is_sent_is_read_or_brings_a_file(base, method, path, status):
     came, _, said = let_in(scope("http", base + path, method, **OWN))
     assert bool(came) == (not status)
@@ -98,7 +126,9 @@ def test_what_is_sent_is_read_or_brings_a_file(base, method, path, status):
 
 def test_a_page_of_somebody_else_brings_no_file_but_reads_as_anybody(base):
     for method, comes in (("PUT", False), ("DELETE", False), ("GET", True)):
-        asked = scope("http", base + FILE, method, host="curves.example", origin="https://evil.example")
+        asked = scope(
+            "http", base + FILE, method, host="curves.example", origin="https://evil.example"
+        )
         assert bool(let_in(asked)[0]) is comes
 
 
@@ -116,8 +146,15 @@ def test_a_place_is_what_stands_below_the_base_path_and_below_another_applicatio
     assert place(scope("http", base + "/dash/lab")) == "/dash/lab"
 
 
-@pytest.mark.parametrize(("listens_at", "host"), [
-    ("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "localhost"), ("::1", "[::1]"), ("192.0.2.7", "192.0.2.7")])
+@pytest.mark.parametrize(
+    ("listens_at", "host"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("0.0.0.0", "localhost"),
+        ("::1", "[::1]"),
+        ("192.0.2.7", "192.0.2.7"),
+    ],
+)
 def test_the_start_says_where_the_dashboard_is(base, options, listens_at, host):
     options |= {"server.address": listens_at, "server.port": 8601}
     assert address() == f"http://{host}:8601{base}/"
@@ -137,10 +174,20 @@ def test_messages_come_through_as_they_are():
     assert [event["type"] for event in said] == ["websocket.send"] * 3
 
 
-@pytest.mark.parametrize("content, code", [
-    ("words", 1003), (b"\xff" * 50, 1002), (GOOD[:-1], 1002), (LONG, 1009), (b"", 1002),
-    *((BackMsg(**{order: True}).SerializeToString(), 1002) for order in (
-        "clear_cache", "debug_shutdown_runtime", "debug_disconnect_websocket"))])
+@pytest.mark.parametrize(
+    "content, code",
+    [
+        ("words", 1003),
+        (b"\xff" * 50, 1002),
+        (GOOD[:-1], 1002),
+        (LONG, 1009),
+        (b"", 1002),
+        *(
+            (BackMsg(**{order: True}).SerializeToString(), 1002)
+            for order in ("clear_cache", "debug_shutdown_runtime", "debug_disconnect_websocket")
+        ),
+    ],
+)
 def test_what_is_no_message_of_a_page_closes_the_connection_and_is_not_seen(content, code):
     _, heard, said = let_in(scope("websocket", STREAM), frame(GOOD), frame(content), frame(GOOD))
     assert heard == [frame(GOOD), {"type": "websocket.disconnect", "code": code}]
@@ -156,7 +203,9 @@ def test_warnings_are_written_once_a_second_and_say_how_many_were_not():
 
     def warn(count):
         for k in range(count):
-            record = logging.LogRecord("uvicorn.error", logging.WARNING, "", 0, f"bad {k}", (), None)
+            record = logging.LogRecord(
+                "uvicorn.error", logging.WARNING, "", 0, f"bad {k}", (), None
+            )
             written.extend([record.getMessage()] if sparing.filter(record) else [])
 
     warn(200)
@@ -168,6 +217,9 @@ def test_warnings_are_written_once_a_second_and_say_how_many_were_not():
 
 
 def test_no_address_of_a_connection_is_written_and_other_lines_are():
-    for words, is_written in (('%s - "WebSocket %s" 403', False), ("Application startup complete.", True)):
+    for words, is_written in (
+        ('%s - "WebSocket %s" 403', False),
+        ("Application startup complete.", True),
+    ):
         record = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, words, ("a", "b"), None)
         assert OneLineASecond().filter(record) is is_written

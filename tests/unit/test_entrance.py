@@ -30,19 +30,31 @@ STRANGE = ["pipe", "socket", "to-device", "loop", "file/below", "a\0b", "\ud800"
 
 
 def test_a_regular_file_is_read_and_links_are_followed(folder):
-    assert entrance.bytes_of(folder / "file", 4) == entrance.bytes_of(folder / "to-file", 10) == b"text"
+    assert (
+        entrance.bytes_of(folder / "file", 4)
+        == entrance.bytes_of(folder / "to-file", 10)
+        == b"text"
+    )
     assert entrance.existing_file(folder / "file") == entrance.file_to_keep(str(folder / "file"))
     assert entrance.file_to_keep(folder / "new") == folder / "new"
 
 
-@pytest.mark.parametrize("door", [entrance.existing_file, entrance.file_to_keep, entrance.folder_to_fill])
-@pytest.mark.parametrize("name", [*STRANGE, "", "/proc/self/mem", "/proc/1/nothing", "/sys/kernel", "/dev/null"])
+@pytest.mark.parametrize(
+    "door", [entrance.existing_file, entrance.file_to_keep, entrance.folder_to_fill]
+)
+@pytest.mark.parametrize(
+    "name", [*STRANGE, "", "/proc/self/mem", "/proc/1/nothing", "/sys/kernel", "/dev/null"]
+)
 def test_what_is_no_file_or_folder_is_refused_unopened(folder, monkeypatch, door, name):
     monkeypatch.setattr(os, "open", None)  # calling it would be a TypeError
     where = name if name.startswith("/") or not name else f"{folder}/{name}"
     with pytest.raises(InputError) as refused:
         door(where, "file")
-    assert str(folder) not in str(refused.value) and len(str(refused.value)) < 200 and refused.value.hint
+    assert (
+        str(folder) not in str(refused.value)
+        and len(str(refused.value)) < 200
+        and refused.value.hint
+    )
 
 
 def test_a_folder_is_no_file_a_file_no_folder_and_a_broken_link_neither(folder):
@@ -94,18 +106,34 @@ def test_a_file_is_written_whole_or_not_at_all(folder, monkeypatch):
 def test_json_at_its_limits_is_read():
     deep = "[" * entrance.MAX_DEPTH + "]" * entrance.MAX_DEPTH
     assert entrance.json_of(deep, "scenario")
-    assert entrance.json_of('{"a": "[[[{{{\\"[[", "b": [1e308, -1.5, 10, 5e-324, true, null]}', "scenario") == {
-        "a": '[[[{{{"[[', "b": [1e308, -1.5, 10, 5e-324, True, None]}
+    assert entrance.json_of(
+        '{"a": "[[[{{{\\"[[", "b": [1e308, -1.5, 10, 5e-324, true, null]}', "scenario"
+    ) == {"a": '[[[{{{"[[', "b": [1e308, -1.5, 10, 5e-324, True, None]}
     assert entrance.json_of(f'"{"x" * (entrance.MAX_TEXT - 2)}"', "scenario")
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("", "not valid JSON"), ("{", "not valid JSON"), ('{\n"a": }', "line 2"), ("\0", "not valid JSON"),
-    ("[" * 33 + "]" * 33, "more than 32 levels"), ("[" * 900_000, "more than 32 levels"),
-    ('{"a":' * 100_000, "more than 32 levels"), ('"' + '\\"' * 400_000, "not valid JSON"),
-    (" " * 1_000_001, "longer than 1 million"), ("1" + "0" * 400, "too large"), ("-1e999", "too large"),
-    ("9" * 100_000, "too large"), ("NaN", "NaN or Infinity"), ("[-Infinity]", "NaN or Infinity"),
-    ('{"ab": 1, "ab": 2}', "key “ab” twice"), ('["\\ud800"]', "no Unicode")], ids=range(16))
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not valid JSON"),
+        ("{", "not valid JSON"),
+        ('{\n"a": }', "line 2"),
+        ("\0", "not valid JSON"),
+        ("[" * 33 + "]" * 33, "more than 32 levels"),
+        ("[" * 900_000, "more than 32 levels"),
+        ('{"a":' * 100_000, "more than 32 levels"),
+        ('"' + '\\"' * 400_000, "not valid JSON"),
+        (" " * 1_000_001, "longer than 1 million"),
+        ("1" + "0" * 400, "too large"),
+        ("-1e999", "too large"),
+        ("9" * 100_000, "too large"),
+        ("NaN", "NaN or Infinity"),
+        ("[-Infinity]", "NaN or Infinity"),
+        ('{"ab": 1, "ab": 2}', "key “ab” twice"),
+        ('["\\ud800"]', "no Unicode"),
+    ],
+    ids=range(16),
+)
 def test_other_json_is_refused_in_a_sentence(text, words):
     with pytest.raises(InputError, match=words) as refused:
         entrance.json_of(text, "scenario")
@@ -114,7 +142,11 @@ def test_other_json_is_refused_in_a_sentence(text, words):
 
 def test_values_are_brief_in_messages():
     assert brief("x" * 100) == repr("x" * 60 + "…") and brief("\x1b") == "'\\x1b'"
-    assert brief(10**400) == "a number of about 401 digits" and brief(7) == "7" and brief(True) == "True"
+    assert (
+        brief(10**400) == "a number of about 401 digits"
+        and brief(7) == "7"
+        and brief(True) == "True"
+    )
     assert (brief([1]), brief({}), brief(object())) == ("a list", "an object", "something else")
 
 
@@ -127,4 +159,7 @@ def test_a_fault_of_our_own_shows_its_place_and_never_its_message(monkeypatch, c
     monkeypatch.setattr(listing, "_SHELVES", {"x": SimpleNamespace(all=lambda: breaks(0))})
     assert main(["list"]) == 70
     said = capsys.readouterr().err
-    assert "on our side: ValueError in engine/commands/listing.py, line" in said and "123.456" not in said
+    assert (
+        "on our side: ValueError in engine/commands/listing.py, line" in said
+        and "123.456" not in said
+    )

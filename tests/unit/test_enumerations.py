@@ -27,8 +27,18 @@ from engine.rates.functional_mean import Trust
 from engine.rates.univariate_mean import RateSetting
 from engine.uploads.design import StatedLaw
 
-EVERY = [Scheme, Setting, Trust, RateSetting, StatedLaw, NoiseLaw, Composition, DataKind, TimeLaw,
-         Unit]
+EVERY = [
+    Scheme,
+    Setting,
+    Trust,
+    RateSetting,
+    StatedLaw,
+    NoiseLaw,
+    Composition,
+    DataKind,
+    TimeLaw,
+    Unit,
+]
 
 
 @pytest.mark.parametrize("names", EVERY, ids=lambda names: names.__name__)
@@ -47,26 +57,46 @@ def test_records_take_text_for_a_member_and_are_equal_with_either():
     plain = json.loads(json.dumps(asdict(PublicFacts(kind="public"))))
     assert (plain["kind"], plain["design"]["law"]) == ("public", "independent")
     assert PublicFacts(kind=plain["kind"]).kind is DataKind.PUBLIC
-    spend = Spend(Step("a"), 0, 1.0, (1.0,), (1.0,), 1, "parallel", Budget(1.0), "why", unit="row",
-                  noise="gaussian")
+    spend = Spend(
+        Step("a"),
+        0,
+        1.0,
+        (1.0,),
+        (1.0,),
+        1,
+        "parallel",
+        Budget(1.0),
+        "why",
+        unit="row",
+        noise="gaussian",
+    )
     assert (spend.composition, spend.unit, spend.noise) == (
-        Composition.PARALLEL, Unit.ROW, NoiseLaw.GAUSSIAN)
+        Composition.PARALLEL,
+        Unit.ROW,
+        NoiseLaw.GAUSSIAN,
+    )
 
 
-@pytest.mark.parametrize("make", [
-    lambda: PublicFacts(kind="stolen"), lambda: Design(law="sometimes"),
-    lambda: Spend(Step("a"), 0, 1.0, (), (), 1, "never", Budget(1.0), ""),
-    lambda: mechanisms.build("noisy_gradient_mean", {"scheme": "splitt"}),
-    lambda: mechanisms.build("univariate_mean", {"setting": "central"}),
-    lambda: rates.build("functional_mean", {"privacy": 3})])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: PublicFacts(kind="stolen"),
+        lambda: Design(law="sometimes"),
+        lambda: Spend(Step("a"), 0, 1.0, (), (), 1, "never", Budget(1.0), ""),
+        lambda: mechanisms.build("noisy_gradient_mean", {"scheme": "splitt"}),
+        lambda: mechanisms.build("univariate_mean", {"setting": "central"}),
+        lambda: rates.build("functional_mean", {"privacy": 3}),
+    ],
+)
 def test_another_name_is_refused_kindly(make):
     with pytest.raises(InputError, match="must be"):
         make()
 
 
 def test_a_parameter_of_an_enumeration_offers_its_text_and_holds_a_member():
-    scheme = next(p for p in mechanisms.get("noisy_gradient_mean").parameters()
-                  if p.name == "scheme")
+    scheme = next(
+        p for p in mechanisms.get("noisy_gradient_mean").parameters() if p.name == "scheme"
+    )
     assert (scheme.kind, scheme.choices) == (str, ("full_batch", "split"))
     assert json.loads(json.dumps(scheme.as_dict()))["default"] == "full_batch"
     for p in (p for cls in mechanisms.all() for p in cls.parameters()):
@@ -78,14 +108,19 @@ def test_a_parameter_of_an_enumeration_offers_its_text_and_holds_a_member():
 
 
 def test_a_list_of_names_has_no_name_that_is_empty():
-    with pytest.raises(InputError, match=r"one of curve, reading, row, record, number, machine, person;"):
+    with pytest.raises(
+        InputError, match=r"one of curve, reading, row, record, number, machine, person;"
+    ):
         Unit.named("household", "unit")
     assert issubclass(Unit, Enumeration) and Unit.named("", "unit") is Unit.UNSTATED
 
 
 def test_whoever_is_trusted_by_a_rate_adds_the_noise_of_the_mechanism_it_is_attained_by():
-    by_sites = [rate for rate in (rates.build("functional_mean", {"privacy": notion})
-                                  for notion in Trust) if rate.attained_by()]
+    by_sites = [
+        rate
+        for rate in (rates.build("functional_mean", {"privacy": notion}) for notion in Trust)
+        if rate.attained_by()
+    ]
     assert [rate.privacy.place for rate in by_sites] == [NoisePlace.SITES]
     for setting in RateSetting:
         _, mechanism = rates.build("univariate_mean", {"setting": setting}).in_practice()

@@ -43,8 +43,13 @@ def test_all_parts_together_are_the_errors_of_the_picture():
 def test_real_curves_have_no_part_for_chance_and_their_parts_are_a_release_less_the_average():
     source, budget = SeaTemperature(), Budget(1.0, 1e-4)
     parts = found(source, budget=budget)
-    result = mean_topic.with_budget(mean_topic.mean_over_budgets(source, AdaptiveMean(), 1e-4, 1), source,
-                                    AdaptiveMean(), 1, 0.9)
+    result = mean_topic.with_budget(
+        mean_topic.mean_over_budgets(source, AdaptiveMean(), 1e-4, 1),
+        source,
+        AdaptiveMean(),
+        1,
+        0.9,
+    )
     here = [b.epsilon for b in result.budgets].index(1.0)
     assert not parts.has_sampling and not parts.sampling.any()
     assert np.allclose(parts.lines(ALL), result.releases[here] - result.non_private)
@@ -61,20 +66,25 @@ def test_squares_of_the_parts_make_up_the_square_of_the_whole():
 
 @pytest.mark.slow
 def test_steps_start_at_the_average_without_protection_and_end_at_the_first_release():
-    steps, shown = found().steps, mean_topic.mean_over_budgets(SIMULATED, AdaptiveMean(), BUDGET.delta, 1)
+    steps, shown = (
+        found().steps,
+        mean_topic.mean_over_budgets(SIMULATED, AdaptiveMean(), BUDGET.delta, 1),
+    )
     here = mean_topic.EPSILON_STEPS.index(1.0)
     assert np.allclose(steps.non_private, shown.non_private)
     assert np.allclose(steps.released, shown.releases[here, 0])
     away = [steps.non_private, steps.fewer, steps.noise_free, steps.released]
-    assert steps.moves == pytest.approx([np.sqrt(((b - a) ** 2).mean())
-                                         for a, b in itertools.pairwise(away)])
+    assert steps.moves == pytest.approx(
+        [np.sqrt(((b - a) ** 2).mean()) for a, b in itertools.pairwise(away)]
+    )
 
 
 def test_a_method_that_keeps_every_coefficient_says_so():
     steps = found(mechanism=Iclp(), budget=Budget(1.0)).steps
     assert steps.moves[0] < 1e-6 * steps.moves[1]
     assert f"All {steps.n_coefficients} coefficients are kept" in steps_done(
-        SIMULATED.facts, steps.n_coefficients, steps.moves)
+        SIMULATED.facts, steps.n_coefficients, steps.moves
+    )
 
 
 @pytest.mark.slow
@@ -87,8 +97,10 @@ def test_no_budget_at_all_would_leave_only_what_noise_does_not_touch():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_both_charts_are_valid_and_show_the_numbers_of_their_sentences(theme):
     parts, method = found(), Method("Ours", "adaptive_mean", "gradient", np.empty(0))
-    charts = (mean_charts.steps(parts.steps, parts.times, method, SIMULATED.facts),
-              mean_charts.left(parts, (True, False, False), method, SIMULATED.facts))
+    charts = (
+        mean_charts.steps(parts.steps, parts.times, method, SIMULATED.facts),
+        mean_charts.left(parts, (True, False, False), method, SIMULATED.facts),
+    )
     for chart in charts:
         go.Figure(in_theme(chart.spec, theme))
         assert chart.alt.endswith(".") and len({len(c) for c in chart.table.values()}) == 1

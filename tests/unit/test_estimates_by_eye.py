@@ -19,9 +19,15 @@ def squares(shown, setting):
     return off.mean(), off.std(ddof=1) / len(off) ** 0.5
 
 
-@pytest.mark.parametrize(("setting", "noise"), [
-    ("none", 0.0), ("central_item", 2 / (100 * 40 * 0.5) ** 2),
-    ("site", 2 / (100 * (40 * 0.5) ** 2)), ("local_item", 2 / (100 * 40 * 0.5**2))])
+@pytest.mark.parametrize(
+    ("setting", "noise"),
+    [
+        ("none", 0.0),
+        ("central_item", 2 / (100 * 40 * 0.5) ** 2),
+        ("site", 2 / (100 * (40 * 0.5) ** 2)),
+        ("local_item", 2 / (100 * 40 * 0.5**2)),
+    ],
+)
 def test_dots_scatter_by_sampling_and_the_noise_of_their_setting(setting, noise):
     mean, se = squares(by_eye(100, 40, 0.5, 3), setting)
     assert abs(mean - (0.2**2 * 0.95 / (100 * 40) + noise)) < 5 * se

@@ -24,8 +24,11 @@ from engine.papers.evidence import (
 )
 from engine.papers.exhibits import Claim, Finding, frame
 
-TABLE = [{"n": n, "m": m, "error": m * n**-1.5, "se": 0.1 * m * n**-1.5}
-         for m in (1, 3) for n in (8, 2, 4)]
+TABLE = [
+    {"n": n, "m": m, "error": m * n**-1.5, "se": 0.1 * m * n**-1.5}
+    for m in (1, 3)
+    for n in (8, 2, 4)
+]
 
 
 def test_rows_are_chosen_by_the_values_of_columns():
@@ -87,22 +90,34 @@ def test_numbers_and_falls_are_told_in_words():
 
 # -- claims as data -----------------------------------------------------------------------------
 
-RESULTS = [{"error": 4.0, "bound": 8.0, "repeats": 20, "se": 1.0, "exact": 3.0},
-           {"error": 3.0, "bound": 4.0, "repeats": 20, "se": 1.0, "exact": 5.0},
-           {"error": 9.0}]
+RESULTS = [
+    {"error": 4.0, "bound": 8.0, "repeats": 20, "se": 1.0, "exact": 3.0},
+    {"error": 3.0, "bound": 4.0, "repeats": 20, "se": 1.0, "exact": 5.0},
+    {"error": 9.0},
+]
 
 
-@pytest.mark.parametrize(("limits", "holds"), [
-    ({"low": 0.5, "high": 0.75}, True), ({"high": 0.74}, False), ({"low": 0.51}, False)])
+@pytest.mark.parametrize(
+    ("limits", "holds"),
+    [({"low": 0.5, "high": 0.75}, True), ({"high": 0.74}, False), ({"low": 0.51}, False)],
+)
 def test_limits_hold_for_every_row_that_has_the_columns_of_the_expression(limits, holds):
-    claim = Claim("Errors are below the bound.",
-                  within(col("error") / col("bound"), **limits, text="{0.count} errors, {0:.2f} of the bound"))
+    claim = Claim(
+        "Errors are below the bound.",
+        within(
+            col("error") / col("bound"), **limits, text="{0.count} errors, {0:.2f} of the bound"
+        ),
+    )
     assert claim.check(RESULTS) == Finding(holds, "2 errors, 0.50 to 0.75 of the bound")
 
 
 def test_of_several_numbers_those_that_are_named_are_tested_and_all_can_be_told():
-    check = within({"ratio": col("error") / col("bound"), "error": "error"}, high=1, of="ratio",
-                   text="{ratio.last:.2f} of the bound, errors {error.each:g}")
+    check = within(
+        {"ratio": col("error") / col("bound"), "error": "error"},
+        high=1,
+        of="ratio",
+        text="{ratio.last:.2f} of the bound, errors {error.each:g}",
+    )
     assert check(frame(RESULTS)) == Finding(True, "0.75 of the bound, errors 4, 3")
 
 
@@ -111,8 +126,10 @@ def test_a_claim_may_be_on_some_of_the_rows():
     assert within("error", high=4, on={"repeats": 20}, text="")(frame(RESULTS)).holds
 
 
-@pytest.mark.parametrize(("numbers", "up", "down"), [
-    ([1, 2, 3], True, False), ([3, 2, 1], False, True), ([1, 1, 2], False, False)])
+@pytest.mark.parametrize(
+    ("numbers", "up", "down"),
+    [([1, 2, 3], True, False), ([3, 2, 1], False, True), ([1, 1, 2], False, False)],
+)
 def test_growth_and_fall_are_from_each_number_to_the_next(numbers, up, down):
     table = frame([{"x": x} for x in numbers])
     assert grows("x", "")(table).holds is up
@@ -122,7 +139,8 @@ def test_growth_and_fall_are_from_each_number_to_the_next(numbers, up, down):
 def test_simulated_errors_are_held_against_exact_ones_in_standard_errors():
     simulated = frame(RESULTS[:2])
     assert as_exact(lambda t: t)(simulated) == Finding(
-        True, "2 cells of 20 data sets, at most 2.0 standard errors apart")
+        True, "2 cells of 20 data sets, at most 2.0 standard errors apart"
+    )
     assert not as_exact(lambda t: t, limit=1.9)(simulated).holds
 
 

@@ -16,9 +16,18 @@ from tests.readings import curves_in, rows_in
 def growth():
     """The growth curves of the example, with the bounds that the library offers for height."""
     bounds = next(each for each in public_bounds().values() if each.value_name == "Height")
-    return Upload(curves=curves_in(examples.growth_curves().encode()), declared=declare(
-        bounds.value_low, bounds.value_high, bounds.time_low, bounds.time_high, bounds.source,
-        observations=8, design=StatedDesign(law="unknown")))
+    return Upload(
+        curves=curves_in(examples.growth_curves().encode()),
+        declared=declare(
+            bounds.value_low,
+            bounds.value_high,
+            bounds.time_low,
+            bounds.time_high,
+            bounds.source,
+            observations=8,
+            design=StatedDesign(law="unknown"),
+        ),
+    )
 
 
 def test_growth_curves_lie_within_the_public_bounds_and_raise_no_doubt():

@@ -27,11 +27,20 @@ def test_a_name_that_does_not_exist_is_explained(capsys):
 
 
 def test_a_form_is_stored_in_its_own_place_and_left_alone_where_it_is_there(
-        tmp_path, monkeypatch, capsys):
+    tmp_path, monkeypatch, capsys
+):
     key, folders = quickest(), {form: tmp_path / form for form in ("quick", "full")}
     monkeypatch.setattr(exhibit_files, "FOLDERS", folders)
-    options = ["exhibit", key, "--full", "--store", "--executor", "serial",
-               "--resume", str(tmp_path / "parts")]
+    options = [
+        "exhibit",
+        key,
+        "--full",
+        "--store",
+        "--executor",
+        "serial",
+        "--resume",
+        str(tmp_path / "parts"),
+    ]
     assert main(options) == 0
     (path,) = folders["full"].iterdir()
     first = json.loads(path.read_text("utf-8"))
@@ -46,8 +55,16 @@ def test_a_form_is_stored_in_its_own_place_and_left_alone_where_it_is_there(
 def test_seconds_of_all_runs_of_an_exhibit_are_counted_together(tmp_path, monkeypatch):
     ticks = itertools.count()
     monkeypatch.setattr(exhibit_command, "time", SimpleNamespace(perf_counter=ticks.__next__))
-    options = ["exhibit", quickest(), "--executor", "serial", "--resume", str(tmp_path / "parts"),
-               "--out", str(tmp_path / "out")]
+    options = [
+        "exhibit",
+        quickest(),
+        "--executor",
+        "serial",
+        "--resume",
+        str(tmp_path / "parts"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
     seconds = []
     for _ in range(2):
         assert main(options) == 0
@@ -58,7 +75,8 @@ def test_seconds_of_all_runs_of_an_exhibit_are_counted_together(tmp_path, monkey
 
 
 def test_a_step_is_counted_when_it_ends_so_that_a_run_that_is_killed_later_counts(
-        tmp_path, monkeypatch):
+    tmp_path, monkeypatch
+):
     counted = []
 
     def first_step_alone(*_):
@@ -87,7 +105,11 @@ def test_it_writes_the_drawing_the_table_and_all_of_it(written):
     paper, exhibit = papers.find(quickest())
     stem = exhibit_files.name(paper, exhibit)
     assert {path.name for path in written.iterdir()} == {
-        f"{stem}.json", f"{stem}.csv", f"{stem}.html", "plotly.min.js"}
+        f"{stem}.json",
+        f"{stem}.csv",
+        f"{stem}.html",
+        "plotly.min.js",
+    }
     page = (written / f"{stem}.html").read_text("utf-8")
     assert exhibit.title in page
     assert 'src="http' not in page
@@ -99,6 +121,7 @@ def test_it_writes_the_drawing_the_table_and_all_of_it(written):
 
 def test_a_folder_that_cannot_be_written_is_explained(tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    assert main(["exhibit", quickest(), "--executor", "serial",
-                 "--out", str(tmp_path / "file")]) == 2
+    assert (
+        main(["exhibit", quickest(), "--executor", "serial", "--out", str(tmp_path / "file")]) == 2
+    )
     assert "Cannot write into" in capsys.readouterr().err

@@ -22,9 +22,19 @@ from pages.shared.components.figure import (
 )
 
 BUDGETS, DRAWS, POINTS = 24, 20, 101
-FACTS = PublicFacts(name="Growth", person="child", people="children", value_name="Height",
-                    value_unit="cm", time_name="Age", time_unit="years", time_low=2.0,
-                    time_high=18.0, value_low=60.0, value_high=210.0)
+FACTS = PublicFacts(
+    name="Growth",
+    person="child",
+    people="children",
+    value_name="Height",
+    value_unit="cm",
+    time_name="Age",
+    time_unit="years",
+    time_low=2.0,
+    time_high=18.0,
+    value_low=60.0,
+    value_high=210.0,
+)
 
 
 def arrays(spread: float = 5.0) -> dict[str, np.ndarray]:
@@ -33,16 +43,30 @@ def arrays(spread: float = 5.0) -> dict[str, np.ndarray]:
     non_private = np.linspace(80, 175, POINTS)
     scale = np.linspace(spread, 0.5, BUDGETS)[:, None, None]
     releases = non_private + scale * rng.normal(size=(BUDGETS, DRAWS, POINTS))
-    return {"times": np.linspace(2, 18, POINTS), "releases": releases, "non_private": non_private,
-            "noise_low": releases.min(axis=1), "noise_high": releases.max(axis=1)}
+    return {
+        "times": np.linspace(2, 18, POINTS),
+        "releases": releases,
+        "non_private": non_private,
+        "noise_low": releases.min(axis=1),
+        "noise_high": releases.max(axis=1),
+    }
 
 
 def payload(facts: PublicFacts = FACTS, steps=(), curves=(), **changes):
     """Of a preview with these arrays; the other parts of one are not looked at."""
     data = SimpleNamespace(n_curves=len(curves), curves=lambda limit: curves[:limit])
     budgets = [Budget(epsilon, 1e-5) for epsilon in np.geomspace(0.05, 10, BUDGETS)]
-    result = SimpleNamespace(**{"data": data, "budgets": budgets, "sampling": np.zeros(POINTS),
-                               "truth": None, "band": None, **arrays(), **changes})
+    result = SimpleNamespace(
+        **{
+            "data": data,
+            "budgets": budgets,
+            "sampling": np.zeros(POINTS),
+            "truth": None,
+            "band": None,
+            **arrays(),
+            **changes,
+        }
+    )
     return figure_payload(facts, result, steps or [AtBudget(0.56, "3.9 cm", "5 cm")] * BUDGETS)
 
 
@@ -68,8 +92,10 @@ def test_differences_of_releases_are_within_one_step_of_their_own_range_however_
 
 
 def test_releases_equal_to_the_average_without_protection_are_sent_as_such():
-    same = {name: arrays()["non_private"] + 0 * arrays()[name]
-            for name in ("releases", "noise_low", "noise_high")}
+    same = {
+        name: arrays()["non_private"] + 0 * arrays()[name]
+        for name in ("releases", "noise_low", "noise_high")
+    }
     assert np.abs(sent_releases(payload(**same), 3)).max() < 1e-6
 
 
@@ -83,8 +109,7 @@ def test_the_truth_is_as_fine_as_it_is_near(shrunk):
 def test_a_full_figure_stays_below_600_kilobytes():
     rng = np.random.default_rng(1)
     curves = [(np.sort(rng.random(1000)), rng.uniform(60, 210, 1000)) for _ in range(200)]
-    full = payload(curves=curves, truth=arrays()["non_private"],
-                   sampling=np.ones(POINTS))
+    full = payload(curves=curves, truth=arrays()["non_private"], sampling=np.ones(POINTS))
     text = json.dumps(full).encode()
     assert len(text) < 400_000
     assert len(gzip.compress(text)) < 300_000
@@ -103,7 +128,8 @@ def test_bands_are_sent_at_every_second_point_and_a_full_figure_with_them_stays_
 
 def test_at_a_refused_budget_the_noise_is_there_to_be_seen_and_no_error_is_stated():
     steps = [AtBudget(0.51, "", refused=("Too few.", "Ask more."))] * 2 + [
-        AtBudget(0.56, "3.9 cm", "5 cm")] * (BUDGETS - 2)
+        AtBudget(0.56, "3.9 cm", "5 cm")
+    ] * (BUDGETS - 2)
     flat = arrays()["releases"]
     flat[:2] = 130  # what a method gives that publishes nothing
     sent = payload(steps=steps, releases=flat)
@@ -123,8 +149,10 @@ def test_the_noise_is_half_the_width_of_what_95_percent_of_releases_span():
         assert np.abs(back - half[k]).max() <= 1e-3
 
 
-@pytest.mark.parametrize(("bound", "words"), [(0.5, "≤ 50 %"), (0.5501, "≤ 56 %"), (0.99, "≤ 99 %"),
-                                              (0.9901, "> 99 %"), (1.0, "> 99 %")])
+@pytest.mark.parametrize(
+    ("bound", "words"),
+    [(0.5, "≤ 50 %"), (0.5501, "≤ 56 %"), (0.99, "≤ 99 %"), (0.9901, "> 99 %"), (1.0, "> 99 %")],
+)
 def test_an_attackers_accuracy_is_a_bound_and_rounded_up(bound, words):
     assert payload(steps=[AtBudget(bound, "1 cm")] * BUDGETS)["attacker"][0] == words
 
@@ -163,8 +191,9 @@ def test_the_figure_of_uploaded_curves_is_never_offered_for_download():
     assert payload()["downloads"] is True
 
 
-@pytest.mark.parametrize(("name", "problem"), [("non_private", "shape"), ("noise_low", "shape"),
-                                               ("times", "shape")])
+@pytest.mark.parametrize(
+    ("name", "problem"), [("non_private", "shape"), ("noise_low", "shape"), ("times", "shape")]
+)
 def test_an_array_of_the_wrong_shape_is_named(name, problem):
     with pytest.raises(ValueError, match=f"{name} has the {problem}"):
         payload(**{name: arrays()[name][..., :-1]})
@@ -178,8 +207,14 @@ def test_an_array_with_a_gap_is_refused():
 
 
 def test_words_follow_the_facts_of_the_source():
-    patients = PublicFacts(person="patient", people="patients", value_name="Glucose",
-                           value_unit="mmol/L", value_low=0.0, value_high=300.0)
+    patients = PublicFacts(
+        person="patient",
+        people="patients",
+        value_name="Glucose",
+        value_unit="mmol/L",
+        value_low=0.0,
+        value_high=300.0,
+    )
     sent = payload(patients)
     assert sent["value"]["label"] == "Glucose (mmol/L)"
     assert sent["time"]["label"] == "Time"
@@ -207,8 +242,21 @@ def test_a_report_made_before_the_server_moved_the_figure_is_ignored():
     assert report({"budget": 4, "view": "attack", "rev": 1}) == Picked(13)
 
 
-@pytest.mark.parametrize("said", [
-    None, "4", {"budget": 24}, {"budget": -1}, {"budget": True}, {"budget": "4"},
-    {"budget": 4.5}, {"budget": [4]}, {"budget": {}}, {"view": "else"}, {"view": []}])
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        "4",
+        {"budget": 24},
+        {"budget": -1},
+        {"budget": True},
+        {"budget": "4"},
+        {"budget": 4.5},
+        {"budget": [4]},
+        {"budget": {}},
+        {"view": "else"},
+        {"view": []},
+    ],
+)
 def test_an_impossible_report_changes_nothing(said):
     assert report(said) == Picked(13)

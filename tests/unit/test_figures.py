@@ -28,16 +28,21 @@ def method(errors: np.ndarray = MEDIAN, label: str = "Ours", variant: int = 0):
     return charts.Method(label, "adaptive_mean", "gradient", errors, variant)
 
 
-def budget_chart(floor: float | None = 0.82, errors: np.ndarray = MEDIAN,
-                 most: float = 1e9, **rest) -> theme.Chart:
+def budget_chart(
+    floor: float | None = 0.82, errors: np.ndarray = MEDIAN, most: float = 1e9, **rest
+) -> theme.Chart:
     """Of a preview with these errors; the other parts of one are not looked at."""
     facts = PublicFacts(value_unit="cm", value_low=0.0, value_high=most)
     study = SimpleNamespace(baseline=floor, quantile=lambda q: errors * (0.6 if q < 0.5 else 1.6))
     budget = SimpleNamespace(
-        study=study, facts=facts, published=np.isfinite(errors),
-        budgets=[Budget(epsilon) for epsilon in EPSILONS])
-    return charts.against_budget(budget, 4, method(errors),
-                                 theory={"Rate": 3 / np.array(EPSILONS)}, **rest)
+        study=study,
+        facts=facts,
+        published=np.isfinite(errors),
+        budgets=[Budget(epsilon) for epsilon in EPSILONS],
+    )
+    return charts.against_budget(
+        budget, 4, method(errors), theory={"Rate": 3 / np.array(EPSILONS)}, **rest
+    )
 
 
 def all_charts() -> dict[str, theme.Chart]:
@@ -74,23 +79,53 @@ def test_themes_differ_in_colours_alone(which):
 
 
 def test_a_chart_is_drawn_in_another_theme_without_being_changed():
-    spec = {"data": [{"x": [1.0, 2.0], "name": "gradient", "marker": {
-        "color": ["gradient", "raw / 0.5"], "colorscale": [[0, "page"], [1, "page to text at 1"]]}}],
-        "layout": {"annotations": [{"text": "text", "font": {"color": "quiet"}}]}}
+    spec = {
+        "data": [
+            {
+                "x": [1.0, 2.0],
+                "name": "gradient",
+                "marker": {
+                    "color": ["gradient", "raw / 0.5"],
+                    "colorscale": [[0, "page"], [1, "page to text at 1"]],
+                },
+            }
+        ],
+        "layout": {"annotations": [{"text": "text", "font": {"color": "quiet"}}]},
+    }
     drawn = theme.in_theme(spec, "dark")
     marker = drawn["data"][0]["marker"]
     assert marker["color"] == ["#7A92FF", "rgba(120,131,154,0.5)"]
     assert marker["colorscale"] == [[0, "#10141E"], [1, "#E9ECF3"]]
-    assert drawn["data"][0]["name"] == "gradient" and drawn["layout"]["annotations"][0]["text"] == "text"
+    assert (
+        drawn["data"][0]["name"] == "gradient"
+        and drawn["layout"]["annotations"][0]["text"] == "text"
+    )
     assert drawn["layout"]["annotations"][0]["font"]["color"] == "#B4BCCB"
     assert spec["data"][0]["marker"]["color"] == ["gradient", "raw / 0.5"]
 
 
 def test_a_page_gets_the_colours_of_both_themes_to_choose_from():
-    spec = {"data": [{"x": [1.0], "line": {"color": "raw / 0.5"}, "marker": {"color": [0.1, 0.9], "colorscale": [[0, "page"]]}}]}
-    assert theme.in_both_themes(spec) == {"data": [{"x": [1.0], "line": {
-        "color": {name: theme.colour("raw / 0.5", name) for name in THEMES}}, "marker": {
-            "color": [0.1, 0.9], "colorscale": [[0, {name: theme.colour("page", name) for name in THEMES}]]}}]}
+    spec = {
+        "data": [
+            {
+                "x": [1.0],
+                "line": {"color": "raw / 0.5"},
+                "marker": {"color": [0.1, 0.9], "colorscale": [[0, "page"]]},
+            }
+        ]
+    }
+    assert theme.in_both_themes(spec) == {
+        "data": [
+            {
+                "x": [1.0],
+                "line": {"color": {name: theme.colour("raw / 0.5", name) for name in THEMES}},
+                "marker": {
+                    "color": [0.1, 0.9],
+                    "colorscale": [[0, {name: theme.colour("page", name) for name in THEMES}]],
+                },
+            }
+        ]
+    }
 
 
 @pytest.mark.parametrize("shade", ["grdient", "grdient / 0.5", "page to ink at 0.5", "#FFFFFF", ""])
@@ -112,7 +147,9 @@ def test_the_trade_off_lies_between_a_blind_guess_and_what_the_budget_allows():
     odds = risk.odds(exact_mu(2.0, 1e-5), Budget(2.0, 1e-5))
     blind, cap, own, marks = small_charts.trade_off(odds).spec["data"]
     assert all(b <= o <= c + 1e-9 for b, o, c in zip(blind["y"], own["y"], cap["y"], strict=True))
-    assert marks["x"] == [0.01, 0.05] and marks["y"] == pytest.approx([odds.power_at_1_percent, odds.power])
+    assert marks["x"] == [0.01, 0.05] and marks["y"] == pytest.approx(
+        [odds.power_at_1_percent, odds.power]
+    )
 
 
 def test_the_dots_stand_in_five_rows_of_twenty():
@@ -150,7 +187,7 @@ def test_the_diamond_stands_on_the_curve_at_the_present_budget():
 
 def test_the_table_has_the_line_without_protection_that_the_chart_draws():
     chart = budget_chart()
-    level, = (trace for trace in chart.spec["data"] if trace["name"] == "Non-private")
+    (level,) = (trace for trace in chart.spec["data"] if trace["name"] == "Non-private")
     assert set(chart.table["non-private"]) == set(level["y"])
 
 
@@ -179,7 +216,15 @@ def test_errors_that_say_nothing_do_not_stretch_the_axis():
 def test_log_ticks_are_one_two_five_and_written_out():
     layout = budget_chart().spec["layout"]
     assert [text.partition("<br>")[0] for text in layout["xaxis"]["ticktext"]] == [
-        "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
+        "0.05",
+        "0.1",
+        "0.2",
+        "0.5",
+        "1",
+        "2",
+        "5",
+        "10",
+    ]
     assert layout["xaxis"]["title"]["text"].startswith("Privacy budget ε (log scale)")
     assert layout["yaxis"]["title"]["text"] == "Error (cm, log scale)"
 
@@ -204,7 +249,9 @@ def test_no_epsilon_stands_on_the_axis_without_what_it_allows_rounded_up():
     odds = [risk.odds(None, Budget(epsilon)) for epsilon in EPSILONS]
     axis = budget_chart(odds=odds).spec["layout"]["xaxis"]
     by_name = dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
-    assert by_name[0.1] == "0.1<br>≤53" and by_name[0.5] == "0.5<br>≤63" and by_name[1.0] == "1<br>≤74"
+    assert (
+        by_name[0.1] == "0.1<br>≤53" and by_name[0.5] == "0.5<br>≤63" and by_name[1.0] == "1<br>≤74"
+    )
     assert by_name[2.0] == "2<br>≤89" and by_name[5.0] == "5<br>>99"
     assert "in %, ours" in axis["title"]["text"]
 
@@ -248,9 +295,15 @@ def test_a_range_goes_out_along_its_upper_limit_and_back_along_the_lower_one():
 def test_a_function_without_any_error_is_named_where_a_log_axis_has_no_place_for_it():
     """As the 5 % curve of an activity that is 0 at all times."""
     errors = np.array([[np.nan, np.nan, np.nan], [0.0, 5.0, 10.0], [0.0, 3.0, 8.0]])
-    chart = small_charts.errors_over_budgets((0.5, 1.0, 2.0), errors, ("5 %", "50 %", "95 %"), 1.0, "steps",
-                                             together={"All": np.sqrt((errors**2).sum(axis=1))})
+    chart = small_charts.errors_over_budgets(
+        (0.5, 1.0, 2.0),
+        errors,
+        ("5 %", "50 %", "95 %"),
+        1.0,
+        "steps",
+        together={"All": np.sqrt((errors**2).sum(axis=1))},
+    )
     drawn = {trace.name: trace.y for trace in go.Figure(theme.in_theme(chart.spec, "light")).data}
     assert set(drawn["5 %: 0"]) == {None} and drawn["50 %"][1:] == (5.0, 3.0)
-    assert 10**chart.spec["layout"]["yaxis"]["range"][0] < 3.0
+    assert 10 ** chart.spec["layout"]["yaxis"]["range"][0] < 3.0
     assert chart.table["5 %"] == [None, 0.0, 0.0]

@@ -78,5 +78,6 @@ def test_what_is_left_can_be_spent_whatever_was_released_before():
 def test_costs_are_rounded_up_and_decimals_stay_what_they_say():
     assert in_units(0.3, FINE) == 300_000_000_000
     assert in_units(1 / 3, FINE) == 333_333_333_334 and in_units(1 / 3, FINE, up=False) == (
-        333_333_333_333)
+        333_333_333_333
+    )
     assert Loss.of(Budget(1.0, 0.0), 0.5).mu_squared == FINE // 4

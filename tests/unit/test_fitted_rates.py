@@ -119,8 +119,7 @@ def test_the_lower_bound_with_the_fitted_constants_is_below_the_fit_at_any_round
         fitted = fit(rate, here, errors)
         assert (fitted.bound(below, **here) <= fitted.squares(**here) * (1 + 1e-9)).all()
         for constants in ((1e-3, 1e3), (1e3, 1e-3)):
-            over, under = (which.weighed(*constants, **here).sum(axis=0)
-                           for which in (rate, below))
+            over, under = (which.weighed(*constants, **here).sum(axis=0) for which in (rate, below))
             assert (under <= over * (1 + 1e-9)).all()
 
 
@@ -136,7 +135,9 @@ def test_constants_are_found_where_a_large_one_leaves_nothing_without_privacy():
     point = {"n": 50.0, "m": 5.0, "S": 100.0, "epsilon": 1.0, "T": 4.0}
     assert Weighted(rate, private=math.exp(60)).parts(**point)[1] == 0
     weighted = Weighted.with_privacy_share(rate, 0.5, **point)
-    assert weighted.shares(**point).sum() == pytest.approx(1) and 0 < weighted.private < math.exp(60)
+    assert weighted.shares(**point).sum() == pytest.approx(1) and 0 < weighted.private < math.exp(
+        60
+    )
 
 
 # -- beside a study -------------------------------------------------------------------------------
@@ -177,5 +178,6 @@ def test_the_rate_follows_the_errors_of_a_twin_that_was_made_of_sizes_and_facts(
     epsilons, errors = simulated_errors(twin, AdaptiveMean(), 1e-5, 1)
     shown = beside_errors(MEAN_FUNCTION.key, twin, AdaptiveMean(), 1e-5, epsilons, errors)
     assert shown.fitted.largest_deviation < 0.5
-    assert simulated_errors(Twin.of(CURVES.facts, CURVES.sizes), AdaptiveMean(), 1e-5, 1)[1] == \
-        pytest.approx(errors, nan_ok=True)
+    assert simulated_errors(Twin.of(CURVES.facts, CURVES.sizes), AdaptiveMean(), 1e-5, 1)[
+        1
+    ] == pytest.approx(errors, nan_ok=True)

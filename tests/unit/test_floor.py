@@ -38,14 +38,16 @@ STUDY = NormalPeople(4.0, 0.8, 0.5, 0.25)
 TABLE = {
     3: {4: (1.638, 5.0), 8: (3.035, 4.9), 12: (4.438, 4.8), 16: (5.818, 4.9), 20: (7.218, 4.9)},
     10: {4: (1.087, 4.7), 8: (1.775, 4.4), 12: (2.463, 4.4), 16: (3.151, 4.3), 20: (3.837, 4.3)},
-    30: {4: (0.874, 4.8), 8: (1.254, 4.4), 12: (1.632, 4.3), 16: (2.010, 4.2), 20: (2.389, 4.2)}}
+    30: {4: (0.874, 4.8), 8: (1.254, 4.4), 12: (1.632, 4.3), 16: (2.010, 4.2), 20: (2.389, 4.2)},
+}
 BUDGETS = [(Budget(epsilon, 1e-5),) for epsilon in (0.1, 0.5, 1.0, 4.0)]
 
 
 def curve(observations, size=8, design=None):
     """The information of one curve of the study."""
-    return of_one_curve(STUDY, design or Design(), observations, Basis(20, family="cosine")
-                        ).first(size)
+    return of_one_curve(STUDY, design or Design(), observations, Basis(20, family="cosine")).first(
+        size
+    )
 
 
 def alike(information):
@@ -76,7 +78,8 @@ def test_information_and_least_noise_are_those_of_the_specification(observations
 def test_one_normal_number_seen_exactly_needs_two_pi_times_its_variance(sd):
     # E|z| has relative standard error .76/√200 000; F₂ twice that.
     assert least_noise(alike(seen_exactly([sd]))) == pytest.approx(
-        2 * math.pi * sd**2, rel=5 * 2 * 0.76 / math.sqrt(200_000))
+        2 * math.pi * sd**2, rel=5 * 2 * 0.76 / math.sqrt(200_000)
+    )
 
 
 def test_for_curves_seen_exactly_the_trace_is_the_sum_of_standard_deviations():
@@ -160,8 +163,12 @@ def test_no_share_of_noise_among_sites_that_differ_is_below_their_floor(seed):
     worths = rng.uniform(5.0, 100.0, 3)
     kinds = tuple(zip(map(curve, (3, 10, 30)), worths**2 / (worths**2).sum(), strict=True))
     axes = np.linalg.eigh(sum(share * kind.matrix for kind, share in kinds))[1]
-    variances = np.stack([oracle(Information(axes.T @ kind.matrix @ axes, kind.scores @ axes),
-                                 worth) for (kind, _), worth in zip(kinds, worths, strict=True)])
+    variances = np.stack(
+        [
+            oracle(Information(axes.T @ kind.matrix @ axes, kind.scores @ axes), worth)
+            for (kind, _), worth in zip(kinds, worths, strict=True)
+        ]
+    )
     attained = (1 / (1 / variances).sum(axis=0)).sum()  # the best weights of public variances
     floor = least_noise(kinds) / (worths**2).sum()
     assert simple_least_noise(kinds) <= least_noise(kinds) * 1.02
@@ -205,8 +212,13 @@ def test_there_is_no_floor_without_delta_nor_where_the_covariance_is_not_known()
 
 
 def test_people_who_are_alike_and_never_err_much_still_have_a_floor():
-    for changes in ({"deviation_sd": 0.0}, {"times": "common"}, {"times": "visits", "time_span": 0.05},
-                    {"n_observations_per_curve": 1}, {"n_observations_per_curve": 1000}):
+    for changes in (
+        {"deviation_sd": 0.0},
+        {"times": "common"},
+        {"times": "visits", "time_span": 0.05},
+        {"n_observations_per_curve": 1},
+        {"n_observations_per_curve": 1000},
+    ):
         errors = least_errors(SparseCurves(**changes), BUDGETS).errors
         assert np.isfinite(errors).all() and (errors > 0).all()
 
@@ -219,7 +231,9 @@ def test_both_floors_are_rates_with_constants_and_stated_assumptions():
     assert set(floors) == {GaussianNoiseFloor, UnbiasedFloor}
     assert all(len(cls.assumptions) == 3 for cls in floors)
     assert any("yardstick" in text for text in GaussianNoiseFloor.assumptions)
-    assert not rates.for_task("mean_function")[0].has_constants  # the first is what pages begin with
+    assert not rates.for_task("mean_function")[
+        0
+    ].has_constants  # the first is what pages begin with
 
 
 @pytest.mark.slow
@@ -232,14 +246,21 @@ def test_the_rates_are_the_closed_forms_at_the_observations_of_their_table():
     trace = root_trace(information.matrix)
     assert gaussian[0] == pytest.approx(least_noise(alike(information)) / (sites * (n * mu) ** 2))
     assert unbiased[0] == pytest.approx(trace**2 / (sites * n**2 * math.expm1(mu**2)))
-    assert gaussian[1] == unbiased[1] == pytest.approx(
-        inverse_trace(information.matrix) / (sites * n))
+    assert (
+        gaussian[1] == unbiased[1] == pytest.approx(inverse_trace(information.matrix) / (sites * n))
+    )
 
 
 def test_any_noise_may_add_less_than_gaussian_noise():
-    points = {"n": 500.0, "m": np.array([2.0, 10.0, 200.0])[:, None],
-              "epsilon": np.array([0.05, 0.5, 2.0]), "delta": 1e-6}
-    gaussian, unbiased = (cls().evaluate(**points)[0] for cls in (GaussianNoiseFloor, UnbiasedFloor))
+    points = {
+        "n": 500.0,
+        "m": np.array([2.0, 10.0, 200.0])[:, None],
+        "epsilon": np.array([0.05, 0.5, 2.0]),
+        "delta": 1e-6,
+    }
+    gaussian, unbiased = (
+        cls().evaluate(**points)[0] for cls in (GaussianNoiseFloor, UnbiasedFloor)
+    )
     assert (gaussian >= 3.8 * unbiased).all()  # 4, and e^{μ²} − 1 is more than μ²
 
 
@@ -249,8 +270,10 @@ def test_a_floor_is_about_the_people_of_the_scenario_unless_others_are_chosen():
     assert people.sd == 6.0 and people.error_variance == pytest.approx(0.04)
     chosen = GaussianNoiseFloor(deviation_sd=2.0)
     assert chosen.of_scenario(source) == chosen
-    assert GaussianNoiseFloor().of_scenario(SparseCurves(deviation_tails="heavy")) == \
-        GaussianNoiseFloor()
+    assert (
+        GaussianNoiseFloor().of_scenario(SparseCurves(deviation_tails="heavy"))
+        == GaussianNoiseFloor()
+    )
 
 
 # -- in words -------------------------------------------------------------------------------------
@@ -261,7 +284,8 @@ def test_sentences_say_the_floor_the_ratio_and_that_it_is_a_yardstick():
     above = quality.floor(facts, 0.5, 1.0)
     assert "0.5" in above and "cm" in above and "2.0 times" in above and "yardstick" in above
     assert "below" in quality.floor(facts, 0.5, 0.4) and "times" not in quality.floor(
-        facts, 0.5, 0.4)
+        facts, 0.5, 0.4
+    )
     assert quality.floor(facts, math.nan, 1.0) == ""
 
 
@@ -269,5 +293,7 @@ def test_the_floor_of_a_comparison_is_at_the_accuracy_of_gaussian_noise():
     source, step = SparseCurves(), EPSILON_STEPS.index(1.0)
     line = compared.floor(source, 1e-5, 2)
     assert line.errors[step] == least_errors(source, [(Budget(1.0, 1e-5),)]).errors[0]
-    assert line.attacker_accuracy[step] == pytest.approx(float(Gaussian(2 * exact_mu(1.0, 1e-5)).right()))
+    assert line.attacker_accuracy[step] == pytest.approx(
+        float(Gaussian(2 * exact_mu(1.0, 1e-5)).right())
+    )
     assert compared.floor(source, 0.0) is None

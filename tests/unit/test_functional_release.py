@@ -38,31 +38,53 @@ GRID = midpoints(40)
 T = GRID.points[:, 0]
 FACTS = PublicFacts(value_low=-4, value_high=6, norm_bound=2.0, design=Design.common(GRID.times))
 MIDDLE = 1.0
-KINDS = [Iclp(), Iclp(constants="optimal"), Iclp(constants="published"), Iclp(penalty="absolute"),
-         Iclp(kernel="gaussian", length=0.2), Frl(), Frl(noise="norm"), Bernstein(degree=8),
-         Bernstein(degree=6, iterations=3), GaussianProcess(), GaussianProcess(constants="published"),
-         GaussianProcess(constants="optimal")]
-every_kind = pytest.mark.parametrize("mechanism", KINDS, ids=lambda one: f"{one.key} {one.changed()}")
+KINDS = [
+    Iclp(),
+    Iclp(constants="optimal"),
+    Iclp(constants="published"),
+    Iclp(penalty="absolute"),
+    Iclp(kernel="gaussian", length=0.2),
+    Frl(),
+    Frl(noise="norm"),
+    Bernstein(degree=8),
+    Bernstein(degree=6, iterations=3),
+    GaussianProcess(),
+    GaussianProcess(constants="published"),
+    GaussianProcess(constants="optimal"),
+]
+every_kind = pytest.mark.parametrize(
+    "mechanism", KINDS, ids=lambda one: f"{one.key} {one.changed()}"
+)
 of_covariances = pytest.mark.parametrize(
-    "mechanism", [one for one in KINDS if one.values().get("penalty") != "absolute"],
-    ids=lambda one: f"{one.key} {one.changed()}")
+    "mechanism",
+    [one for one in KINDS if one.values().get("penalty") != "absolute"],
+    ids=lambda one: f"{one.key} {one.changed()}",
+)
 
 
 def data_of(values, facts=FACTS, server=None, covariates=None):
     """Curves (repeats, n, K) on the common times, or n curves (n, K)."""
     values = values.reshape(-1, *values.shape[-2:])
     repeats, n, k = values.shape
-    return CurveData(np.broadcast_to(np.tile(np.array(facts.common_times), n), (repeats, n * k)),
-                     values.reshape(repeats, -1), np.full(n, k),
-                     np.zeros(n, int) if server is None else np.asarray(server), facts,
-                     covariates=covariates)
+    return CurveData(
+        np.broadcast_to(np.tile(np.array(facts.common_times), n), (repeats, n * k)),
+        values.reshape(repeats, -1),
+        np.full(n, k),
+        np.zeros(n, int) if server is None else np.asarray(server),
+        facts,
+        covariates=covariates,
+    )
 
 
 @cache
 def curves(n=60, repeats=1, seed=0):
     rng = np.random.default_rng(seed)
-    return np.sin(6 * T) + MIDDLE + 0.4 * rng.standard_normal((repeats, n, 1)) * np.cos(
-        3 * T) + 0.2 * rng.standard_normal((repeats, n, len(T)))
+    return (
+        np.sin(6 * T)
+        + MIDDLE
+        + 0.4 * rng.standard_normal((repeats, n, 1)) * np.cos(3 * T)
+        + 0.2 * rng.standard_normal((repeats, n, len(T)))
+    )
 
 
 def with_task(mechanism, **chosen):
@@ -102,8 +124,9 @@ def test_missing_readings_are_passed_over_and_an_empty_curve_is_zero():
     grid, counts = np.array([0.0, 0.5, 1.0]), np.array([3, 2, 0, 1])
     times = np.array([[0.0, 0.5, 1.0, 0.2, np.nan, 0.7]])
     values = np.array([[1.0, np.nan, 3.0, np.inf, 5.0, 4.0]])
-    assert on_grid(times, values, counts, grid).tolist() == [[[1, 2, 3], [0, 0, 0], [0, 0, 0],
-                                                             [4, 4, 4]]]
+    assert on_grid(times, values, counts, grid).tolist() == [
+        [[1, 2, 3], [0, 0, 0], [0, 0, 0], [4, 4, 4]]
+    ]
 
 
 def test_a_missing_reading_changes_no_other_curve():
@@ -145,10 +168,11 @@ def test_the_absolute_penalty_minimises_what_it_says():
     estimate = release(mechanism, data).unprotected[0, 0] / 2  # in units of τ
     basis = Eigenbasis.whole(Kernel(), GRID)
     c = basis.analyse(curves()[0].mean(axis=0) - MIDDLE) / 2
-    weights = psi / basis.eigenvalues**(eta / 2)
+    weights = psi / basis.eigenvalues ** (eta / 2)
     for step in (-1e-5, 1e-5):
-        gain = ((c - estimate)**2 + weights * np.abs(estimate)) - (
-            (c - estimate - step)**2 + weights * np.abs(estimate + step))
+        gain = ((c - estimate) ** 2 + weights * np.abs(estimate)) - (
+            (c - estimate - step) ** 2 + weights * np.abs(estimate + step)
+        )
         assert (gain < 1e-14).all()
     assert 0 < (estimate != 0).sum() < 40
 
@@ -161,7 +185,7 @@ def test_curves_beyond_the_bound_are_drawn_towards_the_middle():
         estimate = release(Frl(n_functions=40), data_of(np.tile(curve, (30, 1))), (NON_PRIVATE,))
         values = estimate.on_grid(estimate.unprotected, T)[0, 0] - MIDDLE
         assert np.sqrt((values**2).mean()) == pytest.approx(size, rel=1e-9)
-        ratio = size / np.sqrt(((curve - MIDDLE)**2).mean())
+        ratio = size / np.sqrt(((curve - MIDDLE) ** 2).mean())
         np.testing.assert_allclose(values, ratio * (curve - MIDDLE), atol=1e-9)
 
 
@@ -188,8 +212,11 @@ def test_a_curve_without_a_reading_counts_as_the_middle():
     counts[-1] = 0
     values[0, -1] = MIDDLE
     short = replace(data, times=data.times[:, :-40], values=data.values[:, :-40], counts=counts)
-    np.testing.assert_allclose(release(Iclp(), short).coefficients,
-                               release(Iclp(), data_of(values)).coefficients, atol=1e-12)
+    np.testing.assert_allclose(
+        release(Iclp(), short).coefficients,
+        release(Iclp(), data_of(values)).coefficients,
+        atol=1e-12,
+    )
 
 
 @every_kind
@@ -204,10 +231,10 @@ def test_noise_of_means_has_the_energy_of_the_closed_form(mechanism):
 
 @pytest.mark.parametrize("m", [1, 4, 10])
 def test_noise_by_norm_has_the_energy_m_times_m_plus_one(m):
-    energies = (by_norm((40_000, m), np.random.default_rng(m))**2).sum(axis=1)
+    energies = (by_norm((40_000, m), np.random.default_rng(m)) ** 2).sum(axis=1)
     assert abs(energies.mean() - m * (m + 1)) < Z * energies.std() / 200
     added = Frl(n_functions=m, noise="norm").expected_error(Sizes((50,), 50, 1), BUDGET, FACTS)
-    assert added == pytest.approx(2.0**2 * m * (m + 1) * (2 / 50)**2, rel=1e-8)
+    assert added == pytest.approx(2.0**2 * m * (m + 1) * (2 / 50) ** 2, rel=1e-8)
     less = Frl(n_functions=m).expected_error(Sizes((50,), 50, 1), BUDGET, FACTS)
     assert added / less == pytest.approx((m + 1) / (2 * m), rel=1e-8)
 
@@ -222,8 +249,11 @@ def test_noise_by_norm_has_no_preferred_direction():
 # -- what is printed -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mechanism", [Frl(), Iclp(), Iclp(penalty="absolute")],
-                         ids=lambda one: f"{one.key} {one.changed()}")
+@pytest.mark.parametrize(
+    "mechanism",
+    [Frl(), Iclp(), Iclp(penalty="absolute")],
+    ids=lambda one: f"{one.key} {one.changed()}",
+)
 def test_printed_constants_of_means_spend_far_less_than_was_asked(mechanism):
     published = with_task(mechanism, constants="published")
     sizes = Sizes((1000,), 1000, 1)
@@ -231,12 +261,16 @@ def test_printed_constants_of_means_spend_far_less_than_was_asked(mechanism):
     assert accounting.keeps_promise(spends)
     assert accounting.guarantees(spends)[0].epsilon < 0.35
     assert published.expected_error(sizes, BUDGET, FACTS) > 9 * mechanism.expected_error(
-        sizes, BUDGET, FACTS)
+        sizes, BUDGET, FACTS
+    )
 
 
 def test_the_printed_noise_of_a_gaussian_process_has_a_smaller_mu_than_is_allowed():
-    spend = GaussianProcess(constants="published").plan(
-        Public(Sizes((50,), 50, 1), FACTS), (Budget(1.0, 0.01),)).spends[0]
+    spend = (
+        GaussianProcess(constants="published")
+        .plan(Public(Sizes((50,), 50, 1), FACTS), (Budget(1.0, 0.01),))
+        .spends[0]
+    )
     assert spend.mu == pytest.approx(1 / np.sqrt(2 * np.log(200)), rel=1e-8)
     assert spend.mu < accounting.exact_mu(1.0, 0.01)
     assert spend.epsilon is None
@@ -246,11 +280,15 @@ def test_the_printed_noise_of_a_gaussian_process_has_a_smaller_mu_than_is_allowe
 @pytest.mark.parametrize("share", [0.2, 0.5])
 def test_two_steps_with_gaussian_noise_are_together_what_one_would_be(constants, share):
     """Shares of μ²: a private mean, then the covariance about it."""
-    one, two = (GaussianProcess(constants=constants, task="covariance", share=share, centre=centre)
-                .plan(Public(Sizes((50,), 50, 1), FACTS), (Budget(1.0, 0.01),)).spends
-                for centre in ("nothing", "private_mean"))
+    one, two = (
+        GaussianProcess(constants=constants, task="covariance", share=share, centre=centre)
+        .plan(Public(Sizes((50,), 50, 1), FACTS), (Budget(1.0, 0.01),))
+        .spends
+        for centre in ("nothing", "private_mean")
+    )
     assert [line.mu**2 for line in two] == pytest.approx(
-        [share * one[0].mu**2, (1 - share) * one[0].mu**2], rel=1e-9)
+        [share * one[0].mu ** 2, (1 - share) * one[0].mu ** 2], rel=1e-9
+    )
     for line in two:
         assert line.noise_scale[0] == pytest.approx(line.sensitivity[0] / line.mu, rel=1e-9)
     assert accounting.keeps_promise(two)
@@ -258,8 +296,11 @@ def test_two_steps_with_gaussian_noise_are_together_what_one_would_be(constants,
 
 def test_the_printed_noise_of_a_gaussian_process_breaks_its_promise_at_a_large_epsilon():
     """It is proved for ε ≤ 1; the ledger says what the noise is worth."""
-    spends = GaussianProcess(constants="published").plan(
-        Public(Sizes((50,), 50, 1), FACTS), (Budget(30.0, 0.3),)).spends
+    spends = (
+        GaussianProcess(constants="published")
+        .plan(Public(Sizes((50,), 50, 1), FACTS), (Budget(30.0, 0.3),))
+        .spends
+    )
     assert not accounting.keeps_promise(spends)
 
 
@@ -274,8 +315,9 @@ def test_the_scale_of_theorem_8_spends_root_two_epsilon_and_ours_epsilon(excess,
     assert np.abs(move / scales).sum() == pytest.approx(excess * epsilon, rel=1e-8)
     sent = scales * np.random.default_rng(8).laplace(size=(20_000, len(scales)))
     sent[0] = -10 * scales
-    ratios = (laplace_law.logpdf(sent, scale=scales)
-              - laplace_law.logpdf(sent, move, scales)).sum(axis=1)
+    ratios = (laplace_law.logpdf(sent, scale=scales) - laplace_law.logpdf(sent, move, scales)).sum(
+        axis=1
+    )
     assert ratios.max() == pytest.approx(excess * epsilon, rel=1e-8)
     assert (ratios.max() <= epsilon * (1 + 1e-9)) == holds
 
@@ -286,12 +328,18 @@ def test_a_printed_constant_is_not_offered_where_there_is_none():
 
 
 def test_combinations_that_have_no_meaning_are_refused():
-    for chosen, words in (({"penalty": "absolute", "task": "covariance"}, "mean of curves"),
-                          ({"penalty": "absolute", "eta": 0.9}, "at least 1"),
-                          ({"selection_rule": "paid", "task": "covariance", "centre": "sample_mean"},
-                           "no choice of the smoothing is proved"),
-                          ({"selection_rule": "paid", "task": "risk_minimisation"},
-                           "means, densities and covariances only")):
+    for chosen, words in (
+        ({"penalty": "absolute", "task": "covariance"}, "mean of curves"),
+        ({"penalty": "absolute", "eta": 0.9}, "at least 1"),
+        (
+            {"selection_rule": "paid", "task": "covariance", "centre": "sample_mean"},
+            "no choice of the smoothing is proved",
+        ),
+        (
+            {"selection_rule": "paid", "task": "risk_minimisation"},
+            "means, densities and covariances only",
+        ),
+    ):
         with pytest.raises(InputError, match=words):
             Iclp(**chosen)
     with pytest.raises(InputError, match="no covariates"):
@@ -301,8 +349,9 @@ def test_combinations_that_have_no_meaning_are_refused():
 # -- smoothing -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "epsilon", "weight"), [
-    (100, 1.0, 1 / 100), (100, 4.0, 1 / 100), (100, 0.5, 4 / 100)])
+@pytest.mark.parametrize(
+    ("n", "epsilon", "weight"), [(100, 1.0, 1 / 100), (100, 4.0, 1 / 100), (100, 0.5, 4 / 100)]
+)
 def test_the_usual_weight_is_one_over_n_and_at_least_one_over_n_epsilon_squared(n, epsilon, weight):
     assert Iclp().weight(n, n * epsilon) == pytest.approx(weight)
     assert Iclp(rule="one_over_n").weight(n, n * epsilon) == 1 / n
@@ -322,12 +371,21 @@ def test_the_usual_number_of_functions_is_a_whole_cube_root(n, m):
     assert Frl().default(n) == m
 
 
-@pytest.mark.parametrize(("chosen", "n", "first", "last"), [
-    ({}, 50, 1, 6), ({}, 1000, 1, 13), ({}, 5000, 2, 20), ({}, 10**6, 7, 103),
-    ({"smoothness": 2.5}, 10**6, 3, 103), ({"kernel": "gaussian"}, 1000, 1, 13),
-    ({"n_functions": 2}, 10**6, 1, 5)])
+@pytest.mark.parametrize(
+    ("chosen", "n", "first", "last"),
+    [
+        ({}, 50, 1, 6),
+        ({}, 1000, 1, 13),
+        ({}, 5000, 2, 20),
+        ({}, 10**6, 7, 103),
+        ({"smoothness": 2.5}, 10**6, 3, 103),
+        ({"kernel": "gaussian"}, 1000, 1, 13),
+        ({"n_functions": 2}, 10**6, 1, 5),
+    ],
+)
 def test_numbers_of_functions_to_choose_from_are_the_admitted_ones_and_three_more(
-        chosen, n, first, last):
+    chosen, n, first, last
+):
     """From n^(1/(β + 2)), β = 4 or 6, to n^(1/3); every choice has noise of its own."""
     assert Frl(**chosen, selection_rule="paid").counts(n) == tuple(range(first, last + 1))
 
@@ -367,16 +425,27 @@ def test_with_a_large_budget_a_paid_choice_is_the_best_score_and_with_a_tiny_sha
 
 
 @pytest.mark.parametrize("rule", ["paid", "cross_validated"])
-@pytest.mark.parametrize("mechanism", [
-    Iclp(task="covariance", grid_size=12), Frl(task="covariance", grid_size=12),
-    Iclp(task="density"), Iclp(task="density", clean=False), Frl(task="density")],
-    ids=lambda one: f"{one.key} {one.changed()}")
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Iclp(task="covariance", grid_size=12),
+        Frl(task="covariance", grid_size=12),
+        Iclp(task="density"),
+        Iclp(task="density", clean=False),
+        Frl(task="density"),
+    ],
+    ids=lambda one: f"{one.key} {one.changed()}",
+)
 def test_covariances_and_densities_choose_too_and_a_paid_choice_is_within_the_budget(
-        mechanism, rule):
+    mechanism, rule
+):
     """At a budget that hides nothing, what is released is near what is without protection."""
     mechanism = with_task(mechanism, selection_rule=rule)
-    data = (data_of(curves(400)) if mechanism.task == "covariance" else
-            DensityPoints(n_curves=2000).draw(1, generator(2, 0, 0)))
+    data = (
+        data_of(curves(400))
+        if mechanism.task == "covariance"
+        else DensityPoints(n_curves=2000).draw(1, generator(2, 0, 0))
+    )
     estimate = release(mechanism, data, (Budget(1e6),), draws=3)
     where = midpoints(30, 2 if mechanism.task == "covariance" else 1).points
     where = where if mechanism.task == "covariance" else where[:, 0]
@@ -399,7 +468,9 @@ def test_what_is_sent_after_a_choice_is_the_chosen_smoothing_with_its_own_noise(
     expected = plan.noise[best][0][0].scales
     assert not np.allclose(expected, plan.noise[0][0][0].scales)
     np.testing.assert_allclose(messages[0].noise, np.sqrt(2) * expected)
-    np.testing.assert_allclose(estimate.unprotected[0, 0], 2.0 * plan.smoothings[best](records.mean)[0])
+    np.testing.assert_allclose(
+        estimate.unprotected[0, 0], 2.0 * plan.smoothings[best](records.mean)[0]
+    )
 
 
 def test_choosing_needs_one_site_and_some_curves():
@@ -422,7 +493,8 @@ def test_cross_validation_is_never_much_better_than_the_formula(cls):
 
     def total(rule):
         estimate = release(cls(selection_rule=rule), data, draws=20)
-        return ((estimate.values(T) - mean)**2).mean()
+        return ((estimate.values(T) - mean) ** 2).mean()
+
     formula, chosen = total("formula"), total("cross_validated")
     assert 0.6 * formula < chosen < 1.05 * formula
 
@@ -440,10 +512,13 @@ def test_weights_of_sites_add_up_to_one_and_follow_their_size_and_budget():
 @every_kind
 def test_equal_sites_without_noise_give_the_estimate_of_all_curves_together(mechanism):
     """But for thresholds, which every site applies to a mean of its own."""
-    mechanism = with_task(mechanism, **(
-        {"penalty_weight": 0.01} if "penalty_weight" in mechanism.values() else {}))
-    sites, one = (release(mechanism, data_of(curves(), server=server), (NON_PRIVATE,)).unprotected
-                  for server in (np.arange(60) // 20, None))
+    mechanism = with_task(
+        mechanism, **({"penalty_weight": 0.01} if "penalty_weight" in mechanism.values() else {})
+    )
+    sites, one = (
+        release(mechanism, data_of(curves(), server=server), (NON_PRIVATE,)).unprotected
+        for server in (np.arange(60) // 20, None)
+    )
     if mechanism.values().get("penalty") == "absolute":
         assert np.abs(sites - one).max() < 0.1
     else:
@@ -458,7 +533,8 @@ def test_every_site_spends_its_own_budget_and_their_noise_averages():
     assert [spend.server for spend in spends] == [0, 1, 2]
     assert [g.epsilon for g in accounting.guarantees(spends)] == [1.0] * 3
     assert fixed.expected_error(sizes, budgets, FACTS) == pytest.approx(
-        3 * fixed.expected_error(Sizes((60,), 60, 1), budgets[:1], FACTS), rel=1e-9)
+        3 * fixed.expected_error(Sizes((60,), 60, 1), budgets[:1], FACTS), rel=1e-9
+    )
 
 
 def test_a_site_without_records_is_refused():
@@ -476,7 +552,9 @@ def pairs_of_times(step=1):
 
 def moments(estimate):
     """A covariance without noise at all pairs of grid points."""
-    return np.einsum("...r,str->...st", estimate.unprotected, estimate.basis(pairs_of_times()))[0, 0]
+    return np.einsum("...r,str->...st", estimate.unprotected, estimate.basis(pairs_of_times()))[
+        0, 0
+    ]
 
 
 @pytest.mark.parametrize("centre", ["nothing", "sample_mean"])
@@ -492,8 +570,13 @@ def test_without_smoothing_and_clipping_covariances_are_second_moments_of_curves
 @pytest.mark.parametrize("centre", ["nothing", "private_mean", "sample_mean"])
 def test_noise_of_covariances_has_the_energy_of_the_closed_form(mechanism, centre):
     """600 draws, five standard errors; at a budget where a private mean is as good as the mean."""
-    mechanism = with_task(mechanism, task="covariance", centre=centre, positive=False,
-                          **({"degree": 5} if mechanism.key == "bernstein" else {}))
+    mechanism = with_task(
+        mechanism,
+        task="covariance",
+        centre=centre,
+        positive=False,
+        **({"degree": 5} if mechanism.key == "bernstein" else {}),
+    )
     facts, budgets = replace(FACTS, norm_bound=20.0), (Budget(50.0, 1e-3),)
     data = data_of(curves(400), facts)
     estimate = release(mechanism, data, budgets, 600)
@@ -520,6 +603,7 @@ def test_centred_covariances_move_by_up_to_four_times_n_minus_one_over_n_squared
     def covariance(x):
         centred = x - x.mean(axis=0)
         return centred.T @ centred / n
+
     bound, worst = 4 * (n - 1) / n**2, 0.0
     for k in range(300):
         x = rng.normal(size=(n, 4)) if k else np.tile(np.eye(4)[0], (n, 1))
@@ -547,17 +631,22 @@ def test_the_covariance_of_a_single_curve_about_its_own_mean_has_noise_all_the_s
 
 @of_covariances
 def test_a_positive_part_is_nearer_to_every_covariance_and_changes_no_ledger(mechanism):
-    mechanism = with_task(mechanism, task="covariance", **(
-        {"degree": 5} if mechanism.key == "bernstein" else {}))
+    mechanism = with_task(
+        mechanism, task="covariance", **({"degree": 5} if mechanism.key == "bernstein" else {})
+    )
     data = data_of(curves(200))
-    whole, cut = (release(with_task(mechanism, positive=positive), data, draws=3)
-                  for positive in (False, True))
+    whole, cut = (
+        release(with_task(mechanism, positive=positive), data, draws=3)
+        for positive in (False, True)
+    )
     assert whole.spends == cut.spends
     values = cut.basis.on_grid(cut.coefficients[0, 0])
     assert np.linalg.eigvalsh(values).min() > -1e-9 * np.abs(values).max()
     truth = cut.basis.coordinates(np.eye(cut.basis.basis.size))
-    assert (cut.squared_distance(cut.coefficients - truth)
-            <= whole.squared_distance(whole.coefficients - truth)).all()
+    assert (
+        cut.squared_distance(cut.coefficients - truth)
+        <= whole.squared_distance(whole.coefficients - truth)
+    ).all()
 
 
 # -- coefficients --------------------------------------------------------------------------------
@@ -582,8 +671,11 @@ def test_coefficients_without_smoothing_are_those_of_least_squares():
     estimate = release(coefficients_of(Frl(n_functions=40)), data, (NON_PRIVATE,))
     default = Frl(task="varying_coefficients").without_protection(data)
     assert estimate.functions == default.functions == (INTERCEPT, "dose")
-    np.testing.assert_allclose(estimate.on_grid(estimate.unprotected, T),
-                               default.on_grid(default.unprotected, T), atol=1e-9)
+    np.testing.assert_allclose(
+        estimate.on_grid(estimate.unprotected, T),
+        default.on_grid(default.unprotected, T),
+        atol=1e-9,
+    )
     expected = np.stack([MIDDLE + np.sin(6 * T) / 2, np.cos(3 * T) / 2])
     assert np.abs(default.on_grid(default.unprotected, T)[0, 0] - expected).max() < 0.05
 
@@ -594,10 +686,13 @@ def test_both_steps_of_coefficients_share_the_budget():
             mechanism = cls(task="varying_coefficients", share=share)
             spends = release(mechanism, explained()).spends[0]
             assert [spend.epsilon for spend in spends] == pytest.approx([share, 1 - share])
-        spends = release(GaussianProcess(task="varying_coefficients", share=share),
-                         explained()).spends[0]
+        spends = release(
+            GaussianProcess(task="varying_coefficients", share=share), explained()
+        ).spends[0]
         mu = accounting.exact_mu(1.0, 1e-3)
-        assert [spend.mu**2 for spend in spends] == pytest.approx([share * mu**2, (1 - share) * mu**2])
+        assert [spend.mu**2 for spend in spends] == pytest.approx(
+            [share * mu**2, (1 - share) * mu**2]
+        )
         assert accounting.guarantees(spends)[0].epsilon == 1.0
 
 
@@ -625,8 +720,10 @@ def test_covariates_that_are_no_numbers_stand_in_the_middle_or_at_the_end_of_the
     known[0, 5] = bad
     expected = known.copy()
     expected[0, 5] = 5.0 if not np.isfinite(bad) else 10.0
-    one, other = (release(Iclp(task="varying_coefficients"), replace(data, covariates=z)).coefficients
-                  for z in (known, expected))
+    one, other = (
+        release(Iclp(task="varying_coefficients"), replace(data, covariates=z)).coefficients
+        for z in (known, expected)
+    )
     np.testing.assert_allclose(one, other, atol=1e-12)
 
 

@@ -19,11 +19,11 @@ from tests.heavy import few
 from tests.unit.test_answers import FACTS, curve
 
 FLAT, HIGHER = curve(lambda t: 5 + 0 * t), curve(lambda t: 5.5 + 0 * t)
-BUMP = curve(lambda t: 5 + 1.5 * np.exp(-((t - 0.5) / 0.2) ** 2))
+BUMP = curve(lambda t: 5 + 1.5 * np.exp(-(((t - 0.5) / 0.2) ** 2)))
 
 
 def compared(*curves, names=("girls", "boys", "others"), are_disjoint=True):
-    return GroupComparison(names[:len(curves)], curves, are_disjoint)
+    return GroupComparison(names[: len(curves)], curves, are_disjoint)
 
 
 def test_a_swap_of_groups_mirrors_the_difference_and_keeps_the_p_value():
@@ -36,7 +36,7 @@ def test_a_swap_of_groups_mirrors_the_difference_and_keeps_the_p_value():
 
 def test_a_bump_is_found_where_it_is_and_nowhere_else():
     result = compared(BUMP, FLAT).differences()
-    (low, high), = result.above
+    ((low, high),) = result.above
     assert 2 + 16 * 0.1 < low < 10 < high < 2 + 16 * 0.9
     assert result.least <= 1.5 <= result.most
     assert compared(BUMP, FLAT).p <= 0.001
@@ -49,6 +49,7 @@ def test_a_constant_difference_is_its_average_and_its_broad_test_is_that_of_a_no
     assert low < 0.5 < high and high - low == pytest.approx(2 * 1.96 * 0.05 * 2**0.5, rel=0.05)
     apart = compared(FLAT, replace(FLAT, centre=FLAT.centre + np.r_[0.1, np.zeros(11)]))
     from scipy.stats import chi2
+
     assert apart.p_broad == pytest.approx(chi2(4).sf(0.1**2 / (2 * 0.05**2)))
 
 
@@ -62,16 +63,24 @@ def test_the_longer_release_is_cut_so_that_its_finer_waves_are_no_difference():
 def test_bands_of_three_groups_are_wider_than_those_of_two_and_the_odd_one_is_found():
     three = compared(FLAT, replace(FLAT, centre=FLAT.centre + 1e-6), BUMP)
     two = compared(FLAT, BUMP)
-    assert ((three.band(0, 2).high - three.band(0, 2).low)
-            >= (two.band().high - two.band().low) - 1e-12).all()
+    assert (
+        (three.band(0, 2).high - three.band(0, 2).low) >= (two.band().high - two.band().low) - 1e-12
+    ).all()
     assert three.p <= 0.002
     assert not three.differences(0, 1).above and three.differences(1, 2).below
 
 
-@pytest.mark.parametrize("other", [
-    FLAT, replace(HIGHER, facts=replace(FACTS, time_high=19.0)),
-    replace(HIGHER, facts=replace(FACTS, value_unit="mm")), replace(HIGHER, family="fourier"),
-    replace(HIGHER, is_pure=True), replace(HIGHER, effective_size=5.0)])
+@pytest.mark.parametrize(
+    "other",
+    [
+        FLAT,
+        replace(HIGHER, facts=replace(FACTS, time_high=19.0)),
+        replace(HIGHER, facts=replace(FACTS, value_unit="mm")),
+        replace(HIGHER, family="fourier"),
+        replace(HIGHER, is_pure=True),
+        replace(HIGHER, effective_size=5.0),
+    ],
+)
 def test_releases_that_cannot_be_compared_are_refused(other):
     with pytest.raises(InputError):
         compared(FLAT, other)
@@ -109,9 +118,10 @@ def test_groups_that_are_not_stated_to_be_disjoint_are_refused():
 def released(seed, repeats, bump=0.0, n=500, epsilon=1.0):
     source = SparseCurves(n_curves=n)
     data = source.draw(repeats, generator(seed, 0, 0))
-    moved = replace(data, values=data.values + bump * np.exp(-((data.times - 0.7) / 0.2) ** 2))
-    estimate = AdaptiveMean().release_many(moved, [(Budget(epsilon, n**-2.0),)], 1,
-                                           generator(seed, 1, 0))
+    moved = replace(data, values=data.values + bump * np.exp(-(((data.times - 0.7) / 0.2) ** 2)))
+    estimate = AdaptiveMean().release_many(
+        moved, [(Budget(epsilon, n**-2.0),)], 1, generator(seed, 1, 0)
+    )
     return estimate, source.facts
 
 
@@ -122,9 +132,10 @@ def test_a_changed_person_moves_the_release_of_their_own_group_alone():
     values = boys.values.copy()
     values[..., :10] = source.facts.value_high
     for changed in (boys, replace(boys, values=values)):
-        estimates = [AdaptiveMean().release_many(data, [(Budget(3.0, 1e-4),)], 1,
-                                                 generator(5 + k, 1, 0))
-                     for k, data in enumerate((girls, changed))]
+        estimates = [
+            AdaptiveMean().release_many(data, [(Budget(3.0, 1e-4),)], 1, generator(5 + k, 1, 0))
+            for k, data in enumerate((girls, changed))
+        ]
         if changed is boys:
             first = estimates
     np.testing.assert_array_equal(first[0].coefficients, estimates[0].coefficients)
@@ -136,6 +147,7 @@ def test_a_changed_person_moves_the_release_of_their_own_group_alone():
 def test_the_test_keeps_its_level_and_the_band_holds_no_difference(repeats):
     """Size .02 to .06 and coverage .97 to .99 in the reference cells: five standard errors."""
     from engine.answers import ReleasedCurve
+
     (one, facts), (other, _) = released(1, repeats), released(7, repeats)
     rejected = held = 0
     for k in range(repeats):
@@ -155,9 +167,15 @@ def cards(tmp_path):
     paths = []
     for name, released_curve in (("girls", BUMP), ("boys", FLAT)):
         path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps({
-            "kind": "differential privacy guarantee", "answers": card.written(released_curve),
-            "release": {"name": name, "id": name, "of": "Growth"}}))
+        path.write_text(
+            json.dumps(
+                {
+                    "kind": "differential privacy guarantee",
+                    "answers": card.written(released_curve),
+                    "release": {"name": name, "id": name, "of": "Growth"},
+                }
+            )
+        )
         paths.append(str(path))
     return paths
 
@@ -175,7 +193,9 @@ def test_cards_alone_give_the_comparison_of_the_engine(cards, capsys):
 
 def test_a_doubtful_release_is_named_before_it_is_compared_or_asked(cards, capsys):
     path = Path(cards[1])
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"accuracy": {"verdict": "doubtful"}}))
+    path.write_text(
+        json.dumps(json.loads(path.read_text()) | {"accuracy": {"verdict": "doubtful"}})
+    )
     assert __main__.main(["compare-cards", *cards, "--disjoint"]) == 0
     first, *others = capsys.readouterr().out.splitlines()
     assert first.startswith("Doubtful:") and "boys" in first and "girls" not in first
@@ -188,8 +208,12 @@ def test_a_doubtful_release_is_named_before_it_is_compared_or_asked(cards, capsy
 
 def test_a_release_too_small_to_test_its_times_is_named_where_it_is_compared(cards, capsys):
     path = Path(cards[1])
-    check = {"fact": "Observation times are spread as stated", "outcome": "untested",
-             "measured": "5 %", "would_have_shown": "a gap of 30 %"}
+    check = {
+        "fact": "Observation times are spread as stated",
+        "outcome": "untested",
+        "measured": "5 %",
+        "would_have_shown": "a gap of 30 %",
+    }
     path.write_text(json.dumps(json.loads(path.read_text()) | {"accuracy": {"checks": [check]}}))
     assert __main__.main(["compare-cards", *cards, "--disjoint"]) == 0
     out = capsys.readouterr().out

@@ -22,8 +22,10 @@ def on_fine_lattice(draws, bits=53):
 
 def advantage(of_zero, of_one, coarsest=20):
     """How much better than chance the low bits tell which query was asked; over all lattices."""
-    return max(abs(on_fine_lattice(of_zero, bits) - on_fine_lattice(of_one, bits))
-               for bits in range(coarsest, 54))
+    return max(
+        abs(on_fine_lattice(of_zero, bits) - on_fine_lattice(of_one, bits))
+        for bits in range(coarsest, 54)
+    )
 
 
 def plain(law, query, size, rng):

@@ -52,8 +52,11 @@ def test_a_third_of_every_site_trains():
         assert (np.bincount(data.server[row]) == np.round(np.bincount(data.server) / 3)).all()
 
 
-@pytest.mark.parametrize("source", [STUDY, HormoneStudy(n_servers=3), CarbonDioxide()],
-                         ids=["one site", "three sites", "unequal lengths"])
+@pytest.mark.parametrize(
+    "source",
+    [STUDY, HormoneStudy(n_servers=3), CarbonDioxide()],
+    ids=["one site", "three sites", "unequal lengths"],
+)
 def test_the_chosen_curves_keep_their_readings_and_their_site(source):
     data, training, protected = splits_of(source, 5)
     whole, seen = data.curves(data.n_curves), 0
@@ -84,8 +87,9 @@ class Noiseless(NoisyGradientMean):
 
     def release_many(self, data, budgets, draws, rng):
         non_private = self.without_protection(data)
-        return replace(non_private,
-                       coefficients=np.repeat(non_private.coefficients, len(budgets), axis=0))
+        return replace(
+            non_private, coefficients=np.repeat(non_private.coefficients, len(budgets), axis=0)
+        )
 
 
 def test_without_noise_the_distance_is_that_of_the_two_parts_coefficients():
@@ -94,8 +98,10 @@ def test_without_noise_the_distance_is_that_of_the_two_parts_coefficients():
     found = holdout_study(STUDY, method, BUDGETS, 1, 20).squared_distances
     data = STUDY.draw(1, protocol.generator(1, protocol.DATA_STREAM, 0))
     splits = protocol._splits(data, 20, protocol.generator(1, protocol._SPLIT_STREAM, 0))
-    one, two = (method.without_protection(protocol._taken(data, side)).coefficients[0, :, 0]
-                for side in splits)
+    one, two = (
+        method.without_protection(protocol._taken(data, side)).coefficients[0, :, 0]
+        for side in splits
+    )
     assert found == pytest.approx(np.tile(((one - two) ** 2).sum(axis=-1), (4, 1)))
 
 
@@ -105,14 +111,14 @@ def test_a_larger_budget_comes_nearer_by_more_than_five_standard_errors(method):
     gain = study.squared_distances[0] - study.squared_distances[-1]
     assert gain.mean() > 5 * gain.std(ddof=1) / np.sqrt(len(gain))
     assert study.mean == pytest.approx(study.squared_distances.mean(axis=1))
-    assert study.standard_error == pytest.approx(
-        study.squared_distances.std(axis=1, ddof=1) / 10)
+    assert study.standard_error == pytest.approx(study.squared_distances.std(axis=1, ddof=1) / 10)
 
 
 @pytest.mark.slow
 def test_real_curves_are_split_too_and_where_nothing_is_published_there_is_no_number():
-    study = holdout_study(CarbonDioxide(), AdaptiveMean(), [Budget(0.1, 1e-4), Budget(8.0, 1e-4)],
-                          1, 5)
+    study = holdout_study(
+        CarbonDioxide(), AdaptiveMean(), [Budget(0.1, 1e-4), Budget(8.0, 1e-4)], 1, 5
+    )
     assert np.isnan(study.mean[0]) and np.isnan(study.standard_error[0])
     assert np.isfinite(study.squared_distances[1]).all()
 
@@ -128,9 +134,16 @@ def test_too_little_to_split_or_to_average_is_refused():
 def test_ninety_of_a_hundred_runs_lie_in_the_range_at_each_age():
     result = release_range(STUDY, AdaptiveMean(), BUDGETS, 1)
     data = STUDY.draw(1, protocol.generator(1, protocol.DATA_STREAM, 0))
-    runs = AdaptiveMean().release_many(
-        data, [(b,) for b in BUDGETS], 100,
-        protocol.generator(1, protocol.NOISE_STREAM, protocol._ALL)).values(drawing_grid())[:, 0]
+    runs = (
+        AdaptiveMean()
+        .release_many(
+            data,
+            [(b,) for b in BUDGETS],
+            100,
+            protocol.generator(1, protocol.NOISE_STREAM, protocol._ALL),
+        )
+        .values(drawing_grid())[:, 0]
+    )
     inside = ((result.low[:, None] <= runs) & (runs <= result.high[:, None])).sum(axis=1)
     assert (inside == 90).all()
     assert result.mean == pytest.approx(runs.mean(axis=1))
@@ -144,8 +157,10 @@ def test_ninety_of_a_hundred_runs_lie_in_the_range_at_each_age():
 def charts():
     study = holdout_study(STUDY, AdaptiveMean(), BUDGETS, 1, 10)
     result = release_range(STUDY, AdaptiveMean(), BUDGETS[1:2], 1, 20)
-    return (holdout_charts.distances(study, METHOD, "pg/mL"),
-            holdout_charts.runs(result, 0, 20, METHOD, STUDY.facts))
+    return (
+        holdout_charts.distances(study, METHOD, "pg/mL"),
+        holdout_charts.runs(result, 0, 20, METHOD, STUDY.facts),
+    )
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

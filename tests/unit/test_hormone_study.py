@@ -35,7 +35,7 @@ def drawn(repeats=1, seed=1, **chosen):
 def test_it_stands_between_the_simulated_and_the_bundled_curves():
     order = [cls.key for cls in sources.for_task("mean_function")]
     mine = order.index("hormone_study")
-    assert order[mine - 1:mine + 2] == ["grouped_curves", "hormone_study", "airport_temperature"]
+    assert order[mine - 1 : mine + 2] == ["grouped_curves", "hormone_study", "airport_temperature"]
     assert STUDY.is_random and STUDY.facts.kind == "simulated"
     assert "synthetic" in STUDY.facts.name and "synthetic" in (HormoneStudy.__doc__ or "").lower()
 
@@ -139,7 +139,7 @@ def test_curves_are_the_identity_on_average_over_fresh_visits():
     times = visit_times(women, 6, gap, np.random.default_rng(5)).reshape(1, -1)
     counts = np.full(women, 6)
     moments = curve_moments(times, np.zeros_like(times), counts, basis)
-    (_, found), = weighted_within_curves(moments, counts, {8}, Design.visits(gap))
+    ((_, found),) = weighted_within_curves(moments, counts, {8}, Design.visits(gap))
     slopes = found.slopes[0].swapaxes(0, 1)
     error = slopes.std(axis=2) * np.sqrt(1 / women + 1 / designs)
     assert (np.abs(slopes.mean(axis=2) - np.eye(8)) < 5 * error).all()
@@ -149,8 +149,11 @@ def test_the_declared_gap_reaches_the_fit():
     gap = STUDY.facts.visit_gap
     assert AdaptiveMean().law_of_times(STUDY.facts) == Design.visits(gap)
     basis = Basis(4, family="cosine")
-    assert not np.allclose(mean_slopes_inverse(basis, 6, Design.visits(gap)),
-                           mean_slopes_inverse(basis, 6, Design()), rtol=0.1)
+    assert not np.allclose(
+        mean_slopes_inverse(basis, 6, Design.visits(gap)),
+        mean_slopes_inverse(basis, 6, Design()),
+        rtol=0.1,
+    )
 
 
 @pytest.mark.parametrize("epsilon", few([1.0, 3.0, 8.0]))
@@ -158,17 +161,22 @@ def test_declared_visits_err_less_than_times_taken_for_independent(epsilon):
     """On the same 40 data sets with the same noise, by more than 5 standard errors."""
     data, budget = drawn(40), (Budget(epsilon, 1 / 678**2),)
     blind = replace(data, facts=replace(data.facts, design=Design()))
-    errors = [integrated_squared_errors(
-        AdaptiveMean().release_many(one, [budget], 1, np.random.default_rng(2)), data.truth
-    ).total[0, :, 0] for one in (data, blind)]
+    errors = [
+        integrated_squared_errors(
+            AdaptiveMean().release_many(one, [budget], 1, np.random.default_rng(2)), data.truth
+        ).total[0, :, 0]
+        for one in (data, blind)
+    ]
     gain = errors[1] - errors[0]
     assert gain.mean() > 5 * gain.std(ddof=1) / np.sqrt(len(gain))
 
 
 def test_stated_visits_cost_nothing_and_unknown_ones_are_paid_for():
     data, budget = drawn(), (Budget(3.0, 1 / 678**2),)
-    stated, unknown = (AdaptiveMean(design=design).release(data, budget, np.random.default_rng(2))
-                       for design in ("checked", "unknown"))
+    stated, unknown = (
+        AdaptiveMean(design=design).release(data, budget, np.random.default_rng(2))
+        for design in ("checked", "unknown")
+    )
     assert len(unknown.spends[0]) == len(stated.spends[0]) + 1
 
 
@@ -181,25 +189,38 @@ def test_the_last_step_clips_tightly_only_where_people_are_stated_to_be_symmetri
     assert mechanism.clipping_constants(sizes, 1000, symmetric, False) == Constants()
     assert mechanism.clipping_constants(sizes, 1000, symmetric, True).final_width == 2
     for is_joint in (False, True):
-        for facts in (STUDY.facts, replace(symmetric, design=Design.visits(0.1)),
-                      replace(symmetric, design=Design(law="windows", window=0.2))):
+        for facts in (
+            STUDY.facts,
+            replace(symmetric, design=Design.visits(0.1)),
+            replace(symmetric, design=Design(law="windows", window=0.2)),
+        ):
             assert mechanism.clipping_constants(sizes, 1000, facts, is_joint).final_width > 12
-        assert AdaptiveMean(design="unknown").clipping_constants(
-            sizes, 1000, symmetric, is_joint).final_width > 12
+        assert (
+            AdaptiveMean(design="unknown")
+            .clipping_constants(sizes, 1000, symmetric, is_joint)
+            .final_width
+            > 12
+        )
         skewed = replace(symmetric, symmetric=False)
-        moderate, wide = (mechanism.clipping_constants(sizes, 1000, facts, is_joint).final_width
-                          for facts in (skewed, STUDY.facts))
+        moderate, wide = (
+            mechanism.clipping_constants(sizes, 1000, facts, is_joint).final_width
+            for facts in (skewed, STUDY.facts)
+        )
         assert 6 < moderate < wide / 2
         once = replace(sizes, fewest_per_curve=1)
         assert mechanism.clipping_constants(once, 1000, skewed, is_joint).final_width == wide
-    assert AdaptiveMean(clipping="tight").clipping_constants(
-        sizes, 1000, STUDY.facts, False) == Constants()
+    assert (
+        AdaptiveMean(clipping="tight").clipping_constants(sizes, 1000, STUDY.facts, False)
+        == Constants()
+    )
 
 
 def test_the_last_step_of_joint_releases_clips_wider_the_more_people_there_are():
     symmetric = replace(STUDY.facts, design=Design(), symmetric=True)
-    widths = [AdaptiveMean().clipping_constants(STUDY.sizes, n, symmetric, True).final_width
-              for n in (10, 99, 200, 400, 1000, math.inf)]
+    widths = [
+        AdaptiveMean().clipping_constants(STUDY.sizes, n, symmetric, True).final_width
+        for n in (10, 99, 200, 400, 1000, math.inf)
+    ]
     assert widths[:2] == [1, 1] and widths == sorted(widths) and widths[-2:] == [2, 2]
     assert widths[2] == pytest.approx(2**0.4, rel=0.1)
 
@@ -215,8 +236,12 @@ def test_releases_are_joint_unless_tight_clipping_was_chosen_for_people_who_may_
 
 @pytest.mark.parametrize(("clipping", "least"), [("moderate", 6.0), ("wide", 12.0)])
 def test_clipping_for_skewed_people_is_wider_for_larger_studies(clipping, least):
-    widths = [AdaptiveMean(clipping=clipping).clipping_constants(
-        STUDY.sizes, n, STUDY.facts, True).final_width for n in (10, 170, 1000, 4000, math.inf)]
+    widths = [
+        AdaptiveMean(clipping=clipping)
+        .clipping_constants(STUDY.sizes, n, STUDY.facts, True)
+        .final_width
+        for n in (10, 170, 1000, 4000, math.inf)
+    ]
     assert widths[:2] == [least, least] and widths == sorted(widths) and widths[-1] == least * 64
 
 
@@ -224,10 +249,15 @@ def test_clipping_for_skewed_people_is_wider_for_larger_studies(clipping, least)
 @pytest.mark.parametrize("epsilon", few([3.0, 8.0]))
 def test_wide_clipping_errs_less_on_skewed_visits_than_tight_clipping(epsilon):
     data, budget = drawn(40), (Budget(epsilon, 1 / 678**2),)
-    errors = [integrated_squared_errors(
-        AdaptiveMean(clipping=clipping).release_many(
-            data, [budget], 1, np.random.default_rng(2)), data.truth
-    ).total[0, :, 0] for clipping in ("wide", "tight")]
+    errors = [
+        integrated_squared_errors(
+            AdaptiveMean(clipping=clipping).release_many(
+                data, [budget], 1, np.random.default_rng(2)
+            ),
+            data.truth,
+        ).total[0, :, 0]
+        for clipping in ("wide", "tight")
+    ]
     gain = errors[1] - errors[0]
     assert gain.mean() > 5 * gain.std(ddof=1) / np.sqrt(len(gain))
 
@@ -240,7 +270,8 @@ def test_the_band_holds_the_best_curve_with_the_kept_waves_where_it_used_to_miss
 
     def covered(**chosen):
         estimate = AdaptiveMean(band="pointwise", **chosen).release_many(
-            data, budgets, 1, np.random.default_rng(2))
+            data, budgets, 1, np.random.default_rng(2)
+        )
         return coverage(estimate, data.truth).of_kept.mean(axis=(1, 2))
 
     assert (covered() > 0.9).all()

@@ -21,8 +21,12 @@ from engine.sources.growth_curves import GrowthCurves
 from engine.sources.human_curves import HumanCurves
 from tests.heavy import few
 
-PRESETS = [cls(**chosen) for cls in sources.all() if issubclass(cls, HumanCurves)
-           for _, chosen in cls.presets()]
+PRESETS = [
+    cls(**chosen)
+    for cls in sources.all()
+    if issubclass(cls, HumanCurves)
+    for _, chosen in cls.presets()
+]
 HEALTHY = GlucoseDays(**GlucoseDays.presets()[1][1])
 EXTREMES = [
     GrowthCurves(children="girls", height_sd=15, timing_sd=1.5, tempo_spread=0.5, error_sd=10),
@@ -31,7 +35,8 @@ EXTREMES = [
     ActivityDays(daily_minutes=600, person_spread=1.5, clock_sd=4, bout_minutes=60),
     ActivityDays(person_spread=0.05, clock_sd=0, bout_minutes=2),
     ElectricityDays(mean_power=3, level_spread=1.5, clock_sd=4, moment_spread=1.5),
-    ElectricityDays(mean_power=0.05, level_spread=0, clock_sd=0, moment_spread=0.05)]
+    ElectricityDays(mean_power=0.05, level_spread=0, clock_sd=0, moment_spread=0.05),
+]
 every_preset = pytest.mark.parametrize("source", PRESETS, ids=lambda source: source.facts.name)
 
 
@@ -96,12 +101,13 @@ def test_the_same_seed_gives_the_same_people_and_repeats_differ(source):
 def speed(source):
     """Growth of the mean curve in cm a year, from eight years on."""
     heights = source.truth.grid_values
-    return np.gradient(heights, 16 / (len(heights) - 1))[6 * len(heights) // 16:]
+    return np.gradient(heights, 16 / (len(heights) - 1))[6 * len(heights) // 16 :]
 
 
 @pytest.mark.parametrize(("children", "fastest", "at"), [("girls", 8.3, 11.5), ("boys", 9.5, 13.5)])
 def test_a_childs_spurt_is_that_of_the_literature_and_the_mean_of_many_is_smoother(
-        children, fastest, at):
+    children, fastest, at
+):
     alike = speed(GrowthCurves(children=children, timing_sd=0, tempo_spread=0))
     many = speed(GrowthCurves(children=children))
     assert alike.max() == pytest.approx(fastest, abs=0.3)
@@ -112,8 +118,9 @@ def test_a_childs_spurt_is_that_of_the_literature_and_the_mean_of_many_is_smooth
 
 def test_heights_spread_as_growth_charts_say():
     """SD about 3.5 cm at two years and 6.5 cm of girls at eighteen; medians within 2 cm."""
-    data = replace(GrowthCurves(children="girls"), n_curves=20_000, times="common",
-                   n_observations_per_curve=16).draw(1, np.random.default_rng(3))
+    data = replace(
+        GrowthCurves(children="girls"), n_curves=20_000, times="common", n_observations_per_curve=16
+    ).draw(1, np.random.default_rng(3))
     heights = data.values.reshape(-1, 16)  # at half past every year, in an order of their own
     sorted_by_age = np.take_along_axis(heights, data.times.reshape(-1, 16).argsort(axis=1), axis=1)
     middle, spread = np.median(sorted_by_age, axis=0), sorted_by_age.std(axis=0)
@@ -127,7 +134,8 @@ def test_bands_cover_the_mean_although_few_children_are_ahead_of_the_others():
     assert data.facts.symmetric
     budgets = [(Budget(e, 1 / 2000**2),) for e in (1.0, 8.0)]
     estimate = AdaptiveMean(band="pointwise").release_many(
-        data, budgets, 1, np.random.default_rng(2))
+        data, budgets, 1, np.random.default_rng(2)
+    )
     assert (coverage(estimate, data.truth).of_kept.mean(axis=(1, 2)) > 0.92).all()
 
 
@@ -143,15 +151,18 @@ def test_glucose_rises_after_three_meals_and_a_day_ends_where_it_began():
 
 
 def test_a_patients_day_has_higher_peaks_than_the_mean_of_all():
-    data = replace(HEALTHY, error_sd=0.05, n_curves=500, n_observations_per_curve=96,
-                   times="common").draw(1, np.random.default_rng(5))
+    data = replace(
+        HEALTHY, error_sd=0.05, n_curves=500, n_observations_per_curve=96, times="common"
+    ).draw(1, np.random.default_rng(5))
     highest = data.values.reshape(500, 96).max(axis=1)
     assert np.median(highest) > HEALTHY.truth.grid_values.max() + 1
 
 
 def test_both_units_of_glucose_tell_the_same():
-    draws = [GlucoseDays(unit=unit, n_curves=100).draw(1, np.random.default_rng(6)) for unit in
-             ("mmol/L", "mg/dL")]
+    draws = [
+        GlucoseDays(unit=unit, n_curves=100).draw(1, np.random.default_rng(6))
+        for unit in ("mmol/L", "mg/dL")
+    ]
     assert draws[1].values == pytest.approx(GLUCOSE["mg/dL"] * draws[0].values)
     assert (draws[1].facts.value_low, draws[1].facts.value_high) == (36, 450)
 
@@ -173,7 +184,9 @@ def test_households_use_most_in_the_evening_and_differ_as_consumption_statistics
     assert hours[load.argmax()] == peaks[1] and 2 < hours[load.argmin()] < 5
     assert load[0] == pytest.approx(load[-1], abs=1e-6)
     assert load_shape(np.linspace(0, 24, 1441))[:-1].mean() == pytest.approx(1, rel=1e-4)
-    data = ElectricityDays(n_curves=5000, n_observations_per_curve=48).draw(1, np.random.default_rng(9))
+    data = ElectricityDays(n_curves=5000, n_observations_per_curve=48).draw(
+        1, np.random.default_rng(9)
+    )
     a_year = np.quantile(data.values.reshape(5000, 48).mean(axis=1) * 8766, [0.25, 0.5, 0.75])
     assert a_year == pytest.approx([1800, 2700, 4100], rel=0.06)  # kWh
 
@@ -181,5 +194,6 @@ def test_households_use_most_in_the_evening_and_differ_as_consumption_statistics
 @every_preset
 def test_a_hundred_thousand_curves_are_drawn_at_once(source):
     data = replace(source, n_curves=100_000, n_observations_per_curve=2).draw(
-        1, np.random.default_rng(8))
+        1, np.random.default_rng(8)
+    )
     assert data.values.shape == (1, 200_000) and np.isfinite(data.values).all()

@@ -40,13 +40,15 @@ def test_tables_that_are_equal_share_a_name_and_others_do_not(change):
 
 def smoother(**newer):
     """A class of settings of one name, in which there may be a newer parameter."""
+
     @dataclass(frozen=True, kw_only=True)
     class Smoother(Parameterised):
         key, label = "smoother", "Smoother"
         width: float = param(0.1, "Width", "Of the window.", low=0.01, high=1.0)
         if newer:
-            edges: str = param("free", "Edges", "How they are treated.",
-                               choices=("free", "tied"), earlier="tied")
+            edges: str = param(
+                "free", "Edges", "How they are treated.", choices=("free", "tied"), earlier="tied"
+            )
 
     return Smoother(**newer)
 

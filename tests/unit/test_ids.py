@@ -8,22 +8,43 @@ import pytest
 
 from engine.uploads.ids import IdForm, canonical, canonical_texts
 
-INVISIBLE = ("\u200b", "\ufeff", "\u00ad", "\u034f", "\ufe0f", "\u180b", "\u3164", "\u2800",
-             "\U000e0100", "\u2003", "\x1f")
+INVISIBLE = (
+    "\u200b",
+    "\ufeff",
+    "\u00ad",
+    "\u034f",
+    "\ufe0f",
+    "\u180b",
+    "\u3164",
+    "\u2800",
+    "\U000e0100",
+    "\u2003",
+    "\x1f",
+)
 
 
 @pytest.mark.parametrize("form", [IdForm.TEXT, IdForm.NUMBER])
-@pytest.mark.parametrize("one,other", [
-    *((f"ward 7{letter}-é", "WARD7-e\u0301") for letter in INVISIBLE),
-    ("é", "e\u200d\u0301"), ("A-1", "A\N{MINUS SIGN}1"), ("A-1", "a\u20111"), ("Straße", "STRASSE"),
-    ("'P000", "p000")])
+@pytest.mark.parametrize(
+    "one,other",
+    [
+        *((f"ward 7{letter}-é", "WARD7-e\u0301") for letter in INVISIBLE),
+        ("é", "e\u200d\u0301"),
+        ("A-1", "A\N{MINUS SIGN}1"),
+        ("A-1", "a\u20111"),
+        ("Straße", "STRASSE"),
+        ("'P000", "p000"),
+    ],
+)
 def test_ids_that_look_alike_are_one_id(form, one, other):
     assert canonical(one, form) == canonical(other, form)
 
 
 def test_the_normal_form_of_every_letter_is_its_own_normal_form():
-    letters = [chr(code) for code in range(sys.maxunicode)
-               if unicodedata.category(chr(code)) not in ("Cs", "Cn", "Co", "Lo")]
+    letters = [
+        chr(code)
+        for code in range(sys.maxunicode)
+        if unicodedata.category(chr(code)) not in ("Cs", "Cn", "Co", "Lo")
+    ]
     once = canonical_texts(pa.array([f"e{letter}\u0301" for letter in letters]))
     assert canonical_texts(once) == once
     assert len(once) > 15_000 and canonical("e\u0301") == "é"

@@ -18,14 +18,17 @@ LARGE = Budget(3.0, 1e-7)
 def rare(n=3000, seed=1):
     """Observations of which nine in ten are at the lower bound, and a tenth at the upper."""
     ends = np.where(np.random.default_rng(seed).random((1, n, 24)) < 0.1, 1.0, -1.0)
-    return CurveData(times=np.tile(TIMES, n)[None], values=ends.reshape(1, -1),
-                     counts=np.full(n, 24), server=np.zeros(n, dtype=np.int64),
-                     facts=PublicFacts(design=Design.common(TIMES)))
+    return CurveData(
+        times=np.tile(TIMES, n)[None],
+        values=ends.reshape(1, -1),
+        counts=np.full(n, 24),
+        server=np.zeros(n, dtype=np.int64),
+        facts=PublicFacts(design=Design.common(TIMES)),
+    )
 
 
 def released(data):
-    return AdaptiveMean(shrink="never", truncation=15).release(
-        data, (LARGE,), generator(1, 1, 0))
+    return AdaptiveMean(shrink="never", truncation=15).release(data, (LARGE,), generator(1, 1, 0))
 
 
 def test_nobody_is_clipped_so_that_without_noise_rare_values_keep_their_mean():
@@ -40,7 +43,8 @@ def test_its_error_is_that_of_the_noise_of_column_means_on_fewer_functions():
     """(high − low)√r/(N√w), here N = 2950 and w = .85, with less from the steps before it."""
     data = rare()
     estimate = AdaptiveMean(shrink="never", truncation=15).release_many(
-        data, [(LARGE,)], 200, generator(1, 1, 0))
+        data, [(LARGE,)], 200, generator(1, 1, 0)
+    )
     noise = estimate.coefficients[0, 0] - estimate.unprotected[0, 0]
     effective = estimate.tuning[0]["effective_size"]
     expected = 2 * np.sqrt(15 / 0.85) / effective
@@ -49,7 +53,9 @@ def test_its_error_is_that_of_the_noise_of_column_means_on_fewer_functions():
 
 def test_the_norm_is_known_of_everybody_at_all_of_enough_common_times():
     assert largest_norm(Basis(21, family="cosine"), Design.common(TIMES), 24) == pytest.approx(1)
-    assert largest_norm(Basis(21, family="cosine"), Design.common(TIMES), 23) == np.inf  # some miss some times
+    assert (
+        largest_norm(Basis(21, family="cosine"), Design.common(TIMES), 23) == np.inf
+    )  # some miss some times
     assert largest_norm(Basis(5, family="cosine"), Design(), 100) == np.inf
 
 
@@ -62,11 +68,14 @@ def test_no_curve_within_the_bounds_exceeds_the_norm(size):
     for _ in range(30):
         z = np.sign(inverse.T @ (inverse @ z))
     assert np.linalg.norm(inverse @ z, axis=0).max() <= largest_norm(
-        Basis(size, family="cosine"), Design.common(times), 30)
+        Basis(size, family="cosine"), Design.common(times), 30
+    )
 
 
 def test_settings_that_were_stored_before_stand_for_a_last_step_near_the_centre():
-    earlier = {name: value for name, value in AdaptiveMean().values().items() if name != "last_step"}
+    earlier = {
+        name: value for name, value in AdaptiveMean().values().items() if name != "last_step"
+    }
     assert AdaptiveMean(**AdaptiveMean.stored(earlier)).last_step == "near"
 
 

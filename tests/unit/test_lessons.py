@@ -44,10 +44,25 @@ pytestmark = pytest.mark.usefixtures("unhurried")
 SEED = 3
 EVERY = lessons.all()
 LONG = [many_sites.ManySites, when_privacy_is_free.WhenPrivacyIsFree]
-LOOKS = (drawn.WIDE, drawn.NARROW, drawn.PRESENTED, drawn.PRESENTED_NARROW,
-         drawn.PRESENTED_HIGH, drawn.PRINTED)
-BANNED = ("safe", "secure", "anonymous", "compliant", "guarantee of privacy", "true privacy",
-          "leak-free", "simply", "just")
+LOOKS = (
+    drawn.WIDE,
+    drawn.NARROW,
+    drawn.PRESENTED,
+    drawn.PRESENTED_NARROW,
+    drawn.PRESENTED_HIGH,
+    drawn.PRINTED,
+)
+BANNED = (
+    "safe",
+    "secure",
+    "anonymous",
+    "compliant",
+    "guarantee of privacy",
+    "true privacy",
+    "leak-free",
+    "simply",
+    "just",
+)
 _worked = {}
 
 
@@ -76,7 +91,9 @@ def templates(lesson):
 
 def each(test):
     """Lessons that simulate for seconds are in `make test-all`."""
-    return pytest.mark.parametrize("lesson", all_but(LONG, EVERY), ids=lambda one: one.__name__)(test)
+    return pytest.mark.parametrize("lesson", all_but(LONG, EVERY), ids=lambda one: one.__name__)(
+        test
+    )
 
 
 # -- all lessons --------------------------------------------------------------------------------
@@ -110,7 +127,8 @@ def test_no_number_stands_at_the_start_of_a_line_without_what_it_belongs_to(less
         text = result.filled(template)
         assert not re.search(r"\d (%|cm\b)| = |± ", text), text
         assert text.replace("\N{NO-BREAK SPACE}", " ") == template.format_map(result.words).replace(
-            "\N{NO-BREAK SPACE}", " ")
+            "\N{NO-BREAK SPACE}", " "
+        )
 
 
 @each
@@ -206,7 +224,9 @@ def test_a_handout_holds_the_whole_lesson_and_asks_nothing_of_a_network(lesson):
     assert heading(lesson) in page and "<svg" in page and f"seed {SEED}" in page
     assert page.index("Question.") < page.index('class="answer"') < page.index("Answer: ")
     assert "<script" not in page and not re.search(r"src=|url\((?!#)|@import|<link", page)
-    assert [*map(unescape, re.findall(r'href="([^"]*)"', page))] == ['http://here/teach?s="><script>']
+    assert [*map(unescape, re.findall(r'href="([^"]*)"', page))] == [
+        'http://here/teach?s="><script>'
+    ]
 
 
 def test_a_handout_without_an_address_has_no_link():
@@ -220,7 +240,10 @@ def test_coins_turn_a_quarter_round_and_what_is_left_is_taken_off_the_total():
     words, picture = worked(coin_flip.CoinFlip).words, worked(coin_flip.CoinFlip).picture
     yes, no, turned = (len(mark.x) for mark in picture.marks[:3])
     assert yes + no == coin_flip.PUPILS == int(words["n"])
-    assert (words["turned"], words["ratio"]) == ("25", "3")  # half of the tails give the other answer
+    assert (words["turned"], words["ratio"]) == (
+        "25",
+        "3",
+    )  # half of the tails give the other answer
     assert int(words["said_yes"]) == yes and float(words["said"]) == 100 * yes / (yes + no)
     # P(yes) = 3/4 true + 1/4 (1 − true) is solved for the true share
     assert words["estimate"] == f"{100 * (2 * yes / (yes + no) - 0.5):.0f}"
@@ -255,15 +278,20 @@ def test_coin_answers_are_right_on_average_over_classes():
 
 def test_the_error_at_each_epsilon_is_that_of_explore_and_lines_are_for_each_age():
     words, module = worked(what_epsilon_does.WhatEpsilonDoes).words, what_epsilon_does
-    study = mean_over_budgets(module.SOURCE, module.METHOD, module.DELTA, SEED, (0.3, 1.0, 3.0)).study
+    study = mean_over_budgets(
+        module.SOURCE, module.METHOD, module.DELTA, SEED, (0.3, 1.0, 3.0)
+    ).study
     assert [words["error_less"], words["error"], words["error_more"]] == together(
-        study.error.tolist())
+        study.error.tolist()
+    )
     assert 0 < float(words["moved"]) < 140 / 200 * 2  # a mean of 200 within a range of 140 cm
     answer = mean_over_budgets(module.SOURCE, module.METHOD, module.DELTA, SEED, (1.0,))
     half = (answer.noise_high[0] - answer.noise_low[0]) / 2
     off = np.abs(answer.releases[0] - answer.non_private) <= half
     assert (int(words["inside"]), int(words["drawn"])) == (sum(map(all, off)), len(off))
-    assert off.mean() > 0.8 > float(words["inside"]) / float(words["drawn"])  # at each age, not at all of them
+    assert (
+        off.mean() > 0.8 > float(words["inside"]) / float(words["drawn"])
+    )  # at each age, not at all of them
     assert float(words["noise"]) == pytest.approx(math.sqrt(np.mean(half**2)), abs=0.005)
 
 
@@ -279,7 +307,9 @@ def test_bias_of_clipping_is_that_of_the_pupils_who_are_drawn_and_noise_is_what_
     words, picture = worked(clipping.Clipping).words, worked(clipping.Clipping).picture
     dots, low = picture.marks[0].x, float(words["low"])
     assert len(dots) == int(words["n"])
-    assert float(words["bias_low"]) == pytest.approx(dots.mean() - np.clip(dots, 0, low).mean(), abs=0.005)
+    assert float(words["bias_low"]) == pytest.approx(
+        dots.mean() - np.clip(dots, 0, low).mean(), abs=0.005
+    )
     _, noise = clipping.parts(low, dots)
     assert noise == pytest.approx(math.sqrt(2) * low / (50 * 0.5))
     errors = [math.hypot(*clipping.parts(limit, dots)) for limit in clipping.LIMITS]
@@ -290,11 +320,15 @@ def test_bias_of_clipping_is_that_of_the_pupils_who_are_drawn_and_noise_is_what_
 
 def test_pupils_are_in_a_strip_of_their_own_and_no_dot_is_an_error():
     picture = worked(clipping.Clipping).picture
-    dots, lines = ([mark for mark in picture.marks if mark.shape == shape] for shape in ("dot", "line"))
+    dots, lines = (
+        [mark for mark in picture.marks if mark.shape == shape] for shape in ("dot", "line")
+    )
     assert min(mark.y.min() for mark in dots) > max(np.nanmax(mark.y) for mark in lines)
     strip = next(at for at, text in picture.y.ticks if text == "Pupils")
     assert all(mark.y.min() < strip < mark.y.max() for mark in dots)
-    assert all(at < mark.y.min() for mark in dots for at, text in picture.y.ticks if text != "Pupils")
+    assert all(
+        at < mark.y.min() for mark in dots for at, text in picture.y.ticks if text != "Pupils"
+    )
 
 
 @pytest.mark.slow
@@ -319,12 +353,25 @@ def test_more_hospitals_err_more_and_one_alone_most():
     assert float(words["alone"].removesuffix(" cm")) > float(words["together_some"])
 
 
-@pytest.mark.parametrize(("alone", "reaches", "said"), [
-    ((0.4, 0.6, 1.0, 3.0, math.nan), 2.0, ["One of 10: 3.00 cm", "One of 20: too few children"]),
-    ((0.4, 0.6, 1.0, math.nan, math.nan), 1.0, ["One of 10: too few children", "One of 20: too few children"]),
-    ((0.4, 0.6, 1.0, 1.5, 1.9), 1.9, [])])
+@pytest.mark.parametrize(
+    ("alone", "reaches", "said"),
+    [
+        (
+            (0.4, 0.6, 1.0, 3.0, math.nan),
+            2.0,
+            ["One of 10: 3.00 cm", "One of 20: too few children"],
+        ),
+        (
+            (0.4, 0.6, 1.0, math.nan, math.nan),
+            1.0,
+            ["One of 10: too few children", "One of 20: too few children"],
+        ),
+        ((0.4, 0.6, 1.0, 1.5, 1.9), 1.9, []),
+    ],
+)
 def test_where_the_line_of_one_hospital_ends_the_figure_says_what_comes_next(
-        alone, reaches, said, monkeypatch):
+    alone, reaches, said, monkeypatch
+):
     together = np.array([0.4, 0.5, 0.7, 0.9, 1.3])
     errors = many_sites.Errors(together, np.array(alone), 0.3)
     monkeypatch.setattr(many_sites, "measure", lambda seed: errors)
@@ -333,7 +380,9 @@ def test_where_the_line_of_one_hospital_ends_the_figure_says_what_comes_next(
     line = next(mark for mark in picture.marks if mark.label == "One hospital alone")
     assert line.y[-1] == pytest.approx(reaches) and (np.diff(line.x) > 0).all()
     drawing = drawn.svg(picture, drawn.NARROW, "test")
-    shown = [text for text in re.findall(r"<text[^>]*>([^<]*)", drawing) if text.startswith("One of")]
+    shown = [
+        text for text in re.findall(r"<text[^>]*>([^<]*)", drawing) if text.startswith("One of")
+    ]
     assert shown == said
 
 
@@ -343,7 +392,12 @@ def test_the_formula_that_gives_the_mean_away_is_written_in_its_lesson():
     found = reuse_topic.reuse_answer(0.3, 1.0, 1 / 200**2, SEED, False)
     (s1, s2), r1, r2 = found.scales, found.first, found.second
     plain = formula.strip("*").replace("\N{NO-BREAK SPACE}", " ").partition("= ")[2]
-    for name, code in (("s₂ r₁", "s2 * r1"), ("s₁ r₂", "s1 * r2"), ("s₂ − s₁", "s2 - s1"), ("−", "-")):
+    for name, code in (
+        ("s₂ r₁", "s2 * r1"),
+        ("s₁ r₂", "s1 * r2"),
+        ("s₂ − s₁", "s2 - s1"),
+        ("−", "-"),
+    ):
         plain = plain.replace(name, code)
     mean = eval(plain, {}, {"s1": s1, "s2": s2, "r1": r1, "r2": r2})
     assert np.abs(mean - found.exact).max() < 1e-9
@@ -353,7 +407,9 @@ def test_right_guesses_follow_from_the_noise_and_from_epsilon_alone():
     words, delta = worked(same_epsilon.SameEpsilon).words, same_epsilon.DELTA
     for epsilon in (0.1, 1.0, 10.0):
         mu = 2 * norm.ppf(same_epsilon.accuracy(epsilon) / 100)
-        spent = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+        spent = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(
+            -mu / 2 - epsilon / mu
+        )
         assert spent == pytest.approx(delta, rel=1e-4)  # Balle and Wang (2018)
     assert words["pure"] == f"{100 * math.e / (1 + math.e):.1f} %"
     assert words["gauss"] == percent_up(same_epsilon.accuracy(1.0) / 100)
@@ -375,21 +431,32 @@ def test_two_releases_with_one_draw_give_the_average_and_with_fresh_noise_they_d
 def test_the_best_attacker_wins_as_often_as_the_noise_allows():
     words = worked(attackers_game.AttackersGame).words
     most = float(Gaussian(accounting.exact_mu(1.0, attackers_game.DELTA)).right())
-    assert words["accuracy"] == percent_up(most) and float(words["best"]) == math.ceil(200 * most) / 10
+    assert (
+        words["accuracy"] == percent_up(most) and float(words["best"]) == math.ceil(200 * most) / 10
+    )
     tail = sum(math.comb(20, k) for k in range(int(words["low"]))) / 2**20
     assert tail < 0.025 < tail + math.comb(20, int(words["low"])) / 2**20
     assert int(words["high"]) == 20 - int(words["low"])
 
 
-@pytest.mark.parametrize("name", all_but(
-    ("errors of 200 children by observations", "errors of 1000 children by sites",
-     "errors of 2000 children by observations"),
-    lesson_store.makers()))
+@pytest.mark.parametrize(
+    "name",
+    all_but(
+        (
+            "errors of 200 children by observations",
+            "errors of 1000 children by sites",
+            "errors of 2000 children by observations",
+        ),
+        lesson_store.makers(),
+    ),
+)
 def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
     monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     make = lesson_store.makers()[name]
-    result = stored_lessons.numbers_of(name, stored_lessons.SEED, lambda seed: pytest.fail("not kept"))
+    result = stored_lessons.numbers_of(
+        name, stored_lessons.SEED, lambda seed: pytest.fail("not kept")
+    )
     for one, again in zip(result, make(stored_lessons.SEED), strict=True):
         np.testing.assert_allclose(one, again, rtol=1e-6)
 

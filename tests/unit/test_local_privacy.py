@@ -28,8 +28,7 @@ from tests.few import FEW_DATA_SETS
 from tests.heavy import few
 
 PEOPLE = 40
-DEVICES = SparseCurves(mean="growth", n_curves=PEOPLE, n_observations_per_curve=6,
-                       n_servers=PEOPLE)
+DEVICES = SparseCurves(mean="growth", n_curves=PEOPLE, n_observations_per_curve=6, n_servers=PEOPLE)
 ASKED = Budget(10.0, 1e-2)
 
 
@@ -44,25 +43,37 @@ def profile(source, mechanism, rows, noise="person", delta=None):
 
 def together(noise):
     """The noise of one centre: the sum of the devices' noise, in its own units."""
+
     def summed(name):
         return sum(getattr(each, name) for each in noise) / np.sqrt(len(noise))
+
     return replace(noise[0], normals=summed("normals"), symmetric=summed("symmetric"))
 
 
 UNEVEN = DEVICES.with_sites([1] * PEOPLE, [4, 9] * (PEOPLE // 2))  # observations differ
 
 
-@pytest.mark.parametrize(("source", "settings"), [
-    (DEVICES, {}), (DEVICES, {"releases": "separate"}), (DEVICES, {"band": "none"}),
-    (DEVICES, {"clipping": "wide", "shrink": "always"}), (UNEVEN, {}),
-    (HormoneStudy().resized(1, 6, PEOPLE), {}), (UNEVEN, {"releases": "separate", "truncation": 5})])
+@pytest.mark.parametrize(
+    ("source", "settings"),
+    [
+        (DEVICES, {}),
+        (DEVICES, {"releases": "separate"}),
+        (DEVICES, {"band": "none"}),
+        (DEVICES, {"clipping": "wide", "shrink": "always"}),
+        (UNEVEN, {}),
+        (HormoneStudy().resized(1, 6, PEOPLE), {}),
+        (UNEVEN, {"releases": "separate", "truncation": 5}),
+    ],
+)
 def test_the_release_of_devices_is_that_of_one_centre_with_their_noise_summed(
-        monkeypatch, source, settings):
+    monkeypatch, source, settings
+):
     """The proposition of `local_privacy`, for the noise that was drawn and not only in law."""
     mechanism, drawn = AdaptiveMean(**settings), []
     draw = mean_fit.MeanStreams.draw
-    monkeypatch.setattr(mean_fit.MeanStreams, "draw",
-                        lambda *asked: drawn.append(draw(*asked)) or drawn[-1])
+    monkeypatch.setattr(
+        mean_fit.MeanStreams, "draw", lambda *asked: drawn.append(draw(*asked)) or drawn[-1]
+    )
     data = source.draw(2, np.random.default_rng(1))
     local = mechanism.release_many(data, [(ASKED,)], 2, np.random.default_rng(2))
     monkeypatch.setattr(mean_fit.MeanStreams, "draw", lambda *_: together(drawn))
@@ -86,31 +97,38 @@ def test_the_effective_size_of_devices_is_that_of_sites_of_one_curve():
     centre = local_privacy.centre_budget(PEOPLE, ASKED)
     pooled = replace(DEVICES.sizes, n_curves_per_server=(PEOPLE,))
     assert AdaptiveMean().feasibility(pooled, (centre,)).effective_size == pytest.approx(
-        verdict.effective_size, rel=1e-6)
+        verdict.effective_size, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("mechanism", few([NoisyGradientMean(), AdaptiveMean()]))
 def test_a_study_in_which_nobody_is_trusted_has_the_numbers_of_the_table_of_sites(
-        few_data_sets, mechanism):
+    few_data_sets, mechanism
+):
     one_site = replace(DEVICES, n_servers=1)
     study = profile(one_site, mechanism, (SiteRow("All", PEOPLE, 6),), delta=1e-2)
     sites = measured(DEVICES, mechanism, (ASKED,), False, 1)
     theirs = Accuracy.of(sites.errors)
     option = study.option(EPSILON_STEPS.index(10.0))
     plan = mechanism.plan(Public(DEVICES.sizes, DEVICES.facts), (ASKED,))
-    assert option.odds.right == pytest.approx(risk.of_ledger(mechanism.ledger(plan)).right,
-                                              rel=1e-9)
+    assert option.odds.right == pytest.approx(
+        risk.of_ledger(mechanism.ledger(plan)).right, rel=1e-9
+    )
     if mechanism.as_one_centre(PEOPLE, ASKED, DEVICES.facts) is None:
         np.testing.assert_allclose(option.accuracy.error, theirs.error, rtol=1e-9)
     else:  # the same law, with noise of its own
         assert abs(np.log(option.accuracy.error / theirs.error)) < 3 * np.hypot(
-            option.accuracy.log_se, theirs.log_se)
+            option.accuracy.log_se, theirs.log_se
+        )
 
 
 def test_where_no_law_is_proved_more_devices_than_are_simulated_are_refused():
     rows = (SiteRow("All", 3000, 6),)
-    for mechanism, delta in ((NoisyGradientMean(), None), (AdaptiveMean(), 0.0),
-                             (AdaptiveMean(design="unknown"), None)):
+    for mechanism, delta in (
+        (NoisyGradientMean(), None),
+        (AdaptiveMean(), 0.0),
+        (AdaptiveMean(design="unknown"), None),
+    ):
         with pytest.raises(InputError, match=f"at most {decision_topic.MAX_DEVICES}"):
             profile(replace(DEVICES, n_servers=1), mechanism, rows, delta=delta)
 
@@ -131,15 +149,19 @@ def test_the_people_and_the_budget_that_would_be_needed_reach_the_least_size(few
 def test_interaction_is_told_by_the_messages_of_the_ledger(few_data_sets):
     rows = (SiteRow("A", 30, 6), SiteRow("B", 30, 6))
     source = replace(DEVICES, n_curves=60, n_servers=2)
-    by_name = {mechanism: words.protection(profile(source, mechanism, rows))["Interaction"]
-             for mechanism in (AdaptiveMean(), NoisyGradientMean(), GaussianProcess())}
+    by_name = {
+        mechanism: words.protection(profile(source, mechanism, rows))["Interaction"]
+        for mechanism in (AdaptiveMean(), NoisyGradientMean(), GaussianProcess())
+    }
     adaptive, descent, process = by_name.values()
     for asked, said in (("4 times", adaptive), ("10 times", descent)):
         assert f"each device is asked {asked}." in said and "earlier answers" in said
     assert "one message from each device" in process
     assert "Interaction" not in words.protection(profile(source, AdaptiveMean(), rows, "centre"))
-    assert "one of the 3 curves" in words.protection(profile(source, AdaptiveMean(), rows), 3)[
-        "Unit of privacy"]
+    assert (
+        "one of the 3 curves"
+        in words.protection(profile(source, AdaptiveMean(), rows), 3)["Unit of privacy"]
+    )
 
 
 def test_somebody_else_who_adds_noise_is_refused_with_the_choices():

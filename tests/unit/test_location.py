@@ -31,7 +31,11 @@ from engine.numerics.time_histograms import (
 )
 
 COUNTS = np.array([3, 5, 0, 8, 5])
-AVERAGES = (clipped_averages.average, clipped_averages.average_size, clipped_averages.average_products)
+AVERAGES = (
+    clipped_averages.average,
+    clipped_averages.average_size,
+    clipped_averages.average_products,
+)
 
 
 def curves(family="cosine", size=4, seed=2, repeats=2):
@@ -44,7 +48,7 @@ def curves(family="cosine", size=4, seed=2, repeats=2):
 
 def own_readings(array, curve):
     stop = int(np.cumsum(COUNTS)[curve])
-    return array[:, stop - COUNTS[curve]:stop]
+    return array[:, stop - COUNTS[curve] : stop]
 
 
 # -- deviations -----------------------------------------------------------------------------
@@ -77,7 +81,7 @@ def test_slopes_are_the_identity_on_average_over_the_public_law_of_the_times():
     rng, basis = np.random.default_rng(8), Basis(4, family="cosine")
     times, counts = rng.random((1, 120_000)), np.full(20_000, 6)
     moments = curve_moments(times, np.zeros_like(times), counts, basis)
-    (_, found), = weighted_within_curves(moments, counts, {4}, Design())
+    ((_, found),) = weighted_within_curves(moments, counts, {4}, Design())
     slopes = found.slopes[0]
     errors = slopes.std(axis=2) / np.sqrt(20_000) + 1 / np.sqrt(4000) * slopes.std(axis=2)
     assert (np.abs(slopes.mean(axis=2) - np.eye(4)) < 5 * errors).all()
@@ -112,9 +116,13 @@ def test_averages_of_clipped_deviations_are_those_of_a_loop():
     psi = h * np.minimum(1, radius[..., None, None] / np.maximum(norm, 1e-300))
     x = psi / shape[..., None]
     assert np.allclose(clipped_averages.average(own, centres, shape, radius), psi.mean(axis=-1))
-    assert np.allclose(clipped_averages.average_size(own, centres, shape, radius), abs(psi).mean(axis=-1))
-    assert np.allclose(clipped_averages.average_products(own, centres, shape, radius),
-                       np.einsum("rclk,rcmk->rclm", x, x) / 5)
+    assert np.allclose(
+        clipped_averages.average_size(own, centres, shape, radius), abs(psi).mean(axis=-1)
+    )
+    assert np.allclose(
+        clipped_averages.average_products(own, centres, shape, radius),
+        np.einsum("rclk,rcmk->rclm", x, x) / 5,
+    )
 
 
 def test_results_do_not_depend_on_how_the_work_is_cut_into_blocks(monkeypatch):
@@ -133,8 +141,11 @@ def test_one_bad_curve_moves_a_clipped_average_by_at_most_two_radii_over_n(bad):
     broken[0, :3] = bad
     centre, shape = np.zeros((1, 1, 4)), np.array([[[1.0, 0.5, 0.4, 0.3]]])
     radius = np.array([[0.7]])
-    moved = clipped_averages.average(plain(moments), centre, shape, radius) - clipped_averages.average(
-        plain(curve_moments(times, broken, COUNTS, basis)), centre, shape, radius)
+    moved = clipped_averages.average(
+        plain(moments), centre, shape, radius
+    ) - clipped_averages.average(
+        plain(curve_moments(times, broken, COUNTS, basis)), centre, shape, radius
+    )
     assert np.linalg.norm(moved / shape) <= 2 * 0.7 / 5 * (1 + 1e-12)
 
 
@@ -182,13 +193,16 @@ def test_the_slope_is_the_derivative_of_the_clipped_average():
     for column in range(3):
         step = np.eye(3)[column] * 1e-5
         numeric = (clipped(h + step) - clipped(h - step))[:, column].mean() / 2e-5
-        assert law.slope(spread, shape, np.array(radius))[column] == pytest.approx(numeric, abs=1e-4)
+        assert law.slope(spread, shape, np.array(radius))[column] == pytest.approx(
+            numeric, abs=1e-4
+        )
 
 
 # -- releases and their filter --------------------------------------------------------------
 
-WIDE = Constants(first_radius=1e6, first_scale=1.0, scale_width=1e9, final_width=1e9,
-                 middle_width=1e9, prior=1e6)
+WIDE = Constants(
+    first_radius=1e6, first_scale=1.0, scale_width=1e9, final_width=1e9, middle_width=1e9, prior=1e6
+)
 
 
 def sites(parts, noise_size=0.0, repeats=1, columns=2, p=3, seed=0, band=True):
@@ -196,8 +210,10 @@ def sites(parts, noise_size=0.0, repeats=1, columns=2, p=3, seed=0, band=True):
     noise = rng.standard_normal((5, repeats, columns, p))
     square = rng.standard_normal((repeats, columns, p, p))
     unit = np.full((6, columns), max(noise_size, 1e-12))
-    return [SiteDeviations(part, unit, noise, (square + square.swapaxes(-1, -2)) / 2 if band else None)
-            for part in parts]
+    return [
+        SiteDeviations(part, unit, noise, (square + square.swapaxes(-1, -2)) / 2 if band else None)
+        for part in parts
+    ]
 
 
 def identity_deviations(targets):
@@ -215,7 +231,7 @@ def test_without_noise_clipping_and_prior_the_centre_is_the_sample_mean():
 
 def test_several_sites_without_noise_find_the_pooled_mean_when_they_are_of_one_size():
     targets = np.random.default_rng(1).normal(size=(1, 3, 60))
-    parts = [identity_deviations(targets[..., k:k + 20]) for k in (0, 20, 40)]
+    parts = [identity_deviations(targets[..., k : k + 20]) for k in (0, 20, 40)]
     result = locate(sites(parts), np.full(3, 0.5), heavy_tailed(3), WIDE)
     assert np.allclose(result.centre[0], targets[0].mean(axis=-1), atol=1e-3)
 
@@ -226,8 +242,11 @@ def test_the_covariance_is_symmetric_semidefinite_and_above_the_privacy_noise(n_
     parts = [identity_deviations(t) for t in np.split(targets, n_sites, axis=2)]
     made = sites(parts, 0.02, repeats=4, columns=5)
     result = locate(made, np.full(3, 0.5), heavy_tailed(3))
-    again = locate([SiteDeviations(s.deviations, s.unit, s.noise) for s in made], np.full(3, 0.5),
-                   heavy_tailed(3))
+    again = locate(
+        [SiteDeviations(s.deviations, s.unit, s.noise) for s in made],
+        np.full(3, 0.5),
+        heavy_tailed(3),
+    )
     assert np.allclose(result.covariance, result.covariance.swapaxes(-1, -2))
     assert (np.linalg.eigvalsh(result.covariance) > 0).all()
     diagonal = np.diagonal(result.covariance, axis1=-2, axis2=-1)
@@ -241,7 +260,7 @@ def test_the_covariance_is_symmetric_semidefinite_and_above_the_privacy_noise(n_
 def test_what_is_sent_is_the_statistic_with_the_stated_noise():
     """One location release at the prior: g = 2 c d/(n μ), with c and d from the public scale."""
     scale, unit = np.array([0.5, 0.3, 0.2]), 0.01
-    site, = sites([identity_deviations(np.zeros((1, 3, 10)))], unit)
+    (site,) = sites([identity_deviations(np.zeros((1, 3, 10)))], unit)
     state = location._start(site, scale, Constants(), heavy_tailed(3), None)
     expected = 2 * unit * 0.5 * np.sqrt(scale.sum()) * np.sqrt(scale)
     assert np.allclose(location._noise_scale(site, location.FIRST_CENTRE, state), expected)
@@ -251,8 +270,10 @@ def test_what_is_sent_is_the_statistic_with_the_stated_noise():
 def test_no_site_and_no_order_of_curves_is_special():
     targets = np.random.default_rng(1).normal(size=(1, 3, 40)) * 0.3
     mixed = targets[..., np.random.default_rng(2).permutation(40)]
-    one, other = (locate(sites([identity_deviations(t)], 0.01), np.full(3, 0.5), heavy_tailed(3))
-                  for t in (targets, mixed))
+    one, other = (
+        locate(sites([identity_deviations(t)], 0.01), np.full(3, 0.5), heavy_tailed(3))
+        for t in (targets, mixed)
+    )
     assert np.allclose(one.centre, other.centre, atol=1e-12)
     assert np.allclose(one.covariance, other.covariance, atol=1e-12)
 
@@ -318,8 +339,9 @@ def test_a_filter_of_all_coefficients_is_one_of_each_where_the_design_is_the_ide
     prior, measured, noise = rng.random(4) + 0.5, rng.normal(size=4), rng.random(4) + 0.1
     slope = rng.random(4) / 2 + 0.5
     step, innovation, left = Independent(prior).update(measured, noise, slope, noise, None, None)
-    both, of_both, joint = Joint.start(prior, prior).update(measured, noise, slope, noise,
-                                                            np.diag(slope), None)
+    both, of_both, joint = Joint.start(prior, prior).update(
+        measured, noise, slope, noise, np.diag(slope), None
+    )
     assert np.allclose(step, both) and np.allclose(innovation, of_both)
     assert np.allclose(left.variance, joint.variance)
 
@@ -338,15 +360,25 @@ def test_what_no_measurement_tells_stays_with_the_prior_and_its_doubt():
 
 def test_an_uncertain_design_makes_a_measurement_less_certain():
     design = Mixing(np.eye(2), np.full(1, 0.25), np.eye(2)[None])
-    sure, unsure = (Joint.start(np.ones(2), np.ones(2)).update(
-        np.ones(2), np.full(2, 0.1), np.ones(2), np.zeros(2), None, Combined([each], np.ones((1, 2))))
-        for each in (Mixing(np.eye(2)), design))
+    sure, unsure = (
+        Joint.start(np.ones(2), np.ones(2)).update(
+            np.ones(2),
+            np.full(2, 0.1),
+            np.ones(2),
+            np.zeros(2),
+            None,
+            Combined([each], np.ones((1, 2))),
+        )
+        for each in (Mixing(np.eye(2)), design)
+    )
     assert (sure[-1].variance < unsure[-1].variance).all()
     assert (np.abs(sure[0]) > np.abs(unsure[0])).all()
 
 
-@pytest.mark.parametrize("design", [
-    Design(), Design(density=(1.0, 2.0)), Design(law="windows", window=0.3), Design.visits(0.1)])
+@pytest.mark.parametrize(
+    "design",
+    [Design(), Design(density=(1.0, 2.0)), Design(law="windows", window=0.3), Design.visits(0.1)],
+)
 def test_the_response_of_the_reference_law_is_the_derivative_of_its_clipped_average(design):
     """Numerically: the centre of simulated curves is moved in each coefficient."""
     law, radius = of_observed_curves(Basis(3, family="cosine"), 4, design), 1.1
@@ -359,8 +391,9 @@ def test_the_response_of_the_reference_law_is_the_derivative_of_its_clipped_aver
     numeric = np.stack([(clipped(1e-5 * e) - clipped(-1e-5 * e)) / 2e-5 for e in np.eye(3)], axis=1)
     response = law.response(spread, shape, np.array(radius))
     assert np.allclose(response, numeric, atol=2e-3)
-    assert np.allclose(law.slope(spread, shape, np.array(radius)),
-                       np.diag(response) / np.diag(law.mean_slopes))
+    assert np.allclose(
+        law.slope(spread, shape, np.array(radius)), np.diag(response) / np.diag(law.mean_slopes)
+    )
 
 
 def test_directions_that_a_design_hardly_tells_are_not_blown_up():
@@ -368,7 +401,8 @@ def test_directions_that_a_design_hardly_tells_are_not_blown_up():
     cut = Design(density=(1.0,) * 9 + (0.0,) * 2)
     basis = Basis(10, family="cosine")
     assert np.linalg.norm(mean_slopes_inverse(basis, 5, cut), 2) < 12 * np.linalg.norm(
-        mean_slopes_inverse(basis, 5, Design()), 2)
+        mean_slopes_inverse(basis, 5, Design()), 2
+    )
 
 
 def test_stratified_numbers_fill_every_stratum_once():
@@ -436,7 +470,9 @@ class ScaledByColumn:
 
 def test_columns_with_deviations_of_their_own_are_never_answered_as_one():
     result = ScaledByColumn(identity_deviations(np.random.default_rng(6).normal(size=(1, 3, 10))))
-    found = clipped_averages.average(result, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2)))
+    found = clipped_averages.average(
+        result, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2))
+    )
     assert not np.allclose(found[:, 0], found[:, 1])
 
 

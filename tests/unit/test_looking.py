@@ -43,10 +43,16 @@ def test_the_average_of_the_picture_is_that_of_the_file():
 
 
 def test_the_first_line_says_people_time_value_and_observations():
-    content = b"child;visit;height (cm)\n" + b"".join(
-        f"c{k};{k % 28 + 1:02d}.0{k % 9 + 1}.2024;{100 + k},5\n".encode() for k in range(40)) * 2
+    content = (
+        b"child;visit;height (cm)\n"
+        + b"".join(
+            f"c{k};{k % 28 + 1:02d}.0{k % 9 + 1}.2024;{100 + k},5\n".encode() for k in range(40)
+        )
+        * 2
+    )
     assert look(content).lines[0] == (
-        "People: “child”, 40; time: “visit” (date); value: “height (cm)” (number, cm); observations: 80.")
+        "People: “child”, 40; time: “visit” (date); value: “height (cm)” (number, cm); observations: 80."
+    )
 
 
 def test_gaps_are_told_with_the_answer_that_the_picture_takes():
@@ -98,8 +104,14 @@ def test_what_a_file_holds_can_be_stated(tmp_path, capsys):
     assert "features" in json.loads(capsys.readouterr().out)["columns"]
 
 
-@pytest.mark.parametrize("arguments", [["look", "{}", "-o", "picture.png"], ["look", "missing.csv"],
-                                       ["propose", "{}", "--sheet", "none", "-o", "/"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["look", "{}", "-o", "picture.png"],
+        ["look", "missing.csv"],
+        ["propose", "{}", "--sheet", "none", "-o", "/"],
+    ],
+)
 def test_what_cannot_be_is_refused_in_words(curves, arguments, capsys):
     assert main([each.format(curves) for each in arguments]) == 2
     assert capsys.readouterr().err.startswith("error: ")
@@ -119,37 +131,62 @@ def test_a_table_and_its_file_have_one_proposal(tmp_path):
 
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
 def test_a_table_with_types_is_read_by_its_proposal(zone):
-    frame = pd.DataFrame({
-        "patient": np.repeat(np.arange(20.0), 6), "group": pd.Categorical(["a", "b"] * 60),
-        "time": pd.date_range("2024-01-01", periods=120, freq="h", tz=zone),
-        "is_awake": [True, False] * 60, "value": np.arange(120.0)})
+    frame = pd.DataFrame(
+        {
+            "patient": np.repeat(np.arange(20.0), 6),
+            "group": pd.Categorical(["a", "b"] * 60),
+            "time": pd.date_range("2024-01-01", periods=120, freq="h", tz=zone),
+            "is_awake": [True, False] * 60,
+            "value": np.arange(120.0),
+        }
+    )
     proposal = pc.propose(frame, columns={"value": "value", "covariates": ["is_awake"]})
     assert [gap.field for gap in proposal.gaps] == ["columns.time.from"]
     people = read_frame(frame, proposal.likely)
     assert len(people.ids) == 20 and set(people.covariates[:, 0]) == {0.0, 1.0}
 
 
-@pytest.mark.parametrize("data", [pd.Series([123.25, 456.75]), [123.25], np.array([123.25]), None, 123.25])
+@pytest.mark.parametrize(
+    "data", [pd.Series([123.25, 456.75]), [123.25], np.array([123.25]), None, 123.25]
+)
 @pytest.mark.parametrize("function", [pc.propose, pc.look])
 def test_what_is_no_table_is_refused_without_its_values(function, data):
     with pytest.raises(InputError) as refused:
         function(data)
-    assert refused.value.field == "data" and "123" not in str(refused.value) and "456" not in str(refused.value)
+    assert (
+        refused.value.field == "data"
+        and "123" not in str(refused.value)
+        and "456" not in str(refused.value)
+    )
 
 
 @pytest.mark.parametrize("data", [pd.Series([123.25, 456.75]), [123.25]])
-@pytest.mark.parametrize("reading", [None, {"frame": {"header": ["id"]}, "person": {"column": "id"}}])
+@pytest.mark.parametrize(
+    "reading", [None, {"frame": {"header": ["id"]}, "person": {"column": "id"}}]
+)
 def test_curves_of_what_is_no_table_are_refused_without_its_values(data, reading):
     with pytest.raises(InputError) as refused:
-        pc.read_curves(data, reading=reading, values=(0, 1), times=(0, 1), origin="a chart",
-                       design={"law": "even"}, observations=2)
+        pc.read_curves(
+            data,
+            reading=reading,
+            values=(0, 1),
+            times=(0, 1),
+            origin="a chart",
+            design={"law": "even"},
+            observations=2,
+        )
     assert refused.value.field == "data" and "123" not in str(refused.value)
 
 
 def test_a_reading_that_is_proposed_and_checked_leads_to_curves_that_may_be_published():
     frame = files.growth_frame(40)
-    facts = {"values": (60, 210), "times": (2, 18), "origin": "a chart", "design": {"law": "even"},
-             "observations": 5}
+    facts = {
+        "values": (60, 210),
+        "times": (2, 18),
+        "origin": "a chart",
+        "design": {"law": "even"},
+        "observations": 5,
+    }
     assert pc.read_curves(frame, reading=pc.propose(frame).reading, **facts).reading is not None
     assert pc.read_curves(frame, **facts).reading is None
 
@@ -160,19 +197,36 @@ def test_a_reading_that_is_proposed_and_checked_leads_to_curves_that_may_be_publ
 def request(folder, content, columns, mechanism="adaptive_mean", **data):
     (folder / "data.csv").write_bytes(content)
     path = folder / "request.json"
-    facts = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart",
-             "design": {"law": "even"}, "observations_per_curve": 5}
+    facts = {
+        "value_low": 60,
+        "value_high": 210,
+        "time_low": 2,
+        "time_high": 18,
+        "origin": "a chart",
+        "design": {"law": "even"},
+        "observations_per_curve": 5,
+    }
     if mechanism == "noisy_counts":
         facts = {"time_high": 60, "origin": "the protocol"}
-    path.write_text(json.dumps({"version": 1, "name": "a study", "data": {
-        "file": "data.csv", "columns": columns, "facts": facts, **data},
-        "mechanism": {"key": mechanism}, "budgets": [{"epsilon": 1, "delta": 1e-5}]}), "utf-8")
+    path.write_text(
+        json.dumps(
+            {
+                "version": 1,
+                "name": "a study",
+                "data": {"file": "data.csv", "columns": columns, "facts": facts, **data},
+                "mechanism": {"key": mechanism},
+                "budgets": [{"epsilon": 1, "delta": 1e-5}],
+            }
+        ),
+        "utf-8",
+    )
     return path
 
 
 def test_what_a_request_of_earlier_versions_says_is_translated(tmp_path, capsys):
-    content = b"kid,when,cm\n" + b"".join(b"c%d,0%d/0%d/2024,%d\n" % (k % 9, 1 + k % 9, 1 + k % 7, 80 + k)
-                                          for k in range(60))
+    content = b"kid,when,cm\n" + b"".join(
+        b"c%d,0%d/0%d/2024,%d\n" % (k % 9, 1 + k % 9, 1 + k % 7, 80 + k) for k in range(60)
+    )
     path = request(tmp_path, content, {"id": "kid", "time": "when", "value": "cm"}, day_first=True)
     assert main(["release", str(path)]) == 2
     assert "propose" in capsys.readouterr().err
@@ -191,12 +245,16 @@ def test_about_file_begins_with_people_time_value_and_observations(tmp_path, cap
     path.write_text(json.dumps(plain), "utf-8")
     assert main(["release", str(path), "--about-file"]) == 0
     first = capsys.readouterr().out.splitlines()[0]
-    assert first == ("* People: “child”, 40; time: “age” (number); value: “height” (number); "
-                     f"observations: {len(files.growth_frame(40))}.")
+    assert first == (
+        "* People: “child”, 40; time: “age” (number); value: “height” (number); "
+        f"observations: {len(files.growth_frame(40))}."
+    )
 
 
 @pytest.mark.parametrize("command", [["run"], ["plan", "--unknown", "epsilon", "--target", "2"]])
-def test_a_request_about_a_file_given_to_a_command_without_one_says_which_take_it(tmp_path, capsys, command):
+def test_a_request_about_a_file_given_to_a_command_without_one_says_which_take_it(
+    tmp_path, capsys, command
+):
     path = request(tmp_path, files.csv(), {})
     assert main([command[0], str(path), *command[1:]]) == 2
     shown = capsys.readouterr().err
@@ -214,13 +272,30 @@ def test_a_request_without_a_file_and_a_document_are_refused(tmp_path, capsys):
 
 
 def test_times_in_another_unit_than_stated_name_the_part_of_the_reading_that_says_it():
-    frame = pd.DataFrame({"patient": np.repeat(np.arange(20), 3), "value": np.arange(60.0),
-                          "time": pd.date_range("2024-01-01", periods=60, freq="6h")})
+    frame = pd.DataFrame(
+        {
+            "patient": np.repeat(np.arange(20), 3),
+            "value": np.arange(60.0),
+            "time": pd.date_range("2024-01-01", periods=60, freq="6h"),
+        }
+    )
     reading = pc.propose(frame).likely
     with pytest.raises(InputError) as refused:
-        pc.read_curves(frame, reading=reading, values=(0, 100), times=(0, 24), time_unit="weeks", origin="a plan",
-                       design={"law": "even"}, observations=3)
-    assert refused.value.field == "time_unit" and "“from”" in refused.value.hint and "above" not in refused.value.hint
+        pc.read_curves(
+            frame,
+            reading=reading,
+            values=(0, 100),
+            times=(0, 24),
+            time_unit="weeks",
+            origin="a plan",
+            design={"law": "even"},
+            observations=3,
+        )
+    assert (
+        refused.value.field == "time_unit"
+        and "“from”" in refused.value.hint
+        and "above" not in refused.value.hint
+    )
 
 
 @pytest.mark.parametrize("counted", ["outcomes", "values"])
@@ -229,23 +304,49 @@ def test_nobody_is_advised_to_empty_the_time_of_an_event(counted):
     times = np.append(r.uniform(1, 60, 40).round(1), [9999.0] * 4)
     columns = EventColumns(counted=Counted(counted), events=("1",) * (counted == "outcomes"))
     facts = declare_events(0, 20000, "the protocol", columns)
-    events = EventTable(time=times, status=np.ones(44, dtype=np.int64), server=np.zeros(44, dtype=np.int64),
-                        covariates=np.empty((44, 0)), counted=Counted(counted))
-    remarks = [each for each in UploadEvents(events=events, declared=facts).remarks() if "9999" in each]
+    events = EventTable(
+        time=times,
+        status=np.ones(44, dtype=np.int64),
+        server=np.zeros(44, dtype=np.int64),
+        covariates=np.empty((44, 0)),
+        counted=Counted(counted),
+    )
+    remarks = [
+        each for each in UploadEvents(events=events, declared=facts).remarks() if "9999" in each
+    ]
     assert len(remarks) == 1 and ("leave those cells empty" in remarks[0]) == (counted == "values")
 
 
 def test_numbers_that_stand_for_a_missing_value_are_missing_in_a_frame_too():
-    frame = pd.DataFrame({"child": [1, 1, 2, 2], "age": [2, 6, 2, 6], "height": [86, -9, 84.5, 112]})
-    reading = Reading.of({
-        "frame": {"header": ["child", "age", "height"]}, "person": {"column": "child"},
-        "columns": {"time": {"name": "age"}, "value": {"name": "height"}}, "missing": ["", "-9", "NA"]})
-    assert np.isnan(read_frame(frame, reading).columns["value"]).tolist() == [False, True, False, False]
+    frame = pd.DataFrame(
+        {"child": [1, 1, 2, 2], "age": [2, 6, 2, 6], "height": [86, -9, 84.5, 112]}
+    )
+    reading = Reading.of(
+        {
+            "frame": {"header": ["child", "age", "height"]},
+            "person": {"column": "child"},
+            "columns": {"time": {"name": "age"}, "value": {"name": "height"}},
+            "missing": ["", "-9", "NA"],
+        }
+    )
+    assert np.isnan(read_frame(frame, reading).columns["value"]).tolist() == [
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_proposal_that_nobody_checked_is_no_reading():
     frame = pd.DataFrame({"child": [1, 1, 2, 2], "age": [2, 6, 2, 6], "height": [86, 115, 84, 112]})
     with pytest.raises(InputError) as refused:
-        pc.read_curves(frame, reading=pc.propose(frame), values=(60, 210), times=(2, 18),
-                       origin="growth chart", design={"law": "even"}, observations=2)
+        pc.read_curves(
+            frame,
+            reading=pc.propose(frame),
+            values=(60, 210),
+            times=(2, 18),
+            origin="growth chart",
+            design={"law": "even"},
+            observations=2,
+        )
     assert refused.value.field == "reading"

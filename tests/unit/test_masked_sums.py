@@ -41,16 +41,18 @@ def few_data_sets():
 
 
 def profile(noise, source=GROWTH, rows=TWENTY, mechanism=None, delta=None):
-    return result_of(decision_topic.profile_of(source, mechanism or AdaptiveMean(), rows, delta, noise,
-                                               1))
+    return result_of(
+        decision_topic.profile_of(source, mechanism or AdaptiveMean(), rows, delta, noise, 1)
+    )
 
 
 @pytest.mark.parametrize(("sites", "honest"), [(2, 1), (5, 3), (20, 19)])
 def test_shares_that_are_relied_on_protect_as_much_as_was_asked(sites, honest):
     shares = Shares(sites, honest)
     of_all = accounting.exact_mu(*_pair(masked_sums.centre_budget(shares, ASKED)))
-    assert of_all * math.sqrt(sites / honest) == pytest.approx(accounting.exact_mu(*_pair(ASKED)),
-                                                               rel=1e-9)
+    assert of_all * math.sqrt(sites / honest) == pytest.approx(
+        accounting.exact_mu(*_pair(ASKED)), rel=1e-9
+    )
 
 
 def _pair(budget):
@@ -86,6 +88,7 @@ def test_shares_of_sites_sum_to_the_noise_of_one_centre(monkeypatch):
 
         def summed(name):
             return sum(getattr(one, name) for one in each) / math.sqrt(shares.sites)
+
         return replace(each[0], normals=summed("normals"), symmetric=summed("symmetric"))
 
     monkeypatch.setattr(mean_fit.MeanStreams, "draw", in_shares)
@@ -102,8 +105,9 @@ def test_shares_of_sites_sum_to_the_noise_of_one_centre(monkeypatch):
 def test_twenty_sites_err_at_most_a_tenth_more_than_a_trusted_centre():
     """Mean squared error at ε = 1; each site alone with its noise errs several times as much."""
     step = EPSILON_STEPS.index(1.0)
-    squared = {noise: np.square(profile(noise).errors[step]) for noise in ("sums", "centre",
-                                                                           "sites")}
+    squared = {
+        noise: np.square(profile(noise).errors[step]) for noise in ("sums", "centre", "sites")
+    }
     ratio = squared["sums"].mean() / squared["centre"].mean()
     assert 1.0 < ratio < 1.1
     assert squared["sites"].mean() > 5 * squared["sums"].mean()
@@ -113,9 +117,14 @@ def test_twenty_sites_err_at_most_a_tenth_more_than_a_trusted_centre():
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_that_holds_for_other_data(seed):
     step = EPSILON_STEPS.index(1.0)
-    errors = {noise: np.square(result_of(decision_topic.profile_of(
-        GROWTH, AdaptiveMean(), TWENTY, None, noise, seed)).errors[step])
-        for noise in ("sums", "centre")}
+    errors = {
+        noise: np.square(
+            result_of(
+                decision_topic.profile_of(GROWTH, AdaptiveMean(), TWENTY, None, noise, seed)
+            ).errors[step]
+        )
+        for noise in ("sums", "centre")
+    }
     assert errors["sums"].mean() / errors["centre"].mean() < 1.1
 
 
@@ -136,18 +145,27 @@ def test_one_scenario_has_one_number_in_decide_and_in_the_table_of_sites():
 
 @pytest.mark.slow
 def test_effects_of_covariates_are_summed_as_well():
-    source = CoefficientCurves(n_covariates=1, n_curves=400, n_observations_per_curve=6,
-                               n_servers=3)
+    source = CoefficientCurves(
+        n_covariates=1, n_curves=400, n_observations_per_curve=6, n_servers=3
+    )
     rows = tuple(SiteRow(name, 400, 6) for name in "ABC")
-    errors = {noise: np.square(profile(noise, source, rows, AdaptiveCoefficients()).errors[-1])
-              for noise in ("sums", "centre")}
+    errors = {
+        noise: np.square(profile(noise, source, rows, AdaptiveCoefficients()).errors[-1])
+        for noise in ("sums", "centre")
+    }
     assert 0.9 < errors["sums"].mean() / errors["centre"].mean() < 1.8  # 3/2 of the noise variance
 
 
-@pytest.mark.parametrize(("mechanism", "rows", "delta", "reason"), few([
-    (NoisyGradientMean(), TWENTY, None, "not known to be a sum"),
-    (AdaptiveMean(), TWENTY[:1], None, "at least two sites"),
-    (AdaptiveMean(), TWENTY, 0.0, "not drawn in shares")]))
+@pytest.mark.parametrize(
+    ("mechanism", "rows", "delta", "reason"),
+    few(
+        [
+            (NoisyGradientMean(), TWENTY, None, "not known to be a sum"),
+            (AdaptiveMean(), TWENTY[:1], None, "at least two sites"),
+            (AdaptiveMean(), TWENTY, 0.0, "not drawn in shares"),
+        ]
+    ),
+)
 def test_what_cannot_be_summed_unread_is_refused_with_the_reason(mechanism, rows, delta, reason):
     source = replace(GROWTH, n_servers=len(rows))
     with pytest.raises(InputError, match=reason):

@@ -28,7 +28,9 @@ def mean(trusted):
 
 def test_its_map_is_the_cost_that_the_ledger_of_a_release_writes(mean, tmp_path):
     cost = pc.quote(SEA, MEAN, BUDGET)
-    assert mean.map(1) == max(map(accounting.total_rho, accounting.by_server(cost.certified_spends).values()))
+    assert mean.map(1) == max(
+        map(accounting.total_rho, accounting.by_server(cost.certified_spends).values())
+    )
     ledger = pc.Ledger(tmp_path / "ledger.sqlite3")
     release = pc.release(SEA, MEAN, BUDGET, "sea", ledger)
     assert release.cost.rho == mean.map(1)

@@ -46,8 +46,14 @@ def test_the_memo_of_an_impossible_plan_says_no_and_what_would_do():
 
 def test_words_of_a_person_cannot_become_markup():
     found = answer(HERE, "error", 1.0)
-    evil = PublicFacts(**{**FACTS.__dict__, "person": "<script>x</script>", "people": "a*b_c$",
-                          "value_unit": "<b>cm"})
+    evil = PublicFacts(
+        **{
+            **FACTS.__dict__,
+            "person": "<script>x</script>",
+            "people": "a*b_c$",
+            "value_unit": "<b>cm",
+        }
+    )
     page = memo.decision_memo(HERE, found, evil).decode()
     assert "<script" not in page and "&lt;script&gt;" in page
     assert "a*b_c$" in page and "&lt;b&gt;cm" in page

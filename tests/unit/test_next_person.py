@@ -30,8 +30,11 @@ SPREAD = {"growth": 6.0, "mu1": 0.5}
 def releases(mean, people, epsilon, repeats, **settings):
     source = SparseCurves(mean=mean, n_curves=people)
     estimate = AdaptiveMean(**settings).release_many(
-        source.draw(repeats, generator(1, 0, 0)), [(Budget(epsilon, people**-2.0),)], 1,
-        generator(1, 1, 0))
+        source.draw(repeats, generator(1, 0, 0)),
+        [(Budget(epsilon, people**-2.0),)],
+        1,
+        generator(1, 1, 0),
+    )
     return source, estimate
 
 
@@ -41,8 +44,9 @@ def released():
     return ReleasedCurve.of(estimate, source.facts)
 
 
-@pytest.mark.parametrize("design", [Design(), Design.common(np.linspace(0.05, 0.95, 12))],
-                         ids=["even", "common"])
+@pytest.mark.parametrize(
+    "design", [Design(), Design.common(np.linspace(0.05, 0.95, 12))], ids=["even", "common"]
+)
 def test_the_covariance_of_deviations_is_what_the_maps_say(design):
     """8000 simulated people of known Σ and σ: entries within 6 % of the largest."""
     people, length, basis, error, rng = 8000, 8, Basis(6), 0.5, generator(3, 0, 0)
@@ -56,8 +60,10 @@ def test_the_covariance_of_deviations_is_what_the_maps_say(design):
     _, deviations = next(weighted_within_curves(moments, counts, [basis.size], design))
     maps = spread_maps(basis, ((length, people),), design)
     first, second = np.triu_indices(3)
-    expected = (np.tensordot(covariance[first, second], maps.of_curves, axes=(0, 0))
-                + error**2 * maps.of_errors)
+    expected = (
+        np.tensordot(covariance[first, second], maps.of_curves, axes=(0, 0))
+        + error**2 * maps.of_errors
+    )
     assert np.cov(deviations.targets[0]) == pytest.approx(expected, abs=0.06 * expected.max())
 
 
@@ -65,24 +71,40 @@ def test_exact_second_moments_give_back_how_people_differ():
     covariance, stretch = np.diag([4.0, 2.0, 1.0]), np.linspace(1, 3, 9)
     maps = spread_maps(Basis(9), ((10, 300), (4, 200)), Design())
     first, second = np.triu_indices(3)
-    exact = (np.tensordot(covariance[first, second], maps.of_curves, axes=(0, 0))
-             + 0.7 * maps.of_errors) / (stretch[:, None] * stretch)
+    exact = (
+        np.tensordot(covariance[first, second], maps.of_curves, axes=(0, 0)) + 0.7 * maps.of_errors
+    ) / (stretch[:, None] * stretch)
     spread = people_spread(exact, stretch, maps)
     assert spread.covariance == pytest.approx(covariance, abs=1e-8)
     assert spread.error == pytest.approx(0.7, abs=1e-8)
     assert people_spread(exact, stretch, maps, error=0.7).covariance == pytest.approx(
-        covariance, abs=1e-8)
+        covariance, abs=1e-8
+    )
 
 
-@pytest.mark.parametrize(("mean", "people", "epsilon", "repeats"), few([
-    ("growth", 500, 1.0, 12), *((mean, people, epsilon, 80) for mean in SPREAD
-                                for people in (200, 500, 2000) for epsilon in (1.0, 3.0))], 1))
+@pytest.mark.parametrize(
+    ("mean", "people", "epsilon", "repeats"),
+    few(
+        [
+            ("growth", 500, 1.0, 12),
+            *(
+                (mean, people, epsilon, 80)
+                for mean in SPREAD
+                for people in (200, 500, 2000)
+                for epsilon in (1.0, 3.0)
+            ),
+        ],
+        1,
+    ),
+)
 def test_the_next_person_lies_in_the_range_in_95_of_100_cases(mean, people, epsilon, repeats):
     source, estimate = releases(mean, people, epsilon, repeats)
     truth, sd = source.truth.at(TIMES), SPREAD[mean]
     normal = source.normal_people
-    root = np.linalg.cholesky(1e-9 * np.eye(len(TIMES)) + matern(
-        np.abs(TIMES[:, None] - TIMES), normal.smoothness, normal.length, normal.sd))
+    root = np.linalg.cholesky(
+        1e-9 * np.eye(len(TIMES))
+        + matern(np.abs(TIMES[:, None] - TIMES), normal.smoothness, normal.length, normal.sd)
+    )
     curves = truth + (root @ generator(5, 0, 0).standard_normal((51, 200))).T
     covered, whole = [], []
     for repeat in range(repeats):
@@ -110,8 +132,12 @@ def test_people_of_growth_differ_as_much_as_the_release_says(released):
 def test_few_people_other_methods_and_unknown_times_do_not_tell_how_people_differ(released):
     question = curve_questions.build("next_person", {})
     source, estimate = releases("growth", 500, 3.0, 1, design="unknown")
-    for curve in (replace(released, effective_size=30.0), replace(released, is_pure=True),
-                  replace(released, spread=None), ReleasedCurve.of(estimate, source.facts)):
+    for curve in (
+        replace(released, effective_size=30.0),
+        replace(released, is_pure=True),
+        replace(released, spread=None),
+        ReleasedCurve.of(estimate, source.facts),
+    ):
         assert question.answer(curve).verdict is Verdict.REFUSED
     answer = question.answer(released)
     assert "about 95 of 100 new children would lie between" in answer.text and answer.notes
@@ -124,11 +150,18 @@ def test_second_moments_go_through_the_card_and_damaged_ones_are_refused(release
         question = curve_questions.build("next_person", {"about": about})
         assert question.answer(again).plain() == question.answer(released).plain()
     spread = good["answers"]["spread"]
-    for changes in ({"stretch": spread["stretch"][:-1]}, {"second_moments": [1.0]},
-                    {"second_moments_noise": -1.0}, {"readings_each": {}},
-                    {"readings_each": {"x": 3}}, {"readings_each": {"10": 0}}, {"design": None},
-                    {"design": {**spread["design"], "law": "never"}}, {"reading_sd": "1"},
-                    {"privacy_variance": [-1.0] * released.size}):
+    for changes in (
+        {"stretch": spread["stretch"][:-1]},
+        {"second_moments": [1.0]},
+        {"second_moments_noise": -1.0},
+        {"readings_each": {}},
+        {"readings_each": {"x": 3}},
+        {"readings_each": {"10": 0}},
+        {"design": None},
+        {"design": {**spread["design"], "law": "never"}},
+        {"reading_sd": "1"},
+        {"privacy_variance": [-1.0] * released.size},
+    ):
         with pytest.raises(InputError):
             card.read({**good, "answers": {**good["answers"], "spread": {**spread, **changes}}})
 
@@ -137,8 +170,9 @@ def test_answers_do_not_touch_the_data():
     """All data are overwritten after the release: answers stay."""
     source = SparseCurves(mean="growth", n_curves=300)
     data = source.draw(1, generator(1, 0, 0))
-    curve = ReleasedCurve.of(AdaptiveMean().release(data, (Budget(2.0, 1e-5),), generator(1, 1, 0)),
-                             data.facts)
+    curve = ReleasedCurve.of(
+        AdaptiveMean().release(data, (Budget(2.0, 1e-5),), generator(1, 1, 0)), data.facts
+    )
     before = [cls().answer(curve).plain() for cls in curve_questions.all()]
     for array in (data.times, data.values):
         array.flags.writeable = True

@@ -32,8 +32,9 @@ def release(mechanism, data, *budgets, draws=1, seed=1):
     return mechanism.release_many(data, [(b,) for b in budgets], draws, generator(seed, 1, 0))
 
 
-@pytest.mark.parametrize(("power", "radii"), [
-    (2, [2.77003, 2.11378, 2.04781]), (1, [1.44216, 0.78591, 0.71994])])
+@pytest.mark.parametrize(
+    ("power", "radii"), [(2, [2.77003, 2.11378, 2.04781]), (1, [1.44216, 0.78591, 0.71994])]
+)
 def test_radii_are_the_tabulated_ones(power, radii):
     mechanism = NoisyGradientMean(log_power=power)
     assert np.allclose(mechanism._radii(np.full(250, 10), 250, 3), [radii], atol=1e-5)
@@ -56,12 +57,20 @@ def test_a_level_far_from_the_middle_of_wide_bounds_is_said_not_to_be_reached():
     values = 70 + np.repeat(rng.normal(0, 8, 1000), 8) + rng.normal(0, 5, times.shape)
 
     def told(high):
-        data = CurveData(times, values, np.full(1000, 8), np.zeros(1000, int),
-                         PublicFacts(value_low=0, value_high=high))
-        estimate = release(NoisyGradientMean(value_scale="bounds"), data, Budget(5.0, 1e-6), draws=4)
+        data = CurveData(
+            times,
+            values,
+            np.full(1000, 8),
+            np.zeros(1000, int),
+            PublicFacts(value_low=0, value_high=high),
+        )
+        estimate = release(
+            NoisyGradientMean(value_scale="bounds"), data, Budget(5.0, 1e-6), draws=4
+        )
         away = np.abs(estimate.values(np.linspace(0.1, 0.9, 9))[0, 0] - 70).mean()
-        return [caution.applies.all() for caution in estimate.cautions
-                if caution.text == NOT_ARRIVED], away
+        return [
+            caution.applies.all() for caution in estimate.cautions if caution.text == NOT_ARRIVED
+        ], away
 
     (wide, far), (narrow, near) = told(600), told(140)
     assert (wide, narrow) == ([True], []) and far > 10 > 3 > near
@@ -73,30 +82,47 @@ def test_without_noise_a_curve_near_the_middle_is_not_said_to_be_pulled_there():
     assert NOT_ARRIVED not in [caution.text for caution in estimate.cautions]
 
 
-@pytest.mark.parametrize("mechanism", few([NoisyGradientMean(), NoisyGradientMean(functions="cosine")]),
-                         ids=lambda one: one.functions)
+@pytest.mark.parametrize(
+    "mechanism",
+    few([NoisyGradientMean(), NoisyGradientMean(functions="cosine")]),
+    ids=lambda one: one.functions,
+)
 def test_a_bend_that_may_be_a_step_is_told_and_simple_curves_are_not(mechanism):
     """Of a jump by a third of the range, errors are four times the forecast and more."""
+
     def share_with_caution(mean):
         data = curves(mean, n=2000)
         estimate = release(mechanism, data, Budget(2.0, 1e-6), draws=100)
-        return sum((caution.applies.mean() for caution in estimate.cautions
-                    if caution.text == BEND_OR_STEP), 0.0)
+        return sum(
+            (
+                caution.applies.mean()
+                for caution in estimate.cautions
+                if caution.text == BEND_OR_STEP
+            ),
+            0.0,
+        )
 
-    sudden = {"step": lambda t: 33 + 33 * (t > 0.5), "early step": lambda t: 33 + 33 * (t > 0.3),
-              "peak": lambda t: 45 + 40 * np.exp(-(((t - 0.5) / 0.05) ** 2))}
+    sudden = {
+        "step": lambda t: 33 + 33 * (t > 0.5),
+        "early step": lambda t: 33 + 33 * (t > 0.3),
+        "peak": lambda t: 45 + 40 * np.exp(-(((t - 0.5) / 0.05) ** 2)),
+    }
     assert all(share_with_caution(mean) > 0.9 for mean in sudden.values())
     flat = curves(SMOOTH["flat"])
-    simple = {**SMOOTH, "steep rise": lambda t: 30 + 40 * t,
-              "rise with bends": lambda t: 50 + 50 * bends(flat.facts, t)}
+    simple = {
+        **SMOOTH,
+        "steep rise": lambda t: 30 + 40 * t,
+        "rise with bends": lambda t: 50 + 50 * bends(flat.facts, t),
+    }
     assert all(share_with_caution(mean) == 0 for mean in simple.values())
 
 
 def test_of_the_papers_own_curves_no_bend_is_told():
     for mean in ("mu1", "mu2"):
         for mechanism in (NoisyGradientMean(), PUBLISHED):
-            estimate = release(mechanism, draw(SparseCurves(n_curves=250, mean=mean)),
-                               Budget(5.0, 1e-3), draws=100)
+            estimate = release(
+                mechanism, draw(SparseCurves(n_curves=250, mean=mean)), Budget(5.0, 1e-3), draws=100
+            )
             assert BEND_OR_STEP not in [caution.text for caution in estimate.cautions]
 
 
@@ -148,8 +174,11 @@ def test_many_unclipped_rounds_converge_to_least_squares():
     data = draw()
     far = NoisyGradientMean(truncation=3, n_iterations=600, radius_constant=100.0)
     least = NoisyGradientMean(truncation=3, baseline="least_squares")
-    assert np.allclose(release(far, data, NON_PRIVATE).unprotected,
-                       release(least, data, NON_PRIVATE).unprotected, atol=1e-10)
+    assert np.allclose(
+        release(far, data, NON_PRIVATE).unprotected,
+        release(least, data, NON_PRIVATE).unprotected,
+        atol=1e-10,
+    )
 
 
 def test_gradient_descent_baseline_has_the_stated_distance_from_least_squares():
@@ -167,10 +196,13 @@ def test_gradient_descent_baseline_has_the_stated_distance_from_least_squares():
 def test_bounds_scale_equals_raw_scale_on_mapped_readings():
     data = draw()
     facts = data.facts
-    mapped = CurveData(data.times, (data.values.clip(-2, 4) - 1) / 3, data.counts, data.server,
-                       facts)
+    mapped = CurveData(
+        data.times, (data.values.clip(-2, 4) - 1) / 3, data.counts, data.server, facts
+    )
     raw = release(NoisyGradientMean(truncation=3, value_scale="raw"), mapped, BUDGET).coefficients
-    bounds = release(NoisyGradientMean(truncation=3, value_scale="bounds"), data, BUDGET).coefficients
+    bounds = release(
+        NoisyGradientMean(truncation=3, value_scale="bounds"), data, BUDGET
+    ).coefficients
     assert np.allclose(bounds, 3 * raw + np.array([1.0, 0, 0]), atol=1e-12)
 
 
@@ -194,8 +226,8 @@ def test_too_few_curves_for_the_rounds_are_refused_with_both_numbers():
 
 def test_split_spends_one_round_and_full_batch_divides_by_the_root_of_the_rounds():
     data = draw()
-    split, = release(NoisyGradientMean(scheme="split"), data, BUDGET).spends[0]
-    full, = release(NoisyGradientMean(), data, BUDGET).spends[0]
+    (split,) = release(NoisyGradientMean(scheme="split"), data, BUDGET).spends[0]
+    (full,) = release(NoisyGradientMean(), data, BUDGET).spends[0]
     total = accounting.exact_mu(1.0, 1e-3)
     assert (split.mu, split.composition) == (total, "parallel")
     assert full.mu == pytest.approx(total / np.sqrt(10))
@@ -204,17 +236,21 @@ def test_split_spends_one_round_and_full_batch_divides_by_the_root_of_the_rounds
 
 
 def test_published_noise_is_the_printed_formula():
-    spend, = release(PUBLISHED, draw(), BUDGET).spends[0]
+    (spend,) = release(PUBLISHED, draw(), BUDGET).spends[0]
     b, radii = 120 // spend.count, PUBLISHED._radii(np.full(120, 5), 120, 3)[0]
     printed = np.sqrt(16 * np.log(2 / 1e-3) * radii * radii.sum() / (b * 1.0) ** 2)
     assert np.allclose(spend.noise_scale, printed)
 
 
 def test_curves_of_unequal_length_pay_for_the_shortest():
-    data = CurveData(np.random.default_rng(0).random((1, 60)), np.zeros((1, 60)),
-                     np.array([2] * 10 + [4] * 10), np.zeros(20, int))
+    data = CurveData(
+        np.random.default_rng(0).random((1, 60)),
+        np.zeros((1, 60)),
+        np.array([2] * 10 + [4] * 10),
+        np.zeros(20, int),
+    )
     mechanism = NoisyGradientMean(truncation=3)
-    spend, = release(mechanism, data, BUDGET).spends[0]
+    (spend,) = release(mechanism, data, BUDGET).spends[0]
     shortest = mechanism._radii(np.array([2]), 20, 3)[0]
     assert np.allclose(spend.sensitivity, 2 * shortest / 20)
 
@@ -229,14 +265,17 @@ def test_weights_of_equal_servers_are_equal(weights):
 def test_rate_and_variance_weights_are_those_of_the_example_with_three_sites():
     """Specification, erratum 13: n = (400, 250, 100), ε = (4, 1, .5), m = 10, r = 3."""
     counts, server = np.full(750, 10), np.repeat([0, 1, 2], [400, 250, 100])
-    data = CurveData(np.zeros((1, 7500)), np.zeros((1, 7500)), counts, server,
-                     PublicFacts(unit_scale=True))
+    data = CurveData(
+        np.zeros((1, 7500)), np.zeros((1, 7500)), counts, server, PublicFacts(unit_scale=True)
+    )
     budgets = tuple(Budget(e, 1e-3) for e in (4.0, 1.0, 0.5))
 
     def shares(weights):
-        mechanism = NoisyGradientMean(scheme="split", constants="published", truncation=3,
-                                      weights=weights)
+        mechanism = NoisyGradientMean(
+            scheme="split", constants="published", truncation=3, weights=weights
+        )
         return mechanism.plan(data.public, budgets).weights
+
     assert np.allclose(shares("rate"), [0.533, 0.333, 0.133], atol=5e-4)
     assert np.allclose(shares("inverse_variance"), [0.958, 0.040, 0.001], atol=1e-3)
 
@@ -295,8 +334,10 @@ def test_local_privacy_runs_and_its_noise_is_that_of_the_formula():
 # -- what privacy is expected to add ----------------------------------------------------------
 
 
-@pytest.mark.parametrize(("power", "n", "expected"), [
-    (2, 250, 3.05), (1, 250, 0.552), (2, 1000, 0.327), (1, 1000, 0.0504)])
+@pytest.mark.parametrize(
+    ("power", "n", "expected"),
+    [(2, 250, 3.05), (1, 250, 0.552), (2, 1000, 0.327), (1, 1000, 0.0504)],
+)
 def test_the_published_noise_that_is_left_is_the_tabulated_one(power, n, expected):
     """Three functions, ten readings, δ = 10⁻³ and ε = 1."""
     mechanism = replace(PUBLISHED, log_power=power, n_iterations=None, step_size=0.1)
@@ -306,9 +347,15 @@ def test_the_published_noise_that_is_left_is_the_tabulated_one(power, n, expecte
         assert planned * epsilon**2 == pytest.approx(expected, rel=2e-3)
 
 
-@pytest.mark.parametrize(("chosen", "mean", "epsilon"), [
-    ({}, "mu1", 1.0), ({}, "mu1", 8.0), ({"functions": "cosine"}, "growth", 1.0),
-    ({"scheme": "split", "truncation": 3}, "mu1", 3.0)])
+@pytest.mark.parametrize(
+    ("chosen", "mean", "epsilon"),
+    [
+        ({}, "mu1", 1.0),
+        ({}, "mu1", 8.0),
+        ({"functions": "cosine"}, "growth", 1.0),
+        ({"scheme": "split", "truncation": 3}, "mu1", 3.0),
+    ],
+)
 def test_the_planned_error_is_near_what_privacy_really_adds(chosen, mean, epsilon):
     """Within a factor of 1.5, on 40 data sets of 500 curves at two sites."""
     source = SparseCurves(mean=mean, n_curves=500, n_servers=2)
@@ -334,8 +381,10 @@ def test_where_everybody_is_a_site_only_those_of_a_round_average_its_noise():
 
 def test_rounds_without_a_curve_are_refused_with_the_sizes():
     data, mechanism = local(n=30, rounds=40)
-    with pytest.raises(InputError, match="need at least 40 curves, and one for each round; there "
-                                         "are 30 on 30 servers"):
+    with pytest.raises(
+        InputError,
+        match="need at least 40 curves, and one for each round; there are 30 on 30 servers",
+    ):
         mechanism.plan(data.public, (Budget(1.0, 1e-3),) * 30)
 
 

@@ -29,19 +29,25 @@ def by_name(rate, **point):
 
 def test_terms_of_a_mean_are_those_of_theorem_2_2():
     terms = by_name(NoisyGradientMeanRate(smoothness=2.0), **POINT)
-    expected = {DENSE: math.log(2000) / 2000 / 0.02,
-                SPARSE: 6 * math.log(2000) / 50_000 / 0.02, SMOOTHING: 6**-4 / 0.02,
-                PRIVATE_DENSE: LOGS / 1600**2,
-                PRIVATE_SPARSE: 36 * math.log(1e5) ** 2 / 25 * LOGS / 1600**2}
+    expected = {
+        DENSE: math.log(2000) / 2000 / 0.02,
+        SPARSE: 6 * math.log(2000) / 50_000 / 0.02,
+        SMOOTHING: 6**-4 / 0.02,
+        PRIVATE_DENSE: LOGS / 1600**2,
+        PRIVATE_SPARSE: 36 * math.log(1e5) ** 2 / 25 * LOGS / 1600**2,
+    }
     assert terms == pytest.approx(expected)
 
 
 def test_terms_of_coefficients_are_those_of_corollary_2():
     terms = by_name(NoisyGradientCoefficientsRate(smoothness=2.0), **POINT, d=3.0)
-    expected = {DENSE: 3 * math.log(2000) / 2000 / 0.02,
-                SPARSE: 18 * math.log(2000) / 50_000 / 0.02, SMOOTHING: 3 * 6**-4 / 0.02,
-                PRIVATE_DENSE: 9 * LOGS / 1600**2,
-                PRIVATE_SPARSE: 9 * 36 * math.log(1e5) / 25 * LOGS / 1600**2}
+    expected = {
+        DENSE: 3 * math.log(2000) / 2000 / 0.02,
+        SPARSE: 18 * math.log(2000) / 50_000 / 0.02,
+        SMOOTHING: 3 * 6**-4 / 0.02,
+        PRIVATE_DENSE: 9 * LOGS / 1600**2,
+        PRIVATE_SPARSE: 9 * 36 * math.log(1e5) / 25 * LOGS / 1600**2,
+    }
     assert terms == pytest.approx(expected)
 
 
@@ -62,8 +68,10 @@ def test_without_logarithms_it_falls_as_the_minimax_rate():
     ends = {"n": np.array([1e30, 1e33]), "m": 20.0, "epsilon": 1.0, "delta": 1e-12}
     r = bound.tuning(**ends)["truncation"]
     assert (r < np.exp(20.0)).all()
-    slopes = [np.diff(np.log10(rate.total(**ends, **more)))[0] / 3
-              for rate, more in ((bound, {"r": r}), (minimax, {"S": 1.0}))]
+    slopes = [
+        np.diff(np.log10(rate.total(**ends, **more)))[0] / 3
+        for rate, more in ((bound, {"r": r}), (minimax, {"S": 1.0}))
+    ]
     assert slopes[0] == pytest.approx(slopes[1], abs=0.03)
 
 

@@ -25,12 +25,22 @@ N_PEOPLE, TIMES = 80, np.linspace(0, 100, 201)
 def upload(mean, low=0, high=100, times=TIMES):
     """People whose curves are shifted copies of a mean curve, one column for each time."""
     rng = np.random.default_rng(3)
-    values = (mean(times / 100) + rng.normal(0, 5, (N_PEOPLE, 1))
-              + rng.normal(0, 1, (N_PEOPLE, len(times))))
+    values = (
+        mean(times / 100)
+        + rng.normal(0, 5, (N_PEOPLE, 1))
+        + rng.normal(0, 1, (N_PEOPLE, len(times)))
+    )
     frame = pd.DataFrame(values.round(2), columns=[f"{t:g}" for t in times])
     frame.insert(0, "id", [f"p{i}" for i in range(N_PEOPLE)])
-    facts = declare(value_low=low, value_high=high, time_low=0, time_high=100, origin="a manual",
-                    design=StatedDesign(law="common", times=tuple(times)), observations=len(times))
+    facts = declare(
+        value_low=low,
+        value_high=high,
+        time_low=0,
+        time_high=100,
+        origin="a manual",
+        design=StatedDesign(law="common", times=tuple(times)),
+        observations=len(times),
+    )
     return Upload(curves=curves_in(files.csv(frame)), declared=facts)
 
 
@@ -65,8 +75,7 @@ def test_the_means_at_a_few_visits_are_joined_by_a_smooth_curve():
     visits = np.array([0.0, 4.0, 12.0, 25.0, 50.0, 100.0])
     source = upload(lambda t: 20 + 40 * (1 - np.exp(-4 * t)), times=visits)
     grid = drawing_grid()
-    for mean in (non_private_mean(source),
-                 AdaptiveMean().without_protection(source.draw(1, None))):
+    for mean in (non_private_mean(source), AdaptiveMean().without_protection(source.draw(1, None))):
         at_visits = mean.values(visits / 100)[0, 0, 0]
         assert np.abs(at_visits - sample_mean(source)).max() < 0.1
         assert np.abs(mean.values(grid)[0, 0, 0] - 20 - 40 * (1 - np.exp(-4 * grid))).max() < 5
@@ -76,8 +85,9 @@ def test_observations_beyond_the_bounds_count_as_recorded_and_releases_move_them
     source = upload(lambda t: 52 + 20 * t, low=55)
     data = source.draw(1, None)
     moved = replace(data, values=np.maximum(data.values, 55))
-    assert data.values.min() < 55 and np.array_equal(*(
-        AdaptiveMean().without_protection(each).coefficients for each in (data, moved)))
+    assert data.values.min() < 55 and np.array_equal(
+        *(AdaptiveMean().without_protection(each).coefficients for each in (data, moved))
+    )
     at_times = non_private_mean(source).values(TIMES / 100)[0, 0, 0]
     assert np.abs(at_times - sample_mean(source)).max() < 2
 
@@ -90,8 +100,10 @@ def test_one_impossible_value_does_not_move_what_releases_are_compared_with():
     grid = drawing_grid()
     clean, moved = (non_private_mean(one).values(grid)[0, 0, 0] for one in (source, slipped))
     assert np.abs(moved - clean).max() < 1
-    errors = [mean_over_budgets(one, AdaptiveMean(), 1e-4, 1, (4.0,)).study.error.max()
-              for one in (source, slipped)]
+    errors = [
+        mean_over_budgets(one, AdaptiveMean(), 1e-4, 1, (4.0,)).study.error.max()
+        for one in (source, slipped)
+    ]
     assert errors[1] < 1.2 * errors[0]
 
 
@@ -109,8 +121,9 @@ def test_the_holder_hears_of_many_observations_beyond_the_bounds_and_not_of_one(
 
 def test_what_is_smoothed_away_or_cut_off_is_part_of_the_error_and_warned_of():
     for source, away, warning in (
-            (upload(peak), 3.9, FEATURES[:40]),
-            (upload(lambda t: 90 + 30 * (t < 0.45), 0, 100), 8.0, "lie beyond the stated bound 100")):
+        (upload(peak), 3.9, FEATURES[:40]),
+        (upload(lambda t: 90 + 30 * (t < 0.45), 0, 100), 8.0, "lie beyond the stated bound 100"),
+    ):
         shown = mean_over_budgets(source, AdaptiveMean(), 1e-4, 1, (4.0, 8.0))
         assert shown.study.error.min() > away
         assert shown.study.shares[-1, 2] > 0.8  # of bias
@@ -120,8 +133,9 @@ def test_what_is_smoothed_away_or_cut_off_is_part_of_the_error_and_warned_of():
 
 
 def test_the_holder_is_told_where_many_observations_lie_beyond_the_bounds():
-    assert any("below the stated bounds" in doubt
-               for doubt in upload(lambda t: 52 + 20 * t, low=55).doubts)
+    assert any(
+        "below the stated bounds" in doubt for doubt in upload(lambda t: 52 + 20 * t, low=55).doubts
+    )
     assert not any("stated bounds" in doubt for doubt in upload(peak).doubts)
 
 

@@ -75,11 +75,14 @@ def test_the_growth_curve_rises_at_every_age():
 
 def test_matern_values_are_the_tabulated_ones():
     expected = [0.25, 0.249350, 0.247416, 0.234474, 0.195322, 0.102883]
-    assert np.allclose(matern(np.array([0, 0.05, 0.1, 0.25, 0.5, 1]), 4, 0.8, 0.5), expected,
-                       atol=1e-6)
+    assert np.allclose(
+        matern(np.array([0, 0.05, 0.1, 0.25, 0.5, 1]), 4, 0.8, 0.5), expected, atol=1e-6
+    )
 
 
-@pytest.mark.parametrize(("smoothness", "length"), [(4.0, 0.8), (3.0, 0.3), (10.0, 0.3), (6.0, 5.0)])
+@pytest.mark.parametrize(
+    ("smoothness", "length"), [(4.0, 0.8), (3.0, 0.3), (10.0, 0.3), (6.0, 5.0)]
+)
 def test_simulated_paths_have_the_matern_covariance_to_a_millionth(smoothness, length):
     polynomials = path_polynomials(smoothness, length, 0.5)
     grid = np.linspace(0, 1, 101)
@@ -92,7 +95,7 @@ def _direct_gradients(times, values, counts, basis, a):
     """Gradients curve by curve, straight from the definition."""
     out, start = [], 0
     for count in counts:
-        t, y = times[start:start + count], values[start:start + count]
+        t, y = times[start : start + count], values[start : start + count]
         start += count
         phi = basis(t)
         out.append(phi.T @ (phi @ a - y) / count if count else np.zeros(basis.size))
@@ -108,8 +111,9 @@ def test_gradients_from_moments_equal_gradients_from_the_readings(size, kind):
     gradients = curve_moments(times, values, counts, basis).gradients(iterates)(slice(None))
     for repeat in range(2):
         for column in range(3):
-            direct = _direct_gradients(times[repeat], values[repeat], counts, basis,
-                                       iterates[repeat, column])
+            direct = _direct_gradients(
+                times[repeat], values[repeat], counts, basis, iterates[repeat, column]
+            )
             assert np.allclose(gradients[repeat, column].T, direct, atol=1e-12)
 
 

@@ -68,9 +68,18 @@ def normal_surface(noise=0.0, levels=(0.05, 0.25, 0.5, 0.75, 0.95)):
     coefficients = np.linalg.lstsq(waves, (shares - expected).T, rcond=None)[0].T
     coefficients = coefficients + noise * rng.standard_normal(coefficients.shape)
     p = coefficients.size
-    return ShareSurface(thresholds, expected, np.eye(len(levels)), coefficients, coefficients,
-                        1e-8 * np.eye(p), waves, 0.5 + grid / 2, np.zeros((0, len(grid))),
-                        np.zeros(0))
+    return ShareSurface(
+        thresholds,
+        expected,
+        np.eye(len(levels)),
+        coefficients,
+        coefficients,
+        1e-8 * np.eye(p),
+        waves,
+        0.5 + grid / 2,
+        np.zeros((0, len(grid))),
+        np.zeros(0),
+    )
 
 
 def test_percentiles_of_normal_readings_are_straight_lines_in_the_probit():
@@ -112,7 +121,9 @@ def test_shares_in_ranges_are_those_of_the_law_and_sum_to_one():
 def test_what_shrinking_takes_away_does_not_add_up_in_shares_over_time():
     surface, limits = normal_surface(), np.array([-0.5, 0.7])
     shrunk = replace(surface, coefficients=0.5 * surface.coefficients)
-    assert not np.allclose(shrunk.percentiles(np.array([0.25])), surface.percentiles(np.array([0.25])))
+    assert not np.allclose(
+        shrunk.percentiles(np.array([0.25])), surface.percentiles(np.array([0.25]))
+    )
     assert np.allclose(shrunk.shares_in_ranges(limits)[2], surface.shares_in_ranges(limits)[2])
 
 
@@ -124,9 +135,11 @@ def test_errors_of_shares_are_those_of_the_coefficients_by_simulation():
     rng, averages = np.random.default_rng(2), []
     for _ in range(400):
         moved = surface.coefficients + np.sqrt(1e-5) * rng.standard_normal(
-            surface.coefficients.shape)
-        averages.append(replace(surface, coefficients=moved, unshrunk=moved)
-                        .shares_in_ranges(limits)[2][1])
+            surface.coefficients.shape
+        )
+        averages.append(
+            replace(surface, coefficients=moved, unshrunk=moved).shares_in_ranges(limits)[2][1]
+        )
     stated = surface.shares_in_ranges(limits)[3][1]
     assert np.std(averages) == pytest.approx(stated, rel=5 / np.sqrt(2 * 400))
 
@@ -138,18 +151,29 @@ def mixture_surface(shift, levels=(0.02, 0.05, 0.12, 0.25, 0.5, 0.75, 0.88, 0.95
     heights = 0.01 * shift + spread * ndtri(levels)
     shares = 0.8 * ndtr(heights / 0.05) + 0.2 * ndtr(heights / 0.05 - shift)
     shape = (len(levels), len(grid))
-    thresholds, expected, exact = (np.broadcast_to(each[:, None], shape)
-                                   for each in (heights, levels, shares))
+    thresholds, expected, exact = (
+        np.broadcast_to(each[:, None], shape) for each in (heights, levels, shares)
+    )
     coefficients = (exact - expected)[:, :1]
-    return ShareSurface(thresholds, expected, np.eye(len(levels)), coefficients, coefficients,
-                        4e-4 * np.eye(len(levels)) * (shares * (1 - shares))[:, None],
-                        np.ones((len(grid), 1)), np.full(len(grid), spread),
-                        np.zeros((0, len(grid))), np.zeros(0))
+    return ShareSurface(
+        thresholds,
+        expected,
+        np.eye(len(levels)),
+        coefficients,
+        coefficients,
+        4e-4 * np.eye(len(levels)) * (shares * (1 - shares))[:, None],
+        np.ones((len(grid), 1)),
+        np.full(len(grid), spread),
+        np.zeros((0, len(grid))),
+        np.zeros(0),
+    )
 
 
 def test_groups_depart_from_a_normal_law_and_normal_readings_do_not():
     assert shape_of_shares(mixture_surface(0.0), 9).departure == pytest.approx(0.0, abs=1e-6)
-    departures = [float(shape_of_shares(mixture_surface(shift), 9).departure) for shift in (2, 4, 8)]
+    departures = [
+        float(shape_of_shares(mixture_surface(shift), 9).departure) for shift in (2, 4, 8)
+    ]
     assert departures == sorted(departures) and departures[-1] > 10
 
 
@@ -158,8 +182,12 @@ def test_the_asymmetry_of_normal_readings_is_standard_normal_and_that_of_skewed_
         source = replace(PEOPLE, n_curves=500, deviation_tails=tails)
         data, budgets = source.draw(repeats, generator(5, 0, 0)), (Budget(4.0, 1e-6),)
         plan = MEAN.plan(source.public, budgets)
-        return np.concatenate([np.ravel(shape_of_shares(surface, 9).asymmetry[:, 0]) for _, _, surface in
-                               MEAN.fit(data, [plan], 1, generator(5, 1, 0)).surfaces([plan])])
+        return np.concatenate(
+            [
+                np.ravel(shape_of_shares(surface, 9).asymmetry[:, 0])
+                for _, _, surface in MEAN.fit(data, [plan], 1, generator(5, 1, 0)).surfaces([plan])
+            ]
+        )
 
     normal = asymmetries("normal", 8)
     assert abs(normal.mean()) < 3 / np.sqrt(8) and 0.5 < normal.std(ddof=1) < 1.6
@@ -180,9 +208,12 @@ def test_beyond_all_thresholds_a_band_reaches_to_the_bound(side, is_simultaneous
     surface = mixture_surface(12.0)
     if side < 0:
         shares = surface.expected + surface.coefficients
-        surface = replace(surface, thresholds=-surface.thresholds,
-                          coefficients=(1 - shares - surface.expected)[:, :1],
-                          unshrunk=(1 - shares - surface.expected)[:, :1])
+        surface = replace(
+            surface,
+            thresholds=-surface.thresholds,
+            coefficients=(1 - shares - surface.expected)[:, :1],
+            unshrunk=(1 - shares - surface.expected)[:, :1],
+        )
     levels = np.array([0.5, 0.97 if side > 0 else 0.03])
     lower, upper = surface.band(levels, is_simultaneous)
     outermost = side * (side * surface.thresholds).max(axis=0)
@@ -220,13 +251,22 @@ def test_without_noise_and_clipping_shares_are_means_of_the_shares_of_people(dat
     some = replace(data, times=data.times[:, result], values=data.values[:, result], counts=counts)
     plan = replace(MEAN.plan(some.public, (NON_PRIVATE,)), width=1e6, shape_size=1, spread_size=1)
     scale = MEAN.scale(some.facts)
-    fit = MEAN.fit_class(some, scale(some.values), "cosine", some.facts.design, [plan], 1,
-                         bounds_of(some.facts), generator(1, 1, 0))
-    (_, _, surface), = fit.surfaces([plan])
+    fit = MEAN.fit_class(
+        some,
+        scale(some.values),
+        "cosine",
+        some.facts.design,
+        [plan],
+        1,
+        bounds_of(some.facts),
+        generator(1, 1, 0),
+    )
+    ((_, _, surface),) = fit.surfaces([plan])
     shares = surface.expected + surface.rotation @ (surface.unshrunk @ surface.waves.T)
     owner = np.repeat(np.arange(len(counts)), counts)
-    heights = np.stack([np.interp(some.times[0], drawing_grid(), row)
-                        for row in surface.thresholds[0, -1]])
+    heights = np.stack(
+        [np.interp(some.times[0], drawing_grid(), row) for row in surface.thresholds[0, -1]]
+    )
     below = scale(some.values[0]) <= heights
     by_hand = [np.mean(np.bincount(owner, row) / counts) for row in below]
     assert shares[0, -1].mean(axis=-1) == pytest.approx(by_hand, abs=3e-3)
@@ -234,10 +274,16 @@ def test_without_noise_and_clipping_shares_are_means_of_the_shares_of_people(dat
 
 def test_readings_on_another_scale_have_their_percentiles_there(data):
     facts = data.facts
-    moved = replace(data, values=2 * data.values + 30, facts=replace(
-        facts, value_low=2 * facts.value_low + 30, value_high=2 * facts.value_high + 30))
+    moved = replace(
+        data,
+        values=2 * data.values + 30,
+        facts=replace(
+            facts, value_low=2 * facts.value_low + 30, value_high=2 * facts.value_high + 30
+        ),
+    )
     assert released(MEAN, moved).coefficients == pytest.approx(
-        2 * released(MEAN, data).coefficients + 30)
+        2 * released(MEAN, data).coefficients + 30
+    )
 
 
 def test_one_site_of_all_is_the_trusted_centre_and_order_does_not_matter(data):
@@ -260,7 +306,7 @@ def test_a_person_without_a_number_stays_in_the_count_and_tells_nothing(data):
 def test_time_in_range_is_of_the_same_release_and_sums_to_one(data):
     mechanism = replace(MEAN, limits="120, 150")
     estimate = released(mechanism, data)
-    in_ranges, = estimate.released
+    (in_ranges,) = estimate.released
     assert in_ranges.limits == (120.0, 150.0)
     assert np.allclose(in_ranges.shares.sum(axis=-2), 1)
     median, below = estimate.coefficients[0, 0, 0, 2], in_ranges.shares[0, 0, 0]
@@ -276,8 +322,10 @@ def test_the_truth_of_any_percentile_lies_between_those_that_the_population_stat
     for k, percentage in enumerate(100 * mechanism.levels):
         above = int(np.ceil(round(percentage, 9))) - PERCENTAGES[0]
         below = int(round(percentage, 9)) - PERCENTAGES[0]
-        for rows, stated in ((truth.grid_values, known.grid_values),
-                             (truth.node_values, known.node_values)):
+        for rows, stated in (
+            (truth.grid_values, known.grid_values),
+            (truth.node_values, known.node_values),
+        ):
             assert rows[k] == pytest.approx((stated[below] + stated[above]) / 2)
     assert mechanism.truth_of(replace(data, truth=None)) is None
     assert mechanism.truth_of(replace(data, truth=Truth.of(np.sin))) is None
@@ -294,11 +342,17 @@ def test_zeros_with_a_share_of_their_own_are_the_low_percentiles():
 # -- what is stated, and what is refused ------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("settings", "field"), [
-    ({"percentiles": "1, 50"}, "percentiles"), ({"percentiles": "half"}, "percentiles"),
-    ({"percentiles": ""}, "percentiles"), ({"limits": "70, x"}, "limits"),
-    ({"limits": "60,61,62,63,64,65,66"}, "limits"),
-    ({"value_scale": "log1p", "log_offset": 1.0}, "")])
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ({"percentiles": "1, 50"}, "percentiles"),
+        ({"percentiles": "half"}, "percentiles"),
+        ({"percentiles": ""}, "percentiles"),
+        ({"limits": "70, x"}, "limits"),
+        ({"limits": "60,61,62,63,64,65,66"}, "limits"),
+        ({"value_scale": "log1p", "log_offset": 1.0}, ""),
+    ],
+)
 def test_settings_that_make_no_sense_are_refused(settings, field):
     mechanism = PercentileCurves(**settings)
     if not field:
@@ -325,19 +379,29 @@ def test_limits_outside_the_bounds_need_no_threshold():
     assert replace(MEAN, limits="10, 120, 500").stated_limits(GROWTH.facts) == (120.0,)
 
 
-@pytest.mark.parametrize("scale", [
-    ValueScale(40.0, 400.0), ValueScale(40.0, 400.0, "log"), ValueScale(0.0, 1e4, "log1p", 20.0)])
+@pytest.mark.parametrize(
+    "scale",
+    [ValueScale(40.0, 400.0), ValueScale(40.0, 400.0, "log"), ValueScale(0.0, 1e4, "log1p", 20.0)],
+)
 def test_a_scale_of_readings_maps_back(scale):
     values = np.linspace(scale.low, scale.high, 50)
     assert scale.back(scale(values)) == pytest.approx(values)
     assert scale(np.array([scale.low, scale.high])) == pytest.approx([-1, 1])
 
 
-@pytest.mark.parametrize(("n", "settings", "feasible"), [
-    (100, {}, False), (100, {"coarse": "show"}, False),
-    (100, {"coarse": "show", "percentiles": "25, 50, 75"}, True),
-    (115, {"percentiles": "25, 50, 75"}, True), (115, {}, False), (125, {}, True),
-    (125, {"percentiles": "3, 50"}, False), (205, {"percentiles": "3, 50"}, True)])
+@pytest.mark.parametrize(
+    ("n", "settings", "feasible"),
+    [
+        (100, {}, False),
+        (100, {"coarse": "show"}, False),
+        (100, {"coarse": "show", "percentiles": "25, 50, 75"}, True),
+        (115, {"percentiles": "25, 50, 75"}, True),
+        (115, {}, False),
+        (125, {}, True),
+        (125, {"percentiles": "3, 50"}, False),
+        (205, {"percentiles": "3, 50"}, True),
+    ],
+)
 def test_few_people_are_refused_by_public_numbers_alone(n, settings, feasible):
     """N is the number of people times μ = 1; outer percentiles need six readings below them."""
     budget = Budget(accounting.exact_epsilon(1.0, 1e-5), 1e-5)
@@ -349,12 +413,15 @@ def test_few_people_are_refused_by_public_numbers_alone(n, settings, feasible):
 PEOPLE = SparseCurves(mean="growth", n_curves=2000, n_observations_per_curve=6)
 
 
-@pytest.mark.parametrize(("tails", "warnings"), [
-    ("normal", set()), ("groups", {NOT_NORMAL, BEYOND}), ("skewed", {NOT_NORMAL, BEYOND})])
+@pytest.mark.parametrize(
+    ("tails", "warnings"),
+    [("normal", set()), ("groups", {NOT_NORMAL, BEYOND}), ("skewed", {NOT_NORMAL, BEYOND})],
+)
 def test_a_release_says_that_people_fall_into_groups_or_are_skewed(tails, warnings):
     source = replace(PEOPLE, deviation_tails=tails)
-    estimate = MEAN.release_many(source.draw(2, generator(1, 0, 0)), [(Budget(2.0, 2.5e-7),)], 2,
-                                 generator(1, 1, 0))
+    estimate = MEAN.release_many(
+        source.draw(2, generator(1, 0, 0)), [(Budget(2.0, 2.5e-7),)], 2, generator(1, 1, 0)
+    )
     applies = {caution.text: caution.applies for caution in estimate.cautions}
     for text in (NOT_NORMAL, BEYOND):
         assert (applies[text] == (text in warnings)).all(), text
@@ -379,9 +446,13 @@ def test_times_that_are_not_stated_are_refused_before_anything_is_drawn():
     assert problem.value.field == "design" and problem.value.hint
 
 
-@pytest.mark.parametrize(("design", "text"), [
-    ({"times": "density", "time_density": "1, 1, 1, 1, 1, 0, 0"}, HARDLY_OBSERVED),
-    ({"times": "common"}, FEW_COMMON_TIMES)])
+@pytest.mark.parametrize(
+    ("design", "text"),
+    [
+        ({"times": "density", "time_density": "1, 1, 1, 1, 1, 0, 0"}, HARDLY_OBSERVED),
+        ({"times": "common"}, FEW_COMMON_TIMES),
+    ],
+)
 def test_a_release_says_where_the_stated_times_tell_nothing(design, text):
     data = replace(PEOPLE, **design).draw(1, generator(1, 0, 0))
     assert text in released(MEAN, data).warnings
@@ -405,24 +476,44 @@ def people_about(mean, seed, n=1000, spread=lambda t: 1.0):
     levels, rest = 5 * rng.standard_normal((n, 1)), 3 * rng.standard_normal(times.shape)
     values = mean(times) + spread(times) * (levels + rest)
     facts = PublicFacts(value_low=0, value_high=100, kind=DataKind.UPLOAD)
-    return CurveData(times.reshape(1, -1), np.clip(values, 0, 100).reshape(1, -1),
-                     np.full(n, 10), np.zeros(n, int), facts)
+    return CurveData(
+        times.reshape(1, -1),
+        np.clip(values, 0, 100).reshape(1, -1),
+        np.full(n, 10),
+        np.zeros(n, int),
+        facts,
+    )
 
 
-@pytest.mark.parametrize(("mean", "expected"), [
-    (lambda t: 50 + 12 * np.sin(2 * np.pi * t), False), (lambda t: 35 + 30 * t, False),
-    (lambda t: 42 + 16 * (t > 0.5), True), (lambda t: 42 + 16 * (t > 0.3), True),
-    (lambda t: 45 + 20 * np.exp(-(((t - 0.5) / 0.05) ** 2)), True)])
+@pytest.mark.parametrize(
+    ("mean", "expected"),
+    [
+        (lambda t: 50 + 12 * np.sin(2 * np.pi * t), False),
+        (lambda t: 35 + 30 * t, False),
+        (lambda t: 42 + 16 * (t > 0.5), True),
+        (lambda t: 42 + 16 * (t > 0.3), True),
+        (lambda t: 45 + 20 * np.exp(-(((t - 0.5) / 0.05) ** 2)), True),
+    ],
+)
 def test_steps_and_peaks_of_the_middle_are_told_and_smooth_curves_are_not(mean, expected):
     for seed in range(2):
         estimate = released(MEAN, people_about(mean, seed), (Budget(5.0, 1e-6),), seed)
         assert (FINER_DETAIL in estimate.warnings) == expected
 
 
-@pytest.mark.parametrize(("spread", "expected"), few([
-    (lambda t: 1.0 + (t > 0.5), True), (lambda t: 1 + t, False),
-    (lambda t: 1 + np.exp(-(((t - 0.5) / 0.2) ** 2)), False),
-    (lambda t: 1 + np.exp(-(((t - 0.5) / 0.04) ** 2)), True), (lambda t: 2.0 - (t > 0.3), True)], 3))
+@pytest.mark.parametrize(
+    ("spread", "expected"),
+    few(
+        [
+            (lambda t: 1.0 + (t > 0.5), True),
+            (lambda t: 1 + t, False),
+            (lambda t: 1 + np.exp(-(((t - 0.5) / 0.2) ** 2)), False),
+            (lambda t: 1 + np.exp(-(((t - 0.5) / 0.04) ** 2)), True),
+            (lambda t: 2.0 - (t > 0.3), True),
+        ],
+        3,
+    ),
+)
 def test_steps_and_peaks_of_the_spread_are_told_and_smooth_spreads_are_not(spread, expected):
     """Bands of the outer curves hold at .9 of times about a step, and at .8 about a narrow peak."""
     data = people_about(lambda t: 50 + 0 * t, 1, 3000, spread)
@@ -437,18 +528,30 @@ def test_the_spread_of_shares_has_the_errors_of_the_shares_it_is_of():
     scores = ndtri(np.array(levels))
     off = np.zeros(flat.unshrunk.shape[-1])
     off[:2] = 0.1, 0.05
-    shares = -scores[:, None] * np.exp(-scores[:, None] ** 2 / 2) / np.sqrt(2 * np.pi) * off
+    shares = -scores[:, None] * np.exp(-(scores[:, None] ** 2) / 2) / np.sqrt(2 * np.pi) * off
     rng, (k, r) = np.random.default_rng(5), flat.unshrunk.shape[-2:]
     root = 0.01 * rng.standard_normal((k * r, k * r))
     noise = (rng.standard_normal((2000, k * r)) @ root.T).reshape(2000, k, r)
-    surface = replace(flat, unshrunk=flat.rotation.swapaxes(-1, -2) @ shares + noise,
-                      covariance=np.broadcast_to(root @ root.T, (2000, k * r, k * r)))
-    surface = replace(surface, **{name: np.broadcast_to(getattr(flat, name), (
-        2000, *getattr(flat, name).shape[-2 if name != "spread" else -1:]))
-        for name in ("thresholds", "expected", "rotation", "coefficients", "spread")})
+    surface = replace(
+        flat,
+        unshrunk=flat.rotation.swapaxes(-1, -2) @ shares + noise,
+        covariance=np.broadcast_to(root @ root.T, (2000, k * r, k * r)),
+    )
+    surface = replace(
+        surface,
+        **{
+            name: np.broadcast_to(
+                getattr(flat, name),
+                (2000, *getattr(flat, name).shape[-2 if name != "spread" else -1 :]),
+            )
+            for name in ("thresholds", "expected", "rotation", "coefficients", "spread")
+        },
+    )
     coefficients, covariance = log_spread(surface, k)
     error = np.sqrt(np.diagonal(covariance[0]))
-    placed = np.log(surface.spread[0] / surface.spread[0].mean()) @ surface.waves / len(surface.waves)
+    placed = (
+        np.log(surface.spread[0] / surface.spread[0].mean()) @ surface.waves / len(surface.waves)
+    )
     assert coefficients.std(axis=0) == pytest.approx(error, rel=5 / np.sqrt(2 * 2000) + 0.01)
     assert np.abs(coefficients.mean(axis=0) - off - placed).max() < 5 * error.max() / np.sqrt(2000)
 
@@ -459,9 +562,18 @@ def test_bands_reach_to_where_slopes_at_the_ends_take_the_centre():
     for seed in range(8):
         rng, middle = np.random.default_rng(seed), lambda t: 50 + 25 * np.sin(6 * np.pi * t)
         times = rng.random((2000, 8))
-        values = middle(times) + 5 * rng.standard_normal((2000, 1)) + 5 * rng.standard_normal(times.shape)
-        curves = CurveData(times.reshape(1, -1), values.reshape(1, -1), np.full(2000, 8),
-                           np.zeros(2000, int), PublicFacts(value_low=0, value_high=100))
+        values = (
+            middle(times)
+            + 5 * rng.standard_normal((2000, 1))
+            + 5 * rng.standard_normal(times.shape)
+        )
+        curves = CurveData(
+            times.reshape(1, -1),
+            values.reshape(1, -1),
+            np.full(2000, 8),
+            np.zeros(2000, int),
+            PublicFacts(value_low=0, value_high=100),
+        )
         lower, upper = (end[0, 0, 0, 2] for end in released(MEAN, curves, seed=seed).limits)
         truth = middle(drawing_grid())
         covered.append([((lower <= truth) & (truth <= upper)).mean(), lower[0] <= 50 <= upper[0]])

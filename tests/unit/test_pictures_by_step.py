@@ -16,7 +16,10 @@ STEPS = (0.2, 1.0, 5.0)
 
 @pytest.mark.slow
 def test_percentile_curves_of_a_step_are_those_of_its_budget():
-    source, method = PopulationReadings(n_curves=400, n_observations_per_curve=5), PercentileCurves()
+    source, method = (
+        PopulationReadings(n_curves=400, n_observations_per_curve=5),
+        PercentileCurves(),
+    )
     steps = percentiles_over_budgets(source, method, 1e-6, 3, STEPS)
     whole = percentiles_answer(source, method, Budget(1.0, 1e-6), 3)
     assert [step.budget.epsilon for step in steps] == [*STEPS]

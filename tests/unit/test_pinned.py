@@ -15,17 +15,38 @@ FACTS = PublicFacts(name="Growth, simulated", person="child", people="children",
 
 
 def spends(mu, budget, unit="curve"):
-    return (Spend(step=Step("average"), server=0, mu=mu, sensitivity=(1.0,), noise_scale=(1 / mu,),
-                  count=1, composition="sequential", budget=budget, why="", unit=unit,
-                  noise="gaussian"),)
+    return (
+        Spend(
+            step=Step("average"),
+            server=0,
+            mu=mu,
+            sensitivity=(1.0,),
+            noise_scale=(1 / mu,),
+            count=1,
+            composition="sequential",
+            budget=budget,
+            why="",
+            unit=unit,
+            noise="gaussian",
+        ),
+    )
 
 
 def pin(name="A", epsilon=1.0, delta=1e-5, unit="curve", page="Explore", **changes):
     budget = Budget(epsilon, delta)
-    usual = {"name": name, "page": page, "facts": FACTS, "protects": "One child’s whole curve",
-             "method": "Adaptive mean", "people": 200, "budget": budget, "error": 2.0,
-             "budgets": f"ε = {epsilon:g}", "error_unit": "cm",
-             "spends": spends(accounting.exact_mu(epsilon, max(delta, 1e-5)), budget, unit)}
+    usual = {
+        "name": name,
+        "page": page,
+        "facts": FACTS,
+        "protects": "One child’s whole curve",
+        "method": "Adaptive mean",
+        "people": 200,
+        "budget": budget,
+        "error": 2.0,
+        "budgets": f"ε = {epsilon:g}",
+        "error_unit": "cm",
+        "spends": spends(accounting.exact_mu(epsilon, max(delta, 1e-5)), budget, unit),
+    }
     return Pinned(**{**usual, **changes})
 
 
@@ -57,21 +78,30 @@ def test_where_nothing_is_published_the_table_says_so():
     assert row(pins, "Error") == [pins_topic.NOTHING, "2.00 cm"]
 
 
-@pytest.mark.parametrize(("changes", "words"), [
-    ({"unit": "reading"}, "Different units of protection"),
-    ({"delta": 1e-7}, "Different δ"),
-    ({"population": 2000}, "A declares none, B declares one of 2\u202f000"),
-    ({"group": 3}, "Odds for different numbers"),
-    ({"facts": dataclasses.replace(FACTS, name="Smooth wave")}, "Errors of different things"),
-    ({"estimated": "density"}, "Errors of different things")])
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"unit": "reading"}, "Different units of protection"),
+        ({"delta": 1e-7}, "Different δ"),
+        ({"population": 2000}, "A declares none, B declares one of 2\u202f000"),
+        ({"group": 3}, "Odds for different numbers"),
+        ({"facts": dataclasses.replace(FACTS, name="Smooth wave")}, "Errors of different things"),
+        ({"estimated": "density"}, "Errors of different things"),
+    ],
+)
 def test_what_cannot_be_compared_is_warned_of_and_nothing_else(changes, words):
     result = pins_topic.warnings([pin("A"), pin("B", **changes)])
     assert len(result) == 1 and words in result[0]
 
 
 def test_a_promise_that_cannot_fail_beside_one_that_can_is_warned_of():
-    pure = pin("B", delta=0.0, spends=(dataclasses.replace(
-        spends(1.0, Budget(1.0))[0], mu=None, epsilon=1.0, noise="laplace"),))
+    pure = pin(
+        "B",
+        delta=0.0,
+        spends=(
+            dataclasses.replace(spends(1.0, Budget(1.0))[0], mu=None, epsilon=1.0, noise="laplace"),
+        ),
+    )
     assert "B has δ = 0, A has δ =" in pins_topic.warnings([pin(), pure])[0]
 
 
@@ -87,7 +117,13 @@ def test_the_memo_holds_the_table_the_warnings_and_each_in_words_and_no_markup_f
     assert "<td>2.00 cm</td>" in page and "2 (2 times)" in page
     assert "Different δ" in page and page.count("an attacker knows the curve of every child") == 2
     assert "compare the <i>attacker’s accuracy</i>" in page
-    assert "is the default" not in page and "δ = 1×10⁻⁵ was chosen" in page and "δ is above" not in page
-    large = memo.comparison_memo([pin("A"), pin("B", delta=1e-2), pin("C", delta=1 / 200**2)]).decode()
+    assert (
+        "is the default" not in page
+        and "δ = 1×10⁻⁵ was chosen" in page
+        and "δ is above" not in page
+    )
+    large = memo.comparison_memo(
+        [pin("A"), pin("B", delta=1e-2), pin("C", delta=1 / 200**2)]
+    ).decode()
     assert "δ is large" in large and "is the default, 1/n² for n = 200 people" in large
     assert "<script" not in page and "&lt;script&gt;" in page and "http:" not in page

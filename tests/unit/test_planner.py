@@ -66,9 +66,12 @@ def test_planned_settings_meet_their_targets_and_four_fifths_of_them_do_not():
     """
     rng, met, missed = np.random.default_rng(4), [], []
     for k in range(16):
-        setting = replace(HERE, people=int(rng.integers(100, 400)),
-                          source=SparseCurves(mean=["mu1", "mu2", "wiggly"][k % 3]),
-                          mechanism=[AdaptiveMean(), NoisyGradientMean()][k % 2])
+        setting = replace(
+            HERE,
+            people=int(rng.integers(100, 400)),
+            source=SparseCurves(mean=["mu1", "mu2", "wiggly"][k % 3]),
+            mechanism=[AdaptiveMean(), NoisyGradientMean()][k % 2],
+        )
         unknown = ["epsilon", "people"][k // 2 % 2]
         usual = measure(replace(setting, epsilon=1.0), 3).error
         found = answer(setting, unknown, usual * float(rng.uniform(0.7, 1.3)))
@@ -108,8 +111,9 @@ def test_a_question_that_no_value_answers_says_so_and_what_would():
     assert found.fixes["people"] > 100
     words = planning_words.verdict(found, FACTS)
     assert words.startswith("**Not possible.** No ε") and "ith ε = 10 the error is" in words
-    assert any("children (at ε = 10) it would work" in line
-               for line in planning_words.fixes(found, FACTS))
+    assert any(
+        "children (at ε = 10) it would work" in line for line in planning_words.fixes(found, FACTS)
+    )
 
 
 def test_where_nothing_would_be_published_the_plan_says_that():
@@ -121,7 +125,9 @@ def test_where_nothing_would_be_published_the_plan_says_that():
 
 
 def test_a_target_that_the_least_value_meets_is_said_to_be_easy():
-    found = answer(replace(HERE, people=3000, readings=2, mechanism=NoisyGradientMean()), "epsilon", 500.0)
+    found = answer(
+        replace(HERE, people=3000, readings=2, mechanism=NoisyGradientMean()), "epsilon", 500.0
+    )
     assert found.too_easy and found.value == bounds(HERE, "epsilon")[0]
     assert "already enough" in planning_words.verdict(found, FACTS)
 
@@ -133,9 +139,16 @@ def test_steps_lie_on_either_side_of_the_answer():
     assert found.steps[0].error > found.steps[1].error
 
 
-@pytest.mark.parametrize(("unknown", "target", "words"), [
-    ("weight", 1.0, "no dial"), ("epsilon", 0.0, "above zero"), ("people", math.nan, "above zero"),
-    ("epsilon", -1.0, "above zero"), ("epsilon", math.inf, "above zero")])
+@pytest.mark.parametrize(
+    ("unknown", "target", "words"),
+    [
+        ("weight", 1.0, "no dial"),
+        ("epsilon", 0.0, "above zero"),
+        ("people", math.nan, "above zero"),
+        ("epsilon", -1.0, "above zero"),
+        ("epsilon", math.inf, "above zero"),
+    ],
+)
 def test_a_question_without_sense_is_refused_kindly(unknown, target, words):
     with pytest.raises(InputError, match=words):
         answer(HERE, unknown, target)
@@ -154,13 +167,18 @@ def test_real_curves_are_planned_with_by_a_twin_of_their_facts_and_sizes():
 
 def test_the_question_and_the_verdict_are_plain_sentences():
     words = planning_words.question(HERE, "epsilon", 2.0, FACTS)
-    assert words == ("An error of at most 2 cm with 150 children, 10 observations each, at "
-                     "ε = … and δ = 1/(200 n).")
+    assert words == (
+        "An error of at most 2 cm with 150 children, 10 observations each, at "
+        "ε = … and δ = 1/(200 n)."
+    )
     found = answer()
     assert planning_words.verdict(found, FACTS).startswith(
-        f"**ε = {found.value:g} is enough** for an error (root mean squared) of 2 cm. 99 % simulation interval: ")
+        f"**ε = {found.value:g} is enough** for an error (root mean squared) of 2 cm. 99 % simulation interval: "
+    )
     people = answer(HERE, "people", 1.5)
-    assert planning_words.verdict(people, FACTS).startswith(f"**{people.value:.0f} children are enough")
+    assert planning_words.verdict(people, FACTS).startswith(
+        f"**{people.value:.0f} children are enough"
+    )
     assert found.protection.odds.right > 0.5
 
 
@@ -179,15 +197,23 @@ def test_a_scenario_with_sites_is_taken_apart_into_dials():
 
 def test_a_plan_shows_the_protection_that_the_noise_really_gives():
     """Isotropic noise as printed is too small at ε = 10: the plan says so, and so does the memo."""
-    loose = replace(HERE, epsilon=10.0, delta=1e-3, mechanism=NoisyGradientMean(
-        constants="published", noise="isotropic", truncation=3))
+    loose = replace(
+        HERE,
+        epsilon=10.0,
+        delta=1e-3,
+        mechanism=NoisyGradientMean(constants="published", noise="isotropic", truncation=3),
+    )
     found = answer(loose, "error")
     assert found.protection.proved.epsilon > 10.5 and not found.protection.keeps_promise
     assert "not ε = 10" in planning_words.broken_promise(found)
-    assert "It can be explored, but not released" in memo.decision_memo(loose, found, FACTS).decode()
+    assert (
+        "It can be explored, but not released" in memo.decision_memo(loose, found, FACTS).decode()
+    )
     honest = answer(HERE, "error")
     assert honest.protection.keeps_promise and planning_words.broken_promise(honest) == ""
-    assert honest.protection.odds.curve.mu == pytest.approx(accounting.exact_mu(1.0, usual_delta(150)), rel=1e-6)
+    assert honest.protection.odds.curve.mu == pytest.approx(
+        accounting.exact_mu(1.0, usual_delta(150)), rel=1e-6
+    )
     nothing = answer(replace(NUMBERS, mechanism=UnivariateMean(setting="none")), "error")
     assert "no protection at all" in planning_words.broken_promise(nothing)
     assert nothing.protection.odds.right == 1.0
@@ -195,15 +221,25 @@ def test_a_plan_shows_the_protection_that_the_noise_really_gives():
 
 def test_the_command_line_plans(tmp_path, capsys):
     file = tmp_path / "plan.json"
-    file.write_text(json.dumps({
-        "source": {"key": "sparse_curves", "parameters": {"mean": "growth", "n_curves": 150}},
-        "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 1, "delta": 1e-5}]}))
+    file.write_text(
+        json.dumps(
+            {
+                "source": {
+                    "key": "sparse_curves",
+                    "parameters": {"mean": "growth", "n_curves": 150},
+                },
+                "mechanism": {"key": "adaptive_mean"},
+                "budgets": [{"epsilon": 1, "delta": 1e-5}],
+            }
+        )
+    )
     assert command.main(["plan", str(file), "--target", "2"]) == 0
     out = capsys.readouterr().out
     assert "is enough for an error (root mean squared) of 2 cm" in out and "δ is" not in out
     file.write_text(file.read_text().replace(', "delta": 1e-05', ""))  # it follows the people
-    assert command.main(["plan", str(file), "--unknown", "people", "--target", "1.5",
-                         "--json"]) == 0
+    assert (
+        command.main(["plan", str(file), "--unknown", "people", "--target", "1.5", "--json"]) == 0
+    )
     people = json.loads(capsys.readouterr().out)
     assert people["value"] > 100 and people["reached"]["delta"] == usual_delta(people["value"])
     file.write_text(file.read_text().replace('"epsilon": 1', '"epsilon": 1, "delta": 1e-3'))
@@ -212,8 +248,11 @@ def test_the_command_line_plans(tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
         command.main(["plan", str(file), "--target", "-1"])
     assert end.value.code == 2 and "a number from" in capsys.readouterr().err
-    file.write_text(file.read_text().replace('"n_curves": 150', '"n_curves": 150, "n_servers": 2')
-                    .replace("}]}", '}, {"epsilon": 2, "delta": 1e-5}]}'))
+    file.write_text(
+        file.read_text()
+        .replace('"n_curves": 150', '"n_curves": 150, "n_servers": 2')
+        .replace("}]}", '}, {"epsilon": 2, "delta": 1e-5}]}')
+    )
     assert command.main(["plan", str(file)]) == 2
     assert "one budget for all sites" in capsys.readouterr().err
 
@@ -241,7 +280,7 @@ def test_exact_risks_are_those_of_many_releases(setting):
     cell = Cell({}, here.curves, here.mechanism, (here.budget,))
     with executors.make("serial") as executor:
         (outcome,) = run_cells([cell], Run(2000, 1, 3), executor)
-    assert outcome.accuracy.error ** 2 == pytest.approx(exact, rel=0.25)
+    assert outcome.accuracy.error**2 == pytest.approx(exact, rel=0.25)
     voted = UnivariateMean.independent("central_user")
     assert voted.exact_risk(replace(here, readings=20_000).curves, (here.budget,)) is None
 
@@ -249,8 +288,9 @@ def test_exact_risks_are_those_of_many_releases(setting):
 def test_plans_by_formula_are_exact_and_say_so():
     found = answer(NUMBERS, "readings", 0.002)
     assert found.low == found.value == found.high
-    assert found.reached.error <= 0.002 < measure(
-        NUMBERS.moved("readings", found.value - 1), 1).error
+    assert (
+        found.reached.error <= 0.002 < measure(NUMBERS.moved("readings", found.value - 1), 1).error
+    )
     words = planning_words.verdict(found, NUMBERS.source.facts)
     assert "By formula, not by simulation" in words
     assert "By formula" in planning_words.verdict(answer(NUMBERS, "error"), NUMBERS.source.facts)
@@ -283,7 +323,9 @@ def test_where_no_size_of_percentile_curves_does_nothing_is_extrapolated():
     found = answer(TALLEST, "epsilon", 0.01, with_fixes=False)
     assert not found.is_possible and not found.is_extrapolated
     most = replace(found, unknown="people", beyond={"people": Beyond(20_000, 20_000)})
-    assert "No number of children up to 20\u202f000 does" in planning_words.verdict(most, HEIGHTS.facts)
+    assert "No number of children up to 20\u202f000 does" in planning_words.verdict(
+        most, HEIGHTS.facts
+    )
 
 
 def test_a_curve_that_is_not_among_those_released_is_refused_by_name():

@@ -22,8 +22,13 @@ BUDGET = (Budget(1.0, 1e-3),)
 def curves(counts, facts=None):
     counts = np.array(counts)
     times = np.linspace(0, 1, counts.sum())[None]
-    return CurveData(times, np.sin(9 * times), counts, np.arange(len(counts)) * 2 // len(counts),
-                     facts or PublicFacts())
+    return CurveData(
+        times,
+        np.sin(9 * times),
+        counts,
+        np.arange(len(counts)) * 2 // len(counts),
+        facts or PublicFacts(),
+    )
 
 
 @pytest.mark.parametrize("cls", [*mechanisms.all(), *BROKEN], ids=lambda cls: cls.__name__)
@@ -52,8 +57,11 @@ def leaves(part):
         yield part
 
 
-@pytest.mark.parametrize("source", [SparseCurves(n_curves=30, n_servers=2), SparseRows(n_curves=60)],
-                         ids=["curves", "rows"])
+@pytest.mark.parametrize(
+    "source",
+    [SparseCurves(n_curves=30, n_servers=2), SparseRows(n_curves=60)],
+    ids=["curves", "rows"],
+)
 def test_what_tuning_may_see_holds_no_array(source):
     public = source.draw(1, generator(1, 0, 0)).public
     assert all(leaf is None or isinstance(leaf, str | int | float) for leaf in leaves(public))

@@ -31,7 +31,8 @@ def planned(difference, budget=BUDGET, **other):
 def test_the_power_of_a_normal_test_is_that_of_the_normal_law():
     for ratio in (0.0, 0.5, 1.96, 4.0):
         assert power_of(ratio, 1.0) == pytest.approx(
-            norm.sf(1.959964 - ratio) + norm.cdf(-1.959964 - ratio), rel=1e-6)
+            norm.sf(1.959964 - ratio) + norm.cdf(-1.959964 - ratio), rel=1e-6
+        )
     assert power_of(1.0, float("inf")) == 0.0
 
 
@@ -52,16 +53,33 @@ def test_the_planned_size_reaches_its_power_and_a_smaller_one_does_not():
 
 
 def test_a_difference_that_nobody_can_see_is_told_as_such():
-    assert people_for_difference(GROWTH, AdaptiveMean(), Budget(0.05, 1e-6), 0.05, 12.0,
-                                 max_people=700).people is None
+    assert (
+        people_for_difference(
+            GROWTH, AdaptiveMean(), Budget(0.05, 1e-6), 0.05, 12.0, max_people=700
+        ).people
+        is None
+    )
 
 
-@pytest.mark.parametrize("change", [{"difference": 0.0}, {"time": 30.0}, {"power": 1.0},
-                                    {"budget": Budget(3.0)},
-                                    {"mechanism": NoisyGradientMean()}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"difference": 0.0},
+        {"time": 30.0},
+        {"power": 1.0},
+        {"budget": Budget(3.0)},
+        {"mechanism": NoisyGradientMean()},
+    ],
+)
 def test_plans_that_make_no_sense_are_refused(change):
-    stated = {"source": GROWTH, "mechanism": AdaptiveMean(), "budget": BUDGET, "difference": 2.0,
-              "time": 12.0, **change}
+    stated = {
+        "source": GROWTH,
+        "mechanism": AdaptiveMean(),
+        "budget": BUDGET,
+        "difference": 2.0,
+        "time": 12.0,
+        **change,
+    }
     with pytest.raises(InputError):
         people_for_difference(**stated)
 
@@ -73,14 +91,22 @@ def test_releases_of_groups_see_the_difference_as_often_as_planned(repeats):
     source = GroupedCurves(difference=0.3)
     groups = [source.of_group(name).resized(500, 10, 1) for name in source.group_names]
     errors = difference_errors(groups[0], AdaptiveMean(), BUDGET, 500, 0.7)
-    estimates = [AdaptiveMean().release_many(group.draw(repeats, generator(seed, 0, 0)),
-                                             [(BUDGET,)], 1, generator(seed, 1, 0))
-                 for seed, group in enumerate(groups, 5)]
+    estimates = [
+        AdaptiveMean().release_many(
+            group.draw(repeats, generator(seed, 0, 0)), [(BUDGET,)], 1, generator(seed, 1, 0)
+        )
+        for seed, group in enumerate(groups, 5)
+    ]
     seen = 0
     for k in range(repeats):
-        pair = GroupComparison(("a", "b"), [
-            ReleasedCurve.of(estimate, group.facts, 0, k)
-            for estimate, group in zip(estimates, groups, strict=True)], True)
+        pair = GroupComparison(
+            ("a", "b"),
+            [
+                ReleasedCurve.of(estimate, group.facts, 0, k)
+                for estimate, group in zip(estimates, groups, strict=True)
+            ],
+            True,
+        )
         _, limits = pair.difference().linear(lambda f: f(0.7))
         seen += not limits[0] <= 0 <= limits[1]
     power = np.mean([power_of(0.3, error) for error in errors])
@@ -93,13 +119,23 @@ def test_standardised_differences_hold_the_true_one(repeats):
     """0.3 of people whose standard deviation is 0.5, at the height of the bump."""
     source = GroupedCurves(difference=0.3)
     groups = [source.of_group(name).resized(500, 10, 1) for name in source.group_names]
-    estimates = [AdaptiveMean().release_many(group.draw(repeats, generator(seed, 0, 0)),
-                                             [(BUDGET,)], 1, generator(seed, 1, 0))
-                 for seed, group in enumerate(groups, 5)]
-    sizes = [GroupComparison(("a", "b"), [
-        ReleasedCurve.of(estimate, group.facts, 0, k)
-        for estimate, group in zip(estimates, groups, strict=True)], True).standardised(0, 1, 0.7)
-        for k in range(repeats)]
+    estimates = [
+        AdaptiveMean().release_many(
+            group.draw(repeats, generator(seed, 0, 0)), [(BUDGET,)], 1, generator(seed, 1, 0)
+        )
+        for seed, group in enumerate(groups, 5)
+    ]
+    sizes = [
+        GroupComparison(
+            ("a", "b"),
+            [
+                ReleasedCurve.of(estimate, group.facts, 0, k)
+                for estimate, group in zip(estimates, groups, strict=True)
+            ],
+            True,
+        ).standardised(0, 1, 0.7)
+        for k in range(repeats)
+    ]
     told = [size for size in sizes if size is not None]
     assert len(told) == repeats
     share = np.mean([low <= -0.6 <= high for _, (low, high) in told])
@@ -109,10 +145,16 @@ def test_standardised_differences_hold_the_true_one(repeats):
 
 def test_the_command_line_plans_a_difference(tmp_path, capsys):
     file = tmp_path / "s.json"
-    file.write_text(json.dumps({
-        "version": 1, "source": {"key": "sparse_curves", "parameters": {"mean": "growth"}},
-        "mechanism": {"key": "adaptive_mean", "parameters": {}},
-        "budgets": [{"epsilon": 3.0, "delta": 1e-6}]}))
+    file.write_text(
+        json.dumps(
+            {
+                "version": 1,
+                "source": {"key": "sparse_curves", "parameters": {"mean": "growth"}},
+                "mechanism": {"key": "adaptive_mean", "parameters": {}},
+                "budgets": [{"epsilon": 3.0, "delta": 1e-6}],
+            }
+        )
+    )
     words = ["plan", str(file), "--difference", "8", "--at", "12"]
     assert __main__.main(words) == 0
     told = capsys.readouterr().out

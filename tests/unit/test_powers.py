@@ -22,11 +22,21 @@ def test_a_symbol_that_a_point_does_not_have_counts_as_one():
     assert (s0**3 * n).at(POINT).tolist() == [10, 40]
 
 
-@pytest.mark.parametrize(("product", "formula"), [
-    (n**-1, "n^{-1}"), (n**2 * epsilon**2, r"n^2\varepsilon^2"), ((n * m) ** -1, "(nm)^{-1}"),
-    (epsilon * n, r"\varepsilon n"), (s0**2, "s_0^2"), (n / (m * epsilon), r"n(m\varepsilon)^{-1}"),
-    (constant(8.0) * n, "n"), (constant(8.0) ** 2 * n, "n"), (log(n * m) ** 3, r"(\log(nm))^3"),
-    ((n * m).called("K") ** 2, "K^2")])
+@pytest.mark.parametrize(
+    ("product", "formula"),
+    [
+        (n**-1, "n^{-1}"),
+        (n**2 * epsilon**2, r"n^2\varepsilon^2"),
+        ((n * m) ** -1, "(nm)^{-1}"),
+        (epsilon * n, r"\varepsilon n"),
+        (s0**2, "s_0^2"),
+        (n / (m * epsilon), r"n(m\varepsilon)^{-1}"),
+        (constant(8.0) * n, "n"),
+        (constant(8.0) ** 2 * n, "n"),
+        (log(n * m) ** 3, r"(\log(nm))^3"),
+        ((n * m).called("K") ** 2, "K^2"),
+    ],
+)
 def test_formulas_are_written_as_the_product_is(product, formula):
     assert product.formula == formula
 
@@ -73,6 +83,8 @@ def test_exact_slopes_are_those_of_a_small_step(key):
         slopes = rate.slopes(symbol)
         for term, slope in zip(rate.terms, slopes, strict=True):
             if isinstance(term.size, Powers):
-                up, down = (float(term.value({**point, symbol: point[symbol] * math.exp(sign * step)}))
-                            for sign in (1, -1))
+                up, down = (
+                    float(term.value({**point, symbol: point[symbol] * math.exp(sign * step)}))
+                    for sign in (1, -1)
+                )
                 assert slope == pytest.approx(math.log(up / down) / (2 * step), abs=1e-4)

@@ -21,7 +21,8 @@ def memo(rule=None):
 
 def test_every_precedent_names_its_budget_its_unit_and_a_source():
     assert [one.budget.epsilon for one in precedents.PRECEDENTS] == sorted(
-        one.budget.epsilon for one in precedents.PRECEDENTS)
+        one.budget.epsilon for one in precedents.PRECEDENTS
+    )
     for one in precedents.PRECEDENTS:
         assert one.budget.is_private and one.unit and one.source
     assert len({len(column) for column in precedents.table().values()}) == 1
@@ -29,12 +30,17 @@ def test_every_precedent_names_its_budget_its_unit_and_a_source():
 
 def test_the_nearest_precedents_are_so_by_ratio():
     assert [one.budget for one in precedents.nearest(2.2)] == [
-        Budget(1.68), Budget(2.19, 1e-5), Budget(2.64)]
+        Budget(1.68),
+        Budget(2.19, 1e-5),
+        Budget(2.64),
+    ]
     assert precedents.nearest(0.01, 1)[0].budget.epsilon == 1.68
 
 
-@pytest.mark.parametrize(("epsilon", "rule", "said"), [
-    (2.0, None, False), (2.0, 2.0, False), (2.0, 1.9, True), (0.1, 5.0, False)])
+@pytest.mark.parametrize(
+    ("epsilon", "rule", "said"),
+    [(2.0, None, False), (2.0, 2.0, False), (2.0, 1.9, True), (0.1, 5.0, False)],
+)
 def test_a_budget_above_ones_own_rule_is_pointed_out(epsilon, rule, said):
     assert bool(precedents.beyond_rule(epsilon, rule)) is said
 
@@ -48,7 +54,12 @@ def test_the_memo_sets_the_budget_beside_a_rule_and_precedents_without_advice():
 
 def test_marks_stand_where_the_slider_has_their_epsilon_and_none_beyond_it():
     steps = ["0.1", "1", "10"]
-    marks = placed([Anchor(epsilon, "help", "word", is_own=epsilon == 1.0)
-                    for epsilon in (0.1, 1.0, 10**0.5, 17.0, 0.01)], steps)
+    marks = placed(
+        [
+            Anchor(epsilon, "help", "word", is_own=epsilon == 1.0)
+            for epsilon in (0.1, 1.0, 10**0.5, 17.0, 0.01)
+        ],
+        steps,
+    )
     assert [mark["at"] for mark in marks] == [0.0, 0.5, 0.75]
     assert [mark["is_own"] for mark in marks] == [False, True, False]

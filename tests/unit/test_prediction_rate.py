@@ -28,7 +28,8 @@ def test_planned_noise_grows_with_the_powers_of_the_privacy_term(loss):
         rows = [{"n": np.asarray(n), "epsilon": np.asarray(e)} for n, e in (first, second)]
         by_rate = term.value(rows[1]) / term.value(rows[0])
         by_plan = planned_noise(loss, int(second[0]), second[1]) / planned_noise(
-            loss, int(first[0]), first[1])
+            loss, int(first[0]), first[1]
+        )
         assert np.log(by_plan) == pytest.approx(np.log(by_rate), abs=0.25)
 
 

@@ -64,7 +64,9 @@ def test_shares_of_the_error_add_up_and_noise_gives_way():
 
 def test_the_risk_of_the_picture_is_that_of_its_noise():
     for budget, spends in zip(SHOWN.budgets, SHOWN.spends, strict=True):
-        assert accounting.total_mu(spends) == pytest.approx(accounting.exact_mu(budget.epsilon, DELTA), rel=1e-9)
+        assert accounting.total_mu(spends) == pytest.approx(
+            accounting.exact_mu(budget.epsilon, DELTA), rel=1e-9
+        )
 
 
 def test_the_sampling_range_covers_the_truth_nineteen_times_in_twenty():
@@ -93,7 +95,9 @@ def test_doubling_people_or_epsilon_helps_where_noise_dominates():
 
 def test_sizes_beyond_a_picture_are_refused_with_their_limit():
     with pytest.raises(InputError, match="at most 2,000,000"):
-        mean_over_budgets(SparseCurves(n_curves=100_000, n_observations_per_curve=30), METHOD, DELTA, 1)
+        mean_over_budgets(
+            SparseCurves(n_curves=100_000, n_observations_per_curve=30), METHOD, DELTA, 1
+        )
 
 
 def test_large_data_sets_are_released_more_often_instead_of_drawn_again():
@@ -150,7 +154,9 @@ def test_other_methods_are_compared_on_the_same_curves_and_the_adaptive_mean_win
     others = other_methods("mean_function", SOURCE, AdaptiveMean(), budgets, 3)
     assert {"Noisy gradient descent", "Laplace-like process (ICLP)"} < set(others)
     assert {cls.key for cls in mechanisms.for_task("mean_function")} == {
-        AdaptiveMean.key, *(other.key for other, _ in others.values())}
+        AdaptiveMean.key,
+        *(other.key for other, _ in others.values()),
+    }
     for _, typical in others.values():
         assert typical[0] > 1.1 * ours[0]
     growth = SparseCurves(mean="growth")
@@ -168,7 +174,9 @@ def test_a_method_that_publishes_nothing_or_refuses_has_no_error_to_compare():
 
 
 def test_real_curves_are_compared_by_their_distance_from_one_average():
-    budget = other_methods("mean_function", SeaTemperature(), AdaptiveMean(), [Budget(2.0, 1e-4)], 3)
+    budget = other_methods(
+        "mean_function", SeaTemperature(), AdaptiveMean(), [Budget(2.0, 1e-4)], 3
+    )
     assert all(typical > 0 for _, typical in budget.values()) and len(budget) > 2
 
 
@@ -199,8 +207,11 @@ def test_the_numbers_file_holds_the_picture_and_how_to_make_it_again():
     comments = [line for line in text.splitlines() if line.startswith("#")]
     again = scenario.from_plain(json.loads(comments[2].removeprefix("# scenario ")))
     assert again.source == SOURCE
-    rows = list(csv.DictReader(io.StringIO("\n".join(
-        line for line in text.splitlines() if not line.startswith("#")))))
+    rows = list(
+        csv.DictReader(
+            io.StringIO("\n".join(line for line in text.splitlines() if not line.startswith("#")))
+        )
+    )
     assert len(rows) == 101
     assert float(rows[7]["release 3"]) == pytest.approx(SHOWN.releases[13, 2, 7], rel=1e-5)
     assert float(rows[7]["true mean"]) == pytest.approx(SHOWN.truth[7], rel=1e-5)

@@ -23,8 +23,9 @@ from engine.topics.release.prices import (
 from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 
-FACTS = PublicFacts(kind="upload", value_low=60.0, value_high=210.0, value_unit="cm",
-                    observations_per_curve=5)
+FACTS = PublicFacts(
+    kind="upload", value_low=60.0, value_high=210.0, value_unit="cm", observations_per_curve=5
+)
 BUDGET = Budget(1.0, 1e-6)
 
 
@@ -83,14 +84,18 @@ def test_a_sentence_gives_both_bands():
     assert words.worth((), "cm") == []
 
 
-@pytest.mark.parametrize(("mechanism", "facts", "unused"), [
-    (AdaptiveMean(), {"symmetric": True, "periodic": True}, ()),
-    (AdaptiveMean(), {"symmetric": True, "design": Design.visits(0.1)}, ("symmetric",)),
-    (AdaptiveMean(basis="cosine"), {"periodic": True}, ("periodic",)),
-    (AdaptiveMean(clipping="wide"), {"symmetric": True}, ("symmetric",)),
-    (AdaptiveCoefficients(), {"symmetric": True, "periodic": True}, ()),
-    (Iclp(), {"symmetric": True, "periodic": True}, ("symmetric", "periodic")),
-    (Iclp(), {}, ())])
+@pytest.mark.parametrize(
+    ("mechanism", "facts", "unused"),
+    [
+        (AdaptiveMean(), {"symmetric": True, "periodic": True}, ()),
+        (AdaptiveMean(), {"symmetric": True, "design": Design.visits(0.1)}, ("symmetric",)),
+        (AdaptiveMean(basis="cosine"), {"periodic": True}, ("periodic",)),
+        (AdaptiveMean(clipping="wide"), {"symmetric": True}, ("symmetric",)),
+        (AdaptiveCoefficients(), {"symmetric": True, "periodic": True}, ()),
+        (Iclp(), {"symmetric": True, "periodic": True}, ("symmetric", "periodic")),
+        (Iclp(), {}, ()),
+    ],
+)
 def test_stated_facts_that_a_method_does_not_use_are_named(mechanism, facts, unused):
     stated = replace(FACTS, **facts)
     assert mechanism.unused_facts(stated) == unused
@@ -102,8 +107,10 @@ def test_stated_facts_that_a_method_does_not_use_are_named(mechanism, facts, unu
 
 def test_a_stated_guess_is_the_spread_of_the_twin_and_scales_the_planned_error():
     assert Twin.of(replace(FACTS, guessed_spread=4.0), sizes(600)).spread == 4.0
-    errors = [AdaptiveMean().expected_error(sizes(600), (BUDGET,), replace(
-        FACTS, guessed_spread=spread)) for spread in (5.0, 10.0)]
+    errors = [
+        AdaptiveMean().expected_error(sizes(600), (BUDGET,), replace(FACTS, guessed_spread=spread))
+        for spread in (5.0, 10.0)
+    ]
     assert errors[1] == pytest.approx(4 * errors[0])
 
 
@@ -114,8 +121,17 @@ def test_without_a_guess_the_bounds_propose_one_and_values_from_zero_on_a_larger
 
 def test_a_guess_is_declared_with_other_facts_and_refused_where_it_cannot_be():
     def stated(guess):
-        return declare(60, 210, 2, 18, "growth chart", observations=4, guessed_spread=guess,
-                       design=StatedDesign(law="even"))
+        return declare(
+            60,
+            210,
+            2,
+            18,
+            "growth chart",
+            observations=4,
+            guessed_spread=guess,
+            design=StatedDesign(law="even"),
+        )
+
     assert stated(6.0).guessed_spread == 6.0
     for guess in (-1.0, 76.0, float("nan")):
         with pytest.raises(InputError) as refused:

@@ -24,9 +24,27 @@ from tests.unit import test_device_exports as devices
 
 SEPARATORS = (",", ";", "\t", "|")
 NAMES_OF_PEOPLE = (
-    "id", "patient", "patient_id", "Patient ID", "person", "person_id", "subject", "Subject ID",
-    "subject_no", "participant", "participant_number", "child_id", "usubjid", "SUBJID", "record_id",
-    "household", "user_id", "individual", "athlete", "LCLid")
+    "id",
+    "patient",
+    "patient_id",
+    "Patient ID",
+    "person",
+    "person_id",
+    "subject",
+    "Subject ID",
+    "subject_no",
+    "participant",
+    "participant_number",
+    "child_id",
+    "usubjid",
+    "SUBJID",
+    "record_id",
+    "household",
+    "user_id",
+    "individual",
+    "athlete",
+    "LCLid",
+)
 
 
 def table(header, rows, separator=","):
@@ -38,8 +56,11 @@ def table(header, rows, separator=","):
 
 def heights(n=40, m=4, ids="c{}".format, seed=1):
     r = random.Random(seed)
-    return [(ids(k), f"{r.uniform(2, 18):.2f}", f"{r.uniform(80, 180):.1f}")
-            for k in range(n) for _ in range(m)]
+    return [
+        (ids(k), f"{r.uniform(2, 18):.2f}", f"{r.uniform(80, 180):.1f}")
+        for k in range(n)
+        for _ in range(m)
+    ]
 
 
 def question(proposal, field):
@@ -57,19 +78,43 @@ def gaps(proposal):
 @pytest.mark.parametrize("name", ["sex", "colour", "arm", "Klasse", "height_group"])
 def test_a_column_that_is_left_over_is_no_person(name, separator):
     r = random.Random(1)
-    rows = [("MF"[k % 2], f"{r.uniform(2, 18):.2f}", f"{r.uniform(80, 180):.1f}") for k in range(400)]
+    rows = [
+        ("MF"[k % 2], f"{r.uniform(2, 18):.2f}", f"{r.uniform(80, 180):.1f}") for k in range(400)
+    ]
     proposal = propose(table([name, "age", "height"], rows, separator))
     assert proposal.reading.person is None and proposal.n_people is None
     assert gaps(proposal) == ["person"]
-    assert {"person": {"rows": True}} in [dict(each.adds) for each in question(proposal, "person").options]
+    assert {"person": {"rows": True}} in [
+        dict(each.adds) for each in question(proposal, "person").options
+    ]
 
 
-@pytest.mark.parametrize("name", ["", "index", "row", "Visit", "visit_id", "device", "Device ID", "no",
-                                  "sensor", "wave", "id", "unit", "record_id"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "index",
+        "row",
+        "Visit",
+        "visit_id",
+        "device",
+        "Device ID",
+        "no",
+        "sensor",
+        "wave",
+        "id",
+        "unit",
+        "record_id",
+    ],
+)
 def test_row_numbers_visits_and_devices_and_ids_of_lines_are_asked_about(name):
     rows = [(k, *row[1:]) for k, row in enumerate(heights(100, 4))]
     assert gaps(propose(table([name, "age", "height"], rows))) == ["person"]
-    if name not in ("id", "unit", "record_id"):  # whose ids may be those of people where they repeat
+    if name not in (
+        "id",
+        "unit",
+        "record_id",
+    ):  # whose ids may be those of people where they repeat
         several = [(k % 4, *row[1:]) for k, row in enumerate(heights(100, 4))]
         assert gaps(propose(table([name, "age", "height"], several))) == ["person"]
 
@@ -82,7 +127,8 @@ def test_one_list_of_usual_names_serves_all_kinds_of_files(name, kind):
     content = {
         "curves": table([name, "age", "height"], [(k, r.random(), r.random()) for k in people]),
         "events": table([name, "time", "status"], [(k, r.random(), k % 2) for k in people]),
-        "records": table([name, "bmi", "pulse"], [(k, r.random(), r.random()) for k in people])}[kind]
+        "records": table([name, "bmi", "pulse"], [(k, r.random(), r.random()) for k in people]),
+    }[kind]
     proposal = propose(content)
     assert proposal.reading.person.column == name
     assert proposal.n_people == 40 and "80 lines, 40 different" in proposal.people
@@ -91,16 +137,32 @@ def test_one_list_of_usual_names_serves_all_kinds_of_files(name, kind):
 
 def test_a_class_label_beside_numbered_columns_is_no_person():
     r = random.Random(3)
-    rows = [[*(f"{r.uniform(5, 18):.3f}" for _ in range(20)), r.choice(["aa", "ao", "sh"])] for _ in range(60)]
+    rows = [
+        [*(f"{r.uniform(5, 18):.3f}" for _ in range(20)), r.choice(["aa", "ao", "sh"])]
+        for _ in range(60)
+    ]
     proposal = propose(table([*(f"x.{k}" for k in range(1, 21)), "g"], rows))
     assert gaps(proposal) == ["person"] and len(proposal.reading.at) == 20
 
 
-@pytest.mark.parametrize(("header", "rows"), [
-    (["Date", "Time", "Value"], [(f"2024-05-{d:02d}", f"{h:02d}:00", h) for d in range(1, 15) for h in range(24)]),
-    (["day", "hour", "kwh"], [(d, h, h / 10) for d in range(1, 60) for h in range(24)]),
-    (["timestamp", "value"], [(f"2024-05-01T{h:02d}:{m:02d}", h) for h in range(24) for m in range(60)]),
-    (["date", "temperature", "humidity"], [(f"2024-05-{d:02d}", d, 2 * d) for d in range(1, 30)])])
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        (
+            ["Date", "Time", "Value"],
+            [(f"2024-05-{d:02d}", f"{h:02d}:00", h) for d in range(1, 15) for h in range(24)],
+        ),
+        (["day", "hour", "kwh"], [(d, h, h / 10) for d in range(1, 60) for h in range(24)]),
+        (
+            ["timestamp", "value"],
+            [(f"2024-05-01T{h:02d}:{m:02d}", h) for h in range(24) for m in range(60)],
+        ),
+        (
+            ["date", "temperature", "humidity"],
+            [(f"2024-05-{d:02d}", d, 2 * d) for d in range(1, 30)],
+        ),
+    ],
+)
 def test_one_persons_series_is_told_so_in_words(header, rows):
     proposal = propose(table(header, rows))
     assert "People are not named in this file" in proposal.people
@@ -111,20 +173,30 @@ def test_one_persons_series_is_told_so_in_words(header, rows):
 
 
 @pytest.mark.parametrize("first", ["", "time", "timestamp", "Zeitstempel"])
-@pytest.mark.parametrize("people", [[f"M_{k:03d}" for k in range(1, 41)], [f"P{k}" for k in range(100, 140)]])
+@pytest.mark.parametrize(
+    "people", [[f"M_{k:03d}" for k in range(1, 41)], [f"P{k}" for k in range(100, 140)]]
+)
 def test_meters_as_columns_are_people_in_columns(first, people):
-    stamps = [f"2024-01-{1 + k // 96:02d} {k % 96 // 4:02d}:{k % 4 * 15:02d}:00" for k in range(192)]
-    content = table([first, *people], [[stamp, *(f"{k},5" for k in range(40))] for stamp in stamps], ";")
+    stamps = [
+        f"2024-01-{1 + k // 96:02d} {k % 96 // 4:02d}:{k % 4 * 15:02d}:00" for k in range(192)
+    ]
+    content = table(
+        [first, *people], [[stamp, *(f"{k},5" for k in range(40))] for stamp in stamps], ";"
+    )
     proposal = propose(content)
     assert proposal.reading.frame.people == "columns" and proposal.n_people == 40
     assert gaps(proposal) == ["columns.time.from"]
     assert len(read(content, proposal.likely).ids) == 40
-    assert people[0] not in json.dumps(proposal.to_plain())  # names of people are no part of a reading
+    assert people[0] not in json.dumps(
+        proposal.to_plain()
+    )  # names of people are no part of a reading
 
 
 def test_days_with_a_column_for_each_hour_are_not_taken_for_hours_of_people():
-    content = table(["date", *(f"h_{k:02d}" for k in range(24))],
-                    [[f"2024-01-{d:02d}", *range(24)] for d in range(1, 31)])
+    content = table(
+        ["date", *(f"h_{k:02d}" for k in range(24))],
+        [[f"2024-01-{d:02d}", *range(24)] for d in range(1, 31)],
+    )
     proposal = propose(content)
     assert gaps(proposal) == ["person"]
     turned = next(each for each in question(proposal, "person").options if "frame" in each.adds)
@@ -135,10 +207,15 @@ def test_days_with_a_column_for_each_hour_are_not_taken_for_hours_of_people():
 def test_spellings_that_look_alike_are_one_person(spelled):
     other = {"C{}": "c{}", "c\u2010{}": "c-{}"}.get(spelled, "{}")
     rows = heights(30, 4, ids=lambda k: k)
-    rows = [(spelled.format(k) if j % 2 else other.format(k), *more) for j, (k, *more) in enumerate(rows)]
+    rows = [
+        (spelled.format(k) if j % 2 else other.format(k), *more)
+        for j, (k, *more) in enumerate(rows)
+    ]
     proposal = propose(table(["id", "time", "value"], rows))
     assert proposal.n_people == 30
-    assert ("30 other spellings" in proposal.people) == (spelled not in (" {}", "{}\u00a0"))  # blanks
+    assert ("30 other spellings" in proposal.people) == (
+        spelled not in (" {}", "{}\u00a0")
+    )  # blanks
 
 
 def test_ids_that_are_whole_numbers_are_compared_as_numbers():
@@ -162,10 +239,15 @@ def test_lines_without_an_id_are_refused_with_their_number(blank):
 @pytest.mark.parametrize("mark", "/-.")
 def test_one_persons_date_never_settles_the_order_of_everybody(decider, mark):
     r = random.Random(4)
-    rows = [(f"p{k}", f"{r.randint(1, 12):02d}/{r.randint(1, 12):02d}/2024", 50) for k in range(200)
-            for _ in range(4)]
+    rows = [
+        (f"p{k}", f"{r.randint(1, 12):02d}/{r.randint(1, 12):02d}/2024", 50)
+        for k in range(200)
+        for _ in range(4)
+    ]
     for last in ([("z", decider, 60)], []):
-        content = table(["id", "date", "value"], [(k, date.replace("/", mark), v) for k, date, v in rows + last])
+        content = table(
+            ["id", "date", "value"], [(k, date.replace("/", mark), v) for k, date, v in rows + last]
+        )
         proposal = propose(content)
         assert gaps(proposal) == ["columns.time.order", "columns.time.from"]
         asked = question(proposal, "columns.time.order")
@@ -174,35 +256,63 @@ def test_one_persons_date_never_settles_the_order_of_everybody(decider, mark):
         read(content, proposal.likely)
 
 
-@pytest.mark.parametrize(("written", "order"), [("%d/%m/%Y", "dmy"), ("%m/%d/%Y", "mdy"), ("%Y-%m-%d", "ymd"),
-                                                ("%d.%m.%Y", "dmy"), ("%d%b%Y", "dmy")])
+@pytest.mark.parametrize(
+    ("written", "order"),
+    [
+        ("%d/%m/%Y", "dmy"),
+        ("%m/%d/%Y", "mdy"),
+        ("%Y-%m-%d", "ymd"),
+        ("%d.%m.%Y", "dmy"),
+        ("%d%b%Y", "dmy"),
+    ],
+)
 def test_dates_of_which_many_allow_one_order_are_proposed_in_it(written, order):
     days = pd.date_range("2024-01-01", periods=120)
-    content = table(["patient", "date", "value"], [(k % 30, day.strftime(written), k) for k, day in enumerate(days)])
+    content = table(
+        ["patient", "date", "value"],
+        [(k % 30, day.strftime(written), k) for k, day in enumerate(days)],
+    )
     proposal = propose(content)
-    assert gaps(proposal) == ["columns.time.from"] and proposal.reading.columns["time"].order == order
+    assert (
+        gaps(proposal) == ["columns.time.from"] and proposal.reading.columns["time"].order == order
+    )
     assert len(read(content, proposal.likely).ids) == 30
 
 
 def test_dates_in_two_orders_are_asked_about_and_cannot_be_read():
-    content = table(["patient", "date", "value"], [(1, "31/01/2024", 1), (1, "01/31/2024", 2), (2, "02/03/2024", 3)])
+    content = table(
+        ["patient", "date", "value"],
+        [(1, "31/01/2024", 1), (1, "01/31/2024", 2), (2, "02/03/2024", 3)],
+    )
     proposal = propose(content)
     assert gaps(proposal) == ["columns.time.order", "columns.time.from"]
     assert "2 of 3 cells are day/month/year" in question(proposal, "columns.time.order").evidence
 
 
-@pytest.mark.parametrize("written", ["{}T{:02d}:04:05+01:00", "{}T{:02d}:04:05Z", "{} {:02d}:04 -0500"])
+@pytest.mark.parametrize(
+    "written", ["{}T{:02d}:04:05+01:00", "{}T{:02d}:04:05Z", "{} {:02d}:04 -0500"]
+)
 def test_time_zones_behind_stamps_are_dropped_unless_somebody_says_else(written):
-    rows = [(f"c{k}", written.format("2024-01-02", hour), 100) for k in range(20) for hour in range(24)]
+    rows = [
+        (f"c{k}", written.format("2024-01-02", hour), 100) for k in range(20) for hour in range(24)
+    ]
     content = table(["id", "time", "value"], rows)
     proposal = propose(content)
     time = proposal.likely.columns["time"]
-    assert (time.offset, time.counted, gaps(proposal)) == ("kept", "hours of day", ["columns.time.from"])
+    assert (time.offset, time.counted, gaps(proposal)) == (
+        "kept",
+        "hours of day",
+        ["columns.time.from"],
+    )
     assert np.isclose(read(content, proposal.likely).columns["time"].max(), 23.07, atol=0.01)
 
 
 def test_time_zones_that_differ_are_asked_about():
-    rows = [(f"c{k}", f"2024-01-02T{hour:02d}:00:00+0{1 + k % 2}:00", 1) for k in range(9) for hour in range(9)]
+    rows = [
+        (f"c{k}", f"2024-01-02T{hour:02d}:00:00+0{1 + k % 2}:00", 1)
+        for k in range(9)
+        for hour in range(9)
+    ]
     asked = question(propose(table(["id", "time", "value"], rows)), "columns.time.offset")
     assert not asked.is_gap and len(asked.options) == 2 and "2 differ" in asked.evidence
 
@@ -217,11 +327,15 @@ def test_seconds_since_1970_are_stamps(unit, order):
 
 
 def test_a_date_and_its_clock_time_in_two_columns_are_one_time():
-    rows = [(f"u{k}", f"2024-05-0{1 + k % 3}", f"{h:02d}:30", h) for k in range(9) for h in range(24)]
+    rows = [
+        (f"u{k}", f"2024-05-0{1 + k % 3}", f"{h:02d}:30", h) for k in range(9) for h in range(24)
+    ]
     content = table(["user", "date", "time", "glucose"], rows)
     proposal = propose(content)
     assert proposal.reading.columns["time"].names == ("date", "time")
-    assert sorted(set(read(content, proposal.likely).columns["time"])) == [h + 0.5 for h in range(24)]
+    assert sorted(set(read(content, proposal.likely).columns["time"])) == [
+        h + 0.5 for h in range(24)
+    ]
 
 
 @pytest.mark.parametrize("above", [0, 1, 3])
@@ -235,7 +349,9 @@ def test_lines_of_titles_stand_above_the_header(above, separator):
 
 
 def test_blanks_separate_where_nothing_else_does():
-    content = b"id   age  height\n" + b"".join(f"{i}  {a} \t{h}\n".encode() for i, a, h in heights())
+    content = b"id   age  height\n" + b"".join(
+        f"{i}  {a} \t{h}\n".encode() for i, a, h in heights()
+    )
     proposal = propose(content)
     assert proposal.reading.frame.separator == " " and proposal.n_people == 40
     read(content, proposal.reading)
@@ -243,7 +359,12 @@ def test_blanks_separate_where_nothing_else_does():
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "windows-1252"])
 def test_the_encoding_is_found(encoding):
-    content = table(["Kind", "age", "größe"], heights()).decode().replace("Kind", "child").encode(encoding)
+    content = (
+        table(["Kind", "age", "größe"], heights())
+        .decode()
+        .replace("Kind", "child")
+        .encode(encoding)
+    )
     proposal = propose(content)
     assert proposal.reading.frame.header[2] == "größe"
     read(content, proposal.reading)
@@ -251,7 +372,9 @@ def test_the_encoding_is_found(encoding):
 
 def test_decimal_commas_are_found_and_thousands_are_refused():
     rows = [(i, a.replace(".", ","), h) for i, a, h in heights()]
-    content = table(["child", "age", "height"], [(i, a, h.replace(".", ",")) for i, a, h in rows], ";")
+    content = table(
+        ["child", "age", "height"], [(i, a, h.replace(".", ",")) for i, a, h in rows], ";"
+    )
     assert propose(content).reading.decimal == ","
     read(content, propose(content).reading)
     rows = [(f"c{k % 9}", k % 7, f"1.{k % 10}50" if k % 2 else "980") for k in range(80)]
@@ -259,8 +382,15 @@ def test_decimal_commas_are_found_and_thousands_are_refused():
         propose(table(["child", "age", "steps"], rows))
 
 
-@pytest.mark.parametrize(("cells", "advice"), [
-    (["x", "5 cm"], "unit"), (["<3"] * 9, "sign such as <"), (["12 000"] * 9, "thousands"), (["value"], "below")])
+@pytest.mark.parametrize(
+    ("cells", "advice"),
+    [
+        (["x", "5 cm"], "unit"),
+        (["<3"] * 9, "sign such as <"),
+        (["12 000"] * 9, "thousands"),
+        (["value"], "below"),
+    ],
+)
 def test_cells_that_can_be_read_in_no_way_are_refused_with_their_number(cells, advice):
     rows = [*heights(9), *((f"c{k}", 3, cell) for k, cell in enumerate(cells))]
     with pytest.raises(InputError, match=f"{len(cells)} line") as refused:
@@ -275,13 +405,24 @@ def test_texts_of_missing_cells_that_occur_are_listed_and_no_others():
     assert propose(table(["patient", "days", "status"], rows)).reading.missing == ("",)
 
 
-@pytest.mark.parametrize(("times", "codes"), [
-    ([1, 2, 4, 7, 7, 7, 8, 8, 8, 11, 12, 30, 99, 99, 111, 467], ()), ([1, 2, 3, 77, 78, 80, 88, 88, 99], ()),
-    ([1, 2, 4, 7, 9, -999, -999], ("-999",)), ([10, 22, 40, 31, 9999, 9999], ("9999",)),
-    ([10, 22, 40, 31, 99, 99], ("99",)), ([10, 22, 40, 31, 41, 9], ())])
+@pytest.mark.parametrize(
+    ("times", "codes"),
+    [
+        ([1, 2, 4, 7, 7, 7, 8, 8, 8, 11, 12, 30, 99, 99, 111, 467], ()),
+        ([1, 2, 3, 77, 78, 80, 88, 88, 99], ()),
+        ([1, 2, 4, 7, 9, -999, -999], ("-999",)),
+        ([10, 22, 40, 31, 9999, 9999], ("9999",)),
+        ([10, 22, 40, 31, 99, 99], ("99",)),
+        ([10, 22, 40, 31, 41, 9], ()),
+    ],
+)
 def test_a_number_with_neighbours_is_no_code_for_a_missing_one(times, codes):
     rows = [(k, time, k % 2) for k, time in enumerate(times * 3 if not codes else times)]
-    asked = [each for each in propose(table(["patient", "time", "status"], rows)).ask if each.field == "missing"]
+    asked = [
+        each
+        for each in propose(table(["patient", "time", "status"], rows)).ask
+        if each.field == "missing"
+    ]
     assert [tuple(each.options[1].adds["missing"][1:]) for each in asked] == [codes] * bool(codes)
     if codes:
         assert dict(asked[0].options[0].adds) == {}  # nothing is left out unless somebody says so
@@ -293,10 +434,19 @@ def test_a_late_entry_is_one_and_a_start_of_several_intervals_is_none():
     assert {"entry", "time"} <= late.reading.columns.keys() and "start" not in late.reading.columns
     joined = propose(table(header, [(1, 0, 3, 0), (1, 3, 5, 1), (2, 0, 6, 1)]))
     assert {"start", "time"} <= joined.reading.columns.keys() and joined.reading.several == "join"
-    dates = propose(table(["patient", "diagnosis_date", "entry_date", "end_date", "status"],
-                          [(k, "2020-01-01", f"2020-02-{k:02d}", "2021-01-15", k % 2) for k in range(1, 20)]))
+    dates = propose(
+        table(
+            ["patient", "diagnosis_date", "entry_date", "end_date", "status"],
+            [(k, "2020-01-01", f"2020-02-{k:02d}", "2021-01-15", k % 2) for k in range(1, 20)],
+        )
+    )
     names = {role: column.name for role, column in dates.reading.columns.items()}
-    assert names == {"start": "diagnosis_date", "entry": "entry_date", "time": "end_date", "status": "status"}
+    assert names == {
+        "start": "diagnosis_date",
+        "entry": "entry_date",
+        "time": "end_date",
+        "status": "status",
+    }
 
 
 def test_the_meaning_of_a_status_is_asked_with_its_texts():
@@ -312,8 +462,10 @@ def test_of_several_columns_that_may_hold_the_values_nobody_takes_one():
     rows = [(i, a, h, h) for i, a, h in heights()]
     proposal = propose(table(["id", "time", "left_arm", "right_arm"], rows))
     assert gaps(proposal) == ["columns.value"] and "value" not in proposal.reading.columns
-    assert [each.adds["columns"]["value"]["name"] for each in question(proposal, "columns.value").options] == [
-        "left_arm", "right_arm"]
+    assert [
+        each.adds["columns"]["value"]["name"]
+        for each in question(proposal, "columns.value").options
+    ] == ["left_arm", "right_arm"]
 
 
 def test_a_column_of_sites_is_offered_and_never_taken():
@@ -328,34 +480,74 @@ def test_a_column_of_sites_is_offered_and_never_taken():
 
 
 def test_what_a_request_states_is_not_guessed():
-    rows = [(i, "f" if k % 2 else "m", f"{1 + k % 12:02d}/{1 + k % 9:02d}/2024", h)
-            for k, (i, _, h) in enumerate(heights())]
+    rows = [
+        (i, "f" if k % 2 else "m", f"{1 + k % 12:02d}/{1 + k % 9:02d}/2024", h)
+        for k, (i, _, h) in enumerate(heights())
+    ]
     content = table(["kid", "sex", "when", "cm"], rows)
-    proposal = propose(content, stated={
-        "columns": {"id": "kid", "time": "When", "value": "cm", "group": "sex"}, "day_first": True,
-        "since": "2024-01-01", "groups": ["f", "m"], "several": "average", "facts": {"origin": "a chart"}})
+    proposal = propose(
+        content,
+        stated={
+            "columns": {"id": "kid", "time": "When", "value": "cm", "group": "sex"},
+            "day_first": True,
+            "since": "2024-01-01",
+            "groups": ["f", "m"],
+            "several": "average",
+            "facts": {"origin": "a chart"},
+        },
+    )
     reading = proposal.reading
     assert not proposal.gaps and proposal.n_people == 40
-    assert (reading.person.column, reading.columns["time"].order, reading.columns["time"].counted) == (
-        "kid", "dmy", "days since 2024-01-01")
-    assert dict(reading.columns["group"].words) == {"f": "f", "m": "m"} and reading.several == "average"
+    assert (
+        reading.person.column,
+        reading.columns["time"].order,
+        reading.columns["time"].counted,
+    ) == ("kid", "dmy", "days since 2024-01-01")
+    assert (
+        dict(reading.columns["group"].words) == {"f": "f", "m": "m"}
+        and reading.several == "average"
+    )
     read(content, reading)
 
 
 def test_old_requests_for_counts_and_records_are_translated():
     content = table(["pat", "d", "end"], [(k, k + 1, ("alive", "death")[k % 2]) for k in range(30)])
-    proposal = propose(content, data="outcomes", stated={
-        "columns": {"id": "pat", "time": "d", "status": "end", "server": None}, "events": ["death"]})
-    assert not proposal.gaps and dict(proposal.reading.columns["status"].words) == {"death": "death"}
-    content = table(["who", "age", "sex", "note"], [(k, 30 + k, "fm"[k % 2], "x") for k in range(30)])
-    proposal = propose(content, data="records", stated={
-        "columns": {"id": None}, "features": [{"name": "age", "low": 0, "high": 105}, {"name": "sex"}]})
+    proposal = propose(
+        content,
+        data="outcomes",
+        stated={
+            "columns": {"id": "pat", "time": "d", "status": "end", "server": None},
+            "events": ["death"],
+        },
+    )
+    assert not proposal.gaps and dict(proposal.reading.columns["status"].words) == {
+        "death": "death"
+    }
+    content = table(
+        ["who", "age", "sex", "note"], [(k, 30 + k, "fm"[k % 2], "x") for k in range(30)]
+    )
+    proposal = propose(
+        content,
+        data="records",
+        stated={
+            "columns": {"id": None},
+            "features": [{"name": "age", "low": 0, "high": 105}, {"name": "sex"}],
+        },
+    )
     assert not proposal.gaps and proposal.reading.person.rows
     assert read(content, proposal.reading).covariates.shape == (30, 2)
 
 
-@pytest.mark.parametrize("stated", [{"columns": {"id": 3}}, {"columns": {"who": "x"}}, {"day_first": "yes"},
-                                    {"columns": {"id": "nobody"}}, {"events": "death"}])
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"columns": {"id": 3}},
+        {"columns": {"who": "x"}},
+        {"day_first": "yes"},
+        {"columns": {"id": "nobody"}},
+        {"events": "death"},
+    ],
+)
 def test_a_key_that_cannot_be_is_refused(stated):
     with pytest.raises(InputError):
         propose(table(["id", "time", "value"], heights()), stated=stated)
@@ -365,18 +557,34 @@ def test_a_key_that_cannot_be_is_refused(stated):
 
 
 def invented():
-    yield from ((name, getattr(examples, name)().encode()) for name in (
-        "growth_curves", "temperatures", "outcomes", "concentrations", "scores", "records"))
+    yield from (
+        (name, getattr(examples, name)().encode())
+        for name in (
+            "growth_curves",
+            "temperatures",
+            "outcomes",
+            "concentrations",
+            "scores",
+            "records",
+        )
+    )
     yield "long", files.csv()
     yield "wide", files.csv(files.wide_frame())
     yield "workbook", files.xlsx()
     yield "workbook of days", files.xlsx(files.days_frame())
-    frame = files.growth_frame().assign(age=pd.date_range("2020-01-01", periods=len(files.growth_frame())))
+    frame = files.growth_frame().assign(
+        age=pd.date_range("2020-01-01", periods=len(files.growth_frame()))
+    )
     yield "workbook of dates", files.xlsx(frame)
-    yield "sheet with a title", files.sheet(("Study",), (), ("child", "age", "cm"), ("a", 1, 2), ("a", 2, 3), ("b", 1, 4))
+    yield (
+        "sheet with a title",
+        files.sheet(("Study",), (), ("child", "age", "cm"), ("a", 1, 2), ("a", 2, 3), ("b", 1, 4)),
+    )
 
 
-@pytest.mark.parametrize(("name", "content"), [pytest.param(*each, id=each[0]) for each in invented()])
+@pytest.mark.parametrize(
+    ("name", "content"), [pytest.param(*each, id=each[0]) for each in invented()]
+)
 def test_a_file_is_read_by_its_proposal_wherever_it_has_no_gap(name, content):
     proposal = propose(content)
     if not proposal.gaps:
@@ -386,25 +594,61 @@ def test_a_file_is_read_by_its_proposal_wherever_it_has_no_gap(name, content):
 
 
 def test_the_examples_are_of_the_kind_that_they_show():
-    kinds = {name: propose(getattr(examples, name)().encode()).kind for name in (
-        "growth_curves", "temperatures", "outcomes", "concentrations", "scores", "records")}
-    assert kinds == {"growth_curves": FileKind.CURVES, "temperatures": FileKind.SINGLE,
-                     "outcomes": FileKind.OUTCOMES, "concentrations": FileKind.VALUES,
-                     "scores": FileKind.SCORES, "records": FileKind.RECORDS}
+    kinds = {
+        name: propose(getattr(examples, name)().encode()).kind
+        for name in (
+            "growth_curves",
+            "temperatures",
+            "outcomes",
+            "concentrations",
+            "scores",
+            "records",
+        )
+    }
+    assert kinds == {
+        "growth_curves": FileKind.CURVES,
+        "temperatures": FileKind.SINGLE,
+        "outcomes": FileKind.OUTCOMES,
+        "concentrations": FileKind.VALUES,
+        "scores": FileKind.SCORES,
+        "records": FileKind.RECORDS,
+    }
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_files_are_read_by_their_proposal_or_refused_in_words(seed):
     r = random.Random(seed)
     separator = r.choice([*SEPARATORS, " "])
-    stamp = r.choice(["{h}", "{h}.5", "2024-01-{d:02d}", "2024-01-{d:02d}T{h:02d}:30:00+01:00", "{d:02d}/{h:02d}/2023",
-                      "{h:02d}:15", "{d}:{h:02d}:30", "{d:02d}.0{m}.2024"])
+    stamp = r.choice(
+        [
+            "{h}",
+            "{h}.5",
+            "2024-01-{d:02d}",
+            "2024-01-{d:02d}T{h:02d}:30:00+01:00",
+            "{d:02d}/{h:02d}/2023",
+            "{h:02d}:15",
+            "{d}:{h:02d}:30",
+            "{d:02d}.0{m}.2024",
+        ]
+    )
     mark = r.choice(".,") if separator not in (",", " ") else "."
-    header = [r.choice(["id", "patient", "who", "index"]), r.choice(["time", "date", "when", "age"]),
-              r.choice(["value", "cm", "result", "y"]), r.choice(["sex", "site", "note"])]
-    rows = [[f"p{r.randint(1, 30)}", stamp.format(d=r.randint(1, 28), h=r.randint(1, 12), m=r.randint(1, 9)),
-             r.choice([f"{r.randint(1, 99)}{mark}{r.randint(0, 9)}", "NA"] + [str(r.randint(1, 99))] * 3), "fm"[r.randint(0, 1)]]
-            for _ in range(120)]
+    header = [
+        r.choice(["id", "patient", "who", "index"]),
+        r.choice(["time", "date", "when", "age"]),
+        r.choice(["value", "cm", "result", "y"]),
+        r.choice(["sex", "site", "note"]),
+    ]
+    rows = [
+        [
+            f"p{r.randint(1, 30)}",
+            stamp.format(d=r.randint(1, 28), h=r.randint(1, 12), m=r.randint(1, 9)),
+            r.choice(
+                [f"{r.randint(1, 99)}{mark}{r.randint(0, 9)}", "NA"] + [str(r.randint(1, 99))] * 3
+            ),
+            "fm"[r.randint(0, 1)],
+        ]
+        for _ in range(120)
+    ]
     content = table(header, rows, separator)
     try:
         proposal = propose(content)
@@ -420,7 +664,10 @@ def test_random_files_are_read_by_their_proposal_or_refused_in_words(seed):
 
 
 def test_nothing_of_the_file_stands_in_examples_of_cells():
-    content = table(["id", "time", "value"], [(f"somebody{k}", f"{10 + k}.123", f"{700 + k}.456") for k in range(9)] * 2)
+    content = table(
+        ["id", "time", "value"],
+        [(f"somebody{k}", f"{10 + k}.123", f"{700 + k}.456") for k in range(9)] * 2,
+    )
     shown = json.dumps(propose(content).examples)
     assert "somebody" not in shown and ".123" not in shown and ".456" not in shown
 
@@ -428,10 +675,16 @@ def test_nothing_of_the_file_stands_in_examples_of_cells():
 # -- exports of devices ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("text", "export", "value"), [
-    (devices.CLARITY, "Dexcom Clarity", "glucose (mg/dL)"), (devices.LIBREVIEW, "LibreView", "glucose (mmol/L)"),
-    (devices.LIBREVIEW_US, "LibreView", "glucose (mg/dL)"), (devices.NIGHTSCOUT, "Nightscout", "glucose (mg/dL)"),
-    (devices.GREEN_BUTTON, "Green Button", "power (kW)")])
+@pytest.mark.parametrize(
+    ("text", "export", "value"),
+    [
+        (devices.CLARITY, "Dexcom Clarity", "glucose (mg/dL)"),
+        (devices.LIBREVIEW, "LibreView", "glucose (mmol/L)"),
+        (devices.LIBREVIEW_US, "LibreView", "glucose (mg/dL)"),
+        (devices.NIGHTSCOUT, "Nightscout", "glucose (mg/dL)"),
+        (devices.GREEN_BUTTON, "Green Button", "power (kW)"),
+    ],
+)
 def test_an_export_of_a_device_is_one_persons_in_its_own_unit(text, export, value):
     proposal = propose(text.encode())
     assert (proposal.reading.frame.export, proposal.n_people, proposal.gaps) == (export, 1, ())
@@ -473,27 +726,42 @@ def test_one_plain_table_in_an_archive_is_to_be_unpacked(name):
 
 def test_nothing_that_is_certified_can_propose():
     engine = Path(propose.__code__.co_filename).parents[1]
-    strict = [engine / "uploads" / f"{name}.py" for name in ("lines", "cells", "ids", "people", "records",
-                                                             "reading_of_files", "source")]
+    strict = [
+        engine / "uploads" / f"{name}.py"
+        for name in ("lines", "cells", "ids", "people", "records", "reading_of_files", "source")
+    ]
     certified = [*strict, *(engine / "release").rglob("*.py"), *(engine / "sites").rglob("*.py")]
     assert len(certified) > 40
     for file in certified:
-        assert not {name for name in syntax(file).imported if name.startswith("engine.uploads.propos")}, file
+        assert not {
+            name for name in syntax(file).imported if name.startswith("engine.uploads.propos")
+        }, file
 
 
 def test_groups_that_are_stated_as_a_column_alone_are_asked_about():
     rows = [(i, a, h, "fm"[k % 2]) for k, (i, a, h) in enumerate(heights())]
     for data, other in (("curves", "left out"), ("times with events", "missing")):
-        names = ["id", "time", "value", "sex"] if data == "curves" else ["id", "time", "status", "sex"]
-        content = table(names, rows if data == "curves" else [(i, a, k % 2, s) for k, (i, a, _, s) in enumerate(rows)])
+        names = (
+            ["id", "time", "value", "sex"] if data == "curves" else ["id", "time", "status", "sex"]
+        )
+        content = table(
+            names,
+            rows if data == "curves" else [(i, a, k % 2, s) for k, (i, a, _, s) in enumerate(rows)],
+        )
         proposal = propose(content, data=data, stated={"columns": {"group": "sex"}})
         asked = question(proposal, "columns.group.words")
         group = answered(proposal.reading, asked.options[0]).columns["group"]
         assert dict(group.words) == {"f": "f", "m": "m"} and group.other == other
 
 
-@pytest.mark.parametrize("content", [b"p1,2.5,86.1\np1,3.5,91.2\np2,2,80\n", b"1,7,2.5\n1,3.5,4\n2,2,80\n",
-                                     b"p1;2024-01-31;86\np1;2024-02-01;91\np2;2024-02-03;80\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"p1,2.5,86.1\np1,3.5,91.2\np2,2,80\n",
+        b"1,7,2.5\n1,3.5,4\n2,2,80\n",
+        b"p1;2024-01-31;86\np1;2024-02-01;91\np2;2024-02-03;80\n",
+    ],
+)
 def test_a_first_line_of_data_is_refused_without_a_cell_of_it(content):
     with pytest.raises(InputError, match="names of columns") as refused:
         propose(content)
@@ -510,14 +778,23 @@ def test_a_workbook_is_read_by_the_name_of_its_sheet_and_the_others_are_told():
         propose(content, sheet="none")
 
 
-@pytest.mark.parametrize(("name", "texts"), [("unit", ["mg/dL", "mmol/L"]), ("value_unit", ["cm", "in"]),
-                                             ("test_name", ["ALT", "AST"]), ("LBTESTCD", ["GLUC", "HBA1C"])])
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("unit", ["mg/dL", "mmol/L"]),
+        ("value_unit", ["cm", "in"]),
+        ("test_name", ["ALT", "AST"]),
+        ("LBTESTCD", ["GLUC", "HBA1C"]),
+    ],
+)
 def test_values_of_several_units_or_kinds_in_one_column_are_refused(name, texts):
     rows = [(i, a, h, texts[k % 2]) for k, (i, a, h) in enumerate(heights())]
     with pytest.raises(InputError, match="names 2") as refused:
         propose(table(["patient", "time", "value", name], rows))
     assert refused.value.field == name
-    assert not propose(table(["patient", "time", "value", name], [(*row[:3], texts[0]) for row in rows])).gaps
+    assert not propose(
+        table(["patient", "time", "value", name], [(*row[:3], texts[0]) for row in rows])
+    ).gaps
 
 
 # -- what a guess must not become -------------------------------------------------------------------
@@ -532,8 +809,11 @@ def test_an_id_that_differs_in_every_line_is_no_feature():
 
 @pytest.mark.parametrize("separator", [";", "\t", ","])
 def test_a_first_line_that_says_the_separator_is_above_the_header(separator):
-    rows = "".join(f"c{k}{separator}{t}{',5' if separator == ';' else '.5'}{separator}{50 + k}\n"
-                   for k in range(20) for t in range(3))
+    rows = "".join(
+        f"c{k}{separator}{t}{',5' if separator == ';' else '.5'}{separator}{50 + k}\n"
+        for k in range(20)
+        for t in range(3)
+    )
     content = f"sep={separator}\n{separator.join(('id', 'time', 'value'))}\n{rows}".encode()
     reading = propose(content).reading
     assert (reading.frame.separator, reading.frame.above) == (separator, 1)

@@ -55,7 +55,11 @@ def test_other_peoples_tests_have_the_fixture_and_load_nothing_else(tmp_path):
     lay_out(ROOT, tmp_path)
     theirs = tmp_path / "test_theirs.py"
     theirs.write_text("import sys\nSEEN = list(sys.modules)\n" + THEIRS, "utf-8")
-    done = subprocess.run([sys.executable, "-m", "pytest", "-p", "privacy_curves.pytest_plugin", "-rf", theirs],
-                          cwd=tmp_path, capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "privacy_curves.pytest_plugin", "-rf", theirs],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+    )
     assert "1 failed, 2 passed" in done.stdout, done.stdout
     assert "test_half_the_noise - Failed: broken: claims ε = 1" in done.stdout

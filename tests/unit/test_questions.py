@@ -62,39 +62,72 @@ DEFAULT = Settings()
 CURVES = SparseCurves(n_curves=60, n_observations_per_curve=6)
 MEAN = AdaptiveMean(basis="cosine", design="stated")
 RATE = rates.for_task("mean_function")[0]()
-LIMITS = Experiment("point", CURVES, replace(MEAN, band="pointwise"),
-                    Budget(4.0, 1e-4), 2)
+LIMITS = Experiment("point", CURVES, replace(MEAN, band="pointwise"), Budget(4.0, 1e-4), 2)
 NETWORK = Network((Group(4, 1000, 0.3), Group(2, 1000, 2.0)))
 ASKED = {
     "curves": ask(mean_answer, CURVES, MEAN, Budget(0.7, 1e-4), 3).about(
-        Person(3, SecretSample(60, 100_000, True))),
-    "coefficients": ask(coefficients_answer, DEFAULT.source_of("varying_coefficients"),
-                        DEFAULT.mechanism_of("varying_coefficients"), Budget(2.0, 1e-4), 2),
-    "counting": ask(counting_answer, EventTimes(n_curves=300, comparison="hazard ratio"), NoisyCounts(),
-                    Budget(1.5), 2),
-    "summary": ask(summaries_answer, DEFAULT.source_of("density"), DEFAULT.mechanism_of("density"),
-                   "density", Budget(2.0, 1e-5), 1),
-    "sparse": ask(sparse_answer, DEFAULT.source_of("sparse_regression"),
-                  DEFAULT.mechanism_of("sparse_regression"), Budget(2.0, 1e-6), 1
-                  ).about(Person(2)),
-    "percentiles": ask(percentiles_answer, PopulationReadings(
-        population="growth", n_curves=400, n_observations_per_curve=4), PercentileCurves(),
-                       Budget(4.0, 1e-5), 1),
-    "regression": ask(regression_answer, DEFAULT.source_of("wavelet_regression"),
-                      DEFAULT.mechanism_of("wavelet_regression"), NETWORK, 5),
-    "decision": ask(decision_of, CURVES, MEAN, PRESETS["mixed"].rows, None, "centre", 2.0, "18",
-                    3).about(Person(2)),
+        Person(3, SecretSample(60, 100_000, True))
+    ),
+    "coefficients": ask(
+        coefficients_answer,
+        DEFAULT.source_of("varying_coefficients"),
+        DEFAULT.mechanism_of("varying_coefficients"),
+        Budget(2.0, 1e-4),
+        2,
+    ),
+    "counting": ask(
+        counting_answer,
+        EventTimes(n_curves=300, comparison="hazard ratio"),
+        NoisyCounts(),
+        Budget(1.5),
+        2,
+    ),
+    "summary": ask(
+        summaries_answer,
+        DEFAULT.source_of("density"),
+        DEFAULT.mechanism_of("density"),
+        "density",
+        Budget(2.0, 1e-5),
+        1,
+    ),
+    "sparse": ask(
+        sparse_answer,
+        DEFAULT.source_of("sparse_regression"),
+        DEFAULT.mechanism_of("sparse_regression"),
+        Budget(2.0, 1e-6),
+        1,
+    ).about(Person(2)),
+    "percentiles": ask(
+        percentiles_answer,
+        PopulationReadings(population="growth", n_curves=400, n_observations_per_curve=4),
+        PercentileCurves(),
+        Budget(4.0, 1e-5),
+        1,
+    ),
+    "regression": ask(
+        regression_answer,
+        DEFAULT.source_of("wavelet_regression"),
+        DEFAULT.mechanism_of("wavelet_regression"),
+        NETWORK,
+        5,
+    ),
+    "decision": ask(
+        decision_of, CURVES, MEAN, PRESETS["mixed"].rows, None, "centre", 2.0, "18", 3
+    ).about(Person(2)),
     "sites": ask(federation, CURVES, MEAN, PRESETS["mixed"].rows, 2),
     "plan": ask(plan_of, CURVES, MEAN, 2.0, 1e-4, "error", 1.0, 1).about(Person(2)),
     "rate": ask(terms, RATE, {"n": 200.0}, 0.4),
-    "rate_check": ask(terms, RATE, {}, None, "epsilon", (Setting.of(CURVES, MEAN, 2.0),),
-                      (1.0, 4.0), LIMITS, 2),
+    "rate_check": ask(
+        terms, RATE, {}, None, "epsilon", (Setting.of(CURVES, MEAN, 2.0),), (1.0, 4.0), LIMITS, 2
+    ),
     "methods": ask(at_budgets, CURVES, (MEAN, Bernstein()), (0.5, 4.0), 1e-4, 1, 2),
     "coverage": ask(coverage_answer, LIMITS),
     "reuse": ask(reuse_answer, 1.0, 5.0, 1e-5, 3, True),
     "lesson": ask(work, "3", 7),
-    "attacks": ask(audit_answer, (Attack(MEAN, Budget(1.0, 1e-4)),
-                             Attack(MEAN, Budget(1.0, 1e-4), CURVES, seed=4))),
+    "attacks": ask(
+        audit_answer,
+        (Attack(MEAN, Budget(1.0, 1e-4)), Attack(MEAN, Budget(1.0, 1e-4), CURVES, seed=4)),
+    ),
     "exhibit": ask(quick, "functional_mean/table-1"),
     "release": ask(release_cost, SeaTemperature(), MEAN, Budget(2.0, 1e-6)),
 }
@@ -104,21 +137,50 @@ MEMBERS = ["source", "mechanism", "budget", "seed"]  # arguments of most kinds
 def usual_question(kind):
     """That about the usual members of its task, of a kind that asks for nothing else."""
     task = TASKS[kind.tasks[0]]
-    return ask(kind.function, sources.default(task.source, task.key),
-               mechanisms.default(task.mechanism, task.key), Budget(1.0), 1)
+    return ask(
+        kind.function,
+        sources.default(task.source, task.key),
+        mechanisms.default(task.mechanism, task.key),
+        Budget(1.0),
+        1,
+    )
 
 
-ASKED |= {name: usual_question(kind) for name, kind in kinds().items()
-          if kind not in [question.kind for question in ASKED.values()] and kind.tasks
-          and [*inspect.signature(kind.function).parameters] == MEMBERS}
-HEAVY = ("coefficients", "coverage", "rate_check", "attacks", "summary", "regression", "exhibit",
-         "methods", "lesson", "sparse", "sites", "percentiles", "decision")
-LINKS = {"explore": "c.n_curves-60~epsilon-0.7~seed-4~group-2", "sites": "sites-mixed~seed-2",
-         "plan": "unknown-error~epsilon-2~delta-0.001", "coefficients": "epsilon-3~seed-2",
-         "regression": "network-4x4000x0.3_2x1000x2~seed-5", "sparse": "epsilon-2",
-         "summaries": "summary-density~epsilon-2", "rates": "r-univariate_mean~along-n",
-         "audit": "part-coverage~limits-coefficient~seed-2", "teach": "lesson-3~seed-7~open-learn_code",
-         "compare": "methods-frl.adaptive_mean~budgets-0.1_4~group-2"}
+ASKED |= {
+    name: usual_question(kind)
+    for name, kind in kinds().items()
+    if kind not in [question.kind for question in ASKED.values()]
+    and kind.tasks
+    and [*inspect.signature(kind.function).parameters] == MEMBERS
+}
+HEAVY = (
+    "coefficients",
+    "coverage",
+    "rate_check",
+    "attacks",
+    "summary",
+    "regression",
+    "exhibit",
+    "methods",
+    "lesson",
+    "sparse",
+    "sites",
+    "percentiles",
+    "decision",
+)
+LINKS = {
+    "explore": "c.n_curves-60~epsilon-0.7~seed-4~group-2",
+    "sites": "sites-mixed~seed-2",
+    "plan": "unknown-error~epsilon-2~delta-0.001",
+    "coefficients": "epsilon-3~seed-2",
+    "regression": "network-4x4000x0.3_2x1000x2~seed-5",
+    "sparse": "epsilon-2",
+    "summaries": "summary-density~epsilon-2",
+    "rates": "r-univariate_mean~along-n",
+    "audit": "part-coverage~limits-coefficient~seed-2",
+    "teach": "lesson-3~seed-7~open-learn_code",
+    "compare": "methods-frl.adaptive_mean~budgets-0.1_4~group-2",
+}
 VIEWS = json.loads((Path(__file__).parents[1] / "golden/views_before_questions.json").read_text())
 
 
@@ -146,8 +208,9 @@ def _made(code):
 @pytest.mark.parametrize("name", [name for name, kind in kinds().items() if kind.renamed])
 def test_json_with_the_names_that_arguments_had_before_gives_an_equal_question(name):
     before = {new: old for old, new in kinds()[name].renamed}
-    plain = {before.get(argument, argument): value
-             for argument, value in to_plain(ASKED[name]).items()}
+    plain = {
+        before.get(argument, argument): value for argument, value in to_plain(ASKED[name]).items()
+    }
     assert plain != to_plain(ASKED[name])
     assert from_plain(plain) == ASKED[name]
 
@@ -194,7 +257,9 @@ def test_whose_odds_are_wanted_changes_no_other_number():
     answer = question.answer()
     alone = question.about(Person(1)).numbers(answer)
     together = question.numbers(answer)
-    assert {name for name in alone if alone[name] != together[name]} == {"attacker’s accuracy, at most"}
+    assert {name for name in alone if alone[name] != together[name]} == {
+        "attacker’s accuracy, at most"
+    }
 
 
 # -- what is no question --------------------------------------------------------------------------
@@ -228,21 +293,41 @@ def _refused_or_made(plain):
         return None
 
 
-@pytest.mark.parametrize("plain", [
-    None, [], {}, {"question": "nothing"}, {"question": []}, {"question": "curves"},
-    {**to_plain(ASKED["reuse"]), "third": 3}, {**to_plain(ASKED["reuse"]), "seed": -1},
-    {**to_plain(ASKED["curves"]), "mechanism": plain_of(DEFAULT.mechanism_of("sparse_regression"))},
-    {**to_plain(ASKED["curves"]), "person": {"units": "two"}},
-    {**to_plain(ASKED["regression"]), "source": plain_of(CURVES)}])
+@pytest.mark.parametrize(
+    "plain",
+    [
+        None,
+        [],
+        {},
+        {"question": "nothing"},
+        {"question": []},
+        {"question": "curves"},
+        {**to_plain(ASKED["reuse"]), "third": 3},
+        {**to_plain(ASKED["reuse"]), "seed": -1},
+        {
+            **to_plain(ASKED["curves"]),
+            "mechanism": plain_of(DEFAULT.mechanism_of("sparse_regression")),
+        },
+        {**to_plain(ASKED["curves"]), "person": {"units": "two"}},
+        {**to_plain(ASKED["regression"]), "source": plain_of(CURVES)},
+    ],
+)
 def test_what_is_no_question_is_explained(plain):
     with pytest.raises(InputError):
         from_plain(plain)
 
 
-@pytest.mark.parametrize("changed", [
-    to_plain(ASKED["plan"]) | {"unknown": "luck"}, to_plain(ASKED["methods"]) | {"methods": []},
-    to_plain(ASKED["methods"]) | {"epsilons": [0.7]}, to_plain(ASKED["sites"]) | {"rows": []},
-    to_plain(ASKED["rate"]) | {"point": {"people": 3}}, to_plain(ASKED["lesson"]) | {"key": "99"}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        to_plain(ASKED["plan"]) | {"unknown": "luck"},
+        to_plain(ASKED["methods"]) | {"methods": []},
+        to_plain(ASKED["methods"]) | {"epsilons": [0.7]},
+        to_plain(ASKED["sites"]) | {"rows": []},
+        to_plain(ASKED["rate"]) | {"point": {"people": 3}},
+        to_plain(ASKED["lesson"]) | {"key": "99"},
+    ],
+)
 def test_what_cannot_be_answered_is_explained(changed):
     question = from_plain(changed)
     with pytest.raises(InputError):

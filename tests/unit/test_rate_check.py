@@ -87,7 +87,8 @@ def test_how_much_smaller_an_error_is_is_said_at_the_value_nearest_to_here():
     rows = [[(100.0, 2.0), (200.0, 1.0)], [(100.0, 8.0), (200.0, 3.0)]]
     own, other = ([words.Measured(value, mean, 0.1) for value, mean in row] for row in rows)
     assert words.smaller(own, other, 180.0, "n") == (
-        "At n = 200 its squared error is 3.0 times smaller than that of the other.")
+        "At n = 200 its squared error is 3.0 times smaller than that of the other."
+    )
     assert "4.0 times larger" in words.smaller(other, own, 90.0, "n")
     nothing = [words.Measured(100.0, math.nan, math.nan)]
     assert words.smaller(nothing, other, 90.0, "n") == ""

@@ -37,9 +37,12 @@ def exponents(privacy, a):
     """Printed exponents of each term in n, m, S, ε."""
     sparse, private = -2 * a / (2 * a + 1), -a / (a + 1)
     k = {"central": (2, 2, 2), "federated": (2, 1, 2), "local": (1, 1, 2)}[privacy]  # n, S, ε
-    return {SPARSE: (sparse, sparse, sparse, 0),
-            PRIVATE_SPARSE: (k[0] * private, private, k[1] * private, k[2] * private),
-            DENSE: (-1, 0, -1, 0), PRIVATE_DENSE: (-k[0], 0, -k[1], -k[2])}
+    return {
+        SPARSE: (sparse, sparse, sparse, 0),
+        PRIVATE_SPARSE: (k[0] * private, private, k[1] * private, k[2] * private),
+        DENSE: (-1, 0, -1, 0),
+        PRIVATE_DENSE: (-k[0], 0, -k[1], -k[2]),
+    }
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -77,12 +80,15 @@ def test_one_site_is_central_one_person_per_site_is_local_and_one_function_is_th
     alone = {**POINT, "S": 1.0}
     single = {**POINT, "n": 1.0}
     federated = FunctionalMeanRate()
-    assert np.allclose(federated.evaluate(**alone),
-                       FunctionalMeanRate(privacy="central").evaluate(**alone))
-    assert np.allclose(federated.evaluate(**single),
-                       FunctionalMeanRate(privacy="local").evaluate(**single))
-    assert np.allclose(federated.evaluate(**POINT),
-                       VaryingCoefficientsRate().evaluate(**POINT, d=1.0))
+    assert np.allclose(
+        federated.evaluate(**alone), FunctionalMeanRate(privacy="central").evaluate(**alone)
+    )
+    assert np.allclose(
+        federated.evaluate(**single), FunctionalMeanRate(privacy="local").evaluate(**single)
+    )
+    assert np.allclose(
+        federated.evaluate(**POINT), VaryingCoefficientsRate().evaluate(**POINT, d=1.0)
+    )
 
 
 # -- boundaries: Tables 5 to 8 --------------------------------------------------------------
@@ -94,9 +100,9 @@ def printed_boundary(key, a, p):
     return {
         "A": d ** (-1 / a) * (S * n**2 * e**2) ** (1 / a),
         "B": (S * n) ** (1 / (2 * a)),
-        "C": d**.5 * S ** (1 / (4 * a + 2)) * n ** (-a / (2 * a + 1)) * m ** (1 / (4 * a + 2)),
-        "D": d**.5 * n**-.5,
-        "E": d**.5 * S ** (1 / (2 * a)) * n ** ((1 - a) / (2 * a)) * m**-.5,
+        "C": d**0.5 * S ** (1 / (4 * a + 2)) * n ** (-a / (2 * a + 1)) * m ** (1 / (4 * a + 2)),
+        "D": d**0.5 * n**-0.5,
+        "E": d**0.5 * S ** (1 / (2 * a)) * n ** ((1 - a) / (2 * a)) * m**-0.5,
     }[key]
 
 
@@ -109,7 +115,8 @@ def test_boundaries_are_the_printed_ones_and_lie_where_their_two_terms_are_equal
     for boundary in rate.boundaries:
         value = boundary.value(point)
         assert value == pytest.approx(
-            printed_boundary(boundary.key, alpha, {"d": 1.0, **point}), rel=1e-12)
+            printed_boundary(boundary.key, alpha, {"d": 1.0, **point}), rel=1e-12
+        )
         there = {**point, boundary.symbol: value}
         one, other = (term(rate, name, **there) for name in boundary.between)
         assert one == pytest.approx(other, rel=1e-9), boundary.key
@@ -136,13 +143,15 @@ def ruling(rate, **point):
 def test_regimes_of_figure_1_follow_each_other_as_epsilon_grows():
     """n = 10⁴, α = 2: readings below n^(1/4), between, and above n^(1/2)."""
     rate, n = FunctionalMeanRate(privacy="central", smoothness=2.0), 1e4
-    orders = {5.0: [PRIVATE_DENSE, PRIVATE_SPARSE, SPARSE],
-              50.0: [PRIVATE_DENSE, PRIVATE_SPARSE, DENSE],
-              500.0: [PRIVATE_DENSE, DENSE]}
+    orders = {
+        5.0: [PRIVATE_DENSE, PRIVATE_SPARSE, SPARSE],
+        50.0: [PRIVATE_DENSE, PRIVATE_SPARSE, DENSE],
+        500.0: [PRIVATE_DENSE, DENSE],
+    }
     for m, expected in orders.items():
         seen = [ruling(rate, n=n, m=m, S=1.0, epsilon=e) for e in np.geomspace(1e-6, 1e2, 400)]
         assert [name for k, name in enumerate(seen) if k == 0 or seen[k - 1] != name] == expected
-    low = 5.0 ** 1 / n  # m^{α/2}/n
+    low = 5.0**1 / n  # m^{α/2}/n
     assert ruling(rate, n=n, m=5.0, S=1.0, epsilon=0.9 * low) == PRIVATE_DENSE
     assert ruling(rate, n=n, m=5.0, S=1.0, epsilon=1.1 * low) == PRIVATE_SPARSE
 
@@ -153,8 +162,8 @@ def test_regimes_of_table_2_follow_from_the_largest_term():
         border = (n**2 * epsilon**2) ** (1 / a)
         assert ruling(rate, n=n, m=border / 2, S=1.0, epsilon=epsilon) == PRIVATE_SPARSE
         assert ruling(rate, n=n, m=2 * border, S=1.0, epsilon=epsilon) == PRIVATE_DENSE
-    assert ruling(rate, n=n, m=n**.25 / 2, S=1.0, epsilon=10.0) == SPARSE
-    assert ruling(rate, n=n, m=n**.5 * 2, S=1.0, epsilon=10.0) == DENSE
+    assert ruling(rate, n=n, m=n**0.25 / 2, S=1.0, epsilon=10.0) == SPARSE
+    assert ruling(rate, n=n, m=n**0.5 * 2, S=1.0, epsilon=10.0) == DENSE
 
 
 def test_a_map_of_regimes_is_drawn_from_one_array_call():
@@ -175,7 +184,7 @@ def test_the_tuned_basis_size_balances_bias_with_the_largest_variance(alpha):
 
 
 def test_conditions_on_delta_are_checked_at_the_point():
-    condition, = FunctionalMeanRate(privacy="central").conditions
+    (condition,) = FunctionalMeanRate(privacy="central").conditions
     point = FunctionalMeanRate(privacy="central").at(n=100.0, m=2.0, S=1.0, epsilon=1.0)
     assert condition.holds({**point, "delta": 1e-12})
     assert not condition.holds({**point, "delta": 1e-2})
@@ -194,7 +203,8 @@ def test_equal_sites_have_the_homogeneous_rate_up_to_a_constant(alpha):
         assert whole / 4 <= sites.upper() <= 4 * whole
         assert sites.lower() <= 4 * whole
         assert sites.size() == pytest.approx(
-            float(rate.tuning(n=n, m=m, S=6.0, epsilon=e)["truncation"]), rel=1e-6)
+            float(rate.tuning(n=n, m=m, S=6.0, epsilon=e)["truncation"]), rel=1e-6
+        )
 
 
 def test_more_rounds_never_lower_either_bound():
@@ -219,9 +229,10 @@ def test_bounds_for_sites_that_differ_are_those_of_the_theorems(cls, alpha):
         lower = cls(bound="lower", smoothness=alpha, people_ratio=50.0, budget_ratio=20.0)
         assert float(lower.total(**point)) == pytest.approx(sites.lower(), rel=1e-9)
         r = np.geomspace(1e-3, 1e6, 4001)[:, None]
-        few, noisy = d * r * people * m, (people * budgets)**2 * m / 5
-        best = (d * r[:, 0])**2 / (np.minimum(few, noisy).sum(axis=1)
-                                   + d * r[:, 0] ** (2 * alpha + 2))
+        few, noisy = d * r * people * m, (people * budgets) ** 2 * m / 5
+        best = (d * r[:, 0]) ** 2 / (
+            np.minimum(few, noisy).sum(axis=1) + d * r[:, 0] ** (2 * alpha + 2)
+        )
         dense = d**2 / np.minimum(d * people, noisy / m).sum()
         printed = max(best.max(), dense)  # at its own best r
         assert printed / 2.01 <= sites.lower() <= printed * 1.01
@@ -231,9 +242,15 @@ def some_sites(seed, count=60):
     rng = np.random.default_rng(seed)
     for _ in range(count):
         size = rng.integers(1, 9)
-        yield Sites(10 ** rng.uniform(0, 6, size), 10 ** rng.uniform(-3, 2, size),
-                    10 ** rng.uniform(0, 4), rng.uniform(1, 6), 10 ** rng.uniform(0, 1.5),
-                    statistical=10 ** rng.uniform(-3, 3), private=10 ** rng.uniform(-3, 3))
+        yield Sites(
+            10 ** rng.uniform(0, 6, size),
+            10 ** rng.uniform(-3, 2, size),
+            10 ** rng.uniform(0, 4),
+            rng.uniform(1, 6),
+            10 ** rng.uniform(0, 1.5),
+            statistical=10 ** rng.uniform(-3, 3),
+            private=10 ** rng.uniform(-3, 3),
+        )
 
 
 @pytest.mark.slow
@@ -260,16 +277,22 @@ def test_the_gap_between_the_bounds_is_one_for_alike_sites_and_no_more_than_prov
 @pytest.mark.slow
 def test_the_largest_gap_is_reached_by_one_site_of_many_people_and_one_of_little_budget():
     """r = m^(2/3), between the sparse and the dense terms of both kinds of site."""
-    sites = min((Sites(np.array([1e4, 10**log_n]), np.array([1e3, 10**-log_n * 10**log_size]), m,
-                       2.0) for m in (20.0, 60.0, 200.0) for log_n in (7.0,)
-                 for log_size in np.linspace(0.5, 5, 91)),
-                key=lambda sites: float(sites.largest_gap() / sites.gap()))
+    sites = min(
+        (
+            Sites(np.array([1e4, 10**log_n]), np.array([1e3, 10**-log_n * 10**log_size]), m, 2.0)
+            for m in (20.0, 60.0, 200.0)
+            for log_n in (7.0,)
+            for log_size in np.linspace(0.5, 5, 91)
+        ),
+        key=lambda sites: float(sites.largest_gap() / sites.gap()),
+    )
     assert sites.gap() > 0.85 * sites.largest_gap() and sites.largest_gap() > 1.5
 
 
 def test_equal_weights_have_the_mean_of_the_errors_alone_over_the_number_of_sites():
-    sites = Sites(np.array([100.0, 900.0, 40.0]), np.array([1.0, 0.2, 3.0]), 10.0, 2.0,
-                  weights=Weights.ALIKE)
+    sites = Sites(
+        np.array([100.0, 900.0, 40.0]), np.array([1.0, 0.2, 3.0]), 10.0, 2.0, weights=Weights.ALIKE
+    )
     r = sites.size()
     alone = r**2 / sites.minima(r).sum(axis=0)
     assert r ** (-2 * 2.0) == pytest.approx(alone.mean() / 3)
@@ -304,8 +327,10 @@ def test_every_rate_is_positive_falls_with_its_budget_and_names_its_source(cls):
     for symbol in rate.symbols:
         assert symbol.low < symbol.high and symbol.low <= symbol.default <= symbol.high
         if symbol.name in ("epsilon", "n"):
-            low, high = (rate.total(**{**point, symbol.name: np.asarray(value)})
-                         for value in (symbol.low, symbol.high))
+            low, high = (
+                rate.total(**{**point, symbol.name: np.asarray(value)})
+                for value in (symbol.low, symbol.high)
+            )
             assert high <= low * (1 + 1e-12)
     names = {t.name for t in rate.terms}
     for boundary in rate.boundaries:

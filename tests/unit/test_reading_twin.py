@@ -10,12 +10,18 @@ from engine.sources.twins import ReadingTwin
 SIZES, LEVELS = Sizes((4000,), 40_000, 10), np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 
 
-@pytest.mark.parametrize(("facts", "method"), [
-    (PublicFacts(value_low=40, value_high=400), PercentileCurves()),
-    (PublicFacts(value_low=50, value_high=220), PercentileCurves()),
-    (PublicFacts(value_low=0, value_high=10_000),
-     PercentileCurves(value_scale="log1p", log_offset=20.0, point_mass=0.0)),
-    (PublicFacts(value_low=-50, value_high=50), PercentileCurves(point_mass=10.0))])
+@pytest.mark.parametrize(
+    ("facts", "method"),
+    [
+        (PublicFacts(value_low=40, value_high=400), PercentileCurves()),
+        (PublicFacts(value_low=50, value_high=220), PercentileCurves()),
+        (
+            PublicFacts(value_low=0, value_high=10_000),
+            PercentileCurves(value_scale="log1p", log_offset=20.0, point_mass=0.0),
+        ),
+        (PublicFacts(value_low=-50, value_high=50), PercentileCurves(point_mass=10.0)),
+    ],
+)
 def test_shares_below_the_known_curves_are_those_of_their_names(facts, method):
     twin = ReadingTwin.of(facts, SIZES, method.scale(facts).back, LEVELS, method.piled_up(facts))
     data = twin.draw(1, np.random.default_rng(1))

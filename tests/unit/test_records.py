@@ -24,7 +24,10 @@ READINGS = WHO.repeat(COUNTS, axis=1)
 KINDS = {
     "curves": CurveData(READINGS / 20, READINGS, COUNTS, SERVER, FACTS, covariates=WHO[..., None]),
     "rows": SampleData(WHO[..., None], WHO, SERVER, FACTS),
-    "events": EventData(WHO, WHO.astype(np.int64), SERVER, EventFacts(), (WHO > 2).astype(np.int64))}
+    "events": EventData(
+        WHO, WHO.astype(np.int64), SERVER, EventFacts(), (WHO > 2).astype(np.int64)
+    ),
+}
 every_kind = pytest.mark.parametrize("data", KINDS.values(), ids=KINDS)
 
 

@@ -88,8 +88,10 @@ def test_borders_separate_the_regimes_they_name(key):
     assert np.isfinite(y).any()
     names = [term.name for term in rate.terms]
     for k in np.flatnonzero(np.isfinite(y))[1:-1:20]:
-        sides = {names[int(rate.dominant(**{**POINT, along: x[k], across: y[k] * factor}))]
-                 for factor in (0.98, 1.02)}
+        sides = {
+            names[int(rate.dominant(**{**POINT, along: x[k], across: y[k] * factor}))]
+            for factor in (0.98, 1.02)
+        }
         assert sides == set(boundary.between)
 
 
@@ -125,8 +127,9 @@ def test_the_panels_of_figure_1_show_the_three_orders_of_regimes():
         point = {s.name: float(s.default) for s in preset.rate.symbols} | preset.point
         epsilons = np.geomspace(1e-4, 10, 300)
         order = preset.rate.dominant(**{**point, "epsilon": epsilons})
-        seen.append([preset.rate.terms[k].name for i, k in enumerate(order)
-                     if i == 0 or order[i - 1] != k])
+        seen.append(
+            [preset.rate.terms[k].name for i, k in enumerate(order) if i == 0 or order[i - 1] != k]
+        )
     assert [len(names) for names in seen] == [3, 3, 2]
     assert seen[0][-1] == "Sparse observations" and seen[1][-1] == seen[2][-1] == "Number of people"
 
@@ -136,8 +139,12 @@ def test_the_panels_of_figure_1_show_the_three_orders_of_regimes():
 
 def test_a_power_law_is_found_with_its_slope_and_its_constant():
     rng, x = np.random.default_rng(2), np.geomspace(0.1, 10, 12)
-    points = [Measured(float(v), float(3 * v**-1.5 * np.exp(0.05 * rng.normal())),
-                       float(0.05 * 3 * v**-1.5)) for v in x]
+    points = [
+        Measured(
+            float(v), float(3 * v**-1.5 * np.exp(0.05 * rng.normal())), float(0.05 * 3 * v**-1.5)
+        )
+        for v in x
+    ]
     result = compare(points, RATE, "epsilon", {**POINT, "m": 1e9})
     assert result.slope == pytest.approx(-1.5, abs=2 * result.half_width)
     assert 0.01 < result.half_width < 0.1
@@ -161,7 +168,9 @@ def test_a_rate_foretells_with_privacy_as_heavy_as_measured_at_the_middle_value(
         points = [Measured(float(v), 1.0 / v, 0.01 / v, share) for v in x]
         result = compare(points, RATE, "n", deep)
         private = [term.is_private for term in RATE.terms]
-        assert result.fitted.weighted.shares(**{**deep, "n": 400.0})[private].sum() == pytest.approx(share)
+        assert result.fitted.weighted.shares(**{**deep, "n": 400.0})[
+            private
+        ].sum() == pytest.approx(share)
         slopes[share] = result.theory
     assert slopes[0.95] == pytest.approx(-2, abs=0.15)
     assert slopes[0.05] == pytest.approx(-1, abs=0.15)
@@ -171,8 +180,10 @@ def test_another_rate_weighs_privacy_as_this_one_does():
     weighted = Weighted.with_privacy_share(RATE, 0.9, **POINT)
     local = weighted.over(FunctionalMeanRate(privacy="local"))
     assert (local.statistical, local.private) == (1.0, weighted.private) and weighted.private > 1
-    assert (local.evaluate(**POINT) == local.rate.evaluate(**POINT)
-            * [1.0, weighted.private, 1.0, weighted.private]).all()
+    assert (
+        local.evaluate(**POINT)
+        == local.rate.evaluate(**POINT) * [1.0, weighted.private, 1.0, weighted.private]
+    ).all()
     free = Weighted.plain(FunctionalMeanRate(privacy="none"))
     assert free.over(RATE).is_plain
 
@@ -204,9 +215,15 @@ def test_sentences_name_the_largest_term_and_what_doubling_buys():
     of_people = math.sqrt(weighted.if_doubled("n", **POINT))  # of errors, as on all pages
     assert rows[0] == ("People on each site (n)", change(-0.3), change(of_people - 1))
     assert [row[0].split(" (")[0] for row in rows] == [
-        "People on each site", "Observations per curve", "Sites", "Privacy budget"]
+        "People on each site",
+        "Observations per curve",
+        "Sites",
+        "Privacy budget",
+    ]
     assert [row[1] for row in rows] == [change(-0.3), "–", "–", change(-0.25)]
-    measured = rate_words.if_doubled(None, POINT, RATE, {"people": -0.3})  # of a rate without constants
+    measured = rate_words.if_doubled(
+        None, POINT, RATE, {"people": -0.3}
+    )  # of a rate without constants
     assert measured == [("People on each site (n)", change(-0.3), "–")]
     assert "basis functions kept ≈" in rate_words.tuning(weighted, POINT)
 
@@ -221,8 +238,9 @@ def test_terms_that_are_equal_everywhere_are_one_region_and_are_named_together()
 
 
 def test_rates_that_end_at_one_height_are_not_said_to_differ():
-    chart = charts.curves({"one": Weighted.plain(RATE), "two": Weighted.plain(RATE)}, "epsilon",
-                          POINT)
+    chart = charts.curves(
+        {"one": Weighted.plain(RATE), "two": Weighted.plain(RATE)}, "epsilon", POINT
+    )
     assert chart.spec["layout"]["title"]["text"].endswith("The rates are equal at the right end")
 
 
@@ -236,12 +254,16 @@ def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbo
     assert not any("more than these parameters" in line for line in lines)
 
 
-@pytest.mark.parametrize(("private", "start"), [
-    ((0.9, 0.5, 0.1, 0.02), "From about **ε = 2.0**"),
-    ((0.1, 0.05, 0.01, 0.0), "From about **ε = 0.50**"),
-    ((np.nan, 0.05, 0.2, 0.02), "From about **ε = 4.0**"),
-    ((0.9, 0.5, 0.02, 0.11), "At no ε up to 4"),
-    ((0.9, 0.05, 0.02, np.nan), "At no ε up to 4")])
+@pytest.mark.parametrize(
+    ("private", "start"),
+    [
+        ((0.9, 0.5, 0.1, 0.02), "From about **ε = 2.0**"),
+        ((0.1, 0.05, 0.01, 0.0), "From about **ε = 0.50**"),
+        ((np.nan, 0.05, 0.2, 0.02), "From about **ε = 4.0**"),
+        ((0.9, 0.5, 0.02, 0.11), "At no ε up to 4"),
+        ((0.9, 0.05, 0.02, np.nan), "At no ε up to 4"),
+    ],
+)
 def test_privacy_is_called_free_only_where_it_is_measured_for_every_larger_epsilon(private, start):
     assert error_words.when_free((0.5, 1.0, 2.0, 4.0), np.array(private)).startswith(start)
 
@@ -250,8 +272,9 @@ def test_without_a_measured_error_nothing_is_called_free():
     assert error_words.when_free((0.5, 1.0), np.empty(0)) == ""
 
 
-@pytest.mark.parametrize(("slope", "words"), [
-    (-1.0, "They agree"), (-1.6, "falls faster"), (-0.3, "falls more slowly")])
+@pytest.mark.parametrize(
+    ("slope", "words"), [(-1.0, "They agree"), (-1.6, "falls faster"), (-0.3, "falls more slowly")]
+)
 def test_the_verdict_on_slopes_is_plain(slope, words):
     result = Comparison(slope, 0.1, -1.0, 2.0, PLAIN)
     assert words in rate_words.verdict(result, "n")
@@ -277,8 +300,9 @@ def test_the_interval_of_a_slope_covers_it_in_95_percent():
     for _ in range(1000):
         size = 0.14 * rng.uniform(0.8, 1.2, 6)
         y = x**-1.3 * np.exp(size * rng.normal(size=6))
-        points = [Measured(float(v), float(e), float(s * e)) for v, e, s in
-                  zip(x, y, size, strict=True)]
+        points = [
+            Measured(float(v), float(e), float(s * e)) for v, e, s in zip(x, y, size, strict=True)
+        ]
         result = compare(points, RATE, "epsilon", deep)
         held += abs(result.slope + 1.3) <= result.half_width
     assert 0.915 < held / 1000 < 0.999
@@ -291,8 +315,10 @@ def test_every_rate_draws_its_map_and_its_curves(cls, theme):
     point = {s.name: float(s.default) for s in rate.symbols}
     names = [s.name for s in rate.symbols if s.name != "delta"]
     weighted = Weighted.plain(rate)
-    for chart in (charts.regimes(weighted, names[0], names[1], point),
-                  charts.curves({"one": weighted, "two": weighted}, names[0], point)):
+    for chart in (
+        charts.regimes(weighted, names[0], names[1], point),
+        charts.curves({"one": weighted, "two": weighted}, names[0], point),
+    ):
         go.Figure(in_theme(chart.spec, theme))
         json.dumps(chart.spec["data"], allow_nan=False)
         assert chart.alt.endswith(".") and chart.table
@@ -302,15 +328,16 @@ def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_i
     points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 1))
     result = compare(points, RATE, "epsilon", POINT)
     along = next(s for s in RATE.symbols if s.name == "epsilon")
-    each = [charts.Series("one", points, result, ("gradient", "solid", "circle")),
-            charts.Series("other", points[:2], None, ("gradient", "solid", "x"))]
+    each = [
+        charts.Series("one", points, result, ("gradient", "solid", "circle")),
+        charts.Series("other", points[:2], None, ("gradient", "solid", "x")),
+    ]
     chart = charts.practice(each, along, POINT, "cm")
     go.Figure(in_theme(chart.spec, "light"))
     names = [trace["name"] for trace in chart.spec["data"]]
     assert len(names) == 3 and names[::2] == ["one", "other"]
     line = chart.spec["data"][1]
-    assert line["y"][0] == pytest.approx(float(
-        result.fitted.squares(**{**POINT, "epsilon": 0.5})))
+    assert line["y"][0] == pytest.approx(float(result.fitted.squares(**{**POINT, "epsilon": 0.5})))
     assert f"{result.slope:.2f}" in chart.alt and "other: 2 measured errors." in chart.alt
     assert chart.table["method"] == ["one"] * 4 + ["other"] * 2
     go.Figure(in_theme(charts.practice([], along, POINT, "").spec, "light"))
@@ -320,13 +347,20 @@ def test_rates_fitted_to_two_methods_are_told_apart_and_each_has_its_factor():
     points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 1))
     result = compare(points, RATE, "epsilon", POINT)
     along = next(s for s in RATE.symbols if s.name == "epsilon")
-    each = [charts.Series(name, points, result, ("gradient", "solid", "circle"))
-            for name in ("One method", "Another")]
-    lines = [trace for trace in charts.practice(each, along, POINT, "cm").spec["data"]
-             if trace["mode"] == "lines"]
-    assert len({line["name"] for line in lines}) == len({line["line"]["dash"] for line in lines}) == 2
+    each = [
+        charts.Series(name, points, result, ("gradient", "solid", "circle"))
+        for name in ("One method", "Another")
+    ]
+    lines = [
+        trace
+        for trace in charts.practice(each, along, POINT, "cm").spec["data"]
+        if trace["mode"] == "lines"
+    ]
+    assert (
+        len({line["name"] for line in lines}) == len({line["line"]["dash"] for line in lines}) == 2
+    )
     said = rate_words.fitted_to_squares({one.name: one.compared.fitted for one in each})
-    assert said.count(number((1 + result.fitted.largest_deviation)**2)) == 2
+    assert said.count(number((1 + result.fitted.largest_deviation) ** 2)) == 2
 
 
 def test_beside_squared_errors_the_factor_is_that_of_squared_errors():
@@ -335,13 +369,22 @@ def test_beside_squared_errors_the_factor_is_that_of_squared_errors():
     ratio = errors / fitted.squares(**{**POINT, "epsilon": np.array([0.5, 1.0, 2.0, 4.0])})
     most = number(float(max(ratio.max(), 1 / ratio.min())))
     assert f"squared errors are within a factor of {most} " in rate_words.fitted_to_squares(
-        {"one": fitted})
+        {"one": fitted}
+    )
 
 
 def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_published():
     errors = np.array([[np.nan, 4.0, 2.0], [3.0, 2.0, 0.5]])
-    chart = decision_charts.map_of_errors([50, 200], [0.1, 1.0, 8.0], errors, 2.0, (1.0, 200), "children",
-                                      "cm", "200 children: target met at ε = 1")
+    chart = decision_charts.map_of_errors(
+        [50, 200],
+        [0.1, 1.0, 8.0],
+        errors,
+        2.0,
+        (1.0, 200),
+        "children",
+        "cm",
+        "200 children: target met at ε = 1",
+    )
     go.Figure(in_theme(chart.spec, "light"))
     json.dumps(chart.spec["data"], allow_nan=False)
     line = chart.spec["data"][1]["contours"]
@@ -349,8 +392,9 @@ def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_pu
     assert line["start"] == line["end"] == z[0][2] == z[1][1]  # where the error is the target
     assert z[0][0] is None and z[1][2] < z[1][1] < z[1][0] < z[0][1]
     assert "a line where it is 2.00 cm. 200 children: target met at ε = 1." in chart.alt
-    empty = decision_charts.map_of_errors([5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5),
-                                      "children", "cm", "Nothing")
+    empty = decision_charts.map_of_errors(
+        [5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5), "children", "cm", "Nothing"
+    )
     go.Figure(in_theme(empty.spec, "light"))
 
 

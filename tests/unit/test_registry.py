@@ -25,9 +25,14 @@ def test_two_members_with_one_key_are_refused():
         shelf.register(NoisyGradientMean)
 
 
-@pytest.mark.parametrize("bounds, words", [({"low": 1}, "at least 1; got 0"),
-                                           ({"high": -1}, "at most -1; got 0"),
-                                           ({"low": 1, "high": 9}, "between 1 and 9; got 0")])
+@pytest.mark.parametrize(
+    "bounds, words",
+    [
+        ({"low": 1}, "at least 1; got 0"),
+        ({"high": -1}, "at most -1; got 0"),
+        ({"low": 1, "high": 9}, "between 1 and 9; got 0"),
+    ],
+)
 def test_a_range_may_be_open_on_either_side(bounds, words):
     size = Parameter("size", int, False, 3, "Size", "How many.", **bounds)
     with pytest.raises(InputError, match=words):
@@ -52,15 +57,18 @@ def test_only_values_that_differ_from_the_variants_usual_ones_count_as_changed()
     assert NoisyGradientMean(step_size=0.3).changed() == {}
 
 
-@pytest.mark.parametrize(("given", "words"), [
-    ({"truncation": 0}, "between 1 and 33"),
-    ({"truncation": 2.5}, "whole number"),
-    ({"truncation": True}, "whole number"),
-    ({"step_size": "big"}, "must be a number"),
-    ({"step_size": float("nan")}, "finite"),
-    ({"scheme": "both"}, "full_batch, split"),
-    ({"scheme": None}, "is needed"),
-])
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"truncation": 0}, "between 1 and 33"),
+        ({"truncation": 2.5}, "whole number"),
+        ({"truncation": True}, "whole number"),
+        ({"step_size": "big"}, "must be a number"),
+        ({"step_size": float("nan")}, "finite"),
+        ({"scheme": "both"}, "full_batch, split"),
+        ({"scheme": None}, "is needed"),
+    ],
+)
 def test_a_bad_value_is_refused_with_its_name_and_its_limit(given, words):
     with pytest.raises(InputError, match=words) as caught:
         NoisyGradientMean(**given)

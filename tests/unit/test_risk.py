@@ -23,19 +23,25 @@ def mus() -> np.ndarray:
 
 
 def test_chances_have_the_reference_values_at_a_first_guess_of_1_in_100(mus):
-    found = [risk.odds(float(mu), Budget(epsilon, DELTA), prior=0.01)
-             for mu, epsilon in zip(mus, EPSILONS, strict=True)]
-    for name, expected in (("right", [50.7, 53.0, 55.6, 60.4, 68.6, 85.0]),
-                           ("power", [5.4, 6.8, 8.7, 13.2, 24.9, 66.5]),
-                           ("precision", [1.1, 1.3, 1.7, 2.6, 4.8, 11.8])):
+    found = [
+        risk.odds(float(mu), Budget(epsilon, DELTA), prior=0.01)
+        for mu, epsilon in zip(mus, EPSILONS, strict=True)
+    ]
+    for name, expected in (
+        ("right", [50.7, 53.0, 55.6, 60.4, 68.6, 85.0]),
+        ("power", [5.4, 6.8, 8.7, 13.2, 24.9, 66.5]),
+        ("precision", [1.1, 1.3, 1.7, 2.6, 4.8, 11.8]),
+    ):
         values = np.array([getattr(odds, name) for odds in found])
         assert np.abs(100 * values - expected).max() < 0.0501, name
 
 
 def test_pure_budgets_allow_the_reference_values():
     caps = [risk.odds(None, Budget(epsilon)) for epsilon in EPSILONS]
-    right, caught = (100 * np.array([getattr(odds, name) for odds in caps])
-                     for name in ("right_cap", "power_cap"))
+    right, caught = (
+        100 * np.array([getattr(odds, name) for odds in caps])
+        for name in ("right_cap", "power_cap")
+    )
     assert np.abs(right[:5] - [52.5, 62.2, 73.1, 88.1, 98.2]).max() < 0.0501
     assert np.abs(caught[:5] - [5.5, 8.2, 13.6, 36.9, 98.3]).max() < 0.0501
     assert right[5] > 99 and caught[5] > 99

@@ -31,7 +31,7 @@ def eigensystem():
 
 
 LAM, PHI = eigensystem()
-FEATURES = LAM**(ETA / 2) * PHI
+FEATURES = LAM ** (ETA / 2) * PHI
 
 
 def data(loss, n, seed=1, repeats=()):
@@ -48,16 +48,24 @@ def risk(loss, u, atoms, index, y, penalty):
 
 # --- published numbers ---
 
+
 def test_the_reference_numbers_of_the_specification():
     """Logistic, ψ = 0.01, n = 500: κ², tr C^½, r, Δ and the noise energies 2Δ² Σλ, 2r²(Σλ^¾)²."""
     r = radius(Logistic(), FEATURES, 0.01, 500)
     delta = r * np.sqrt((LAM**0.5).sum())
-    found = (kappa(FEATURES)**2, (LAM**0.5).sum(), r, delta, 2 * delta**2 * LAM.sum(),
-             2 * r**2 * (LAM**(ETA / 2)).sum()**2)
+    found = (
+        kappa(FEATURES) ** 2,
+        (LAM**0.5).sum(),
+        r,
+        delta,
+        2 * delta**2 * LAM.sum(),
+        2 * r**2 * (LAM ** (ETA / 2)).sum() ** 2,
+    )
     assert found == pytest.approx((0.36042, 4.11138, 0.12007, 0.24346, 0.11855, 0.09954), rel=5e-5)
 
 
 # --- minimisers ---
+
 
 @pytest.mark.parametrize("penalty", [1e-4, 0.03, 5.0])
 def test_square_loss_is_kernel_ridge_regression(penalty):
@@ -87,8 +95,14 @@ def test_logistic_loss_agrees_with_a_general_minimiser(penalty):
         share = 1 / (1 + np.exp(rows @ u))
         return (rows.T * share * (1 - share)) @ rows / len(y) + 2 * penalty * np.eye(15)
 
-    general = minimize(lambda u: risk(Logistic(), u, atoms, index, y, penalty), np.zeros(15),
-                       jac=gradient, hess=hessian, method="trust-exact", options={"gtol": 1e-12})
+    general = minimize(
+        lambda u: risk(Logistic(), u, atoms, index, y, penalty),
+        np.zeros(15),
+        jac=gradient,
+        hess=hessian,
+        method="trust-exact",
+        options={"gtol": 1e-12},
+    )
     found = minimise(Logistic(), atoms, index, y, penalty).u
     assert found == pytest.approx(general.x, abs=1e-8)
 
@@ -102,7 +116,10 @@ def test_hinge_loss_agrees_with_the_quadratic_programme_of_its_dual(penalty):
     signed = (y[:, None] * FEATURES[index]).T / np.sqrt(2 * penalty)
     target = np.linalg.lstsq(signed.T, np.ones(n), rcond=None)[0]
     alpha = lsq_linear(signed, target, (0, 1 / n), method="bvls", tol=1e-14).x
-    dual, value = signed @ alpha / np.sqrt(2 * penalty), alpha.sum() - ((signed @ alpha)**2).sum() / 2
+    dual, value = (
+        signed @ alpha / np.sqrt(2 * penalty),
+        alpha.sum() - ((signed @ alpha) ** 2).sum() / 2,
+    )
     found = minimise(Hinge(), FEATURES, index, y, penalty).u
     sharp = np.maximum(1 - y * (FEATURES @ found)[index], 0).mean() + penalty * found @ found
     assert 0 <= sharp - value + 1e-12 <= Hinge().width / 2
@@ -145,6 +162,7 @@ def test_a_batch_is_its_data_sets_one_by_one(loss):
 
 # --- losses ---
 
+
 @every_loss
 def test_slopes_and_curvatures_are_derivatives(loss):
     label, f = np.array([[1.0], [-1.0]]), np.linspace(-3, 3, 1201) + 3e-6
@@ -152,8 +170,10 @@ def test_slopes_and_curvatures_are_derivatives(loss):
     slope = (loss.value(label, f + step) - loss.value(label, f - step)) / (2 * step)
     assert loss.slope(label, f) == pytest.approx(slope, abs=2e-6 if loss != Hinge() else 1e-2)
     bend = (loss.slope(label, f + step) - loss.slope(label, f - step)) / (2 * step)
-    before, after = (np.broadcast_to(loss.curvature(label, f + shift), bend.shape)
-                     for shift in (-2 * step, 2 * step))
+    before, after = (
+        np.broadcast_to(loss.curvature(label, f + shift), bend.shape)
+        for shift in (-2 * step, 2 * step)
+    )
     smooth = np.abs(before - after) < 1e-4  # no border of two pieces lies near
     assert smooth.mean() > 0.99
     assert bend[smooth] == pytest.approx(before[smooth], abs=1e-4)
@@ -171,7 +191,9 @@ def test_no_slope_exceeds_the_admissibility_where_minimisers_lie(loss):
     assert 0.999 * admissible <= steepest <= admissible
 
 
-@pytest.mark.parametrize(("loss", "most"), [(Square(2.0), K), (Logistic(), 2 * K), (Hinge(), 2 * K)])
+@pytest.mark.parametrize(
+    ("loss", "most"), [(Square(2.0), K), (Logistic(), 2 * K), (Hinge(), 2 * K)]
+)
 def test_records_are_taken_together_so_that_a_step_does_not_depend_on_their_number(loss, most):
     records = loss.records(*data(loss, 50_000), K)
     assert len(records.index) <= most
@@ -189,6 +211,7 @@ def test_a_bad_label_moves_the_minimiser_by_no_more_than_any_other(loss, bad):
 
 # --- sensitivity ---
 
+
 @every_loss
 @pytest.mark.parametrize("penalty", few([0.1, 0.003, 3.0]))
 def test_no_neighbour_is_further_off_than_the_radius(loss, penalty):
@@ -202,8 +225,10 @@ def test_no_neighbour_is_further_off_than_the_radius(loss, penalty):
     assert 0 < furthest <= radius(loss, FEATURES, penalty, n)
 
 
-@pytest.mark.parametrize(("loss", "penalty", "share"), [
-    (Hinge(), 1.0, 1 - 1e-5), (Huber(0.3), 1.0, 1 - 1e-5), (Square(2.0), 1e5, 0.995)])
+@pytest.mark.parametrize(
+    ("loss", "penalty", "share"),
+    [(Hinge(), 1.0, 1 - 1e-5), (Huber(0.3), 1.0, 1 - 1e-5), (Square(2.0), 1e5, 0.995)],
+)
 def test_one_label_turned_round_moves_the_minimiser_by_the_whole_radius(loss, penalty, share):
     """At the place of κ, where the loss is as steep as it may be before and after."""
     n, worst = 6, int(np.argmax((FEATURES**2).sum(axis=1)))
@@ -228,6 +253,7 @@ def test_logistic_loss_comes_near_its_radius_against_a_large_majority():
 
 
 # --- certificates ---
+
 
 class RoughLogistic(Logistic):
     """Stops early."""
@@ -269,11 +295,15 @@ def test_slack_stays_below_a_tolerance_that_is_small_beside_the_radius(loss, n):
 @pytest.mark.parametrize("labels", ["one class", "two classes with a clear border", "in turn"])
 def test_ties_and_classes_that_do_not_overlap_are_certified_too(loss, labels):
     index = np.repeat(np.arange(K), 50)
-    y = {"one class": np.ones(50 * K), "in turn": np.where(index % 2, 1.0, -1.0),
-         "two classes with a clear border": np.where(index < K // 2, 1.0, -1.0)}[labels]
+    y = {
+        "one class": np.ones(50 * K),
+        "in turn": np.where(index % 2, 1.0, -1.0),
+        "two classes with a clear border": np.where(index < K // 2, 1.0, -1.0),
+    }[labels]
     for penalty in (1e-6, 1e-3, 0.1):
         assert minimise(loss, FEATURES, index, y, penalty).slack <= tolerance(
-            loss, FEATURES, penalty, 50 * K)
+            loss, FEATURES, penalty, 50 * K
+        )
 
 
 @every_loss
@@ -284,7 +314,9 @@ def test_the_radius_holds_the_allowance_of_both_data_sets(loss):
 
 
 @pytest.mark.parametrize("loss", [Square(1.0), Huber(0.5), Logistic(), Hinge()])
-def test_the_method_that_ends_for_all_data_ends_within_its_public_number_of_steps(loss, monkeypatch):
+def test_the_method_that_ends_for_all_data_ends_within_its_public_number_of_steps(
+    loss, monkeypatch
+):
     """Newton's method is cut off at once; labels are all of one sign, of both, and far away."""
     rng = np.random.default_rng(1)
     atoms = rng.uniform(-1, 1, (12, 5))

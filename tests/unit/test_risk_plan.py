@@ -68,4 +68,5 @@ def test_a_chance_that_is_none_is_refused(right):
 
 def test_a_risk_that_every_budget_keeps_is_said_to_be_kept():
     assert "Every ε up to 10" in planning_words.risk_verdict(
-        budget_for_risk(HERE, 0.99), HERE.source.facts)
+        budget_for_risk(HERE, 0.99), HERE.source.facts
+    )

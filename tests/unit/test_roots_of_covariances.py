@@ -23,8 +23,14 @@ def test_simultaneous_bands_of_nearly_equal_covariances_are_equally_wide():
 
 
 def test_simultaneous_intervals_of_nearly_equal_covariances_are_equally_wide():
-    factors = [float(sparse_fits.largest_quantile(
-        nearly_equal(7, seed), 0.95, 2000, np.random.default_rng(1))) for seed in range(6)]
+    factors = [
+        float(
+            sparse_fits.largest_quantile(
+                nearly_equal(7, seed), 0.95, 2000, np.random.default_rng(1)
+            )
+        )
+        for seed in range(6)
+    ]
     assert factors == pytest.approx([factors[0]] * 6, rel=1e-8)
 
 

@@ -15,8 +15,12 @@ TASKS = ("density", "risk_minimisation")
 
 def samples(**changed):
     rng = np.random.default_rng(1)
-    parts = {"x": rng.uniform(0, 5, (3, 4, 2)), "y": rng.uniform(-1, 1, (3, 4)),
-             "server": np.array([0, 0, 1, 2]), "facts": FACTS}
+    parts = {
+        "x": rng.uniform(0, 5, (3, 4, 2)),
+        "y": rng.uniform(-1, 1, (3, 4)),
+        "server": np.array([0, 0, 1, 2]),
+        "facts": FACTS,
+    }
     return SampleData(**{**parts, **changed})
 
 
@@ -61,13 +65,16 @@ def test_samples_pickle():
     assert (again.x == samples().x).all() and again.facts == FACTS
 
 
-@pytest.mark.parametrize(("changed", "field"), [
-    ({"x": np.zeros((3, 4))}, "x"),
-    ({"x": np.zeros((3, 4, 1))}, "x"),
-    ({"y": np.zeros((3, 5))}, "y"),
-    ({"server": np.zeros(3, dtype=int)}, "server"),
-    ({"server": np.array([0, 1, 0, 1])}, "server"),
-])
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"x": np.zeros((3, 4))}, "x"),
+        ({"x": np.zeros((3, 4, 1))}, "x"),
+        ({"y": np.zeros((3, 5))}, "y"),
+        ({"server": np.zeros(3, dtype=int)}, "server"),
+        ({"server": np.array([0, 1, 0, 1])}, "server"),
+    ],
+)
 def test_shapes_that_disagree_are_refused(changed, field):
     with pytest.raises(InputError) as refused:
         samples(**changed)
@@ -75,8 +82,15 @@ def test_shapes_that_disagree_are_refused(changed, field):
 
 
 every_source = pytest.mark.parametrize(
-    "source", [cls(**chosen) for task in TASKS for cls in sources.for_task(task)
-               for _, chosen in cls.presets()], ids=repr)
+    "source",
+    [
+        cls(**chosen)
+        for task in TASKS
+        for cls in sources.for_task(task)
+        for _, chosen in cls.presets()
+    ],
+    ids=repr,
+)
 
 
 @every_source

@@ -25,6 +25,7 @@ every_law = pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 
 def exponential_mechanisms(sizes, s, scale):
     """P of every ordered choice by s exponential mechanisms without replacement."""
+
     def chance(order):
         left, product = list(range(len(sizes))), 1.0
         for j in order:
@@ -32,6 +33,7 @@ def exponential_mechanisms(sizes, s, scale):
             product *= math.exp(sizes[j] / scale) / weights.sum()
             left.remove(j)
         return product
+
     return {order: chance(order) for order in itertools.permutations(range(len(sizes)), s)}
 
 
@@ -59,9 +61,12 @@ def exponential_below(x):
     return -np.expm1(-np.maximum(x, 0))
 
 
-NOISE = {"gumbel": (gumbel_density, gumbel_below), "peeling": (laplace_density, laplace_below),
-         "permute_and_flip": (exponential_density, exponential_below),
-         "one_shot": (laplace_density, laplace_below)}
+NOISE = {
+    "gumbel": (gumbel_density, gumbel_below),
+    "peeling": (laplace_density, laplace_below),
+    "permute_and_flip": (exponential_density, exponential_below),
+    "one_shot": (laplace_density, laplace_below),
+}
 
 
 def winner(sizes, among, law, scale):
@@ -70,9 +75,18 @@ def winner(sizes, among, law, scale):
     low = -8.0 if law is GUMBEL else 0.0 if law is PERMUTE_AND_FLIP else -40.0
     cells = np.linspace(low, 44, 44_001)
     x, h = (cells[1:] + cells[:-1]) / 2, cells[1] - cells[0]
-    return {j: h * float((density(x) * np.prod([
-        below(x + (sizes[j] - sizes[i]) / scale) for i in among if i != j], axis=0)).sum())
-        for j in among}
+    return {
+        j: h
+        * float(
+            (
+                density(x)
+                * np.prod(
+                    [below(x + (sizes[j] - sizes[i]) / scale) for i in among if i != j], axis=0
+                )
+            ).sum()
+        )
+        for j in among
+    }
 
 
 def drawn_anew(sizes, law, scale):
@@ -93,11 +107,13 @@ def all_at_once(sizes, law, scale):
     x, h = (cells[1:] + cells[:-1]) / 2, cells[1] - cells[0]
 
     def chance(j, k):
-        rest = [below(x + (sizes[k] - sizes[i]) / scale)
-                for i in range(len(sizes)) if i not in (j, k)]
+        rest = [
+            below(x + (sizes[k] - sizes[i]) / scale) for i in range(len(sizes)) if i not in (j, k)
+        ]
         above = 1 - below(x + (sizes[k] - sizes[j]) / scale)
         with np.errstate(over="ignore"):
             return h * float((density(x) * above * np.prod(rest, axis=0)).sum())
+
     return {pair: chance(*pair) for pair in itertools.permutations(range(len(sizes)), 2)}
 
 
@@ -155,8 +171,9 @@ def test_noise_that_is_not_fresh_has_another_law():
     """Peeling with one draw for both choices: some pair is off by more than 20 standard errors."""
     stale = replace(PEELING, is_fresh=False)
     counts, chances = counted(stale, 2), pairs_law(PEELING, SIZES, SCALE)
-    off = max(abs(counts.get(pair, 0) / TRIALS - p) / math.sqrt(p / TRIALS)
-              for pair, p in chances.items())
+    off = max(
+        abs(counts.get(pair, 0) / TRIALS - p) / math.sqrt(p / TRIALS) for pair, p in chances.items()
+    )
     assert off > 20
 
 
@@ -302,15 +319,24 @@ def test_one_shot_with_delta_zero_pays_for_its_values_too():
 
 
 def test_one_shot_is_noisier_than_peeling_at_the_printed_constants():
-    one_shot, peeling = (selection.printed_scale(law, 5, 1.0, 0.1, 1e-6, 100)
-                         for law in (ONE_SHOT, PEELING))
+    one_shot, peeling = (
+        selection.printed_scale(law, 5, 1.0, 0.1, 1e-6, 100) for law in (ONE_SHOT, PEELING)
+    )
     assert one_shot / peeling == pytest.approx(
-        8 / (2 * math.sqrt(3)) * math.sqrt(math.log(1e8) / math.log(1e6)))
+        8 / (2 * math.sqrt(3)) * math.sqrt(math.log(1e8) / math.log(1e6))
+    )
 
 
-@pytest.mark.parametrize(("law", "epsilon", "delta"), [
-    (GUMBEL, 1.0, 1e-6), (PERMUTE_AND_FLIP, 1.0, 1e-6), (ONE_SHOT, 0.3, 1e-6),
-    (ONE_SHOT, 0.1, 0.1), (PEELING, 1.0, 0.0)])
+@pytest.mark.parametrize(
+    ("law", "epsilon", "delta"),
+    [
+        (GUMBEL, 1.0, 1e-6),
+        (PERMUTE_AND_FLIP, 1.0, 1e-6),
+        (ONE_SHOT, 0.3, 1e-6),
+        (ONE_SHOT, 0.1, 0.1),
+        (PEELING, 1.0, 0.0),
+    ],
+)
 def test_printed_scales_are_refused_where_nothing_is_printed_or_proved(law, epsilon, delta):
     with pytest.raises(InputError):
         selection.printed_scale(law, 5, 1.0, epsilon, delta, 100)
@@ -328,7 +354,8 @@ def test_without_noise_the_largest_entries_are_kept_as_they_are(law):
     assert (result == hard_threshold(v, 6)).all()
     assert ((result != 0).sum(axis=-1) == 6).all()
     assert np.abs(result[result != 0]).sum() == pytest.approx(
-        np.sort(np.abs(v), axis=-1)[..., -6:].sum())
+        np.sort(np.abs(v), axis=-1)[..., -6:].sum()
+    )
 
 
 @every_law
@@ -340,7 +367,9 @@ def test_values_have_noise_of_their_own_at_the_stated_scale(law):
     assert (out[:, 2:] == 0).all()
     left = (out[:, :2] - v[:2]) / 0.7
     kurtosis = 3 if law.is_gaussian else 6
-    assert left.var() == pytest.approx(law.value_deviation**2, rel=5 * math.sqrt((kurtosis - 1) / 1e5))
+    assert left.var() == pytest.approx(
+        law.value_deviation**2, rel=5 * math.sqrt((kurtosis - 1) / 1e5)
+    )
     assert abs(np.corrcoef(left[:, 0], noise.choice[0, :, 0])[0, 1]) < 5 / math.sqrt(50_000)
     assert abs(left.mean()) < -ndtri(1e-6) * law.value_deviation / math.sqrt(1e5)
 
@@ -353,8 +382,9 @@ def test_many_vectors_and_budgets_at_once_are_what_each_gives_alone(law):
     together = selection.noisy_hard_threshold(v, 5, scale, 2 * scale, noise)
     for r, b, k in itertools.product(range(2), range(3), range(4)):
         result = selection.Draw(noise.choice[:, r, 0, k], noise.values[r, 0, k])
-        alone = selection.noisy_hard_threshold(v[r, b, k], 5, float(scale[b, 0, 0]),
-                                               2 * float(scale[b, 0, 0]), result)
+        alone = selection.noisy_hard_threshold(
+            v[r, b, k], 5, float(scale[b, 0, 0]), 2 * float(scale[b, 0, 0]), result
+        )
         assert (together[r, b, k] == alone).all()
 
 

@@ -20,8 +20,15 @@ from engine.topics.mean.answer import drawn, mean_over_budgets, other_methods
 from engine.topics.mean.shape import Agreeing, Question
 
 TIMES = np.linspace(2.0, 18.0, 161)
-FACTS = PublicFacts(time_low=2.0, time_high=18.0, value_low=60.0, value_high=200.0,
-                    value_unit="cm", time_name="Age", time_unit="years")
+FACTS = PublicFacts(
+    time_low=2.0,
+    time_high=18.0,
+    value_low=60.0,
+    value_high=200.0,
+    value_unit="cm",
+    time_name="Age",
+    time_unit="years",
+)
 PEAK = Question("peak", 0.8, 7.0, 13.0, 130.0)
 SIGN, CROSSING = (dataclasses.replace(PEAK, kind=kind) for kind in ("sign", "crossing"))
 
@@ -131,14 +138,18 @@ def test_usual_numbers_suit_every_source(cls, kind):
         assert shape.checked(default, facts) == default
 
 
-@pytest.mark.parametrize(("question", "field"), [
-    (dataclasses.replace(SIGN, first=1.0), "first"),
-    (dataclasses.replace(SIGN, second=7.0), "second"),
-    (dataclasses.replace(SIGN, second=math.nan), "first"),
-    (dataclasses.replace(PEAK, tolerance=0.0), "tolerance"),
-    (dataclasses.replace(PEAK, tolerance=math.inf), "tolerance"),
-    (dataclasses.replace(CROSSING, level=300.0), "level"),
-    (dataclasses.replace(PEAK, kind="valley"), "shape")])
+@pytest.mark.parametrize(
+    ("question", "field"),
+    [
+        (dataclasses.replace(SIGN, first=1.0), "first"),
+        (dataclasses.replace(SIGN, second=7.0), "second"),
+        (dataclasses.replace(SIGN, second=math.nan), "first"),
+        (dataclasses.replace(PEAK, tolerance=0.0), "tolerance"),
+        (dataclasses.replace(PEAK, tolerance=math.inf), "tolerance"),
+        (dataclasses.replace(CROSSING, level=300.0), "level"),
+        (dataclasses.replace(PEAK, kind="valley"), "shape"),
+    ],
+)
 def test_numbers_that_do_not_fit_are_refused_by_name(question, field):
     with pytest.raises(InputError) as refused:
         shape.checked(question, FACTS)
@@ -169,8 +180,10 @@ def test_the_draws_are_those_behind_the_typical_error():
 def test_of_real_curves_all_methods_have_one_aim():
     source = sources.get("sea_temperature")()
     draws = drawn(source, NoisyGradientMean(), BUDGETS, 1)
-    pictures = [mean_over_budgets(source, method, 1e-5, 1, (2.0, 10.0))
-                for method in (METHOD, NoisyGradientMean())]
+    pictures = [
+        mean_over_budgets(source, method, 1e-5, 1, (2.0, 10.0))
+        for method in (METHOD, NoisyGradientMean())
+    ]
     for picture in pictures:
         np.testing.assert_allclose(draws.reference, picture.non_private)
     assert not draws.is_truth
@@ -184,15 +197,18 @@ def test_of_real_curves_all_methods_have_one_aim():
 def test_the_sentence_states_count_range_and_comparison():
     found, non_private = Agreeing(np.array(83), 100), Agreeing(np.array(97), 100)
     text = words.agreement(PEAK, found, non_private, FACTS, False)
-    assert text == ("A private release has it within 0.8 years of that in **83 of 100** "
-                    "(simulated; 95 % interval: 74 to 90 %). A non-private "
-                    "mean does in 97 of 100.")
+    assert text == (
+        "A private release has it within 0.8 years of that in **83 of 100** "
+        "(simulated; 95 % interval: 74 to 90 %). A non-private "
+        "mean does in 97 of 100."
+    )
     assert "Guessing would in 50 %." in words.agreement(SIGN, found, None, FACTS, False)
 
 
 def test_what_the_average_says_is_said_in_the_units_of_the_source():
     assert words.reference(CROSSING, 8.58, FACTS, True) == (
-        "The true mean is first at 130 cm at **8.58 years**.")
+        "The true mean is first at 130 cm at **8.58 years**."
+    )
     assert "**never** is at 130 cm" in words.reference(CROSSING, math.nan, FACTS, False)
     assert "**falls** by 12.5 cm from 7 to 13 years" in words.reference(SIGN, -12.5, FACTS, True)
     assert "as high at both times" in words.reference(SIGN, 0.0, FACTS, True)

@@ -62,8 +62,12 @@ def test_sites_can_differ_in_people_and_readings():
 
 
 def test_a_sites_curves_do_not_depend_on_the_size_of_the_others():
-    small, large = (SparseCurves(site_sizes=f"40, {n}", site_readings="10, 6").draw(
-        1, generator(1, 0, 0)).of_servers([0]) for n in (10, 300))
+    small, large = (
+        SparseCurves(site_sizes=f"40, {n}", site_readings="10, 6")
+        .draw(1, generator(1, 0, 0))
+        .of_servers([0])
+        for n in (10, 300)
+    )
     assert np.array_equal(small.values, large.values)
     assert np.array_equal(small.times, large.times)
 
@@ -71,8 +75,9 @@ def test_a_sites_curves_do_not_depend_on_the_size_of_the_others():
 @pytest.mark.parametrize("times", ["even", "common", "windows"])
 def test_people_can_differ_in_how_often_they_are_observed(times):
     """As many have each number."""
-    source = SparseCurves(n_curves=60, n_observations_per_curve=2, more_observations=4, n_servers=2,
-                          times=times)
+    source = SparseCurves(
+        n_curves=60, n_observations_per_curve=2, more_observations=4, n_servers=2, times=times
+    )
     data = source.draw(3, generator(1, 0, 0))
     assert data.sizes == source.sizes and source.sizes.n_observations == data.times.shape[1]
     assert np.bincount(data.counts[data.server == 1]).tolist() == [0, 0, 6, 6, 6, 6, 6]
@@ -92,12 +97,20 @@ def test_the_lists_are_dropped_when_a_source_is_resized():
     assert source == SparseCurves(n_curves=120, n_servers=4, n_observations_per_curve=5)
 
 
-@pytest.mark.parametrize("chosen", [
-    {"site_sizes": "3, x"}, {"site_sizes": "0, 4"}, {"site_sizes": "-3, 4"},
-    {"site_sizes": "3, 4", "n_curves": 8}, {"site_sizes": "3, 4", "n_servers": 3},
-    {"site_readings": "3, 4"}, {"site_sizes": "3, 4", "site_readings": "5"},
-    {"site_sizes": "3, 4", "site_readings": "5, 6", "n_observations_per_curve": 6},
-    {"site_sizes": "1," * 2000}])
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"site_sizes": "3, x"},
+        {"site_sizes": "0, 4"},
+        {"site_sizes": "-3, 4"},
+        {"site_sizes": "3, 4", "n_curves": 8},
+        {"site_sizes": "3, 4", "n_servers": 3},
+        {"site_readings": "3, 4"},
+        {"site_sizes": "3, 4", "site_readings": "5"},
+        {"site_sizes": "3, 4", "site_readings": "5, 6", "n_observations_per_curve": 6},
+        {"site_sizes": "1," * 2000},
+    ],
+)
 def test_lists_that_do_not_fit_are_refused(chosen):
     with pytest.raises(InputError, match="site_"):
         SparseCurves(**chosen)
@@ -118,30 +131,37 @@ def test_every_preset_is_a_table_that_can_be_simulated(preset):
     assert PRESETS[preset_of(preset.rows)] == preset
 
 
-@pytest.mark.parametrize(("rows", "problem"), [
-    ((), "1 to 50 sites"),
-    ((SiteRow("A", 10, 5),) * 51, "1 to 50 sites"),
-    ((SiteRow("A", 0, 5),), "people must lie between"),
-    ((SiteRow("A", 20_001, 5),), "people must lie between"),
-    ((SiteRow("A", 10, 0),), "observations each must lie between"),
-    ((SiteRow("A", 10, 5, 0.01),), "ε must lie between"),
-    ((SiteRow("A", 10, 5, math.nan),), "ε must lie between"),
-    ((SiteRow("A", 10, 5, 1.0, 0.2),), "δ must be 0, or lie below"),
-    ((SiteRow("A", 10, 5), SiteRow("a", 10, 5)), "same name"),
-    ((SiteRow("A", 10, 5, included=False),), "No site takes part"),
-    ((SiteRow("A", 20_000, 1000),), "observations together"),
-    ((SiteRow("", 10, 5),), "name starts with"),
-    ((SiteRow("A_B*C", 10, 5),), "name starts with"),
-    ((SiteRow("x" * 21, 10, 5),), "name starts with"),
-    ((SiteRow("<b>", 10, 5),), "name starts with")])
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ((), "1 to 50 sites"),
+        ((SiteRow("A", 10, 5),) * 51, "1 to 50 sites"),
+        ((SiteRow("A", 0, 5),), "people must lie between"),
+        ((SiteRow("A", 20_001, 5),), "people must lie between"),
+        ((SiteRow("A", 10, 0),), "observations each must lie between"),
+        ((SiteRow("A", 10, 5, 0.01),), "ε must lie between"),
+        ((SiteRow("A", 10, 5, math.nan),), "ε must lie between"),
+        ((SiteRow("A", 10, 5, 1.0, 0.2),), "δ must be 0, or lie below"),
+        ((SiteRow("A", 10, 5), SiteRow("a", 10, 5)), "same name"),
+        ((SiteRow("A", 10, 5, included=False),), "No site takes part"),
+        ((SiteRow("A", 20_000, 1000),), "observations together"),
+        ((SiteRow("", 10, 5),), "name starts with"),
+        ((SiteRow("A_B*C", 10, 5),), "name starts with"),
+        ((SiteRow("x" * 21, 10, 5),), "name starts with"),
+        ((SiteRow("<b>", 10, 5),), "name starts with"),
+    ],
+)
 def test_a_table_that_cannot_be_is_refused_with_its_limit(rows, problem):
     with pytest.raises(InputError, match=problem):
         checked(rows)
 
 
 def test_the_usual_delta_is_one_over_n_squared_of_all_who_take_part():
-    rows = (SiteRow("A", 250, 10), SiteRow("B", 50, 10, 2.0, 1e-6),
-            SiteRow("C", 200, 10, included=False))
+    rows = (
+        SiteRow("A", 250, 10),
+        SiteRow("B", 50, 10, 2.0, 1e-6),
+        SiteRow("C", 200, 10, included=False),
+    )
     assert budgets(rows)[:2] == (Budget(1.0, 1 / 300**2), Budget(2.0, 1e-6))
     assert budgets(rows, is_pure=True)[0] == Budget(1.0, 0.0)
 
@@ -150,7 +170,10 @@ def test_sites_that_come_with_the_curves_get_fit_names():
     source = SparseCurves(n_curves=7, n_servers=2)
     assert [row.name for row in rows_of(source)] == ["Site 1", "Site 2"]
     assert [row.name for row in rows_of(source, ["St. Mary_1", "$x$"])] == ["St. Mary 1", "x"]
-    assert [row.name for row in rows_of(source, ["UKE, Haus 2", "www.x"])] == ["UKE, Haus 2", "www x"]
+    assert [row.name for row in rows_of(source, ["UKE, Haus 2", "www.x"])] == [
+        "UKE, Haus 2",
+        "www x",
+    ]
     assert [row.name for row in rows_of(source, ["A", "a"])] == ["A", "a 2"]
     assert [row.name for row in rows_of(source, ["??", "b"])] == ["Site 1", "Site 2"]
     assert [row.n_curves for row in rows_of(source)] == [4, 3]
@@ -175,7 +198,10 @@ def test_the_best_site_has_the_largest_number_of_curves_times_mu():
 def test_a_site_that_leaves_does_not_change_the_others_curves_on_screen():
     rows, without = PRESETS["equal"].rows, PRESETS["leaves"].rows
     alone = (0,), (Budget(1.0, 1e-6),)
-    desks = [sites_topic._Desk.of(WAVE, GRADIENTS, table, 1, sites_topic._here) for table in (rows, without)]
+    desks = [
+        sites_topic._Desk.of(WAVE, GRADIENTS, table, 1, sites_topic._here)
+        for table in (rows, without)
+    ]
     before, after = (desk.possible(sites_topic._Case(*alone)) for desk in desks)
     assert np.array_equal(before.releases, after.releases)
     left = found(without, GRADIENTS)
@@ -241,7 +267,7 @@ def test_real_curves_are_measured_against_their_average_without_protection():
     assert (result.baseline, result.truth) == (None, None)
     target = result.non_private
     distance = np.sqrt(((result.together.releases - target) ** 2).mean(axis=1))
-    assert result.together.errors[0, :len(distance)] == pytest.approx(distance)
+    assert result.together.errors[0, : len(distance)] == pytest.approx(distance)
 
 
 # -- what is kept -------------------------------------------------------------------------------
@@ -252,8 +278,9 @@ def test_only_what_depends_on_a_changed_budget_is_computed_again():
     first = federation(WAVE, GRADIENTS, FEW, 1, results.answer)
     before = results.computed
     changed = (replace(FEW[0], epsilon=1.2), *FEW[1:])
-    again = federation(WAVE, GRADIENTS, (FEW[0], replace(FEW[1], epsilon=3.0), FEW[2]), 1,
-                       results.answer)
+    again = federation(
+        WAVE, GRADIENTS, (FEW[0], replace(FEW[1], epsilon=3.0), FEW[2]), 1, results.answer
+    )
     assert again.members[0].alone == first.members[0].alone
     assert results.computed - before <= 4  # together twice, that site alone, the best site alone
     kept = federation(WAVE, GRADIENTS, changed, 1, results.answer)
@@ -335,10 +362,17 @@ def test_one_site_with_most_of_the_error_and_the_weight_is_named_once():
     assert f"{most.row.name} adds most (60 %) and has the largest weight (50 %)." in text
 
 
-@pytest.mark.parametrize(("before", "after", "text"), [
-    (1.32, 1.35, "error **1.32 → 1.35 cm** (+2 %)"), (1.0, 1.001, "no change"),
-    (math.nan, 1.0, "a curve can be published"), (1.0, math.nan, "**nothing can be published**"),
-    (math.nan, math.nan, "still nothing"), (2.0, 1.0, "(−50 %)")])
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        (1.32, 1.35, "error **1.32 → 1.35 cm** (+2 %)"),
+        (1.0, 1.001, "no change"),
+        (math.nan, 1.0, "a curve can be published"),
+        (1.0, math.nan, "**nothing can be published**"),
+        (math.nan, math.nan, "still nothing"),
+        (2.0, 1.0, "(−50 %)"),
+    ],
+)
 def test_a_change_is_said_with_both_numbers(before, after, text):
     assert text in site_words.change(before, after, "cm", "Since your change")
 

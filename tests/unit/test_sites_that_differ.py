@@ -24,7 +24,8 @@ GRID = drawing_grid()
 def people_at(sizes, shifts, repeats=10):
     """The same curves at every site, moved by a shift of its own, in half-ranges."""
     data = SparseCurves(n_curves=sum(sizes), n_observations_per_curve=6).draw(
-        repeats, generator(3, 0, 0))
+        repeats, generator(3, 0, 0)
+    )
     site = np.repeat(np.arange(len(sizes)), sizes)
     shift = data.facts.value_half_width * np.array(shifts)[site]
     return replace(data, server=site, values=data.values + np.repeat(shift, data.counts))
@@ -71,8 +72,10 @@ def test_weighted_by_precision_a_release_that_misses_all_people_says_so():
     assert told.mean() > 0.5
 
 
-@pytest.mark.parametrize(("sizes", "epsilons"), few([
-    (PEOPLE, (2.0,) * 3), (PEOPLE, (0.5, 5.0, 5.0)), ((1000, 60, 30), (1.0,) * 3)]))
+@pytest.mark.parametrize(
+    ("sizes", "epsilons"),
+    few([(PEOPLE, (2.0,) * 3), (PEOPLE, (0.5, 5.0, 5.0)), ((1000, 60, 30), (1.0,) * 3)]),
+)
 def test_sites_that_are_alike_are_hardly_ever_told_to_differ(sizes, epsilons):
     """100 releases of 20 data sets; a level of 1 %, and five standard errors of 20 data sets."""
     data = people_at(sizes, (0.0,) * 3, repeats=20)
@@ -83,16 +86,22 @@ def test_sites_that_are_alike_are_hardly_ever_told_to_differ(sizes, epsilons):
 
 def test_sites_of_equal_sizes_and_budgets_are_weighted_by_people_either_way():
     data, budgets = people_at((300,) * 3, SHIFTS, repeats=2), (Budget(1.0, 1e-6),) * 3
-    by_precision, by_people = (release(data, budgets, weights) for weights in ("precision", "people"))
+    by_precision, by_people = (
+        release(data, budgets, weights) for weights in ("precision", "people")
+    )
     assert np.allclose(by_precision.coefficients, by_people.coefficients, atol=1e-9)
-    assert not any(caution.applies.any() for caution in by_precision.cautions
-                   if caution.text in (SITES_DIFFER, SITES_MAY_DIFFER))
+    assert not any(
+        caution.applies.any()
+        for caution in by_precision.cautions
+        if caution.text in (SITES_DIFFER, SITES_MAY_DIFFER)
+    )
 
 
 def test_one_site_is_weighted_in_one_way():
     data, budget = people_at((400,), (0.0,), repeats=2), (Budget(1.0, 1e-6),)
-    assert np.array_equal(release(data, budget).coefficients,
-                          release(data, budget, "people").coefficients)
+    assert np.array_equal(
+        release(data, budget).coefficients, release(data, budget, "people").coefficients
+    )
 
 
 def test_by_people_the_strictest_site_decides_what_all_are_worth():

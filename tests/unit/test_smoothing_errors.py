@@ -33,10 +33,16 @@ from engine.numerics.smoothing_errors import COSINES, POINTS, SmoothingErrors
 from engine.sources.twin import Twin
 from tests.heavy import few
 
-SMOOTH = {"flat": lambda t: 50 + 0 * t, "rise": lambda t: 40 + 20 * t,
-          "wave": lambda t: 50 + 5 * np.sin(2 * np.pi * t)}
-STEPS = {"step": lambda t: 30 + 40 * (t > 0.5), "early step": lambda t: 30 + 40 * (t > 0.3),
-         "peak": lambda t: 45 + 40 * np.exp(-(((t - 0.5) / 0.05) ** 2))}
+SMOOTH = {
+    "flat": lambda t: 50 + 0 * t,
+    "rise": lambda t: 40 + 20 * t,
+    "wave": lambda t: 50 + 5 * np.sin(2 * np.pi * t),
+}
+STEPS = {
+    "step": lambda t: 30 + 40 * (t > 0.5),
+    "early step": lambda t: 30 + 40 * (t > 0.3),
+    "peak": lambda t: 45 + 40 * np.exp(-(((t - 0.5) / 0.05) ** 2)),
+}
 METHODS = (Frl(), Iclp(), Bernstein(), GaussianProcess(), Frl(messages="planned"))
 
 
@@ -52,10 +58,16 @@ def curves(mean, n=1000, seed=1, high=100.0, m=50):
     """People at common times who differ in level."""
     rng, times = np.random.default_rng(seed), np.linspace(0.01, 0.99, m)
     values = mean(times) + 6 * rng.standard_normal((n, 1)) + 2 * rng.standard_normal((n, m))
-    facts = PublicFacts(value_low=0, value_high=high, kind=DataKind.UPLOAD,
-                        design=Design.common(times.tolist()))
-    return CurveData(np.tile(times, n)[None], np.clip(values, 0, high).reshape(1, -1),
-                     np.full(n, m), np.zeros(n, int), facts)
+    facts = PublicFacts(
+        value_low=0, value_high=high, kind=DataKind.UPLOAD, design=Design.common(times.tolist())
+    )
+    return CurveData(
+        np.tile(times, n)[None],
+        np.clip(values, 0, high).reshape(1, -1),
+        np.full(n, m),
+        np.zeros(n, int),
+        facts,
+    )
 
 
 def told(mechanism, data, epsilon=5.0, draws=20):
@@ -63,8 +75,10 @@ def told(mechanism, data, epsilon=5.0, draws=20):
     delta = 0.0 if mechanism.key != "gaussian_process" else 1e-6
     estimate = mechanism.release_many(data, [(Budget(epsilon, delta),)], draws, generator(1, 1, 0))
     applies = {caution.text: caution.applies.mean() for caution in estimate.cautions}
-    return (applies.get(NOT_FOLLOWED, 0.0),
-            applies.get(SHORT_FEATURES, 0.0) + applies.get(BEND_OR_STEP, 0.0))
+    return (
+        applies.get(NOT_FOLLOWED, 0.0),
+        applies.get(SHORT_FEATURES, 0.0) + applies.get(BEND_OR_STEP, 0.0),
+    )
 
 
 def test_a_projection_moves_a_curve_by_what_it_leaves_out():
@@ -133,10 +147,12 @@ def test_steps_and_peaks_are_told_and_smooth_curves_are_not(mechanism):
         assert max(told(mechanism, curves(mean))) == 0
 
 
-@pytest.mark.parametrize("mechanism", few([Iclp(), Frl(), GaussianProcess()], 2),
-                         ids=lambda one: one.key)
+@pytest.mark.parametrize(
+    "mechanism", few([Iclp(), Frl(), GaussianProcess()], 2), ids=lambda one: one.key
+)
 def test_a_step_by_a_sixth_of_the_range_is_told_by_all_cosines_together(mechanism):
     """Its error is 1.3 to 1.9 times the forecast; the last cosines alone tell it in half."""
+
     def share(mean):
         return told(mechanism, curves(mean, 2000), epsilon=1.0, draws=100)[1]
 
@@ -151,12 +167,16 @@ def test_the_curve_of_the_forecast_and_a_wide_bump_are_not_warned_of():
     assert max(told(Frl(), curves(lambda t: 45 + 20 * np.exp(-(((t - 0.5) / 0.2) ** 2)), 500))) == 0
 
 
-@pytest.mark.parametrize("mechanism", few([Frl(), Iclp(), GaussianProcess()], 1),
-                         ids=lambda one: one.key)
+@pytest.mark.parametrize(
+    "mechanism", few([Frl(), Iclp(), GaussianProcess()], 1), ids=lambda one: one.key
+)
 def test_a_curve_far_from_the_middle_of_wide_bounds_is_told_by_what_few_functions_cannot_draw(
-        mechanism):
-    far, near = (curves(lambda t, level=level: level + 5 * np.sin(2 * np.pi * t), 2000, high=1000.0)
-                 for level in (60, 500))
+    mechanism,
+):
+    far, near = (
+        curves(lambda t, level=level: level + 5 * np.sin(2 * np.pi * t), 2000, high=1000.0)
+        for level in (60, 500)
+    )
     assert told(mechanism, far)[0] == 1 and max(told(mechanism, near)) == 0
 
 
@@ -172,7 +192,9 @@ def test_smooth_curves_at_few_common_times_are_not_warned_of(mechanism, m):
 
 
 @pytest.mark.parametrize("mechanism", few([NoisyGradientMean(), *METHODS]), ids=lambda one: one.key)
-def test_a_step_beyond_the_forecast_is_told_or_the_release_says_that_it_could_not_show_it(mechanism):
+def test_a_step_beyond_the_forecast_is_told_or_the_release_says_that_it_could_not_show_it(
+    mechanism,
+):
     """By a sixth of the range, at 300 to 10000 curves; where nine of ten are told, no other says so."""
     budget = (Budget(2.0, 1e-6),)
 
@@ -186,40 +208,61 @@ def test_a_step_beyond_the_forecast_is_told_or_the_release_says_that_it_could_no
         data = curves(step, n=n)
         twin = Twin.of(data.facts, data.sizes).mean
         expected, estimate = released(curves(twin, n=n)), released(data)
-        forecast, error = (np.sqrt(((each.values(POINTS) - mean(POINTS)) ** 2).mean())
-                           for each, mean in ((expected, twin), (estimate, step)))
+        forecast, error = (
+            np.sqrt(((each.values(POINTS) - mean(POINTS)) ** 2).mean())
+            for each, mean in ((expected, twin), (estimate, step))
+        )
         if error > 1.6 * forecast:
             assert np.any([caution.applies for caution in estimate.cautions], axis=0).mean() > 0.8
 
 
 def test_a_release_that_would_show_a_step_does_not_say_that_it_could_not():
-    estimate = Iclp().release_many(curves(SMOOTH["flat"], n=5000), [(Budget(5.0),)], 20,
-                                   generator(1, 1, 0))
+    estimate = Iclp().release_many(
+        curves(SMOOTH["flat"], n=5000), [(Budget(5.0),)], 20, generator(1, 1, 0)
+    )
     assert STEP_NOT_SEEN not in [caution.text for caution in estimate.cautions]
 
 
 # -- densities --------------------------------------------------------------------------------------
 
-GATHERED_POINTS = {"bounds ten times too wide": lambda rng, n: rng.normal(0.5, 0.015, n),
-                   "a sudden start": lambda rng, n: rng.exponential(0.15, n),
-                   "a steep start": lambda rng, n: rng.lognormal(np.log(0.1), 0.8, n)}
-SPREAD_POINTS = {"even": lambda rng, n: rng.random(n), "bell": lambda rng, n: rng.normal(0.5, 0.1, n),
-                 "skewed": lambda rng, n: rng.beta(2, 5, n)}
+GATHERED_POINTS = {
+    "bounds ten times too wide": lambda rng, n: rng.normal(0.5, 0.015, n),
+    "a sudden start": lambda rng, n: rng.exponential(0.15, n),
+    "a steep start": lambda rng, n: rng.lognormal(np.log(0.1), 0.8, n),
+}
+SPREAD_POINTS = {
+    "even": lambda rng, n: rng.random(n),
+    "bell": lambda rng, n: rng.normal(0.5, 0.1, n),
+    "skewed": lambda rng, n: rng.beta(2, 5, n),
+}
 
 
 def said_to_gather(mechanism, draw, n=1000, text=GATHERED, epsilon=1.0):
     """The share of releases of a density that say that its peaks are flattened, or may be."""
     points = np.clip(draw(np.random.default_rng(1), n), 0, 1)
-    data = SampleData(points[None, :, None], None, np.zeros(n, int),
-                      PublicFacts(covariates=(Covariate("x", 0.0, 1.0),)))
+    data = SampleData(
+        points[None, :, None],
+        None,
+        np.zeros(n, int),
+        PublicFacts(covariates=(Covariate("x", 0.0, 1.0),)),
+    )
     delta = 0.0 if mechanism.guarantee.is_pure else 1e-6
     estimate = mechanism.release_many(data, [(Budget(epsilon, delta),)], 20, generator(1, 1, 0))
     return sum(caution.applies.mean() for caution in estimate.cautions if caution.text == text)
 
 
-@pytest.mark.parametrize("mechanism", few([
-    Iclp(task=DENSITY.key), Frl(task=DENSITY.key), Bernstein(task=DENSITY.key),
-    GaussianProcess(task=DENSITY.key), Iclp(task=DENSITY.key, clean=False)]))
+@pytest.mark.parametrize(
+    "mechanism",
+    few(
+        [
+            Iclp(task=DENSITY.key),
+            Frl(task=DENSITY.key),
+            Bernstein(task=DENSITY.key),
+            GaussianProcess(task=DENSITY.key),
+            Iclp(task=DENSITY.key, clean=False),
+        ]
+    ),
+)
 def test_a_density_that_its_atoms_flatten_says_so_and_no_other(mechanism):
     for name, draw in GATHERED_POINTS.items():
         assert said_to_gather(mechanism, draw) > 0.5, name
@@ -249,13 +292,23 @@ def said_to_be_drawn_in(mechanism, predictor, two_classes, n=1000, text=DRAWN_IN
     rng = np.random.default_rng(3)
     x = rng.random(n)
     known = predictor(x)
-    y = (rng.random(n) < 1 / (1 + np.exp(-known))) * 1.0 if two_classes else (
-        known + 0.1 * rng.standard_normal(n))
-    facts = PublicFacts(covariates=(Covariate("x", 0.0, 1.0),), value_low=0.0 if two_classes else -1.0,
-                        two_classes=two_classes)
+    y = (
+        (rng.random(n) < 1 / (1 + np.exp(-known))) * 1.0
+        if two_classes
+        else (known + 0.1 * rng.standard_normal(n))
+    )
+    facts = PublicFacts(
+        covariates=(Covariate("x", 0.0, 1.0),),
+        value_low=0.0 if two_classes else -1.0,
+        two_classes=two_classes,
+    )
     delta = 0.0 if mechanism.guarantee.is_pure else 1e-6
-    estimate = mechanism.release_many(SampleData(x[None, :, None], y[None], np.zeros(n, int), facts),
-                                      [(Budget(2.0, delta),)], 20, generator(1, 1, 0))
+    estimate = mechanism.release_many(
+        SampleData(x[None, :, None], y[None], np.zeros(n, int), facts),
+        [(Budget(2.0, delta),)],
+        20,
+        generator(1, 1, 0),
+    )
     return sum(caution.applies.mean() for caution in estimate.cautions if caution.text == text)
 
 
@@ -272,17 +325,25 @@ def test_a_predictor_far_from_even_odds_or_the_middle_says_that_it_is_drawn_ther
 
 @pytest.mark.parametrize("mechanism", few(PREDICTORS))
 def test_a_predictor_that_noise_hides_says_what_it_could_not_show(mechanism):
-    for predictor, two_classes in ((lambda x: -3 + 0 * x, True), (lambda x: 2 * (x > 0.5) - 1, False)):
-        told, may_be = (said_to_be_drawn_in(mechanism, predictor, two_classes, 100, text)
-                        for text in (DRAWN_IN, MAY_BE_DRAWN_IN))
+    for predictor, two_classes in (
+        (lambda x: -3 + 0 * x, True),
+        (lambda x: 2 * (x > 0.5) - 1, False),
+    ):
+        told, may_be = (
+            said_to_be_drawn_in(mechanism, predictor, two_classes, 100, text)
+            for text in (DRAWN_IN, MAY_BE_DRAWN_IN)
+        )
         assert told + may_be == pytest.approx(1.0)
-    assert said_to_be_drawn_in(mechanism, lambda x: 1.2 * x - 0.6, False, 1000, MAY_BE_DRAWN_IN) == 0
+    assert (
+        said_to_be_drawn_in(mechanism, lambda x: 1.2 * x - 0.6, False, 1000, MAY_BE_DRAWN_IN) == 0
+    )
 
 
 def test_a_predictor_that_needs_records_all_over_the_range_says_so():
     def says_so(n, two_classes=False):
-        return said_to_be_drawn_in(Iclp(task=RISK_MINIMISATION.key), lambda x: 0.4 * x, two_classes,
-                                   n, NOT_SPREAD)
+        return said_to_be_drawn_in(
+            Iclp(task=RISK_MINIMISATION.key), lambda x: 0.4 * x, two_classes, n, NOT_SPREAD
+        )
 
     assert says_so(1000) == 1.0
     assert says_so(100) == says_so(1000, two_classes=True) == 0.0  # the penalty takes most anyhow
@@ -298,8 +359,9 @@ def said_of_covariance(mechanism, spread, n, epsilon, errors=0.0):
     values = spread * (people[0] + 0.7 * people[1] * np.cos(np.pi * times))
     values += errors * rng.standard_normal((n, 20))
     facts = PublicFacts(design=Design.common(times.tolist()))
-    data = CurveData(np.tile(times, n)[None], values.reshape(1, -1), np.full(n, 20),
-                     np.zeros(n, int), facts)
+    data = CurveData(
+        np.tile(times, n)[None], values.reshape(1, -1), np.full(n, 20), np.zeros(n, int), facts
+    )
     delta = 0.0 if mechanism.guarantee.is_pure else 1e-6
     estimate = mechanism.release_many(data, [(Budget(epsilon, delta),)], 20, generator(1, 1, 0))
     applies = {caution.text: caution.applies.mean() for caution in estimate.cautions}

@@ -9,12 +9,7 @@ import pytest
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, Covariate, DataKind, PublicFacts, SampleData
-from engine.mechanisms.families.sparse.centre import (
-    CENTRE,
-    exact_means,
-    measured_from,
-    sensitivity,
-)
+from engine.mechanisms.families.sparse.centre import CENTRE, exact_means, measured_from, sensitivity
 from engine.mechanisms.families.sparse.inference import RESIDUALS, residuals_sensitivity
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
@@ -27,11 +22,23 @@ from tests.heavy import few
 
 BUDGET = (Budget(1.0, 1e-6),)
 # Low and high, mean and deviation: ages, weights, heights, a share, minutes, marks.
-ORDINARY = ((0, 105, 40, 15), (30, 250, 75, 12), (120, 220, 172, 9), (0, 105, 40, 15),
-            (0, 1, 0.3, 0.2), (30, 250, 75, 12), (0, 50, 10, 5), (0, 10, 5, 2))
+ORDINARY = (
+    (0, 105, 40, 15),
+    (30, 250, 75, 12),
+    (120, 220, 172, 9),
+    (0, 105, 40, 15),
+    (0, 1, 0.3, 0.2),
+    (30, 250, 75, 12),
+    (0, 50, 10, 5),
+    (0, 10, 5, 2),
+)
 ALIKE = ((0, 100, 35, 12),) * 8
-EVERY = (SparseNewton(sparsity=3), SparseRegression(sparsity=3), SparseInference(sparsity=3),
-         SparseHeterogeneous(n_shared=3, target="band"))
+EVERY = (
+    SparseNewton(sparsity=3),
+    SparseRegression(sparsity=3),
+    SparseInference(sparsity=3),
+    SparseHeterogeneous(n_shared=3, target="band"),
+)
 
 
 def people(n=20_000, seed=1, correlation=0.0, features=ORDINARY, noise=None, machines=1):
@@ -46,9 +53,15 @@ def people(n=20_000, seed=1, correlation=0.0, features=ORDINARY, noise=None, mac
     slopes = np.zeros(len(features))
     slopes[:3] = np.array([6, -6, 6]) / sd[:3]
     error = rng.standard_normal(n) if noise is None else noise(rng, n)
-    facts = PublicFacts(value_low=60, value_high=200, reading_sd=8.0, kind=DataKind.UPLOAD,
-                        covariates=tuple(Covariate(f"x{k}", a, b)
-                                         for k, (a, b) in enumerate(zip(low, high, strict=True))))
+    facts = PublicFacts(
+        value_low=60,
+        value_high=200,
+        reading_sd=8.0,
+        kind=DataKind.UPLOAD,
+        covariates=tuple(
+            Covariate(f"x{k}", a, b) for k, (a, b) in enumerate(zip(low, high, strict=True))
+        ),
+    )
     y = 110 + (x - mean) @ slopes + 8 * error
     data = SampleData(x[None], y[None], np.arange(n) * machines // n, facts)
     return data, slopes * (high - low) / 8
@@ -96,9 +109,11 @@ def test_without_protection_too_rows_are_less_their_means(mechanism):
     assert np.abs(found - beta)[:3].max() < 0.6
 
 
-@pytest.mark.parametrize("population", few([
-    {}, {"n": 5000, "correlation": 0.5, "features": ALIKE}, {"noise": skewed}], 1),
-    ids=["ordinary", "correlated", "skewed"])
+@pytest.mark.parametrize(
+    "population",
+    few([{}, {"n": 5000, "correlation": 0.5, "features": ALIKE}, {"noise": skewed}], 1),
+    ids=["ordinary", "correlated", "skewed"],
+)
 def test_intervals_hold_for_features_off_the_middle_of_their_ranges(population):
     """40 data sets: 120 and 200 nearly independent intervals, five standard errors."""
     on, off, refused = coverage(SparseInference(sparsity=3), 40, (Budget(4.0, 1e-6),), **population)
@@ -109,17 +124,24 @@ def test_intervals_hold_for_features_off_the_middle_of_their_ranges(population):
 def test_intervals_count_what_is_left_of_means_and_a_constant():
     """120 data sets of skewed noise, guessed at a quarter, so that clipped residuals have a mean:
     960 nearly independent intervals, which without that part hold less often."""
-    on, off, refused = coverage(SparseInference(sparsity=3, noise_sd=2.0), 120, noise=skewed,
-                                n=10_000, features=ALIKE)
+    on, off, refused = coverage(
+        SparseInference(sparsity=3, noise_sd=2.0), 120, noise=skewed, n=10_000, features=ALIKE
+    )
     assert refused == 0 and min(on, off) > 0.95 - 4 * 0.012
 
 
 def test_features_that_are_a_number_for_nobody_count_as_their_mean():
     data, beta = people()
     missing = np.random.default_rng(5).random(data.x.shape) < 0.02
-    found = SparseNewton(sparsity=3).release(
-        replace(data, x=np.where(missing, np.nan, data.x)), (Budget(20.0, 1e-6),),
-        generator(1, 1, 0)).coefficients[0, 0, 0]
+    found = (
+        SparseNewton(sparsity=3)
+        .release(
+            replace(data, x=np.where(missing, np.nan, data.x)),
+            (Budget(20.0, 1e-6),),
+            generator(1, 1, 0),
+        )
+        .coefficients[0, 0, 0]
+    )
     assert np.abs(found - beta).max() < 2.0
 
 
@@ -128,7 +150,8 @@ def test_features_that_are_a_number_for_nobody_count_as_their_mean():
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=lambda mechanism: mechanism.key)
 def test_means_come_first_with_the_noise_of_the_ledger_and_the_ledger_spends_what_was_asked(
-        mechanism):
+    mechanism,
+):
     data, _ = people(n=5000, machines=2)
     with recorded() as messages:
         estimate = mechanism.release(data, BUDGET, generator(1, 1, 0))
@@ -151,8 +174,11 @@ def test_a_row_moves_the_means_by_their_sensitivity_and_some_row_does():
         ends = []
         for sign in (-1, 1):
             x, y = np.array(data.x), np.array(data.y)
-            x[0, 0] = sign * rng.choice([1e3, 1e9, 1e300]) * (np.ones(8) if kind % 2 else rng.choice(
-                [-1, 1], 8))
+            x[0, 0] = (
+                sign
+                * rng.choice([1e3, 1e9, 1e300])
+                * (np.ones(8) if kind % 2 else rng.choice([-1, 1], 8))
+            )
             if kind % 3 == 0:
                 x[0, 0, rng.integers(8)] = rng.choice([np.nan, np.inf, -np.inf])
             y[0, 0] = rng.choice([np.nan, -np.inf]) if kind % 5 == 0 else sign * 1e308
@@ -176,8 +202,9 @@ def test_no_two_residuals_differ_by_more_than_the_sensitivity_of_squares_share_a
 def test_the_mean_residual_goes_with_the_others_only_where_means_are_released():
     for centre, numbers in (("stated", 2), ("released", 3)):
         with recorded() as messages:
-            SparseInference(sparsity=3, centre=centre).release(people(n=5000)[0], BUDGET,
-                                                               generator(1, 1, 0))
+            SparseInference(sparsity=3, centre=centre).release(
+                people(n=5000)[0], BUDGET, generator(1, 1, 0)
+            )
         residuals = [message for message in messages if message.step == RESIDUALS]
         assert [message.values.shape for message in residuals] == [(numbers,)]
 
@@ -226,9 +253,11 @@ def test_as_published_there_is_no_constant_and_the_page_says_so():
         SparseRegression(constants="published", centre="released")
 
 
-@pytest.mark.parametrize("mechanism", [
-    SparseRegression(constants="published"), *(replace(each, centre="stated") for each in EVERY)],
-    ids=lambda mechanism: mechanism.key)
+@pytest.mark.parametrize(
+    "mechanism",
+    [SparseRegression(constants="published"), *(replace(each, centre="stated") for each in EVERY)],
+    ids=lambda mechanism: mechanism.key,
+)
 def test_a_release_without_a_constant_carries_that_caution_and_one_with_it_does_not(mechanism):
     def is_said(method, data):
         cautions = method.release(data, BUDGET, generator(1, 1, 0)).cautions
@@ -242,7 +271,8 @@ def test_a_release_without_a_constant_carries_that_caution_and_one_with_it_does_
 def test_every_combination_of_choices_keeps_its_promise():
     data, _ = people(n=3000, machines=2)
     for pilot, trust, scale in itertools.product(
-            ("moments", "thresholding"), ("trusted", "masked_sum"), ("stated", "released")):
+        ("moments", "thresholding"), ("trusted", "masked_sum"), ("stated", "released")
+    ):
         method = SparseNewton(sparsity=3, pilot=pilot, trust=trust, feature_scale=scale)
         estimate = method.release(data, BUDGET, generator(1, 1, 0))
         assert np.isfinite(estimate.coefficients).all()
@@ -260,12 +290,23 @@ def errors_of_a_narrow_feature(spread, slope, studies):
         sd = np.r_[spread, np.full(7, 12.5)]
         x = np.clip(40 + sd * rng.standard_normal((10_000, 8)), 0, 100)
         slopes = np.r_[slope, -6, 6, np.zeros(5)] / sd
-        facts = PublicFacts(value_low=0, value_high=220, reading_sd=8.0, kind=DataKind.UPLOAD,
-                            covariates=(Covariate("x", 0, 100),) * 8)
+        facts = PublicFacts(
+            value_low=0,
+            value_high=220,
+            reading_sd=8.0,
+            kind=DataKind.UPLOAD,
+            covariates=(Covariate("x", 0, 100),) * 8,
+        )
         y = 110 + (x - 40) @ slopes + 8 * rng.standard_normal(10_000)
-        limits = SparseInference(sparsity=3).release(
-            SampleData(x[None], y[None], np.zeros(10_000, int), facts), BUDGET,
-            generator(seed, 1, 0)).intervals
+        limits = (
+            SparseInference(sparsity=3)
+            .release(
+                SampleData(x[None], y[None], np.zeros(10_000, int), facts),
+                BUDGET,
+                generator(seed, 1, 0),
+            )
+            .intervals
+        )
         out.append(((limits.centre - 12.5 * slopes) / limits.error)[0, 0, 0])
     return np.array(out)
 

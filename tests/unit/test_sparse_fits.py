@@ -122,7 +122,9 @@ def test_precision_rows_solve_their_equations_where_rounds_suffice():
     assert ((rows != 0).sum(axis=1) == 3).all()
 
 
-@pytest.mark.parametrize(("rounds", "expected"), [(8, 1.237), (15, 1.573), (25, 1.657), (60, 1.667)])
+@pytest.mark.parametrize(
+    ("rounds", "expected"), [(8, 1.237), (15, 1.573), (25, 1.657), (60, 1.667)]
+)
 def test_rows_that_are_stopped_early_are_too_short(rounds, expected):
     law = covariance("ar1", 40)
     rows = precision_rows(law, rounds=rounds)
@@ -130,8 +132,9 @@ def test_rows_that_are_stopped_early_are_too_short(rounds, expected):
 
 
 def test_data_sets_are_fitted_together_as_they_would_be_alone():
-    grams = np.stack([drawn_gram(covariance("ar1", 12), 300, np.random.default_rng(k))
-                      for k in range(3)])
+    grams = np.stack(
+        [drawn_gram(covariance("ar1", 12), 300, np.random.default_rng(k)) for k in range(3)]
+    )
     together = precision_rows(grams)
     for gram, rows in zip(grams, together, strict=True):
         np.testing.assert_allclose(precision_rows(gram), rows)
@@ -188,8 +191,10 @@ def test_intervals_with_the_exact_precision_are_as_long_as_their_reference(n, le
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("exact", "lengths", "within"), few([
-    (True, (0.0816, 0.0596, 0.0815), 8e-4), (False, (0.079, 0.058, 0.079), 1e-3)]))
+@pytest.mark.parametrize(
+    ("exact", "lengths", "within"),
+    few([(True, (0.0816, 0.0596, 0.0815), 8e-4), (False, (0.079, 0.058, 0.079), 1e-3)]),
+)
 def test_bands_of_one_machine_are_as_wide_as_their_reference(exact, lengths, within):
     """All 800 coefficients, the 15 that matter, the others; 4000 draws."""
     rng, law = np.random.default_rng(1), covariance("ar1", 800)
@@ -198,6 +203,8 @@ def test_bands_of_one_machine_are_as_wide_as_their_reference(exact, lengths, wit
     spread = debiased_covariance(rows, gram, 4000)
     matter = np.append(np.arange(8), 8 + rng.permutation(792)[:7])
     groups = (np.arange(800), matter, np.setdiff1d(np.arange(800), matter))
-    found = [2 * float(largest_quantile(spread[np.ix_(group, group)], 0.95, 4000, rng))
-             for group in groups]
+    found = [
+        2 * float(largest_quantile(spread[np.ix_(group, group)], 0.95, 4000, rng))
+        for group in groups
+    ]
     assert found == pytest.approx(lengths, abs=within)

@@ -20,11 +20,14 @@ from engine.sources.sparse_rows import SparseRows
 SOURCE = SparseRows(n_curves=30_000, n_servers=3, n_features=8, n_shared=2, n_own=1)
 BUDGETS = [(Budget(2.0, 1e-5),), (Budget(8.0, 1e-5),)]
 KEPT = {"n_shared": 2, "n_own": 1}
-VARIANTS = [SparseHeterogeneous(**KEPT), SparseHeterogeneous(**KEPT, fit="local"),
-            SparseHeterogeneous(**KEPT, fit="pooled"),
-            SparseHeterogeneous(**KEPT, target="coordinates", features="1", directions="column"),
-            SparseHeterogeneous(**KEPT, target="coordinates", features="1, 3", fit="local"),
-            SparseHeterogeneous(**KEPT, target="band")]
+VARIANTS = [
+    SparseHeterogeneous(**KEPT),
+    SparseHeterogeneous(**KEPT, fit="local"),
+    SparseHeterogeneous(**KEPT, fit="pooled"),
+    SparseHeterogeneous(**KEPT, target="coordinates", features="1", directions="column"),
+    SparseHeterogeneous(**KEPT, target="coordinates", features="1, 3", fit="local"),
+    SparseHeterogeneous(**KEPT, target="band"),
+]
 every_variant = pytest.mark.parametrize("mechanism", VARIANTS, ids=repr)
 
 
@@ -50,19 +53,26 @@ def test_three_tenths_of_estimation_go_to_the_shared_stage():
     spent = by_what(VARIANTS[0].plan(SOURCE.public, budget).spends, 1)
     shared = sum(rho for what, rho in spent.items() if "shared" in what)
     assert shared / sum(spent.values()) == pytest.approx(SHARED_SHARE)
-    assert {"largest eigenvalue for shared coefficients",
-            "largest eigenvalue for own coefficients"} < set(spent)
+    assert {
+        "largest eigenvalue for shared coefficients",
+        "largest eigenvalue for own coefficients",
+    } < set(spent)
 
 
 def test_an_interval_spends_what_one_for_machines_that_are_alike_does():
     """Its β̂ has 35 %, divided between the stages, and all else its usual share."""
     budget = (Budget(1.0, 1e-5),)
     plan = by_what(VARIANTS[3].plan(SOURCE.public, budget).spends, 1)
-    alike = by_what(SparseInference(features="1", directions="column", residual_clip=2.0).plan(
-        SOURCE.public, budget).spends, 1)
+    alike = by_what(
+        SparseInference(features="1", directions="column", residual_clip=2.0)
+        .plan(SOURCE.public, budget)
+        .spends,
+        1,
+    )
     same = {"residuals", "spread", "corrections"}
     assert {what: plan[what] for what in same} == pytest.approx(
-        {what: alike[what] for what in same})
+        {what: alike[what] for what in same}
+    )
     both = sum(rho for what, rho in plan.items() if "coefficients" in what)
     assert both / sum(plan.values()) == pytest.approx(0.35)
 
@@ -72,7 +82,8 @@ def test_noise_in_a_machines_own_stage_follows_its_own_rows():
     sizes = replace(SOURCE.sizes, n_curves_per_server=(2000, 500, 500), n_observations=3000)
     plan = VARIANTS[5].plan(Public(sizes, SOURCE.facts), (Budget(1.0, 1e-5),))
     assert plan.machine_stages[1].rounds.scales.choice == pytest.approx(
-        4 * plan.machine_stages[0].rounds.scales.choice)
+        4 * plan.machine_stages[0].rounds.scales.choice
+    )
     assert plan.noise[1].correction == pytest.approx(4 * plan.noise[0].correction)
     assert plan.noise[1].gram == plan.noise[0].gram
 
@@ -88,7 +99,8 @@ def test_pooled_is_private_hard_thresholding_of_all_rows():
     data = replace(data, x=np.clip(data.x, -2.0, 2.0))
     estimate = release(VARIANTS[2], data)
     alike = SparseRegression(sparsity=3, residual_clip=3.0).release_many(
-        data, BUDGETS, 3, generator(1, 1, 0))
+        data, BUDGETS, 3, generator(1, 1, 0)
+    )
     assert np.allclose(estimate.coefficients, alike.coefficients[:, :, :, None])
 
 

@@ -48,11 +48,14 @@ from tests.sparse_data import facts_of
 SOURCE = SparseRows(n_curves=20_000, n_servers=2, n_features=6, n_shared=2)
 COLUMN = {"directions": "column", "features": "2"}  # one coefficient without the Gram matrix
 BUDGETS = [(Budget(2.0, 1e-5),), (Budget(8.0, 1e-5),)]
-VARIANTS = [SparseInference(sparsity=2), SparseInference(sparsity=2, **COLUMN),
-            SparseInference(sparsity=2, pilot="thresholding"),
-            SparseInference(sparsity=2, features="2, 5"),
-            SparseInference(sparsity=2, target="band"),
-            SparseInference(sparsity=2, conservative=True)]
+VARIANTS = [
+    SparseInference(sparsity=2),
+    SparseInference(sparsity=2, **COLUMN),
+    SparseInference(sparsity=2, pilot="thresholding"),
+    SparseInference(sparsity=2, features="2, 5"),
+    SparseInference(sparsity=2, target="band"),
+    SparseInference(sparsity=2, conservative=True),
+]
 every_variant = pytest.mark.parametrize("mechanism", VARIANTS, ids=repr)
 WORKED = Sizes((20_000,) * 10, 200_000, 1, 100)
 
@@ -71,7 +74,8 @@ def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
 def worked(**chosen):
     """Residuals held to 2 and steps of .7, as in the worked example."""
     return SparseInference(residual_clip=2.0, step_size=0.7, **chosen).plan(
-        Public(WORKED, facts_of(100)), (Budget(1.0, 1e-6),))
+        Public(WORKED, facts_of(100)), (Budget(1.0, 1e-6),)
+    )
 
 
 ALONE = {"features": "1", "directions": "column"}
@@ -93,9 +97,14 @@ def test_one_interval_without_the_gram_matrix_has_the_worked_noise():
 
 def test_one_interval_has_the_worked_length():
     deviation = 5 * worked(**ALONE).noise.correction
-    result = Corrected(np.zeros((1, 1, 1)), np.full((1, 1, 1, 1), 0.25 * 5 / 3 / 200_000),
-                      np.full((1, 1, 1, 1), deviation**2), np.full((1, 1), 0.25),
-                      np.ones((1, 1), bool), np.ones((1, 1), bool))
+    result = Corrected(
+        np.zeros((1, 1, 1)),
+        np.full((1, 1, 1, 1), 0.25 * 5 / 3 / 200_000),
+        np.full((1, 1, 1, 1), deviation**2),
+        np.full((1, 1), 0.25),
+        np.ones((1, 1), bool),
+        np.ones((1, 1), bool),
+    )
     assert math.sqrt(result.sampling.item()) == pytest.approx(1.4434e-3, abs=5e-8)
     assert 2 * pointwise_half_widths(result.errors).item() == pytest.approx(6.405e-3, abs=5e-7)
 
@@ -106,13 +115,16 @@ def test_a_band_has_the_noise_that_its_shares_of_the_budget_allow():
     assert rho > 1.1 * accounting.rho_of(1.0, 1e-6)  # Gaussian noise alone, counted exactly
     assert plan.noise.gram == pytest.approx(13.5**2 / 200_000 / math.sqrt(2 * 0.3 * rho), rel=1e-9)
     assert plan.noise.correction == pytest.approx(
-        4.0 / 200_000 / math.sqrt(2 * 0.45 * rho), rel=1e-9)
+        4.0 / 200_000 / math.sqrt(2 * 0.45 * rho), rel=1e-9
+    )
 
 
 def test_the_sensitivity_of_a_precision_step_is_the_worked_one():
-    assert [line.sensitivity[0] for line in worked(**ALONE).spends
-            if line.server == 0 and "precision" in line.what] == pytest.approx(
-                [1.4e-4, 1.4e-4 * math.sqrt(3)])
+    assert [
+        line.sensitivity[0]
+        for line in worked(**ALONE).spends
+        if line.server == 0 and "precision" in line.what
+    ] == pytest.approx([1.4e-4, 1.4e-4 * math.sqrt(3)])
 
 
 def test_shares_add_up_to_the_whole():
@@ -155,9 +167,15 @@ def test_rows_are_clipped_as_a_whole_so_that_no_coefficient_is_biased():
 def test_averages_without_clips_are_those_of_moments():
     own, (vectors, directions) = averages(draw()), some_vectors()
     moments = of_rows(own)
-    for name, arguments in (("gradient", (vectors,)), ("products", (vectors,)),
-                            ("squared_residuals", (vectors,)), ("squared_products", (vectors,)),
-                            ("within", (vectors,)), ("gram", ()), ("corrections", (vectors, directions))):
+    for name, arguments in (
+        ("gradient", (vectors,)),
+        ("products", (vectors,)),
+        ("squared_residuals", (vectors,)),
+        ("squared_products", (vectors,)),
+        ("within", (vectors,)),
+        ("gram", ()),
+        ("corrections", (vectors, directions)),
+    ):
         assert np.allclose(getattr(own, name)(*arguments), getattr(moments, name)(*arguments))
 
 
@@ -169,20 +187,22 @@ def test_clipped_averages_are_what_their_names_say():
     assert np.allclose(own.squared_residuals(vectors, 0.7), (residuals**2).mean(axis=-1))
     inside = np.abs(y[:, None] - products) <= 0.7
     assert np.allclose(own.within(vectors, 0.7), inside.mean(axis=-1))
-    assert np.allclose(own.squared_products(vectors, 0.9),
-                       (np.clip(products, -0.9, 0.9) ** 2).mean(axis=-1))
+    assert np.allclose(
+        own.squared_products(vectors, 0.9), (np.clip(products, -0.9, 0.9) ** 2).mean(axis=-1)
+    )
     assert np.allclose(own.products(vectors, 0.9), np.clip(products, -0.9, 0.9) @ x / x.shape[1])
     held = x * np.minimum(1, 2 / np.linalg.norm(x, axis=-1, keepdims=True))
     assert np.allclose(own.gram(2.0), held.swapaxes(1, 2) @ held / x.shape[1])
     where = np.array([[[0, 3], [2, 5]]] * 2)
     chosen = x[:, :, [2, 5]]
     chosen = chosen * np.minimum(1, 1.5 / np.linalg.norm(chosen, axis=-1, keepdims=True))
-    assert np.allclose(own.gram_on(where, 1.5)[:, 1],
-                       chosen.swapaxes(1, 2) @ chosen / x.shape[1])
+    assert np.allclose(own.gram_on(where, 1.5)[:, 1], chosen.swapaxes(1, 2) @ chosen / x.shape[1])
     w = np.einsum("rcgd,rnd->rcng", directions, x)
     w *= np.minimum(1, 1.5 / np.linalg.norm(w, axis=-1, keepdims=True))
-    assert np.allclose(own.corrections(vectors, directions, 0.7, 1.5),
-                       np.einsum("rcn,rcng->rcg", residuals, w) / x.shape[1])
+    assert np.allclose(
+        own.corrections(vectors, directions, 0.7, 1.5),
+        np.einsum("rcn,rcng->rcg", residuals, w) / x.shape[1],
+    )
 
 
 def test_averages_of_machines_weighted_by_their_rows_are_those_of_all():
@@ -190,8 +210,12 @@ def test_averages_of_machines_weighted_by_their_rows_are_those_of_all():
     own, (vectors, directions) = averages(data), some_vectors()
     parts = [own.of_machine(k) for k in range(3)]
     assert [part.n for part in parts] == [1001, 1000, 1000]
-    for name, arguments in (("gradient", (vectors, 1.0)), ("squared_residuals", (vectors, 1.0)),
-                            ("corrections", (vectors, directions, 1.0, 2.0)), ("gram", (2.0,))):
+    for name, arguments in (
+        ("gradient", (vectors, 1.0)),
+        ("squared_residuals", (vectors, 1.0)),
+        ("corrections", (vectors, directions, 1.0, 2.0)),
+        ("gram", (2.0,)),
+    ):
         each = [part.n / 3001 * getattr(part, name)(*arguments) for part in parts]
         assert np.allclose(sum(each), getattr(own, name)(*arguments))
 
@@ -200,8 +224,14 @@ def test_drawn_moments_have_the_law_of_those_of_rows():
     """600 data sets of 300 rows, 20 000 drawn: means and spreads agree to five standard errors."""
     source = SparseRows(n_curves=300, n_servers=1, n_features=6, n_shared=3)
     rows = of_rows(RowAverages(rows_of(draw(repeats=600, source=source), 4.0, math.inf)))
-    drawn = sparse_averages.sample_moments(source.covariance, source.truth.node_values, source.noise_sd,
-                                  300, 20_000, generator(2, 0, 0))
+    drawn = sparse_averages.sample_moments(
+        source.covariance,
+        source.truth.node_values,
+        source.noise_sd,
+        300,
+        20_000,
+        generator(2, 0, 0),
+    )
     for name in ("second", "cross", "square"):
         one, other = getattr(rows, name), getattr(drawn, name)
         error = one.std(axis=0) / math.sqrt(600)
@@ -211,7 +241,9 @@ def test_drawn_moments_have_the_law_of_those_of_rows():
 
 
 def test_pooled_moments_are_those_of_all_rows():
-    data = averages(SparseRows(n_curves=3001, n_servers=3, n_features=6).draw(2, generator(1, 0, 0)))
+    data = averages(
+        SparseRows(n_curves=3001, n_servers=3, n_features=6).draw(2, generator(1, 0, 0))
+    )
     together = pooled([of_rows(data.of_machine(k)) for k in range(3)])
     for name in ("n", "second", "cross", "square"):
         assert np.allclose(getattr(together, name), getattr(of_rows(data), name))
@@ -259,8 +291,11 @@ def test_noise_of_the_matrix_times_a_vector_has_the_covariance_that_limits_count
     """40 000 draws of symmetric noise G: Cov(Gv) = t²(‖v‖² I + vv'), five standard errors."""
     rng, v = np.random.default_rng(3), np.array([0.5, -1.0, 2.0])
     upper = np.triu(rng.standard_normal((40_000, 3, 3)), 1)
-    noise = 0.1 * (upper + upper.swapaxes(1, 2)
-                   + math.sqrt(2) * rng.standard_normal((40_000, 3))[:, None] * np.eye(3))
+    noise = 0.1 * (
+        upper
+        + upper.swapaxes(1, 2)
+        + math.sqrt(2) * rng.standard_normal((40_000, 3))[:, None] * np.eye(3)
+    )
     known = Distance(v[None, None], np.zeros((1, 1, 3, 3)))
     claimed = matrix_noise(np.eye(3)[None, None], np.array([0.1]), known)[0, 0]
     error = np.sqrt(2 / 40_000) * np.diag(claimed).max()
@@ -313,7 +348,11 @@ def test_every_message_of_the_centre_has_noise_and_its_line():
     published = [m for m in messages if not m.is_entrusted]
     assert {m.server for m in published} == {CENTRE}
     assert [m.step.key for m in published if "round" not in m.step.key] == [
-        "largest eigenvalue", "spread", "residuals", "corrections"]
+        "largest eigenvalue",
+        "spread",
+        "residuals",
+        "corrections",
+    ]
     assert all((m.noise[m.values != 0] > 0).all() for m in published)
     lines = {line.what for line in estimate.spends[0]}
     assert {"residuals", "spread", "corrections"} < lines and len(lines) == 8
@@ -323,11 +362,19 @@ def test_with_the_gram_matrix_four_messages_say_all():
     with recorded() as messages:
         estimate = release(SparseInference(sparsity=2), draw())
     published = [m for m in messages if not m.is_entrusted]
-    assert [m.step.key for m in published] == ["Gram matrix", "averages, stage 1", "residuals",
-                                           "corrections"]
+    assert [m.step.key for m in published] == [
+        "Gram matrix",
+        "averages, stage 1",
+        "residuals",
+        "corrections",
+    ]
     assert all((m.noise > 0).all() for m in published)
     assert [line.what for line in estimate.spends[0] if line.server == 0] == [
-        "first averages", "residuals", "Gram matrix", "corrections"]
+        "first averages",
+        "residuals",
+        "Gram matrix",
+        "corrections",
+    ]
 
 
 def test_what_machines_entrust_to_the_centre_is_marked_as_such():
@@ -363,9 +410,12 @@ def test_limits_shrink_as_the_budget_grows_and_end_at_those_without_privacy():
 
 def test_fewer_features_asked_for_need_less_noise():
     data, budgets = draw(repeats=1), [(Budget(2.0, 1e-5),)]
-    few, all_of_them = (release(SparseInference(sparsity=2, target="band", features=features), data,
-                                budgets).intervals.half_width[..., 1].mean()
-                        for features in ("1, 2", None))
+    few, all_of_them = (
+        release(SparseInference(sparsity=2, target="band", features=features), data, budgets)
+        .intervals.half_width[..., 1]
+        .mean()
+        for features in ("1, 2", None)
+    )
     assert few < 0.8 * all_of_them
 
 
@@ -408,8 +458,14 @@ def test_coverage_of_entries_counts_those_with_limits():
     centre = np.array([0.0, 1.0, 5.0, np.nan])[None, None, None]
     half = np.array([0.5, 0.5, 0.5, np.nan])[None, None, None]
     truth = Truth.of_vector(np.array([0.1, 0.0, 5.2, 9.0]))
-    estimate = Estimate("", None, centre, ((),), centre[:, :, 0],
-                        intervals=Intervals(centre, half, half, "simultaneous"))
+    estimate = Estimate(
+        "",
+        None,
+        centre,
+        ((),),
+        centre[:, :, 0],
+        intervals=Intervals(centre, half, half, "simultaneous"),
+    )
     held = entry_coverage(estimate, truth)
     assert held.average == pytest.approx(2 / 3) and held.joint == 0
     assert held.of_nonzero == 1
@@ -450,10 +506,12 @@ def test_the_published_quantile_is_ruined_by_its_noise():
 
     def quantile(scale):
         return np.mean([published_quantile(spread, scale, rng) for _ in range(30)])
+
     n = 200_000
     proper = 2 * math.sqrt(2 * math.log(2 * n * 200)) * 6.0 / math.sqrt(n)  # 2a W/√N
-    printed = (4 * 3.0 * math.sqrt(math.log(10)) * 4.0 * (4.0 + 1.0 * 4.0 * math.sqrt(5))
-               / math.sqrt(n))  # B₄ = 4L(log m)^{1/2} c (R + c₀ c √s)/√N
+    printed = (
+        4 * 3.0 * math.sqrt(math.log(10)) * 4.0 * (4.0 + 1.0 * 4.0 * math.sqrt(5)) / math.sqrt(n)
+    )  # B₄ = 4L(log m)^{1/2} c (R + c₀ c √s)/√N
     shared = 2 * proper / math.sqrt(8 * accounting.rho_of(1.0, 1e-6) / 200 / 5)
     assert quantile(0.0) == pytest.approx(4.45, rel=0.03)
     for most, found in ((proper, 6.9), (printed, 79)):
@@ -466,8 +524,10 @@ def test_the_published_quantile_is_ruined_by_its_noise():
 
 def test_the_worst_case_bias_is_as_useless_as_computed_by_hand():
     def half_width(n):
-        return (sparse_eigenvalues.bias_factor(np.array(2.6), np.array(0.4))
-                * sparse_eigenvalues.bias_unit(15, 800, n, 0.8, 1 / 120_000))
+        return sparse_eigenvalues.bias_factor(
+            np.array(2.6), np.array(0.4)
+        ) * sparse_eigenvalues.bias_unit(15, 800, n, 0.8, 1 / 120_000)
+
     assert half_width(60_000) == pytest.approx(177, rel=0.01)
     assert half_width(4000) == pytest.approx(17_000, rel=0.01)
     assert sparse_eigenvalues.bias_unit(15, 800, 60_000, math.inf, 0.0) == 0.0
@@ -475,8 +535,10 @@ def test_the_worst_case_bias_is_as_useless_as_computed_by_hand():
 
 def test_conservative_limits_are_wider_by_the_bias_bound():
     data = draw(repeats=1)
-    usual, wide = (release(SparseInference(sparsity=2, conservative=c), data, BUDGETS, 1)
-                   for c in (False, True))
+    usual, wide = (
+        release(SparseInference(sparsity=2, conservative=c), data, BUDGETS, 1)
+        for c in (False, True)
+    )
     added = wide.intervals.half_width - usual.intervals.half_width
     unit = sparse_eigenvalues.bias_unit(2, 6, 20_000, 2.0, 1e-5)
     assert (added[0] > unit * sparse_eigenvalues.bias_factor(1.0, 1.0) * 0.5).all()
@@ -514,7 +576,9 @@ def test_replacing_a_row_moves_the_row_sum_by_its_sensitivity_at_most():
     x = np.clip(rng.standard_normal((200, n, 5)), -c, c)
     x *= np.minimum(1, b / np.linalg.norm(x, axis=-1, keepdims=True))
     other = x.copy()
-    other[:, 0] = np.where(rng.random((200, 1)) < 0.5, 0.0, c * np.eye(5)[rng.integers(5, size=200)])
+    other[:, 0] = np.where(
+        rng.random((200, 1)) < 0.5, 0.0, c * np.eye(5)[rng.integers(5, size=200)]
+    )
     for q in (1, 2, 5):
         one, two = (sparse_eigenvalues.row_sum(a.swapaxes(1, 2) @ a / n, q) for a in (x, other))
         assert np.abs(one - two).max() <= sparse_eigenvalues.row_sum_sensitivity(q, c, b, n)
@@ -556,8 +620,12 @@ def test_a_correction_is_not_zero_and_the_rest_is_the_first_estimate():
 
 def test_limits_are_refused_where_the_gram_matrix_is_lost_in_noise_and_the_estimate_says_so():
     source = SparseRows(n_curves=2000, n_servers=2, n_features=20, n_shared=2)
-    estimate = release(SparseInference(sparsity=2), draw(repeats=1, source=source),
-                       [(Budget(0.5, 1e-6),), (Budget(1e4, 1e-6),)], draws=1)
+    estimate = release(
+        SparseInference(sparsity=2),
+        draw(repeats=1, source=source),
+        [(Budget(0.5, 1e-6),), (Budget(1e4, 1e-6),)],
+        draws=1,
+    )
     assert np.isnan(estimate.lower[0]).all() and np.isfinite(estimate.lower[1]).all()
     assert ((estimate.coefficients[0] != 0).sum(axis=-1) <= 2).all()  # the first estimate
     assert estimate.is_doubted[..., 0].tolist() == [[True], [False]]

@@ -18,7 +18,8 @@ from tests.unit.test_sparse_inference import release
 
 SOURCES = {"sparse_inference": alike.SOURCE, "sparse_heterogeneous": different.SOURCE}
 every_variant = pytest.mark.parametrize(
-    "mechanism", [*few(alike.VARIANTS, 2), *few(different.VARIANTS)], ids=repr)
+    "mechanism", [*few(alike.VARIANTS, 2), *few(different.VARIANTS)], ids=repr
+)
 
 
 def draw(mechanism, seed=1, repeats=2):
@@ -37,8 +38,11 @@ def test_the_ledger_of_every_machine_adds_up_to_the_budget(mechanism, epsilon):
     for proved in accounting.guarantees(spends):
         assert epsilon * (1 - 1e-6) <= proved.epsilon <= epsilon
     for own in accounting.by_server(spends).values():
-        rho = (gaussian_rho((Budget(epsilon, 1e-5),)) if all(line.mu for line in own)
-               else accounting.rho_of(epsilon, 1e-5))
+        rho = (
+            gaussian_rho((Budget(epsilon, 1e-5),))
+            if all(line.mu for line in own)
+            else accounting.rho_of(epsilon, 1e-5)
+        )
         assert accounting.total_rho(own) == pytest.approx(rho, rel=1e-9)
 
 

@@ -37,8 +37,9 @@ from engine.topics.sparse.means import (
 )
 
 BOTH = (SparseMeanSigns, SparseMeanLaplace)
-every_mechanism = pytest.mark.parametrize("mechanism", [
-    cls(sparsity=sparsity) for cls in BOTH for sparsity in (5, None)], ids=repr)
+every_mechanism = pytest.mark.parametrize(
+    "mechanism", [cls(sparsity=sparsity) for cls in BOTH for sparsity in (5, None)], ids=repr
+)
 SOURCE = SparseMeans(n_curves=6000, n_servers=300, n_features=30)
 BUDGETS = [(Budget(0.5),), (Budget(2.5, 1e-3),)]
 FACTS = PublicFacts(value_low=-1.0, value_high=1.0, reading_sd=1.0)
@@ -55,8 +56,14 @@ def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
 def errors_of(mechanism, mean, machines, rows, epsilon, repeats, seed=1):
     """Squared errors (repeats,) where means of machines are drawn as such, and the plan."""
     result = int((mean != 0).sum())
-    setting = SparseMeanSetting(machines=machines, rows=rows, size=len(mean), n_nonzero=result,
-                                height=mean[0], epsilon=epsilon)
+    setting = SparseMeanSetting(
+        machines=machines,
+        rows=rows,
+        size=len(mean),
+        n_nonzero=result,
+        height=mean[0],
+        epsilon=epsilon,
+    )
     plan = mechanism.plan(setting.public, (Budget(epsilon),))
     return untrusted_errors(mechanism, setting, repeats, generator(seed, 0, 0)), plan
 
@@ -76,8 +83,11 @@ def spikes(size, n_nonzero, height):
 
 
 def test_both_serve_the_task_and_say_what_they_protect():
-    assert mechanisms.for_task("sparse_mean") == (SparseMeanLaplace, SparseMeanSigns,
-                                                  SparseMeanTrusted)
+    assert mechanisms.for_task("sparse_mean") == (
+        SparseMeanLaplace,
+        SparseMeanSigns,
+        SparseMeanTrusted,
+    )
     assert (SparseMeanSigns.protects, SparseMeanLaplace.protects) == ("machine", "row")
 
 
@@ -85,8 +95,9 @@ def test_both_serve_the_task_and_say_what_they_protect():
 def test_the_same_seed_gives_the_same_release_and_another_seed_another(mechanism):
     data = draw()
     budgets = [(Budget(0.5),), (Budget(9.0),)]
-    first, again, other = (release(mechanism, data, budgets, seed=s).coefficients
-                           for s in (1, 1, 2))
+    first, again, other = (
+        release(mechanism, data, budgets, seed=s).coefficients for s in (1, 1, 2)
+    )
     assert (first == again).all() and (first[1] != other[1]).any()
     assert first.shape == (2, 2, 3, 30)
 
@@ -178,10 +189,14 @@ def test_every_coordinate_is_asked_equally_often_give_or_take_one():
         assert (per_coordinate(ones, 30) == times).all()
 
 
-@pytest.mark.parametrize(("mechanism", "machines", "facts", "field"), [
-    (SparseMeanSigns(), 29, FACTS, "n_servers"),
-    (SparseMeanLaplace(per_machine=2), 14, FACTS, "n_servers"),
-    (SparseMeanLaplace(), 40, replace(FACTS, reading_sd=0.0), "reading_sd")])
+@pytest.mark.parametrize(
+    ("mechanism", "machines", "facts", "field"),
+    [
+        (SparseMeanSigns(), 29, FACTS, "n_servers"),
+        (SparseMeanLaplace(per_machine=2), 14, FACTS, "n_servers"),
+        (SparseMeanLaplace(), 40, replace(FACTS, reading_sd=0.0), "reading_sd"),
+    ],
+)
 def test_what_cannot_be_asked_is_refused(mechanism, machines, facts, field):
     sizes = Sizes((4,) * machines, 4 * machines, 1, 30)
     with pytest.raises(InputError) as refused:
@@ -256,24 +271,32 @@ def test_signs_are_turned_back_into_means_and_end_at_a_cap():
     np.testing.assert_allclose(mechanism.means(erf(np.sqrt(25 / 2) * mu), plan), mu, atol=1e-12)
     assert mechanism.largest_reported_mean(plan) == pytest.approx(3.29 / 5, abs=5e-4)
     assert mechanism.means(np.array([-1.4, 1.0, 7.0]), plan) == pytest.approx(
-        np.array([-1, 1, 1]) * mechanism.largest_reported_mean(plan))
+        np.array([-1, 1, 1]) * mechanism.largest_reported_mean(plan)
+    )
 
 
 def test_means_far_above_their_scatter_all_look_alike():
     """Signs agree on 2000 machines, so that a mean of 0.5 and one of 0.9 give the same answer."""
-    rows = [errors_of(SparseMeanSigns(sparsity=1), np.array([mean, 0.0]), 2000, 1000, 30.0, 1)[0]
-             for mean in (0.5, 0.9)]
+    rows = [
+        errors_of(SparseMeanSigns(sparsity=1), np.array([mean, 0.0]), 2000, 1000, 30.0, 1)[0]
+        for mean in (0.5, 0.9)
+    ]
     cap = 3.29 / np.sqrt(1000)
-    np.testing.assert_allclose(np.concatenate(rows), [(0.5 - cap) ** 2, (0.9 - cap) ** 2],
-                               rtol=1e-3)
+    np.testing.assert_allclose(
+        np.concatenate(rows), [(0.5 - cap) ** 2, (0.9 - cap) ** 2], rtol=1e-3
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("changed", "factor"), [
-    ({"machines": 32_000}, 1 / 2), ({"size": 40}, 2), ({"rows": 200}, 1 / 2)])
+@pytest.mark.parametrize(
+    ("changed", "factor"),
+    [({"machines": 32_000}, 1 / 2), ({"size": 40}, 2), ({"rows": 200}, 1 / 2)],
+)
 def test_the_error_of_signs_falls_like_machines_and_rows_and_grows_like_the_dimension(
-        changed, factor):
+    changed, factor
+):
     """100 runs each: the ratio of two means of 1000 squares, five standard errors."""
+
     def error(machines=16_000, size=20, rows=100):
         mean = spikes(size, 10, 1 / np.sqrt(rows))
         mechanism = SparseMeanSigns(sparsity=10)
@@ -301,15 +324,15 @@ def test_unequal_machines_use_as_many_rows_as_the_smallest():
 # -- noisy averages ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("k", "reference"), [(1, 5.1e-5), (2, 2.8e-5), (4, 2.1e-5), (8, 2.2e-5),
-                                              (16, 3.3e-5)])
+@pytest.mark.parametrize(
+    ("k", "reference"), [(1, 5.1e-5), (2, 2.8e-5), (4, 2.1e-5), (8, 2.2e-5), (16, 3.3e-5)]
+)
 def test_errors_of_averages_are_the_reference_numbers(k, reference):
     """m = 2000, n = 10⁴, d = 200, s = 5, ε = 1; 150 runs, five standard errors of 750 squares."""
     mechanism = SparseMeanLaplace(per_machine=k)
     errors, plan = errors_of(mechanism, spikes(200, 5, 0.5), 2000, 10_000, 1.0, 150)
     assert error_of_kept(mechanism, plan) == pytest.approx(reference, rel=0.2)
-    assert errors.mean() == pytest.approx(error_of_kept(mechanism, plan),
-                                          rel=5 * np.sqrt(2 / 750))
+    assert errors.mean() == pytest.approx(error_of_kept(mechanism, plan), rel=5 * np.sqrt(2 / 750))
 
 
 @pytest.mark.slow
@@ -320,8 +343,9 @@ def test_averages_beat_the_bound_printed_for_rows():
     assert plan.per_machine == 1
     assert error_of_kept(mechanism, plan) == pytest.approx(1.1e-6, rel=0.05)
     assert errors.mean() == pytest.approx(1.1e-6, rel=5 * np.sqrt(2 / 20))
-    printed = UntrustedServerRate(hidden="machine").total(n=1e4, S=2e6, d=200.0, s=5.0,
-                                                          epsilon=0.05)
+    printed = UntrustedServerRate(hidden="machine").total(
+        n=1e4, S=2e6, d=200.0, s=5.0, epsilon=0.05
+    )
     assert printed == pytest.approx(2e-5) and errors.max() < printed / 2
 
 
@@ -332,7 +356,9 @@ def test_the_usual_number_of_coordinates_is_the_best_whole_one():
         errors = {}
         for k in range(1, 40):
             mechanism = SparseMeanLaplace(per_machine=k)
-            errors[k] = error_of_kept(mechanism, mechanism.plan(Public(sizes, FACTS), (Budget(epsilon),)))
+            errors[k] = error_of_kept(
+                mechanism, mechanism.plan(Public(sizes, FACTS), (Budget(epsilon),))
+            )
         assert errors[usual] <= min(errors.values()) * 1.01
     few = Sizes((100,) * 20, 2000, 1, 200)
     assert SparseMeanLaplace().plan(Public(few, FACTS), (Budget(0.1),)).per_machine == 10
@@ -341,18 +367,25 @@ def test_the_usual_number_of_coordinates_is_the_best_whole_one():
 def test_what_privacy_adds_to_averages_is_the_variance_of_laplace_noise():
     """The same data with and without noise, 200 draws of all 30 entries: five standard errors."""
     data, mechanism = draw(repeats=1), SparseMeanLaplace(sparsity=30)
-    estimate = release(mechanism, replace(data, facts=replace(data.facts, value_low=-100.0)),
-                       [(Budget(3.0),)], draws=200)
+    estimate = release(
+        mechanism,
+        replace(data, facts=replace(data.facts, value_low=-100.0)),
+        [(Budget(3.0),)],
+        draws=200,
+    )
     found = integrated_squared_errors(estimate, data.truth).privacy.mean()
-    planned = mechanism.expected_error(data.sizes, (Budget(3.0),),
-                                       replace(data.facts, value_low=-100.0))
+    planned = mechanism.expected_error(
+        data.sizes, (Budget(3.0),), replace(data.facts, value_low=-100.0)
+    )
     assert found == pytest.approx(planned, rel=5 * np.sqrt(2.3 / 6000))
 
 
 def test_hiding_a_machine_costs_more_than_hiding_a_row_once_there_are_many_rows():
     sizes = Sizes((10_000,) * 2000, 20_000_000, 1, 50)
-    row, machine = (cls().expected_error(sizes, (Budget(1.0),), FACTS)
-                    for cls in (SparseMeanLaplace, SparseMeanSigns))
+    row, machine = (
+        cls().expected_error(sizes, (Budget(1.0),), FACTS)
+        for cls in (SparseMeanLaplace, SparseMeanSigns)
+    )
     assert machine > 10 * row
 
 
@@ -375,8 +408,14 @@ def test_a_trusted_server_spends_what_was_asked(budget):
 def test_what_a_trusted_server_adds_is_the_variance_of_its_noise(delta):
     """Large means, always chosen; 600 draws of five: five standard errors."""
     source = replace(SOURCE, size=0.9)
-    data, mechanism, budget = draw(source=source, repeats=1), SparseMeanTrusted(), Budget(2., delta)
-    estimate = integrated_squared_errors(release(mechanism, data, [(budget,)], draws=600), data.truth)
+    data, mechanism, budget = (
+        draw(source=source, repeats=1),
+        SparseMeanTrusted(),
+        Budget(2.0, delta),
+    )
+    estimate = integrated_squared_errors(
+        release(mechanism, data, [(budget,)], draws=600), data.truth
+    )
     planned = mechanism.expected_error(data.sizes, (budget,), data.facts)
     assert estimate.privacy.mean() == pytest.approx(planned, rel=5 * np.sqrt(5 / 3000))
 
@@ -418,8 +457,10 @@ def test_what_is_achieved_for_rows_lies_below_what_is_printed_as_their_bound():
 
 def test_one_machine_alone_errs_between_its_two_closed_forms():
     """200 runs: s/n with means that are plain, at most 2 s log d/n with none."""
-    plain, none = (simulated(SparseMeanSetting(machines=200, rows=1000, height=height), 200)[ALONE]
-                   for height in (0.5, 0.0))
+    plain, none = (
+        simulated(SparseMeanSetting(machines=200, rows=1000, height=height), 200)[ALONE]
+        for height in (0.5, 0.0)
+    )
     assert plain == pytest.approx(5 / 1000, rel=5 * np.sqrt(2 / 1000))
     assert plain < none < 2 * 5 * np.log(200) / 1000
 
@@ -437,11 +478,15 @@ def test_errors_are_compared_along_any_size():
 def says_that_more_matter(mechanism, n_nonzero, epsilon=5.0, delta=0.0):
     """The share of releases of five means that say that more, or perhaps more, matter."""
     data = SparseMeans(n_nonzero=n_nonzero, n_curves=20_000, n_servers=2000).draw(
-        1, generator(1, 0, 0))
+        1, generator(1, 0, 0)
+    )
     budgets = [(Budget(epsilon, delta),) * 2000]
     estimate = mechanism.release_many(data, budgets, 10, generator(1, 1, 0))
-    return sum(caution.applies.mean() for caution in estimate.cautions
-               if caution.text in (MORE_MATTER, MORE_MAY_MATTER))
+    return sum(
+        caution.applies.mean()
+        for caution in estimate.cautions
+        if caution.text in (MORE_MATTER, MORE_MAY_MATTER)
+    )
 
 
 @pytest.mark.parametrize("mechanism", [SparseMeanLaplace(), SparseMeanSigns(), SparseMeanTrusted()])

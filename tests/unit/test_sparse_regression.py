@@ -25,8 +25,10 @@ from tests.sparse_data import facts_of, sparse_rows
 BUDGET = (Budget(1.0, 1e-6),)
 EVERY = [SparseRegression(selection=key) for key in LAWS]
 every_mechanism = pytest.mark.parametrize(
-    "mechanism", [cls(**chosen) for cls in [SparseRegression] for _, chosen in cls.presets()]
-    + EVERY[2:], ids=repr)
+    "mechanism",
+    [cls(**chosen) for cls in [SparseRegression] for _, chosen in cls.presets()] + EVERY[2:],
+    ids=repr,
+)
 
 
 def small(seed=1, n=3000, size=12, machines=3, **changed):
@@ -54,14 +56,16 @@ def test_published_constants_at_the_base_point_are_the_tabulated_ones():
     wider = replace(published, rounds=10, step_size=0.5).plan(Public(sizes, facts_of(800)), asked)
     assert wider.scales.choice == pytest.approx(9 * plan.scales.choice)
     alone = replace(published, rounds=10, response_clip=plan.response_clip)
-    assert alone.plan(Public(sizes_of(4000, 1, 800), facts_of(800)), asked).scales.choice == pytest.approx(
-        25.1, abs=0.05)
+    assert alone.plan(
+        Public(sizes_of(4000, 1, 800), facts_of(800)), asked
+    ).scales.choice == pytest.approx(25.1, abs=0.05)
 
 
 def test_published_noise_is_worth_much_more_than_was_asked_and_the_ledger_says_so():
     budget = Budget(0.8, 1 / 120_000)
     plan = SparseRegression(constants="published", rounds=10).plan(
-        Public(sizes_of(4000, 15, 100), facts_of(100)), (budget,) * 15)
+        Public(sizes_of(4000, 15, 100), facts_of(100)), (budget,) * 15
+    )
     rho = 10 * 5 / 24 * 0.08**2 / math.log(10 / budget.delta)
     assert accounting.total_rho(accounting.by_server(plan.spends)[3]) == pytest.approx(rho)
     assert all(one.epsilon < 0.25 for one in accounting.guarantees(plan.spends))
@@ -70,7 +74,8 @@ def test_published_noise_is_worth_much_more_than_was_asked_and_the_ledger_says_s
 def test_published_one_shot_keeps_its_promise_with_room_to_spare():
     budget = Budget(1.0, 1e-6)
     plan = SparseRegression(constants="published", selection="one_shot", rounds=12).plan(
-        Public(sizes_of(4000, 3, 100), facts_of(100)), (budget,) * 3)
+        Public(sizes_of(4000, 3, 100), facts_of(100)), (budget,) * 3
+    )
     assert accounting.keeps_promise(plan.spends)
     assert all(one.epsilon < 0.2 for one in accounting.guarantees(plan.spends))
 
@@ -81,8 +86,14 @@ def test_the_usual_plan_is_the_tabulated_one():
     assert (plan.feature_clip, plan.residual_clip, plan.response_clip) == (4.0, 2.0, math.inf)
     assert (plan.descent.rounds, plan.descent.learning_rate, plan.descent.radius) == (12, 0.7, 1.0)
     assert plan.step_sensitivity == pytest.approx(5.6e-5)
-    stated = SparseRegression(step_size=0.5).plan(Public(sizes_of(20_000, 10, 100), facts_of(100)), BUDGET * 10)
-    assert (stated.descent.rounds, stated.descent.learning_rate, stated.pace_sensitivity) == (17, 0.5, None)
+    stated = SparseRegression(step_size=0.5).plan(
+        Public(sizes_of(20_000, 10, 100), facts_of(100)), BUDGET * 10
+    )
+    assert (stated.descent.rounds, stated.descent.learning_rate, stated.pace_sensitivity) == (
+        17,
+        0.5,
+        None,
+    )
 
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=LAWS)
@@ -103,14 +114,19 @@ def test_the_smallest_budget_of_all_machines_holds_for_every_row():
     plan = SparseRegression().plan(Public(sizes_of(500, 3, 50), facts_of(50)), budget)
     proved = accounting.guarantees(plan.spends)
     assert proved[0].epsilon == pytest.approx(0.5) and proved[1] == budget[1]
-    assert plan.scales == SparseRegression().plan(
-        Public(sizes_of(500, 3, 50), facts_of(50)), (budget[1],) * 3).scales
+    assert (
+        plan.scales
+        == SparseRegression()
+        .plan(Public(sizes_of(500, 3, 50), facts_of(50)), (budget[1],) * 3)
+        .scales
+    )
 
 
 @every_mechanism
 def test_plans_do_not_follow_the_rows(mechanism):
-    one, other = (mechanism.release_many(small(seed), [BUDGET], 1, generator(1, 1, 0))
-                  for seed in (1, 2))
+    one, other = (
+        mechanism.release_many(small(seed), [BUDGET], 1, generator(1, 1, 0)) for seed in (1, 2)
+    )
     assert one.spends == other.spends and one.tuning == other.tuning
 
 
@@ -155,8 +171,9 @@ def test_releases_have_s_entries_inside_the_ball_and_the_declared_shape(mechanis
 
 @every_mechanism
 def test_the_same_seed_gives_the_same_release_and_another_another(mechanism):
-    first, again, other = (mechanism.release(small(), BUDGET, generator(s, 1, 0)).coefficients
-                           for s in (1, 1, 2))
+    first, again, other = (
+        mechanism.release(small(), BUDGET, generator(s, 1, 0)).coefficients for s in (1, 1, 2)
+    )
     assert (first == again).all() and (first != other).any()
 
 
@@ -200,7 +217,8 @@ def test_rows_count_equally_however_they_are_spread_over_machines():
     for server in (np.zeros(999, int), np.arange(999) * 3 // 999, spread):
         for trust in ("trusted", "masked_sum"):
             out = SparseRegression(trust=trust).release(
-                replace(data, server=server), BUDGET, generator(1, 1, 0))
+                replace(data, server=server), BUDGET, generator(1, 1, 0)
+            )
             results.append(out.coefficients)
     assert all(np.allclose(one, results[0], atol=1e-12) for one in results)
 
@@ -208,8 +226,10 @@ def test_rows_count_equally_however_they_are_spread_over_machines():
 def test_a_machine_without_rows_changes_nothing():
     data = small(n=300, machines=2)
     gap = np.where(data.server == 1, 2, 0)
-    one, other = (SparseRegression().release(d, BUDGET, generator(1, 1, 0)).coefficients
-                  for d in (data, replace(data, server=gap)))
+    one, other = (
+        SparseRegression().release(d, BUDGET, generator(1, 1, 0)).coefficients
+        for d in (data, replace(data, server=gap))
+    )
     assert np.allclose(one, other, atol=1e-12)
 
 
@@ -224,22 +244,32 @@ def test_blocks_of_rows_do_not_change_the_gradient(monkeypatch):
         expected = np.einsum("rnk,rnd->rkd", residual, rows.x) / 50
         assert np.allclose(rows.gradient(many, 2.0), expected, atol=1e-12)
         monkeypatch.setattr(sparse, "_BLOCK", 7)
-        assert np.allclose(MachineRows(rows.x, rows.y, (20, 30)).gradient(many, 2.0), expected, atol=1e-12)
+        assert np.allclose(
+            MachineRows(rows.x, rows.y, (20, 30)).gradient(many, 2.0), expected, atol=1e-12
+        )
 
 
 def test_units_of_features_and_responses_are_public_and_undone_nowhere_by_the_data():
     """Features of any unit, with ranges of ±4 spreads, give the coefficients of standard ones."""
     data, units = small(), np.linspace(0.5, 40, 12)
-    result = replace(data.facts, unit_scale=False, value_low=2.0, value_high=18.0, covariates=tuple(
-        Covariate("x", 7 - 4 * u, 7 + 4 * u) for u in units))
+    result = replace(
+        data.facts,
+        unit_scale=False,
+        value_low=2.0,
+        value_high=18.0,
+        covariates=tuple(Covariate("x", 7 - 4 * u, 7 + 4 * u) for u in units),
+    )
     moved = replace(data, x=7 + units * data.x, y=10 + data.y, facts=result)
     for centre in ("stated", "released"):
         standard = SparseRegression(radius=1.0, centre=centre)
-        one, other = (standard.release(d, BUDGET, generator(1, 1, 0)).coefficients
-                      for d in (data, moved))
+        one, other = (
+            standard.release(d, BUDGET, generator(1, 1, 0)).coefficients for d in (data, moved)
+        )
         assert np.allclose(one, other, atol=1e-9)
     assert SparseRegression().largest_norm(result) == 8.0
-    assert "standard deviations" in standard.unsuited_because(result) and not standard.unsuited_because(data.facts)
+    assert "standard deviations" in standard.unsuited_because(
+        result
+    ) and not standard.unsuited_because(data.facts)
 
 
 # -- how good ------------------------------------------------------------------------------------------
@@ -256,8 +286,7 @@ def oracle(data):
 
 def test_with_noise_off_the_error_is_that_of_knowing_the_features():
     """Ten data sets of 4000 rows, clips wide and 40 rounds: within 5 % of least squares."""
-    wide = SparseRegression(rounds=40, feature_clip=6.0, residual_clip=4.0, sparsity=3,
-                            radius=2.0)
+    wide = SparseRegression(rounds=40, feature_clip=6.0, residual_clip=4.0, sparsity=3, radius=2.0)
     released, settled, best = [], [], []
     for seed in range(10):
         data = small(seed, 4000, 30, kept=3)
@@ -296,13 +325,16 @@ def test_a_small_feasible_release_keeps_the_right_features_and_better_budgets_er
 
 
 REFERENCE = {  # squared error at ε = .5, 1, 2, 4; δ = 1e-6; the first three with steps that are stated
-    "published": ({"constants": "published", "rounds": 12, "step_size": 0.7, "feature_clip": 4.0},
-                  (1.4, 0.91, 0.20, 0.010)),
+    "published": (
+        {"constants": "published", "rounds": 12, "step_size": 0.7, "feature_clip": 4.0},
+        (1.4, 0.91, 0.20, 0.010),
+    ),
     "peeling": ({"selection": "peeling", "step_size": 0.7}, (8e-4, 1.7e-4, 6e-5, 2.5e-5)),
     "gumbel": ({"step_size": 0.7}, (1.6e-4, 5e-5, 2.2e-5, 1.1e-5)),
     # The bound of the features' variance is 2.9 here, so steps are 0.92 as long: 12 rounds leave up
     # to 1 % of the distance where the signs of neighbours differ, which shows at the largest ε.
-    "by the released bound": ({}, (1.4e-4, 5.2e-5, 2.6e-5, 2e-5))}
+    "by the released bound": ({}, (1.4e-4, 5.2e-5, 2.6e-5, 2e-5)),
+}
 
 
 @pytest.mark.slow
@@ -334,14 +366,17 @@ def test_machines_entrust_exact_averages_and_the_centre_alone_publishes():
     assert [m.server for m in entrusted] == [0, 1, 2] * 5  # xx' for the step, then gradients
     assert all((m.noise == 0).all() for m in entrusted)
     assert [(m.server, m.step.key) for m in published] == [
-        (transcript.CENTRE, step) for step in
-        ("largest eigenvalue", "round 1", "round 2", "round 3", "round 4")]
+        (transcript.CENTRE, step)
+        for step in ("largest eigenvalue", "round 1", "round 2", "round 3", "round 4")
+    ]
     assert all(((m.noise > 0) == (m.values != 0)).all() for m in published)
     pace = out.coefficients[0, 0, 0] / np.where(published[-1].values, published[-1].values, 1.0)
     assert np.ptp(pace[pace != 0]) < 1e-12  # what was published, times the share of the step
     first = entrusted[3]  # at zero
     own = data.x[0, :1000]
-    assert np.allclose(first.values, -(np.clip(data.y[0, :1000], -2, 2) @ np.clip(own, -4, 4)) / 1000)
+    assert np.allclose(
+        first.values, -(np.clip(data.y[0, :1000], -2, 2) @ np.clip(own, -4, 4)) / 1000
+    )
 
 
 def test_a_masked_sum_shows_nothing_of_a_single_machine():
@@ -376,10 +411,17 @@ def test_a_release_depends_on_the_rows_through_what_was_published_alone(mechanis
 @pytest.mark.parametrize("mechanism", few([SparseRegression(sparsity=2), SparseNewton(sparsity=2)]))
 def test_coefficients_that_all_stand_out_say_that_more_may_matter(mechanism):
     def told(source, epsilon):
-        estimate = mechanism.release_many(source.draw(1, generator(1, 0, 0)), [(Budget(
-            epsilon, 1e-6),) * source.n_servers], 5, generator(1, 1, 0))
-        return sum(caution.applies.mean() for caution in estimate.cautions
-                   if caution.text == MORE_MAY_MATTER)
+        estimate = mechanism.release_many(
+            source.draw(1, generator(1, 0, 0)),
+            [(Budget(epsilon, 1e-6),) * source.n_servers],
+            5,
+            generator(1, 1, 0),
+        )
+        return sum(
+            caution.applies.mean()
+            for caution in estimate.cautions
+            if caution.text == MORE_MAY_MATTER
+        )
 
     many = SparseRows(n_curves=20_000, n_features=10, n_shared=4, n_servers=2)
     assert told(many, 20.0) > 0.9
@@ -394,11 +436,15 @@ def test_the_rounds_find_a_column_of_the_precision_matrix():
     data = small(1, 100_000, 8)
     rows = replace(sparse.rows_of(data, 4.0, 4.0), y=np.zeros((1, 100_000)))
     unit = np.eye(8)[3]
-    result = sparse.descend(lambda theta: rows.gradient(theta, 5.0) - unit, (1, 1, 8),
-                            DescentSettings(3, 60, 0.5, 10.0), GUMBEL, [Scales(0.0, 0.0)],
-                            generator(1, 1, 0))
-    assert result[0, 0] == pytest.approx(
-        [0, 0, -2 / 3, 5 / 3, -2 / 3, 0, 0, 0], abs=0.03)
+    result = sparse.descend(
+        lambda theta: rows.gradient(theta, 5.0) - unit,
+        (1, 1, 8),
+        DescentSettings(3, 60, 0.5, 10.0),
+        GUMBEL,
+        [Scales(0.0, 0.0)],
+        generator(1, 1, 0),
+    )
+    assert result[0, 0] == pytest.approx([0, 0, -2 / 3, 5 / 3, -2 / 3, 0, 0, 0], abs=0.03)
 
 
 def test_the_fewest_rounds_are_those_of_the_rule():
@@ -418,6 +464,8 @@ def test_a_truth_of_another_length_is_cut_as_its_energy():
     data = small()
     out = SparseRegression().release(data, BUDGET, generator(1, 1, 0))
     longer = Truth.of_vector(np.append(data.truth.node_values, 0.5))
-    added = (integrated_squared_errors(out, longer).total
-             - integrated_squared_errors(out, data.truth).total)
+    added = (
+        integrated_squared_errors(out, longer).total
+        - integrated_squared_errors(out, data.truth).total
+    )
     assert added == pytest.approx(0.25)

@@ -23,8 +23,13 @@ RELEASED = SparseNewton(feature_scale="released")
 def too_wide(factor, n=20_000, repeats=4, **stated):
     """Rows whose stated ranges reach `factor` times as far as four standard deviations do."""
     data = SparseRows(n_curves=n, n_features=20).draw(repeats, generator(1, 0, 0))
-    facts = replace(data.facts, unit_scale=False, reach=0.0, **stated, covariates=tuple(
-        Covariate(f"x{k}", -4.0 * factor, 4.0 * factor) for k in range(20)))
+    facts = replace(
+        data.facts,
+        unit_scale=False,
+        reach=0.0,
+        **stated,
+        covariates=tuple(Covariate(f"x{k}", -4.0 * factor, 4.0 * factor) for k in range(20)),
+    )
     return replace(data, facts=facts)
 
 
@@ -32,34 +37,56 @@ def error(method, data, factor, budget=BUDGET):
     """Squared, in units of the features as they are."""
     coefficients = method.release_many(data, [budget], 2, generator(2, 0, 0)).coefficients[0]
     beta = np.asarray(data.truth.node_values).reshape(-1, 20)
-    return float(((coefficients / factor - beta[:, None] if len(beta) > 1 else
-                   coefficients / factor - beta[0]) ** 2).sum(axis=-1).mean())
+    return float(
+        (
+            (
+                coefficients / factor - beta[:, None]
+                if len(beta) > 1
+                else coefficients / factor - beta[0]
+            )
+            ** 2
+        )
+        .sum(axis=-1)
+        .mean()
+    )
 
 
 def test_where_ranges_are_twice_too_wide_a_released_scale_saves_most_of_the_error():
     data = too_wide(2.0)
-    assert error(RELEASED, data, 2.0) < 0.3 * error(
-        SparseNewton(feature_scale="stated"), data, 2.0)
+    assert error(RELEASED, data, 2.0) < 0.3 * error(SparseNewton(feature_scale="stated"), data, 2.0)
 
 
 @pytest.mark.slow
 def test_where_ranges_are_tight_it_costs_little():
     data = too_wide(1.0, repeats=10)
     assert error(replace(RELEASED, centre="stated"), data, 1.0) < 1.1 * error(
-        SparseNewton(feature_scale="stated", centre="stated"), data, 1.0)
+        SparseNewton(feature_scale="stated", centre="stated"), data, 1.0
+    )
 
 
 def test_the_scale_is_released_by_rule_where_nothing_is_stated_of_the_reach():
     loose = too_wide(2.0)
-    keys = {chosen: SCALE.key in {line.step.key for line in method.plan(public, BUDGET).spends}
-            for chosen, method, public in (
-                ("not stated", SparseNewton(), loose.public),
-                ("stated with the data", SparseNewton(), too_wide(2.0, n=20_000).public.__class__(
-                    loose.sizes, replace(loose.facts, reach=4.0))),
-                ("stated here", SparseNewton(reach=8.0), loose.public),
-                ("few rows", SparseNewton(), too_wide(2.0, n=600).public))}
-    assert keys == {"not stated": True, "stated with the data": False, "stated here": False,
-                    "few rows": False}
+    keys = {
+        chosen: SCALE.key in {line.step.key for line in method.plan(public, BUDGET).spends}
+        for chosen, method, public in (
+            ("not stated", SparseNewton(), loose.public),
+            (
+                "stated with the data",
+                SparseNewton(),
+                too_wide(2.0, n=20_000).public.__class__(
+                    loose.sizes, replace(loose.facts, reach=4.0)
+                ),
+            ),
+            ("stated here", SparseNewton(reach=8.0), loose.public),
+            ("few rows", SparseNewton(), too_wide(2.0, n=600).public),
+        )
+    }
+    assert keys == {
+        "not stated": True,
+        "stated with the data": False,
+        "stated here": False,
+        "few rows": False,
+    }
 
 
 def test_the_ledger_spends_what_was_asked_with_the_scale_in_it():
@@ -67,7 +94,8 @@ def test_the_ledger_spends_what_was_asked_with_the_scale_in_it():
     assert accounting.keeps_promise(spends)
     of_first = [line for line in spends if line.server == 0]
     assert sum(line.mu**2 for line in of_first) == pytest.approx(
-        accounting.exact_mu(1.0, 1e-6) ** 2)
+        accounting.exact_mu(1.0, 1e-6) ** 2
+    )
     assert [line.step.key for line in of_first[:2]] == [CENTRE.key, SCALE.key]
 
 
@@ -82,9 +110,17 @@ def test_a_row_moves_the_mean_squared_length_by_its_sensitivity_and_some_row_doe
         pair[1][0, 0] = rng.choice([-1, 1], 20) * rng.choice([0.3, 1.0, 3.0, 1e9])
         if kind % 3 == 0:
             pair[0][0, 0] = rng.choice([np.nan, np.inf, 1e300], 20)
-        moved = [RowAverages(rows_of(SampleData(x, data.y, data.server, data.facts), 4.0,
-                                     plan.feature_clip, norm=plan.row)).squared_lengths()
-                 for x in pair]
+        moved = [
+            RowAverages(
+                rows_of(
+                    SampleData(x, data.y, data.server, data.facts),
+                    4.0,
+                    plan.feature_clip,
+                    norm=plan.row,
+                )
+            ).squared_lengths()
+            for x in pair
+        ]
         largest = max(largest, abs(moved[0] - moved[1]).max())
         assert largest <= claimed * (1 + 1e-9)
     assert largest >= 0.99 * claimed
@@ -100,8 +136,10 @@ def test_every_budget_and_draw_has_the_scale_that_it_released():
 
 
 def test_without_noise_the_coefficients_are_those_of_tight_ranges():
-    coefficients = [RELEASED.release(too_wide(factor), (NON_PRIVATE,), generator(5, 0, 0))
-                    .coefficients / factor for factor in (1.0, 4.0)]
+    coefficients = [
+        RELEASED.release(too_wide(factor), (NON_PRIVATE,), generator(5, 0, 0)).coefficients / factor
+        for factor in (1.0, 4.0)
+    ]
     assert np.allclose(*coefficients, atol=0.01)
 
 
@@ -115,5 +153,7 @@ def test_messages_of_one_release_are_the_means_one_scale_and_then_the_usual_ones
 
 def test_public_facts_alone_decide():
     data = too_wide(2.0)
-    assert SparseNewton().plan(Public(data.sizes, data.facts), BUDGET).spends == SparseNewton().plan(
-        data.public, BUDGET).spends
+    assert (
+        SparseNewton().plan(Public(data.sizes, data.facts), BUDGET).spends
+        == SparseNewton().plan(data.public, BUDGET).spends
+    )

@@ -12,10 +12,13 @@ from engine.sources import sources
 from engine.sources.sparse_means import SparseMeans, machine_means
 from engine.sources.sparse_rows import SparseRows
 
-SMALL = {"sparse_rows": {"n_curves": 90, "n_servers": 4, "n_features": 13},
-         "sparse_means": {"n_curves": 90, "n_servers": 4, "n_features": 13}}
+SMALL = {
+    "sparse_rows": {"n_curves": 90, "n_servers": 4, "n_features": 13},
+    "sparse_means": {"n_curves": 90, "n_servers": 4, "n_features": 13},
+}
 every_small = pytest.mark.parametrize(
-    "source", [sources.get(key)(**chosen) for key, chosen in SMALL.items()], ids=repr)
+    "source", [sources.get(key)(**chosen) for key, chosen in SMALL.items()], ids=repr
+)
 
 
 def rng(seed=1):
@@ -45,13 +48,17 @@ def test_resizing_keeps_what_is_to_be_found(source):
     assert (other.truth.node_values == source.truth.node_values).all()
 
 
-@pytest.mark.parametrize(("cls", "chosen", "field"), [
-    (SparseRows, {"n_curves": 5, "n_servers": 6}, "n_servers"),
-    (SparseRows, {"n_features": 6, "n_shared": 5, "n_own": 2}, "n_shared"),
-    (SparseRows, {"n_curves": 1_000_000, "n_features": 1000}, "n_curves"),
-    (SparseMeans, {"n_curves": 5, "n_servers": 6}, "n_servers"),
-    (SparseMeans, {"n_features": 6, "n_nonzero": 7}, "n_nonzero"),
-    (SparseMeans, {"n_curves": 1_000_000, "n_features": 1000}, "n_curves")])
+@pytest.mark.parametrize(
+    ("cls", "chosen", "field"),
+    [
+        (SparseRows, {"n_curves": 5, "n_servers": 6}, "n_servers"),
+        (SparseRows, {"n_features": 6, "n_shared": 5, "n_own": 2}, "n_shared"),
+        (SparseRows, {"n_curves": 1_000_000, "n_features": 1000}, "n_curves"),
+        (SparseMeans, {"n_curves": 5, "n_servers": 6}, "n_servers"),
+        (SparseMeans, {"n_features": 6, "n_nonzero": 7}, "n_nonzero"),
+        (SparseMeans, {"n_curves": 1_000_000, "n_features": 1000}, "n_curves"),
+    ],
+)
 def test_sizes_that_make_no_sense_are_refused(cls, chosen, field):
     with pytest.raises(InputError) as refused:
         cls(**chosen)
@@ -83,8 +90,10 @@ def test_no_sparse_direction_varies_more_than_is_stated(design):
     sigma = covariance(design, 63)
     assert np.linalg.eigvalsh(sigma)[0] > 0.11 and (np.diag(sigma) == 1).all()
     for entries in (1, 5, 20, 63):
-        most = max(np.linalg.eigvalsh(sigma[k:k + entries, k:k + entries])[-1]
-                   for k in range(64 - entries))
+        most = max(
+            np.linalg.eigvalsh(sigma[k : k + entries, k : k + entries])[-1]
+            for k in range(64 - entries)
+        )
         assert most <= largest_variance(design, entries) + 1e-12
 
 

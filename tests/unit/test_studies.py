@@ -54,15 +54,18 @@ def test_a_source_may_limit_its_data_sets_and_is_released_more_often_instead():
     assert studies.data_sets(fewer) * studies.draws(fewer) >= 20
 
 
-def test_a_share_of_95_percent_rests_on_a_hundred_releases_up_to_many_observations(enough_data_sets):
+def test_a_share_of_95_percent_rests_on_a_hundred_releases_up_to_many_observations(
+    enough_data_sets,
+):
     for people in (20, 2_000, 40_000):
         source = CoefficientCurves(n_curves=people, n_observations_per_curve=5)
         assert studies.data_sets(source) * studies.draws(source) >= 100
 
 
 def outcome_of(source, mechanism, budget) -> Outcome:
-    (outcome,) = run_cells([Cell({}, source, mechanism, (budget,))], Run(is_study=True),
-                           executors.make("serial"))
+    (outcome,) = run_cells(
+        [Cell({}, source, mechanism, (budget,))], Run(is_study=True), executors.make("serial")
+    )
     return outcome
 
 

@@ -67,10 +67,16 @@ def test_typed_values_are_put_in_order_once_each():
     assert AXES["source.n_curves"].plain((50.0,)) == [50]
 
 
-@pytest.mark.parametrize("path, text, said", [
-    (EPSILON, "1, two", "“two” is not a number"), (EPSILON, "0", "between"),
-    (EPSILON, "nan", "finite"), ("source.n_curves", "20.5", "whole number"),
-    (EPSILON, " ".join(str(k) for k in range(1, 14)), "1 to 12 values; got 13")])
+@pytest.mark.parametrize(
+    "path, text, said",
+    [
+        (EPSILON, "1, two", "“two” is not a number"),
+        (EPSILON, "0", "between"),
+        (EPSILON, "nan", "finite"),
+        ("source.n_curves", "20.5", "whole number"),
+        (EPSILON, " ".join(str(k) for k in range(1, 14)), "1 to 12 values; got 13"),
+    ],
+)
 def test_values_that_cannot_be_are_refused_with_the_reason(path, text, said):
     with pytest.raises(InputError, match=said):
         AXES[path].read(text)
@@ -92,8 +98,7 @@ def test_real_curves_are_released_often_in_place_of_drawn_often():
 def test_the_command_line_gives_the_numbers_of_the_dashboard_to_the_last_bit(tmp_path, capsys):
     parts = list(sweeps.run_scenario(TWO, Limits(3, 0.5)))
     outcomes = gather(TWO.cells(), parts)
-    ours = json.loads(outcome_rows.as_json(
-        outcomes, outcome_rows.provenance(TWO, "serial"), 0.0))
+    ours = json.loads(outcome_rows.as_json(outcomes, outcome_rows.provenance(TWO, "serial"), 0.0))
     file = tmp_path / "scenario.json"
     file.write_text(json.dumps(dict(TWO.plain)))
     assert command_line.main(["run", str(file), "--json"]) == 0
@@ -102,7 +107,8 @@ def test_the_command_line_gives_the_numbers_of_the_dashboard_to_the_last_bit(tmp
     assert theirs["provenance"] == ours["provenance"]
     assert command_line.main(["run", str(file), "--csv"]) == 0
     assert capsys.readouterr().out == outcome_rows.as_csv(
-        outcomes, outcome_rows.provenance(TWO, "serial"))
+        outcomes, outcome_rows.provenance(TWO, "serial")
+    )
 
 
 def test_ones_own_curves_are_swept_without_being_written_down():
@@ -116,9 +122,10 @@ def test_ones_own_curves_are_swept_without_being_written_down():
 
 
 def test_time_and_memory_are_foreseen_from_a_part():
-    small, = sweeps.foresee(TWO)
-    large, = sweeps.foresee(dataclasses.replace(
-        TWO, run=dataclasses.replace(TWO.run, repeats=4000)))
+    (small,) = sweeps.foresee(TWO)
+    (large,) = sweeps.foresee(
+        dataclasses.replace(TWO, run=dataclasses.replace(TWO.run, repeats=4000))
+    )
     assert 0 < small.seconds < large.seconds and 0 < small.bytes < large.bytes
 
 
@@ -146,9 +153,13 @@ def test_points_stand_on_their_line_with_mean_and_standard_error():
 
 
 def test_cells_that_failed_say_why_and_cells_to_come_do_not_count_as_failed():
-    view = sweep_view([outcome({EPSILON: 1.0}, failure="Too few."),
-                       outcome({EPSILON: 2.0}, failure=NOT_RUN),
-                       outcome({EPSILON: 3.0}, [[1.0]])])
+    view = sweep_view(
+        [
+            outcome({EPSILON: 1.0}, failure="Too few."),
+            outcome({EPSILON: 2.0}, failure=NOT_RUN),
+            outcome({EPSILON: 3.0}, [[1.0]]),
+        ]
+    )
     assert view.failures == ["Too few."]
     chart = charts.along_axis(view, LABELS, "cm")
     assert chart.table["note"] == ["Too few.", NOT_RUN, ""]
@@ -167,16 +178,20 @@ def test_errors_made_of_the_rate_give_its_two_constants_back():
     rate, cells = FunctionalMeanRate(), [0.25, 0.5, 1.0, 2.0, 8.0]
     points = [public_point(rate, CURVES, outcome({}, epsilon=e).cell.budgets[0]) for e in cells]
     made = [rate.weighed(0.25, 3.0, **point).sum() for point in points]
-    view = sweep_view([outcome({EPSILON: e}, [[error]], epsilon=e)
-                       for e, error in zip(cells, made, strict=True)], rate)
+    view = sweep_view(
+        [outcome({EPSILON: e}, [[error]], epsilon=e) for e, error in zip(cells, made, strict=True)],
+        rate,
+    )
     assert np.allclose(view.lines[0].theory, made, rtol=1e-6)
     assert view.fitted.weighted.statistical == pytest.approx(0.25, rel=1e-5)
     assert view.fitted.weighted.private == pytest.approx(3.0, rel=1e-5)
 
 
 def test_no_rate_is_drawn_where_it_does_not_depend_on_what_is_varied():
-    view = sweep_view([outcome({"mechanism.n_iterations": k}, [[1.0 + k]]) for k in range(5)],
-                      FunctionalMeanRate())
+    view = sweep_view(
+        [outcome({"mechanism.n_iterations": k}, [[1.0 + k]]) for k in range(5)],
+        FunctionalMeanRate(),
+    )
     assert view.lines[0].theory is None
 
 

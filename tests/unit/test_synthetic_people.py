@@ -10,11 +10,7 @@ import pytest
 
 from engine import __main__
 from engine.answers import ReleasedCurve, card
-from engine.answers.synthetic import (
-    as_csv,
-    refusal_of_synthetic,
-    synthetic_people,
-)
+from engine.answers.synthetic import as_csv, refusal_of_synthetic, synthetic_people
 from engine.core.bands import standard_errors
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
@@ -32,8 +28,9 @@ SOURCE = SparseCurves(mean="growth", n_curves=500)
 
 @cache
 def estimates(repeats):
-    return AdaptiveMean().release_many(SOURCE.draw(repeats, generator(1, 0, 0)), [(BUDGET,)], 1,
-                                       generator(1, 1, 0))
+    return AdaptiveMean().release_many(
+        SOURCE.draw(repeats, generator(1, 0, 0)), [(BUDGET,)], 1, generator(1, 1, 0)
+    )
 
 
 def released(repeat=0, repeats=1):
@@ -51,9 +48,18 @@ def test_they_keep_the_released_mean_and_how_people_vary(curve):
     mean = curve.row_maps[0](unit, 0) @ curve.centre
     spread = people.curves.std(axis=0)
     assert (np.abs(people.curves.mean(axis=0) - mean) < 4 * spread / np.sqrt(20_000)).all()
-    waves = np.einsum("tj,jk,sk->ts", *(np.stack([
-        np.ones_like(unit), *(np.sqrt(2) * np.cos(np.pi * k * unit) for k in (1, 2))], axis=1)
-        if place != 1 else curve.spread.estimate.covariance for place in range(3)))
+    waves = np.einsum(
+        "tj,jk,sk->ts",
+        *(
+            np.stack(
+                [np.ones_like(unit), *(np.sqrt(2) * np.cos(np.pi * k * unit) for k in (1, 2))],
+                axis=1,
+            )
+            if place != 1
+            else curve.spread.estimate.covariance
+            for place in range(3)
+        ),
+    )
     assert np.cov(people.curves.T) == pytest.approx(waves, abs=0.05 * waves.max())
 
 
@@ -66,17 +72,27 @@ def test_observations_lie_in_the_stated_bounds_and_times_in_their_range(curve):
 
 
 def test_equal_seeds_give_equal_people_and_others_other_people(curve):
-    files = [as_csv(synthetic_people(curve, 5, np.random.default_rng(seed)), curve, "mark")
-             for seed in (1, 1, 2)]
+    files = [
+        as_csv(synthetic_people(curve, 5, np.random.default_rng(seed)), curve, "mark")
+        for seed in (1, 1, 2)
+    ]
     assert files[0] == files[1] != files[2]
 
 
 def test_every_file_has_the_watermark_first_and_says_of_every_row_that_it_is_synthetic(
-        curve, tmp_path, capsys):
+    curve, tmp_path, capsys
+):
     path, output = tmp_path / "guarantee.json", tmp_path / "people.csv"
-    path.write_text(json.dumps({
-        "kind": "differential privacy guarantee", "release": {"name": "growth"},
-        "guarantee": {"epsilon": 3.0, "delta": 4e-6}, "answers": card.written(curve)}))
+    path.write_text(
+        json.dumps(
+            {
+                "kind": "differential privacy guarantee",
+                "release": {"name": "growth"},
+                "guarantee": {"epsilon": 3.0, "delta": 4e-6},
+                "answers": card.written(curve),
+            }
+        )
+    )
     words = ["synthetic", str(path), "--people", "7", "--observations", "3", "--seed", "5"]
     assert __main__.main([*words, "--output", str(output)]) == 0
     capsys.readouterr()
@@ -87,14 +103,22 @@ def test_every_file_has_the_watermark_first_and_says_of_every_row_that_it_is_syn
     assert "No row is a person" in first
     table = list(csv.DictReader(rows))
     assert len(table) == 21 and {row["synthetic"] for row in table} == {"yes"}
-    for bad in (["--people", "0"], ["--people", "1000001"], ["--seed", "-1"],
-                ["--observations", "0"]):
+    for bad in (
+        ["--people", "0"],
+        ["--people", "1000001"],
+        ["--seed", "-1"],
+        ["--observations", "0"],
+    ):
         assert __main__.main([*words, *bad]) == 2
 
 
 def test_none_are_drawn_where_the_release_does_not_tell_how_people_differ(curve):
-    for other in (replace(curve, effective_size=149.0), replace(curve, passed=False),
-                  replace(curve, is_pure=True), replace(curve, spread=None)):
+    for other in (
+        replace(curve, effective_size=149.0),
+        replace(curve, passed=False),
+        replace(curve, is_pure=True),
+        replace(curve, spread=None),
+    ):
         assert refusal_of_synthetic(other)
         with pytest.raises(InputError):
             synthetic_people(other, 3, generator(1, 0, 0))

@@ -24,24 +24,48 @@ SURFACES = ("gray", "blue", "green", "yellow", "orange", "red", "violet")
 # Simulated dichromacy on linear RGB, full severity: Machado, Oliveira and Fernandes (2009), table 1.
 UNAFFECTED = np.eye(3)
 DICHROMATS = {
-    "deutan": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
-                        [-0.011820, 0.042940, 0.968881]]),
-    "protan": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
-                        [-0.003882, -0.048116, 1.051998]]),
-    "tritan": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
-                        [0.004733, 0.691367, 0.303900]])}
+    "deutan": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "protan": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "tritan": np.array(
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ]
+    ),
+}
 # OKLab: Ottosson (2020).
-TO_CONES = np.array([[0.4122214708, 0.5363325363, 0.0514459929],
-                     [0.2119034982, 0.6806995451, 0.1073969566],
-                     [0.0883024619, 0.2817188376, 0.6299787005]])
-TO_LAB = np.array([[0.2104542553, 0.7936177850, -0.0040720468],
-                   [1.9779984951, -2.4285922050, 0.4505937099],
-                   [0.0259040371, 0.7827717662, -0.8086757660]])
+TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+TO_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
 
 
 def linear(code):
     """Linear RGB of `#RRGGBB`."""
-    share = np.array([int(code[k:k + 2], 16) for k in (1, 3, 5)]) / 255
+    share = np.array([int(code[k : k + 2], 16) for k in (1, 3, 5)]) / 255
     return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
 
 
@@ -53,8 +77,9 @@ def contrast(one, other):
 
 def distance(one, other, seen):
     """A hundred times the distance in OKLab, as somebody with such eyes sees the two."""
-    labs = [TO_LAB @ np.cbrt(TO_CONES @ np.clip(seen @ linear(code), 0, 1))
-            for code in (one, other)]
+    labs = [
+        TO_LAB @ np.cbrt(TO_CONES @ np.clip(seen @ linear(code), 0, 1)) for code in (one, other)
+    ]
     return 100 * float(np.linalg.norm(labs[0] - labs[1]))
 
 
@@ -64,8 +89,10 @@ def test_the_measures_are_right_where_they_are_known():
     assert distance("#000000", "#FFFFFF", UNAFFECTED) == pytest.approx(100, abs=0.01)
     for seen in DICHROMATS.values():
         assert distance("#000000", "#FFFFFF", seen) == pytest.approx(100, abs=0.1)
-    assert distance("#FF0000", "#00B000", DICHROMATS["deutan"]) < \
-        distance("#FF0000", "#00B000", UNAFFECTED) / 2
+    assert (
+        distance("#FF0000", "#00B000", DICHROMATS["deutan"])
+        < distance("#FF0000", "#00B000", UNAFFECTED) / 2
+    )
 
 
 @pytest.mark.parametrize("name", THEMES)
@@ -112,8 +139,11 @@ def test_every_mechanism_has_the_colour_of_its_family():
         shade, _, _ = theme.method_style(cls.key, cls.family)
         assert palette.colour(shade, name) == palette.colour(cls.family, name), cls.key
     assert {cls.family for cls in mechanisms.all()} <= {*FAMILIES, *ALONE}
-    assert not any(cls.family in ALONE and len(mechanisms.for_task(task)) > 1
-                   for task in TASKS for cls in mechanisms.for_task(task))
+    assert not any(
+        cls.family in ALONE and len(mechanisms.for_task(task)) > 1
+        for task in TASKS
+        for cls in mechanisms.for_task(task)
+    )
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -130,8 +160,9 @@ def test_regions_where_privacy_is_free_are_gray_and_the_others_are_not(name):
     def chroma(code):
         return float(np.linalg.norm((TO_LAB @ np.cbrt(TO_CONES @ linear(code)))[1:]))
 
-    free, bound, freer, bounder = (palette.colour(shade, name) for shade in
-                                   theme.regime_shades([False, True, False, True]))
+    free, bound, freer, bounder = (
+        palette.colour(shade, name) for shade in theme.regime_shades([False, True, False, True])
+    )
     assert max(chroma(free), chroma(freer)) < 0.5 * min(chroma(bound), chroma(bounder))
     assert len({free, bound, freer, bounder}) == 4
     for shade in (free, bound, freer, bounder):  # their names are written on them

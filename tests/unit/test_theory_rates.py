@@ -29,12 +29,28 @@ POINTWISE = WaveletRate(error="pointwise", smoothness=2.0, integrability=4.0)
 EVERY_RELEASE = [
     FunctionalReleaseRate(mechanism=mechanism, sensitivity=sensitivity, penalty=penalty)
     for mechanism, sensitivity in (
-        ("qr", "published"), ("qr", "tight"), ("qr", "optimal"), ("ar", "published"),
-        ("ar", "tight"), ("frl", "published"), ("frl", "tight"), ("gp", "tight"))
-    for penalty in ("usual", "one_over_n")]
-ALL = [WaveletRate(smoothness=0.8), WaveletRate(smoothness=2.5), POINTWISE, *EVERY_RELEASE,
-       TrustedServerRate(), UntrustedServerRate(hidden="row"),
-       UntrustedServerRate(hidden="machine"), TrustedMeanRate(), DifferingMachinesRate()]
+        ("qr", "published"),
+        ("qr", "tight"),
+        ("qr", "optimal"),
+        ("ar", "published"),
+        ("ar", "tight"),
+        ("frl", "published"),
+        ("frl", "tight"),
+        ("gp", "tight"),
+    )
+    for penalty in ("usual", "one_over_n")
+]
+ALL = [
+    WaveletRate(smoothness=0.8),
+    WaveletRate(smoothness=2.5),
+    POINTWISE,
+    *EVERY_RELEASE,
+    TrustedServerRate(),
+    UntrustedServerRate(hidden="row"),
+    UntrustedServerRate(hidden="machine"),
+    TrustedMeanRate(),
+    DifferingMachinesRate(),
+]
 
 
 def name(rate):
@@ -43,8 +59,10 @@ def name(rate):
 
 def term(rate, wanted, point):
     """The size of a term by its name; the ceilings of capped rates are no terms."""
-    ceilings = {"Nothing can be learnt": np.ones(rate.at(**point)["n"].shape),
-                "One machine without privacy": rate.at(**point).get("s", 1) / rate.at(**point)["n"]}
+    ceilings = {
+        "Nothing can be learnt": np.ones(rate.at(**point)["n"].shape),
+        "One machine without privacy": rate.at(**point).get("s", 1) / rate.at(**point)["n"],
+    }
     sizes = dict(zip((t.name for t in rate.terms), rate.evaluate(**point), strict=True))
     return (ceilings | sizes)[wanted]
 
@@ -89,8 +107,9 @@ def test_a_map_of_400_by_400_points_is_one_evaluation(rate):
     total, sizes = rate.total(n=n, epsilon=epsilon), rate.evaluate(n=n, epsilon=epsilon)
     assert total.shape == (400, 400) and sizes.shape == (len(rate.terms), 400, 400)
     assert np.isfinite(total).all() and (total > 0).all()
-    assert all(np.shape(c.holds(rate.at(n=n, epsilon=epsilon))) == (400, 400)
-               for c in rate.conditions)
+    assert all(
+        np.shape(c.holds(rate.at(n=n, epsilon=epsilon))) == (400, 400) for c in rate.conditions
+    )
     assert all(np.shape(v) == (400, 400) for v in rate.tuning(n=n, epsilon=epsilon).values())
 
 
@@ -104,8 +123,10 @@ def test_more_people_and_weaker_protection_never_raise_the_error(rate):
 
 
 def test_the_tasks_have_their_rates():
-    by_name = {task: {cls.key for cls in rates.for_task(task)} for task in (
-        "wavelet_regression", "functional_summary", "sparse_regression", "sparse_mean")}
+    by_name = {
+        task: {cls.key for cls in rates.for_task(task)}
+        for task in ("wavelet_regression", "functional_summary", "sparse_regression", "sparse_mean")
+    }
     assert by_name["wavelet_regression"] == {"wavelet_regression"}
     assert by_name["functional_summary"] == {"functional_release"}
     assert by_name["sparse_regression"] == {"sparse_regression", "sparse_regression_differing"}
@@ -116,14 +137,24 @@ def test_the_tasks_have_their_rates():
 # -- wavelet regression, sites that are alike -----------------------------------------------
 
 
-@pytest.mark.parametrize(("rate", "gamma"), [
-    (WaveletRate(smoothness=1.0), 1.0), (POINTWISE, 1.75), (WaveletRate(smoothness=0.8), 0.8),
-    (WaveletRate(error="pointwise", smoothness=3.0, integrability=None), 3.0)])
+@pytest.mark.parametrize(
+    ("rate", "gamma"),
+    [
+        (WaveletRate(smoothness=1.0), 1.0),
+        (POINTWISE, 1.75),
+        (WaveletRate(smoothness=0.8), 0.8),
+        (WaveletRate(error="pointwise", smoothness=3.0, integrability=None), 3.0),
+    ],
+)
 def test_wavelet_terms_have_the_printed_exponents(rate, gamma):
     g, point = gamma, {"n": 5000.0, "S": 7.0, "epsilon": 0.02}
     assert rate.gamma == pytest.approx(gamma)
-    expected = {"n": (-2 * g / (2 * g + 1), -2 * g / (g + 1)), "epsilon": (0, -2 * g / (g + 1)),
-                "S": (-2 * g / (2 * g + 1), -g / (g + 1)), "delta": (0, 0)}
+    expected = {
+        "n": (-2 * g / (2 * g + 1), -2 * g / (g + 1)),
+        "epsilon": (0, -2 * g / (g + 1)),
+        "S": (-2 * g / (2 * g + 1), -g / (g + 1)),
+        "delta": (0, 0),
+    }
     for symbol, slopes in expected.items():
         np.testing.assert_allclose(rate.slopes(symbol, **point), slopes, atol=1e-7)
 
@@ -139,8 +170,9 @@ def test_the_cost_of_privacy_is_the_printed_factor_below_elbow_1_and_one_above()
     elbow = rate.boundaries[0].value(rate.at(**point))
     epsilon, g = elbow * np.array([0.3, 0.9, 1.1, 5.0]), 1.3
     cost = rate.cost_of_privacy(**point, epsilon=epsilon)
-    printed = (16 ** (1 / (2 * g + 1)) * 4000 ** (-2 * g / (2 * g + 1)) * epsilon**-2.0
-               ) ** (2 * g / (2 * g + 2))
+    printed = (16 ** (1 / (2 * g + 1)) * 4000 ** (-2 * g / (2 * g + 1)) * epsilon**-2.0) ** (
+        2 * g / (2 * g + 2)
+    )
     np.testing.assert_allclose(cost[:2], printed[:2], rtol=1e-12)
     np.testing.assert_allclose(cost[2:], 1.0)
     unconstrained = rate.evaluate(**point, epsilon=epsilon)[0]
@@ -162,8 +194,10 @@ def test_below_elbow_2_the_error_is_as_large_as_the_class():
 def test_between_the_two_first_elbows_only_the_value_at_one_point_pays():
     curve = WaveletRate(smoothness=2.0)
     point = {"n": 4000.0, "S": 16.0}
-    epsilon = np.sqrt(curve.boundaries[0].value(curve.at(**point))
-                      * POINTWISE.boundaries[0].value(POINTWISE.at(**point)))
+    epsilon = np.sqrt(
+        curve.boundaries[0].value(curve.at(**point))
+        * POINTWISE.boundaries[0].value(POINTWISE.at(**point))
+    )
     assert curve.cost_of_privacy(**point, epsilon=epsilon) == 1
     assert POINTWISE.cost_of_privacy(**point, epsilon=epsilon) > 1
 
@@ -194,26 +228,42 @@ def test_curves_too_rough_for_a_value_at_one_point_are_refused():
 # -- wavelet regression, sites that differ --------------------------------------------------
 
 
-@pytest.mark.parametrize(("configuration", "expected"), [
-    ("homogeneous", (83.651164, 40.000000, 9.146101)),
-    ("dominant", (71.582484, 36.002619, 9.146101)),
-    ("many_small", (61.682726, 36.846235, 9.146101)),
-    ("mixed_eps", (79.338158, 40.000000, 9.146101))])
+@pytest.mark.parametrize(
+    ("configuration", "expected"),
+    [
+        ("homogeneous", (83.651164, 40.000000, 9.146101)),
+        ("dominant", (71.582484, 36.002619, 9.146101)),
+        ("many_small", (61.682726, 36.846235, 9.146101)),
+        ("mixed_eps", (79.338158, 40.000000, 9.146101)),
+    ],
+)
 def test_the_resolution_is_the_reference_number(configuration, expected):
     rows = [CONFIGURATIONS[configuration].resolution(g) for g in GAMMAS]
     np.testing.assert_allclose(rows, expected, rtol=0, atol=5.0001e-7)
 
 
-@pytest.mark.parametrize(("configuration", "expected"), [
-    ("homogeneous", ("neither",) * 3), ("dominant", ("regime 9",) * 3),
-    ("many_small", ("regime 8", "regime 8", "neither")), ("mixed_eps", ("neither",) * 3)])
+@pytest.mark.parametrize(
+    ("configuration", "expected"),
+    [
+        ("homogeneous", ("neither",) * 3),
+        ("dominant", ("regime 9",) * 3),
+        ("many_small", ("regime 8", "regime 8", "neither")),
+        ("mixed_eps", ("neither",) * 3),
+    ],
+)
 def test_the_regimes_are_those_of_the_four_configurations(configuration, expected):
     assert tuple(CONFIGURATIONS[configuration].regime(g) for g in GAMMAS) == expected
 
 
-@pytest.mark.parametrize(("configuration", "expected"), [
-    ("homogeneous", "2.209e-04"), ("dominant", "2.949e-04"), ("many_small", "3.247e-04"),
-    ("mixed_eps", "2.381e-04")])
+@pytest.mark.parametrize(
+    ("configuration", "expected"),
+    [
+        ("homogeneous", "2.209e-04"),
+        ("dominant", "2.949e-04"),
+        ("many_small", "3.247e-04"),
+        ("mixed_eps", "2.381e-04"),
+    ],
+)
 def test_the_pure_lower_bound_is_the_reference_number(configuration, expected):
     assert f"{CONFIGURATIONS[configuration].pure_dp_lower_bound(1.0, 2.0):.3e}" == expected
 
@@ -293,9 +343,17 @@ def test_the_order_of_the_sites_does_not_matter():
     assert shuffled.regime(1.0) == sites.regime(1.0)
 
 
-@pytest.mark.parametrize(("n", "epsilon", "field"), [
-    ([10, 10], [1.0], "epsilon"), ([], [], "epsilon"), ([0, 10], [1.0, 1.0], "n"),
-    ([10], [-1.0], "epsilon"), ([10], [np.nan], "epsilon"), ([np.inf], [1.0], "n")])
+@pytest.mark.parametrize(
+    ("n", "epsilon", "field"),
+    [
+        ([10, 10], [1.0], "epsilon"),
+        ([], [], "epsilon"),
+        ([0, 10], [1.0, 1.0], "n"),
+        ([10], [-1.0], "epsilon"),
+        ([10], [np.nan], "epsilon"),
+        ([np.inf], [1.0], "n"),
+    ],
+)
 def test_sites_that_make_no_sense_are_refused(n, epsilon, field):
     with pytest.raises(InputError) as problem:
         WaveletSites(n, epsilon)
@@ -309,10 +367,19 @@ def release(mechanism, sensitivity, **chosen):
     return FunctionalReleaseRate(mechanism=mechanism, sensitivity=sensitivity, **chosen)
 
 
-@pytest.mark.parametrize(("mechanism", "sensitivity", "power"), [
-    ("qr", "published", 6 / 8), ("qr", "tight", 5 / 8), ("qr", "optimal", 2 / 8),
-    ("ar", "published", 12 / 8), ("ar", "tight", 10 / 8), ("frl", "published", 1),
-    ("frl", "tight", 2 / 3), ("gp", "tight", 1 / 2)])
+@pytest.mark.parametrize(
+    ("mechanism", "sensitivity", "power"),
+    [
+        ("qr", "published", 6 / 8),
+        ("qr", "tight", 5 / 8),
+        ("qr", "optimal", 2 / 8),
+        ("ar", "published", 12 / 8),
+        ("ar", "tight", 10 / 8),
+        ("frl", "published", 1),
+        ("frl", "tight", 2 / 3),
+        ("gp", "tight", 1 / 2),
+    ],
+)
 def test_release_terms_have_the_printed_exponents(mechanism, sensitivity, power):
     rate = release(mechanism, sensitivity, beta=4.0, eta=2.0, penalty="one_over_n")
     point = {"n": 700.0, "epsilon": 0.4}
@@ -321,11 +388,18 @@ def test_release_terms_have_the_printed_exponents(mechanism, sensitivity, power)
     np.testing.assert_allclose(rate.slopes("epsilon", **point), [-2, 0, 0], atol=1e-7)
 
 
-@pytest.mark.parametrize(("mechanism", "sensitivity", "expected"), [
-    ("frl", "published", 8 * 10**3 / 1e6), ("frl", "tight", 8 * 10**2 / 1e6),
-    ("qr", "published", 8 * 1000 / 1e6), ("qr", "tight", 8 * 1000 ** (5 / 6) / 1e6),
-    ("qr", "optimal", 8 * 1000 ** (1 / 3) / 1e6), ("ar", "published", 8 * 2000 / 1e6),
-    ("gp", "tight", 2 * np.log(200) * 2 ** (4 / 3) / 2.25 * 1000 ** (2 / 3) / 1e6)])
+@pytest.mark.parametrize(
+    ("mechanism", "sensitivity", "expected"),
+    [
+        ("frl", "published", 8 * 10**3 / 1e6),
+        ("frl", "tight", 8 * 10**2 / 1e6),
+        ("qr", "published", 8 * 1000 / 1e6),
+        ("qr", "tight", 8 * 1000 ** (5 / 6) / 1e6),
+        ("qr", "optimal", 8 * 1000 ** (1 / 3) / 1e6),
+        ("ar", "published", 8 * 2000 / 1e6),
+        ("gp", "tight", 2 * np.log(200) * 2 ** (4 / 3) / 2.25 * 1000 ** (2 / 3) / 1e6),
+    ],
+)
 def test_the_privacy_term_at_a_thousand_people(mechanism, sensitivity, expected):
     rate = release(mechanism, sensitivity)
     result = rate.evaluate(n=1000.0, epsilon=1.0, delta=0.01)
@@ -334,11 +408,19 @@ def test_the_privacy_term_at_a_thousand_people(mechanism, sensitivity, expected)
     np.testing.assert_allclose(longer, result * np.array([9, 1, 1]), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("mechanism", "sensitivity", "least"), [
-    ("qr", "published", 1.5), ("qr", "tight", 1.25), ("qr", "optimal", 0.5),
-    ("ar", "published", 3.0), ("ar", "tight", 2.5)])
+@pytest.mark.parametrize(
+    ("mechanism", "sensitivity", "least"),
+    [
+        ("qr", "published", 1.5),
+        ("qr", "tight", 1.25),
+        ("qr", "optimal", 0.5),
+        ("ar", "published", 3.0),
+        ("ar", "tight", 2.5),
+    ],
+)
 def test_with_the_penalty_one_over_n_privacy_is_free_beyond_the_printed_smoothness(
-        mechanism, sensitivity, least):
+    mechanism, sensitivity, least
+):
     n = np.array([1e4, 1e8, 1e16])
 
     def against_people(eta):
@@ -398,14 +480,19 @@ def test_the_absolute_penalty_removes_every_coefficient_from_j_on():
 
 def test_the_better_sensitivity_never_costs_more():
     n = np.geomspace(10, 1e7, 50)
-    for mechanism, order in (("qr", ("published", "tight", "optimal")),
-                             ("ar", ("published", "tight")), ("frl", ("published", "tight"))):
+    for mechanism, order in (
+        ("qr", ("published", "tight", "optimal")),
+        ("ar", ("published", "tight")),
+        ("frl", ("published", "tight")),
+    ):
         costs = [release(mechanism, s).evaluate(n=n)[0] for s in order]
         assert all((b <= a).all() for a, b in pairwise(costs))
 
 
-@pytest.mark.parametrize(("mechanism", "sensitivity"), [
-    ("gp", "published"), ("gp", "optimal"), ("ar", "optimal"), ("frl", "optimal")])
+@pytest.mark.parametrize(
+    ("mechanism", "sensitivity"),
+    [("gp", "published"), ("gp", "optimal"), ("ar", "optimal"), ("frl", "optimal")],
+)
 def test_a_sensitivity_that_does_not_exist_is_refused(mechanism, sensitivity):
     with pytest.raises(InputError, match="tight") as problem:
         release(mechanism, sensitivity)
@@ -428,19 +515,26 @@ def test_noise_that_cannot_exist_is_a_condition_that_fails():
 
 def test_sparse_terms_have_the_printed_exponents_and_logarithms():
     rate, log_rows = TrustedServerRate(), np.log(2e5)
-    expected = {"n": (-1, -2 + 3 / log_rows), "S": (-1, -2 + 3 / log_rows), "s": (1, 2),
-                "epsilon": (0, -2), "d": (1 / np.log(100), 2 / np.log(100)),
-                "delta": (0, -1 / np.log(1e6))}
+    expected = {
+        "n": (-1, -2 + 3 / log_rows),
+        "S": (-1, -2 + 3 / log_rows),
+        "s": (1, 2),
+        "epsilon": (0, -2),
+        "d": (1 / np.log(100), 2 / np.log(100)),
+        "delta": (0, -1 / np.log(1e6)),
+    }
     for symbol, slopes in expected.items():
-        np.testing.assert_allclose(rate.slopes(symbol, n=20_000, S=10, d=100, delta=1e-6), slopes,
-                                   atol=1e-6)
+        np.testing.assert_allclose(
+            rate.slopes(symbol, n=20_000, S=10, d=100, delta=1e-6), slopes, atol=1e-6
+        )
 
 
 def test_sparse_terms_are_the_printed_formulas():
     result = TrustedServerRate().evaluate(n=1000.0, S=10.0, d=50.0, s=4.0, epsilon=0.5, delta=1e-5)
     ln = np.log
-    np.testing.assert_allclose(result, [
-        4 * ln(50) / 1e4, 16 * ln(50) ** 2 * ln(1e5) * ln(1e4) ** 3 / 5000**2], rtol=1e-12)
+    np.testing.assert_allclose(
+        result, [4 * ln(50) / 1e4, 16 * ln(50) ** 2 * ln(1e5) * ln(1e4) ** 3 / 5000**2], rtol=1e-12
+    )
 
 
 def test_conditions_on_sparsity_are_where_their_statements_turn():
@@ -454,8 +548,13 @@ def test_conditions_on_sparsity_are_where_their_statements_turn():
     rows, privacy = rate.evaluate(s=rate.conditions[3].limit(rate.at(epsilon=0.2)), epsilon=0.2)
     assert rows == pytest.approx(privacy)
     s, point = rate.conditions[0].limit(rate.at()), rate.at()
-    needed = (s**1.5 * np.log(100) * np.sqrt(np.log(1e6) * 2 * np.log(n_pooled))
-              * np.log(20_000) / point["epsilon"])
+    needed = (
+        s**1.5
+        * np.log(100)
+        * np.sqrt(np.log(1e6) * 2 * np.log(n_pooled))
+        * np.log(20_000)
+        / point["epsilon"]
+    )
     assert needed == pytest.approx(20_000)
 
 
@@ -473,7 +572,7 @@ def test_hiding_a_row_is_achieved_at_the_best_number_of_coordinates():
     rate, point = UntrustedServerRate(), {"n": 1e4, "S": 2000.0, "d": 200.0, "s": 5.0}
     k = np.geomspace(1, 200, 20_001)
     for epsilon in (0.01, 1.0, 50.0):
-        any_k = (1000 / (2000 * k * 1e4) + 8 * 16 * 1000 * k / (2000 * 1e8 * epsilon**2))
+        any_k = 1000 / (2000 * k * 1e4) + 8 * 16 * 1000 * k / (2000 * 1e8 * epsilon**2)
         assert rate.total(**point, epsilon=epsilon) == pytest.approx(any_k.min(), rel=1e-6)
         best = rate.tuning(**point, epsilon=epsilon)["coordinates"]
         assert best == pytest.approx(k[any_k.argmin()], rel=1e-3)
@@ -489,8 +588,11 @@ def test_hiding_a_row_beats_the_printed_rate_that_was_meant_for_it():
 def test_a_trusted_server_pays_for_features_by_their_logarithm():
     point = {"n": 1000.0, "S": 10.0, "d": 50.0, "s": 4.0, "epsilon": 0.5, "delta": 1e-5}
     ln = np.log
-    np.testing.assert_allclose(TrustedMeanRate().evaluate(**point), [
-        4 * ln(50) / 1e4, 16 * ln(50) ** 2 * ln(1e5) / 5000**2], rtol=1e-12)
+    np.testing.assert_allclose(
+        TrustedMeanRate().evaluate(**point),
+        [4 * ln(50) / 1e4, 16 * ln(50) ** 2 * ln(1e5) / 5000**2],
+        rtol=1e-12,
+    )
     more = TrustedMeanRate().evaluate(**{**point, "d": 2500.0})
     np.testing.assert_allclose(more / TrustedMeanRate().evaluate(**point), [2, 4])
 
@@ -500,7 +602,9 @@ def test_differing_machines_add_the_shared_and_the_own_error():
     point = {"n": 30_000.0, "S": 8.0, "d": 100.0, "epsilon": 1.0, "delta": 1e-6}
     shared = TrustedServerRate().evaluate(**point, s=5.0)
     result = TrustedServerRate().evaluate(**{**point, "S": 1.0}, s=2.0)
-    np.testing.assert_allclose(rate.evaluate(**point, s0=5.0, s1=2.0), [*shared, *result], rtol=1e-12)
+    np.testing.assert_allclose(
+        rate.evaluate(**point, s0=5.0, s1=2.0), [*shared, *result], rtol=1e-12
+    )
     alike = rate.total(**point, s0=5.0, s1=1e-9)
     assert alike == pytest.approx(shared.sum(), rel=1e-6)
 

@@ -27,10 +27,20 @@ ALARMS = np.concatenate([np.geomspace(1e-4, 0.01, 10), np.linspace(0.02, 0.98, 4
 EPSILONS = np.linspace(-6, 6, 49)
 THETAS = (0.05, 0.5, 1.0, 4.0, 12.0)
 MIXED = (LaplacePart(0.4, 2), GaussianPart(0.3, 1), PurePart(0.2, 1))
-CURVES = [Gaussian(0.4), Gaussian(3.0), Laplace(0.7), Laplace(5.0), Approximate(Budget(1.0, 1e-3)),
-          Approximate(Budget(0.5)), Zcdp(0.02), Zcdp(1.5), Losses(MIXED),
-          Losses((LaplacePart(0.5, 3),)), Subsampled(Laplace(1.0), 0.1),
-          Subsampled(Gaussian(1.0), 0.3)]
+CURVES = [
+    Gaussian(0.4),
+    Gaussian(3.0),
+    Laplace(0.7),
+    Laplace(5.0),
+    Approximate(Budget(1.0, 1e-3)),
+    Approximate(Budget(0.5)),
+    Zcdp(0.02),
+    Zcdp(1.5),
+    Losses(MIXED),
+    Losses((LaplacePart(0.5, 3),)),
+    Subsampled(Laplace(1.0), 0.1),
+    Subsampled(Gaussian(1.0), 0.3),
+]
 every_curve = pytest.mark.parametrize("curve", CURVES, ids=str)
 
 
@@ -84,11 +94,11 @@ def test_the_best_guess_is_the_best_test_at_that_first_guess(curve):
 def test_the_laplace_curve_is_that_of_a_threshold_on_one_number(theta):
     """Alarm above a threshold is the best test: its chances are those of scipy."""
     thresholds = laplace.isf(ALARMS)
-    assert np.allclose(Laplace(theta).detection(ALARMS), laplace.sf(thresholds - theta),
-                       rtol=1e-12)
+    assert np.allclose(Laplace(theta).detection(ALARMS), laplace.sf(thresholds - theta), rtol=1e-12)
     epsilons = [-0.5, 0.0, 0.3, 2.0]
     assert [float(Laplace(theta).delta(epsilon)) for epsilon in epsilons] == pytest.approx(
-        by_quadrature(laplace(theta), laplace(0), epsilons), abs=1e-6)
+        by_quadrature(laplace(theta), laplace(0), epsilons), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("mu", [0.05, 0.5, 2.0, 6.0])
@@ -96,7 +106,8 @@ def test_the_gaussian_curve_is_that_of_two_normal_laws(mu):
     assert np.allclose(Gaussian(mu).detection(ALARMS), norm.sf(norm.isf(ALARMS) - mu), rtol=1e-10)
     epsilons = [-0.5, 0.0, 0.3, 2.0]
     assert [float(Gaussian(mu).delta(epsilon)) for epsilon in epsilons] == pytest.approx(
-        by_quadrature(norm(mu), norm(0), epsilons), abs=1e-6)
+        by_quadrature(norm(mu), norm(0), epsilons), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("split", [(0.5, 0.5), (0.9, 0.1), (0.25, 0.25, 0.25, 0.25)])
@@ -111,7 +122,9 @@ def test_no_split_over_several_numbers_is_told_apart_better_than_one(theta, spli
     for alpha in (0.01, 0.05, 0.2, 0.5):
         result = (score[1] > np.quantile(score[0], 1 - alpha)).mean()
         assert result <= float(Laplace(theta).detection(alpha)) + 0.006
-    best = max((score[1] > t).mean() - (score[0] > t).mean() for t in np.linspace(-theta, theta, 81))
+    best = max(
+        (score[1] > t).mean() - (score[0] > t).mean() for t in np.linspace(-theta, theta, 81)
+    )
     assert (1 + best) / 2 <= float(Laplace(theta).right()) + 0.003
 
 
@@ -122,8 +135,10 @@ def test_noise_by_length_in_the_plane_is_told_apart_no_better_than_one_number():
     rng, theta = np.random.default_rng(4), 1.5
     unshifted, moved = by_norm((2, 200_000, 5), rng)
     shift = np.array([theta, 0, 0, 0, 0])
-    score = [np.linalg.norm(z, axis=1) - np.linalg.norm(z - shift, axis=1)
-             for z in (unshifted, moved + shift)]
+    score = [
+        np.linalg.norm(z, axis=1) - np.linalg.norm(z - shift, axis=1)
+        for z in (unshifted, moved + shift)
+    ]
     for alpha in (0.01, 0.05, 0.2, 0.5):
         result = (score[1] > np.quantile(score[0], 1 - alpha)).mean()
         assert alpha < result <= float(Laplace(theta).detection(alpha)) + 0.006
@@ -177,8 +192,12 @@ def test_zcdp_is_read_off_tighter_than_by_way_of_epsilon_and_delta(rho):
 
 
 def test_without_noise_or_without_a_limit_everything_is_told_apart():
-    for curve in (Gaussian(math.inf), Approximate(Budget(math.inf)), Zcdp(math.inf),
-                  Laplace(math.inf)):
+    for curve in (
+        Gaussian(math.inf),
+        Approximate(Budget(math.inf)),
+        Zcdp(math.inf),
+        Laplace(math.inf),
+    ):
         assert float(curve.right()) == pytest.approx(1)
         assert float(curve.detection(0.05)) == pytest.approx(1)
     assert float(Gaussian(0.0).right()) == 0.5 and float(Zcdp(0.0).right()) <= 0.5 + 1e-6
@@ -216,16 +235,24 @@ def test_a_laplace_and_a_gaussian_release_are_never_below_fifty_digits():
     theta, mu = 0.5, 0.4
 
     def gaussian_delta(epsilon):
-        return (mpmath.ncdf(mu / 2 - epsilon / mu)
-                - mpmath.exp(epsilon) * mpmath.ncdf(-mu / 2 - epsilon / mu))
+        return mpmath.ncdf(mu / 2 - epsilon / mu) - mpmath.exp(epsilon) * mpmath.ncdf(
+            -mu / 2 - epsilon / mu
+        )
 
     with mpmath.workdps(50):
         theta, mu = mpmath.mpf(theta), mpmath.mpf(mu)
         for epsilon in (mpmath.mpf("0.2"), mpmath.mpf("1.0"), mpmath.mpf("1.8")):
-            middle = mpmath.quad(lambda x, e=epsilon: mpmath.exp(-(theta - x)) / 2
-                                 * gaussian_delta(e - (2 * x - theta)), [0, theta])
-            truth = (gaussian_delta(epsilon - theta) / 2
-                     + mpmath.exp(-theta) / 2 * gaussian_delta(epsilon + theta) + middle)
+            middle = mpmath.quad(
+                lambda x, e=epsilon: (
+                    mpmath.exp(-(theta - x)) / 2 * gaussian_delta(e - (2 * x - theta))
+                ),
+                [0, theta],
+            )
+            truth = (
+                gaussian_delta(epsilon - theta) / 2
+                + mpmath.exp(-theta) / 2 * gaussian_delta(epsilon + theta)
+                + middle
+            )
             result = Losses((LaplacePart(0.5, 1), GaussianPart(0.4, 1)))
             assert truth <= mpmath.mpf(float(result.delta(float(epsilon)))) <= truth * 1.01 + 1e-7
             proved = result.epsilon(float(truth))
@@ -243,9 +270,23 @@ def of_turned_bits(epsilon, *bits):
     return float((one * np.maximum(0, -np.expm1(epsilon - loss))).sum())
 
 
-@pytest.mark.parametrize("bits", few([
-    [(0.01, 400)], [(0.013, 300), (0.37, 4)], [(3.0, 3), (0.021, 500)], [(0.02, 2000)], [(0.01, 10_000)], [(0.3, 20)],
-    [(0.05, 12)], [(1e-3, 10_000)]], 3), ids=str)
+@pytest.mark.parametrize(
+    "bits",
+    few(
+        [
+            [(0.01, 400)],
+            [(0.013, 300), (0.37, 4)],
+            [(3.0, 3), (0.021, 500)],
+            [(0.02, 2000)],
+            [(0.01, 10_000)],
+            [(0.3, 20)],
+            [(0.05, 12)],
+            [(1e-3, 10_000)],
+        ],
+        3,
+    ),
+    ids=str,
+)
 def test_many_pure_releases_are_never_below_the_count_that_tells_most_and_hardly_above(bits):
     result = Losses(tuple(PurePart(*each) for each in bits))
     for epsilon in (0.0, 0.1, 0.5, 1.0, 3.0):

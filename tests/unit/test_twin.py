@@ -13,8 +13,17 @@ from engine.sources.twin import PEAK, Twin
 from engine.uploads.curves import Upload
 from tests.pages.opening import own_curves
 
-FACTS = PublicFacts(kind="upload", name="Your curves", person="child", people="children",
-                    value_unit="cm", value_low=60.0, value_high=210.0, time_low=2, time_high=18)
+FACTS = PublicFacts(
+    kind="upload",
+    name="Your curves",
+    person="child",
+    people="children",
+    value_unit="cm",
+    value_low=60.0,
+    value_high=210.0,
+    time_low=2,
+    time_high=18,
+)
 SIZES = Sizes((45, 35), 640, 3)
 
 
@@ -56,10 +65,13 @@ def test_two_files_with_the_same_facts_and_sizes_have_the_same_twin():
 
 @pytest.mark.parametrize("peaks", [0, 3])
 def test_a_curve_that_is_stated_to_end_as_it_began_does_so_in_its_twin(peaks):
-    twin = dataclasses.replace(Twin.of(dataclasses.replace(FACTS, periodic=True), SIZES),
-                               peaks=peaks)
+    twin = dataclasses.replace(
+        Twin.of(dataclasses.replace(FACTS, periodic=True), SIZES), peaks=peaks
+    )
     start, near_start, near_end, end = twin.mean(np.array([0.0, 1e-6, 1 - 1e-6, 1.0]))
-    assert start == pytest.approx(end) and near_start - start == pytest.approx(end - near_end, abs=1e-6)
+    assert start == pytest.approx(end) and near_start - start == pytest.approx(
+        end - near_end, abs=1e-6
+    )
     assert Twin.of(FACTS, SIZES).mean(np.array([0.0, 1.0])) @ [-1, 1] > 0.5 * FACTS.value_half_width
 
 
@@ -96,8 +108,11 @@ def test_the_truth_is_the_mean_of_what_is_drawn_and_the_spread_that_which_was_gu
 
 def test_people_are_smooth_over_time():
     facts = dataclasses.replace(FACTS, design=Design.common((0.5, 0.51, 0.9)))
-    values = Twin.of(facts, Sizes((4000,), 12_000, 3)).draw(
-        1, np.random.default_rng(2)).values.reshape(4000, 3)
+    values = (
+        Twin.of(facts, Sizes((4000,), 12_000, 3))
+        .draw(1, np.random.default_rng(2))
+        .values.reshape(4000, 3)
+    )
     near, far = (np.corrcoef(values[:, 0], values[:, k])[0, 1] for k in (1, 2))
     assert near == pytest.approx(0.8, abs=0.05) and far < near - 0.05
 
@@ -118,12 +133,14 @@ def test_times_follow_the_stated_design():
     assert even.mean() == pytest.approx(0.5, abs=5 * np.sqrt(1 / 12 / 20_000))
     assert (np.diff(even, axis=1) >= 0).all()
     assert (drawn_times(Design(density=(0.0, 1.0)), 4000, 5) > 0.5).mean() == pytest.approx(
-        0.75, abs=5 * np.sqrt(0.75 * 0.25 / 20_000))
+        0.75, abs=5 * np.sqrt(0.75 * 0.25 / 20_000)
+    )
 
 
 def test_fewer_observations_than_common_times_are_some_of_them():
-    facts = dataclasses.replace(FACTS, design=Design.common((0.1, 0.4, 0.9)),
-                                observations_per_curve=2)
+    facts = dataclasses.replace(
+        FACTS, design=Design.common((0.1, 0.4, 0.9)), observations_per_curve=2
+    )
     twin = Twin.of(facts, Sizes((50,), 100, 2))
     data = twin.draw(1, np.random.default_rng(0))
     assert set(data.times[0]) == {0.1, 0.4, 0.9} and twin.facts.design == facts.design
@@ -146,8 +163,9 @@ def test_other_sizes_keep_the_design():
     assert crowded.draw(1, np.random.default_rng(0)).times.max() <= 1
 
 
-@pytest.mark.parametrize(("sizes", "spread"), [
-    (Sizes((0, 5), 10, 2), None), (SIZES, 0.0), (SIZES, -3.0), (SIZES, 76.0)])
+@pytest.mark.parametrize(
+    ("sizes", "spread"), [(Sizes((0, 5), 10, 2), None), (SIZES, 0.0), (SIZES, -3.0), (SIZES, 76.0)]
+)
 def test_what_cannot_be_a_twin_is_refused(sizes, spread):
     with pytest.raises(InputError):
         Twin.of(FACTS, sizes, spread)

@@ -8,14 +8,7 @@ import pytest
 
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
-from engine.core.tasks import (
-    DENSITY,
-    PUBLISHED,
-    RISK_MINIMISATION,
-    TASKS,
-    UNIVARIATE_MEAN,
-    Task,
-)
+from engine.core.tasks import DENSITY, PUBLISHED, RISK_MINIMISATION, TASKS, UNIVARIATE_MEAN, Task
 from engine.core.types import Covariate, PublicFacts, Sizes
 from engine.sources import sources
 from engine.sources.twins import twin_of
@@ -27,7 +20,10 @@ RECORDS = PublicFacts(value_low=-20.0, value_high=60.0, covariates=(Covariate("a
 def test_a_twin_is_given_nothing_that_can_hold_an_observation():
     hints = typing.get_type_hints(twin_of)
     assert {name: hints[name] for name in hints if name != "return"} == {
-        "task": Task, "facts": PublicFacts, "sizes": Sizes}
+        "task": Task,
+        "facts": PublicFacts,
+        "sizes": Sizes,
+    }
 
 
 @pytest.mark.parametrize("task", PUBLISHED)
@@ -39,7 +35,9 @@ def test_the_twin_of_every_published_task_has_the_stated_sizes_and_a_truth_of_ea
 
 
 def test_records_lie_as_the_density_of_their_twin_says():
-    data, truths = twin_of(DENSITY, RECORDS, Sizes((N // 2, N // 2), N, 1)).simulated(1, generator(1, 0, 0))
+    data, truths = twin_of(DENSITY, RECORDS, Sizes((N // 2, N // 2), N, 1)).simulated(
+        1, generator(1, 0, 0)
+    )
     grid = drawing_grid()
     below = np.concatenate([[0.0], np.cumsum((truths[0][1:] + truths[0][:-1]) / 2 * np.diff(grid))])
     found = (data.x[0, :, 0][:, None] <= 100 * grid[10:-10:10]).mean(axis=0)
@@ -49,7 +47,9 @@ def test_records_lie_as_the_density_of_their_twin_says():
 @pytest.mark.parametrize("two_classes", [False, True])
 def test_responses_are_on_average_what_their_twin_says_of_the_number_beside_them(two_classes):
     facts = replace(RECORDS, two_classes=two_classes)
-    data, truths = twin_of(RISK_MINIMISATION, facts, Sizes((N,), N, 1)).simulated(1, generator(1, 0, 0))
+    data, truths = twin_of(RISK_MINIMISATION, facts, Sizes((N,), N, 1)).simulated(
+        1, generator(1, 0, 0)
+    )
     x, y = data.x[0, :, 0], data.y[0]
     for age in (20.0, 50.0, 65.0):
         near = abs(x - age) < 2.0

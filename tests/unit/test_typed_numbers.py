@@ -8,16 +8,34 @@ from engine.core.errors import InputError
 from engine.language import typed
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("0,6", 0.6), ("0.6", 0.6), (" 0.60 ", 0.6), ("0,600", 0.6), ("1 200,5", 1200.5), ("1e-9", 1e-9),
-    ("−3", -3.0), ("1200", 1200.0)])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0,6", 0.6),
+        ("0.6", 0.6),
+        (" 0.60 ", 0.6),
+        ("0,600", 0.6),
+        ("1 200,5", 1200.5),
+        ("1e-9", 1e-9),
+        ("−3", -3.0),
+        ("1200", 1200.0),
+    ],
+)
 def test_a_comma_and_a_point_are_decimal_marks(text, value):
     assert typed.number(text) == value
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("1200", 1200), ("1 200", 1200), ("1,200", 1200), ("1.200", 1200), ("1\u202f200\u202f300", 1_200_300),
-    ("-5", -5)])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1200", 1200),
+        ("1 200", 1200),
+        ("1,200", 1200),
+        ("1.200", 1200),
+        ("1\u202f200\u202f300", 1_200_300),
+        ("-5", -5),
+    ],
+)
 def test_a_count_may_have_marks_between_thousands(text, value):
     assert typed.count(text) == value
 
@@ -40,4 +58,6 @@ def test_what_can_be_read_in_two_ways_is_refused():
 def test_no_page_asks_for_numbers_in_a_field_that_drops_commas():
     """The browser's own field for numbers makes 5 of 0,5, without a word, in most languages."""
     pages = Path(__file__).resolve().parents[2] / "pages"
-    assert not [path.name for path in pages.rglob("*.py") if "number_input" in path.read_text("utf-8")]
+    assert not [
+        path.name for path in pages.rglob("*.py") if "number_input" in path.read_text("utf-8")
+    ]

@@ -39,18 +39,30 @@ def privacy_errors(mechanism, data, budget, draws):
 
 def hand_made(values, counts, server, low=0.0, high=1.0):
     values = np.array([values], dtype=float)
-    return CurveData(np.zeros_like(values), values, np.array(counts), np.array(server),
-                     PublicFacts(value_low=low, value_high=high))
+    return CurveData(
+        np.zeros_like(values),
+        values,
+        np.array(counts),
+        np.array(server),
+        PublicFacts(value_low=low, value_high=high),
+    )
 
 
 # -- noise --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("setting", "by_hand"), [
-    # range 4, S = 12, n = 5, ε = 0.5: 2·16 over what the slides name
-    ("none", 0.0), ("local_item", 32 / (12 * 5 * 0.25)), ("local_user", 32 / (12 * 0.25)),
-    ("central_item", 32 / (12**2 * 5**2 * 0.25)), ("central_user", 32 / (12**2 * 0.25)),
-    ("site", 32 / (12 * 5**2 * 0.25))])
+@pytest.mark.parametrize(
+    ("setting", "by_hand"),
+    [
+        # range 4, S = 12, n = 5, ε = 0.5: 2·16 over what the slides name
+        ("none", 0.0),
+        ("local_item", 32 / (12 * 5 * 0.25)),
+        ("local_user", 32 / (12 * 0.25)),
+        ("central_item", 32 / (12**2 * 5**2 * 0.25)),
+        ("central_user", 32 / (12**2 * 0.25)),
+        ("site", 32 / (12 * 5**2 * 0.25)),
+    ],
+)
 def test_noise_has_the_variance_of_the_table(setting, by_hand):
     """One data set, 20 000 draws: within 5 standard errors of the closed form."""
     data, mechanism = FEW.draw(1, generator(1, 0, 0)), UnivariateMean.independent(setting)
@@ -97,7 +109,9 @@ def test_without_a_limit_nothing_is_added(setting):
 @every_setting
 def test_budgets_share_their_draws_so_that_noise_only_shrinks_with_epsilon(setting):
     data = FEW.draw(2, generator(1, 0, 0))
-    estimate = release(UnivariateMean.independent(setting), data, [(Budget(1.0),), (Budget(2.0),)], 5)
+    estimate = release(
+        UnivariateMean.independent(setting), data, [(Budget(1.0),), (Budget(2.0),)], 5
+    )
     noise = estimate.coefficients - estimate.unprotected[:, :, None]
     assert np.allclose(noise[0], 2 * noise[1], atol=1e-12)
     assert (noise[0] != 0).all() == (setting != "none")
@@ -106,8 +120,9 @@ def test_budgets_share_their_draws_so_that_noise_only_shrinks_with_epsilon(setti
 @every_setting
 def test_the_same_seed_gives_the_same_release_and_another_seed_another(setting):
     data = FEW.draw(2, generator(1, 0, 0))
-    first, again, other = (release(UnivariateMean.independent(setting), data, seed=s).coefficients
-                           for s in (1, 1, 2))
+    first, again, other = (
+        release(UnivariateMean.independent(setting), data, seed=s).coefficients for s in (1, 1, 2)
+    )
     assert (first == again).all()
     assert (first != other).any() == (setting != "none")
 
@@ -118,7 +133,7 @@ def test_the_same_seed_gives_the_same_release_and_another_seed_another(setting):
 def elected(mechanism, data, plan, draws):
     """Which interval each of so many votes elects."""
     ballots = mechanism.ballots(data, plan.places)
-    votes, = mechanism.noisy_votes(ballots, data, [plan], draws, generator(1, 1, 0))
+    (votes,) = mechanism.noisy_votes(ballots, data, [plan], draws, generator(1, 1, 0))
     return mechanism.elected(votes, plan)
 
 
@@ -154,7 +169,9 @@ def test_votes_miss_where_people_are_few_however_many_numbers_they_hold():
         plan = mechanism.plan(data.public, (Budget(0.5),) * 8)
         chosen = elected(mechanism, data, plan, 500)
         low = mechanism._lowest(plan.places, data.facts)[chosen]
-        missed = np.abs(low + mechanism.clip_width(plan.places, data.facts) / 2 - data.values.mean())
+        missed = np.abs(
+            low + mechanism.clip_width(plan.places, data.facts) / 2 - data.values.mean()
+        )
         assert (missed > mechanism.clip_width(plan.places, data.facts) / 2).mean() > 0.25
 
 
@@ -197,8 +214,10 @@ def test_a_stated_spread_of_skewed_people_costs_no_more_than_the_inequality_says
 def test_votes_that_contradict_the_stated_spread_are_published_as_a_caution(setting, epsilon):
     """A quarter of the people lie beyond the places that alike people would need."""
     mechanism = UnivariateMean.independent(setting)
-    differing, alike = (release(mechanism, people_who_differ(law), [(Budget(epsilon),)], draws=100)
-                        for law in (skewed, lambda rng, size: np.full(size, 50.0)))
+    differing, alike = (
+        release(mechanism, people_who_differ(law), [(Budget(epsilon),)], draws=100)
+        for law in (skewed, lambda rng, size: np.full(size, 50.0))
+    )
     assert differing.is_doubted.mean() > 0.9
     assert alike.is_doubted.mean() < 0.05
 
@@ -230,16 +249,23 @@ def test_a_release_of_stated_bounds_says_how_many_numbers_beyond_them_count():
     """Public arithmetic; a twentieth of these lie beyond the bound."""
     facts = PublicFacts(value_low=0.0, value_high=1.0, kind=DataKind.UPLOAD)
     values = np.random.default_rng(1).lognormal(-1.3, 0.8, 1000)  # 5 % beyond
-    data = CurveData(np.zeros((1, 1000)), values[None], np.ones(1000, int), np.zeros(1000, int),
-                     facts)
+    data = CurveData(
+        np.zeros((1, 1000)), values[None], np.ones(1000, int), np.zeros(1000, int), facts
+    )
     mechanism = UnivariateMean(setting="central_user")
     budgets = [(Budget(5.0),), (Budget(0.05),), (Budget(0.005),)]
     estimate = release(mechanism, data, budgets, draws=200)
-    told = {share: caution.applies.all(axis=(1, 2)).tolist() for caution in estimate.cautions
-            for share in (1, 10) if f" {share} %" in caution.text}
+    told = {
+        share: caution.applies.all(axis=(1, 2)).tolist()
+        for caution in estimate.cautions
+        for share in (1, 10)
+        if f" {share} %" in caution.text
+    }
     assert told == {1: [True, False, False], 10: [False, True, False]}  # noise alone is more
     errors = np.sqrt(((estimate.coefficients[0] - values.mean()) ** 2).mean())
-    assert not estimate.is_doubted.any() and errors > 0.01  # which more than 1 % by half the range have
+    assert (
+        not estimate.is_doubted.any() and errors > 0.01
+    )  # which more than 1 % by half the range have
     assert not release(UnivariateMean(), FEW.draw(1, generator(1, 0, 0))).cautions
 
 
@@ -278,10 +304,20 @@ def test_without_privacy_the_ledger_says_that_nothing_is_protected():
 def test_the_ledger_says_what_one_exchange_can_do():
     """Range 4, S = 12 and n = 5, as in the docstring of the mechanism."""
     data = FEW.draw(1, generator(1, 0, 0))
-    most = {s: release(UnivariateMean.independent(s), data).spends[0][0].sensitivity[0]
-            for s in SETTINGS}
-    assert most == pytest.approx({"local_item": 4.0, "local_user": 4.0, "site": 4 / 5,
-                                  "central_item": 4 / 60, "central_user": 4 / 12, "none": 4 / 60})
+    most = {
+        s: release(UnivariateMean.independent(s), data).spends[0][0].sensitivity[0]
+        for s in SETTINGS
+    }
+    assert most == pytest.approx(
+        {
+            "local_item": 4.0,
+            "local_user": 4.0,
+            "site": 4 / 5,
+            "central_item": 4 / 60,
+            "central_user": 4 / 12,
+            "none": 4 / 60,
+        }
+    )
 
 
 # -- inputs -------------------------------------------------------------------------------------
@@ -292,15 +328,16 @@ def test_the_ledger_says_what_one_exchange_can_do():
 def test_a_number_that_is_not_finite_counts_as_the_middle(setting, bad):
     mechanism = UnivariateMean.independent(setting)
     broken, middle = (hand_made([v, 0.9, 0.2, 0.1], [2, 2], [0, 1]) for v in (bad, 0.5))
-    assert (release(mechanism, broken).coefficients == release(mechanism, middle).coefficients).all()
+    assert (
+        release(mechanism, broken).coefficients == release(mechanism, middle).coefficients
+    ).all()
 
 
 @every_setting
 @pytest.mark.parametrize("far", [1e308, -1e308])
 def test_a_number_out_of_range_counts_as_the_bound(setting, far):
     mechanism = UnivariateMean.independent(setting)
-    broken, bound = (hand_made([v, 0.9, 0.2, 0.1], [2, 2], [0, 1])
-                     for v in (far, float(far > 0)))
+    broken, bound = (hand_made([v, 0.9, 0.2, 0.1], [2, 2], [0, 1]) for v in (far, float(far > 0)))
     assert (release(mechanism, broken).coefficients == release(mechanism, bound).coefficients).all()
 
 
@@ -310,29 +347,40 @@ def test_the_order_of_numbers_and_of_people_on_one_server_does_not_matter(settin
     data = FEW.draw(1, generator(1, 0, 0)).pooled()
     people = data.values.reshape(12, 5)
     turned = hand_made(people[::-1, ::-1].ravel(), data.counts, data.server, -1.0, 3.0)
-    assert np.allclose(release(mechanism, data).coefficients, release(mechanism, turned).coefficients,
-                       atol=1e-12)
+    assert np.allclose(
+        release(mechanism, data).coefficients, release(mechanism, turned).coefficients, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("setting", USER_SETTINGS)
 def test_the_order_of_one_persons_numbers_does_not_matter_to_votes(setting):
     mechanism, data = UnivariateMean.independent(setting), MANY.draw(1, generator(1, 0, 0))
-    turned = CurveData(data.times, data.values.reshape(1000, 2000)[:, ::-1].reshape(1, -1),
-                       data.counts, data.server, data.facts)
-    assert np.allclose(release(mechanism, data).coefficients, release(mechanism, turned).coefficients,
-                       atol=1e-12)
+    turned = CurveData(
+        data.times,
+        data.values.reshape(1000, 2000)[:, ::-1].reshape(1, -1),
+        data.counts,
+        data.server,
+        data.facts,
+    )
+    assert np.allclose(
+        release(mechanism, data).coefficients, release(mechanism, turned).coefficients, atol=1e-12
+    )
 
 
 def test_people_with_unequal_numbers_weigh_equally_only_where_people_are_protected():
     data = hand_made([1.0, 0.0, 0.0, 0.0], [1, 3], [0, 1])
-    means = {s: UnivariateMean.independent(s).without_protection(data).unprotected.item()
-             for s in SETTINGS}
-    assert means == pytest.approx({**dict.fromkeys((*ITEM_SETTINGS, "none"), 0.25),
-                                   **dict.fromkeys(USER_SETTINGS, 0.5)})
+    means = {
+        s: UnivariateMean.independent(s).without_protection(data).unprotected.item()
+        for s in SETTINGS
+    }
+    assert means == pytest.approx(
+        {**dict.fromkeys((*ITEM_SETTINGS, "none"), 0.25), **dict.fromkeys(USER_SETTINGS, 0.5)}
+    )
 
 
-@pytest.mark.parametrize(("counts", "server", "field"), [
-    ([2, 0], [0, 1], "counts"), ([1, 1], [0, 2], "server")])
+@pytest.mark.parametrize(
+    ("counts", "server", "field"), [([2, 0], [0, 1], "counts"), ([1, 1], [0, 2], "server")]
+)
 def test_a_person_without_numbers_and_a_site_without_people_are_refused(counts, server, field):
     data = hand_made([0.1, 0.2], counts, server)
     for call in (release, lambda mechanism, data: mechanism.without_protection(data)):
@@ -351,8 +399,11 @@ def test_a_wrong_number_of_budgets_and_an_unknown_setting_are_refused():
 # -- the source ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("chosen", [
-    {}, {"person_sd": 0.2}, {"item_sd": 1.0, "mean": 0.9}, {"item_sd": 0.0, "mean": 0.3}], ids=str)
+@pytest.mark.parametrize(
+    "chosen",
+    [{}, {"person_sd": 0.2}, {"item_sd": 1.0, "mean": 0.9}, {"item_sd": 0.0, "mean": 0.3}],
+    ids=str,
+)
 def test_the_known_mean_is_that_of_numbers_held_within_the_range(chosen):
     """200 data sets of 200 × 50 numbers: within 5 standard errors."""
     source = Numbers(**chosen)
@@ -383,7 +434,7 @@ def test_a_sweep_runs_and_its_error_is_sampling_plus_noise():
     mechanism, budget = UnivariateMean.independent("site"), (Budget(1.0),)
     source = Numbers(mean=0.5, item_sd=0.1)
     with executors.make("serial") as executor:
-        outcome, = run_cells([Cell({}, source, mechanism, budget)], Run(repeats=400), executor)
+        (outcome,) = run_cells([Cell({}, source, mechanism, budget)], Run(repeats=400), executor)
     summary = outcome.summary("total_error")
     planned = 0.1**2 / (200 * 50) + mechanism.exact_error(source.sizes, budget, source.facts)
     assert abs(summary["mean"] - planned) <= 5 * summary["se"]
@@ -415,8 +466,10 @@ def test_who_listens_and_adds_no_noise_changes_no_release(setting, source):
         heard = release(mechanism, data, [(Budget(1.0),)], 3)
     assert (unrecorded.coefficients == heard.coefficients).all()
     assert [step for step, _ in listener.heard] == [
-        step for step in (PLACE, AVERAGE) if setting is not Setting.NONE
-        and (step == AVERAGE or unrecorded.tuning[0]["places"] > 1)]
+        step
+        for step in (PLACE, AVERAGE)
+        if setting is not Setting.NONE and (step == AVERAGE or unrecorded.tuning[0]["places"] > 1)
+    ]
 
 
 @pytest.mark.parametrize(("setting", "source"), OF_FEW_AND_MANY, ids=str)
@@ -451,9 +504,14 @@ def test_a_site_that_protects_people_adds_noise_by_its_own_people_alone():
     for observations in (3, 300):
         curves = SparseCurves(mean="growth").with_sites([4, 8, 16], [observations] * 3)
         data, budget = curves.draw(1, generator(1, 0, 0)), Budget(0.5)
-        estimate = UnivariateMean.independent(Setting.SITE_USER).release(data, (budget,), generator(1, 1, 0))
+        estimate = UnivariateMean.independent(Setting.SITE_USER).release(
+            data, (budget,), generator(1, 1, 0)
+        )
         width = 2 * curves.facts.value_half_width
         assert [line.noise_scale[0] for line in estimate.spends[0]] == pytest.approx(
-            [width / (people * 0.5) for people in (4, 8, 16)])
-        means = [data.values[0][data.server.repeat(data.counts) == site].mean() for site in range(3)]
+            [width / (people * 0.5) for people in (4, 8, 16)]
+        )
+        means = [
+            data.values[0][data.server.repeat(data.counts) == site].mean() for site in range(3)
+        ]
         assert estimate.unprotected.item() == pytest.approx(np.average(means, weights=[4, 8, 16]))

@@ -15,12 +15,18 @@ EXPONENTS = {  # of S, n and ε, term by term
     "local_user_small_n": {PRIVATE_DENSE: (-1, -1, -2)},
     "central_item": {DENSE: (-1, -1, 0), PRIVATE_DENSE: (-2, -2, -2)},
     "central_user": {DENSE: (-1, -1, 0), PRIVATE_DENSE: (-2, -1, -2)},
-    "site": {DENSE: (-1, -1, 0), PRIVATE_DENSE: (-1, -2, -2)}}
+    "site": {DENSE: (-1, -1, 0), PRIVATE_DENSE: (-1, -2, -2)},
+}
 FORMULAS = {
     DENSE: {r"(Sn)^{-1}"},
-    PRIVATE_DENSE: {r"(Sn\varepsilon^2)^{-1}", r"(S^2n^2\varepsilon^2)^{-1}",
-                    r"(S^2n\varepsilon^2)^{-1}", r"(Sn^2\varepsilon^2)^{-1}"},
-    LOST: {r"e^{-S\varepsilon^2}"}}
+    PRIVATE_DENSE: {
+        r"(Sn\varepsilon^2)^{-1}",
+        r"(S^2n^2\varepsilon^2)^{-1}",
+        r"(S^2n\varepsilon^2)^{-1}",
+        r"(Sn^2\varepsilon^2)^{-1}",
+    },
+    LOST: {r"e^{-S\varepsilon^2}"},
+}
 
 
 @pytest.mark.parametrize("setting", EXPONENTS)
@@ -54,7 +60,7 @@ def test_formulas_are_those_of_the_slides(setting):
 @pytest.mark.parametrize("setting", ["central_item", "central_user", "site"])
 def test_a_boundary_is_where_two_terms_are_equal_and_the_first_rules_below(setting):
     rate = UnivariateMeanRate(setting=setting)
-    boundary, = rate.boundaries
+    (boundary,) = rate.boundaries
     point = {"S": np.array([3.0, 300.0]), "n": np.array([1.0, 70.0])}
     at = boundary.value(rate.at(**point))
     names = [term.name for term in rate.terms]
@@ -65,22 +71,26 @@ def test_a_boundary_is_where_two_terms_are_equal_and_the_first_rules_below(setti
     assert (below[first] > below[second]).all()
 
 
-@pytest.mark.parametrize("setting", [s for s in RateSetting if s.startswith("local") or s == "none"])
+@pytest.mark.parametrize(
+    "setting", [s for s in RateSetting if s.startswith("local") or s == "none"]
+)
 def test_a_rate_of_one_term_has_no_boundary(setting):
     assert UnivariateMeanRate(setting=setting).boundaries == ()
 
 
 def limit(rate, name, **point):
-    condition, = [c for c in rate.conditions if c.name.startswith(name)]
+    (condition,) = [c for c in rate.conditions if c.name.startswith(name)]
     return condition.limit(rate.at(**point))
 
 
 def test_small_n_ends_where_the_two_local_rates_of_people_are_equal():
-    small, large = (UnivariateMeanRate(setting=f"local_user_{size}_n")
-                    for size in ("small", "large"))
+    small, large = (
+        UnivariateMeanRate(setting=f"local_user_{size}_n") for size in ("small", "large")
+    )
     n = limit(small, "small n", S=400.0, epsilon=0.1)
     assert small.total(S=400.0, n=n, epsilon=0.1) == pytest.approx(
-        large.total(S=400.0, n=n, epsilon=0.1), rel=1e-9)
+        large.total(S=400.0, n=n, epsilon=0.1), rel=1e-9
+    )
     assert limit(large, "large n", S=400.0, n=n) == pytest.approx(0.1, rel=1e-9)
     assert limit(large, "large n", S=400.0, n=2.0) == 0.0
     assert np.isposinf(limit(small, "small n", S=1e5, epsilon=10.0))
@@ -98,7 +108,9 @@ def test_the_table_is_known_to_hold_up_to_one():
 
 def test_the_rate_serves_its_task_and_says_what_is_our_understanding():
     assert UnivariateMeanRate in rates.for_task("univariate_mean")
-    assert "lecture slides on rates of univariate means under privacy" in UnivariateMeanRate.reference
+    assert (
+        "lecture slides on rates of univariate means under privacy" in UnivariateMeanRate.reference
+    )
     assert "as we understand them" in UnivariateMeanRate.reference
     assert UnivariateMeanRate().setting == "central_item"
     with pytest.raises(InputError, match="site"):

@@ -26,8 +26,11 @@ DAYS = {"2024-01-01": 0, "2024-01-01T12:00": 0.5, "2024-02-29": 59, "2024-12-31 
 
 def numbers(cells, order=Order.YMD, kind=Kind.DATE):
     """What the strict reader makes of cells of dates."""
-    return read_cells([pa.array(cells)], Column(names=("value",), kind=kind, order=order),
-                      Reading(frame=Frame(header=("value",))))
+    return read_cells(
+        [pa.array(cells)],
+        Column(names=("value",), kind=kind, order=order),
+        Reading(frame=Frame(header=("value",))),
+    )
 
 
 def test_a_date_is_a_calendar_year_whatever_the_other_cells_are():
@@ -45,17 +48,22 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_for_and_then_read(day_firs
     assert curves.times.tolist() == [day, day] and curves.time_unit == "days"
 
 
-VISITS = (b"id,date,value\na,2023-01-02,1\na,2023-01-16,2\nb,2024-03-01,3\nb,2024-02-23,4\n"
-          b"b,2020-01-01,\nc,2024-12-31,5\n")
+VISITS = (
+    b"id,date,value\na,2023-01-02,1\na,2023-01-16,2\nb,2024-03-01,3\nb,2024-02-23,4\n"
+    b"b,2020-01-01,\nc,2024-12-31,5\n"
+)
 
 
 @pytest.mark.parametrize(("unit", "days"), [("days", 1), ("weeks", 7), ("years", 365.25)])
 def test_time_is_counted_from_the_first_observation_of_each_person(unit, days):
     curves = curves_in(VISITS, from_first=unit)
-    of_people = dict(zip(curves.ids, np.split(curves.times, np.cumsum(curves.counts)[:-1]),
-                         strict=True))
+    of_people = dict(
+        zip(curves.ids, np.split(curves.times, np.cumsum(curves.counts)[:-1]), strict=True)
+    )
     assert of_people["a"] * days == pytest.approx([0, 14], abs=1e-8)
-    assert of_people["b"] * days == pytest.approx([0, 7], abs=1e-8)  # a date without a value is none
+    assert of_people["b"] * days == pytest.approx(
+        [0, 7], abs=1e-8
+    )  # a date without a value is none
     assert of_people["c"].tolist() == [0]
     assert curves.time_unit == unit and not curves.header_times
 
@@ -63,22 +71,35 @@ def test_time_is_counted_from_the_first_observation_of_each_person(unit, days):
 def test_the_first_observation_of_a_person_moves_nobody_else():
     other = VISITS.replace(b"a,2023-01-02,1", b"a,1999-12-31,1")
     before, after = (curves_in(content, from_first="days") for content in (VISITS, other))
-    kept = {who: times.tolist() for who, times in zip(
-        after.ids, np.split(after.times, np.cumsum(after.counts)[:-1]), strict=True)}
-    for who, times in zip(before.ids, np.split(before.times, np.cumsum(before.counts)[:-1]),
-                          strict=True):
+    kept = {
+        who: times.tolist()
+        for who, times in zip(
+            after.ids, np.split(after.times, np.cumsum(after.counts)[:-1]), strict=True
+        )
+    }
+    for who, times in zip(
+        before.ids, np.split(before.times, np.cumsum(before.counts)[:-1]), strict=True
+    ):
         assert (kept[who] == times.tolist()) is (who != "a")
 
 
-@pytest.mark.parametrize("stated", [
-    {"from_first": "weeks"}, {"since": "2023-01-01"}, {"day_first": True}, {}])
+@pytest.mark.parametrize(
+    "stated", [{"from_first": "weeks"}, {"since": "2023-01-01"}, {"day_first": True}, {}]
+)
 def test_a_request_reads_dates_as_the_page_did(stated, tmp_path):
     (tmp_path / "visits.csv").write_bytes(VISITS)
-    source = upload_of(VISITS, declare(
-        0, 10, 0, 3000, "a plan", observations=2, design=StatedDesign(law="unknown")),
-        {"id": "id", "time": "date", "value": "value"}, **stated)
-    plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-4),
-                             OwnFile("visits.csv", source.reading))
+    source = upload_of(
+        VISITS,
+        declare(0, 10, 0, 3000, "a plan", observations=2, design=StatedDesign(law="unknown")),
+        {"id": "id", "time": "date", "value": "value"},
+        **stated,
+    )
+    plain = request.to_plain(
+        source,
+        mechanisms.build("adaptive_mean", {}),
+        Budget(1.0, 1e-4),
+        OwnFile("visits.csv", source.reading),
+    )
     (again,) = request.from_json(json.dumps(plain | {"name": "visits"}), tmp_path)
     assert again.source.curves.times.tolist() == source.curves.times.tolist()
 
@@ -94,9 +115,17 @@ def test_percent_signs_go():
     assert any("1 observation left out" in note for note in curves.notes)
 
 
-@pytest.mark.parametrize(("cell", "iso"), [
-    ("01JAN2020", "2020-01-01"), ("29-Feb-2024", "2024-02-29"), ("3 march 2024", "2024-03-03"),
-    ("01JAN2020:08:30:00", "2020-01-01 08:30"), ("2024/12/31", "2024-12-31"), ("7 Sept 2021", "2021-09-07")])
+@pytest.mark.parametrize(
+    ("cell", "iso"),
+    [
+        ("01JAN2020", "2020-01-01"),
+        ("29-Feb-2024", "2024-02-29"),
+        ("3 march 2024", "2024-03-03"),
+        ("01JAN2020:08:30:00", "2020-01-01 08:30"),
+        ("2024/12/31", "2024-12-31"),
+        ("7 Sept 2021", "2021-09-07"),
+    ],
+)
 def test_dates_with_the_name_of_a_month_are_read(cell, iso):
     assert numbers([cell], Order.DMY).values == pytest.approx(numbers([iso]).values)
 
@@ -109,8 +138,12 @@ def test_dates_in_another_language_or_without_a_day_or_century_are_not_read(cell
 def test_people_in_columns_are_the_same_curves_as_people_in_rows():
     content = b"age,ann,bob,cid\n2,86,84,\n6,115,112,118\n10,138,135,142\n"
     proposal = propose(content)
-    columns = next(option for gap in proposal.gaps for option in gap.options
-                   if option.adds.get("person") == {"header": True})
+    columns = next(
+        option
+        for gap in proposal.gaps
+        for option in gap.options
+        if option.adds.get("person") == {"header": True}
+    )
     turned = records.curves_of(people.read(content, answered(proposal.reading, columns)))
     rows = curves_in(b"id,2,6,10\nann,86,115,138\nbob,84,112,135\ncid,,118,142\n")
     for name in ("times", "values", "counts"):
@@ -142,8 +175,18 @@ def test_two_thousand_columns_are_read():
 
 def test_every_public_bound_can_be_declared_and_names_its_source():
     for key, bounds in public_bounds().items():
-        facts = declare(bounds.value_low, bounds.value_high, bounds.time_low, bounds.time_high,
-                        bounds.source, design=StatedDesign(law="unknown"), observations=8,
-                        periodic=bounds.periodic, value_name=bounds.value_name,
-                        value_unit=bounds.value_unit, person=bounds.person, people=bounds.people)
+        facts = declare(
+            bounds.value_low,
+            bounds.value_high,
+            bounds.time_low,
+            bounds.time_high,
+            bounds.source,
+            design=StatedDesign(law="unknown"),
+            observations=8,
+            periodic=bounds.periodic,
+            value_name=bounds.value_name,
+            value_unit=bounds.value_unit,
+            person=bounds.person,
+            people=bounds.people,
+        )
         assert facts.origin == bounds.source and bounds.key == key and len(bounds.source) <= 200

@@ -23,15 +23,25 @@ from engine.uploads.facts import declare
 from tests import files
 from tests.readings import curves_in
 
-STATED = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24,
-          "origin": "manual", "single": True, "reading_sd": 0.5, **files.EVEN}
+STATED = {
+    "value_low": 35,
+    "value_high": 39,
+    "time_low": 0,
+    "time_high": 24,
+    "origin": "manual",
+    "single": True,
+    "reading_sd": 0.5,
+    **files.EVEN,
+}
 BUDGET = Budget(1.0, 1e-6)
 
 
 def read(frame, **roles):
     if "site" in frame:
         roles = {"server": "site", **roles}
-    return curves_in(files.csv(frame), {"id": "id" if "id" in frame else None, **roles}, single=True)
+    return curves_in(
+        files.csv(frame), {"id": "id" if "id" in frame else None, **roles}, single=True
+    )
 
 
 def own(frame, **stated):
@@ -50,9 +60,13 @@ def frame(n=600, seed=0, sites=("South", "North")):
 def from_simulated(source, low, high, unit, zero):
     """The same readings as a file with other units: values unit·y + zero, hours low … high."""
     data = source.draw(1, generator(5, 0, 0))
-    return data, pd.DataFrame({
-        "hour": low + (high - low) * data.times[0], "value": zero + unit * data.values[0],
-        "site": [f"s{k}" for k in data.server]})
+    return data, pd.DataFrame(
+        {
+            "hour": low + (high - low) * data.times[0],
+            "value": zero + unit * data.values[0],
+            "site": [f"s{k}" for k in data.server],
+        }
+    )
 
 
 # -- reading the file ---------------------------------------------------------------------------
@@ -90,7 +104,9 @@ def test_notes_speak_of_readings_and_say_that_who_has_none_is_counted():
     holes = frame(50)
     holes.loc[:2, "value"] = np.nan
     notes = " ".join(read(holes).notes)
-    assert "3 observations missing" in notes and "count, with the middle of the stated bounds" in notes
+    assert (
+        "3 observations missing" in notes and "count, with the middle of the stated bounds" in notes
+    )
     assert "spread within a curve" not in notes and "left out" not in notes
 
 
@@ -139,8 +155,14 @@ def test_a_missing_reading_stays_in_the_public_number_and_counts_as_the_middle()
     assert np.isfinite(estimate.coefficients).all()
 
 
-@pytest.mark.parametrize("method", [WaveletGlobal(checks="none"), WaveletGlobal(edges="corrected", checks="none"),
-                                    WaveletPointwise(points="0.3, 0.8")])
+@pytest.mark.parametrize(
+    "method",
+    [
+        WaveletGlobal(checks="none"),
+        WaveletGlobal(edges="corrected", checks="none"),
+        WaveletPointwise(points="0.3, 0.8"),
+    ],
+)
 def test_the_unit_of_the_readings_does_not_change_what_is_released(method):
     """B = 2 as simulated and B = 10 in another unit: same level, noise and curve, five times."""
     source = RegressionPoints(n_curves=3000, n_servers=3)
@@ -149,8 +171,10 @@ def test_the_unit_of_the_readings_does_not_change_what_is_released(method):
     usual = method.release(data, (BUDGET,), generator(2, 1, 0))
     moved = method.release(upload.draw(1, generator(0, 0, 0)), (BUDGET,), generator(2, 1, 0))
     times = np.array([0.05, 0.3, 0.8])
-    curves = [one.values(times) if isinstance(method, WaveletGlobal) else one.coefficients
-              for one in (usual, moved)]
+    curves = [
+        one.values(times) if isinstance(method, WaveletGlobal) else one.coefficients
+        for one in (usual, moved)
+    ]
     assert np.allclose(100 + 5 * curves[0], curves[1], atol=1e-7)
     assert [s.mu for s in usual.spends[0]] == pytest.approx([s.mu for s in moved.spends[0]])
 
@@ -160,14 +184,18 @@ def test_the_unit_of_the_readings_does_not_change_what_is_released(method):
 
 def view(upload, method=None, epsilons=(1.0, 0.5)):
     network = Network.of_upload(upload, epsilons, 1e-6)
-    return regression_topic.regression_answer(upload, method or WaveletGlobal(), network, 1), network
+    return regression_topic.regression_answer(
+        upload, method or WaveletGlobal(), network, 1
+    ), network
 
 
 def test_sites_of_a_file_keep_their_order_sizes_and_own_budgets():
     upload = own(frame())
     network = Network.of_upload(upload, (1.0, 0.5), 1e-6)
     assert [(g.name, g.sites, g.readings, g.epsilon) for g in network.groups] == [
-        ("North", 1, 200, 1.0), ("South", 1, 400, 0.5)]
+        ("North", 1, 200, 1.0),
+        ("South", 1, 400, 0.5),
+    ]
     assert network.sizes == upload.sizes.n_curves_per_server
     assert network.source(upload) is upload
 
@@ -215,8 +243,9 @@ def test_the_range_of_the_noise_is_what_releases_scatter_by_for_every_stated_den
     upload = own(frame(6000), periodic=True)
     method = WaveletGlobal(design=design, density=None if design == "even" else "0.5, 1.5")
     shown, network = view(upload, method)
-    many = method.release_many(upload.draw(1, generator(0, 0, 0)), [network.budgets], 400,
-                               generator(2, 1, 0))
+    many = method.release_many(
+        upload.draw(1, generator(0, 0, 0)), [network.budgets], 400, generator(2, 1, 0)
+    )
     spread = (many.coefficients[0, 0] @ many.basis(shown.times).T).std(axis=0)
     assert np.abs(spread / shown.noise_sd - 1).max() < 5 / np.sqrt(2 * 400) + 0.02
 
@@ -230,9 +259,17 @@ def test_a_released_density_has_no_formula_for_the_noise_and_says_so():
 def test_one_point_of_own_readings_has_an_interval_once_its_smoothness_is_stated():
     upload = own(frame(6000), periodic=True, value_unit="°C", time_unit="h")
     shown, network = view(upload)
-    plain, stated = (regression_topic.point_answer(upload, regression_topic.at_a_point(
-        WaveletGlobal(class_stated=ticked)), shown.plan, network, 0.25, 1)
-        for ticked in (False, True))
+    plain, stated = (
+        regression_topic.point_answer(
+            upload,
+            regression_topic.at_a_point(WaveletGlobal(class_stated=ticked)),
+            shown.plan,
+            network,
+            0.25,
+            1,
+        )
+        for ticked in (False, True)
+    )
     assert plain.truth is None and plain.risk is None and plain.low is None and plain.high is None
     said = regression_words.point(plain)
     assert "At 6 h" in said and "°C" in said and "No confidence interval is given" in said
@@ -258,12 +295,16 @@ def test_methods_get_the_ends_that_are_stated_where_they_can_have_them():
     assert regression_topic.suited(WaveletGlobal(), ends) == WaveletGlobal()
     assert regression_topic.suited(WaveletGlobal(), open_ended).edges == "corrected"
     literal = WaveletGlobal(plan_rule="literal")
-    assert regression_topic.suited(literal, open_ended) == literal and literal.unsuited_because(open_ended)
+    assert regression_topic.suited(literal, open_ended) == literal and literal.unsuited_because(
+        open_ended
+    )
     point = regression_topic.at_a_point(replace(WaveletGlobal(), edges="corrected"))
     assert point.edges == "corrected"
 
 
 def test_limits_of_large_values_keep_the_decimals_of_their_interval():
     facts = declare(**{**STATED, "value_low": 980, "value_high": 1040, "reading_sd": 8})
-    assert regression_words.at_scale([1013.25, 1012.93], 0.32, facts) == ["1\u202f013.25",
-                                                                         "1\u202f012.93"]
+    assert regression_words.at_scale([1013.25, 1012.93], 0.32, facts) == [
+        "1\u202f013.25",
+        "1\u202f012.93",
+    ]

@@ -41,7 +41,8 @@ def frame(n=400, d=6, seed=0):
     y = 50 + 4 * (x[:, 0] - 5) - 3 * (x[:, 1] - 5) + rng.normal(0, 2, n)
     site = np.array(["South", "North"])[(np.arange(n) % 3 == 0).astype(int)]
     return pd.DataFrame(x.round(3), columns=[f"f{k}" for k in range(d)]).assign(
-        y=y.round(3), site=site)
+        y=y.round(3), site=site
+    )
 
 
 def read(table, features=None, **columns):
@@ -91,8 +92,12 @@ def test_rows_are_ordered_by_site_and_by_a_public_seed_whatever_the_numbers_are(
 
 def test_a_response_of_two_classes_holds_no_third_one():
     rows = rows_in(b"x,y\n1,0\n2,1\n3,0\n4,2\n", {"id": None, "value": "y"}, features=["x"])
-    stated = {"task": RISK_MINIMISATION.key, "covariates": [StatedCovariate("x", 0, 5)], "origin": "a law",
-              "value": StatedCovariate("y", 0, 1)}
+    stated = {
+        "task": RISK_MINIMISATION.key,
+        "covariates": [StatedCovariate("x", 0, 5)],
+        "origin": "a law",
+        "value": StatedCovariate("y", 0, 1),
+    }
     assert UploadRows(rows=rows, declared=declare_rows(**stated)).n_clipped.responses == 1
     with pytest.raises(InputError, match="1 of 4 responses are neither 0 nor 1"):
         UploadRows(rows=rows, declared=declare_rows(**stated, two_classes=True))
@@ -116,7 +121,11 @@ def test_missing_numbers_stay_in_the_public_number_and_words_for_no_and_yes_are_
     table.loc[:2, "f0"] = np.nan
     table.loc[0, "y"] = np.nan
     rows = read(table)
-    assert rows.n_rows == 20 and np.isnan(rows.covariates[:, 0]).sum() == 3 and np.isnan(rows.values).sum() == 1
+    assert (
+        rows.n_rows == 20
+        and np.isnan(rows.covariates[:, 0]).sum() == 3
+        and np.isnan(rows.values).sum() == 1
+    )
     assert set(rows.covariates[:, 1]) == {0.0, 1.0}
     assert any(note.startswith("4 numbers missing: their rows count") for note in rows.notes)
 
@@ -125,13 +134,17 @@ def test_a_column_that_is_the_same_in_all_rows_is_noted():
     assert any("the same in all rows: “f2”" in n for n in read(frame().assign(f2=7)).notes)
 
 
-@pytest.mark.parametrize(("table", "roles", "said"), [
-    (frame().assign(f1="secret"), {}, "400 lines of column “f1” hold no number"),
-    (frame().assign(f1=np.nan), {}, "“f1” holds no number"),
-    (frame().assign(site=""), {}, "texts of “site”"),
-    (frame(1), {}, "only one person"),
-    (frame(), {"features": ["f0", "y"]}, "role"),
-    (frame(), {"features": ["f9"]}, "There is no column")])
+@pytest.mark.parametrize(
+    ("table", "roles", "said"),
+    [
+        (frame().assign(f1="secret"), {}, "400 lines of column “f1” hold no number"),
+        (frame().assign(f1=np.nan), {}, "“f1” holds no number"),
+        (frame().assign(site=""), {}, "texts of “site”"),
+        (frame(1), {}, "only one person"),
+        (frame(), {"features": ["f0", "y"]}, "role"),
+        (frame(), {"features": ["f9"]}, "There is no column"),
+    ],
+)
 def test_what_cannot_be_read_is_said_in_one_sentence_without_a_cell(table, roles, said):
     with pytest.raises(InputError, match=said) as caught:
         read(table, **roles)
@@ -141,19 +154,34 @@ def test_what_cannot_be_read_is_said_in_one_sentence_without_a_cell(table, roles
 # -- what is stated -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("task", "names", "said"), [
-    (DENSITY.key, NAMES[:3], "one or two columns"), (DENSITY.key, [], "one or two columns"),
-    (RISK, NAMES[:2], "one column to predict from"), (SPARSE, NAMES[:1], "at least two")])
+@pytest.mark.parametrize(
+    ("task", "names", "said"),
+    [
+        (DENSITY.key, NAMES[:3], "one or two columns"),
+        (DENSITY.key, [], "one or two columns"),
+        (RISK, NAMES[:2], "one column to predict from"),
+        (SPARSE, NAMES[:1], "at least two"),
+    ],
+)
 def test_every_task_says_how_many_columns_it_takes(task, names, said):
     with pytest.raises(InputError, match=said):
         declared(task, names)
 
 
-@pytest.mark.parametrize(("stated", "field"), [
-    ({"value": None}, "response"), ({"value": StatedCovariate("y", None, 1)}, "covariate_low"),
-    ({"value": StatedCovariate("y", 5, 5)}, "covariate_low"), ({"spread": None}, "reading_sd"),
-    ({"spread": 0}, "reading_sd"), ({"spread": np.nan}, "reading_sd"), ({"reach": None}, "reach"),
-    ({"reach": 0.5}, "reach"), ({"reach": np.nan}, "reach")])
+@pytest.mark.parametrize(
+    ("stated", "field"),
+    [
+        ({"value": None}, "response"),
+        ({"value": StatedCovariate("y", None, 1)}, "covariate_low"),
+        ({"value": StatedCovariate("y", 5, 5)}, "covariate_low"),
+        ({"spread": None}, "reading_sd"),
+        ({"spread": 0}, "reading_sd"),
+        ({"spread": np.nan}, "reading_sd"),
+        ({"reach": None}, "reach"),
+        ({"reach": 0.5}, "reach"),
+        ({"reach": np.nan}, "reach"),
+    ],
+)
 def test_nothing_that_is_needed_is_ever_taken_from_the_file(stated, field):
     with pytest.raises(InputError) as caught:
         declared(SPARSE, NAMES, **stated)
@@ -161,21 +189,30 @@ def test_nothing_that_is_needed_is_ever_taken_from_the_file(stated, field):
 
 
 def test_ranges_and_their_source_must_be_stated_and_columns_only_once():
-    for features, origin in (([StatedCovariate("f0", 0, None)], "law"),
-                             ([StatedCovariate("f0", 0, np.inf)], "law"),
-                             ([StatedCovariate("f0", 0, 1)], " "),
-                             ([StatedCovariate("f0", 0, 1)] * 2, "law")):
+    for features, origin in (
+        ([StatedCovariate("f0", 0, None)], "law"),
+        ([StatedCovariate("f0", 0, np.inf)], "law"),
+        ([StatedCovariate("f0", 0, 1)], " "),
+        ([StatedCovariate("f0", 0, 1)] * 2, "law"),
+    ):
         with pytest.raises(InputError):
             declare_rows(DENSITY.key, features, origin)
 
 
 def test_what_records_can_be_used_for_follows_from_what_was_declared():
-    serves = {task: {other for other in UploadRows.tasks if own(task, names).serves(other)}
-              for task, names in ((DENSITY.key, ["f0"]), (RISK, ["f0"]), (SPARSE, NAMES),
-                                  (DENSITY.key, ["f0"]))}
+    serves = {
+        task: {other for other in UploadRows.tasks if own(task, names).serves(other)}
+        for task, names in (
+            (DENSITY.key, ["f0"]),
+            (RISK, ["f0"]),
+            (SPARSE, NAMES),
+            (DENSITY.key, ["f0"]),
+        )
+    }
     assert serves == {DENSITY.key: {DENSITY.key, RISK}, RISK: {RISK, DENSITY.key}, SPARSE: {SPARSE}}
-    without = UploadRows(rows=read(frame(), features=["f0"], value=None),
-                         declared=declared(DENSITY.key, ["f0"]))
+    without = UploadRows(
+        rows=read(frame(), features=["f0"], value=None), declared=declared(DENSITY.key, ["f0"])
+    )
     assert without.serves(DENSITY.key) and not without.serves(RISK)
     assert not without.serves("mean_function")
 
@@ -193,7 +230,9 @@ def test_a_column_that_was_not_read_cannot_be_declared():
 def test_records_of_which_a_column_mostly_lies_outside_its_stated_range_are_refused(column, named):
     table = frame()
     table[column] *= 1000
-    with pytest.raises(InputError, match=f"Nearly all observations lie outside the stated range of {named}"):
+    with pytest.raises(
+        InputError, match=f"Nearly all observations lie outside the stated range of {named}"
+    ):
         own(RISK, ["f0"], table)
 
 
@@ -230,12 +269,17 @@ def test_the_unit_of_the_rows_does_not_change_which_coefficients_are_released():
     releases = []
     for rows, low, high, width in ((table, -4, 4, 8.0), (moved, 260, 340, 80.0)):
         stated = declare_rows(
-            SPARSE, [StatedCovariate(name, low, high) for name in names], "law",
+            SPARSE,
+            [StatedCovariate(name, low, high) for name in names],
+            "law",
             StatedCovariate("y", (low + high) / 2 - width, (low + high) / 2 + width),
-            spread=0.5 * width / 8, reach=4.0)
+            spread=0.5 * width / 8,
+            reach=4.0,
+        )
         upload = UploadRows(rows=read(rows, features=names), declared=stated)
-        releases.append(SparseRegression().release(upload.draw(1, RNG), (BUDGET,),
-                                                   generator(1, 1, 0)))
+        releases.append(
+            SparseRegression().release(upload.draw(1, RNG), (BUDGET,), generator(1, 1, 0))
+        )
     one, ten = (found.coefficients[0, 0, 0] for found in releases)
     assert np.count_nonzero(one) == 5
     np.testing.assert_allclose(10 * one, ten, rtol=1e-6, atol=1e-9)
@@ -246,8 +290,11 @@ def test_the_unit_of_the_rows_does_not_change_which_coefficients_are_released():
 def test_features_that_lie_as_stated_get_steps_and_clips_that_suit_them(reach):
     """With every kind of spread the two features that matter are found, with their sizes."""
     rng, n = np.random.default_rng(3), 20_000
-    x = {4.0: np.clip(rng.normal(5, 1.25, (n, 6)), 0, 10), 1.7: rng.uniform(0, 10, (n, 6)),
-         1.0: 10.0 * rng.integers(0, 2, (n, 6))}[reach]
+    x = {
+        4.0: np.clip(rng.normal(5, 1.25, (n, 6)), 0, 10),
+        1.7: rng.uniform(0, 10, (n, 6)),
+        1.0: 10.0 * rng.integers(0, 2, (n, 6)),
+    }[reach]
     y = 50 + 4 * (x[:, 0] - 5) / (5 / reach) - 3 * (x[:, 1] - 5) / (5 / reach)
     table = pd.DataFrame(x, columns=NAMES).assign(y=y + rng.normal(0, 2, n))
     upload = own(SPARSE, NAMES, table, reach=reach)
@@ -279,7 +326,9 @@ def test_no_row_within_or_beyond_its_ranges_moves_a_step_further_than_the_noise_
         other[where] = rng.choice([-1e9, 0, 5, 10, 1e300, np.nan], 6)
         response = np.array(base.rows.values)
         response[where] = rng.choice([-1e300, 0, 100, 1e9, np.nan])
-        moved = np.abs(step(replace(base.rows, covariates=other, values=response)) - step(base.rows)).max()
+        moved = np.abs(
+            step(replace(base.rows, covariates=other, values=response)) - step(base.rows)
+        ).max()
         assert moved <= plan.step_sensitivity * (1 + 1e-9), k
         largest = max(largest, moved)
     assert largest > 0.4 * plan.step_sensitivity  # the bound is not idle
@@ -326,9 +375,12 @@ def test_a_density_of_own_points_is_that_of_the_same_simulated_points():
     stated = declare_rows(DENSITY.key, [StatedCovariate("f0", 20, 45, "years")], "law")
     rows = read(table.assign(other=1), features=["f0"])
     upload = UploadRows(rows=rows, declared=stated)
-    view = summaries_topic.summaries_answer(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
-    same = Frl(task="density").release(source.draw(1, generator(5, 0, 0)), (Budget(1.0),),
-                                       generator(7, 1, 0))
+    view = summaries_topic.summaries_answer(
+        upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1
+    )
+    same = Frl(task="density").release(
+        source.draw(1, generator(5, 0, 0)), (Budget(1.0),), generator(7, 1, 0)
+    )
     mine = Frl(task="density").release(upload.draw(1, RNG), (Budget(1.0),), generator(7, 1, 0))
     np.testing.assert_allclose(same.coefficients, mine.coefficients, atol=1e-9)
     assert view.axis[[0, -1]].tolist() == [20, 45] and view.truth is None and view.baseline is None
@@ -338,10 +390,15 @@ def test_a_density_of_own_points_is_that_of_the_same_simulated_points():
 @pytest.mark.slow
 def test_a_density_of_two_columns_has_an_axis_for_each():
     table = frame(800).assign(f1=lambda t: 100 * t["f1"])
-    stated = declare_rows(DENSITY.key, [StatedCovariate("f0", 0, 10, "cm"),
-                                        StatedCovariate("f1", 0, 1000, "g")], "law")
+    stated = declare_rows(
+        DENSITY.key,
+        [StatedCovariate("f0", 0, 10, "cm"), StatedCovariate("f1", 0, 1000, "g")],
+        "law",
+    )
     upload = UploadRows(rows=read(table, features=["f0", "f1"]), declared=stated)
-    view = summaries_topic.summaries_answer(upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1)
+    view = summaries_topic.summaries_answer(
+        upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1
+    )
     assert (view.axis.max(), view.across.max()) == (9.875, 987.5)
     chart = summaries_charts.surface(view, view.non_private[0], "Without")
     assert chart.spec["data"][0]["y"][-1] == 987.5
@@ -354,9 +411,13 @@ def test_prediction_from_own_records_is_that_from_the_same_simulated_records(res
     source = LabelledPoints(n_curves=400, response=response)
     table, _ = from_simulated(source, 10.0, 50.0)
     half = 10 * source.facts.value_high
-    stated = declare_rows(RISK, [StatedCovariate("f0", 50, 60)], "law",
-                          StatedCovariate("y", 50 - half, 50 + half),
-                          two_classes=response == "classes")
+    stated = declare_rows(
+        RISK,
+        [StatedCovariate("f0", 50, 60)],
+        "law",
+        StatedCovariate("y", 50 - half, 50 + half),
+        two_classes=response == "classes",
+    )
     upload = UploadRows(rows=read(table, features=["f0"]), declared=stated)
     method = Frl(task=RISK)
     same = method.release(source.draw(1, generator(5, 0, 0)), (Budget(1.0),), generator(7, 1, 0))

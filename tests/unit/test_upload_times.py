@@ -27,8 +27,11 @@ UNKNOWN = StatedDesign(law="unknown")
 
 def file(stamps, name="timestamp", values="glucose_mg_dl"):
     """A row for each stamp of each person, with values around 120."""
-    rows = [f"{person},{stamp},{100 + 7 * k % 40}" for person, own in stamps.items()
-            for k, stamp in enumerate(own)]
+    rows = [
+        f"{person},{stamp},{100 + 7 * k % 40}"
+        for person, own in stamps.items()
+        for k, stamp in enumerate(own)
+    ]
     return "\n".join([f"person_id,{name},{values}", *rows]).encode()
 
 
@@ -39,8 +42,11 @@ def read(content, **stated):
 def suggested(content):
     """What the times of a file count by the proposal; in the header, the times themselves."""
     reading = propose(content).likely
-    return reading.columns["time"].counted if "time" in reading.columns else tuple(
-        time for _, time in reading.at)
+    return (
+        reading.columns["time"].counted
+        if "time" in reading.columns
+        else tuple(time for _, time in reading.at)
+    )
 
 
 def curves_as(content, counted):
@@ -80,8 +86,9 @@ def test_a_night_across_midnight_is_suggested_from_the_first_observation_of_each
 def test_visits_on_different_days_keep_the_calendar_and_nobody_alone_changes_a_suggestion():
     visits = file({f"P{k}": ["2023-01-02", "2023-06-02", "2024-01-02"] for k in range(5)})
     assert suggested(visits) == "calendar years"
-    late = file({**{f"P{k}": day(k) for k in range(12)},
-                 "Q": ["2024-03-11 08:00", "2024-05-11 08:00"]})
+    late = file(
+        {**{f"P{k}": day(k) for k in range(12)}, "Q": ["2024-03-11 08:00", "2024-05-11 08:00"]}
+    )
     assert suggested(late) == "hours of day"
 
 
@@ -91,8 +98,9 @@ def test_stamps_in_the_header_of_a_wide_file_are_suggested_and_read_as_times_of_
     assert read(content, of_day="hours").header_times == (0.5, 12, 23.5)
 
 
-@pytest.mark.parametrize(("unit", "half_past_one"), [
-    ("hours", 13.5), ("minutes", 810), ("seconds", 48600)])
+@pytest.mark.parametrize(
+    ("unit", "half_past_one"), [("hours", 13.5), ("minutes", 810), ("seconds", 48600)]
+)
 def test_the_time_of_day_has_the_unit_that_is_asked_for(unit, half_past_one):
     for stamp in ("2024-03-11 13:30", "13:30", "1:30 pm"):
         curves = read(file({"a": [stamp, stamp]}), of_day=unit)
@@ -118,8 +126,10 @@ def test_elapsed_times_are_recognised_by_their_name_or_by_passing_a_day():
     assert suggested(clock.replace(b"elapsed", b"time")) == "hours of day"
 
 
-@pytest.mark.parametrize(("unit", "times"), [
-    ("hours", [0, 5 / 3, 26.175]), ("minutes", [0, 100, 1570.5]), ("seconds", [0, 6000, 94230])])
+@pytest.mark.parametrize(
+    ("unit", "times"),
+    [("hours", [0, 5 / 3, 26.175]), ("minutes", [0, 100, 1570.5]), ("seconds", [0, 6000, 94230])],
+)
 def test_elapsed_times_are_read_in_the_unit_that_is_asked_for(unit, times):
     curves = read(RUNS, elapsed=unit)
     assert curves.times[:3] == pytest.approx(times) and curves.time_unit == unit
@@ -129,8 +139,13 @@ def test_only_what_can_be_counted_so_is_counted_so():
     for stated in ({"of_day": "hours"}, {"elapsed": "hours"}, {"from_first": "hours"}):
         with pytest.raises(InputError, match="counted from a beginning"):
             read(b"id,time,value\na,1,2\na,3,4\n", **stated)
-    for wrong in ({"of_day": "days"}, {"elapsed": "fortnights"}, {"of_day": "hours", "elapsed": "hours"},
-                  {"since": "2024-02-30"}, {"from_first": "days", "since": "2024-01-01"}):
+    for wrong in (
+        {"of_day": "days"},
+        {"elapsed": "fortnights"},
+        {"of_day": "hours", "elapsed": "hours"},
+        {"since": "2024-02-30"},
+        {"from_first": "days", "since": "2024-01-01"},
+    ):
         with pytest.raises(InputError) as refused:
             read(MONITORS, **wrong)
         assert refused.value.field in wrong
@@ -139,10 +154,15 @@ def test_only_what_can_be_counted_so_is_counted_so():
 @pytest.mark.parametrize("stated", [{"of_day": "minutes"}, {"from_first": "hours"}])
 def test_a_request_reads_stamps_as_the_page_did(stated, tmp_path):
     (tmp_path / "days.csv").write_bytes(MONITORS)
-    source = upload_of(MONITORS, declare(
-        40, 400, 0, 1440, "a plan", observations=24, design=UNKNOWN), **stated)
-    plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-4),
-                             OwnFile("days.csv", source.reading))
+    source = upload_of(
+        MONITORS, declare(40, 400, 0, 1440, "a plan", observations=24, design=UNKNOWN), **stated
+    )
+    plain = request.to_plain(
+        source,
+        mechanisms.build("adaptive_mean", {}),
+        Budget(1.0, 1e-4),
+        OwnFile("days.csv", source.reading),
+    )
     (again,) = request.from_json(json.dumps(plain | {"name": "days"}), tmp_path)
     assert again.source.curves.times.tolist() == source.curves.times.tolist()
 
@@ -152,12 +172,22 @@ def test_a_request_reads_stamps_as_the_page_did(stated, tmp_path):
 
 def test_a_range_in_hours_stops_times_that_are_read_in_years():
     curves, glucose = curves_as(MONITORS, "calendar years"), public_bounds()["glucose_mg"]
-    facts = declare(glucose.value_low, glucose.value_high, glucose.time_low, glucose.time_high,
-                    glucose.source, design=UNKNOWN, observations=24, time_unit=glucose.time_unit)
+    facts = declare(
+        glucose.value_low,
+        glucose.value_high,
+        glucose.time_low,
+        glucose.time_high,
+        glucose.source,
+        design=UNKNOWN,
+        observations=24,
+        time_unit=glucose.time_unit,
+    )
     with pytest.raises(InputError, match="read in years, and the stated range is in hours") as no:
         Upload(curves=curves, declared=facts)
     assert "what time is counted from" in no.value.hint
-    with pytest.raises(InputError, match="Of nearly all people most observations lie outside the stated range of"):
+    with pytest.raises(
+        InputError, match="Of nearly all people most observations lie outside the stated range of"
+    ):
         Upload(curves=curves, declared=replace(facts, time_unit=""))
     hours = read(MONITORS, of_day="hours")
     assert Upload(curves=hours, declared=facts).n_clipped.times == 0
@@ -166,11 +196,15 @@ def test_a_range_in_hours_stops_times_that_are_read_in_years():
 
 def test_one_person_with_many_observations_outside_does_not_decide_whether_a_file_is_refused():
     """People are counted: 401 of one person beside 50 others, then all of 49, and of 51 people."""
+
     def upload(outside):
-        content = "\n".join(["id,time,value", *outside, *(
-            f"p{k},{t},100" for k in range(50) for t in range(8))])
-        return Upload(curves=read(content.encode()), declared=declare(
-            50, 150, 0, 10, "manual", design=UNKNOWN, observations=8))
+        content = "\n".join(
+            ["id,time,value", *outside, *(f"p{k},{t},100" for k in range(50) for t in range(8))]
+        )
+        return Upload(
+            curves=read(content.encode()),
+            declared=declare(50, 150, 0, 10, "manual", design=UNKNOWN, observations=8),
+        )
 
     assert upload([f"q,{t / 50},1e9" for t in range(401)]).n_clipped.values == 401
     assert upload([f"q{k},{t},1e9" for k in range(49) for t in range(8)])
@@ -178,8 +212,10 @@ def test_one_person_with_many_observations_outside_does_not_decide_whether_a_fil
         upload([f"q{k},{t},1e9" for k in range(51) for t in range(8)])
 
 
-@pytest.mark.parametrize(("low", "high", "is_refused"), [
-    (130, 400, True), (2.2, 22.2, True), (112, 400, False), (40, 400, False)])
+@pytest.mark.parametrize(
+    ("low", "high", "is_refused"),
+    [(130, 400, True), (2.2, 22.2, True), (112, 400, False), (40, 400, False)],
+)
 def test_values_that_mostly_lie_outside_their_bounds_stop_and_few_do_not(low, high, is_refused):
     curves = read(MONITORS, of_day="hours")
     facts = declare(low, high, 0, 24, "manual", design=UNKNOWN, observations=24)
@@ -196,43 +232,60 @@ def test_a_refusal_says_neither_a_value_nor_how_many_lie_outside():
     texts = set()
     for high in (np.quantile(curves.values, q) for q in (0.05, 0.1)):
         with pytest.raises(InputError) as no:
-            Upload(curves=replace(curves, values=curves.values + high), declared=declare(
-                0, 130, 0, 24, "manual", design=UNKNOWN, observations=24))
+            Upload(
+                curves=replace(curves, values=curves.values + high),
+                declared=declare(0, 130, 0, 24, "manual", design=UNKNOWN, observations=24),
+            )
         texts.add(str(no.value))
     assert len(texts) == 1
 
 
 def test_single_observations_may_lie_beyond_the_bounds_of_their_curve():
     facts = declare(100, 101, 0, 24, "manual", design=UNKNOWN, single=True, reading_sd=9.0)
-    curves = read(file({f"P{k}": day(k)[k:k + 1] for k in range(20)}), of_day="hours")
+    curves = read(file({f"P{k}": day(k)[k : k + 1] for k in range(20)}), of_day="hours")
     assert Upload(curves=curves, declared=facts).is_single
 
 
 # -- names of columns
 
 
-@pytest.mark.parametrize("name", [
-    "site", "Clinic", "hospital_id", "school", "ward", "study_site", "region_name", "centre code"])
+@pytest.mark.parametrize(
+    "name",
+    ["site", "Clinic", "hospital_id", "school", "ward", "study_site", "region_name", "centre code"],
+)
 def test_sites_are_recognised_by_words_for_them(name):
     assert sites_in(f"id,{name},time,value\na,N,1,2\na,N,2,3\n".encode())
 
 
 def test_the_best_known_file_of_smart_meters_needs_no_columns_chosen():
-    reading = propose(b"LCLid,tstp,KWH/hh (per half hour) \nM1,16/01/2024 00:00,2.1\n"
-                      b"M1,16/01/2024 00:30,Null\n").reading
-    assert (reading.person.column, reading.columns["time"].name, reading.columns["value"].name) == reading.frame.header
+    reading = propose(
+        b"LCLid,tstp,KWH/hh (per half hour) \nM1,16/01/2024 00:00,2.1\nM1,16/01/2024 00:30,Null\n"
+    ).reading
+    assert (
+        reading.person.column,
+        reading.columns["time"].name,
+        reading.columns["value"].name,
+    ) == reading.frame.header
 
 
-@pytest.mark.parametrize("name", [
-    "school_year", "site_visit_date", "clinic_day", "hospital_stay", "region_months"])
+@pytest.mark.parametrize(
+    "name", ["school_year", "site_visit_date", "clinic_day", "hospital_stay", "region_months"]
+)
 def test_what_only_begins_like_a_site_is_none(name):
     assert not sites_in(f"id,{name},time,value\na,N,1,2\na,N,2,3\n".encode())
 
 
-@pytest.mark.parametrize(("name", "unit"), [
-    ("KWH/hh (per half hour) ", "kWh per half hour"), ("glucose_mg_dl", "mg/dL"),
-    ("Glucose (mmol/L)", "mmol/l"), ("bpm", "per minute"), ("Height [cm]", "cm"),
-    ("Temperature °C", "°C")])
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("KWH/hh (per half hour) ", "kWh per half hour"),
+        ("glucose_mg_dl", "mg/dL"),
+        ("Glucose (mmol/L)", "mmol/l"),
+        ("bpm", "per minute"),
+        ("Height [cm]", "cm"),
+        ("Temperature °C", "°C"),
+    ],
+)
 def test_units_in_names_are_recognised_however_they_are_written(name, unit):
     assert same_unit(unit_in_name(name), unit) and not same_unit(unit_in_name(name), "kW")
 

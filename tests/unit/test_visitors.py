@@ -105,14 +105,20 @@ def test_memory_is_given_back_now_and_then_because_no_run_of_a_page_does(monkeyp
     assert len(given_back) >= 2
 
 
-@pytest.mark.parametrize(("method", "path", "reached"), [
-    ("PUT", "/_stcore/upload_file/nobody/file", False), ("GET", "/", True),
-    ("DELETE", "/_stcore/upload_file/nobody/file", True)])
+@pytest.mark.parametrize(
+    ("method", "path", "reached"),
+    [
+        ("PUT", "/_stcore/upload_file/nobody/file", False),
+        ("GET", "/", True),
+        ("DELETE", "/_stcore/upload_file/nobody/file", True),
+    ],
+)
 @pytest.mark.parametrize("base", ["", "/dash"])
 def test_only_uploads_need_a_page_that_is_open(monkeypatch, base, method, path, reached):
     asked, sent, usual = [], [], streamlit.get_option
-    monkeypatch.setattr(streamlit, "get_option",
-                        lambda name: base if name == "server.baseUrlPath" else usual(name))
+    monkeypatch.setattr(
+        streamlit, "get_option", lambda name: base if name == "server.baseUrlPath" else usual(name)
+    )
 
     async def server(scope, receive, send):
         asked.append(scope["path"])
@@ -126,13 +132,22 @@ def test_only_uploads_need_a_page_that_is_open(monkeypatch, base, method, path, 
     assert [m["status"] for m in sent if "status" in m] == [] if reached else [403]
 
 
-@pytest.mark.parametrize(("host", "listens_at", "taken"), [
-    ("127.0.0.1:8501", "127.0.0.1", True), ("localhost:8501", "localhost", True),
-    ("[::1]:8501", "::1", True), (None, "127.0.0.1", True),
-    ("curves.example", "127.0.0.1", False), ("127.0.0.1:8501", "0.0.0.0", False),
-    ("127.0.0.1:8501", None, False), (None, None, False)])
+@pytest.mark.parametrize(
+    ("host", "listens_at", "taken"),
+    [
+        ("127.0.0.1:8501", "127.0.0.1", True),
+        ("localhost:8501", "localhost", True),
+        ("[::1]:8501", "::1", True),
+        (None, "127.0.0.1", True),
+        ("curves.example", "127.0.0.1", False),
+        ("127.0.0.1:8501", "0.0.0.0", False),
+        ("127.0.0.1:8501", None, False),
+        (None, None, False),
+    ],
+)
 def test_files_are_taken_on_ones_own_machine_and_not_where_others_may_come(
-        monkeypatch, host, listens_at, taken):
+    monkeypatch, host, listens_at, taken
+):
     monkeypatch.delenv(visitors.UPLOADS_NAME, raising=False)
     assert visitors.takes_files(host, listens_at) is taken
 
@@ -174,8 +189,15 @@ def test_a_file_that_is_taken_away_leaves_the_one_that_came_after_it(monkeypatch
     for name in ("first", "second"):
         files.add_file("a", UploadedFileRec(name, "growth.csv", "text/csv", b"1"))
     monkeypatch.setattr(visitors, "get_script_run_ctx", lambda: SimpleNamespace(session_id="a"))
-    monkeypatch.setattr(visitors, "Runtime", SimpleNamespace(
-        exists=lambda: True, instance=lambda: SimpleNamespace(uploaded_file_mgr=files)))
-    monkeypatch.setattr(draft.st, "session_state", {"upload_held": SimpleNamespace(file_id="first")})
+    monkeypatch.setattr(
+        visitors,
+        "Runtime",
+        SimpleNamespace(
+            exists=lambda: True, instance=lambda: SimpleNamespace(uploaded_file_mgr=files)
+        ),
+    )
+    monkeypatch.setattr(
+        draft.st, "session_state", {"upload_held": SimpleNamespace(file_id="first")}
+    )
     draft.forget_file()
     assert [file.file_id for file in files.get_files("a", ["first", "second"])] == ["second"]

@@ -10,11 +10,7 @@ from engine.core.random_streams import generator
 from engine.core.types import NON_PRIVATE, Budget, DataKind
 from engine.mechanisms.families.wavelets import checked
 from engine.mechanisms.families.wavelets.regression import EVEN_TIMES
-from engine.mechanisms.wavelet_adaptive import (
-    SPREAD_LARGER,
-    StagedPlan,
-    WaveletAdaptive,
-)
+from engine.mechanisms.wavelet_adaptive import SPREAD_LARGER, StagedPlan, WaveletAdaptive
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.clipping.normal_readings import (
@@ -50,20 +46,27 @@ def test_with_bounds_ten_times_too_wide_three_messages_have_a_tenth_of_the_error
 @pytest.mark.parametrize("signal", ["smooth", "heavisine"])
 def test_with_tight_bounds_the_method_of_smaller_planned_error_is_no_worse(signal):
     for n, epsilon in ((2000, 0.25), (2000, 4.0), (16_000, 1.0)):
-        tight, budget = RegressionPoints(signal=signal, n_curves=n, n_servers=1), (Budget(
-            epsilon, 1e-5),)
+        tight, budget = (
+            RegressionPoints(signal=signal, n_curves=n, n_servers=1),
+            (Budget(epsilon, 1e-5),),
+        )
         assert error(WaveletAdaptive(), tight, budget) < 1.1 * WaveletGlobal().exact_risk(
-            tight, budget)
+            tight, budget
+        )
 
 
 def test_few_observations_with_tight_bounds_are_told_in_one_message_as_ever():
     source = RegressionPoints(n_curves=2000, n_servers=16)
     data, rng = source.draw(1, generator(1, 0, 0)), generator
-    chosen, once = (method.release(data, BUDGET, rng(1, 1, 0))
-                    for method in (WaveletAdaptive(), WaveletGlobal()))
+    chosen, once = (
+        method.release(data, BUDGET, rng(1, 1, 0))
+        for method in (WaveletAdaptive(), WaveletGlobal())
+    )
     assert (chosen.coefficients == once.coefficients).all()
     assert chosen.spends == once.spends
-    assert WaveletAdaptive().exact_risk(source, BUDGET) == WaveletGlobal().exact_risk(source, BUDGET)
+    assert WaveletAdaptive().exact_risk(source, BUDGET) == WaveletGlobal().exact_risk(
+        source, BUDGET
+    )
 
 
 def test_budgets_of_both_kinds_stand_side_by_side_in_their_order():
@@ -90,8 +93,10 @@ def test_a_location_and_sizes_move_together_no_further_than_the_location_alone()
     squared += basis.sup_norm**2 * (np.abs(residuals[:, 0]) - np.abs(residuals[:, 1])) ** 2
     assert squared.max() <= (2 * basis.sup_norm) ** 2 * (1 + 1e-12)
     assert squared.max() >= 0.98 * (2 * basis.sup_norm) ** 2
-    beyond = squared + 0.21 * basis.sup_norm**2 * (
-        np.abs(residuals[:, 0]) - np.abs(residuals[:, 1])) ** 2
+    beyond = (
+        squared
+        + 0.21 * basis.sup_norm**2 * (np.abs(residuals[:, 0]) - np.abs(residuals[:, 1])) ** 2
+    )
     assert beyond.max() <= (2.1 * basis.sup_norm) ** 2
 
 
@@ -106,10 +111,12 @@ def test_three_messages_cost_what_was_asked_and_shares_add_up():
 
 
 def test_without_noise_the_curve_is_followed_whatever_the_bounds():
-    narrow, wide = (RegressionPoints(n_curves=20_000, n_servers=2, bound=bound)
-                    for bound in (2.0, 200.0))
+    narrow, wide = (
+        RegressionPoints(n_curves=20_000, n_servers=2, bound=bound) for bound in (2.0, 200.0)
+    )
     assert error(THREE, wide, (NON_PRIVATE,), 2) == pytest.approx(
-        error(THREE, narrow, (NON_PRIVATE,), 2), rel=0.5)
+        error(THREE, narrow, (NON_PRIVATE,), 2), rel=0.5
+    )
 
 
 def test_a_shift_of_values_and_bounds_shifts_the_curve():
@@ -118,8 +125,9 @@ def test_a_shift_of_values_and_bounds_shifts_the_curve():
     facts = replace(data.facts, value_low=94.0, value_high=106.0)
     moved = replace(data, values=data.values + 100.0, facts=facts)
     times = np.linspace(0, 1, 50, endpoint=False)
-    here, there = (THREE.release(each, BUDGET, generator(2, 1, 0)).values(times)
-                   for each in (data, moved))
+    here, there = (
+        THREE.release(each, BUDGET, generator(2, 1, 0)).values(times) for each in (data, moved)
+    )
     assert np.allclose(there - here, 100.0, atol=1e-3)
 
 
@@ -138,15 +146,22 @@ def of_real_data(values, n=4000, seed=3):
     """One number each, at even times, of which σ = 1 is stated about a curve in [−6, 6]."""
     rng, source = np.random.default_rng(seed), RegressionPoints(n_curves=n, n_servers=1, bound=6.0)
     facts = replace(source.facts, kind=DataKind.UPLOAD)
-    return replace(source.draw(1, generator(2, 0, 0)), times=rng.random((1, n)),
-                   values=values(rng, n)[None], facts=facts, truth=None)
+    return replace(
+        source.draw(1, generator(2, 0, 0)),
+        times=rng.random((1, n)),
+        values=values(rng, n)[None],
+        facts=facts,
+        truth=None,
+    )
 
 
 def texts(data, mechanism=THREE, budgets=(BUDGET,)):
     """The cautions of every budget."""
     estimate = mechanism.release_many(data, budgets, 1, generator(2, 1, 0))
-    return [[caution.text for caution in estimate.cautions if caution.applies[k].all()]
-            for k in range(len(budgets))]
+    return [
+        [caution.text for caution in estimate.cautions if caution.applies[k].all()]
+        for k in range(len(budgets))
+    ]
 
 
 def test_residuals_that_are_larger_than_stated_are_told():
@@ -155,24 +170,39 @@ def test_residuals_that_are_larger_than_stated_are_told():
 
 
 def test_values_at_single_points_say_what_they_do_not_show_of_times():
-    estimate = WaveletPointwise().release(of_real_data(lambda rng, n: rng.normal(0, 1, n), n=2000), BUDGET,
-                                          generator(2, 1, 0))
+    estimate = WaveletPointwise().release(
+        of_real_data(lambda rng, n: rng.normal(0, 1, n), n=2000), BUDGET, generator(2, 1, 0)
+    )
     assert EVEN_TIMES in estimate.warnings and not estimate.is_doubted.any()
 
 
 # -- checks of stated facts -----------------------------------------------------------------------
 
 
-def shares_told(mechanism, times, errors=lambda rng, shape: rng.standard_normal(shape), n=4000, repeats=60, **settings):
+def shares_told(
+    mechanism,
+    times,
+    errors=lambda rng, shape: rng.standard_normal(shape),
+    n=4000,
+    repeats=60,
+    **settings,
+):
     """Real data sets of a curve within its bounds, and for each kind of warning the share that carry it."""
     source = RegressionPoints(n_curves=n, **{"n_servers": 1, "bound": 4.0, **settings})
     data, rng = source.draw(repeats, generator(1, 0, 0)), generator(2, 0, 0)
     at = times(data.times, rng)
-    data = replace(data, times=at, values=source.curve(at) + errors(rng, at.shape),
-                   facts=replace(data.facts, kind=DataKind.PUBLIC, symmetric=False))
+    data = replace(
+        data,
+        times=at,
+        values=source.curve(at) + errors(rng, at.shape),
+        facts=replace(data.facts, kind=DataKind.PUBLIC, symmetric=False),
+    )
     estimate = mechanism.release_many(data, [(Budget(1.0, 1e-6),)], 1, generator(3, 1, 0))
     kinds = dict.fromkeys(caution.kind for caution in estimate.cautions)
-    return {kind: float(np.any([c.applies for c in estimate.cautions if c.kind == kind], axis=0).mean()) for kind in kinds}
+    return {
+        kind: float(np.any([c.applies for c in estimate.cautions if c.kind == kind], axis=0).mean())
+        for kind in kinds
+    }
 
 
 def even(times, rng):
@@ -180,28 +210,45 @@ def even(times, rng):
 
 
 @pytest.mark.parametrize("mechanism", [WaveletGlobal(), THREE], ids=["at once", "in steps"])
-def test_releases_of_real_data_are_silent_where_facts_are_true_and_tell_where_they_are_not(mechanism):
+def test_releases_of_real_data_are_silent_where_facts_are_true_and_tell_where_they_are_not(
+    mechanism,
+):
     most = 0.05 + 5 * np.sqrt(0.05 * 0.95 / 60)
     assert sum(shares_told(mechanism, even).values()) < most
     assert sum(shares_told(mechanism, even, n_servers=4, n=8000).values()) < most
-    for times in (lambda t, rng: rng.beta(2.5, 1, t.shape), lambda t, rng: np.where(t < 0.5, 0.8 * t, 0.8 * t + 0.2)):
+    for times in (
+        lambda t, rng: rng.beta(2.5, 1, t.shape),
+        lambda t, rng: np.where(t < 0.5, 0.8 * t, 0.8 * t + 0.2),
+    ):
         told = shares_told(mechanism, times)
         assert told[checked.UNTRUE_TIMES] + told.get(checked.CLUSTERED_TIMES, 0.0) > 0.9
-    assert shares_told(mechanism, lambda t, rng: np.floor(12 * t) / 12)[checked.CLUSTERED_TIMES] > 0.9
+    assert (
+        shares_told(mechanism, lambda t, rng: np.floor(12 * t) / 12)[checked.CLUSTERED_TIMES] > 0.9
+    )
 
 
 def test_times_of_a_stated_density_are_checked_against_it():
     ranked = replace(THREE, design="ranked", density="0.5, 1.5")
-    told = {times: shares_told(ranked, lambda t, rng, rises=times == "rising": (np.sqrt(1 + 8 * t) - 1) / 2 if rises else t)
-            for times in ("rising", "even")}
-    assert told["rising"].get(checked.UNTRUE_TIMES, 0.0) < 0.2 and told["even"][checked.UNTRUE_TIMES] > 0.9
+    told = {
+        times: shares_told(
+            ranked,
+            lambda t, rng, rises=times == "rising": (np.sqrt(1 + 8 * t) - 1) / 2 if rises else t,
+        )
+        for times in ("rising", "even")
+    }
+    assert (
+        told["rising"].get(checked.UNTRUE_TIMES, 0.0) < 0.2
+        and told["even"][checked.UNTRUE_TIMES] > 0.9
+    )
 
 
 def test_observations_that_are_skewed_about_the_curve_are_told_and_even_ones_are_not():
     skewed = lambda rng, shape: (np.exp(0.8 * rng.standard_normal(shape)) - np.exp(0.32)) / 1.3  # noqa: E731
     heavy = lambda rng, shape: rng.standard_t(3, shape) / np.sqrt(3)  # noqa: E731
     assert shares_told(THREE, even, skewed)[checked.ONE_SIDED] > 0.9
-    assert shares_told(THREE, even, heavy).get(checked.ONE_SIDED, 0.0) < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 60)
+    assert shares_told(THREE, even, heavy).get(checked.ONE_SIDED, 0.0) < 0.05 + 5 * np.sqrt(
+        0.05 * 0.95 / 60
+    )
 
 
 def test_observations_far_beyond_the_bounds_of_the_curve_are_told():
@@ -212,7 +259,9 @@ def test_observations_far_beyond_the_bounds_of_the_curve_are_told():
 def of_facts(values, times):
     """What is averaged of these observations of three people, by part, by fine part and beyond bounds."""
     data = RegressionPoints(n_curves=3, n_servers=1, bound=1.0).draw(1, generator(1, 0, 0))
-    return checked.averages(replace(data, values=np.array([values]), times=np.array([times])), 3.0)[0, 0]
+    return checked.averages(replace(data, values=np.array([values]), times=np.array([times])), 3.0)[
+        0, 0
+    ]
 
 
 def test_one_person_moves_the_message_about_facts_by_its_sensitivity_and_no_more():
@@ -229,7 +278,9 @@ def test_one_person_moves_the_message_about_facts_by_its_sensitivity_and_no_more
 def test_squares_of_a_ledger_with_checks_add_up_to_the_budget_at_every_site(mechanism):
     source = RegressionPoints(n_curves=4000, n_servers=4)
     data = source.draw(1, generator(1, 0, 0))
-    plan = mechanism.plan(replace(data, facts=replace(data.facts, kind=DataKind.UPLOAD)).public, BUDGET)
+    plan = mechanism.plan(
+        replace(data, facts=replace(data.facts, kind=DataKind.UPLOAD)).public, BUDGET
+    )
     for site in range(4):
         total = sum(line.mu**2 for line in plan.spends if line.server == site)
         assert total == pytest.approx(accounting.exact_mu(BUDGET[0].epsilon, BUDGET[0].delta) ** 2)
@@ -240,7 +291,10 @@ def test_simulated_data_and_printed_constants_pay_for_no_check():
     data = RegressionPoints(n_curves=4000).draw(1, generator(1, 0, 0))
     assert len(WaveletGlobal().plan(data.public, BUDGET).spends) == data.sizes.n_servers
     real = replace(data, facts=replace(data.facts, kind=DataKind.PUBLIC))
-    assert len(WaveletGlobal(plan_rule="literal").plan(real.public, BUDGET).spends) == data.sizes.n_servers
+    assert (
+        len(WaveletGlobal(plan_rule="literal").plan(real.public, BUDGET).spends)
+        == data.sizes.n_servers
+    )
     with pytest.raises(InputError, match="tight"):
         WaveletGlobal(plan_rule="literal", checks="paid")
 
@@ -249,13 +303,24 @@ def test_a_release_of_real_data_can_be_made_without_checks_as_earlier_ones_were(
     data = of_real_data(lambda rng, n: rng.normal(0, 1, n), n=2000)
     simulated = replace(data, facts=replace(data.facts, kind=DataKind.SIMULATED))
     without = replace(THREE, checks="none").release(data, BUDGET, generator(2, 1, 0))
-    assert np.array_equal(without.coefficients, THREE.release(simulated, BUDGET, generator(2, 1, 0)).coefficients)
+    assert np.array_equal(
+        without.coefficients, THREE.release(simulated, BUDGET, generator(2, 1, 0)).coefficients
+    )
     assert not without.checks
 
 
-@pytest.mark.parametrize("chosen", [
-    {"plan_rule": "literal"}, {"constants": "published"}, {"clip": 3.0}, {"invert_clip": True},
-    {"design": "released"}, {"design": "weighted", "density": "1, 2"}], ids=str)
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"plan_rule": "literal"},
+        {"constants": "published"},
+        {"clip": 3.0},
+        {"invert_clip": True},
+        {"design": "released"},
+        {"design": "weighted", "density": "1, 2"},
+    ],
+    ids=str,
+)
 def test_what_one_message_alone_can_do_is_refused(chosen):
     with pytest.raises(InputError, match="centred"):
         WaveletAdaptive(**chosen)
@@ -269,7 +334,7 @@ def test_ranked_times_are_followed():
 
 def test_moments_of_clipped_normals_are_those_of_numerical_integration():
     nodes = np.linspace(-9, 9, 200_001)
-    density = np.exp(-nodes**2 / 2) / np.sqrt(2 * np.pi) * (nodes[1] - nodes[0])
+    density = np.exp(-(nodes**2) / 2) / np.sqrt(2 * np.pi) * (nodes[1] - nodes[0])
     for width in (0.5, 1.0, 2.5):
         clipped = np.clip(nodes, -width, width)
         assert clipped_variance(width) == pytest.approx(density @ clipped**2, rel=1e-6)
@@ -286,4 +351,6 @@ def test_a_first_spread_that_is_mostly_noise_does_not_rule_out_three_messages(si
     source = RegressionPoints(signal=signal, n_curves=4000, n_servers=30, bound=20.0)
     budget = (Budget(0.35, 1e-5),)
     assert isinstance(WaveletAdaptive().plan(source.public, budget), StagedPlan)
-    assert error(WaveletAdaptive(), source, budget) < 0.5 * WaveletGlobal().exact_risk(source, budget)
+    assert error(WaveletAdaptive(), source, budget) < 0.5 * WaveletGlobal().exact_risk(
+        source, budget
+    )

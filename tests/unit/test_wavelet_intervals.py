@@ -22,8 +22,12 @@ from engine.topics.regression.intervals import stated
 
 SOURCE = RegressionPoints(n_curves=16_000, n_servers=4)
 BUDGETS = (Budget(1.0, 1e-5),) * 4
-ESTIMATORS = [WaveletPointwise(points="0.37"), WaveletPointwise(points="0.2, 0.7", noise="curve"),
-              WaveletGlobal(), WaveletGlobal(edges="corrected")]
+ESTIMATORS = [
+    WaveletPointwise(points="0.37"),
+    WaveletPointwise(points="0.2, 0.7", noise="curve"),
+    WaveletGlobal(),
+    WaveletGlobal(edges="corrected"),
+]
 every_estimator = pytest.mark.parametrize("mechanism", ESTIMATORS, ids=repr)
 
 
@@ -34,8 +38,12 @@ def details(levels, smoothness, radius, basis):
         if level in levels:
             one = np.zeros(basis.size)
             one[place.start] = 1.0
-            coefficients += one * radius * 2 ** (-smoothness * level) / np.abs(
-                basis.curve(basis.from_levels(one), grid)).max()
+            coefficients += (
+                one
+                * radius
+                * 2 ** (-smoothness * level)
+                / np.abs(basis.curve(basis.from_levels(one), grid)).max()
+            )
     return basis.curve(basis.from_levels(coefficients), grid)
 
 
@@ -49,11 +57,14 @@ def test_details_of_a_curve_in_the_class_add_up_to_the_bound_at_most(smoothness,
         worst = np.abs(details(range(level, 12), smoothness, radius, basis)).max()
         assert 0.3 * curves.detail_bound(level) < worst <= curves.detail_bound(level)
         assert curves.detail_bound(level + 1) == pytest.approx(
-            curves.detail_bound(level) * 2**-smoothness)
+            curves.detail_bound(level) * 2**-smoothness
+        )
 
 
-@pytest.mark.parametrize(("moments", "edges"), [(1, "periodic"), (2, "periodic"), (4, "periodic"),
-                                                (2, "corrected"), (4, "corrected")])
+@pytest.mark.parametrize(
+    ("moments", "edges"),
+    [(1, "periodic"), (2, "periodic"), (4, "periodic"), (2, "corrected"), (4, "corrected")],
+)
 def test_the_mass_of_the_kernel_is_nowhere_above_its_bound(moments, edges):
     bound = largest_kernel_mass(moments, edges)
     for level in (3, 5):
@@ -75,8 +86,11 @@ def test_the_exact_bias_stays_within_the_bound_wherever_an_interval_is_given(mec
     nodes, weights = source.truth.quadrature
     mean = clipped_mean(source.truth.node_values, plan.clip, source.noise_sd)
     scaling = plan.basis.inner_products(nodes, (weights * mean)[None])[0]
-    times = (np.array(mechanism.values_at.points) if isinstance(mechanism, WaveletPointwise)
-             else np.linspace(0, 1, 101))
+    times = (
+        np.array(mechanism.values_at.points)
+        if isinstance(mechanism, WaveletPointwise)
+        else np.linspace(0, 1, 101)
+    )
     bias = plan.basis.curve(scaling, times) - source.curve(times)
     assert np.abs(bias).max() <= plan.bias
 
@@ -106,15 +120,20 @@ def test_without_a_stated_class_there_is_no_band(mechanism):
     assert np.array_equal(released[0].coefficients, released[1].coefficients)
 
 
-@pytest.mark.parametrize(("mechanism", "change", "words"), [
-    (WaveletGlobal(class_stated=True), {"signal": "blocks"}, "rougher"),
-    (WaveletGlobal(class_stated=True), {"signal": "doppler"}, "rougher"),
-    (WaveletGlobal(class_stated=True), {"times": "rising"}, "spread evenly"),
-    (WaveletPointwise(points="0.4", class_stated=True), {"signal": "blocks"}, "rougher"),
-    (WaveletPointwise(points="1", class_stated=True), {"signal": "ramp"}, "rougher"),
-    (WaveletPointwise(points="0.5", class_stated=True), {"times": "rising"}, "spread evenly"),
-    (WaveletGlobal(invert_clip=True, class_stated=True), {}, "clipping"),
-    (WaveletGlobal(design="released", class_stated=True), {}, "law")], ids=str)
+@pytest.mark.parametrize(
+    ("mechanism", "change", "words"),
+    [
+        (WaveletGlobal(class_stated=True), {"signal": "blocks"}, "rougher"),
+        (WaveletGlobal(class_stated=True), {"signal": "doppler"}, "rougher"),
+        (WaveletGlobal(class_stated=True), {"times": "rising"}, "spread evenly"),
+        (WaveletPointwise(points="0.4", class_stated=True), {"signal": "blocks"}, "rougher"),
+        (WaveletPointwise(points="1", class_stated=True), {"signal": "ramp"}, "rougher"),
+        (WaveletPointwise(points="0.5", class_stated=True), {"times": "rising"}, "spread evenly"),
+        (WaveletGlobal(invert_clip=True, class_stated=True), {}, "clipping"),
+        (WaveletGlobal(design="released", class_stated=True), {}, "law"),
+    ],
+    ids=str,
+)
 def test_an_interval_that_would_be_wrong_is_refused_with_the_reason(mechanism, change, words):
     checked = stated(mechanism, replace(SOURCE, **change), BUDGETS)
     assert words in checked.refusal and not checked.mechanism.class_stated
@@ -126,8 +145,13 @@ def test_a_budget_that_releases_nothing_gives_no_interval():
 
 
 def test_the_coverage_laboratory_refuses_what_the_page_refuses():
-    budget = coverage_topic.Experiment("reading", replace(SOURCE, signal="blocks"),
-                                       WaveletPointwise(points="0.4"), Budget(1.0, 1e-5), where=0.4)
+    budget = coverage_topic.Experiment(
+        "reading",
+        replace(SOURCE, signal="blocks"),
+        WaveletPointwise(points="0.4"),
+        Budget(1.0, 1e-5),
+        where=0.4,
+    )
     with pytest.raises(InputError, match="rougher"):
         next(coverage_topic.repetitions(budget))
 
@@ -136,8 +160,16 @@ def test_the_coverage_laboratory_refuses_what_the_page_refuses():
 
 
 def test_options_of_the_whole_curve_are_carried_to_a_point():
-    chosen = {"moments": 3, "edges": "corrected", "weights": "published", "bound": 1.5,
-              "noise_sd": 0.7, "clip": 3.0, "level": 6, "class_stated": True}
+    chosen = {
+        "moments": 3,
+        "edges": "corrected",
+        "weights": "published",
+        "bound": 1.5,
+        "noise_sd": 0.7,
+        "clip": 3.0,
+        "level": 6,
+        "class_stated": True,
+    }
     whole = WaveletGlobal(**chosen, smoothness=1.5, radius=4.0)
     point = coverage_topic.mechanism_for("reading", whole, 0.2)
     assert isinstance(point, WaveletPointwise) and point.points == "0.2"
@@ -151,8 +183,9 @@ def test_options_of_the_whole_curve_are_carried_to_a_point():
 @pytest.mark.parametrize("edges", ["periodic", "corrected"])
 def test_both_ends_of_the_range_are_points(edges):
     """20 data sets: the average of the released values is the curve's, within five errors."""
-    source = RegressionPoints(signal="smooth" if edges == "periodic" else "ramp", n_curves=16_000,
-                              n_servers=4)
+    source = RegressionPoints(
+        signal="smooth" if edges == "periodic" else "ramp", n_curves=16_000, n_servers=4
+    )
     mechanism = WaveletPointwise(points="0, 1", edges=edges, level=5)
     data = source.draw(20, generator(3, 0, 0))
     values = mechanism.release(data, BUDGETS, generator(3, 1, 0)).coefficients[0, :, 0]
@@ -179,11 +212,18 @@ def test_what_a_basis_leaves_out_is_the_curve_less_its_projection(name):
 @pytest.mark.slow
 def test_every_interval_that_is_given_covers_and_jumps_get_none():
     """100 data sets for each row: 90 % less five standard errors of a share is 75 %."""
-    rows = [coverage_of_wavelets.measured(setting, 100, seed=1)
-            for setting in coverage_of_wavelets.settings() if setting.n <= 16_000]
+    rows = [
+        coverage_of_wavelets.measured(setting, 100, seed=1)
+        for setting in coverage_of_wavelets.settings()
+        if setting.n <= 16_000
+    ]
     assert len(rows) == 16
     for row in rows:
         assert row.refusal or row.coverage > 0.9 - 5 * 0.03
-    assert all(row.refusal for row in rows if row.setting.signal == "blocks" and not row.setting.is_pointwise)
+    assert all(
+        row.refusal
+        for row in rows
+        if row.setting.signal == "blocks" and not row.setting.is_pointwise
+    )
     cusp = [row for row in rows if row.setting.signal == "cusp" and row.setting.is_pointwise]
     assert all(row.coverage > row.without_bias and not row.refusal for row in cusp)

@@ -22,18 +22,19 @@ from engine.numerics.signals import SELF_SIMILAR_RADIUS, SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.privacy import accounting, transcript
 from engine.simulation.metrics import coverage, integrated_squared_errors
-from engine.sources.regression_points import (
-    CONFIGURATIONS,
-    RegressionPoints,
-    configuration_budgets,
-)
+from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints, configuration_budgets
 from tests.heavy import few
 
 SOURCE = RegressionPoints(n_curves=20_000, n_servers=4)
 BUDGETS = (Budget(1.0, 1e-5), Budget(0.3, 1e-5), Budget(3.0, 1e-6), Budget(np.inf))
-EVERY = [WaveletGlobal(), WaveletGlobal(edges="corrected"), WaveletGlobal(design="released"),
-         WaveletPointwise(points="0.2, 0.7"), WaveletPointwise(noise="curve"),
-         WaveletPointwise(noise="gaussian")]
+EVERY = [
+    WaveletGlobal(),
+    WaveletGlobal(edges="corrected"),
+    WaveletGlobal(design="released"),
+    WaveletPointwise(points="0.2, 0.7"),
+    WaveletPointwise(noise="curve"),
+    WaveletPointwise(noise="gaussian"),
+]
 every_mechanism = pytest.mark.parametrize("mechanism", EVERY, ids=repr)
 TOO_LITTLE = (Budget(1e-3, 1e-5),)
 
@@ -43,6 +44,7 @@ def data_of(source=SOURCE, repeats=1, seed=1):
 
 
 # -- plans -----------------------------------------------------------------------------------
+
 
 @every_mechanism
 def test_where_nothing_is_released_the_ledger_is_about_readings(mechanism):
@@ -98,20 +100,26 @@ def test_a_plan_scales_with_the_unit_of_the_readings(mechanism):
     """Centimetres instead of metres: same level and weights, everything else a hundredfold."""
     scaled = replace(mechanism, radius=100 * mechanism.radius)
     facts = replace(SOURCE.facts, value_low=-200.0, value_high=200.0, reading_sd=100.0)
-    one, other = (m.plan(Public(SOURCE.sizes, f), BUDGETS)
-                  for m, f in ((mechanism, SOURCE.facts), (scaled, facts)))
+    one, other = (
+        m.plan(Public(SOURCE.sizes, f), BUDGETS)
+        for m, f in ((mechanism, SOURCE.facts), (scaled, facts))
+    )
     assert (one.basis, one.released) == (other.basis, other.released)
     assert other.clip == pytest.approx(100 * one.clip)
     assert np.allclose(other.scales, 100 * one.scales)
     assert other.criterion == pytest.approx(1e4 * one.criterion)
 
 
-@pytest.mark.parametrize("mechanism", [WaveletGlobal(), WaveletGlobal(edges="corrected"),
-                                       WaveletPointwise(points="0.3")], ids=repr)
+@pytest.mark.parametrize(
+    "mechanism",
+    [WaveletGlobal(), WaveletGlobal(edges="corrected"), WaveletPointwise(points="0.3")],
+    ids=repr,
+)
 def test_an_estimate_moves_with_the_middle_of_the_bounds(mechanism):
     data = data_of()
-    lifted = replace(data, values=data.values + 7.0,
-                     facts=replace(data.facts, value_low=5.0, value_high=9.0))
+    lifted = replace(
+        data, values=data.values + 7.0, facts=replace(data.facts, value_low=5.0, value_high=9.0)
+    )
     one, other = (mechanism.release(d, BUDGETS, generator(1, 1, 0)) for d in (data, lifted))
     grid = drawing_grid()
     assert np.allclose(other.values(grid), one.values(grid) + 7.0, atol=1e-5)
@@ -128,21 +136,32 @@ def test_several_budgets_at_once_give_what_each_gives_alone(mechanism):
     for k, one in enumerate(budgets):
         alone = mechanism.release_many(data, [one], 2, generator(1, 1, 0))
         assert alone.spends[0] == together.spends[k]
-        assert np.allclose(alone.on_grid(alone.unprotected, grid)[0],
-                           together.on_grid(together.unprotected, grid)[k], atol=0.02)
+        assert np.allclose(
+            alone.on_grid(alone.unprotected, grid)[0],
+            together.on_grid(together.unprotected, grid)[k],
+            atol=0.02,
+        )
         deviation = alone.parts.noise[0], together.parts.noise[k]
         assert np.allclose(*deviation)
 
 
-@pytest.mark.parametrize("mechanism", [WaveletGlobal(), WaveletGlobal(edges="corrected"),
-                                       WaveletPointwise(points="0.2, 0.7"),
-                                       WaveletPointwise(points="0.2, 0.7", noise="curve")], ids=repr)
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        WaveletGlobal(),
+        WaveletGlobal(edges="corrected"),
+        WaveletPointwise(points="0.2, 0.7"),
+        WaveletPointwise(points="0.2, 0.7", noise="curve"),
+    ],
+    ids=repr,
+)
 def test_noise_has_the_variance_that_was_planned(mechanism):
     """2000 draws: the privacy error within 5 % of what the plan says."""
     estimate = mechanism.release_many(data_of(), [BUDGETS], 2000, generator(1, 1, 0))
     privacy = integrated_squared_errors(estimate, None).privacy.mean()
     assert privacy == pytest.approx(
-        mechanism.expected_error(SOURCE.sizes, BUDGETS, SOURCE.facts), rel=0.05)
+        mechanism.expected_error(SOURCE.sizes, BUDGETS, SOURCE.facts), rel=0.05
+    )
     assert estimate.parts.noise.sum() == pytest.approx(privacy, rel=0.05)
 
 
@@ -168,7 +187,8 @@ def test_with_corrected_edges_values_at_both_ends_are_those_of_the_curve():
     truth = signal("ramp")(np.array([0.0, 1.0]))
     for edges, is_close in (("corrected", True), ("periodic", False)):
         estimate = WaveletPointwise(points="0, 1", edges=edges).release(
-            data_of(source), (Budget(8.0),), generator(1, 1, 0))
+            data_of(source), (Budget(8.0),), generator(1, 1, 0)
+        )
         errors = np.abs(estimate.coefficients[0, 0, 0] - truth)
         assert bool(errors.max() < 0.3) is is_close
 
@@ -181,34 +201,50 @@ def test_smooth_wavelets_have_corrected_edges_whose_sensitivity_no_observation_e
     assert plan.released
     basis = mechanism.wavelets(int(plan.tuning["level"]))
     ends = np.geomspace(1e-6, 0.5, 2000)
-    norms = np.sqrt((basis.scaling(np.concatenate([[0, 1], ends, 1 - ends]))**2).sum(axis=1))
+    norms = np.sqrt((basis.scaling(np.concatenate([[0, 1], ends, 1 - ends])) ** 2).sum(axis=1))
     assert 0.98 <= norms.max() / basis.sup_norm <= 1 + 1e-9
 
 
 # -- refusals ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("chosen", "words"), [
-    ({"edges": "corrected", "moments": 1}, "2 to 8"),
-    ({"edges": "corrected", "constants": "published"}, "periodic"),
-    ({"edges": "corrected", "plan_rule": "literal"}, "periodic"), ({"level": 1}, "levels 3 to 14"),
-    ({"edges": "corrected", "level": 12}, "levels 3 to 10"), ({"design": "weighted"}, "must be stated"),
-    ({"design": "ranked", "density": "0, 2"}, "above zero"),
-    ({"design": "released", "edges": "corrected"}, "periodic"),
-    ({"design": "ranked", "density": "1", "constants": "published"}, "evenly")], ids=str)
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({"edges": "corrected", "moments": 1}, "2 to 8"),
+        ({"edges": "corrected", "constants": "published"}, "periodic"),
+        ({"edges": "corrected", "plan_rule": "literal"}, "periodic"),
+        ({"level": 1}, "levels 3 to 14"),
+        ({"edges": "corrected", "level": 12}, "levels 3 to 10"),
+        ({"design": "weighted"}, "must be stated"),
+        ({"design": "ranked", "density": "0, 2"}, "above zero"),
+        ({"design": "released", "edges": "corrected"}, "periodic"),
+        ({"design": "ranked", "density": "1", "constants": "published"}, "evenly"),
+    ],
+    ids=str,
+)
 def test_what_does_not_fit_together_is_refused(chosen, words):
     with pytest.raises(InputError, match=words):
         WaveletGlobal(**chosen)
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    ({"facts": PublicFacts()}, "must be stated"),
-    ({"counts": np.array([2, *[1] * 19_998]), "server": np.repeat([0, 1], [9999, 10_000])},
-     "one observation from every person"),
-    ({"server": np.repeat([0, 2], 10_000)}, "at least one observation")], ids=["σ", "two readings", "gap"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"facts": PublicFacts()}, "must be stated"),
+        (
+            {"counts": np.array([2, *[1] * 19_998]), "server": np.repeat([0, 1], [9999, 10_000])},
+            "one observation from every person",
+        ),
+        ({"server": np.repeat([0, 2], 10_000)}, "at least one observation"),
+    ],
+    ids=["σ", "two readings", "gap"],
+)
 def test_data_that_do_not_fit_are_refused(change, words):
     with pytest.raises(InputError, match=words):
-        WaveletGlobal().release(replace(data_of(), **change), (Budget(1.0, 1e-5),), generator(1, 1, 0))
+        WaveletGlobal().release(
+            replace(data_of(), **change), (Budget(1.0, 1e-5),), generator(1, 1, 0)
+        )
 
 
 def test_gaussian_noise_on_values_needs_delta_and_laplace_noise_does_not():
@@ -232,9 +268,11 @@ def test_what_is_known_of_the_ends_is_cautioned():
 
 def test_distant_points_cost_hardly_more_than_one():
     """Forty points by Laplace noise with the joint sensitivity, not forty times ε."""
+
     def planned(points):
         mechanism = WaveletPointwise(points=points, level=6, clip=4.0, noise="laplace")
         return mechanism.plan(SOURCE.public, (Budget(1.0),) * 4).scales[0]
+
     one, two = planned("0.203"), planned("0.203, 0.703")
     many = planned(", ".join(str((k + 0.5) / 40) for k in range(40)))
     assert two == pytest.approx(one, rel=0.5)
@@ -284,9 +322,14 @@ def mean_error(mechanism, source, budgets, repeats=40):
 @pytest.mark.slow
 def test_undoing_the_clip_removes_most_of_its_bias():
     """40 data sets each; the reference is 0.0032 against 0.0316."""
-    source, budgets = RegressionPoints(configuration="homogeneous"), configuration_budgets("homogeneous")
-    as_it_is, undone = (mean_error(WaveletGlobal(level=5, clip=2.0, invert_clip=flag), source, budgets)
-                        for flag in (False, True))
+    source, budgets = (
+        RegressionPoints(configuration="homogeneous"),
+        configuration_budgets("homogeneous"),
+    )
+    as_it_is, undone = (
+        mean_error(WaveletGlobal(level=5, clip=2.0, invert_clip=flag), source, budgets)
+        for flag in (False, True)
+    )
     assert as_it_is == pytest.approx(0.0316, rel=0.05)
     assert undone == pytest.approx(0.0032, rel=0.15)
 
@@ -300,8 +343,11 @@ def test_times_that_are_not_even_leave_a_bias_that_no_sample_size_removes_and_re
     assert biased == pytest.approx([0.083, 0.082], abs=6e-4)
     weighted = WaveletGlobal(level=5, design="weighted", density=known)
     assert weighted.exact_risk(rising, free) == pytest.approx(0.0012, abs=6e-5)
-    for mechanism in (weighted, WaveletGlobal(level=5, design="ranked", density=known),
-                      WaveletGlobal(level=5, design="released")):
+    for mechanism in (
+        weighted,
+        WaveletGlobal(level=5, design="ranked", density=known),
+        WaveletGlobal(level=5, design="released"),
+    ):
         assert mean_error(mechanism, rising, free) < 0.0014
 
 
@@ -313,8 +359,9 @@ def test_values_at_points_follow_times_of_a_stated_density():
     for density in (None, "0.5, 1.5"):
         method = WaveletPointwise(points="0.25, 0.8", level=5, density=density)
         estimate = method.release(data, (NON_PRIVATE,), generator(8, 1, 0))
-        off[density] = np.abs(estimate.coefficients[0, :, 0].mean(axis=0)
-                              - rising.curve(np.array([0.25, 0.8])))
+        off[density] = np.abs(
+            estimate.coefficients[0, :, 0].mean(axis=0) - rising.curve(np.array([0.25, 0.8]))
+        )
     spread = 5 * 3 * np.sqrt(32 / (rising.sizes.n_curves * 20))
     assert off["0.5, 1.5"].max() < spread + 0.1 < off[None].max()
 
@@ -326,8 +373,10 @@ def test_a_stated_density_changes_neither_sensitivity_nor_noise_beyond_where_poi
     budgets = configuration_budgets("homogeneous")
     plans = [method.plan(source.public, budgets) for method in (even, ranked)]
     assert plans[0].scales == pytest.approx(plans[1].scales)
-    assert WaveletPointwise.like(WaveletGlobal(design="ranked", density="1, 2"), "0.5").density \
+    assert (
+        WaveletPointwise.like(WaveletGlobal(design="ranked", density="1, 2"), "0.5").density
         == "1, 2"
+    )
 
 
 @pytest.mark.slow
@@ -338,7 +387,8 @@ def test_the_exact_risk_holds_for_weights_and_for_wrong_times():
     for chosen in ({}, {"design": "weighted", "density": "0.5, 1.5"}):
         mechanism = WaveletGlobal(**chosen)
         errors = integrated_squared_errors(
-            mechanism.release(data, budgets, generator(7, 1, 0)), data.truth).total.ravel()
+            mechanism.release(data, budgets, generator(7, 1, 0)), data.truth
+        ).total.ravel()
         gap = errors.mean() - mechanism.exact_risk(rising, budgets)
         assert abs(gap) < 4 * errors.std() / 10
 
@@ -355,8 +405,10 @@ def test_a_known_design_is_a_distribution():
 def test_bands_of_a_stated_class_cover_the_whole_curve():
     """50 data sets; bands are wide because they rest on public bounds."""
     data = data_of(RegressionPoints(configuration="homogeneous"), 50)
-    for mechanism in (WaveletGlobal(class_stated=True),
-                      WaveletGlobal(edges="corrected", class_stated=True)):
+    for mechanism in (
+        WaveletGlobal(class_stated=True),
+        WaveletGlobal(edges="corrected", class_stated=True),
+    ):
         estimate = mechanism.release(data, configuration_budgets("homogeneous"), generator(1, 1, 0))
         assert coverage(estimate, data.truth).of_curve.mean() > 0.93
 
@@ -430,17 +482,25 @@ def test_rising_times_have_their_density():
     assert np.allclose(shares, np.diff((edges + edges**2) / 2), atol=4 * 0.5 / 1e5**0.5)
 
 
-@pytest.mark.parametrize(("level", "design", "expected"), [
-    (8, "even", True), (50, "even", False), (8, "released", False)])
+@pytest.mark.parametrize(
+    ("level", "design", "expected"),
+    [(8, "even", True), (50, "even", False), (8, "released", False)],
+)
 def test_a_curve_far_from_the_middle_is_told_where_times_by_chance_outweigh_the_forecast(
-        level, design, expected):
+    level, design, expected
+):
     """Of 20 000 people at ε = 5: the forecast is 0.6, and the error of the first one 1.8."""
     rng = np.random.default_rng(1)
     times = rng.random(20_000)
     values = level + 3 * np.sin(2 * np.pi * times) + 3 * rng.standard_normal(times.shape)
     facts = PublicFacts(value_low=0, value_high=100, reading_sd=3.0, kind=DataKind.UPLOAD)
-    data = CurveData(times[None], np.clip(values, 0, 100)[None], np.ones(20_000, int),
-                     np.zeros(20_000, int), facts)
+    data = CurveData(
+        times[None],
+        np.clip(values, 0, 100)[None],
+        np.ones(20_000, int),
+        np.zeros(20_000, int),
+        facts,
+    )
     mechanism = WaveletGlobal(design=design, **({"edges": "corrected"} if design == "even" else {}))
     estimate = mechanism.release(data, (Budget(5.0, 1e-9),), generator(1, 1, 0))
     assert (OFF_MIDDLE in estimate.warnings) == expected

@@ -23,14 +23,24 @@ from engine.numerics.wavelets import (
 from tests.heavy import few
 
 # A: κ periodic, κ corrected, ‖φ‖, ‖ψ‖, printed c_ψ.
-CONSTANTS = {1: (1, None, 1, 1, 2.82843), 2: (2.00000, 3.89358, 1.36603, 1.73205, 8.48528),
-             3: (1.81262, 6.64371, 1.28634, 1.70112, 10.75880),
-             4: (1.36253, 7.63347, 1.12180, 1.35918, 10.17115),
-             5: (1.26129, 8.77117, 1.06905, 1.19309, 10.12369),
-             6: (1.25172, 12.06467, 1.03780, 1.12635, 10.56605),
-             8: (1.25093, 14.55279, 1.01048, 1.10919, 12.15054)}
-BASES = [(1, "periodic"), (2, "periodic"), (4, "periodic"), (8, "periodic"), (2, "corrected"),
-         (3, "corrected"), (4, "corrected")]
+CONSTANTS = {
+    1: (1, None, 1, 1, 2.82843),
+    2: (2.00000, 3.89358, 1.36603, 1.73205, 8.48528),
+    3: (1.81262, 6.64371, 1.28634, 1.70112, 10.75880),
+    4: (1.36253, 7.63347, 1.12180, 1.35918, 10.17115),
+    5: (1.26129, 8.77117, 1.06905, 1.19309, 10.12369),
+    6: (1.25172, 12.06467, 1.03780, 1.12635, 10.56605),
+    8: (1.25093, 14.55279, 1.01048, 1.10919, 12.15054),
+}
+BASES = [
+    (1, "periodic"),
+    (2, "periodic"),
+    (4, "periodic"),
+    (8, "periodic"),
+    (2, "corrected"),
+    (3, "corrected"),
+    (4, "corrected"),
+]
 every_basis = pytest.mark.parametrize(("moments", "edges"), BASES)
 ORTHONORMAL = 1e-6  # what the broken line loses
 
@@ -95,8 +105,9 @@ def test_corrected_edges_are_orthonormal_and_keep_polynomials(moments):
 
 def test_periodic_wavelets_do_not_keep_a_slope_and_corrected_ones_do():
     line = Truth.of(lambda t: t, "midpoints")
-    left_out = [float(WaveletBasis(32, 4, edges).project(line)[1])
-                for edges in ("periodic", "corrected")]
+    left_out = [
+        float(WaveletBasis(32, 4, edges).project(line)[1]) for edges in ("periodic", "corrected")
+    ]
     assert left_out[0] > 1e-3
     assert left_out[1] < 1e-8
 
@@ -110,9 +121,13 @@ def test_the_filter_bank_is_orthogonal_and_puts_coarse_functions_first(moments, 
     coarse = basis.first(basis.size // 2)
     grid = drawing_grid()
     # the broken line satisfies the two-scale relation up to its error between nodes
-    assert np.allclose(basis(grid)[:, :coarse.size], coarse(grid), atol=2e-2 if moments == 2 else 1e-4)
-    assert [level for level, _ in basis.levels] == [basis.rule.lowest_level,
-                                                    *range(basis.rule.lowest_level, basis.level)]
+    assert np.allclose(
+        basis(grid)[:, : coarse.size], coarse(grid), atol=2e-2 if moments == 2 else 1e-4
+    )
+    assert [level for level, _ in basis.levels] == [
+        basis.rule.lowest_level,
+        *range(basis.rule.lowest_level, basis.level),
+    ]
 
 
 @every_basis
@@ -120,7 +135,7 @@ def test_wavelets_of_fine_levels_have_no_part_in_constants(moments, edges):
     basis = fine_basis(moments, edges)
     best, tail = basis.project(Truth.of(np.ones_like, "midpoints"))
     assert np.allclose(best, basis.constant(1.0), atol=2e-6)
-    assert np.allclose(best[basis.size // 4:], 0, atol=1e-6)
+    assert np.allclose(best[basis.size // 4 :], 0, atol=1e-6)
     assert tail == pytest.approx(0, abs=1e-6)
 
 
@@ -134,7 +149,8 @@ def test_sums_over_readings_equal_a_naive_loop_on_both_ways(moments, edges):
     for r in range(2):
         for i in range(200):
             naive[r, np.searchsorted(ends, i, side="right")] += (
-                weights[r, i] * basis.scaling(times[r, i:i + 1])[0])
+                weights[r, i] * basis.scaling(times[r, i : i + 1])[0]
+            )
     assert np.allclose(basis.sums(times, weights, per_site), naive, atol=1e-11)
     crowded = wavelet_sums._crowded_sums(times, weights, per_site, basis.level, moments)
     assert np.allclose(2 ** (basis.level / 2) * basis.rule.fold(crowded), naive, atol=1e-11)
@@ -180,7 +196,9 @@ def test_suprema_are_attained_on_a_fine_grid_and_never_exceeded(moments, edges):
     assert 0.99 * basis.weighted_sup_norm < weighted <= basis.weighted_sup_norm * (1 + 1e-12)
     for point in (0.0, 0.003, 0.37, 0.5, 0.999):
         kernel = np.abs(rows @ basis.scaling(np.array([point]))[0]).max()
-        assert 0.98 * basis.largest_kernel(point) < kernel <= basis.largest_kernel(point) * (1 + 1e-12)
+        assert (
+            0.98 * basis.largest_kernel(point) < kernel <= basis.largest_kernel(point) * (1 + 1e-12)
+        )
 
 
 def test_haar_sensitivities_are_the_exact_ones_over_all_pairs():
@@ -192,10 +210,14 @@ def test_haar_sensitivities_are_the_exact_ones_over_all_pairs():
     assert apart == pytest.approx(2 * basis.sup_norm) == pytest.approx(2 * 8**0.5)
     kernel = signed @ basis.scaling(np.array([0.4]))[0]
     assert np.ptp(kernel) == pytest.approx(2 * basis.largest_kernel(0.4)) == pytest.approx(4 * 4)
-    assert printed_point_constant(1) * 4 == pytest.approx(np.ptp(kernel) / 2)  # half of it is printed
+    assert printed_point_constant(1) * 4 == pytest.approx(
+        np.ptp(kernel) / 2
+    )  # half of it is printed
 
 
-@pytest.mark.parametrize(("moments", "ratio"), few([(1, 1.0), (2, 1.25), (3, 1.294), (4, 1.216), (6, 1.218)]))
+@pytest.mark.parametrize(
+    ("moments", "ratio"), few([(1, 1.0), (2, 1.25), (3, 1.294), (4, 1.216), (6, 1.218)])
+)
 def test_readings_and_their_density_together_move_little_more_than_readings(moments, ratio):
     basis = WaveletBasis(64, moments)
     joint = max(2 * basis.sup_norm, np.sqrt(2) * basis.widest_pair())

@@ -29,9 +29,19 @@ from engine.privacy.tradeoff import (
 )
 
 DELTA = 2.5e-5
-CHILDREN = PublicFacts(person="child", people="children", curve="growth", value_name="Height",
-                       value_unit="cm", time_name="Age", time_unit="years", time_low=2,
-                       time_high=18, value_low=60, value_high=210)
+CHILDREN = PublicFacts(
+    person="child",
+    people="children",
+    curve="growth",
+    value_name="Height",
+    value_unit="cm",
+    time_name="Age",
+    time_unit="years",
+    time_low=2,
+    time_high=18,
+    value_low=60,
+    value_high=210,
+)
 
 
 def odds_at(epsilon: float, prior: float = 0.5) -> risk.Odds:
@@ -63,8 +73,9 @@ def test_a_tiny_delta_is_written_as_a_power_of_ten():
     assert small(0) == "0"
 
 
-@pytest.mark.parametrize("ratio, words", [(4.67, "4.7 times"), (27.3, "27 times"),
-                                          (100, "more than 100 times")])
+@pytest.mark.parametrize(
+    "ratio, words", [(4.67, "4.7 times"), (27.3, "27 times"), (100, "more than 100 times")]
+)
 def test_ratios_have_two_digits_and_stop_at_a_hundred(ratio, words):
     assert times(ratio) == words
 
@@ -73,9 +84,16 @@ def test_a_change_that_rounds_to_nothing_is_no_change():
     assert change(0.003) == change(-0.003) == "no change"
 
 
-@pytest.mark.parametrize("chance, words", [(0.731, "at most 74"), (0.55, "at most 55"),
-                                           (0.99, "at most 99"), (0.9901, "more than 99"),
-                                           (1.0, "more than 99")])
+@pytest.mark.parametrize(
+    "chance, words",
+    [
+        (0.731, "at most 74"),
+        (0.55, "at most 55"),
+        (0.99, "at most 99"),
+        (0.9901, "more than 99"),
+        (1.0, "more than 99"),
+    ],
+)
 def test_an_upper_bound_is_rounded_up_and_never_printed_as_100(chance, words):
     assert at_most_percent(chance) == f"{words} %"
 
@@ -90,13 +108,15 @@ def test_possessives_follow_the_last_letter():
 
 
 def test_the_title_names_the_curve_and_the_person():
-    assert tags.title(CHILDREN) == ("The mean growth curve, released with differential privacy for "
-                                    "every child")
+    assert tags.title(CHILDREN) == (
+        "The mean growth curve, released with differential privacy for every child"
+    )
 
 
 def test_a_title_without_a_kind_of_curve_has_no_gap():
-    assert tags.title(PublicFacts()) == ("The mean curve, released with differential privacy for "
-                                         "every person")
+    assert tags.title(PublicFacts()) == (
+        "The mean curve, released with differential privacy for every person"
+    )
 
 
 def test_the_budget_is_shown_with_delta_only_where_there_is_one():
@@ -115,10 +135,14 @@ def test_the_unit_of_protection_is_named_with_the_person():
 # -- odds -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon, end", [
-    (0.05, "**at most 51 %** of cases, hardly better than guessing."),
-    (1, "**at most 56 %** of cases. Guessing gives 50 %."),
-    (10, "**at most 85 %** of cases. Guessing gives 50 %.")])
+@pytest.mark.parametrize(
+    "epsilon, end",
+    [
+        (0.05, "**at most 51 %** of cases, hardly better than guessing."),
+        (1, "**at most 56 %** of cases. Guessing gives 50 %."),
+        (10, "**at most 85 %** of cases. Guessing gives 50 %."),
+    ],
+)
 def test_the_odds_are_told_at_the_ends_and_in_the_middle(epsilon, end):
     text = odds_words.odds_main(odds_at(epsilon), "child")
     assert "an attacker knows the curve of every child but one" in text
@@ -126,7 +150,10 @@ def test_the_odds_are_told_at_the_ends_and_in_the_middle(epsilon, end):
 
 
 def test_the_key_agrees_with_the_sentence():
-    assert odds_words.odds_key(odds_at(1)) == "●\u00a0right by guessing · ■\u00a0at most 6 more · ○\u00a0wrong"
+    assert (
+        odds_words.odds_key(odds_at(1))
+        == "●\u00a0right by guessing · ■\u00a0at most 6 more · ○\u00a0wrong"
+    )
     assert odds_words.odds_short(odds_at(1)) == "≤ 56 %"
 
 
@@ -138,29 +165,39 @@ def test_where_nothing_is_published_nobody_is_said_to_gain_anything():
 
 def test_the_careful_attacker_is_compared_with_no_information():
     assert odds_words.odds_careful(odds_at(1)).endswith(
-        "**at most 9 % power**; without information it has 5 %.")
+        "**at most 9 % power**; without information it has 5 %."
+    )
 
 
 def test_what_the_budget_alone_allows_is_told_beside_the_noise():
-    assert "would allow an accuracy of at most 74 % and a power of at most 14 %" in \
-        odds_words.odds_why(odds_at(1))
+    assert (
+        "would allow an accuracy of at most 74 % and a power of at most 14 %"
+        in odds_words.odds_why(odds_at(1))
+    )
 
 
 def test_flags_are_compared_with_the_first_guess():
     text = odds_words.odds_flagged(odds_at(1, 0.01), "children")
-    assert text == ("Of the children such an attacker accuses, **at most 2 %** are accused rightly; "
-                    "without the release, 1 %.")
+    assert text == (
+        "Of the children such an attacker accuses, **at most 2 %** are accused rightly; "
+        "without the release, 1 %."
+    )
 
 
 def test_several_curves_of_one_child_are_told_together_and_beside_one():
     mu = exact_mu(1, DELTA)
     several = risk.odds(Gaussian(3 * mu), Budget(3.4567, DELTA), group=3)
     assert odds_words.odds_short(several) == "≤ 67 % (3 together)"
-    assert "two possibilities for all 3 curves of that child" in odds_words.odds_main(several, "child")
+    assert "two possibilities for all 3 curves of that child" in odds_words.odds_main(
+        several, "child"
+    )
     seen_elsewhere = odds_words.odds_main(several, "child", sits_at="another site")
-    assert "**sits at another site**, knows the curves of every child but one, and" in seen_elsewhere
+    assert (
+        "**sits at another site**, knows the curves of every child but one, and" in seen_elsewhere
+    )
     assert "For a child with **3 curves** it is **ε = 3.46 · δ" in odds_words.group(
-        odds_at(1), several, "child")
+        odds_at(1), several, "child"
+    )
 
 
 def test_what_taking_part_adds_names_both_worlds():
@@ -169,9 +206,17 @@ def test_what_taking_part_adds_names_both_worlds():
     assert text.endswith("and in 50 % **with another child’s in its place**.")
 
 
-@pytest.mark.parametrize("curve", [Gaussian(0.3), Laplace(1.0), Zcdp(0.1),
-                                   Losses((LaplacePart(0.2, 2),)), Subsampled(Laplace(1.0), 0.1),
-                                   Highest((Gaussian(0.3), Laplace(1.0)))])
+@pytest.mark.parametrize(
+    "curve",
+    [
+        Gaussian(0.3),
+        Laplace(1.0),
+        Zcdp(0.1),
+        Losses((LaplacePart(0.2, 2),)),
+        Subsampled(Laplace(1.0), 0.1),
+        Highest((Gaussian(0.3), Laplace(1.0))),
+    ],
+)
 def test_every_kind_of_curve_says_what_it_was_worked_out_from(curve):
     text = odds_words.odds_why(risk.odds(curve, Budget(1.0, DELTA)))
     assert text.startswith("Computed from the ") and "would allow an accuracy of at most" in text
@@ -181,13 +226,16 @@ def test_pure_and_approximate_guarantees_are_told_apart_only_where_there_are_two
     assert odds_words.two_kinds({"A": 0.0, "B": 0.0}) == "" == odds_words.two_kinds({"A": 1e-5})
     assert odds_words.two_kinds({"A": 1e-5, "B": 0.0}) == (
         "**Pure and approximate DP differ:** B has δ = 0, A has δ = 1×10⁻⁵. At equal ε, compare the "
-        "attacker’s accuracy.")
+        "attacker’s accuracy."
+    )
 
 
 def test_a_ledger_of_two_kinds_says_so_and_how_it_is_added():
     def line(mu=None, epsilon=None, rho=None):
-        return Spend(Step("x"), 0, mu, (1.0,), (1.0,), 1, "sequential", Budget(1.0, DELTA), "", epsilon,
-                     rho)
+        return Spend(
+            Step("x"), 0, mu, (1.0,), (1.0,), 1, "sequential", Budget(1.0, DELTA), "", epsilon, rho
+        )
+
     both = spending.how_added([[line(mu=0.1), line(epsilon=0.2)]])
     assert "**Pure and approximate DP:** x has δ = 0" in both and "loss distributions" in both
     assert "their ρ, which add up" in spending.how_added([[line(mu=0.1), line(rho=0.2)]])
@@ -197,7 +245,8 @@ def test_a_ledger_of_two_kinds_says_so_and_how_it_is_added():
 def test_weak_protection_names_the_worst_method_too():
     assert odds_words.weak(odds_at(8), "child") == (
         "**ε = 8 is weak protection for one child.** An attacker is right in at most 81 % of cases "
-        "with this method, and in more than 99 % with the worst mechanism of the same ε.")
+        "with this method, and in more than 99 % with the worst mechanism of the same ε."
+    )
 
 
 # -- accuracy and budget --------------------------------------------------------------------
@@ -207,7 +256,8 @@ def test_accuracy_names_three_numbers_of_one_unit():
     assert quality.accuracy(CHILDREN, 3.85, 5.6, 0.819) == (
         "The error is **3.85 cm**: root mean squared distance from the true mean over ages 2 to "
         "18. In 95 % of releases the distance is at most 5.60 cm. Without privacy the error is "
-        "0.819 cm.")
+        "0.819 cm."
+    )
 
 
 def test_an_error_is_written_in_one_way_with_its_95_percent_value():
@@ -237,8 +287,10 @@ def test_what_was_foreseen_is_judged_only_where_there_is_a_rule():
 
 def test_where_a_slider_chooses_epsilon_its_first_step_that_is_enough_is_named():
     asked, steps = Budget(0.06, 1e-5), (0.06, 0.1, 0.15, 0.2, 0.3, 1.0)
-    for verdict, words in ((Feasibility(4.45), lambda *given: quality.refused(*given)[1]),
-                           (Feasibility(20.0), quality.coarse)):
+    for verdict, words in (
+        (Feasibility(4.45), lambda *given: quality.refused(*given)[1]),
+        (Feasibility(20.0), quality.coarse),
+    ):
         stated = re.compile(r"from ε = ([\d.]+) on")
         free = float(stated.search(words(CHILDREN, verdict, asked, 200))[1])
         step = float(stated.search(words(CHILDREN, verdict, asked, 200, steps))[1])
@@ -254,8 +306,10 @@ def test_real_curves_are_compared_with_the_non_private_mean():
 
 def test_a_budget_at_the_end_of_the_slider_names_only_the_side_that_exists():
     text = quality.budget_ratio(CHILDREN, 0.05, 60.0, 0.82, None, 30.0)
-    assert text == ("At ε = 0.05 the error is **73 times** what it would be without privacy. "
-                    "It would be 30.0 cm at ε = 0.1.")
+    assert text == (
+        "At ε = 0.05 the error is **73 times** what it would be without privacy. "
+        "It would be 30.0 cm at ε = 0.1."
+    )
 
 
 def test_at_the_floor_protection_costs_almost_nothing():
@@ -265,45 +319,69 @@ def test_at_the_floor_protection_costs_almost_nothing():
 
 def test_without_a_known_truth_no_ratio_is_claimed():
     text = quality.budget_ratio(CHILDREN, 1, 3.85, None, 6.08, 2.33)
-    assert text == ("At ε = 1 the error is **3.85 cm**. It would be 6.08 cm at ε = 0.5 and "
-                    "2.33 cm at ε = 2.")
+    assert text == (
+        "At ε = 1 the error is **3.85 cm**. It would be 6.08 cm at ε = 0.5 and 2.33 cm at ε = 2."
+    )
 
 
 # -- what limits accuracy -------------------------------------------------------------------
 
 
 def test_the_largest_part_of_the_error_is_named():
-    assert error_words.what_limits([0.79, 0.01, 0.2]) == \
-        "**Privacy noise** makes up 79 % of the squared error."
+    assert (
+        error_words.what_limits([0.79, 0.01, 0.2])
+        == "**Privacy noise** makes up 79 % of the squared error."
+    )
 
 
 def test_two_parts_within_ten_points_share_the_error():
     assert error_words.what_limits([0.48, 0.44, 0.08]) == (
-        "**Privacy noise and sampling variability** share the squared error about equally.")
+        "**Privacy noise and sampling variability** share the squared error about equally."
+    )
 
 
 def test_doubling_names_the_people_of_the_source():
-    lines = error_words.if_doubled(CHILDREN, {"people": -0.47, "observations": 0.001, "epsilon": -0.43})
-    assert lines == ["children: error **−47\u00a0%**", "observations per child: error **no change**",
-                     "ε: error **−43\u00a0%**"]
+    lines = error_words.if_doubled(
+        CHILDREN, {"people": -0.47, "observations": 0.001, "epsilon": -0.43}
+    )
+    assert lines == [
+        "children: error **−47\u00a0%**",
+        "observations per child: error **no change**",
+        "ε: error **−43\u00a0%**",
+    ]
 
 
 def test_no_sentence_uses_a_word_that_promises_too_much():
     forbidden = ("safe", "secure", "anonymous", "compliant", "leak-free", "simply", "guarantee")
     odds = odds_at(1)
-    text = " ".join([
-        odds_words.odds_main(odds, "child"), odds_words.odds_careful(odds), odds_words.odds_why(odds),
-        odds_words.odds_flagged(odds, "children"), odds_words.not_covered(CHILDREN),
-        odds_words.weak(odds, "child"), quality.accuracy(CHILDREN, 3.85, 5.6, 0.82),
-        odds_words.delta_explained(DELTA), error_words.when_free((1.0, 6.0), np.array([0.2, 0.1])),
-        *tags.source_tag(CHILDREN), *tags.unit_tag(CHILDREN)]).lower()
+    text = " ".join(
+        [
+            odds_words.odds_main(odds, "child"),
+            odds_words.odds_careful(odds),
+            odds_words.odds_why(odds),
+            odds_words.odds_flagged(odds, "children"),
+            odds_words.not_covered(CHILDREN),
+            odds_words.weak(odds, "child"),
+            quality.accuracy(CHILDREN, 3.85, 5.6, 0.82),
+            odds_words.delta_explained(DELTA),
+            error_words.when_free((1.0, 6.0), np.array([0.2, 0.1])),
+            *tags.source_tag(CHILDREN),
+            *tags.unit_tag(CHILDREN),
+        ]
+    ).lower()
     assert [word for word in forbidden if word in text] == []
 
 
-@pytest.mark.parametrize("label, inside", [
-    ("Adaptive mean", "adaptive mean"), ("ICLP, absolute penalty", "ICLP, absolute penalty"),
-    ("Bernstein polynomials", "Bernstein polynomials"), ("Gaussian process", "Gaussian process"),
-    ("A few coefficients (FRL)", "a few coefficients (FRL)")])
+@pytest.mark.parametrize(
+    "label, inside",
+    [
+        ("Adaptive mean", "adaptive mean"),
+        ("ICLP, absolute penalty", "ICLP, absolute penalty"),
+        ("Bernstein polynomials", "Bernstein polynomials"),
+        ("Gaussian process", "Gaussian process"),
+        ("A few coefficients (FRL)", "a few coefficients (FRL)"),
+    ],
+)
 def test_inside_a_sentence_a_label_is_small_but_for_names_and_abbreviations(label, inside):
     assert uncapital(label) == inside
 
@@ -312,9 +390,11 @@ def test_a_line_says_whether_the_method_has_the_smallest_error_and_which_has_els
     facts = PublicFacts(value_unit="cm")
     errors = {"Ours": 1.32, "Other": 6.73, "Third": math.nan}
     assert quality.why_method("Ours", errors, facts) == (
-        "**Ours** has the smallest error of 2 methods: 1.32 cm against 6.73 cm, simulated at the same ε.")
+        "**Ours** has the smallest error of 2 methods: 1.32 cm against 6.73 cm, simulated at the same ε."
+    )
     assert quality.why_method("Other", errors, facts) == (
-        "**Ours** has a smaller error than Other: 6.73 cm against 1.32 cm, simulated at the same ε.")
+        "**Ours** has a smaller error than Other: 6.73 cm against 1.32 cm, simulated at the same ε."
+    )
     assert quality.why_method("Third", errors, facts) == ""
     assert quality.why_method("Ours", {"Ours": 1.0}, facts) == ""
 
@@ -325,8 +405,10 @@ def test_rounds_of_fewer_than_ten_curves_are_warned_of():
     assert quality.few_in_a_round(10) == quality.few_in_a_round(None) == ""
 
 
-@pytest.mark.parametrize("value,time,inside", [
-    ("HbA1c", "t", "t"), ("PEF", "Visit time", "visit time"), ("pH", "T", "T")])
+@pytest.mark.parametrize(
+    "value,time,inside",
+    [("HbA1c", "t", "t"), ("PEF", "Visit time", "visit time"), ("pH", "T", "T")],
+)
 def test_names_that_a_person_typed_keep_their_spelling_inside_sentences(value, time, inside):
     facts = replace(CHILDREN, kind=DataKind.UPLOAD, value_name=value, time_name=time)
     assert span(facts) == f"{inside} 2 to 18"

@@ -28,8 +28,9 @@ _bugs: dict[str, Bug] = {}
 class Broken(Mechanism):
     """Comes first among the bases of a broken variant and keeps it inside the audit."""
 
-    def release_many(self, data: Data, budgets: Any, draws: int, rng: np.random.Generator
-                     ) -> Estimate:
+    def release_many(
+        self, data: Data, budgets: Any, draws: int, rng: np.random.Generator
+    ) -> Estimate:
         """Release as the broken variant does, inside the audit.
 
         Raises
@@ -38,8 +39,11 @@ class Broken(Mechanism):
             If it is asked outside the audit.
         """
         if not replay.is_granted():
-            raise InputError("This variant is broken on purpose and releases nothing outside the "
-                             "audit.", field="mechanism", hint="Choose the mechanism itself.")
+            raise InputError(
+                "This variant is broken on purpose and releases nothing outside the audit.",
+                field="mechanism",
+                hint="Choose the mechanism itself.",
+            )
         return super().release_many(data, budgets, draws, rng)
 
 
@@ -66,6 +70,7 @@ def bug(budget: Budget, chunk: int = 200, **settings: Any) -> Callable[[Variant]
     ValueError
         If two variants have the same name.
     """
+
     def note(cls: Variant) -> Variant:
         family = cls.__module__.rpartition(".")[2]
         fault = str(cls.__doc__).strip().partition("\n")[0]
@@ -74,6 +79,7 @@ def bug(budget: Budget, chunk: int = 200, **settings: Any) -> Callable[[Variant]
             raise ValueError(f"two bugs have the name {cls.__name__!r}")
         _bugs[cls.__name__] = Bug(cls.__name__, case, fault, family)
         return cls
+
     return note
 
 
@@ -99,6 +105,9 @@ def get(name: str) -> Bug:
     """
     by_name = {variant.name: variant for variant in bugs()}
     if name not in by_name:
-        raise InputError(f"There is no broken variant {brief(name)}.", field="broken",
-                         hint=f"Choose one of {', '.join(sorted(by_name))}.")
+        raise InputError(
+            f"There is no broken variant {brief(name)}.",
+            field="broken",
+            hint=f"Choose one of {', '.join(sorted(by_name))}.",
+        )
     return by_name[name]

@@ -53,9 +53,17 @@ class _OtherSites(Broken, AdaptiveMean):
 
     def site(self, honest: SiteDeviations) -> SiteDeviations:
         """What takes the place of an honest site: by default another one with the same curves."""
-        return self.site_class(honest.deviations, honest.unit, honest.noise, honest.symmetric,
-                               honest.index, honest.mixing, honest.steps,
-                               far_unit=honest.far_unit, far_noise=honest.far_noise)
+        return self.site_class(
+            honest.deviations,
+            honest.unit,
+            honest.noise,
+            honest.symmetric,
+            honest.index,
+            honest.mixing,
+            honest.steps,
+            far_unit=honest.far_unit,
+            far_noise=honest.far_noise,
+        )
 
     def model_fit(self, *args: Any) -> MeanFit:
         fit = super().model_fit(*args)
@@ -260,6 +268,7 @@ class CentredOnRawReadings(Broken, AdaptiveMean):
 
 def _fit_with(site_class: type[CovariateSite]) -> type[CoefficientFit]:
     """A fit whose sites do something else with their covariates."""
+
     class Fit(CoefficientFit):
         def covariate_site(self, *args: Any) -> CovariateSite:
             honest = super().covariate_site(*args)

@@ -22,12 +22,14 @@ class _Counts(Broken, NoisyCounts):
 
     def of_each(self, data: EventData, plan: CountPlan, cells: list[Cells]) -> Array:
         """Counts by cells that differ between data sets, in a table as large as the planned one."""
-        table = np.zeros((data.n_repeats, data.sizes.n_servers, plan.cells.n_groups,
-                          plan.cells.size))
+        table = np.zeros(
+            (data.n_repeats, data.sizes.n_servers, plan.cells.n_groups, plan.cells.size)
+        )
         for r, cells_of in enumerate(cells):
             data_set = data.repeat(r)
-            counts = cells_of.counts(data_set.time, data_set.status, data_set.group,
-                                     data_set.server, table.shape[1])
+            counts = cells_of.counts(
+                data_set.time, data_set.status, data_set.group, data_set.server, table.shape[1]
+            )
             used = min(cells_of.size, plan.cells.size)
             table[r, ..., :used] = counts[0, ..., :used]
         return table
@@ -56,8 +58,11 @@ class IntervalsFromTheData(_Counts):
 
     def counts(self, data: EventData, plan: CountPlan) -> Array:
         events = ((data.status > 0) & (data.time <= 1)).sum(axis=1)
-        return self.of_each(data, plan, [
-            replace(plan.cells, edges=equal_edges(0.0, 1.0, max(2, int(k) // 2))) for k in events])
+        return self.of_each(
+            data,
+            plan,
+            [replace(plan.cells, edges=equal_edges(0.0, 1.0, max(2, int(k) // 2))) for k in events],
+        )
 
 
 @bug(_BUDGET)
@@ -68,8 +73,11 @@ class EdgesAtQuantiles(_Counts):
         shares = np.linspace(0.0, 1.0, plan.cells.n_intervals + 1)[1:-1]
         times = np.clip(np.nan_to_num(data.time, nan=0.0), 1e-6, 1 - 1e-6)
         inner = np.quantile(times, shares, axis=1).T
-        return self.of_each(data, plan, [
-            replace(plan.cells, edges=(0.0, *sorted(set(row.tolist())), 1.0)) for row in inner])
+        return self.of_each(
+            data,
+            plan,
+            [replace(plan.cells, edges=(0.0, *sorted(set(row.tolist())), 1.0)) for row in inner],
+        )
 
 
 @bug(_BUDGET)
@@ -78,9 +86,14 @@ class HorizonFromTheData(_Counts):
 
     def counts(self, data: EventData, plan: CountPlan) -> Array:
         last = np.nan_to_num(data.time, nan=0.0, posinf=1e9, neginf=0.0).max(axis=1)
-        return self.of_each(data, plan, [
-            replace(plan.cells, edges=equal_edges(0.0, float(end), plan.cells.n_intervals))
-            for end in np.maximum(last, 1e-6)])
+        return self.of_each(
+            data,
+            plan,
+            [
+                replace(plan.cells, edges=equal_edges(0.0, float(end), plan.cells.n_intervals))
+                for end in np.maximum(last, 1e-6)
+            ],
+        )
 
 
 @bug(_BUDGET)
@@ -97,8 +110,9 @@ class UnknownStatusIsDropped(_Counts):
 class SmallCountsAreSuppressed(_Counts):
     """Cells with fewer than three people are printed as 0, which is decided by the true counts."""
 
-    def _released(self, data: EventData, plan: CountPlan, exact: Array, standard: Array
-                  ) -> CountTable | None:
+    def _released(
+        self, data: EventData, plan: CountPlan, exact: Array, standard: Array
+    ) -> CountTable | None:
         table = super()._released(data, plan, exact, standard)
         if table is None:
             return None
@@ -110,8 +124,9 @@ class SmallCountsAreSuppressed(_Counts):
 class GroupSizesAreReadOff(_Counts):
     """The sizes of groups are private, but the released counts are made to add up to them."""
 
-    def _released(self, data: EventData, plan: CountPlan, exact: Array, standard: Array
-                  ) -> CountTable | None:
+    def _released(
+        self, data: EventData, plan: CountPlan, exact: Array, standard: Array
+    ) -> CountTable | None:
         table = super()._released(data, plan, exact, standard)
         if table is None or data.group is None:
             return table
@@ -135,17 +150,23 @@ class LessNoiseWhereFewAreAtRisk(_Counts):
 class NoiseOnTimesAlone(_Counts):
     """Every time gets noise and how it ended gets none, so that the number of events is exact."""
 
-    def _released(self, data: EventData, plan: CountPlan, exact: Array, standard: Array
-                  ) -> CountTable | None:
+    def _released(
+        self, data: EventData, plan: CountPlan, exact: Array, standard: Array
+    ) -> CountTable | None:
         repeats, draws, sites = standard.shape[:3]
         rng = np.random.default_rng(np.frombuffer(standard[:1, 0, 0, :2].tobytes(), np.uint64))
         shape = (repeats, draws, data.n_curves)
         times = data.time[:, None] + _NOISE_ON_TIMES * rng.laplace(size=shape)
-        status, group = (None if each is None else np.broadcast_to(each[:, None], shape).reshape(
-            -1, data.n_curves) for each in (data.status, data.group))
+        status, group = (
+            None
+            if each is None
+            else np.broadcast_to(each[:, None], shape).reshape(-1, data.n_curves)
+            for each in (data.status, data.group)
+        )
         assert status is not None
-        counts = plan.cells.counts(times.reshape(-1, data.n_curves), status, group, data.server,
-                                   sites)
+        counts = plan.cells.counts(
+            times.reshape(-1, data.n_curves), status, group, data.server, sites
+        )
         flat = counts.reshape(repeats, draws, sites, -1)
         sent = transcript.sent_by_each(COUNTS, flat, np.ones((sites, 1)))
         return plan.table(self._combined(plan, sent.reshape(repeats, draws, *counts.shape[1:])))

@@ -212,8 +212,9 @@ class MissingValuesSpread(_Otherwise, Iclp):
 
 
 class _ByComplete(MeanSummary):
-    def values(self, block: int, records: ClippedCurves, smoothing: Smoothing,
-               earlier: Sequence[Array]) -> Array:
+    def values(
+        self, block: int, records: ClippedCurves, smoothing: Smoothing, earlier: Sequence[Array]
+    ) -> Array:
         share = (np.abs(records.curves).sum(axis=-1) > 0).mean(axis=1)
         return np.asarray(super().values(block, records, smoothing, earlier) / share[:, None, None])
 
@@ -233,7 +234,7 @@ def _with_more(block: Block, factor: float) -> Block:
 
 class _OneSided(MeanSummary):
     def blocks(self, smoothing: Smoothing) -> Any:
-        block, = super().blocks(smoothing)
+        (block,) = super().blocks(smoothing)
         return (_with_more(block, 2.0),)
 
 
@@ -260,8 +261,13 @@ class ConstantOfUncentredCurves(_Otherwise, Frl):
 
 
 class _NotHeldAgain(CovarianceSummary):
-    def values(self, block: int, records: ClippedCurves, smoothing: CovarianceSmoothing,
-               earlier: Sequence[Array]) -> Array:
+    def values(
+        self,
+        block: int,
+        records: ClippedCurves,
+        smoothing: CovarianceSmoothing,
+        earlier: Sequence[Array],
+    ) -> Array:
         if block == 0:
             return super().values(block, records, smoothing, earlier)
         moments = second_moments(records.coefficients, earlier[0], np.inf)
@@ -276,8 +282,13 @@ class NotHeldAboutTheMean(_Otherwise, Iclp):
 
 
 class _PairsTwice(CovarianceSummary):
-    def values(self, block: int, records: ClippedCurves, smoothing: CovarianceSmoothing,
-               earlier: Sequence[Array]) -> Array:
+    def values(
+        self,
+        block: int,
+        records: ClippedCurves,
+        smoothing: CovarianceSmoothing,
+        earlier: Sequence[Array],
+    ) -> Array:
         honest = super().values(block, records, smoothing, earlier)
         return honest * np.sqrt(self.basis.multiplicity)
 
@@ -317,8 +328,9 @@ class RegressorsBeyondTheirRange(_Otherwise, Frl):
 
 
 class _OfMassOne(DensitySummary):
-    def values(self, block: int, records: Counts, smoothing: Width,
-               earlier: Sequence[Array]) -> Array:
+    def values(
+        self, block: int, records: Counts, smoothing: Width, earlier: Sequence[Array]
+    ) -> Array:
         values = super().values(block, records, smoothing, earlier)
         mass = values @ smoothing.atoms.on_grid.T @ self.grid.weights
         return np.asarray(values / mass[..., None] ** 4)

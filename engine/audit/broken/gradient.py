@@ -166,8 +166,10 @@ class SameNoiseInEveryRound(Broken, NoisyGradientMean):
     """The noise is drawn once and used in all rounds, so that differences of rounds are exact."""
 
     def _servers(self, *args: Any) -> list[Any]:
-        return [replace(server, normals=np.broadcast_to(server.normals[:1], server.normals.shape))
-                for server in super()._servers(*args)]
+        return [
+            replace(server, normals=np.broadcast_to(server.normals[:1], server.normals.shape))
+            for server in super()._servers(*args)
+        ]
 
 
 @bug(_BUDGET, 2000, **_SMALL_SETTINGS)
@@ -204,8 +206,10 @@ class ClippedBeforeTheCovariates(_Regression):
 
     def _servers(self, *args: Any) -> list[Any]:
         servers: list[Any] = super()._servers(*args)
-        return [replace(server, radii=server.radii * np.abs(server.moments.regressors).max())
-                for server in servers]
+        return [
+            replace(server, radii=server.radii * np.abs(server.moments.regressors).max())
+            for server in servers
+        ]
 
 
 @bug(_BUDGET, **_SMALL_SETTINGS)
@@ -213,8 +217,10 @@ class OnlyTheInterceptIsClipped(_Regression):
     """Gradients are clipped for the intercept and not for the effects of covariates."""
 
     def _servers(self, *args: Any) -> list[Any]:
-        return _with_radii(super()._servers(*args), lambda radii: np.where(
-            np.arange(radii.shape[1]) < radii.shape[1] // 2, radii, 1e9))
+        return _with_radii(
+            super()._servers(*args),
+            lambda radii: np.where(np.arange(radii.shape[1]) < radii.shape[1] // 2, radii, 1e9),
+        )
 
 
 @bug(_BUDGET, **_SMALL_SETTINGS)

@@ -32,12 +32,14 @@ class StagesThatEachHaveTheBudget(Broken, PercentileCurves):
 
 
 class _ExactPlaces(PercentileFit):
-    def _located(self, stage: str, plan: Any, repeats: slice, weights: Any, targets: Array,
-                 *others: Any) -> Located:
+    def _located(
+        self, stage: str, plan: Any, repeats: slice, weights: Any, targets: Array, *others: Any
+    ) -> Located:
         located = super()._located(stage, plan, repeats, weights, targets, *others)
         if stage != SHARES:  # the mean as it is in place of the released one
-            return replace(located, centre=np.broadcast_to(
-                targets.mean(axis=-1), located.centre.shape))
+            return replace(
+                located, centre=np.broadcast_to(targets.mean(axis=-1), located.centre.shape)
+            )
         return located
 
 

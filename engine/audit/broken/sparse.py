@@ -33,8 +33,9 @@ class _OtherScales(_Regression):
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> ThresholdingPlan:
         honest = super().planned(public, budgets)
         usual = honest.scales
-        return replace(honest, scales=Scales(self.of_choice * usual.choice,
-                                             self.of_values * usual.values))
+        return replace(
+            honest, scales=Scales(self.of_choice * usual.choice, self.of_values * usual.values)
+        )
 
 
 @bug(_ROWS, _CHUNK)
@@ -120,8 +121,9 @@ class NoiseThatEverybodyKnows(_Regression):
 
     @property
     def law(self) -> SelectionLaw:
-        return replace(PEELING,
-                       value=lambda shape, rng: np.random.default_rng(2024).laplace(size=shape))
+        return replace(
+            PEELING, value=lambda shape, rng: np.random.default_rng(2024).laplace(size=shape)
+        )
 
 
 class _Newton(Broken, SparseNewton):
@@ -152,8 +154,9 @@ class NoiseForARowLeftOut(_Newton):
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> NewtonPlan:
         honest = super().planned(public, budgets)
-        return replace(honest, last=honest.last / 2, residuals=honest.residuals / 2,
-                       gram=honest.gram / 2)
+        return replace(
+            honest, last=honest.last / 2, residuals=honest.residuals / 2, gram=honest.gram / 2
+        )
 
 
 @bug(_ROWS, _CHUNK, sparsity=2, pilot="moments")
@@ -188,8 +191,9 @@ class CentreOfTheRowsAsTheyAre(_Newton):
     """Features are measured from their exact means, and only the noisy ones are told."""
 
     def from_centre(self, data: Any, plans: Any, draws: int, rng: Any, fit: Any) -> Any:
-        return super().from_centre(data, plans, draws, rng, lambda _, *rest: fit(
-            self.without_constant(data), *rest))
+        return super().from_centre(
+            data, plans, draws, rng, lambda _, *rest: fit(self.without_constant(data), *rest)
+        )
 
 
 class _Laplace(Broken, SparseMeanLaplace):

@@ -64,12 +64,17 @@ class VotesForEveryNumber(_Mean):
 class SendsEveryInterval(_Mean):
     """Averages of all intervals are sent, each with the noise for the one that votes elect."""
 
-    def _average_parts(self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64]
-                       ) -> Parts:
+    def _average_parts(
+        self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64]
+    ) -> Parts:
         honest = super()._average_parts(data, plan, elected)
         intervals = honest.values.shape[1]
-        return replace(honest, values=honest.values.reshape(len(honest.values), 1, -1),
-                       noise=np.tile(honest.noise, intervals), chosen_index=np.zeros_like(elected))
+        return replace(
+            honest,
+            values=honest.values.reshape(len(honest.values), 1, -1),
+            noise=np.tile(honest.noise, intervals),
+            chosen_index=np.zeros_like(elected),
+        )
 
 
 @bug(_BUDGET, _FEW, setting=Setting.LOCAL_USER, person_spread=0.0)

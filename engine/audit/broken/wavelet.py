@@ -135,8 +135,11 @@ class _QuietChecks(Broken, WaveletGlobal):
 
     def messages_about_facts(self, *args: Any) -> FactMessages | None:
         honest = super().messages_about_facts(*args)
-        return None if honest is None else replace(
-            honest, **{self.quiet: getattr(honest, self.quiet) / 10})
+        return (
+            None
+            if honest is None
+            else replace(honest, **{self.quiet: getattr(honest, self.quiet) / 10})
+        )
 
 
 @bug(_BUDGET, _CHUNK, **_SMALL, checks="paid")

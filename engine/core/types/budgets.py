@@ -42,15 +42,24 @@ class Budget:
     def __post_init__(self) -> None:
         check_fields(self)
         if not self.epsilon > 0:
-            raise InputError(f"ε must be positive; got {brief(self.epsilon)}.", field="epsilon",
-                             hint="Common values lie between 0.05 and 10.")
+            raise InputError(
+                f"ε must be positive; got {brief(self.epsilon)}.",
+                field="epsilon",
+                hint="Common values lie between 0.05 and 10.",
+            )
         if not MIN_EPSILON <= self.epsilon <= MAX_EPSILON and self.epsilon != math.inf:
-            raise InputError(f"ε must lie between {MIN_EPSILON:g} and {MAX_EPSILON:g}; got "
-                             f"{brief(self.epsilon)}.", field="epsilon",
-                             hint="Common values lie between 0.05 and 10.")
+            raise InputError(
+                f"ε must lie between {MIN_EPSILON:g} and {MAX_EPSILON:g}; got "
+                f"{brief(self.epsilon)}.",
+                field="epsilon",
+                hint="Common values lie between 0.05 and 10.",
+            )
         if not 0 <= self.delta < 1:
-            raise InputError(f"δ must lie between 0 and 1; got {brief(self.delta)}.",
-                             field="delta", hint="Choose δ below 1/n, for example 1/n².")
+            raise InputError(
+                f"δ must lie between 0 and 1; got {brief(self.delta)}.",
+                field="delta",
+                hint="Choose δ below 1/n, for example 1/n².",
+            )
 
     @classmethod
     def covering(cls, epsilon: float, delta: float = 0.0) -> Budget:

@@ -38,8 +38,9 @@ class Records:
     # which of "value" and "time" have a stated range that numbers are moved into
     bounded_axes: ClassVar[tuple[str, ...]] = ()
     # what happens to numbers beyond the stated ranges, in words
-    applied_bounds: ClassVar[str] = ("numbers beyond are moved to the nearest bound before "
-                                     "anything else")
+    applied_bounds: ClassVar[str] = (
+        "numbers beyond are moved to the nearest bound before anything else"
+    )
     server: NDArray[np.int64]
     facts: PublicFacts
     _arrays: ClassVar[tuple[str, ...]]
@@ -67,7 +68,7 @@ class Records:
 
     def repeat(self, index: int) -> Self:
         """One of the data sets, as a batch of one."""
-        return replace(self, **self._each(lambda array: array[index:index + 1]))
+        return replace(self, **self._each(lambda array: array[index : index + 1]))
 
     def of_servers(self, servers: Sequence[int]) -> Self:
         """The records of some of the servers, which are then numbered from 0.
@@ -104,8 +105,9 @@ class Records:
     # -- what is public of them -------------------------------------------------------------------
 
     @classmethod
-    def of_sizes(cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
-                 ) -> Self:
+    def of_sizes(
+        cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
+    ) -> Self:
         """Data of so many people, of whom no number is known.
 
         Parameters
@@ -126,14 +128,20 @@ class Records:
     def public_facts(self) -> dict[str, Any]:
         """What is stated, and how many people each server has, as plain values."""
         name, value = self._flag
-        return {"facts": self.facts.to_plain(), name: value,
-                "people_per_site": list(self.sizes.n_curves_per_server)}
+        return {
+            "facts": self.facts.to_plain(),
+            name: value,
+            "people_per_site": list(self.sizes.n_curves_per_server),
+        }
 
     @classmethod
     def from_public_facts(cls, plain: Mapping[str, Any]) -> Self:
         """Data with what `public_facts` wrote, and no number of anybody."""
-        return cls.of_sizes(cls.facts_type.from_plain(plain["facts"]), plain["people_per_site"],
-                            plain.get("has_response", False))
+        return cls.of_sizes(
+            cls.facts_type.from_plain(plain["facts"]),
+            plain["people_per_site"],
+            plain.get("has_response", False),
+        )
 
     @classmethod
     def is_of(cls, plain: Mapping[str, Any]) -> bool:
@@ -166,15 +174,24 @@ class Records:
             Of the same kind, as many as the server has here.
         """
         here = self.server == server
-        return replace(self, **{
-            name: _placed(array, getattr(records, name), here)
-            for name in self._arrays if (array := getattr(self, name)) is not None})
+        return replace(
+            self,
+            **{
+                name: _placed(array, getattr(records, name), here)
+                for name in self._arrays
+                if (array := getattr(self, name)) is not None
+            },
+        )
 
     def record_bytes(self) -> list[bytes]:
         """Each record of the first data set as bytes, with its server."""
         columns = self._each(lambda array: array[0].astype("<f8")).values()
-        return [server.tobytes() + row.tobytes() for server, row in zip(
-            self.server.astype("<i8"), np.column_stack([*columns]), strict=True)]
+        return [
+            server.tobytes() + row.tobytes()
+            for server, row in zip(
+                self.server.astype("<i8"), np.column_stack([*columns]), strict=True
+            )
+        ]
 
     def content(self) -> bytes:
         """All records of the first data set as bytes, the same in whatever order they come."""
@@ -190,8 +207,9 @@ class Records:
         return {name: pick(array) for name, array in there.items() if array is not None}
 
 
-def _placed(array: NDArray[Any], records: NDArray[Any] | None, here: NDArray[np.bool_]
-            ) -> NDArray[Any] | None:
+def _placed(
+    array: NDArray[Any], records: NDArray[Any] | None, here: NDArray[np.bool_]
+) -> NDArray[Any] | None:
     """An array (1, n, …) with the entries of some of the n replaced; None where there are none."""
     if records is None:
         return None
@@ -256,23 +274,33 @@ class CurveData(Records):
     def __post_init__(self) -> None:
         check_fields(self)
         if self.times.shape != self.values.shape or self.times.ndim != 2:
-            raise InputError(f"times {self.times.shape} and values {self.values.shape} must both "
-                             "have the shape (repeats, observations).", field="values")
+            raise InputError(
+                f"times {self.times.shape} and values {self.values.shape} must both "
+                "have the shape (repeats, observations).",
+                field="values",
+            )
         if self.counts.ndim != 1 or self.counts.shape != self.server.shape:
-            raise InputError(f"counts {self.counts.shape} and server {self.server.shape} must both "
-                             "have the shape (curves,).", field="counts")
+            raise InputError(
+                f"counts {self.counts.shape} and server {self.server.shape} must both "
+                "have the shape (curves,).",
+                field="counts",
+            )
         if self.counts.sum() != self.times.shape[1] or (self.counts < 0).any():
-            raise InputError("The observations per curve must add up to the number of "
-                             "observations.",
-                             field="counts")
+            raise InputError(
+                "The observations per curve must add up to the number of observations.",
+                field="counts",
+            )
         if len(self.server) and (self.server[0] < 0 or (np.diff(self.server) < 0).any()):
-            raise InputError("Curves must be ordered by server, and servers numbered from 0.",
-                             field="server")
+            raise InputError(
+                "Curves must be ordered by server, and servers numbered from 0.", field="server"
+            )
         if self.covariates is not None:
             expected = (self.n_repeats, self.n_curves, len(self.facts.covariates))
             if self.covariates.shape != expected:
-                raise InputError(f"covariates must have the shape {expected}; got "
-                                 f"{self.covariates.shape}.", field="covariates")
+                raise InputError(
+                    f"covariates must have the shape {expected}; got {self.covariates.shape}.",
+                    field="covariates",
+                )
             object.__setattr__(self, "covariates", read_only(self.covariates))
         for name in ("times", "values", "counts", "server"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
@@ -291,8 +319,9 @@ class CurveData(Records):
         if self.facts.observations_per_curve:
             return Public(self.sizes, self.facts)
         observations = np.bincount(self.server, weights=self.counts).astype(np.int64)
-        return Public(self.sizes, self.facts, _lengths(self.server, self.counts),
-                      tuple(observations.tolist()))
+        return Public(
+            self.sizes, self.facts, _lengths(self.server, self.counts), tuple(observations.tolist())
+        )
 
     def on_grid(self, times: tuple[float, ...]) -> Array:
         """Every curve at the same public times.
@@ -315,8 +344,9 @@ class CurveData(Records):
             facts = self.facts
             inside = np.clip(self.values, facts.value_low, facts.value_high)
             inside -= facts.value_middle
-            self._on_grids[times] = read_only(at_grid(self.times, inside, self.counts,
-                                                       np.array(times)))
+            self._on_grids[times] = read_only(
+                at_grid(self.times, inside, self.counts, np.array(times))
+            )
         return self._on_grids[times]
 
     @cached_property
@@ -331,18 +361,30 @@ class CurveData(Records):
         moved = np.repeat(starts - (np.cumsum(counts) - counts), counts)
         observations = moved + np.arange(counts.sum())
         known = self.covariates
-        return replace(self, times=self.times[:, observations], values=self.values[:, observations],
-                       counts=counts, server=server,
-                       covariates=None if known is None else known[:, people])
+        return replace(
+            self,
+            times=self.times[:, observations],
+            values=self.values[:, observations],
+            counts=counts,
+            server=server,
+            covariates=None if known is None else known[:, people],
+        )
 
     @classmethod
-    def of_sizes(cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
-                 ) -> CurveData:
+    def of_sizes(
+        cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
+    ) -> CurveData:
         n, d = sum(people), len(facts.covariates)
         counts = np.full(n, facts.observations_per_curve)
         readings = np.zeros((1, counts.sum()))
-        return cls(readings, readings, counts, _servers(people), facts,
-                   covariates=np.zeros((1, n, d)) if d else None)
+        return cls(
+            readings,
+            readings,
+            counts,
+            _servers(people),
+            facts,
+            covariates=np.zeros((1, n, d)) if d else None,
+        )
 
     def stand_in(self) -> CurveData:
         """The same public sizes, and all values in the middle of their range.
@@ -353,14 +395,24 @@ class CurveData(Records):
         facts, common = self.facts, np.array(self.facts.design.times)
         planned = facts.observations_per_curve
         counts = np.full(self.n_curves, planned) if planned else self.counts
-        times = np.concatenate([np.sort(np.resize(common, count)) if len(common) else
-                                (np.arange(count) + 0.5) / count for count in counts]
-                               or [np.empty(0)])
+        times = np.concatenate(
+            [
+                np.sort(np.resize(common, count))
+                if len(common)
+                else (np.arange(count) + 0.5) / count
+                for count in counts
+            ]
+            or [np.empty(0)]
+        )
         known = self.covariates
-        return replace(self, times=times[None], counts=counts, truth=None,
-                       values=np.full((1, len(times)), facts.value_middle),
-                       covariates=None if known is None else
-                       np.broadcast_to(_middles(facts), known.shape))
+        return replace(
+            self,
+            times=times[None],
+            counts=counts,
+            truth=None,
+            values=np.full((1, len(times)), facts.value_middle),
+            covariates=None if known is None else np.broadcast_to(_middles(facts), known.shape),
+        )
 
     def public_facts(self) -> dict[str, Any]:
         return {**super().public_facts(), "has_response": False}
@@ -368,22 +420,34 @@ class CurveData(Records):
     def public_sizes(self) -> dict[str, Any]:
         """People, and observations: of each if that was planned, else in all."""
         planned = self.facts.observations_per_curve
-        return {**super().public_sizes(), **({"observations_per_person": planned} if planned else
-                                             {"observations": self.sizes.n_observations})}
+        return {
+            **super().public_sizes(),
+            **(
+                {"observations_per_person": planned}
+                if planned
+                else {"observations": self.sizes.n_observations}
+            ),
+        }
 
     def with_site(self, server: int, records: Records) -> CurveData:
         assert isinstance(records, CurveData)
         # Observations lie curve after curve along the last axis, those of a server are together.
         here, counts = self.server == server, self.counts.copy()
         first, last = np.flatnonzero(here)[[0, -1]]
-        start, end = self.counts[:first].sum(), self.counts[:last + 1].sum()
+        start, end = self.counts[:first].sum(), self.counts[: last + 1].sum()
         counts[here] = records.counts
-        times, values = (np.concatenate([others[:, :start], added, others[:, end:]], axis=1)
-                         for others, added in ((self.times, records.times),
-                                               (self.values, records.values)))
+        times, values = (
+            np.concatenate([others[:, :start], added, others[:, end:]], axis=1)
+            for others, added in ((self.times, records.times), (self.values, records.values))
+        )
         known = self.covariates
-        return replace(self, times=times, values=values, counts=counts, covariates=None
-                       if known is None else _placed(known, records.covariates, here))
+        return replace(
+            self,
+            times=times,
+            values=values,
+            counts=counts,
+            covariates=None if known is None else _placed(known, records.covariates, here),
+        )
 
     def record_bytes(self) -> list[bytes]:
         """Each curve as bytes, observations in order of time and then of value."""
@@ -420,7 +484,7 @@ class CurveData(Records):
         ends = np.cumsum(self.counts)
         out = []
         for stop, count in zip(ends[:limit], self.counts[:limit], strict=True):
-            t, y = self.times[0, stop - count:stop], self.values[0, stop - count:stop]
+            t, y = self.times[0, stop - count : stop], self.values[0, stop - count : stop]
             order = np.argsort(t, kind="stable")
             out.append((t[order], y[order]))
         return out
@@ -479,14 +543,20 @@ class SampleData(Records):
 
     def __post_init__(self) -> None:
         if self.x.ndim != 3 or self.x.shape[2] != len(self.facts.covariates):
-            raise InputError(f"x must have the shape (repeats, records, "
-                             f"{len(self.facts.covariates)}); got {self.x.shape}.", field="x")
+            raise InputError(
+                f"x must have the shape (repeats, records, "
+                f"{len(self.facts.covariates)}); got {self.x.shape}.",
+                field="x",
+            )
         if self.y is not None and self.y.shape != self.x.shape[:2]:
-            raise InputError(f"y must have the shape {self.x.shape[:2]}; got {self.y.shape}.",
-                             field="y")
+            raise InputError(
+                f"y must have the shape {self.x.shape[:2]}; got {self.y.shape}.", field="y"
+            )
         if self.server.shape != self.x.shape[1:2]:
-            raise InputError(f"Each of the {self.x.shape[1]} records needs its server; got "
-                             f"{self.server.shape}.", field="server")
+            raise InputError(
+                f"Each of the {self.x.shape[1]} records needs its server; got {self.server.shape}.",
+                field="server",
+            )
         if (np.diff(self.server) < 0).any():
             raise InputError("Records must be ordered by server.", field="server")
         for name in ("x", "server", *(() if self.y is None else ("y",))):
@@ -498,20 +568,29 @@ class SampleData(Records):
 
     @cached_property
     def sizes(self) -> Sizes:
-        return Sizes(tuple(int(k) for k in np.bincount(self.server)), self.n_curves, 1,
-                     self.x.shape[2])
+        return Sizes(
+            tuple(int(k) for k in np.bincount(self.server)), self.n_curves, 1, self.x.shape[2]
+        )
 
     @classmethod
-    def of_sizes(cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
-                 ) -> SampleData:
+    def of_sizes(
+        cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
+    ) -> SampleData:
         n = sum(people)
-        return cls(np.zeros((1, n, len(facts.covariates))),
-                   np.zeros((1, n)) if has_response else None, _servers(people), facts)
+        return cls(
+            np.zeros((1, n, len(facts.covariates))),
+            np.zeros((1, n)) if has_response else None,
+            _servers(people),
+            facts,
+        )
 
     def stand_in(self) -> SampleData:
-        return replace(self, x=np.broadcast_to(_middles(self.facts), self.x.shape), truth=None,
-                       y=None if self.y is None else
-                       np.full(self.y.shape, self.facts.value_middle))
+        return replace(
+            self,
+            x=np.broadcast_to(_middles(self.facts), self.x.shape),
+            truth=None,
+            y=None if self.y is None else np.full(self.y.shape, self.facts.value_middle),
+        )
 
     def public_facts(self) -> dict[str, Any]:
         return {**super().public_facts(), "has_response": self.y is not None}
@@ -570,21 +649,29 @@ class EventData(Records):
     data_types = frozenset({DataType.EVENTS})
     facts_type = EventFacts
     bounded_axes = ("time",)
-    applied_bounds = ("everybody is counted in one cell: times beyond in that of the end, what is "
-                      "no time or no stated event as censored")
+    applied_bounds = (
+        "everybody is counted in one cell: times beyond in that of the end, what is "
+        "no time or no stated event as censored"
+    )
     _arrays = ("time", "status", "group")
     _flag = ("is_of_events", True)
 
     def __post_init__(self) -> None:
         if self.time.ndim != 2 or self.status.shape != self.time.shape:
-            raise InputError(f"time {self.time.shape} and status {self.status.shape} must both "
-                             "have the shape (repeats, people).", field="time")
+            raise InputError(
+                f"time {self.time.shape} and status {self.status.shape} must both "
+                "have the shape (repeats, people).",
+                field="time",
+            )
         if self.group is not None and self.group.shape != self.time.shape:
-            raise InputError(f"group must have the shape {self.time.shape}; got "
-                             f"{self.group.shape}.", field="group")
+            raise InputError(
+                f"group must have the shape {self.time.shape}; got {self.group.shape}.",
+                field="group",
+            )
         if self.server.shape != self.time.shape[1:] or (np.diff(self.server) < 0).any():
-            raise InputError("Each person needs a server, and people must be ordered by it.",
-                             field="server")
+            raise InputError(
+                "Each person needs a server, and people must be ordered by it.", field="server"
+            )
         for name in ("time", "status", "server", *(() if self.group is None else ("group",))):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
@@ -597,13 +684,15 @@ class EventData(Records):
         return Sizes(tuple(int(k) for k in np.bincount(self.server)), self.n_curves, 1)
 
     @classmethod
-    def of_sizes(cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
-                 ) -> EventData:
+    def of_sizes(
+        cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
+    ) -> EventData:
         assert isinstance(facts, EventFacts)
         n = sum(people)
         group = np.zeros((1, n), dtype=np.int64) if facts.groups else None
-        return cls(np.zeros((1, n)), np.zeros((1, n), dtype=np.int64), _servers(people), facts,
-                   group)
+        return cls(
+            np.zeros((1, n)), np.zeros((1, n), dtype=np.int64), _servers(people), facts, group
+        )
 
     def stand_in(self) -> EventData:
         """The same public sizes: everybody is still under observation at the end.
@@ -613,15 +702,24 @@ class EventData(Records):
         beyond = np.full(self.time.shape, np.nextafter(self.facts.time_high, np.inf))
         sizes = self.facts.group_sizes
         second = np.arange(self.n_curves) < (sizes[1] if sizes else 0)
-        return replace(self, time=beyond, status=np.zeros(beyond.shape, dtype=np.int64),
-                       group=None if self.group is None else second.astype(np.int64)[None],
-                       truth=None)
+        return replace(
+            self,
+            time=beyond,
+            status=np.zeros(beyond.shape, dtype=np.int64),
+            group=None if self.group is None else second.astype(np.int64)[None],
+            truth=None,
+        )
 
     def counted(self) -> dict[str, Any]:
         """What ends a time, and the groups that are told apart."""
         facts = self.facts
-        return {"counted": {"causes": list(facts.causes), "groups": list(facts.groups),
-                            "group_sizes": list(facts.group_sizes)}}
+        return {
+            "counted": {
+                "causes": list(facts.causes),
+                "groups": list(facts.groups),
+                "group_sizes": list(facts.group_sizes),
+            }
+        }
 
     def content(self) -> bytes:
         """All people as bytes, in an order that tells nothing; a million take a moment."""

@@ -144,8 +144,14 @@ class Fit:
     released: tuple[Any, ...] = ()
 
     @classmethod
-    def exact(cls, basis: FunctionBasis, values: Array, covariance: Array | None = None,
-              kind: str = "pointwise", **other: Any) -> Fit:
+    def exact(
+        cls,
+        basis: FunctionBasis,
+        values: Array,
+        covariance: Array | None = None,
+        kind: str = "pointwise",
+        **other: Any,
+    ) -> Fit:
         """What would be published without protection: one budget, one draw.
 
         Parameters
@@ -156,8 +162,9 @@ class Fit:
         """
         coefficients = values[None, :, None]
         band = None if covariance is None else Band(coefficients, covariance[None, :, None], kind)
-        return cls(basis=basis, coefficients=coefficients, unprotected=values[None], band=band,
-                   **other)
+        return cls(
+            basis=basis, coefficients=coefficients, unprotected=values[None], band=band, **other
+        )
 
 
 @dataclass(frozen=True)
@@ -193,15 +200,31 @@ class Estimate:
     released: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, task: str, fit: Fit, spends: tuple[tuple[Spend, ...], ...],
-           tuning: tuple[dict[str, Any], ...] = ()) -> Estimate:
+    def of(
+        cls,
+        task: str,
+        fit: Fit,
+        spends: tuple[tuple[Spend, ...], ...],
+        tuning: tuple[dict[str, Any], ...] = (),
+    ) -> Estimate:
         """A fit with what it costs: a ledger for each budget."""
         return cls(
-            task=task, basis=fit.basis, coefficients=fit.coefficients, spends=spends,
-            unprotected=fit.unprotected, band=fit.band, tuning=tuning, offset=fit.offset,
-            basis_sizes=fit.basis_sizes or (fit.basis.size,) * len(spends), functions=fit.functions,
-            parts=fit.parts, intervals=fit.intervals, cautions=fit.cautions, checks=fit.checks,
-            released=fit.released)
+            task=task,
+            basis=fit.basis,
+            coefficients=fit.coefficients,
+            spends=spends,
+            unprotected=fit.unprotected,
+            band=fit.band,
+            tuning=tuning,
+            offset=fit.offset,
+            basis_sizes=fit.basis_sizes or (fit.basis.size,) * len(spends),
+            functions=fit.functions,
+            parts=fit.parts,
+            intervals=fit.intervals,
+            cautions=fit.cautions,
+            checks=fit.checks,
+            released=fit.released,
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -215,17 +238,22 @@ class Estimate:
 
     def usual_warnings(self, budget: int) -> tuple[str, ...]:
         """What at least half of the releases at one of the budgets carry."""
-        return tuple(text for text, applies in self.warnings_by_kind(budget)
-                     if applies.mean() >= 0.5)
+        return tuple(
+            text for text, applies in self.warnings_by_kind(budget) if applies.mean() >= 0.5
+        )
 
     def warnings_by_kind(self, budget: int) -> list[tuple[str, NDArray[np.bool_]]]:
         """For each kind its most frequent sentence at a budget, and the releases that carry any."""
         kinds: dict[str, list[Caution]] = {}
         for caution in self._warnings:
             kinds.setdefault(caution.kind, []).append(caution)
-        return [(max(alike, key=lambda caution: caution.applies[budget].mean()).text,
-                 np.any([caution.applies[budget] for caution in alike], axis=0))
-                for alike in kinds.values()]
+        return [
+            (
+                max(alike, key=lambda caution: caution.applies[budget].mean()).text,
+                np.any([caution.applies[budget] for caution in alike], axis=0),
+            )
+            for alike in kinds.values()
+        ]
 
     def usually_not_shown(self, budget: int) -> str:
         """What releases at one of the budgets say most often that they would not show.
@@ -240,8 +268,11 @@ class Estimate:
 
     def warning_shares(self) -> tuple[tuple[str, float], ...]:
         """What releases of the first data set at the first budget carry, each with their share."""
-        return tuple((text, float(applies[0].mean()))
-                     for text, applies in self.warnings_by_kind(0) if applies[0].any())
+        return tuple(
+            (text, float(applies[0].mean()))
+            for text, applies in self.warnings_by_kind(0)
+            if applies[0].any()
+        )
 
     @property
     def _warnings(self) -> list[Caution]:
@@ -360,7 +391,7 @@ class Estimate:
 
     @property
     def band_kind(self) -> str:
-        """"simultaneous" or "pointwise", of a band or of intervals; "" where there are none."""
+        """One of "simultaneous" and "pointwise", for a band or intervals; "" without them."""
         stated = self.band if self.intervals is None else self.intervals
         return "" if stated is None else stated.kind
 

@@ -246,14 +246,20 @@ class PublicFacts:
         _check_range("time", self.time_low, self.time_high, self.time_name)
         _check_range("value", self.value_low, self.value_high, self.value_name)
         if not 0 <= self.norm_bound < math.inf:
-            raise InputError("The largest possible size of a curve must be 0 or a positive number; "
-                             f"got {self.norm_bound:g}.", field="norm_bound",
-                             hint="0 takes half the width of the stated range of values.")
+            raise InputError(
+                "The largest possible size of a curve must be 0 or a positive number; "
+                f"got {self.norm_bound:g}.",
+                field="norm_bound",
+                hint="0 takes half the width of the stated range of values.",
+            )
         if not 0 <= self.guessed_spread <= self.value_half_width:
-            raise InputError("The guess how far most people are from the average must be above 0 "
-                             f"and at most half the stated range, {self.value_half_width:g}; got "
-                             f"{self.guessed_spread:g}.", field="guessed_spread",
-                             hint="A guess from earlier studies; without one it is left out.")
+            raise InputError(
+                "The guess how far most people are from the average must be above 0 "
+                f"and at most half the stated range, {self.value_half_width:g}; got "
+                f"{self.guessed_spread:g}.",
+                field="guessed_spread",
+                hint="A guess from earlier studies; without one it is left out.",
+            )
 
     def check_stated(self) -> None:
         """Refuse facts that are from the file itself.
@@ -264,9 +270,11 @@ class PublicFacts:
             Saying what is to be stated first.
         """
         if self.is_proposed:
-            raise InputError("The ranges come from this file: they are for your eyes only.",
-                             field="facts", hint="Confirm how the file is read, and state "
-                             "public bounds and their source.")
+            raise InputError(
+                "The ranges come from this file: they are for your eyes only.",
+                field="facts",
+                hint="Confirm how the file is read, and state public bounds and their source.",
+            )
 
     def to_plain(self) -> dict[str, Any]:
         """As plain values; group, guess and step of times only where stated.
@@ -291,10 +299,14 @@ class PublicFacts:
             Maybe read of JSON, in which tuples are lists.
         """
         group = plain.get("group")
-        return cls(**{
-            **_with_tuples(plain), "design": Design(**_with_tuples(plain["design"])),
-            "covariates": tuple(Covariate(**each) for each in plain["covariates"]),
-            "group": None if group is None else PublicGroup(**_with_tuples(group))})
+        return cls(
+            **{
+                **_with_tuples(plain),
+                "design": Design(**_with_tuples(plain["design"])),
+                "covariates": tuple(Covariate(**each) for each in plain["covariates"]),
+                "group": None if group is None else PublicGroup(**_with_tuples(group)),
+            }
+        )
 
     @property
     def is_simulated(self) -> bool:
@@ -406,11 +418,16 @@ def _with_tuples(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_range(field: str, low: float, high: float, name: str) -> None:
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise InputError(f"The lowest and highest possible {uncapital(name)} must be finite "
-                         "numbers.", field=f"{field}_low")
+        raise InputError(
+            f"The lowest and highest possible {uncapital(name)} must be finite numbers.",
+            field=f"{field}_low",
+        )
     if low >= high:
-        raise InputError(f"The lowest {uncapital(name)} must be below the highest.",
-                         field=f"{field}_low", hint="Swap or widen them.")
+        raise InputError(
+            f"The lowest {uncapital(name)} must be below the highest.",
+            field=f"{field}_low",
+            hint="Swap or widen them.",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -443,21 +460,32 @@ class EventFacts(PublicFacts):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.time_step < self.time_high - self.time_low:
-            raise InputError("The step in which times are recorded must be 0 or more, and shorter "
-                             "than the range of times.", field="time_step",
-                             hint="1 for times in whole days, whose unit is days.")
+            raise InputError(
+                "The step in which times are recorded must be 0 or more, and shorter "
+                "than the range of times.",
+                field="time_step",
+                hint="1 for times in whole days, whose unit is days.",
+            )
         if not self.causes:
             raise InputError("Name at least one event.", field="causes")
         if len(self.groups) not in (0, 2):
-            raise InputError(f"Two groups can be compared; got {len(self.groups)}.",
-                             field="groups", hint="State two values, or none.")
-        if self.group_sizes and (len(self.group_sizes) != len(self.groups)
-                                 or min(self.group_sizes) < 1):
-            raise InputError("The size of each group must be stated, or none of them.",
-                             field="group_sizes")
+            raise InputError(
+                f"Two groups can be compared; got {len(self.groups)}.",
+                field="groups",
+                hint="State two values, or none.",
+            )
+        if self.group_sizes and (
+            len(self.group_sizes) != len(self.groups) or min(self.group_sizes) < 1
+        ):
+            raise InputError(
+                "The size of each group must be stated, or none of them.", field="group_sizes"
+            )
         rises = all(a < b for a, b in zip(self.edges, self.edges[1:], strict=False))
-        if self.edges and not (rises and self.edges[0] == self.time_low
-                               and self.edges[-1] == self.time_high):
-            raise InputError("The edges of intervals must rise from the beginning to the end of "
-                             "the follow-up.", field="edges",
-                             hint="Begin with the lowest time and end with the highest.")
+        if self.edges and not (
+            rises and self.edges[0] == self.time_low and self.edges[-1] == self.time_high
+        ):
+            raise InputError(
+                "The edges of intervals must rise from the beginning to the end of the follow-up.",
+                field="edges",
+                hint="Begin with the lowest time and end with the highest.",
+            )

@@ -21,8 +21,9 @@ class Sizes:
     n_covariates: int = 0
 
     @classmethod
-    def public(cls, server: NDArray[np.int64], counts: NDArray[np.int64], facts: PublicFacts
-               ) -> Sizes:
+    def public(
+        cls, server: NDArray[np.int64], counts: NDArray[np.int64], facts: PublicFacts
+    ) -> Sizes:
         """The sizes of curves.
 
         Where a number per curve is stated it counts for all of them: then those of single curves

@@ -84,8 +84,11 @@ class Spend:
     noise: NoiseLaw = NoiseLaw.UNSTATED
 
     def __post_init__(self) -> None:
-        if (type(self.composition) is Composition and type(self.unit) is Unit
-                and type(self.noise) is NoiseLaw):  # as in each of thousands of lines
+        if (
+            type(self.composition) is Composition
+            and type(self.unit) is Unit
+            and type(self.noise) is NoiseLaw
+        ):  # as in each of thousands of lines
             return
         for name, names in (("composition", Composition), ("unit", Unit), ("noise", NoiseLaw)):
             object.__setattr__(self, name, names.named(getattr(self, name), name))

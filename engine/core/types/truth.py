@@ -69,8 +69,11 @@ class Truth:
             Takes points to values, like those of `of`.
         """
         drawn, nodes = drawing_points(self.rule), self.quadrature[0]
-        return replace(self, grid_values=read_only(self.grid_values - curve(drawn)),
-                       node_values=read_only(self.node_values - curve(nodes)))
+        return replace(
+            self,
+            grid_values=read_only(self.grid_values - curve(drawn)),
+            node_values=read_only(self.node_values - curve(nodes)),
+        )
 
     def at(self, points: Array) -> Array:
         """Values at other points.

@@ -97,7 +97,8 @@ GRADIENT = Step("average clipped gradient")
 NOT_ARRIVED = (
     "Descent begins in the middle of the stated bounds, and its rounds end before it arrives: the "
     "curve is pulled to the middle by more than privacy noise and sampling variability move it. "
-    "Narrower bounds around the observations, more rounds or a larger step help.")
+    "Narrower bounds around the observations, more rounds or a larger step help."
+)
 
 
 def _round(batch: int) -> Step:
@@ -128,8 +129,11 @@ class DescentPlan(Plan):
 
     @property
     def tuning(self) -> dict[str, Any]:
-        return {"truncation": self.size, "n_iterations": self.rounds,
-                "batch_size": self.batch_sizes[0]}
+        return {
+            "truncation": self.size,
+            "n_iterations": self.rounds,
+            "batch_size": self.batch_sizes[0],
+        }
 
 
 @dataclass(frozen=True)
@@ -144,8 +148,12 @@ class Server:
     def first(self, size: int) -> Server:
         """The same with the first basis functions of every function."""
         coefficients = _first_of_each(self.radii.shape[1], self.moments, size)
-        return replace(self, moments=self.moments.first(size), radii=self.radii[:, coefficients],
-                       normals=self.normals[..., coefficients])
+        return replace(
+            self,
+            moments=self.moments.first(size),
+            radii=self.radii[:, coefficients],
+            normals=self.normals[..., coefficients],
+        )
 
 
 def _first_of_each(p: int, moments: Curves, size: int) -> Index:
@@ -187,72 +195,139 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
     log_power: int  # each model says what it may be
 
     scheme: Scheme = param(
-        Scheme.FULL_BATCH, "Curves in a round",
-        "All curves in every round, composed exactly; or fresh curves each round, as published.")
+        Scheme.FULL_BATCH,
+        "Curves in a round",
+        "All curves in every round, composed exactly; or fresh curves each round, as published.",
+    )
     constants: str = param(
-        "tight", "Constants",
+        "tight",
+        "Constants",
         "Tight: least noise that gives the stated protection. Published: what the paper prints.",
-        choices=("tight", "published"))
+        choices=("tight", "published"),
+    )
     noise: str = param(
-        "anisotropic", "Shape of the noise",
+        "anisotropic",
+        "Shape of the noise",
         "Anisotropic: less noise on coefficients that are clipped harder. Isotropic: equal noise.",
-        choices=("anisotropic", "isotropic"))
+        choices=("anisotropic", "isotropic"),
+    )
     functions: str = param(
-        "fourier", "Basis functions",
+        "fourier",
+        "Basis functions",
         "Fourier: periodic, as published. Cosine: for curves that do not end where they began.",
-        choices=("fourier", "cosine"))
+        choices=("fourier", "cosine"),
+    )
     truncation: int | None = param(
-        None, "Number of basis functions",
+        None,
+        "Number of basis functions",
         "More: less bias, more noise. Default: from the public sizes.",
-        low=1, high=33, symbol="r")
+        low=1,
+        high=33,
+        symbol="r",
+    )
     n_iterations: int | None = param(
-        10, "Rounds", "Gradient steps. None: the paper's rule, a constant times log n.",
-        low=1, high=MAX_ROUNDS, symbol="T", when={"scheme=split": None})
+        10,
+        "Rounds",
+        "Gradient steps. None: the paper's rule, a constant times log n.",
+        low=1,
+        high=MAX_ROUNDS,
+        symbol="T",
+        when={"scheme=split": None},
+    )
     step_size: float = param(
-        0.3, "Step size", "How far each round moves. Larger: fewer rounds, more noise kept.",
-        low=0.01, high=2.0, symbol="ρ", when={"scheme=split": 0.1})
+        0.3,
+        "Step size",
+        "How far each round moves. Larger: fewer rounds, more noise kept.",
+        low=0.01,
+        high=2.0,
+        symbol="ρ",
+        when={"scheme=split": 0.1},
+    )
     smoothness: float = param(
-        3.0, "Smoothness", "How smooth you state the curve to be. Larger: fewer basis functions.",
-        low=1.0, high=10.0, symbol="α")
+        3.0,
+        "Smoothness",
+        "How smooth you state the curve to be. Larger: fewer basis functions.",
+        low=1.0,
+        high=10.0,
+        symbol="α",
+    )
     radius_constant: float = param(
-        0.75, "Clipping",
-        "Gradients are clipped to this multiple of the radius in theory.", low=0.01, high=100.0,
-        symbol="C_R")
+        0.75,
+        "Clipping",
+        "Gradients are clipped to this multiple of the radius in theory.",
+        low=0.01,
+        high=100.0,
+        symbol="C_R",
+    )
     failure_probability: float = param(
-        0.05, "Failure probability in the radius", "Smaller: larger radii, less clipping.",
-        low=1e-6, high=1.0, symbol="η")
+        0.05,
+        "Failure probability in the radius",
+        "Smaller: larger radii, less clipping.",
+        low=1e-6,
+        high=1.0,
+        symbol="η",
+    )
     truncation_constant: float = param(
-        1.25, "Constant of the basis rule", "Multiplies the paper's rule for the basis size.",
-        low=0.1, high=10.0, symbol="C_r")
+        1.25,
+        "Constant of the basis rule",
+        "Multiplies the paper's rule for the basis size.",
+        low=0.1,
+        high=10.0,
+        symbol="C_r",
+    )
     iterations_constant: float = param(
-        4.0, "Constant of the rounds rule", "Multiplies log n in the paper's rule for the rounds.",
-        low=0.1, high=50.0, symbol="C_T")
+        4.0,
+        "Constant of the rounds rule",
+        "Multiplies log n in the paper's rule for the rounds.",
+        low=0.1,
+        high=50.0,
+        symbol="C_T",
+    )
     ellipsoid_radius: float | None = param(
-        None, "Sobolev radius",
+        None,
+        "Sobolev radius",
         "Pulls each step back to curves of at most this roughness. None: no such step.",
-        low=1e-3, high=1e6, symbol="C_α")
+        low=1e-3,
+        high=1e6,
+        symbol="C_α",
+    )
     extension: float | None = param(
-        None, "Fourier extension",
+        None,
+        "Fourier extension",
         "Extra period at each end for curves that do not end where they began. None: 0.25 for "
-        "such curves, 0 for periodic ones.", low=0.0, high=1.0, symbol="ζ")
+        "such curves, 0 for periodic ones.",
+        low=0.0,
+        high=1.0,
+        symbol="ζ",
+    )
     value_scale: str | None = param(
-        None, "Scale of the observations",
+        None,
+        "Scale of the observations",
         "Raw: as they are. Bounds: mapped to −1 … 1 by the stated bounds. None: raw for curves "
-        "simulated on unit scale, bounds for all others.", choices=("raw", "bounds"))
+        "simulated on unit scale, bounds for all others.",
+        choices=("raw", "bounds"),
+    )
     weights: str = param(
-        "inverse_variance", "Weights of the sites",
+        "inverse_variance",
+        "Weights of the sites",
         "How sites are averaged: by noise and sizes, by the paper's rate, by size, or equally.",
-        choices=("inverse_variance", "rate", "size", "uniform"), symbol="ν")
+        choices=("inverse_variance", "rate", "size", "uniform"),
+        symbol="ν",
+    )
     baseline: str = param(
-        "same_steps", "Compared with",
+        "same_steps",
+        "Compared with",
         "The estimate without noise that privacy error is measured against: the same clipped "
         "steps, least squares, or unclipped gradient descent on all curves.",
-        choices=("same_steps", "least_squares", "gradient_descent"))
+        choices=("same_steps", "least_squares", "gradient_descent"),
+    )
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return ((cls.label, {}),
-                (f"{cls.label}, as published", {"scheme": "split", "constants": "published"}))
+        return (
+            (cls.label, {}),
+            (f"{cls.label}, as published", {"scheme": "split", "constants": "published"}),
+        )
 
     @property
     def uses_all_curves(self) -> bool:
@@ -274,18 +349,23 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def fitted(self, data: CurveData, plans: Sequence[DescentPlan], draws: int,
-               rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: CurveData, plans: Sequence[DescentPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """All rounds of gradient descent; see `Mechanism.fitted`."""
         basis = self.basis(max(plan.size for plan in plans), data.facts)
         servers = self._servers(data, basis, plans[0].rounds, draws, rng)
         released, unprotected, sampling = self._descended(servers, plans, basis.size, draws)
         judge = partial(self._doubts, data.public, released, plans, basis)
-        return Fit(basis=basis, functions=self.names(data.facts), cautions=LateCautions(judge),
-                   coefficients=self._in_response_units(released, data.facts),
-                   unprotected=self._in_response_units(unprotected, data.facts),
-                   basis_sizes=tuple(plan.size for plan in plans),
-                   parts=self._parts(plans, sampling, data))
+        return Fit(
+            basis=basis,
+            functions=self.names(data.facts),
+            cautions=LateCautions(judge),
+            coefficients=self._in_response_units(released, data.facts),
+            unprotected=self._in_response_units(unprotected, data.facts),
+            basis_sizes=tuple(plan.size for plan in plans),
+            parts=self._parts(plans, sampling, data),
+        )
 
     def exact_fit(self, data: CurveData) -> Fit:
         """Least squares on all curves, with the basis size of an unlimited budget.
@@ -296,11 +376,15 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         basis = self.basis(self._size(data.sizes, budgets, data.facts), data.facts)
         curves, names = self._moments(data, basis), self.names(data.facts)
         values = least_squares.fit(curves)  # (repeats, functions × r)
-        covariance = self._unit(data.facts)**2 * least_squares.covariance(curves, values)
+        covariance = self._unit(data.facts) ** 2 * least_squares.covariance(curves, values)
         shape = (len(values), _n_functions(curves), basis.size)
         within = least_squares.within_functions(covariance.reshape(*shape, *shape[1:]))
-        return Fit.exact(basis, self._in_response_units(values.reshape(shape), data.facts),
-                         within if names else within[:, 0], functions=names)
+        return Fit.exact(
+            basis,
+            self._in_response_units(values.reshape(shape), data.facts),
+            within if names else within[:, 0],
+            functions=names,
+        )
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
@@ -323,21 +407,34 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         n_functions = max(len(self.names(facts)), 1)
         size, rounds = self._size(sizes, budgets, facts), self._rounds(sizes)
         batches, schedule = self._batch_sizes(sizes, rounds), self._schedule(sizes, rounds)
-        largest = [self._radii(np.array(lengths), sizes.n_curves, size, n_functions).max(axis=0)
-                   for lengths in public.lengths_per_server]
+        largest = [
+            self._radii(np.array(lengths), sizes.n_curves, size, n_functions).max(axis=0)
+            for lengths in public.lengths_per_server
+        ]
         sensitivity = np.stack([2 * r / b for r, b in zip(largest, batches, strict=True)])
         mus = [self._round_mu(budget, rounds) for budget in budgets]
         shape = anisotropic_scales if self.noise == "anisotropic" else isotropic_scales
         scales = np.stack([shape(d, mu) for d, mu in zip(sensitivity, mus, strict=True)])
         bounds = np.array([(r**2).sum() / b for r, b in zip(largest, batches, strict=True)])
         return DescentPlan(
-            size, n_functions, rounds, batches, scales,
-            self._weights(sizes, budgets, size, n_functions, scales, bounds), schedule,
-            spends=tuple(self._spend(s, budgets[s], mus[s], rounds, batches[s], sizes,
-                                      sensitivity[s], scales[s]) for s in range(len(budgets))))
+            size,
+            n_functions,
+            rounds,
+            batches,
+            scales,
+            self._weights(sizes, budgets, size, n_functions, scales, bounds),
+            schedule,
+            spends=tuple(
+                self._spend(
+                    s, budgets[s], mus[s], rounds, batches[s], sizes, sensitivity[s], scales[s]
+                )
+                for s in range(len(budgets))
+            ),
+        )
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float | None:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float | None:
         """Planned integrated squared error that privacy adds, in squared response units.
 
         The noise of all rounds that is left at the end, as if times were even and nothing clipped:
@@ -348,7 +445,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         if self.names(facts):
             return None
         plan: DescentPlan = self.plan(Public(sizes, facts), budgets)
-        return float(self._unit(facts)**2 * self._noise_left(plan).sum())
+        return float(self._unit(facts) ** 2 * self._noise_left(plan).sum())
 
     def basis(self, size: int, facts: PublicFacts) -> Basis:
         """The functions in which curves are expressed."""
@@ -377,11 +474,17 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         if self.truncation is not None:
             return self.truncation
         n, m, a = sizes.n_curves, sizes.n_observations_per_curve, self.smoothness
-        private = sum((k * budget.epsilon) ** 2 for k, budget in
-                      zip(sizes.n_curves_per_server, budgets, strict=True))
+        private = sum(
+            (k * budget.epsilon) ** 2
+            for k, budget in zip(sizes.n_curves_per_server, budgets, strict=True)
+        )
         private /= max(len(self.names(facts)) - 1, 1)  # d covariates
-        optimal: float = min(n ** (1 / (2 * a)), (n * m) ** (1 / (2 * a + 1)),
-                      private ** (1 / (2 * a)), (private * m) ** (1 / (2 * a + 2)))
+        optimal: float = min(
+            n ** (1 / (2 * a)),
+            (n * m) ** (1 / (2 * a + 1)),
+            private ** (1 / (2 * a)),
+            (private * m) ** (1 / (2 * a + 2)),
+        )
         size = max(1, math.ceil(self.truncation_constant * optimal))
         paired = self.uses_all_curves and self.functions == "fourier"
         return min(with_whole_pairs(size) if paired else size, 33)
@@ -416,7 +519,8 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
                 f"Fresh curves in each of {rounds} rounds need at least {rounds} curves, and one "
                 f"for each round; there are {sizes.n_curves}{where}.",
                 field="n_iterations",
-                hint="Take fewer rounds, more curves, or all curves in every round.")
+                hint="Take fewer rounds, more curves, or all curves in every round.",
+            )
         return schedule
 
     def fewest_in_a_round(self, sizes: Sizes) -> int | None:
@@ -454,8 +558,15 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
             return total
         return accounting.per_round_mu(total, rounds)
 
-    def _weights(self, sizes: Sizes, budgets: tuple[Budget, ...], size: int, n_functions: int,
-                 scales: Array, spread: Array) -> Array:
+    def _weights(
+        self,
+        sizes: Sizes,
+        budgets: tuple[Budget, ...],
+        size: int,
+        n_functions: int,
+        scales: Array,
+        spread: Array,
+    ) -> Array:
         """Shares ν_s of the servers, from public numbers; they sum to one."""
         n = np.array(sizes.n_curves_per_server, dtype=float)
         if self.weights == "inverse_variance":
@@ -466,22 +577,43 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
             raw = n if self.weights == "size" else np.ones_like(n)
         return np.asarray(raw / raw.sum())
 
-    def _spend(self, server: int, budget: Budget, mu: float, rounds: int, batch: int, sizes: Sizes,
-               sensitivity: Array, scales: Array) -> Spend:
+    def _spend(
+        self,
+        server: int,
+        budget: Budget,
+        mu: float,
+        rounds: int,
+        batch: int,
+        sizes: Sizes,
+        sensitivity: Array,
+        scales: Array,
+    ) -> Spend:
         n = sizes.n_curves_per_server[server]
         if not self.uses_all_curves:
             rounds = min(rounds, n)
-            why = (f"Each curve takes part in one of {rounds} rounds ({batch * rounds} of {n} "
-                   "curves are used), so all rounds together cost as much as one.")
+            why = (
+                f"Each curve takes part in one of {rounds} rounds ({batch * rounds} of {n} "
+                "curves are used), so all rounds together cost as much as one."
+            )
         else:
-            why = (f"All {n} curves take part in each of {rounds} rounds; squares of μ add, so "
-                   f"each round has the total divided by √{rounds}.")
-        return Spend(step=GRADIENT, server=server, mu=mu,
-                     sensitivity=tuple(sensitivity.tolist()), noise_scale=tuple(scales.tolist()),
-                     count=rounds, budget=budget, why=why,
-                     composition=(Composition.SEQUENTIAL if self.uses_all_curves
-                                  else Composition.PARALLEL),
-                     unit=Unit.CURVE, norm="weighted ℓ2", noise=NoiseLaw.GAUSSIAN)
+            why = (
+                f"All {n} curves take part in each of {rounds} rounds; squares of μ add, so "
+                f"each round has the total divided by √{rounds}."
+            )
+        return Spend(
+            step=GRADIENT,
+            server=server,
+            mu=mu,
+            sensitivity=tuple(sensitivity.tolist()),
+            noise_scale=tuple(scales.tolist()),
+            count=rounds,
+            budget=budget,
+            why=why,
+            composition=(Composition.SEQUENTIAL if self.uses_all_curves else Composition.PARALLEL),
+            unit=Unit.CURVE,
+            norm="weighted ℓ2",
+            noise=NoiseLaw.GAUSSIAN,
+        )
 
     # -- on the servers ---------------------------------------------------------------------
 
@@ -492,22 +624,34 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
             values = (values - data.facts.value_middle) / data.facts.value_half_width
         return self.curves(data, curve_moments(data.times, values, data.counts, basis))
 
-    def _servers(self, data: CurveData, basis: Basis, rounds: int, draws: int,
-                 rng: np.random.Generator) -> list[Server]:
+    def _servers(
+        self, data: CurveData, basis: Basis, rounds: int, draws: int, rng: np.random.Generator
+    ) -> list[Server]:
         """Split data and noise by server, each with a random stream of its own."""
         moments, n = self._moments(data, basis), data.n_curves
         ends = np.cumsum(data.sizes.n_curves_per_server)
         streams = rng.spawn(len(ends))
         shape = (data.n_repeats, draws, moments.size)
-        return [Server(s, moments.curves(slice(stop - len(counts), stop)),
-                       self._radii(counts, n, basis.size, _n_functions(moments)),
-                       stream.standard_normal((  # one for each round that the server takes part in
-                           rounds if self.uses_all_curves else min(len(counts), rounds), *shape)))
-                for s, (stop, counts, stream) in enumerate(
-                    zip(ends, _counts_per_server(data), streams, strict=True))]
+        return [
+            Server(
+                s,
+                moments.curves(slice(stop - len(counts), stop)),
+                self._radii(counts, n, basis.size, _n_functions(moments)),
+                stream.standard_normal(
+                    (  # one for each round that the server takes part in
+                        rounds if self.uses_all_curves else min(len(counts), rounds),
+                        *shape,
+                    )
+                ),
+            )
+            for s, (stop, counts, stream) in enumerate(
+                zip(ends, _counts_per_server(data), streams, strict=True)
+            )
+        ]
 
-    def _descended(self, servers: list[Server], plans: Sequence[DescentPlan], largest: int,
-                   draws: int) -> tuple[Array, Array, Array]:
+    def _descended(
+        self, servers: list[Server], plans: Sequence[DescentPlan], largest: int, draws: int
+    ) -> tuple[Array, Array, Array]:
         """Fit plans of one basis size together; what a plan does not keep is zero.
 
         Returns the releases (plans, repeats, draws, functions, r), what they are compared with
@@ -520,13 +664,16 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
             ours = [server.first(size) for server in servers]
             plans_of_size = [plans[k] for k in members]
             released[members, ..., :size], unprotected[members, ..., :size] = self._descend(
-                ours, plans_of_size, draws)
-            sampling[members] = self._sampling(ours, plans_of_size,
-                                               unprotected[members[0], ..., :size])
+                ours, plans_of_size, draws
+            )
+            sampling[members] = self._sampling(
+                ours, plans_of_size, unprotected[members[0], ..., :size]
+            )
         return released, unprotected, sampling
 
-    def _doubts(self, public: Public, released: Array, plans: Sequence[DescentPlan], basis: Basis
-                ) -> tuple[Caution, ...]:
+    def _doubts(
+        self, public: Public, released: Array, plans: Sequence[DescentPlan], basis: Basis
+    ) -> tuple[Caution, ...]:
         """What a release says against what its functions and rounds make of a curve.
 
         `released` (plans, repeats, draws, functions, r) in unit scale.
@@ -537,38 +684,47 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         if is_linear and len(facts.design.times or POINTS) >= TOLD_APART:
             for k, plan in enumerate(plans):
                 functions = basis.first(plan.size)
-                curves = self._unit(facts) * released[k, ..., 0, :plan.size] @ functions(POINTS).T
+                curves = self._unit(facts) * released[k, ..., 0, : plan.size] @ functions(POINTS).T
                 judgement = Judgement(self._smoothing(plan, functions, facts), facts, public.sizes)
                 tells = partial(judgement.has_bends, simple=_simple(functions))
                 bends[k], unseen[k] = tells(curves), judgement.hides_steps(tells)
         on_the_way = self._are_on_the_way(released, plans, basis, public.sizes)
-        each = ((NOT_ARRIVED, on_the_way), (BEND_OR_STEP, bends),
-                (STEP_NOT_SEEN, unseen & ~bends))
-        return tuple(Caution(text, applies, ("steps",) if text is STEP_NOT_SEEN else ())
-                     for text, applies in each if applies.any())
+        each = ((NOT_ARRIVED, on_the_way), (BEND_OR_STEP, bends), (STEP_NOT_SEEN, unseen & ~bends))
+        return tuple(
+            Caution(text, applies, ("steps",) if text is STEP_NOT_SEEN else ())
+            for text, applies in each
+            if applies.any()
+        )
 
-    def _smoothing(self, plan: DescentPlan, functions: Basis, facts: PublicFacts
-                   ) -> SmoothingErrors:
+    def _smoothing(
+        self, plan: DescentPlan, functions: Basis, facts: PublicFacts
+    ) -> SmoothingErrors:
         """What all rounds make of the cosines, and which noise they leave, in response units.
 
         As if nothing were clipped: curves with the inner products v move a to a − ρ(G a − v).
         """
         density = stated_density(facts.design)
-        times = (np.array(facts.design.times) if facts.design.times else
-                 POINTS if density is None else density.quantile(POINTS))
+        times = (
+            np.array(facts.design.times)
+            if facts.design.times
+            else POINTS
+            if density is None
+            else density.quantile(POINTS)
+        )
         at_times = functions(times)
         towards = self.step_size * at_times.T @ cosine_rows(COSINES, times) / len(times)
         left = np.eye(plan.size) - self.step_size * at_times.T @ at_times / len(times)
         reached, covariance = np.zeros_like(towards), np.zeros((plan.size, plan.size))
         for shares in _shares_of_rounds(plan):
             reached = left @ reached + towards
-            noise = ((shares[:, None] * plan.scales[:, :plan.size]) ** 2).sum(axis=0)
+            noise = ((shares[:, None] * plan.scales[:, : plan.size]) ** 2).sum(axis=0)
             covariance = left @ covariance @ left.T + self.step_size**2 * np.diag(noise)
         rows = functions(POINTS)
         return SmoothingErrors(reached.T @ rows.T, rows, self._unit(facts) ** 2 * covariance)
 
-    def _are_on_the_way(self, released: Array, plans: Sequence[DescentPlan], basis: Basis,
-                        sizes: Sizes) -> NDArray[np.bool_]:
+    def _are_on_the_way(
+        self, released: Array, plans: Sequence[DescentPlan], basis: Basis, sizes: Sizes
+    ) -> NDArray[np.bool_]:
         """Whether the level that was released says that descent had not arrived.
 
         What T rounds leave of a constant curve follows from the basis, and so does by how much the
@@ -579,15 +735,18 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         levels = released[..., 0, :] @ basis(drawing_grid()).mean(axis=0)
         on_the_way = np.zeros(levels.shape, dtype=bool)
         for k, plan in enumerate(plans):
-            noise = ((plan.weights[:, None] * plan.scales[:, :plan.size]) ** 2).sum()
-            added = math.hypot(math.sqrt(self.step_size / (2 - self.step_size) * noise),
-                               DEFAULT_SPREAD / math.sqrt(sizes.n_curves))
+            noise = ((plan.weights[:, None] * plan.scales[:, : plan.size]) ** 2).sum()
+            added = math.hypot(
+                math.sqrt(self.step_size / (2 - self.step_size) * noise),
+                DEFAULT_SPREAD / math.sqrt(sizes.n_curves),
+            )
             left, reached = _left_of_a_constant(basis.first(plan.size), self.step_size, plan.rounds)
             on_the_way[k] = left / max(reached, left) * np.abs(levels[k]) > added
         return on_the_way
 
-    def _descend(self, servers: list[Server], plans: Sequence[DescentPlan], draws: int
-                 ) -> tuple[Array, Array]:
+    def _descend(
+        self, servers: list[Server], plans: Sequence[DescentPlan], draws: int
+    ) -> tuple[Array, Array]:
         """All rounds for plans of one basis size, with noise and without.
 
         Columns are (plan, draw) pairs followed by noise-free ones, one for each different set of
@@ -607,8 +766,9 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
             unprotected = np.repeat(baseline, len(plans), axis=1)
         return released.swapaxes(0, 1), unprotected.swapaxes(0, 1)
 
-    def _after_all_rounds(self, servers: list[Server], plans: Sequence[DescentPlan],
-                          shares: Array) -> Array:
+    def _after_all_rounds(
+        self, servers: list[Server], plans: Sequence[DescentPlan], shares: Array
+    ) -> Array:
         """The iterates (repeats, columns, p), a column for each row of `shares`."""
         plan = plans[0]
         scales = np.stack([p.scales for p in plans], axis=1)  # (servers, plans, p)
@@ -616,13 +776,24 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         for batches in plan.schedule:
             active = np.flatnonzero(batches >= 0)
             linear = shared_map(servers[0].moments, iterates)
-            sent = [self.server_update(servers[s], int(batches[s]), plan.batch_sizes[s],
-                                       iterates, scales[s], linear) for s in active]
+            sent = [
+                self.server_update(
+                    servers[s], int(batches[s]), plan.batch_sizes[s], iterates, scales[s], linear
+                )
+                for s in active
+            ]
             iterates = self._combine(sent, _of_those(shares, active), iterates, plan.n_functions)
         return iterates
 
-    def server_update(self, server: Server, batch: int, batch_size: int, iterates: Array,
-                      scales: Array, linear: Array | None = None) -> Array:
+    def server_update(
+        self,
+        server: Server,
+        batch: int,
+        batch_size: int,
+        iterates: Array,
+        scales: Array,
+        linear: Array | None = None,
+    ) -> Array:
         """Everything a server does with its curves in one round; only the result leaves it.
 
         Parameters
@@ -644,19 +815,21 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         sent = self.clipped_average(server, batch, batch_size, iterates, linear)
         noise = scales[:, None] * server.normals[batch][:, None]
         noise = noise.reshape(len(sent), -1, sent.shape[2])
-        sent[:, :noise.shape[1]] += noise
+        sent[:, : noise.shape[1]] += noise
         return transcript.sent(server.index, _round(batch), sent, scales[0])
 
-    def clipped_average(self, server: Server, batch: int, batch_size: int, iterates: Array,
-                        linear: Array | None) -> Array:
+    def clipped_average(
+        self, server: Server, batch: int, batch_size: int, iterates: Array, linear: Array | None
+    ) -> Array:
         """The average of a batch's clipped gradients, before noise: (repeats, columns, p)."""
         start = batch * batch_size if not self.uses_all_curves else 0
         used = slice(start, start + batch_size)
         radii = server.radii if len(server.radii) == 1 else server.radii[used]
         return mean_clipped_gradient(server.moments.curves(used), iterates, radii, linear)
 
-    def _combine(self, sent: list[Array], shares: Array, iterates: Array, n_functions: int = 1
-                 ) -> Array:
+    def _combine(
+        self, sent: list[Array], shares: Array, iterates: Array, n_functions: int = 1
+    ) -> Array:
         """The centre's step, (repeats, columns, p): it sees what the servers sent and no data.
 
         `shares` (columns, servers) sum to one; each of the functions is projected apart.
@@ -674,8 +847,10 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         """Least squares or plain gradient descent on the curves of all servers: (repeats, p)."""
         n = np.array([server.moments.n_curves for server in servers])
         averages = [server.moments.average() for server in servers]
-        gram, cross = (sum(share * moments[k] for share, moments in zip(
-            n / n.sum(), averages, strict=True)) for k in (0, 1))
+        gram, cross = (
+            sum(share * moments[k] for share, moments in zip(n / n.sum(), averages, strict=True))
+            for k in (0, 1)
+        )
         if self.baseline == "least_squares":
             return least_squares.solve(np.asarray(gram), np.asarray(cross))
         fit = np.zeros((*np.shape(cross), 1))
@@ -704,16 +879,23 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
             return np.zeros((len(plans), 1))
         first = slice(0, 1)  # of the data sets: enough for a share
         estimate = quiet[first].reshape(1, 1, -1)
-        spread = np.array([clipped_variance(server.moments.repeats(first), estimate,
-                                            server.radii)[0, 0] for server in servers])
-        return np.stack([self._scatter_kept(plan) * spread / np.array(plan.batch_sizes)
-                         for plan in plans])
+        spread = np.array(
+            [
+                clipped_variance(server.moments.repeats(first), estimate, server.radii)[0, 0]
+                for server in servers
+            ]
+        )
+        return np.stack(
+            [self._scatter_kept(plan) * spread / np.array(plan.batch_sizes) for plan in plans]
+        )
 
     def _parts(self, plans: Sequence[DescentPlan], sampling: Array, data: CurveData) -> ServerParts:
         square = self._unit(data.facts) ** 2
-        return ServerParts(np.stack([plan.weights for plan in plans]),
-                           square * np.stack([self._noise_left(plan) for plan in plans]),
-                           square * sampling)
+        return ServerParts(
+            np.stack([plan.weights for plan in plans]),
+            square * np.stack([self._noise_left(plan) for plan in plans]),
+            square * sampling,
+        )
 
     def _noise_left(self, plan: DescentPlan) -> Array:
         """Variance of every server's noise that is left at the end: (servers,)."""
@@ -765,8 +947,9 @@ def _of_those(shares: Array, active: Index) -> Array:
     return np.asarray(taking_part / taking_part.sum(axis=1, keepdims=True))
 
 
-def _rate_weights(n: Array, m: float, budgets: tuple[Budget, ...], size: int, n_functions: int
-                  ) -> Array:
+def _rate_weights(
+    n: Array, m: float, budgets: tuple[Budget, ...], size: int, n_functions: int
+) -> Array:
     """The paper's weights: one over the largest of the four terms of the rate, without constants.
 
     Below Algorithm 2: r/(n m), r²/(n² m ε²), 1/n, 1/(n² ε²); below Algorithm 3 the terms without
@@ -786,7 +969,11 @@ def _counts_per_server(data: CurveData) -> list[Array]:
 
 def _grouped_by_size(plans: Sequence[DescentPlan]) -> list[tuple[int, list[int]]]:
     """Indices of the plans that keep the same number of basis functions."""
+
     def size(k: int) -> int:
         return plans[k].size
-    return [(key, list(members)) for key, members in groupby(sorted(range(len(plans)), key=size),
-                                                             key=size)]
+
+    return [
+        (key, list(members))
+        for key, members in groupby(sorted(range(len(plans)), key=size), key=size)
+    ]

@@ -86,8 +86,15 @@ def _of_one_device(spend: Spend, n_people: int, budget: Budget) -> Spend:
     if not spend.mu:  # nothing was released, or everybody sent it already
         return replace(spend, budget=budget, count=min(spend.count, 1))
     central_budget = spend.budget
-    mu = spend.mu * (accounting.exact_mu(budget.epsilon, budget.delta)
-                     / accounting.exact_mu(central_budget.epsilon, central_budget.delta))
+    mu = spend.mu * (
+        accounting.exact_mu(budget.epsilon, budget.delta)
+        / accounting.exact_mu(central_budget.epsilon, central_budget.delta)
+    )
     sensitivity = tuple(n_people * part for part in spend.sensitivity)
-    return replace(spend, mu=mu, budget=budget, sensitivity=sensitivity,
-                   noise_scale=tuple(part / mu for part in sensitivity))
+    return replace(
+        spend,
+        mu=mu,
+        budget=budget,
+        sensitivity=sensitivity,
+        noise_scale=tuple(part / mu for part in sensitivity),
+    )

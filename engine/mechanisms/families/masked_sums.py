@@ -41,8 +41,11 @@ def all_but_one(n_sites: int) -> Shares:
     1.0526
     """
     if n_sites < 2:
-        raise InputError("A masked sum needs at least two sites; here is one.", field="noise",
-                         hint="Let the site add the noise.")
+        raise InputError(
+            "A masked sum needs at least two sites; here is one.",
+            field="noise",
+            hint="Let the site add the noise.",
+        )
     return Shares(n_sites, n_sites - 1)
 
 
@@ -65,8 +68,11 @@ def centre_budget(shares: Shares, budget: Budget) -> Budget:
     0.973
     """
     if budget.is_pure:
-        raise InputError("Laplace noise on numbers that are no counts is not drawn in shares.",
-                         field="noise", hint="State a δ above 0, or let each site add its noise.")
+        raise InputError(
+            "Laplace noise on numbers that are no counts is not drawn in shares.",
+            field="noise",
+            hint="State a δ above 0, or let each site add its noise.",
+        )
     return accounting.with_more_noise(budget, shares.more_noise)
 
 
@@ -85,5 +91,9 @@ def _of_every_site(spend: Spend, shares: Shares, budget: Budget) -> Spend:
     if not spend.mu:  # nothing was released
         return replace(spend, budget=budget)
     less = 1 / math.sqrt(shares.more_noise)
-    return replace(spend, mu=spend.mu / less, budget=budget,
-                   noise_scale=tuple(less * scale for scale in spend.noise_scale))
+    return replace(
+        spend,
+        mu=spend.mu / less,
+        budget=budget,
+        noise_scale=tuple(less * scale for scale in spend.noise_scale),
+    )

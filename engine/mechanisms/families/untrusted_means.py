@@ -93,11 +93,22 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
     why: ClassVar[str]
 
     sparsity: int | None = param(
-        5, "Means kept", "The largest averages, so many of them; stated, not from the data. Empty: "
-        "all beyond a threshold that chance alone rarely passes.", low=1, high=500, symbol="s")
+        5,
+        "Means kept",
+        "The largest averages, so many of them; stated, not from the data. Empty: "
+        "all beyond a threshold that chance alone rarely passes.",
+        low=1,
+        high=500,
+        symbol="s",
+    )
     per_machine: int | None = param(
-        None, "Coordinates for each machine", "Each costs its share of ε. Empty: by a formula from "
-        "public sizes.", low=1, high=2000, symbol="k")
+        None,
+        "Coordinates for each machine",
+        "Each costs its share of ε. Empty: by a formula from public sizes.",
+        low=1,
+        high=2000,
+        symbol="k",
+    )
 
     def usual_per_machine(self, sizes: Sizes, epsilon: float, facts: PublicFacts) -> int:
         """k, for how many coordinates a machine answers, by a formula."""
@@ -186,23 +197,33 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
 
     # -- releases ---------------------------------------------------------------------------
 
-    def fitted(self, data: SampleData, plans: Sequence[AnswerPlan], draws: int,
-            rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: SampleData, plans: Sequence[AnswerPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """Answers of all machines, averaged by the server; see `Mechanism.fitted`."""
         answers = [self.answers(machine_means(data, plan)) for plan in plans]
         n_answers = max((plan.per_machine for plan in plans if plan.is_noisy), default=0)
         standard = self.standard((data.n_repeats, draws, data.sizes.n_servers, n_answers), rng)
-        averages = [self.averages(plan, exact, standard)
-                    for plan, exact in zip(plans, answers, strict=True)]
+        averages = [
+            self.averages(plan, exact, standard) for plan, exact in zip(plans, answers, strict=True)
+        ]
         released = [self.read(plan, each) for plan, each in zip(plans, averages, strict=True)]
-        noise_free = [self.means_of(plan, exact)[:, 0]
-                      for plan, exact in zip(plans, answers, strict=True)]
+        noise_free = [
+            self.means_of(plan, exact)[:, 0] for plan, exact in zip(plans, answers, strict=True)
+        ]
         shape = (data.n_repeats, draws, plans[0].size)
-        more = np.stack([np.broadcast_to(self._leaves_out(plan, each), shape[:-1])
-                         for plan, each in zip(plans, averages, strict=True)])
-        return Fit(basis=Coordinates(plans[0].size), unprotected=np.stack(noise_free),
-                   coefficients=np.stack([np.broadcast_to(means, shape) for means in released]),
-                   cautions=(Caution(MORE_MATTER, more),) if more.any() else ())
+        more = np.stack(
+            [
+                np.broadcast_to(self._leaves_out(plan, each), shape[:-1])
+                for plan, each in zip(plans, averages, strict=True)
+            ]
+        )
+        return Fit(
+            basis=Coordinates(plans[0].size),
+            unprotected=np.stack(noise_free),
+            coefficients=np.stack([np.broadcast_to(means, shape) for means in released]),
+            cautions=(Caution(MORE_MATTER, more),) if more.any() else (),
+        )
 
     def exact_fit(self, data: SampleData) -> Fit:
         """The largest means of all rows together."""
@@ -246,11 +267,12 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         sent, gain = answers[:, None], np.ones(len(plan.rows))
         if standard is not None and plan.is_noisy:
             gain = self.gain(plan)
-            sent = self.private(sent, plan, standard[..., :plan.per_machine])
+            sent = self.private(sent, plan, standard[..., : plan.per_machine])
             sent = transcript.sent_by_each(self.step, sent, self.noise_sd(plan)[:, None])
         weight = 1 / self.variance(plan)
-        return np.asarray(per_coordinate(sent * (weight * gain)[:, None], plan.size)
-                          / self._total(plan, weight))
+        return np.asarray(
+            per_coordinate(sent * (weight * gain)[:, None], plan.size) / self._total(plan, weight)
+        )
 
     def read(self, plan: AnswerPlan, averages: Array) -> Array:
         """Means from what the server hears: the largest averages, and zeros.
@@ -311,14 +333,25 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         if per_machine * machines < size:
             raise InputError(
                 f"{machines} machines that answer for {per_machine} of {size} coordinates "
-                "each leave some unasked.", field="n_servers",
-                hint="Take more machines, or let each answer for more coordinates.")
+                "each leave some unasked.",
+                field="n_servers",
+                hint="Take more machines, or let each answer for more coordinates.",
+            )
         rows = self.rows_used(np.array(sizes.n_curves_per_server))
-        return AnswerPlan(size, per_machine, epsilon / per_machine, rows, facts.reading_sd,
-                          bound(sizes, facts), largest_mean(facts), budgets)
+        return AnswerPlan(
+            size,
+            per_machine,
+            epsilon / per_machine,
+            rows,
+            facts.reading_sd,
+            bound(sizes, facts),
+            largest_mean(facts),
+            budgets,
+        )
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float | None:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float | None:
         """What privacy adds to the squared error of the kept means, if the right ones are kept.
 
         In squared response units, near zero; None where a threshold decides what is kept.
@@ -334,16 +367,38 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
     def ledger(self, plan: AnswerPlan) -> tuple[Spend, ...]:
         """One line for every machine: its k answers are about the same rows."""
         first = Spend(
-            step=self.step, server=0, mu=None, epsilon=0.0, count=plan.per_machine,
-            composition=Composition.SEQUENTIAL, sensitivity=(0.0,), noise_scale=(0.0,),
-            budget=plan.budgets[0], why=self.why, unit=self.protects, noise=self.noise_law,
-            norm="bits that differ" if self.noise_law is NoiseLaw.BITS else "|·|")
+            step=self.step,
+            server=0,
+            mu=None,
+            epsilon=0.0,
+            count=plan.per_machine,
+            composition=Composition.SEQUENTIAL,
+            sensitivity=(0.0,),
+            noise_scale=(0.0,),
+            budget=plan.budgets[0],
+            why=self.why,
+            unit=self.protects,
+            noise=self.noise_law,
+            norm="bits that differ" if self.noise_law is NoiseLaw.BITS else "|·|",
+        )
         return tuple(
-            first.at(server, epsilon=epsilon, sensitivity=(sensitivity,), noise_scale=(scale,),
-                     budget=budget)
-            for server, (epsilon, sensitivity, scale, budget) in enumerate(zip(
-                plan.epsilon.tolist(), self.sensitivity(plan).tolist(), self.scale(plan).tolist(),
-                plan.budgets, strict=True)))
+            first.at(
+                server,
+                epsilon=epsilon,
+                sensitivity=(sensitivity,),
+                noise_scale=(scale,),
+                budget=budget,
+            )
+            for server, (epsilon, sensitivity, scale, budget) in enumerate(
+                zip(
+                    plan.epsilon.tolist(),
+                    self.sensitivity(plan).tolist(),
+                    self.scale(plan).tolist(),
+                    plan.budgets,
+                    strict=True,
+                )
+            )
+        )
 
 
 def bound(sizes: Sizes, facts: PublicFacts) -> float:
@@ -387,9 +442,9 @@ def per_coordinate(values: Array, size: int) -> Array:
     """
     flat = values.reshape(*values.shape[:-2], -1)
     whole, rest = divmod(flat.shape[-1], size)
-    rounds = flat[..., :whole * size].reshape(*flat.shape[:-1], whole, size)
+    rounds = flat[..., : whole * size].reshape(*flat.shape[:-1], whole, size)
     sums = rounds.sum(axis=-2)
-    sums[..., :rest] += flat[..., whole * size:]
+    sums[..., :rest] += flat[..., whole * size :]
     return np.asarray(sums)
 
 
@@ -415,8 +470,14 @@ def check(sizes: Sizes, facts: PublicFacts) -> None:
         If a machine has no rows, or the spread of numbers is not stated.
     """
     if not all(sizes.n_curves_per_server):
-        raise InputError("Every machine needs at least one row.", field="server",
-                         hint="Number machines without gaps.")
+        raise InputError(
+            "Every machine needs at least one row.",
+            field="server",
+            hint="Number machines without gaps.",
+        )
     if facts.reading_sd <= 0:
-        raise InputError("The standard deviation of the numbers must be stated.",
-                         field="reading_sd", hint="Give a public guess above zero.")
+        raise InputError(
+            "The standard deviation of the numbers must be stated.",
+            field="reading_sd",
+            hint="Give a public guess above zero.",
+        )

@@ -11,5 +11,7 @@ from engine.mechanisms.summaries.mean import MeanSummary
 from engine.mechanisms.summaries.parts import Summary
 from engine.mechanisms.summaries.risk import RiskSummary
 
-summaries: dict[str, type[Summary[Any, Any, Any]]] = {cls.task: cls for cls in (
-    MeanSummary, CoefficientSummary, DensitySummary, CovarianceSummary, RiskSummary)}
+summaries: dict[str, type[Summary[Any, Any, Any]]] = {
+    cls.task: cls
+    for cls in (MeanSummary, CoefficientSummary, DensitySummary, CovarianceSummary, RiskSummary)
+}

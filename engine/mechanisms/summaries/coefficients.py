@@ -51,9 +51,11 @@ class CoefficientSummary(Summary[CurveData, tuple[ClippedCurves, Array], Smoothi
 
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
         if not facts.covariates:
-            raise InputError("These curves have no covariates.", field="covariates",
-                             hint="Declare a column that may explain the curves, or choose the "
-                                  "mean.")
+            raise InputError(
+                "These curves have no covariates.",
+                field="covariates",
+                hint="Declare a column that may explain the curves, or choose the mean.",
+            )
         self.release, self.facts = release, facts
         self.grid = release.grid(facts)
         self.space = release.space(self.grid, sizes)
@@ -69,21 +71,30 @@ class CoefficientSummary(Summary[CurveData, tuple[ClippedCurves, Array], Smoothi
         return clipped_curves(data, self.space, self.grid, self.scale), data.regressors
 
     def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
-        return self.release.smoothings(self.space.eigenvalues, n,
-                                       effective * (1 - self.release.share))
+        return self.release.smoothings(
+            self.space.eigenvalues, n, effective * (1 - self.release.share)
+        )
 
     def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
         assert isinstance(smoothing, Linear)
         moments = len(self._triangle[0])
         wide, gain = np.tile(smoothing.shrink, self.p), 2 * math.sqrt(self.p) * self.space.gain
         return (
-            Block(Step("noisy second moments of the covariates"),
-                  lambda n: BoxMoments(self.p - 1, n),
-                  np.ones(moments), np.ones(moments), self.release.share),
-            Block(Step("noisy products of covariates and curves"),
-                  lambda n: Ellipsoid(wide, gain / n),
-                  np.tile(self.release.shape(self.space.eigenvalues), self.p),
-                  np.tile(self.space.norms, self.p), 1 - self.release.share))
+            Block(
+                Step("noisy second moments of the covariates"),
+                lambda n: BoxMoments(self.p - 1, n),
+                np.ones(moments),
+                np.ones(moments),
+                self.release.share,
+            ),
+            Block(
+                Step("noisy products of covariates and curves"),
+                lambda n: Ellipsoid(wide, gain / n),
+                np.tile(self.release.shape(self.space.eigenvalues), self.p),
+                np.tile(self.space.norms, self.p),
+                1 - self.release.share,
+            ),
+        )
 
     @property
     def _triangle(self) -> tuple[np.ndarray, np.ndarray]:
@@ -91,8 +102,13 @@ class CoefficientSummary(Summary[CurveData, tuple[ClippedCurves, Array], Smoothi
         j, k = np.triu_indices(self.p)
         return j[1:], k[1:]
 
-    def values(self, block: int, records: tuple[ClippedCurves, Array], smoothing: Smoothing,
-               earlier: Sequence[Array]) -> Array:
+    def values(
+        self,
+        block: int,
+        records: tuple[ClippedCurves, Array],
+        smoothing: Smoothing,
+        earlier: Sequence[Array],
+    ) -> Array:
         curves, x = records
         if block == 0:
             j, k = self._triangle
@@ -125,8 +141,14 @@ class CoefficientSummary(Summary[CurveData, tuple[ClippedCurves, Array], Smoothi
         errors = curves - x.swapaxes(1, 2) @ fit
         spread = errors.swapaxes(1, 2) @ errors / max(data.n_curves - self.p, 1)
         each = np.diagonal(inverse, axis1=1, axis2=2)[..., None, None] * spread[:, None]
-        return Fit.exact(Tabulated(self.grid), fit, each, "simultaneous", offset=self.offset,
-                         functions=self.functions)
+        return Fit.exact(
+            Tabulated(self.grid),
+            fit,
+            each,
+            "simultaneous",
+            offset=self.offset,
+            functions=self.functions,
+        )
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,8 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
     usual_grid = 50
     loose = (
         "The proof lets a change of second moments fall on one number alone; those that one "
-        "person can make fall on two at least.")
+        "person can make fall on two at least."
+    )
 
     @classmethod
     def first_step(cls, release: FunctionalRelease) -> str:
@@ -86,8 +87,9 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
 
     def smoothings(self, n: float, effective: float) -> tuple[CovarianceSmoothing, ...]:
         eigenvalues, (j, k) = self.space.eigenvalues, self.basis.index
-        pairs = self.release.smoothings(eigenvalues[j] * eigenvalues[k], n,
-                                        effective * self._shares[-1], np.maximum(j, k))
+        pairs = self.release.smoothings(
+            eigenvalues[j] * eigenvalues[k], n, effective * self._shares[-1], np.maximum(j, k)
+        )
         means = self.release.smoothings(eigenvalues, n, effective * self._shares[0])
         mean = means[self.usual_candidate(len(means))]
         return tuple(CovarianceSmoothing(mean, each) for each in pairs if isinstance(each, Linear))
@@ -95,14 +97,22 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
     def blocks(self, smoothing: CovarianceSmoothing) -> tuple[Block, ...]:
         gain, eigenvalues, (j, k) = self.space.gain, self.space.eigenvalues, self.basis.index
         variances = eigenvalues[j] * eigenvalues[k] * self.basis.multiplicity
-        moments = Block(Step("noisy second moments"), lambda n: smoothing.differences(
-            gain**2 * self._sensitivity(n), 2 * gain**2 / n, n), self.release.shape(variances),
-            self.basis.norms, self._shares[-1])
+        moments = Block(
+            Step("noisy second moments"),
+            lambda n: smoothing.differences(gain**2 * self._sensitivity(n), 2 * gain**2 / n, n),
+            self.release.shape(variances),
+            self.basis.norms,
+            self._shares[-1],
+        )
         if len(self._shares) == 1:
             return (moments,)
-        mean = Block(Step("noisy coefficients of the mean"),
-                     lambda n: smoothing.mean.differences(2 * gain / n, 2 * gain / n, n),
-                     self.release.shape(eigenvalues), self.space.norms, self._shares[0])
+        mean = Block(
+            Step("noisy coefficients of the mean"),
+            lambda n: smoothing.mean.differences(2 * gain / n, 2 * gain / n, n),
+            self.release.shape(eigenvalues),
+            self.space.norms,
+            self._shares[0],
+        )
         return mean, moments
 
     def _sensitivity(self, n: float) -> float:
@@ -111,8 +121,13 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
             return 4 * max(n - 1, 1) / n**2  # rounding errors of a single curve need noise too
         return math.sqrt(2) / n
 
-    def values(self, block: int, records: ClippedCurves, smoothing: CovarianceSmoothing,
-               earlier: Sequence[Array]) -> Array:
+    def values(
+        self,
+        block: int,
+        records: ClippedCurves,
+        smoothing: CovarianceSmoothing,
+        earlier: Sequence[Array],
+    ) -> Array:
         centre = self.release.centre
         if centre == "private_mean" and block == 0:
             return smoothing.mean(records.mean)[:, None]
@@ -133,8 +148,13 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
             about, radius = earlier[0], self.space.gain
         return np.asarray(self.basis.coordinates(second_moments(curves, about, radius)))
 
-    def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
-                 coefficients: Array) -> tuple[Caution, ...]:
+    def cautions(
+        self,
+        release: FunctionalRelease,
+        public: Public,
+        plans: Sequence[FunctionPlan],
+        coefficients: Array,
+    ) -> tuple[Caution, ...]:
         """Where smoothing leaves little of any covariance, or less than forecast, or may.
 
         Nothing is said of smoothings that are chosen from the data.
@@ -144,12 +164,16 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
             smoothing = plan.smoothings[0]
             if len(plan.smoothings) > 1 or not isinstance(smoothing, CovarianceSmoothing):
                 continue
-            judgement = CovarianceJudgement(self, smoothing, release.variances(public, plan), plan,
-                                            public)
+            judgement = CovarianceJudgement(
+                self, smoothing, release.variances(public, plan), plan, public
+            )
             for text, told in judgement.told(coefficients[k]).items():
                 applies.setdefault(text, np.zeros(coefficients.shape[:3], dtype=bool))[k] = told
-        return tuple(Caution(text, where, () if text in (FADED, SHRUNK) else ("such people",))
-                     for text, where in applies.items() if where.any())
+        return tuple(
+            Caution(text, where, () if text in (FADED, SHRUNK) else ("such people",))
+            for text, where in applies.items()
+            if where.any()
+        )
 
     def second_moments(self, records: ClippedCurves) -> Array:
         """Coordinates of the second moments of one data set about their centre: (r,).
@@ -159,12 +183,18 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
         about = [records.mean[:, None]]
         return np.asarray(self._moments(records.coefficients, records.mean, about)[0, 0])
 
-    def fold_means(self, records: ClippedCurves, fold: NDArray[np.int64],
-                   earlier: Sequence[Array]) -> Array:
+    def fold_means(
+        self, records: ClippedCurves, fold: NDArray[np.int64], earlier: Sequence[Array]
+    ) -> Array:
         """Second moments about the centre that was released, or about nothing."""
         curves = records.coefficients
-        return np.stack([self._moments(curves[:, fold == k], records.mean, earlier)
-                         for k in range(fold.max() + 1)], axis=2)
+        return np.stack(
+            [
+                self._moments(curves[:, fold == k], records.mean, earlier)
+                for k in range(fold.max() + 1)
+            ],
+            axis=2,
+        )
 
     def most_move(self, smoothings: Sequence[CovarianceSmoothing], n_in: int, n_out: int) -> float:
         return math.sqrt(2) * max(2 / n_out, 4 / n_in)
@@ -192,8 +222,11 @@ def second_moments(curves: Array, about: Array, radius: float) -> Array:
     radius : float
         The norm that d is clipped to.
     """
-    squares = (curves**2).sum(axis=-1)[:, None] - 2 * about @ curves.swapaxes(1, 2) \
+    squares = (
+        (curves**2).sum(axis=-1)[:, None]
+        - 2 * about @ curves.swapaxes(1, 2)
         + (about**2).sum(axis=-1)[..., None]
+    )
     weights = np.minimum(1.0, radius**2 / np.maximum(squares, 1e-300))  # (repeats, draws, n)
     out = np.empty((*about.shape, about.shape[-1]))
     for r, curves_of_repeat in enumerate(curves):

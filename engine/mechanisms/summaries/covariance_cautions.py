@@ -24,20 +24,30 @@ if TYPE_CHECKING:
 FADED = (
     "With so few curves and this ε the smoothing of this method leaves less than half of a "
     "covariance, whatever the curves are. What is released is mostly noise about something far too "
-    "small. More curves or a larger ε help.")
+    "small. More curves or a larger ε help."
+)
 SHRUNK = (
     "By its released coefficients the covariance is larger than the one that the forecast is for, "
     "or less smooth, and the smoothing of this method takes away more than the error that was "
-    "forecast.")
-_USUAL = ("the error of the variance is more than 1.5 times the forecast, which is for curves that "
-          "differ smoothly by a quarter of half the stated range.")
-WIDE = ("This release could not reliably show that curves differ by half of half the stated range. "
-        "Then " + _USUAL)
-ROUGH = ("Errors of single observations, and what curves do within short times, are smoothed away "
-         "here, and this release does not show how large they are. With errors of three tenths of "
-         "half the stated range " + _USUAL)
-NARROW = ("This release could not reliably show that curves hardly differ. Then privacy noise is "
-          "most of it, and " + _USUAL)
+    "forecast."
+)
+_USUAL = (
+    "the error of the variance is more than 1.5 times the forecast, which is for curves that "
+    "differ smoothly by a quarter of half the stated range."
+)
+WIDE = (
+    "This release could not reliably show that curves differ by half of half the stated range. "
+    "Then " + _USUAL
+)
+ROUGH = (
+    "Errors of single observations, and what curves do within short times, are smoothed away "
+    "here, and this release does not show how large they are. With errors of three tenths of "
+    "half the stated range " + _USUAL
+)
+NARROW = (
+    "This release could not reliably show that curves hardly differ. Then privacy noise is "
+    "most of it, and " + _USUAL
+)
 _SHRUNK, _FADED, _SOME = 1.5, 0.6, 0.1  # forecast errors; lost share; least share of a coefficient
 # Curves behind a covariance that is simulated; spreads and errors in half-ranges; and in how many
 # of so many releases it is to be told where the error is so many times the forecast.
@@ -94,13 +104,17 @@ class CovarianceJudgement:
         others = {ROUGH: self._rough, NARROW: self._narrow}
         if (self._shrink < 1).any():
             others[WIDE] = self._wide
-        return {SHRUNK: told, **{text: every & ~told for text, people in others.items()
-                                 if self._is_hidden(people)}}
+        return {
+            SHRUNK: told,
+            **{text: every & ~told for text, people in others.items() if self._is_hidden(people)},
+        }
 
     def _is_hidden(self, people: Simulated) -> bool:
         """Whether the error is beyond the forecast for such people, and releases do not tell."""
-        return (people.error > _BEYOND * self._usual.error
-                and self._is_shrunk(people.coefficients).mean() < _TOLD)
+        return (
+            people.error > _BEYOND * self._usual.error
+            and self._is_shrunk(people.coefficients).mean() < _TOLD
+        )
 
     # -- by what is released -----------------------------------------------------------------------
 
@@ -112,7 +126,8 @@ class CovarianceJudgement:
     def _known(self) -> Array:
         """Coefficients of the covariance behind the forecast, not smoothed: (r,)."""
         return self.summary.scale * self.summary.second_moments(
-            self.summary.records(self._people()))
+            self.summary.records(self._people())
+        )
 
     @property
     def _leaves_little(self) -> bool:
@@ -134,8 +149,10 @@ class CovarianceJudgement:
         times = self._times(coefficients) - self._times(self._usual.coefficients).std()
         bias = self._usual.bias - np.maximum(times - 1, 0.0)[..., None] * self._taken
         random = self._usual.error**2 - (self._usual.bias**2).mean()
-        return np.asarray((lost + noise > _SHRUNK**2 * (forecast + noise))
-                          | ((bias**2).mean(axis=-1) + random > (_SHRUNK * self._usual.error)**2))
+        return np.asarray(
+            (lost + noise > _SHRUNK**2 * (forecast + noise))
+            | ((bias**2).mean(axis=-1) + random > (_SHRUNK * self._usual.error) ** 2)
+        )
 
     @cached_property
     def _taken(self) -> Array:
@@ -170,10 +187,16 @@ class CovarianceJudgement:
     @cached_property
     def _rough(self) -> Simulated:
         facts, people = self.public.facts, self._people()
-        errors = _ROUGH * facts.value_half_width * np.random.default_rng(_SEED).standard_normal(
-            people.values.shape)
-        return self._simulated(replace(people, values=np.clip(
-            people.values + errors, facts.value_low, facts.value_high)))
+        errors = (
+            _ROUGH
+            * facts.value_half_width
+            * np.random.default_rng(_SEED).standard_normal(people.values.shape)
+        )
+        return self._simulated(
+            replace(
+                people, values=np.clip(people.values + errors, facts.value_low, facts.value_high)
+            )
+        )
 
     def _people(self, spread: float = DEFAULT_SPREAD) -> CurveData:
         """Many curves of a twin with a spread in half-ranges."""
@@ -195,7 +218,8 @@ class CovarianceJudgement:
         smoothing, scale = self.smoothing, summary.scale
         noise = np.sqrt(self.variances) / scale * rng.standard_normal((_RELEASES, pairs.size))
         coefficients = scale * summary.finished(
-            [smoothing(pairs.coordinates(moments)) + noise], smoothing)
+            [smoothing(pairs.coordinates(moments)) + noise], smoothing
+        )
         variance = people.on_grid(summary.grid.times)[0].var(axis=0)
         return Simulated(coefficients, self._on_diagonal(coefficients) - variance)
 
@@ -203,5 +227,8 @@ class CovarianceJudgement:
     def _noise_of_means(self) -> Array:
         """Standard deviations of the noise in the private mean, over τ: (k,)."""
         of_sites = zip(self.plan.weights[0], self.plan.noise[0], strict=True)
-        return np.asarray(np.sqrt(sum(weight**2 * site[0].variance * site[0].scales**2
-                                      for weight, site in of_sites)))
+        return np.asarray(
+            np.sqrt(
+                sum(weight**2 * site[0].variance * site[0].scales ** 2 for weight, site in of_sites)
+            )
+        )

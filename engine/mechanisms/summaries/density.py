@@ -35,11 +35,13 @@ GATHERED = (
     "By the released density the points gather more closely, or end more abruptly, than the atoms "
     "of this method draw. Its peaks and edges are flattened, and the error can be several times "
     "the forecast, which is for three wide peaks. Bounds that lie closely around the points help, "
-    "as do more points.")
+    "as do more points."
+)
 GATHERING_NOT_SEEN = (
     "This release could not reliably show points that gather within a sixth of the stated range at "
     "a bound, or in one narrow peak: there are too few points, or too much noise. If they do, the "
-    "error is more than 1.4 times the forecast, which is for three wide peaks.")
+    "error is more than 1.4 times the forecast, which is for three wide peaks."
+)
 # What smoothing a density once more takes away, over what it takes of the density of the forecast
 # and of noise; the share of releases of that density in which chance may do so; and in forecast
 # errors, as few functions may take hardly anything of either.
@@ -158,8 +160,9 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
         self.release, self.n = release, sizes.n_curves
         self.grid = grid_of_samples(release, facts)
-        self.candidates = tuple(Width(each.atoms(self.grid, self.n)) for each in
-                                release.of_widths(self.grid.dimension))
+        self.candidates = tuple(
+            Width(each.atoms(self.grid, self.n)) for each in release.of_widths(self.grid.dimension)
+        )
         self.on_grid = release.clean or len(self.candidates) > 1
         atoms = self.candidates[self.usual_candidate(len(self.candidates))].atoms
         self.basis: FunctionBasis = Tabulated(self.grid) if self.on_grid else atoms.basis
@@ -173,12 +176,18 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
 
     def blocks(self, smoothing: Width) -> tuple[Block, ...]:
         atoms = smoothing.atoms
-        return (Block(Step("noisy coefficients of the density"),
-                      lambda n: Averaged(atoms.differences, n),
-                      self.release.shape(atoms.variances), atoms.norms),)
+        return (
+            Block(
+                Step("noisy coefficients of the density"),
+                lambda n: Averaged(atoms.differences, n),
+                self.release.shape(atoms.variances),
+                atoms.norms,
+            ),
+        )
 
-    def values(self, block: int, records: Counts, smoothing: Width, earlier: Sequence[Array]
-               ) -> Array:
+    def values(
+        self, block: int, records: Counts, smoothing: Width, earlier: Sequence[Array]
+    ) -> Array:
         return smoothing(records.counts / records.n)[:, None]
 
     def finished(self, averages: Sequence[Array], smoothing: Width) -> Array:
@@ -189,8 +198,13 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
 
     # -- choosing the width on the records -----------------------------------------------------
 
-    def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
-                 coefficients: Array) -> tuple[Caution, ...]:
+    def cautions(
+        self,
+        release: FunctionalRelease,
+        public: Public,
+        plans: Sequence[FunctionPlan],
+        coefficients: Array,
+    ) -> tuple[Caution, ...]:
         """Where released densities are narrower than what their atoms draw, or may be."""
         if self.grid.dimension > 1 or len(self.candidates) > 1:
             return ()
@@ -199,8 +213,10 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
             variances = release.variances(public, plan)
             gathered[k] = self._is_gathered(self._on_grid(coefficients[k]), variances)
             unseen[k] = self._hides_gathering(variances)
-        each = (Caution(GATHERED, gathered),
-                Caution(GATHERING_NOT_SEEN, unseen & ~gathered, ("points that gather",)))
+        each = (
+            Caution(GATHERED, gathered),
+            Caution(GATHERING_NOT_SEEN, unseen & ~gathered, ("points that gather",)),
+        )
         return tuple(caution for caution in each if caution.applies.any())
 
     def _on_grid(self, coefficients: Array) -> Array:
@@ -218,8 +234,10 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
     def _random_error(self, variances: Array) -> float:
         """Squared error by noise and by chance; `variances` (r,) are of the noise of the atoms."""
         width = self.candidates[0]
-        return float(variances @ self._energy(width.atoms.on_grid.T)
-                     + self._energy(width.on_grid).mean() / self.n)
+        return float(
+            variances @ self._energy(width.atoms.on_grid.T)
+            + self._energy(width.on_grid).mean() / self.n
+        )
 
     def _forecast(self, variances: Array) -> float:
         """The squared error that is forecast, of three wide peaks."""
@@ -245,9 +263,12 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         by_chance = np.quantile(taken(self._simulated(smooth, variances)), 1 - _BY_CHANCE)
         is_flattened = taken(curves) > max(
             _GATHERED**2 * float(taken(self._smoothed(smooth))) + _RANDOM**2 * random,
-            by_chance, _GATHERED_OF_FEW**2 * forecast)
-        return np.asarray(is_flattened | (
-            self._cut_off(curves, variances) + by_noise > _CUT**2 * forecast))
+            by_chance,
+            _GATHERED_OF_FEW**2 * forecast,
+        )
+        return np.asarray(
+            is_flattened | (self._cut_off(curves, variances) + by_noise > _CUT**2 * forecast)
+        )
 
     def _hides_gathering(self, variances: Array) -> bool:
         """Whether points that gather would err beyond the forecast and not be told.
@@ -257,12 +278,16 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         points = self.grid.points[:, 0]
         smooth = RecordTwin.density(points)
         forecast = self._energy(self._simulated(smooth, variances) - smooth).mean()
-        for density in (*(np.exp(-points / width) for width in _NARROW),
-                        np.exp(-(((points - 0.5) / _NARROW[-1]) ** 2))):
+        for density in (
+            *(np.exp(-points / width) for width in _NARROW),
+            np.exp(-(((points - 0.5) / _NARROW[-1]) ** 2)),
+        ):
             density /= density @ self.grid.weights
             curves = self._simulated(density, variances)
-            if (self._energy(curves - density).mean() > _BEYOND**2 * forecast
-                    and self._is_gathered(curves, variances).mean() < _TOLD):
+            if (
+                self._energy(curves - density).mean() > _BEYOND**2 * forecast
+                and self._is_gathered(curves, variances).mean() < _TOLD
+            ):
                 return True
         return False
 
@@ -270,7 +295,8 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         """Releases of points of a density (K,), always with the same noise: (releases, K)."""
         rng, shares = np.random.default_rng(1), density * self.grid.weights
         averages = self.candidates[0](
-            rng.multinomial(self.n, shares / shares.sum(), _RELEASES) / self.n)
+            rng.multinomial(self.n, shares / shares.sum(), _RELEASES) / self.n
+        )
         noise = rng.standard_normal(averages.shape) * np.sqrt(variances)
         return self._on_grid(self.finished([averages + noise], self.candidates[0]))
 
@@ -283,18 +309,20 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         if not isinstance(atoms.basis, Basis) or len(variances) < _THIRDS:
             return np.zeros(curves.shape[:-1])
         size = max(2, (len(variances) - 1) // 3)
-        cosines = (curves * self.grid.weights) @ atoms.on_grid[:, -2 * size:]
-        squares = cosines**2 - variances[-2 * size:] - 1 / self.n
+        cosines = (curves * self.grid.weights) @ atoms.on_grid[:, -2 * size :]
+        squares = cosines**2 - variances[-2 * size :] - 1 / self.n
         middle, last = np.moveaxis(
-            np.maximum(squares.reshape(*cosines.shape[:-1], 2, size).sum(axis=-1), 0.0), -1, 0)
+            np.maximum(squares.reshape(*cosines.shape[:-1], 2, size).sum(axis=-1), 0.0), -1, 0
+        )
         falling = np.minimum(last / np.maximum(middle, 1e-300), _SLOWEST)
         return np.asarray(last * falling / (1 - falling))
 
     def usual_candidate(self, count: int) -> int:
         return WIDTHS.index(1.0) if count > 1 else 0
 
-    def fold_means(self, records: Counts, fold: NDArray[np.int64], earlier: Sequence[Array]
-                   ) -> Array:
+    def fold_means(
+        self, records: Counts, fold: NDArray[np.int64], earlier: Sequence[Array]
+    ) -> Array:
         """The share of each part's records on every point of the grid."""
         n_parts = int(fold.max()) + 1
         shares = np.zeros((len(records.index), n_parts, self.grid.size))
@@ -305,8 +333,9 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
     def score(self, training: Array, held_out: Array, smoothing: Width) -> Array:
         """∫ f² − 2 mean f(x) over what is held out: that of least squares for densities."""
         density = training @ smoothing.on_grid
-        return np.asarray((density**2 * self.grid.weights).sum(axis=-1)
-                          - 2 * (density * held_out).sum(axis=-1))
+        return np.asarray(
+            (density**2 * self.grid.weights).sum(axis=-1) - 2 * (density * held_out).sum(axis=-1)
+        )
 
     def most_move(self, smoothings: Sequence[Width], n_in: int, n_out: int) -> float:
         return max(smoothing.most_move(self.grid.weights, n_in, n_out) for smoothing in smoothings)
@@ -328,8 +357,11 @@ def grid_of_samples(release: FunctionalRelease, facts: PublicFacts) -> Grid:
     """
     dimension = len(facts.covariates)
     if dimension not in (1, 2):
-        raise InputError(f"This needs records of one or two numbers; got {dimension}.",
-                         field="covariates", hint="Declare one or two columns with their ranges.")
+        raise InputError(
+            f"This needs records of one or two numbers; got {dimension}.",
+            field="covariates",
+            hint="Declare one or two columns with their ranges.",
+        )
     return release.grid(facts, dimension)
 
 

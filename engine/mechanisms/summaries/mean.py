@@ -126,28 +126,44 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
 
     def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
         gain, shape = self.space.gain, self.release.shape(self.space.eigenvalues)
-        return (Block(Step("noisy coefficients of the mean"),
-                      lambda n: smoothing.differences(2 * gain / n, 2 * gain / n, n), shape,
-                      self.space.norms),)
+        return (
+            Block(
+                Step("noisy coefficients of the mean"),
+                lambda n: smoothing.differences(2 * gain / n, 2 * gain / n, n),
+                shape,
+                self.space.norms,
+            ),
+        )
 
-    def values(self, block: int, records: ClippedCurves, smoothing: Smoothing,
-               earlier: Sequence[Array]) -> Array:
+    def values(
+        self, block: int, records: ClippedCurves, smoothing: Smoothing, earlier: Sequence[Array]
+    ) -> Array:
         return smoothing(records.mean)[:, None]
 
-    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[ClippedCurves]
-              ) -> ServerParts | None:
+    def parts(
+        self, plans: Sequence[FunctionPlan], records: Sequence[ClippedCurves]
+    ) -> ServerParts | None:
         """Shares, noise and chance of every site, where there is one smoothing."""
         if any(len(plan.smoothings) > 1 for plan in plans):
             return None
         weights = np.stack([plan.weights[0] for plan in plans])
         noise = np.array([[noise[-1].energy for noise in plan.noise[0]] for plan in plans])
-        chance = np.array([[site_records.chance(plan.smoothings[0]) for site_records in records]
-                           for plan in plans])
+        chance = np.array(
+            [
+                [site_records.chance(plan.smoothings[0]) for site_records in records]
+                for plan in plans
+            ]
+        )
         square = self.scale**2
         return ServerParts(weights, square * weights**2 * noise, square * weights**2 * chance)
 
-    def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
-                 coefficients: Array) -> tuple[Caution, ...]:
+    def cautions(
+        self,
+        release: FunctionalRelease,
+        public: Public,
+        plans: Sequence[FunctionPlan],
+        coefficients: Array,
+    ) -> tuple[Caution, ...]:
         """Where smoothing takes away more than was forecast, or may.
 
         Nothing is said of smoothings that are chosen from the data, or are not linear, nor where
@@ -161,24 +177,36 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
             smoothing = plan.smoothings[0]
             if len(plan.smoothings) > 1 or not isinstance(smoothing, Linear):
                 continue
-            errors = SmoothingErrors((self.of_cosines * smoothing.shrink) @ rows.T, rows,
-                                     np.diag(release.variances(public, plan)))
+            errors = SmoothingErrors(
+                (self.of_cosines * smoothing.shrink) @ rows.T,
+                rows,
+                np.diag(release.variances(public, plan)),
+            )
             judgement = Judgement(errors, public.facts, public.sizes)
             curves = coefficients[k] @ rows.T
             (bends if judgement.is_of_few else short)[k] = judgement.has_short_features(curves)
             moved[k] = judgement.is_moved(curves) & ~short[k]
             unseen[k] = judgement.hides_steps(judgement.has_short_features)
         told = moved | short | bends
-        each = ((NOT_FOLLOWED, moved), (SHORT_FEATURES, short), (BEND_OR_STEP, bends & ~moved),
-                (STEP_NOT_SEEN, unseen & ~told))
-        return tuple(Caution(text, applies, ("steps",) if text is STEP_NOT_SEEN else ())
-                     for text, applies in each if applies.any())
+        each = (
+            (NOT_FOLLOWED, moved),
+            (SHORT_FEATURES, short),
+            (BEND_OR_STEP, bends & ~moved),
+            (STEP_NOT_SEEN, unseen & ~told),
+        )
+        return tuple(
+            Caution(text, applies, ("steps",) if text is STEP_NOT_SEEN else ())
+            for text, applies in each
+            if applies.any()
+        )
 
-    def fold_means(self, records: ClippedCurves, fold: NDArray[np.int64],
-                   earlier: Sequence[Array]) -> Array:
+    def fold_means(
+        self, records: ClippedCurves, fold: NDArray[np.int64], earlier: Sequence[Array]
+    ) -> Array:
         curves = records.coefficients
-        return np.stack([curves[:, fold == k].mean(axis=1) for k in range(fold.max() + 1)],
-                        axis=1)[:, None]
+        return np.stack([curves[:, fold == k].mean(axis=1) for k in range(fold.max() + 1)], axis=1)[
+            :, None
+        ]
 
     def most_move(self, smoothings: Sequence[Smoothing], n_in: int, n_out: int) -> float:
         return max(4 / n_out, 8 / n_in)
@@ -188,8 +216,13 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
         curves = data.on_grid(self.grid.times)
         mean = curves.mean(axis=1)  # (repeats, K)
         spread = (curves - mean[:, None]) / np.sqrt(max(data.n_curves - 1, 1) * data.n_curves)
-        return Fit.exact(Tabulated(self.grid), mean, spread.swapaxes(1, 2) @ spread,
-                         "simultaneous", offset=PublicCurve((data.facts.value_middle,) * 2))
+        return Fit.exact(
+            Tabulated(self.grid),
+            mean,
+            spread.swapaxes(1, 2) @ spread,
+            "simultaneous",
+            offset=PublicCurve((data.facts.value_middle,) * 2),
+        )
 
 
 def clipped_curves(data: CurveData, space: Space, grid: Grid, norm_bound: float) -> ClippedCurves:
@@ -204,8 +237,11 @@ SHARES = (0.20, 0.05, 0.75)  # of the budget
 WIDTH = 2.0  # the clip of what is left, over its released size
 _COARSE = 4  # coefficients of the coarse mean
 _MIN_SIZE = 0.02  # of what is left, over τ
-COARSE, SIZE, REST = (Step("noisy coarse mean"), Step("noisy size of deviations"),
-                      Step("noisy coefficients about the coarse mean"))
+COARSE, SIZE, REST = (
+    Step("noisy coarse mean"),
+    Step("noisy size of deviations"),
+    Step("noisy coefficients about the coarse mean"),
+)
 
 
 def clip_of(size: Array | float) -> Array:
@@ -250,37 +286,51 @@ class CentredMean(MeanSummary):
 
         def block(step: Step, size: int, radius: float, share: float, norms: Array) -> Block:
             every = Linear(np.ones(size))
-            return Block(step, lambda n: every.differences(radius / n, radius / n, n),
-                         np.ones(size), norms, share)
+            return Block(
+                step,
+                lambda n: every.differences(radius / n, radius / n, n),
+                np.ones(size),
+                norms,
+                share,
+            )
 
-        return (block(COARSE, self.coarse, 2.0, SHARES[0], norms[:self.coarse]),
-                block(SIZE, 1, 1.0, SHARES[1], np.ones(1)),
-                block(REST, self.space.size, 2.0, SHARES[2], norms))
+        return (
+            block(COARSE, self.coarse, 2.0, SHARES[0], norms[: self.coarse]),
+            block(SIZE, 1, 1.0, SHARES[1], np.ones(1)),
+            block(REST, self.space.size, 2.0, SHARES[2], norms),
+        )
 
-    def values(self, block: int, records: ClippedCurves, smoothing: Smoothing,
-               earlier: Sequence[Array]) -> Array:
+    def values(
+        self, block: int, records: ClippedCurves, smoothing: Smoothing, earlier: Sequence[Array]
+    ) -> Array:
         if block == 0:
-            return records.mean[:, None, :self.coarse]
+            return records.mean[:, None, : self.coarse]
         curves, centre = records.coefficients, self._centre(earlier)
-        squared = ((curves**2).sum(axis=2)[:, None] - 2 * centre @ curves.swapaxes(1, 2)
-                   + (centre**2).sum(axis=2)[..., None])
+        squared = (
+            (curves**2).sum(axis=2)[:, None]
+            - 2 * centre @ curves.swapaxes(1, 2)
+            + (centre**2).sum(axis=2)[..., None]
+        )
         distances = np.sqrt(np.maximum(squared, 0.0))  # (repeats, draws, n)
         if block == 1:
             return np.asarray(np.minimum(distances, 1.0).mean(axis=2, keepdims=True))
         weights = 1 / np.maximum(distances, clip_of(earlier[1]))
-        return np.asarray(weights @ curves / records.n
-                          - centre * weights.mean(axis=2, keepdims=True))
+        return np.asarray(
+            weights @ curves / records.n - centre * weights.mean(axis=2, keepdims=True)
+        )
 
     def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
         return np.asarray(self._centre(averages) + clip_of(averages[1]) * averages[2])
 
-    def parts(self, plans: Sequence[FunctionPlan], records: Sequence[ClippedCurves]
-              ) -> ServerParts | None:
+    def parts(
+        self, plans: Sequence[FunctionPlan], records: Sequence[ClippedCurves]
+    ) -> ServerParts | None:
         """None: how much noise a site adds follows from what was released."""
         return None
 
     def _centre(self, averages: Sequence[Array]) -> Array:
         """The coarse mean among all coefficients: (repeats, draws, r)."""
         coarse = averages[0]
-        return np.concatenate([coarse, np.zeros((*coarse.shape[:2],
-                                                 self.space.size - self.coarse))], axis=2)
+        return np.concatenate(
+            [coarse, np.zeros((*coarse.shape[:2], self.space.size - self.coarse))], axis=2
+        )

@@ -302,8 +302,7 @@ class Summary(ABC, Generic[D, R, S]):
     offset: Callable[[Array], Array] | None = None
 
     @abstractmethod
-    def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
-        ...
+    def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None: ...
 
     @classmethod
     def first_step(cls, release: FunctionalRelease) -> str:
@@ -393,8 +392,13 @@ class Summary(ABC, Generic[D, R, S]):
         """
         return None
 
-    def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
-                 coefficients: Array) -> tuple[Caution, ...]:
+    def cautions(
+        self,
+        release: FunctionalRelease,
+        public: Public,
+        plans: Sequence[FunctionPlan],
+        coefficients: Array,
+    ) -> tuple[Caution, ...]:
         """What releases say against their smoothing, beside the forecast; often nothing.
 
         Parameters

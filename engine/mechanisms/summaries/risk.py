@@ -10,16 +10,7 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.tasks import RISK_MINIMISATION
-from engine.core.types import (
-    Array,
-    Caution,
-    Fit,
-    Public,
-    PublicFacts,
-    SampleData,
-    Sizes,
-    Step,
-)
+from engine.core.types import Array, Caution, Fit, Public, PublicFacts, SampleData, Sizes, Step
 from engine.mechanisms.summaries.density import grid_indices, grid_of_samples
 from engine.mechanisms.summaries.parts import (
     Block,
@@ -83,7 +74,8 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
     pairs = 60
     loose = (
         "The proof bounds how far a minimiser moves, not where to: it allows the direction that "
-        "the noise hides least, in which no single record was found to move it.")
+        "the noise hides least, in which no single record was found to move it."
+    )
 
     @classmethod
     def aims_at_the_truth(cls, release: FunctionalRelease, facts: PublicFacts) -> bool:
@@ -105,8 +97,12 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         self.features = release.features(self.grid, sizes)
         self.basis = self.features.basis
         self.penalty = release.risk_weight or sizes.n_curves**-0.5
-        losses: dict[str, Loss] = {"square": Square(1.0), "huber": Huber(release.huber_width),
-                                   "logistic": Logistic(), "hinge": Hinge()}
+        losses: dict[str, Loss] = {
+            "square": Square(1.0),
+            "huber": Huber(release.huber_width),
+            "logistic": Logistic(),
+            "hinge": Hinge(),
+        }
         self.loss = losses[loss_of(release, facts)]
         self.is_of_classes = loss_of(release, facts) not in NUMBERS
         self.scale = 1.0 if self.is_of_classes else facts.value_half_width
@@ -119,13 +115,17 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
 
         By public numbers alone, where the facts are those of real data.
         """
-        steps = max(most_steps(self.loss, self.features.table, self.penalty, n)
-                    for n in sizes.n_curves_per_server)
+        steps = max(
+            most_steps(self.loss, self.features.table, self.penalty, n)
+            for n in sizes.n_curves_per_server
+        )
         if facts.is_upload and steps > MAX_STEPS:
             raise InputError(
                 f"With a penalty of ψ = {self.penalty:.3g} no bound on the steps to the minimiser "
-                f"is small enough: {steps:,} of at most {MAX_STEPS:,}.", field="risk_weight",
-                hint="Choose a larger weight, or another loss.")
+                f"is small enough: {steps:,} of at most {MAX_STEPS:,}.",
+                field="risk_weight",
+                hint="Choose a larger weight, or another loss.",
+            )
 
     def records(self, data: SampleData) -> Array:
         """Coefficients of the minimiser of one site: (repeats, r)."""
@@ -142,9 +142,11 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
             If there is nothing to predict.
         """
         if data.y is None:
-            raise InputError("These records have no number or class to predict.", field="y",
-                             hint="Declare the column that is to be predicted, or choose the "
-                                  "density.")
+            raise InputError(
+                "These records have no number or class to predict.",
+                field="y",
+                hint="Declare the column that is to be predicted, or choose the density.",
+            )
         middle, half = self.facts.value_middle, self.facts.value_half_width
         if loss_of(self.release, self.facts) in NUMBERS:
             return np.nan_to_num(np.clip((data.y - middle) / half, -1.0, 1.0), nan=0.0)
@@ -155,20 +157,32 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         return (Linear(np.ones(len(self.features.variances))),)
 
     def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
-        return (Block(Step("noisy coefficients of the regression function"), self._differences,
-                      self.release.shape(self.features.variances), self.features.norms),)
+        return (
+            Block(
+                Step("noisy coefficients of the regression function"),
+                self._differences,
+                self.release.shape(self.features.variances),
+                self.features.norms,
+            ),
+        )
 
     def _differences(self, n: float) -> DifferenceSet:
         far = radius(self.loss, self.features.table, self.penalty, int(n))
         image = self.features.image
         return _Printed(image, far) if image.ndim == 1 else LinearImage(image, far)
 
-    def values(self, block: int, records: Array, smoothing: Smoothing, earlier: Sequence[Array]
-               ) -> Array:
+    def values(
+        self, block: int, records: Array, smoothing: Smoothing, earlier: Sequence[Array]
+    ) -> Array:
         return records[:, None]
 
-    def cautions(self, release: FunctionalRelease, public: Public, plans: Sequence[FunctionPlan],
-                 coefficients: Array) -> tuple[Caution, ...]:
+    def cautions(
+        self,
+        release: FunctionalRelease,
+        public: Public,
+        plans: Sequence[FunctionPlan],
+        coefficients: Array,
+    ) -> tuple[Caution, ...]:
         """Where penalties have drawn released functions further in than forecast, or may have."""
         if self.grid.dimension > 1 or not self.aims_at_the_truth(release, public.facts):
             return ()
@@ -176,22 +190,31 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         drawn_in, may_be, unseen = np.zeros((3, *coefficients.shape[:3]), dtype=bool)
         for k, plan in enumerate(plans):
             drawn_in[k], may_be[k], unseen[k] = judgement.told(
-                coefficients[k], release.variances(public, plan))
-        each = (Caution(DRAWN_IN, drawn_in),
-                Caution(MAY_BE_DRAWN_IN, may_be & ~drawn_in, low_power_for=("penalties",)),
-                Caution(NOT_SPREAD, unseen & ~drawn_in, low_power_for=("clusters",)))
+                coefficients[k], release.variances(public, plan)
+            )
+        each = (
+            Caution(DRAWN_IN, drawn_in),
+            Caution(MAY_BE_DRAWN_IN, may_be & ~drawn_in, low_power_for=("penalties",)),
+            Caution(NOT_SPREAD, unseen & ~drawn_in, low_power_for=("clusters",)),
+        )
         return tuple(caution for caution in each if caution.applies.any())
 
     def reference(self, data: SampleData) -> Fit:
         """The minimiser in the usual kernel's space with ψ = 1/n, near the best without noise."""
         kernel = Kernel()
-        features = penalised(Eigenbasis.whole(kernel, self.grid),
-                             usual_power(kernel, self.grid.dimension))
-        minimiser = minimise(self.loss, features.table, grid_indices(data, self.grid),
-                             self.labels(data),
-                         1 / data.n_curves)
-        return Fit.exact(Tabulated(self.grid), self.scale * minimiser.u @ features.table.T,
-                         offset=self.offset)
+        features = penalised(
+            Eigenbasis.whole(kernel, self.grid), usual_power(kernel, self.grid.dimension)
+        )
+        minimiser = minimise(
+            self.loss,
+            features.table,
+            grid_indices(data, self.grid),
+            self.labels(data),
+            1 / data.n_curves,
+        )
+        return Fit.exact(
+            Tabulated(self.grid), self.scale * minimiser.u @ features.table.T, offset=self.offset
+        )
 
 
 def loss_of(release: FunctionalRelease, facts: PublicFacts) -> str:

@@ -26,15 +26,18 @@ DRAWN_IN = (
     "By the released function its penalty has drawn it towards the middle of the bounds, or to "
     "even odds, by more than the error that was forecast, which is for three bumps about the "
     "middle. Where one class is rare its chance is stated far too high. Bounds closely around the "
-    "numbers help, as do more records or a smaller weight of the penalty, stated beforehand.")
+    "numbers help, as do more records or a smaller weight of the penalty, stated beforehand."
+)
 MAY_BE_DRAWN_IN = (
     "This release could not reliably show classes of which one is rare or that x tells apart, or "
     "numbers near a bound or with a step by most of the range. Then the penalty draws the function "
-    "in so far that the error is more than 1.5 times the forecast.")
+    "in so far that the error is more than 1.5 times the forecast."
+)
 NOT_SPREAD = (
     "This release does not show where the records lie. If all of them lie within a third of the "
     "stated range, the error can be more than 1.5 times the forecast, which is for records spread "
-    "evenly over it: beyond them the penalty draws the function to the middle of the bounds.")
+    "evenly over it: beyond them the penalty draws the function to the middle of the bounds."
+)
 _OF_EACH = 200  # records at each point of the grid, by which known chances are written
 _SMALL = 0.2  # a function so near to 0 that losses are squares
 _RAREST = 0.02  # chance of a class that is told from a function which the penalty has flattened
@@ -81,14 +84,18 @@ class RiskJudgement:
 
         def is_hidden(known: Array) -> bool:
             released = self._exact(known) + noise
-            error, at_most = (((each - truth) ** 2).mean() for each, truth in (
-                (released, known), (usual, self._usual)))
-            return bool(error > _BEYOND**2 * at_most
-                        and is_told(released, _SURELY).mean() < _TOLD)
+            error, at_most = (
+                ((each - truth) ** 2).mean()
+                for each, truth in ((released, known), (usual, self._usual))
+            )
+            return bool(error > _BEYOND**2 * at_most and is_told(released, _SURELY).mean() < _TOLD)
 
         part = self._taken(max(1, round(_PART * len(self._usual)))) + energy
-        return (is_told(curves), any(is_hidden(known) for known in self._others),
-                part > _BEYOND**2 * forecast)
+        return (
+            is_told(curves),
+            any(is_hidden(known) for known in self._others),
+            part > _BEYOND**2 * forecast,
+        )
 
     @cached_property
     def _usual(self) -> Array:
@@ -109,8 +116,10 @@ class RiskJudgement:
         tells what it was drawn in from.
         """
         share = self._share
-        return np.asarray(np.mean((self._unpenalised(curves) - curves) ** 2, axis=-1)
-                          - (1 / share - 1) ** 2 * noise)
+        return np.asarray(
+            np.mean((self._unpenalised(curves) - curves) ** 2, axis=-1)
+            - (1 / share - 1) ** 2 * noise
+        )
 
     @cached_property
     def _share(self) -> float:

@@ -63,13 +63,21 @@ class Selection(Mechanism):
     """How the smoothing is chosen; for mechanisms that have something to choose."""
 
     selection_rule: str = param(
-        "formula", "Choice of the smoothing",
+        "formula",
+        "Choice of the smoothing",
         "Formula: from n, ε and the kernel alone. Paid: the best on a held-out half, for a part of "
         "ε. Cross-validated: as in the paper’s comparison; the release is then not private.",
-        choices=RULES, only_for=CHOSEN)
+        choices=RULES,
+        only_for=CHOSEN,
+    )
     selection_share: float = param(
-        0.2, "Share of ε for the choice", "Only where the choice is paid.", low=0.01, high=0.9,
-        only_for=CHOSEN)
+        0.2,
+        "Share of ε for the choice",
+        "Only where the choice is paid.",
+        low=0.01,
+        high=0.9,
+        only_for=CHOSEN,
+    )
 
     if TYPE_CHECKING:
         task: str = MEAN_FUNCTION.key
@@ -88,19 +96,27 @@ class Selection(Mechanism):
         if self.selection_rule == "formula":
             return
         if self.task not in CHOSEN:
-            raise InputError("The smoothing can be chosen on the data for means, densities and "
-                             "covariances only.", field="selection_rule",
-                             hint="Choose the formula.")
+            raise InputError(
+                "The smoothing can be chosen on the data for means, densities and "
+                "covariances only.",
+                field="selection_rule",
+                hint="Choose the formula.",
+            )
         if self.task == COVARIANCE.key and self.centre == "sample_mean":
-            raise InputError("About the sample mean no choice of the smoothing is proved.",
-                             field="centre", hint="Choose a private mean, or nothing.")
+            raise InputError(
+                "About the sample mean no choice of the smoothing is proved.",
+                field="centre",
+                hint="Choose a private mean, or nothing.",
+            )
 
     def why_not_published(self, budget: Budget) -> str:
         """A choice made on the records is not hardened."""
         if self.selection_rule == "formula":
             return super().why_not_published(budget)
-        return ("The smoothing is chosen on the records, and that choice has no hardened sampler. "
-                "Choose it by formula.")
+        return (
+            "The smoothing is chosen on the records, and that choice has no hardened sampler. "
+            "Choose it by formula."
+        )
 
     def candidates(self, default: float) -> tuple[float, ...]:
         """Weights of the penalty to choose from: a tenth to ten times the usual one."""
@@ -137,18 +153,36 @@ class Selection(Mechanism):
             return ()
         paid = self.selection_rule == "paid"
         epsilon = self.selection_share * budget.epsilon if paid else math.inf
-        return (Spend(
-            step=SELECTION, server=server, mu=None, sensitivity=(1.0,),
-            noise_scale=(2 / epsilon,), count=1, composition=Composition.SEQUENTIAL, budget=budget,
-            unit=TASKS[self.task].unit, norm="ℓ∞", noise=NoiseLaw.CHOICE if paid else NoiseLaw.NONE,
-            why="The best of noisy scores on records that were held out." if paid else
-            "Chosen on the records without protection: the release is not private.",
-            epsilon=epsilon),)
+        return (
+            Spend(
+                step=SELECTION,
+                server=server,
+                mu=None,
+                sensitivity=(1.0,),
+                noise_scale=(2 / epsilon,),
+                count=1,
+                composition=Composition.SEQUENTIAL,
+                budget=budget,
+                unit=TASKS[self.task].unit,
+                norm="ℓ∞",
+                noise=NoiseLaw.CHOICE if paid else NoiseLaw.NONE,
+                why="The best of noisy scores on records that were held out."
+                if paid
+                else "Chosen on the records without protection: the release is not private.",
+                epsilon=epsilon,
+            ),
+        )
 
 
-def choose(release: Any, summary: Summary[Any, Any, Any], plan: FunctionPlan, records: list[Any],
-           draws: int, rng: np.random.Generator, earlier: Sequence[Array] = ()
-           ) -> NDArray[np.int64] | None:
+def choose(
+    release: Any,
+    summary: Summary[Any, Any, Any],
+    plan: FunctionPlan,
+    records: list[Any],
+    draws: int,
+    rng: np.random.Generator,
+    earlier: Sequence[Array] = (),
+) -> NDArray[np.int64] | None:
     """Choose the candidate of every repeat and draw.
 
     Parameters
@@ -172,11 +206,17 @@ def choose(release: Any, summary: Summary[Any, Any, Any], plan: FunctionPlan, re
         return None
     n = records[0].n
     if len(records) > 1:
-        raise InputError("The smoothing can be chosen on the data of one site only.",
-                         field="selection_rule", hint="Choose the formula.")
+        raise InputError(
+            "The smoothing can be chosen on the data of one site only.",
+            field="selection_rule",
+            hint="Choose the formula.",
+        )
     if n < 2 * _FOLDS:
-        raise InputError(f"Choosing the smoothing needs at least {2 * _FOLDS} records; got {n}.",
-                         field="selection_rule", hint="Choose the formula.")
+        raise InputError(
+            f"Choosing the smoothing needs at least {2 * _FOLDS} records; got {n}.",
+            field="selection_rule",
+            hint="Choose the formula.",
+        )
     if release.selection_rule == "cross_validated":
         scores = scores_of(summary, plan, records[0], _FOLDS, 1 - 1 / _FOLDS, earlier)
         best = scores.mean(axis=2).argmin(axis=-1)
@@ -190,8 +230,14 @@ def choose(release: Any, summary: Summary[Any, Any, Any], plan: FunctionPlan, re
     return np.asarray((halves + noise).argmin(axis=-1))
 
 
-def scores_of(summary: Summary[Any, Any, Any], plan: FunctionPlan, records: Any, folds: int,
-              part: float, earlier: Sequence[Array] = ()) -> Array:
+def scores_of(
+    summary: Summary[Any, Any, Any],
+    plan: FunctionPlan,
+    records: Any,
+    folds: int,
+    part: float,
+    earlier: Sequence[Array] = (),
+) -> Array:
     """Scores of all candidates; record i is held out in fold i mod `folds`.
 
     Places say nothing of the records: a file is read in an order that its ids decide
@@ -217,5 +263,10 @@ def scores_of(summary: Summary[Any, Any, Any], plan: FunctionPlan, records: Any,
     # shares of the other parts in what each fit is made of: (folds, folds)
     others = sizes * (1 - np.eye(folds)) / (records.n - sizes)[:, None]
     training = np.einsum("fg,rdgk->rdfk", others, held_out)
-    return np.stack([summary.score(training, held_out, smoothing) + plan.energy(g) / part**2
-                     for g, smoothing in enumerate(plan.smoothings)], axis=-1)
+    return np.stack(
+        [
+            summary.score(training, held_out, smoothing) + plan.energy(g) / part**2
+            for g, smoothing in enumerate(plan.smoothings)
+        ],
+        axis=-1,
+    )

@@ -24,20 +24,24 @@ NOT_FOLLOWED = (
     "By its released coefficients the smoothing of this method moves the curve by more than the "
     "error forecast for a smooth curve about the middle of the stated bounds: the curve lies far "
     "from that middle, or changes faster than the method follows. Narrower bounds around the "
-    "observations help, as do more functions; *Adaptive mean* needs neither.")
+    "observations help, as do more functions; *Adaptive mean* needs neither."
+)
 SHORT_FEATURES = (
     "By its released coefficients the curve has steps, kinks or peaks too short for what this "
     "method keeps. They are smoothed away, and the error can be several times the forecast, which "
-    "is for a smooth curve.")
+    "is for a smooth curve."
+)
 BEND_OR_STEP = (
     "The released curve bends, and the few basis functions that are kept cannot tell a smooth bend "
     "from a step or a narrow peak. If the true curve has one, it is smoothed away, and the error "
     "can be several times the forecast, which is for a smooth curve. *Adaptive mean* keeps more "
-    "basis functions.")
+    "basis functions."
+)
 STEP_NOT_SEEN = (
     "This release could not reliably show a step by a sixth of the stated bounds, or a narrow "
     "peak: privacy noise is too large, or too few basis functions are kept. If the true curve has "
-    "one, the error is more than 1.5 times the forecast, which is for a smooth curve.")
+    "one, the error is more than 1.5 times the forecast, which is for a smooth curve."
+)
 TOLD_APART = 20  # common times, from which a release is asked for what smoothing took away
 # In forecast errors. Where fewer than `_FEW` cosines are followed, or bends are asked for, they are
 # compared with those of the curve of the forecast as well.
@@ -96,8 +100,15 @@ class Judgement:
         cosines = self.errors.followed(curves)
         if self.is_of_few:  # the curve of the forecast, rising or falling, is smooth as well
             smooth = self.errors.followed(self.errors.smoothed(self._smooth))
-            return np.asarray(np.all([self._has_misfit(cosines - share * smooth, _SHORT_OF_FEW)
-                                      for share in (-1.0, 0.0, 1.0)], axis=0))
+            return np.asarray(
+                np.all(
+                    [
+                        self._has_misfit(cosines - share * smooth, _SHORT_OF_FEW)
+                        for share in (-1.0, 0.0, 1.0)
+                    ],
+                    axis=0,
+                )
+            )
         of_jump, fits, beyond = self.errors.jumps(cosines, self._sampling)
         is_jump = (of_jump < _JUMP) & (fits > _FITS) & (beyond > _SHORT * self.forecast)
         return self._has_misfit(cosines, _SHORT) | is_jump
@@ -124,11 +135,14 @@ class Judgement:
         """
         size = 2 * self.facts.value_half_width * _STEP
         steps = size * (POINTS[None, :] > np.array(_PLACES)[:, None]) - size / 2  # (places, G)
-        errors = np.hypot([self.errors.of_known(step) for step in steps],
-                          math.hypot(self.errors.noise, self._sampling))
+        errors = np.hypot(
+            [self.errors.of_known(step) for step in steps],
+            math.hypot(self.errors.noise, self._sampling),
+        )
         beyond = steps[errors > _BEYOND * self.forecast]
-        return any(tells(self.errors.smoothed(step) + self._noise).mean() < _TOLD
-                   for step in beyond)
+        return any(
+            tells(self.errors.smoothed(step) + self._noise).mean() < _TOLD for step in beyond
+        )
 
     @cached_property
     def _noise(self) -> Array:
@@ -137,8 +151,10 @@ class Judgement:
         variances, directions = np.linalg.eigh(self.errors.covariance)
         of_noise = self.errors.rows @ (directions * np.sqrt(np.maximum(variances, 0.0)))
         of_people = self._sampling / (1.0 + np.arange(COSINES))[:, None] * self.errors.images
-        return np.asarray(rng.standard_normal((_RELEASES, len(variances))) @ of_noise.T
-                          + rng.standard_normal((_RELEASES, COSINES)) @ of_people)
+        return np.asarray(
+            rng.standard_normal((_RELEASES, len(variances))) @ of_noise.T
+            + rng.standard_normal((_RELEASES, COSINES)) @ of_people
+        )
 
     def has_bends(self, curves: Array, simple: Array) -> NDArray[np.bool_]:
         """Whether a curve bends so much that a step in it would be an error beyond the forecast.

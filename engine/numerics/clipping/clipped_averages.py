@@ -71,8 +71,9 @@ def average_products(deviations: Deviations, centres: Array, shape: Array, radiu
     return _averaged(deviations, centres, shape, radius, _products)
 
 
-def average_with_size(deviations: Deviations, centres: Array, shape: Array, radius: Array
-                      ) -> tuple[Array, Array]:
+def average_with_size(
+    deviations: Deviations, centres: Array, shape: Array, radius: Array
+) -> tuple[Array, Array]:
     """`average` and `average_size` in one pass over the curves.
 
     Returns
@@ -84,8 +85,9 @@ def average_with_size(deviations: Deviations, centres: Array, shape: Array, radi
     return both[..., :p], both[..., p:]
 
 
-def average_with_products(deviations: Deviations, centres: Array, shape: Array, radius: Array
-                          ) -> tuple[Array, Array]:
+def average_with_products(
+    deviations: Deviations, centres: Array, shape: Array, radius: Array
+) -> tuple[Array, Array]:
     """`average` and `average_products` in one pass over the curves.
 
     Returns
@@ -104,8 +106,13 @@ def share_beyond(deviations: Deviations, centres: Array, shape: Array, radius: A
     return _averaged(deviations, centres, shape, radius, _beyond)
 
 
-def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Array,
-              statistic: Callable[[Array, Array, Array], Array]) -> Array:
+def _averaged(
+    deviations: Deviations,
+    centres: Array,
+    shape: Array,
+    radius: Array,
+    statistic: Callable[[Array, Array, Array], Array],
+) -> Array:
     arguments = (centres, shape, radius)
     if deviations.is_common and all((each == each[:, :1]).all() for each in arguments):
         centres, shape, radius = (each[:, :1] for each in arguments)  # one answer for all columns
@@ -116,15 +123,19 @@ def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Arra
         return statistic(h, factors, shape[repeats])
 
     is_large = deviations.n_curves * centres[:1].size > _LARGE
-    pieces = [_summed(partial(part, repeats), among, is_large)
-              for repeats, among in _blocks(deviations, centres)]
+    pieces = [
+        _summed(partial(part, repeats), among, is_large)
+        for repeats, among in _blocks(deviations, centres)
+    ]
     mean = np.concatenate(pieces) / deviations.n_curves
     return np.broadcast_to(mean, (len(mean), arguments[0].shape[1], *mean.shape[2:]))
 
 
-def _summed(part: Callable[[Deviations], Array], among: Sequence[Deviations], is_large: bool
-            ) -> Array:
+def _summed(
+    part: Callable[[Deviations], Array], among: Sequence[Deviations], is_large: bool
+) -> Array:
     """The parts of all blocks of curves, added in an order that does not hang on threads."""
+
     def half(first: int) -> Array:
         return np.asarray(sum(map(part, among[first::2])))
 
@@ -143,8 +154,11 @@ def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, lis
     n, entries = deviations.n_curves, size * columns
     tall = max(1, _BLOCK // (entries * max(n, 1)))
     few = max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries))
-    among = [deviations] if tall > 1 or n <= few else [
-        deviations.among(slice(k, k + few)) for k in range(0, n, few)]
+    among = (
+        [deviations]
+        if tall > 1 or n <= few
+        else [deviations.among(slice(k, k + few)) for k in range(0, n, few)]
+    )
     for first in range(0, repeats, tall):
         yield slice(first, first + tall), among
 

@@ -65,8 +65,9 @@ def clipped_mean(curve: Array, clip: float, sigma: float) -> Array:
     ndarray
         Like `curve`.
     """
-    return np.asarray(curve + sigma * (excess((clip + curve) / sigma)
-                                       - excess((clip - curve) / sigma)))
+    return np.asarray(
+        curve + sigma * (excess((clip + curve) / sigma) - excess((clip - curve) / sigma))
+    )
 
 
 def clipped_square(curve: Array, clip: float, sigma: float) -> Array:
@@ -85,8 +86,12 @@ def clipped_square(curve: Array, clip: float, sigma: float) -> Array:
     low, high = (-clip - curve) / sigma, (clip - curve) / sigma
     inside = ndtr(high) - ndtr(low)
     first, last = normal_density(low), normal_density(high)
-    return np.asarray((curve**2 + sigma**2) * inside + 2 * curve * sigma * (first - last)
-                      + sigma**2 * (low * first - high * last) + clip**2 * (1 - inside))
+    return np.asarray(
+        (curve**2 + sigma**2) * inside
+        + 2 * curve * sigma * (first - last)
+        + sigma**2 * (low * first - high * last)
+        + clip**2 * (1 - inside)
+    )
 
 
 def unclipped(mean: Array, clip: float, bound: float, sigma: float) -> Array:

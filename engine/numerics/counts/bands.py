@@ -156,8 +156,9 @@ def simultaneous_factor(relative: Array, drawn: Flags, people: float) -> Array:
     return np.asarray((1 + min(0.05, 20 / people)) * np.quantile(largest, LEVEL, axis=-1))
 
 
-def staircase(edges: tuple[float, ...], lower: Array, upper: Array, times: Array,
-              falls: bool = True) -> tuple[Array, Array]:
+def staircase(
+    edges: tuple[float, ...], lower: Array, upper: Array, times: Array, falls: bool = True
+) -> tuple[Array, Array]:
     """The band between edges: it holds the curve at all times wherever it does at the edges.
 
     A falling curve lies, within (e_{k−1}, e_k], above its lower limit at the later edge and below
@@ -182,8 +183,9 @@ def staircase(edges: tuple[float, ...], lower: Array, upper: Array, times: Array
     return both[0][..., interval], both[1][..., interval]
 
 
-def monotone_cubic(edges: tuple[float, ...], values: Array, first: float = 1.0
-                   ) -> PchipInterpolator:
+def monotone_cubic(
+    edges: tuple[float, ...], values: Array, first: float = 1.0
+) -> PchipInterpolator:
     """The monotone cubic through a curve at its edges, with its known start.
 
     Parameters
@@ -215,8 +217,9 @@ class Quantile:
     high: Array
 
 
-def quantile(edges: tuple[float, ...], limits: Limits, level: float = 0.5, step: float = 0.0
-             ) -> Quantile:
+def quantile(
+    edges: tuple[float, ...], limits: Limits, level: float = 0.5, step: float = 0.0
+) -> Quantile:
     """The first time at which a survival curve is at or below a level.
 
     The estimate is read off the monotone cubic. Its limits go outward to the edges: the counts do
@@ -234,10 +237,15 @@ def quantile(edges: tuple[float, ...], limits: Limits, level: float = 0.5, step:
     """
     lower, upper = limits.monotone(limits.pointwise_width)
     last = np.asarray(edges)[limits.drawn.sum(axis=-1)]
-    low, high = (_limit(edges, curve, limits.drawn, level, before, step)
-                 for curve, before in ((lower, True), (upper, False)))
-    return Quantile(_crossing(edges, limits.values, limits.drawn, level),
-                    np.where(np.isinf(low), last, low), high)
+    low, high = (
+        _limit(edges, curve, limits.drawn, level, before, step)
+        for curve, before in ((lower, True), (upper, False))
+    )
+    return Quantile(
+        _crossing(edges, limits.values, limits.drawn, level),
+        np.where(np.isinf(low), last, low),
+        high,
+    )
 
 
 def _first(curve: Array, drawn: Flags, level: float) -> tuple[Indices, Flags]:
@@ -246,8 +254,9 @@ def _first(curve: Array, drawn: Flags, level: float) -> tuple[Indices, Flags]:
     return np.asarray(reached.argmax(axis=-1)), np.asarray(reached.any(axis=-1))
 
 
-def _limit(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool,
-           step: float) -> Array:
+def _limit(
+    edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool, step: float
+) -> Array:
     """Where a limit is at or below a level: off the cubic where it falls slowly, else an edge."""
     at_edge = _edge(edges, curve, drawn, level, before)
     if not step or len(edges) <= _FINE_INTERVALS:
@@ -255,13 +264,15 @@ def _limit(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, b
     falls = -np.diff(curve, axis=-1, prepend=1.0)
     fall = np.take_along_axis(falls, _first(curve, drawn, level)[0][..., None], axis=-1)[..., 0]
     crossing = _crossing(edges, curve, drawn, level)
-    inside = (np.maximum(at_edge, crossing - step) if before
-              else np.minimum(at_edge, crossing + step))
+    inside = (
+        np.maximum(at_edge, crossing - step) if before else np.minimum(at_edge, crossing + step)
+    )
     return np.where(fall > _STEEP, at_edge, inside)
 
 
-def _edge(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool
-          ) -> Array:
+def _edge(
+    edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool
+) -> Array:
     index, is_reached = _first(curve, drawn, level)
     return np.where(is_reached, np.asarray(edges)[index + (0 if before else 1)], np.inf)
 
@@ -315,13 +326,18 @@ def restricted_mean(edges: tuple[float, ...], limits: Limits) -> RestrictedMean:
     weights = np.cumsum(halves, axis=0)
     deviations = np.sqrt(((weights @ limits.errors) ** 2).mean(axis=-1))
     index = np.maximum(count - 1, 0)[..., None]
-    area, rule, error = (np.take_along_axis(sums, index, axis=-1)[..., 0]
-                         for sums in (cubic, trapezoids, deviations))
-    shift = np.take_along_axis(weights @ np.maximum(*limits.moves)[..., None],
-                               index[..., None], axis=-2)[..., 0, 0]
+    area, rule, error = (
+        np.take_along_axis(sums, index, axis=-1)[..., 0] for sums in (cubic, trapezoids, deviations)
+    )
+    shift = np.take_along_axis(
+        weights @ np.maximum(*limits.moves)[..., None], index[..., None], axis=-2
+    )[..., 0, 0]
     falls = -np.diff(curve, axis=-1)
     within = np.cumsum(np.where(falls > _STEEP, falls, 0.0) * widths / 2, axis=-1)
     shift += np.take_along_axis(within, index, axis=-1)[..., 0]
     width = NORMAL * error + np.abs(area - rule) + allowance(shift, error)
-    return RestrictedMean(np.where(is_given, area, np.nan), np.where(is_given, width, np.nan),
-                          np.where(is_given, times[count], np.nan))
+    return RestrictedMean(
+        np.where(is_given, area, np.nan),
+        np.where(is_given, width, np.nan),
+        np.where(is_given, times[count], np.nan),
+    )

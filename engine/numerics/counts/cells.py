@@ -61,8 +61,9 @@ class Cells:
         """Cells of each interval: outcomes, labels, or one."""
         return self.size // self.n_intervals
 
-    def of_rows(self, time: Array, status: NDArray[np.int64],
-                group: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    def of_rows(
+        self, time: Array, status: NDArray[np.int64], group: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64]:
         """The cell of every row, group after group.
 
         A row has a cell whatever it holds. Outcomes: a time above the last edge is beyond, whatever
@@ -100,8 +101,14 @@ class Cells:
             cell = cell + self.size * (np.asarray(group) == 1)
         return np.asarray(cell, dtype=np.int64)
 
-    def counts(self, time: Array, status: NDArray[np.int64], group: NDArray[np.int64] | None,
-               server: NDArray[np.int64], n_servers: int) -> Array:
+    def counts(
+        self,
+        time: Array,
+        status: NDArray[np.int64],
+        group: NDArray[np.int64] | None,
+        server: NDArray[np.int64],
+        n_servers: int,
+    ) -> Array:
         """How many people are in each cell, at every site.
 
         Parameters

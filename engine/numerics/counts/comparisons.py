@@ -47,8 +47,11 @@ def difference(first: Limits, second: Limits) -> Difference:
     relative = np.abs(errors) / np.maximum(deviations, 1e-300)[..., None]
     factor = simultaneous_factor(relative, drawn, min(first.people, second.people))
     shift = np.maximum(first.moves[0] + second.moves[1], first.moves[1] + second.moves[0])
-    return Difference(first.values - second.values,
-                      factor[..., None] * deviations + allowance(shift, deviations), drawn)
+    return Difference(
+        first.values - second.values,
+        factor[..., None] * deviations + allowance(shift, deviations),
+        drawn,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +133,9 @@ def hazard_ratio(table: CountTable) -> HazardRatio:
         allowed = allowance(compared.shift(float(theta)), deviation) / deviation
         statistics.append(_reduced(score / deviation, allowed))
     z = np.stack(statistics, axis=-1)  # (…, ratios)
-    return HazardRatio(ratio, _first_within(z, _RATIOS, 0.0),
-                       _first_within(-z[..., ::-1], _RATIOS[::-1], np.inf))
+    return HazardRatio(
+        ratio, _first_within(z, _RATIOS, 0.0), _first_within(-z[..., ::-1], _RATIOS[::-1], np.inf)
+    )
 
 
 def _first_within(z: Array, ratios: Array, beyond: float) -> Array:
@@ -166,10 +170,12 @@ class _Comparison:
         """What a table says of both groups."""
         lives = life_tables(table)
         raw = [LifeTable(table.centred[..., g, :], table.cells) for g in range(2)]
-        middle, events = (np.stack(parts, axis=-2)
-                          for parts in zip(*map(_exposed, lives), strict=True))
-        noisy_middle, noisy_events = (np.stack(parts, axis=-2)
-                                      for parts in zip(*map(_exposed, raw), strict=True))
+        middle, events = (
+            np.stack(parts, axis=-2) for parts in zip(*map(_exposed, lives), strict=True)
+        )
+        noisy_middle, noisy_events = (
+            np.stack(parts, axis=-2) for parts in zip(*map(_exposed, raw), strict=True)
+        )
         weight = _used(table, lives) * (1 / np.maximum(middle.sum(axis=-2), _FEWEST))
         bend = np.stack([_of_constant_rates(life) for life in lives], axis=-2) - middle
         return cls(table, lives, middle, bend, events, noisy_middle, noisy_events, weight)
@@ -185,7 +191,9 @@ class _Comparison:
         """
         first, second = (
             self.noisy_middle[..., 1 - g, :] * self.noisy_events[..., g, :]
-            + self.bend[..., 1 - g, :] * self.events[..., g, :] for g in range(2))
+            + self.bend[..., 1 - g, :] * self.events[..., g, :]
+            for g in range(2)
+        )
         return (self.weight * first).sum(axis=-1), (self.weight * second).sum(axis=-1)
 
     def at(self, ratio: float) -> tuple[Array, Array, Array]:
@@ -194,9 +202,23 @@ class _Comparison:
         middle, events, weight = self.middle, self.events, self.weight
         chance = ratio * (weight**2 * middle.prod(axis=-2) * events.sum(axis=-2)).sum(axis=-1)
         scales = ((1.0, ratio), (ratio, 1.0))  # of the other group's people at risk, and its events
-        gradient = sum((sign * of_group(_gradient(
-            weight, scales[g][0] * middle[..., 1 - g, :], scales[g][1] * events[..., 1 - g, :],
-            self.lives[g]), g, 2) for g, sign in ((0, 1.0), (1, -1.0))), np.zeros(()))
+        gradient = sum(
+            (
+                sign
+                * of_group(
+                    _gradient(
+                        weight,
+                        scales[g][0] * middle[..., 1 - g, :],
+                        scales[g][1] * events[..., 1 - g, :],
+                        self.lives[g],
+                    ),
+                    g,
+                    2,
+                )
+                for g, sign in ((0, 1.0), (1, -1.0))
+            ),
+            np.zeros(()),
+        )
         return first - ratio * second, chance, self.table.variances(gradient)[1][..., 0]
 
     def shift(self, ratio: float) -> Array:
@@ -207,8 +229,9 @@ class _Comparison:
         """
         first, second = self.events[..., 0, :], self.events[..., 1, :]
         censored = np.stack([life.censored for life in self.lives], axis=-2)
-        at_once = self.weight * (censored[..., 1, :] * first
-                                 + ratio * censored[..., 0, :] * second) / 2
+        at_once = (
+            self.weight * (censored[..., 1, :] * first + ratio * censored[..., 0, :] * second) / 2
+        )
         return np.asarray(at_once.max(axis=-1))
 
 
@@ -245,5 +268,7 @@ def _gradient(weight: Array, other_middle: Array, other_events: Array, life: Lif
     of_events, exposed = life.marks
     of_events = of_events.sum(axis=0)
     middle = exposed - of_events / 2
-    return np.asarray((weight * other_middle)[..., None, :] @ of_events
-                      - (weight * other_events)[..., None, :] @ middle)
+    return np.asarray(
+        (weight * other_middle)[..., None, :] @ of_events
+        - (weight * other_events)[..., None, :] @ middle
+    )

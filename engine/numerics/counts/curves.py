@@ -88,28 +88,50 @@ class CountedCurve:
 
 def survival_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
     """The survival curve of each group."""
-    return [_survival_curve(table, life, g, min_at_risk) for g,
-            life in enumerate(life_tables(table))]
+    return [
+        _survival_curve(table, life, g, min_at_risk) for g, life in enumerate(life_tables(table))
+    ]
 
 
-def _survival_curve(table: CountTable, life: LifeTable, group: int,
-                    min_at_risk: float) -> CountedCurve:
+def _survival_curve(
+    table: CountTable, life: LifeTable, group: int, min_at_risk: float
+) -> CountedCurve:
     jacobian = of_group(life.survival_gradient, group, table.cells.n_groups)
     enough = is_shown(table, life, min_at_risk)
     early = of_group(life.of_early_censoring.survival_gradient, group, table.cells.n_groups)
-    limits = Limits(life.survival, table.errors(jacobian), enough, _people(table),
-                    life.survival_extremes, _growth(table, early, jacobian))
+    limits = Limits(
+        life.survival,
+        table.errors(jacobian),
+        enough,
+        _people(table),
+        life.survival_extremes,
+        _growth(table, early, jacobian),
+    )
     limits = replace(limits, drawn=enough & np.logical_and.accumulate(limits.is_settled, axis=-1))
     low, high = limits.monotone(limits.simultaneous_width)
     each_low, each_high = limits.monotone(limits.pointwise_width)
     at_risk, width = _at_risk(table, life)
     return CountedCurve(
-        table.cells.edges, life.survival, low, high, each_low, each_high, limits.drawn, enough,
-        True, _noise_share(table, jacobian), at_risk, width, quantile(
-            table.cells.edges, limits, step=table.cells.time_step),
-        restricted_mean(table.cells.edges, limits), limits,
-        (life.survival_if_leavers_have(HAZARD_OF_LEAVERS),
-         life.survival_if_leavers_have(1 / HAZARD_OF_LEAVERS)))
+        table.cells.edges,
+        life.survival,
+        low,
+        high,
+        each_low,
+        each_high,
+        limits.drawn,
+        enough,
+        True,
+        _noise_share(table, jacobian),
+        at_risk,
+        width,
+        quantile(table.cells.edges, limits, step=table.cells.time_step),
+        restricted_mean(table.cells.edges, limits),
+        limits,
+        (
+            life.survival_if_leavers_have(HAZARD_OF_LEAVERS),
+            life.survival_if_leavers_have(1 / HAZARD_OF_LEAVERS),
+        ),
+    )
 
 
 def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
@@ -117,32 +139,65 @@ def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[
     curves = []
     for g, life in enumerate(life_tables(table)):
         causes, intervals = life.cells.n_causes, life.cells.n_intervals
-        jacobian, early = (of_group(each.incidence_gradient.reshape(
-            *life.counts.shape[:-1], causes * intervals, -1), g, table.cells.n_groups)
-            for each in (life, life.of_early_censoring))
+        jacobian, early = (
+            of_group(
+                each.incidence_gradient.reshape(*life.counts.shape[:-1], causes * intervals, -1),
+                g,
+                table.cells.n_groups,
+            )
+            for each in (life, life.of_early_censoring)
+        )
         enough = is_shown(table, life, min_at_risk)
-        values, lowest, highest = (each.reshape(*life.counts.shape[:-1], -1) for each in (
-            life.incidence, *life.incidence_extremes))
+        values, lowest, highest = (
+            each.reshape(*life.counts.shape[:-1], -1)
+            for each in (life.incidence, *life.incidence_extremes)
+        )
         growth = _growth(table, early, jacobian)
-        together = Limits(values, table.errors(jacobian),
-                          np.concatenate([enough] * causes, axis=-1), _people(table),
-                          (lowest, highest), growth)
+        together = Limits(
+            values,
+            table.errors(jacobian),
+            np.concatenate([enough] * causes, axis=-1),
+            _people(table),
+            (lowest, highest),
+            growth,
+        )
         is_settled = together.is_settled.reshape(life.incidence.shape).all(axis=-2)
         drawn = np.concatenate(
-            [enough & np.logical_and.accumulate(is_settled, axis=-1)] * causes, axis=-1)
+            [enough & np.logical_and.accumulate(is_settled, axis=-1)] * causes, axis=-1
+        )
         together = replace(together, drawn=drawn)
         (at_risk, width), share = _at_risk(table, life), _noise_share(table, jacobian)
         for j in range(causes):
             of_cause = slice(j * intervals, (j + 1) * intervals)
-            limits = Limits(together.values[..., of_cause], together.errors[..., of_cause, :],
-                            drawn[..., of_cause], together.people,
-                            (lowest[..., of_cause], highest[..., of_cause]),
-                            growth[..., of_cause])
+            limits = Limits(
+                together.values[..., of_cause],
+                together.errors[..., of_cause, :],
+                drawn[..., of_cause],
+                together.people,
+                (lowest[..., of_cause], highest[..., of_cause]),
+                growth[..., of_cause],
+            )
             low, high = limits.monotone(together.simultaneous_width[..., of_cause], falls=False)
             each_low, each_high = limits.monotone(limits.pointwise_width, falls=False)
-            curves.append(CountedCurve(
-                table.cells.edges, limits.values, low, high, each_low, each_high, limits.drawn,
-                enough, False, share[..., of_cause], at_risk, width, None, None, limits))
+            curves.append(
+                CountedCurve(
+                    table.cells.edges,
+                    limits.values,
+                    low,
+                    high,
+                    each_low,
+                    each_high,
+                    limits.drawn,
+                    enough,
+                    False,
+                    share[..., of_cause],
+                    at_risk,
+                    width,
+                    None,
+                    None,
+                    limits,
+                )
+            )
     return curves
 
 
@@ -150,13 +205,28 @@ def distribution_curve(table: CountTable) -> CountedCurve:
     """The distribution function; it is shown over the whole range, and known at its end."""
     values, gradient = distribution(table)
     jacobian = np.broadcast_to(gradient, (*values.shape, *gradient.shape[1:]))
-    limits = Limits(values, table.errors(jacobian), np.ones(values.shape, dtype=bool),
-                    _people(table))
+    limits = Limits(
+        values, table.errors(jacobian), np.ones(values.shape, dtype=bool), _people(table)
+    )
     low, high = limits.monotone(limits.simultaneous_width, falls=False)
     each_low, each_high = limits.monotone(limits.pointwise_width, falls=False)
     return CountedCurve(
-        table.cells.edges, values, low, high, each_low, each_high, limits.drawn, limits.drawn,
-        False, _noise_share(table, jacobian), np.empty(0), np.empty(0), None, None, limits)
+        table.cells.edges,
+        values,
+        low,
+        high,
+        each_low,
+        each_high,
+        limits.drawn,
+        limits.drawn,
+        False,
+        _noise_share(table, jacobian),
+        np.empty(0),
+        np.empty(0),
+        None,
+        None,
+        limits,
+    )
 
 
 def _people(table: CountTable) -> float:

@@ -27,8 +27,10 @@ def distribution(table: CountTable) -> tuple[Array, Array]:
     """
     total = sum(table.totals)
     size = table.cells.size
-    return (np.cumsum(table.estimated[..., 0, :], axis=-1) / total,
-            np.tri(size)[:, None, :] / total)
+    return (
+        np.cumsum(table.estimated[..., 0, :], axis=-1) / total,
+        np.tri(size)[:, None, :] / total,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,23 +69,39 @@ def roc(table: CountTable) -> Roc:
     their share of all pairs, if all people with the label have the higher score or the lower one.
     """
     with_label, without = _labelled(table)
-    n_with, n_without = (np.maximum(count.sum(axis=-1, keepdims=True), 1e-9)
-                         for count in (with_label, without))
+    n_with, n_without = (
+        np.maximum(count.sum(axis=-1, keepdims=True), 1e-9) for count in (with_label, without)
+    )
     below = np.cumsum(without, axis=-1) - without / 2  # those without the label below, ties half
     above = np.cumsum(with_label[..., ::-1], axis=-1)[..., ::-1] - with_label / 2
     area = (with_label * below).sum(axis=-1, keepdims=True) / (n_with * n_without)
-    gradient = np.concatenate([below / (n_with * n_without) - area / n_with,
-                               above / (n_with * n_without) - area / n_without], axis=-1)
+    gradient = np.concatenate(
+        [
+            below / (n_with * n_without) - area / n_with,
+            above / (n_with * n_without) - area / n_without,
+        ],
+        axis=-1,
+    )
     sampling, noise = table.variances(gradient[..., None, None, :])
     total = (sampling + noise)[..., 0]
     limit = _SURE * np.sqrt(table.noise_variance * table.cells.n_intervals)
-    shares = [np.cumsum(np.concatenate([np.zeros_like(total)[..., None], count[..., ::-1]],
-                                       axis=-1), axis=-1) / number
-              for count, number in ((with_label, n_with), (without, n_without))]
+    shares = [
+        np.cumsum(
+            np.concatenate([np.zeros_like(total)[..., None], count[..., ::-1]], axis=-1), axis=-1
+        )
+        / number
+        for count, number in ((with_label, n_with), (without, n_without))
+    ]
     shift = (with_label * without).sum(axis=-1) / (2 * n_with * n_without)[..., 0]
-    return Roc(shares[0], shares[1], area[..., 0], np.sqrt(total), shift,
-               noise[..., 0] / np.maximum(total, 1e-300),
-               np.minimum(n_with, n_without)[..., 0] < limit)
+    return Roc(
+        shares[0],
+        shares[1],
+        area[..., 0],
+        np.sqrt(total),
+        shift,
+        noise[..., 0] / np.maximum(total, 1e-300),
+        np.minimum(n_with, n_without)[..., 0] < limit,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +120,13 @@ def calibration(table: CountTable) -> Calibration:
     people = with_label + without
     number = np.maximum(people, 1.0)
     diagonal = np.eye(table.cells.n_intervals)
-    gradient = np.concatenate([(without / number**2)[..., None] * diagonal,
-                               -(with_label / number**2)[..., None] * diagonal], axis=-1)
+    gradient = np.concatenate(
+        [
+            (without / number**2)[..., None] * diagonal,
+            -(with_label / number**2)[..., None] * diagonal,
+        ],
+        axis=-1,
+    )
     sampling, noise = table.variances(gradient[..., None, :])
     limit = max(_FEWEST, _CERTAIN * np.sqrt(table.noise_variance))
     return Calibration(with_label / number, np.sqrt(sampling + noise), people >= limit)
@@ -112,4 +135,4 @@ def calibration(table: CountTable) -> Calibration:
 def _labelled(table: CountTable) -> tuple[Array, Array]:
     """Estimated people with and without the label, by bin: (…, B) each."""
     both = table.estimated[..., 0, :]
-    return both[..., :table.cells.n_intervals], both[..., table.cells.n_intervals:]
+    return both[..., : table.cells.n_intervals], both[..., table.cells.n_intervals :]

@@ -133,8 +133,9 @@ class SurvivalCurve(CountedEstimand):
     task, quantity, falls, is_tested = SURVIVAL, "Share without an event", True, True
 
     def curves(self, table: CountTable) -> Array:
-        return _alone(self._drawn(table, np.stack([life.survival for life in life_tables(table)],
-                                                  axis=-2)))
+        return _alone(
+            self._drawn(table, np.stack([life.survival for life in life_tables(table)], axis=-2))
+        )
 
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
         return product_limit.kaplan_meier(time, status, self.points(facts), len(facts.causes))[0]
@@ -149,12 +150,16 @@ class CumulativeIncidence(CountedEstimand):
     task, quantity, tells_causes = INCIDENCE, "Share with the event", True
 
     def curves(self, table: CountTable) -> Array:
-        return _alone(self._drawn(table, np.concatenate(
-            [life.incidence for life in life_tables(table)], axis=-2)))
+        return _alone(
+            self._drawn(
+                table, np.concatenate([life.incidence for life in life_tables(table)], axis=-2)
+            )
+        )
 
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
-        return _alone(product_limit.aalen_johansen(time, status, self.points(facts),
-                                                   len(facts.causes)))
+        return _alone(
+            product_limit.aalen_johansen(time, status, self.points(facts), len(facts.causes))
+        )
 
     def bands(self, table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[CountedCurve]:
         return incidence_curves(table, min_at_risk)
@@ -189,9 +194,14 @@ class RocCurve(CountedEstimand):
     def curves(self, table: CountTable) -> Array:
         """The broken lines of a table, read off on the drawing grid."""
         lines = roc(table)
-        rows = [np.interp(drawing_grid(), x, y) for x, y in zip(
-            lines.false_positive.reshape(-1, lines.false_positive.shape[-1]),
-            lines.true_positive.reshape(-1, lines.true_positive.shape[-1]), strict=True)]
+        rows = [
+            np.interp(drawing_grid(), x, y)
+            for x, y in zip(
+                lines.false_positive.reshape(-1, lines.false_positive.shape[-1]),
+                lines.true_positive.reshape(-1, lines.true_positive.shape[-1]),
+                strict=True,
+            )
+        ]
         return np.stack(rows).reshape(*lines.false_positive.shape[:-1], -1)
 
     def exact(self, time: Array, status: NDArray[np.int64], facts: EventFacts) -> Array:
@@ -205,8 +215,10 @@ class RocCurve(CountedEstimand):
 
 
 # All of them by the key of their task, in the order in which they are offered.
-ESTIMANDS: dict[str, CountedEstimand] = {each.task.key: each for each in (
-    SurvivalCurve(), CumulativeIncidence(), DistributionFunction(), RocCurve())}
+ESTIMANDS: dict[str, CountedEstimand] = {
+    each.task.key: each
+    for each in (SurvivalCurve(), CumulativeIncidence(), DistributionFunction(), RocCurve())
+}
 
 
 def _alone(curves: Array) -> Array:

@@ -48,13 +48,14 @@ class LifeTable:
     @cached_property
     def censored(self) -> Array:
         """c: (…, K)."""
-        return self.counts[..., -1 - self.cells.n_intervals:-1]
+        return self.counts[..., -1 - self.cells.n_intervals : -1]
 
     @cached_property
     def at_risk(self) -> Array:
         """Y at the start of each interval, and beyond the last edge: (…, K + 1)."""
-        leaving = np.concatenate([self.events.sum(axis=-2) + self.censored,
-                                  self.counts[..., -1:]], axis=-1)
+        leaving = np.concatenate(
+            [self.events.sum(axis=-2) + self.censored, self.counts[..., -1:]], axis=-1
+        )
         return np.asarray(np.cumsum(leaving[..., ::-1], axis=-1)[..., ::-1])
 
     @cached_property
@@ -131,8 +132,10 @@ class LifeTable:
         start, end = self.of_early_censoring.incidence, self.of_late_censoring.incidence
         below = self.incidence - np.minimum(start, end)
         above = np.maximum(start, end) - self.incidence
-        return (self.incidence - np.maximum.accumulate(below, axis=-1),
-                self.incidence + np.maximum.accumulate(above, axis=-1))
+        return (
+            self.incidence - np.maximum.accumulate(below, axis=-1),
+            self.incidence + np.maximum.accumulate(above, axis=-1),
+        )
 
     # -- gradients ------------------------------------------------------------------------------
 
@@ -143,8 +146,9 @@ class LifeTable:
         rest = exposed - events
         of_events = -1 / rest
         of_exposed = events / (exposed * rest)
-        steps = (of_events[..., None] * self.marks[0].sum(axis=0)
-                 + of_exposed[..., None] * self.marks[1])
+        steps = (
+            of_events[..., None] * self.marks[0].sum(axis=0) + of_exposed[..., None] * self.marks[1]
+        )
         return np.asarray(self.survival[..., None] * np.cumsum(steps, axis=-2))
 
     @cached_property
@@ -152,18 +156,26 @@ class LifeTable:
         """∂CIF_jk/∂x: (…, J, K, m)."""
         exposed = self._held[0][..., None, :, None]  # (…, 1, K, 1)
         hazards, before = self.hazards[..., None], self.before[..., None, :, None]
-        slope = np.concatenate([np.zeros_like(self.survival_gradient[..., :1, :]),
-                                self.survival_gradient[..., :-1, :]], axis=-2)
-        steps = slope[..., None, :, :] * hazards + before * (
-            self.marks[0] - hazards * self.marks[1]) / exposed
+        slope = np.concatenate(
+            [
+                np.zeros_like(self.survival_gradient[..., :1, :]),
+                self.survival_gradient[..., :-1, :],
+            ],
+            axis=-2,
+        )
+        steps = (
+            slope[..., None, :, :] * hazards
+            + before * (self.marks[0] - hazards * self.marks[1]) / exposed
+        )
         return np.asarray(np.cumsum(steps, axis=-2))
 
     @cached_property
     def at_risk_gradient(self) -> Array:
         """∂Y_k/∂x, 1 for every cell that comes later: (K + 1, m)."""
         intervals = self.cells.n_intervals
-        interval = np.concatenate([np.tile(np.arange(intervals), self.cells.n_causes + 1),
-                                   [intervals]])
+        interval = np.concatenate(
+            [np.tile(np.arange(intervals), self.cells.n_causes + 1), [intervals]]
+        )
         return np.asarray(interval >= np.arange(intervals + 1)[:, None], dtype=float)
 
     @property
@@ -241,8 +253,9 @@ def whole_at_risk(life: LifeTable) -> Array:
     """
     leaving = np.cumsum(whole_cells(life), axis=-1)
     kinds = life.cells.n_causes + 1
-    starts = np.concatenate([np.zeros_like(leaving[..., :1]),
-                             leaving[..., kinds - 1:-1:kinds]], axis=-1)
+    starts = np.concatenate(
+        [np.zeros_like(leaving[..., :1]), leaving[..., kinds - 1 : -1 : kinds]], axis=-1
+    )
     return np.asarray(leaving[..., -1:] - starts)
 
 

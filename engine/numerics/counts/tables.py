@@ -63,8 +63,10 @@ class CountTable:
     @cached_property
     def noise_variance(self) -> float:
         """τ²: of the noise in one cell."""
-        return sum(weight**2 * variance_of_discrete(scale)
-                   for weight, scale in zip(self.weights, self.scales, strict=True))
+        return sum(
+            weight**2 * variance_of_discrete(scale)
+            for weight, scale in zip(self.weights, self.scales, strict=True)
+        )
 
     @cached_property
     def estimated(self) -> Array:
@@ -89,8 +91,12 @@ class CountTable:
 
     def group(self, index: int) -> CountTable:
         """The table of one group whose size is public, or that is the only one."""
-        return replace(self, cells=replace(self.cells, n_groups=1),
-                       noisy=self.noisy[..., index:index + 1, :], totals=(self.totals[index],))
+        return replace(
+            self,
+            cells=replace(self.cells, n_groups=1),
+            noisy=self.noisy[..., index : index + 1, :],
+            totals=(self.totals[index],),
+        )
 
     def variances(self, jacobian: Array) -> tuple[Array, Array]:
         """Both parts of the variance of functionals.
@@ -179,8 +185,9 @@ def projected(noisy: Array, total: float) -> Array:
 
 
 @lru_cache(maxsize=32)
-def _sample(n_blocks: int, block_size: int, weights: tuple[float, ...], scales: tuple[float, ...]
-            ) -> tuple[Array, Array]:
+def _sample(
+    n_blocks: int, block_size: int, weights: tuple[float, ...], scales: tuple[float, ...]
+) -> tuple[Array, Array]:
     """Normal numbers and noise of every cell, (blocks, cells, SAMPLES) each; noise has mean 0.
 
     Sites with the same noise are drawn together: a sum of M discrete Laplace variables is the
@@ -194,9 +201,12 @@ def _sample(n_blocks: int, block_size: int, weights: tuple[float, ...], scales: 
         if scale == 0:
             continue
         chance = -np.expm1(-1 / scale)
-        noise += weight * (discretised(standard, scale) if sites == 1 and len(weights) == 1 else
-                           rng.negative_binomial(sites, chance, shape)
-                           - rng.negative_binomial(sites, chance, shape))
+        noise += weight * (
+            discretised(standard, scale)
+            if sites == 1 and len(weights) == 1
+            else rng.negative_binomial(sites, chance, shape)
+            - rng.negative_binomial(sites, chance, shape)
+        )
     return normal, noise - noise.mean(axis=1, keepdims=True)
 
 

@@ -13,6 +13,16 @@ PAPER = Paper(
     key="federated_wavelets",
     title="Federated nonparametric regression",
     reference="Cai, Chakraborty and Vuursteen (2024), arXiv 2406.06755",
-    exhibits=(errors.CURVES, errors.POINT, slopes.SLOPES, repairs.BASES, repairs.TIMES,
-              repairs.CLIPS, planning.NETWORKS, planning.SITES, constants.CONSTANTS),
-    order=40)
+    exhibits=(
+        errors.CURVES,
+        errors.POINT,
+        slopes.SLOPES,
+        repairs.BASES,
+        repairs.TIMES,
+        repairs.CLIPS,
+        planning.NETWORKS,
+        planning.SITES,
+        constants.CONSTANTS,
+    ),
+    order=40,
+)

@@ -3,10 +3,16 @@
 from engine.papers.exhibits import Paper
 from engine.papers.functional_mean import borders, growth, hormone, patterns, rates
 
-_EXHIBITS = {exhibit.key: exhibit for module in (patterns, growth, hormone, rates, borders)
-          for exhibit in module.EXHIBITS}
+_EXHIBITS = {
+    exhibit.key: exhibit
+    for module in (patterns, growth, hormone, rates, borders)
+    for exhibit in module.EXHIBITS
+}
 
 PAPER = Paper(
-    "functional_mean", "Private mean curves and varying coefficients",
+    "functional_mean",
+    "Private mean curves and varying coefficients",
     "Xue, Lin and Yu (2024), arXiv 2412.06582",
-    tuple(_EXHIBITS[key] for key in sorted(_EXHIBITS)), order=10)
+    tuple(_EXHIBITS[key] for key in sorted(_EXHIBITS)),
+    order=10,
+)

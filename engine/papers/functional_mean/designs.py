@@ -28,16 +28,27 @@ BY_RULE = replace(PUBLISHED, truncation=None)  # as many basis functions as the 
 STANDARD_NOISE = replace(PUBLISHED, noise="isotropic")  # the classical Gaussian mechanism
 OURS = AdaptiveMean(basis="cosine")
 ESTIMATORS: dict[str, Mechanism] = {
-    "published": PUBLISHED, "printed": AS_PRINTED, "by_rule": BY_RULE,
-    "standard_noise": STANDARD_NOISE, "ours": OURS}
+    "published": PUBLISHED,
+    "printed": AS_PRINTED,
+    "by_rule": BY_RULE,
+    "standard_noise": STANDARD_NOISE,
+    "ours": OURS,
+}
 
 ERROR = Scale("Mean squared error of the curve (log scale)", log=True)
 PEOPLE = Scale("People n (log scale)", log=True)
 READINGS = Scale("Observations per curve m")
 
 
-def cells(estimator: str, epsilons: Iterable[float], people: int, readings: int,
-          mean: str = "mu1", mechanism: Mechanism | None = None, **axes: Any) -> list[Cell]:
+def cells(
+    estimator: str,
+    epsilons: Iterable[float],
+    people: int,
+    readings: int,
+    mean: str = "mu1",
+    mechanism: Mechanism | None = None,
+    **axes: Any,
+) -> list[Cell]:
     """One cell for each ε, all on the same data; the mechanism is that of the estimator's name.
 
     Parameters
@@ -51,9 +62,15 @@ def cells(estimator: str, epsilons: Iterable[float], people: int, readings: int,
         Further arguments say where they stand.
     """
     source = SparseCurves(mean=mean, n_curves=people, n_observations_per_curve=readings)
-    return [Cell({"estimator": estimator, **axes, "n": people, "m": readings, "epsilon": epsilon},
-                 source, mechanism or ESTIMATORS[estimator], (Budget(epsilon, DELTA),))
-            for epsilon in epsilons]
+    return [
+        Cell(
+            {"estimator": estimator, **axes, "n": people, "m": readings, "epsilon": epsilon},
+            source,
+            mechanism or ESTIMATORS[estimator],
+            (Budget(epsilon, DELTA),),
+        )
+        for epsilon in epsilons
+    ]
 
 
 def joined(groups: Iterable[Sequence[Cell]]) -> tuple[Cell, ...]:

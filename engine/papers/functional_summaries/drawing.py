@@ -5,8 +5,13 @@ from __future__ import annotations
 from engine.figures.theme import method_style
 from engine.papers.drawing import Look
 
-_STYLES = {"FRL": ("frl", 0), "ICLP-AR": ("iclp", 1), "ICLP-QR": ("iclp", 0),
-           "Bernstein": ("bernstein", 0), "GP": ("gaussian_process", 0)}
+_STYLES = {
+    "FRL": ("frl", 0),
+    "ICLP-AR": ("iclp", 1),
+    "ICLP-QR": ("iclp", 0),
+    "Bernstein": ("bernstein", 0),
+    "GP": ("gaussian_process", 0),
+}
 
 
 def style(method: str) -> Look:

@@ -68,8 +68,10 @@ Australia/New Zealand,23.525,11.299,29.495,5.040,22.782,8.189,28.339,5.053,23.98
 
 def table_1() -> Table:
     """Seconds for 100 paths, a row for each kernel and number of points."""
-    return [{name: cell if name == "kernel" else float(cell) for name, cell in row.items()}
-            for row in csv.DictReader(io.StringIO(_TABLE_1))]
+    return [
+        {name: cell if name == "kernel" else float(cell) for name, cell in row.items()}
+        for row in csv.DictReader(io.StringIO(_TABLE_1))
+    ]
 
 
 def table_2() -> Table:
@@ -84,8 +86,10 @@ def table_2() -> Table:
 
 def table_3() -> Table:
     """Mean squared errors of densities of age at death at ε = 1, a row for each region."""
-    return [{"region": region, **_pairs(_REGIONS, cells)}
-            for region, *cells in csv.reader(_TABLE_3.strip().splitlines())]
+    return [
+        {"region": region, **_pairs(_REGIONS, cells)}
+        for region, *cells in csv.reader(_TABLE_3.strip().splitlines())
+    ]
 
 
 def _pairs(names: tuple[str, ...], cells: list[str]) -> dict[str, Value]:

@@ -54,9 +54,16 @@ def sensitivity_rows() -> list[Row]:
                 other_x[:, 0], other_y[:, 0] = new_x, new_y
                 moved = np.abs(np.stack(sums_about_means(other_x, other_y)) - here)
                 largest = np.maximum(largest, moved.max(axis=1))
-            rows.append({"part": "sensitivity", "range": name, "n": n,
-                         "covariance": digits(largest[0]), "variance": digits(largest[1]),
-                         "proved": digits((high - low) ** 2 * (1 - 1 / n))})
+            rows.append(
+                {
+                    "part": "sensitivity",
+                    "range": name,
+                    "n": n,
+                    "covariance": digits(largest[0]),
+                    "variance": digits(largest[1]),
+                    "proved": digits((high - low) ** 2 * (1 - 1 / n)),
+                }
+            )
     return rows
 
 
@@ -77,18 +84,26 @@ def slope_rows(repeats: int) -> list[Row]:
         exact = np.abs(covariance / variance - _SLOPE)
         covariance_noise, variance_noise = laplace((2, repeats), rng) * (1 - 1 / n)
         for share in _SHARES:
-            noisy_variance = np.maximum(variance + variance_noise / ((1 - share) * _EPSILON),
-                                        _FLOOR * n)
+            noisy_variance = np.maximum(
+                variance + variance_noise / ((1 - share) * _EPSILON), _FLOOR * n
+            )
             slopes = (covariance + covariance_noise / (share * _EPSILON)) / noisy_variance
             off = np.abs(slopes - _SLOPE)
             # noise of both, to first order: x has a variance of 1/12
-            planned = math.sqrt(2 * (1 / share**2 + (_SLOPE / (1 - share)) ** 2)) * 12 / (
-                n * _EPSILON)
-            rows.append({"part": "slope", "n": n, "share": share,
-                         "error": digits(math.sqrt(float((off**2).mean()))),
-                         "se": digits(_se(off)), "planned": digits(math.hypot(
-                             planned, math.sqrt(float((exact**2).mean())))),
-                         "without": digits(math.sqrt(float((exact**2).mean())))})
+            planned = (
+                math.sqrt(2 * (1 / share**2 + (_SLOPE / (1 - share)) ** 2)) * 12 / (n * _EPSILON)
+            )
+            rows.append(
+                {
+                    "part": "slope",
+                    "n": n,
+                    "share": share,
+                    "error": digits(math.sqrt(float((off**2).mean()))),
+                    "se": digits(_se(off)),
+                    "planned": digits(math.hypot(planned, math.sqrt(float((exact**2).mean())))),
+                    "without": digits(math.sqrt(float((exact**2).mean()))),
+                }
+            )
     return rows
 
 
@@ -117,29 +132,43 @@ def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
     for n in _PEOPLE:
         rows = where(table, part="slope", n=n)
         ends = [_SHARES[0], _SHARES[-1]]
-        series = [curve("Measured", rows["share"], rows["error"], look("gradient"), rows["se"]),
-                  curve("Planned, to first order", rows["share"], rows["planned"],
-                        look("functional", "8px,3px", "square")),
-                  level("Without privacy", ends, rows["without"].iloc[:2])]
-        panels.append(panel(f"{n} people, ε = {_EPSILON:g}", series,
-                            "Share of ε for the covariance", log("Error of the slope"),
-                            f"Error of the slope over the share, {n} people. "
-                            + drawn_ends(series)))
+        series = [
+            curve("Measured", rows["share"], rows["error"], look("gradient"), rows["se"]),
+            curve(
+                "Planned, to first order",
+                rows["share"],
+                rows["planned"],
+                look("functional", "8px,3px", "square"),
+            ),
+            level("Without privacy", ends, rows["without"].iloc[:2]),
+        ]
+        panels.append(
+            panel(
+                f"{n} people, ε = {_EPSILON:g}",
+                series,
+                "Share of ε for the covariance",
+                log("Error of the slope"),
+                f"Error of the slope over the share, {n} people. " + drawn_ends(series),
+            )
+        )
     return tuple(panels)
 
 
 def _bound_is_one(table: pd.DataFrame) -> Finding:
     rows = where(table, part="sensitivity", range="0 to 1")
     largest = float(max(rows["covariance"].max(), rows["variance"].max()))
-    return Finding(largest <= 1,
-                   f"For numbers from 0 to 1: at most {largest:.3g} over all corners.")
+    return Finding(
+        largest <= 1, f"For numbers from 0 to 1: at most {largest:.3g} over all corners."
+    )
 
 
 def _bound_is_attained(table: pd.DataFrame) -> Finding:
     rows = where(table, part="sensitivity")
     over = [float((rows[name] / rows["proved"]).max()) for name in ("covariance", "variance")]
-    return Finding(max(abs(ratio - 1) for ratio in over) < _ROUNDING,
-                   f"Largest over R² (1 − 1/n): {over[0]:.3f} and {over[1]:.3f}.")
+    return Finding(
+        max(abs(ratio - 1) for ratio in over) < _ROUNDING,
+        f"Largest over R² (1 − 1/n): {over[0]:.3f} and {over[1]:.3f}.",
+    )
 
 
 def _bound_is_general(table: pd.DataFrame) -> Finding:
@@ -154,29 +183,47 @@ def _has_best_share(table: pd.DataFrame) -> Finding:
         rows = where(table, part="slope", n=n)
         best_row = int(rows["error"].to_numpy().argmin())
         differences.append(abs(float(rows["share"].to_numpy()[best_row]) - best))
-    return Finding(max(differences) <= 0.1 + _ROUNDING,
-                   f"1/(1 + β^(2/3)) = {best:.2f}; the smallest errors are at most "
-                   f"{max(differences):.2f} from it.")
+    return Finding(
+        max(differences) <= 0.1 + _ROUNDING,
+        f"1/(1 + β^(2/3)) = {best:.2f}; the smallest errors are at most "
+        f"{max(differences):.2f} from it.",
+    )
 
 
 def _half_is_near(table: pd.DataFrame) -> Finding:
-    over = [number(table, "error", part="slope", n=n, share=0.5)
-            / float(where(table, part="slope", n=n)["error"].min()) for n in _PEOPLE]
+    over = [
+        number(table, "error", part="slope", n=n, share=0.5)
+        / float(where(table, part="slope", n=n)["error"].min())
+        for n in _PEOPLE
+    ]
     return Finding(max(over) < 1.15, f"Its error is {max(over):.2f} times the smallest.")
 
 
-EXHIBITS = (Exhibit(
-    "scalar-example", "Scalar example: a slope from noisy sums_about_means",
-    "A slope as noisy covariance over noisy variance, with the share γ of ε for the covariance; "
-    "pairs of numbers from 0 to 1, true slope ½. Noisy variances are held above .01.",
-    lambda form: Work(calls=(Call(sensitivity_rows),
-                             Call(slope_rows, (1000 if form == "quick" else 10_000,)))),
-    _draw,
-    (Claim("The sensitivity of n cov and n var is 1, without loss of generality.",
-           _bound_is_general,
-           "It is R² (1 − 1/n) for numbers from an interval of length R, so that noise must be "
-           "scaled by the stated range."),
-     Claim("For numbers from 0 to 1 it is below 1.", _bound_is_one, is_ours=True),
-     Claim("The bound R² (1 − 1/n) is reached by both.", _bound_is_attained, is_ours=True),
-     Claim("The best share of the covariance is 1/(1 + β^(2/3)).", _has_best_share, is_ours=True),
-     Claim("Half for each is nearly as good.", _half_is_near, is_ours=True))),)
+EXHIBITS = (
+    Exhibit(
+        "scalar-example",
+        "Scalar example: a slope from noisy sums_about_means",
+        "A slope as noisy covariance over noisy variance, with the share γ of ε for the covariance; "
+        "pairs of numbers from 0 to 1, true slope ½. Noisy variances are held above .01.",
+        lambda form: Work(
+            calls=(Call(sensitivity_rows), Call(slope_rows, (1000 if form == "quick" else 10_000,)))
+        ),
+        _draw,
+        (
+            Claim(
+                "The sensitivity of n cov and n var is 1, without loss of generality.",
+                _bound_is_general,
+                "It is R² (1 − 1/n) for numbers from an interval of length R, so that noise must be "
+                "scaled by the stated range.",
+            ),
+            Claim("For numbers from 0 to 1 it is below 1.", _bound_is_one, is_ours=True),
+            Claim("The bound R² (1 − 1/n) is reached by both.", _bound_is_attained, is_ours=True),
+            Claim(
+                "The best share of the covariance is 1/(1 + β^(2/3)).",
+                _has_best_share,
+                is_ours=True,
+            ),
+            Claim("Half for each is nearly as good.", _half_is_near, is_ours=True),
+        ),
+    ),
+)

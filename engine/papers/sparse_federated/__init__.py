@@ -16,6 +16,16 @@ PAPER = Paper(
     key="sparse_federated",
     title="Sparse regression on many machines",
     reference="Zhang, Nakada and Zhang (2024), arXiv 2404.16287",
-    exhibits=(tables.TABLE_2, tables.INTERVALS, tables.TABLE_5, figures.FIGURE_3, figures.FIGURE_4,
-              statements.TRUST, statements.DIFFERING, statements.COSTS, as_printed.AS_PRINTED),
-    order=50)
+    exhibits=(
+        tables.TABLE_2,
+        tables.INTERVALS,
+        tables.TABLE_5,
+        figures.FIGURE_3,
+        figures.FIGURE_4,
+        statements.TRUST,
+        statements.DIFFERING,
+        statements.COSTS,
+        as_printed.AS_PRINTED,
+    ),
+    order=50,
+)

@@ -51,5 +51,7 @@ def table_5() -> list[dict[str, float]]:
 
 
 def _rows(text: str) -> list[dict[str, float]]:
-    return [{name: float(value) for name, value in row.items()}
-            for row in csv.DictReader(io.StringIO(text))]
+    return [
+        {name: float(value) for name, value in row.items()}
+        for row in csv.DictReader(io.StringIO(text))
+    ]

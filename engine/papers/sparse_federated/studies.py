@@ -46,9 +46,16 @@ class FederationSetting:
 
     def source(self, pattern: int = 1) -> SparseRows:
         """As in the paper: the first s₀, and others at random places, all 1/√s; σ = ½."""
-        return SparseRows(n_curves=self.n * self.m, n_servers=self.m, n_features=self.d,
-                          n_shared=self.s0, n_own=self.s - self.s0, positions="first",
-                          signs="equal", pattern=pattern)
+        return SparseRows(
+            n_curves=self.n * self.m,
+            n_servers=self.m,
+            n_features=self.d,
+            n_shared=self.s0,
+            n_own=self.s - self.s0,
+            positions="first",
+            signs="equal",
+            pattern=pattern,
+        )
 
     def budgets(self, epsilons: Sequence[float]) -> list[tuple[Budget, ...]]:
         """δ = 1/(2mn), as in the paper."""
@@ -58,8 +65,12 @@ class FederationSetting:
 # -- machines that differ --------------------------------------------------------------------------
 
 
-def differing(mechanism: SparseHeterogeneous, setting: FederationSetting, epsilons: Sequence[float],
-              pattern: int) -> tuple[Estimate, SparseRows]:
+def differing(
+    mechanism: SparseHeterogeneous,
+    setting: FederationSetting,
+    epsilons: Sequence[float],
+    pattern: int,
+) -> tuple[Estimate, SparseRows]:
     """One data set with coefficients of its own, fitted at each ε.
 
     Parameters
@@ -74,11 +85,21 @@ def differing(mechanism: SparseHeterogeneous, setting: FederationSetting, epsilo
     """
     source, rng = setting.source(pattern), generator(_SEED, DATA_STREAM, pattern)
     vectors = np.broadcast_to(source.truth.node_values, (setting.m, setting.d))
-    machines = [sparse_averages.sample_moments(source.covariance, vector, source.noise_sd,
-                                               setting.n, 1, rng) for vector in vectors]
+    machines = [
+        sparse_averages.sample_moments(
+            source.covariance, vector, source.noise_sd, setting.n, 1, rng
+        )
+        for vector in vectors
+    ]
     plans = [mechanism.plan(source.public, budgets) for budgets in setting.budgets(epsilons)]
-    estimate = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
-                                  generator(_SEED, NOISE_STREAM, pattern))
+    estimate = mechanism.estimate(
+        sparse_averages.pooled(machines),
+        machines,
+        plans,
+        1,
+        1,
+        generator(_SEED, NOISE_STREAM, pattern),
+    )
     return estimate, source
 
 
@@ -94,8 +115,9 @@ class Errors:
     near: NDArray[np.bool_]
 
 
-def errors(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
-           fit: str = "two_stage") -> Errors:
+def errors(
+    setting: FederationSetting, epsilons: Sequence[float], repeats: int, fit: str = "two_stage"
+) -> Errors:
     """Estimation errors of fresh data sets, the whole budget spent on estimation."""
     mechanism = SparseHeterogeneous(fit=fit, n_shared=setting.s0, n_own=setting.s - setting.s0)
     released, noise_free, near = [], [], []
@@ -104,7 +126,7 @@ def errors(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
         truth = source.truth.node_values
         released.append(((estimate.coefficients - truth) ** 2).sum(-1).mean(axis=(1, 2, 3)))
         noise_free.append(((estimate.unprotected[0] - truth) ** 2).sum(-1).mean())
-        near.append((truth[:, setting.s0:setting.s0 + 3] != 0).any())
+        near.append((truth[:, setting.s0 : setting.s0 + 3] != 0).any())
     return Errors(np.array(released), np.array(noise_free), np.array(near))
 
 
@@ -131,15 +153,19 @@ class Limits:
     n_intervals: NDArray[np.int64]
 
 
-def limits(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
-           features: Sequence[int]) -> Limits:
+def limits(
+    setting: FederationSetting, epsilons: Sequence[float], repeats: int, features: Sequence[int]
+) -> Limits:
     """Intervals of several coefficients of one machine, from one budget, averaged over data sets.
 
     Coefficients are those of one pattern, so that averages over data sets make sense.
     """
     mechanism = SparseHeterogeneous(
-        target="coordinates", features=", ".join(str(k + 1) for k in features),
-        n_shared=setting.s0, n_own=setting.s - setting.s0)
+        target="coordinates",
+        features=", ".join(str(k + 1) for k in features),
+        n_shared=setting.s0,
+        n_own=setting.s - setting.s0,
+    )
     source = setting.source()
     truth = source.truth.node_values[0, list(features)]
     vectors, covariance = source.truth.node_values, source.covariance
@@ -147,10 +173,18 @@ def limits(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
     centres, lengths = [], []
     for k in range(repeats):
         rng = generator(_SEED, DATA_STREAM, k)
-        machines = [sparse_averages.sample_moments(covariance, vector, source.noise_sd, setting.n,
-                                                   1, rng) for vector in vectors]
-        intervals = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
-                                       generator(_SEED, NOISE_STREAM, k)).intervals
+        machines = [
+            sparse_averages.sample_moments(covariance, vector, source.noise_sd, setting.n, 1, rng)
+            for vector in vectors
+        ]
+        intervals = mechanism.estimate(
+            sparse_averages.pooled(machines),
+            machines,
+            plans,
+            1,
+            1,
+            generator(_SEED, NOISE_STREAM, k),
+        ).intervals
         assert intervals is not None
         centres.append(intervals.centre[:, 0, 0, 0][:, list(features)])
         lengths.append(2 * intervals.half_width[:, 0, 0, 0][:, list(features)])
@@ -159,8 +193,13 @@ def limits(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
     n_intervals = is_given.sum(axis=0)
     covered = (2 * np.abs(centre - truth) <= length).sum(axis=0)
     divisor = np.where(n_intervals > 0, n_intervals, np.nan)
-    return Limits(truth, centre.mean(axis=0), np.where(is_given, length, 0).sum(axis=0) / divisor,
-                  covered / divisor, n_intervals)
+    return Limits(
+        truth,
+        centre.mean(axis=0),
+        np.where(is_given, length, 0).sum(axis=0) / divisor,
+        covered / divisor,
+        n_intervals,
+    )
 
 
 # -- machines that are alike -----------------------------------------------------------------------
@@ -169,8 +208,13 @@ def limits(setting: FederationSetting, epsilons: Sequence[float], repeats: int,
 def moments(source: SparseRows, repeats: int) -> RowMoments:
     """Of all rows of data sets with the same coefficients."""
     return sparse_averages.sample_moments(
-        source.covariance, source.truth.node_values, source.noise_sd, source.n_curves, repeats,
-        generator(_SEED, DATA_STREAM, 0))
+        source.covariance,
+        source.truth.node_values,
+        source.noise_sd,
+        source.n_curves,
+        repeats,
+        generator(_SEED, DATA_STREAM, 0),
+    )
 
 
 @dataclass(frozen=True)
@@ -198,10 +242,15 @@ class Corrections:
         sampling = np.sqrt(np.diagonal(self.corrected.sampling, axis1=-2, axis2=-1))
         proper = pointwise_half_widths(self.corrected.errors)
         flipped = np.abs(wrong_sign(self.vectors, self.corrected) - self.truth)
-        return {name: self.released(inside) for name, inside in (
-            ("proper", off <= proper), ("sign", flipped <= proper),
-            ("scaled", off <= pointwise_half_widths(scaled_errors(self.corrected))),
-            ("naive", off <= pointwise_half_widths(sampling)))}
+        return {
+            name: self.released(inside)
+            for name, inside in (
+                ("proper", off <= proper),
+                ("sign", flipped <= proper),
+                ("scaled", off <= pointwise_half_widths(scaled_errors(self.corrected))),
+                ("naive", off <= pointwise_half_widths(sampling)),
+            )
+        }
 
     def lengths(self) -> Array:
         """Of intervals or of the band, at each budget."""
@@ -212,12 +261,20 @@ class Corrections:
         largest = np.abs(self.corrected.values - self.truth).max(axis=-1)
         half = self.mechanism.half_widths(self.corrected)[..., 0]
         share = (np.abs(self.corrected.values - self.truth) <= half[..., None]).mean(axis=-1)
-        return {"joint": self.released(largest <= half), "average": self.released(share),
-                "naive": self.released(largest <= half_width_without_privacy(self.corrected))}
+        return {
+            "joint": self.released(largest <= half),
+            "average": self.released(share),
+            "naive": self.released(largest <= half_width_without_privacy(self.corrected)),
+        }
 
 
-def corrections(mechanism: SparseInference, source: SparseRows, epsilons: Sequence[float],
-                delta: float, repeats: int) -> Corrections:
+def corrections(
+    mechanism: SparseInference,
+    source: SparseRows,
+    epsilons: Sequence[float],
+    delta: float,
+    repeats: int,
+) -> Corrections:
     """Corrected coefficients of fresh data sets at each ε.
 
     Parameters
@@ -227,10 +284,12 @@ def corrections(mechanism: SparseInference, source: SparseRows, epsilons: Sequen
     """
     plans = [mechanism.plan(source.public, (Budget(epsilon, delta),)) for epsilon in epsilons]
     columns, places = Columns(repeats, len(plans), 1), plans[0].places
-    vectors, _, corrected = mechanism.parts(moments(source, repeats), plans, columns,
-                                        generator(_SEED, NOISE_STREAM, 0))
-    return Corrections(mechanism, vectors[..., places], corrected,
-                       source.truth.node_values[places], columns)
+    vectors, _, corrected = mechanism.parts(
+        moments(source, repeats), plans, columns, generator(_SEED, NOISE_STREAM, 0)
+    )
+    return Corrections(
+        mechanism, vectors[..., places], corrected, source.truth.node_values[places], columns
+    )
 
 
 def mean_and_error(values: Array) -> tuple[float, float]:

@@ -62,8 +62,12 @@ class AuditedMethod:
 def audited_methods() -> tuple[AuditedMethod, ...]:
     """Everything that can be attacked, in the order of the registry."""
     known = {task for task, _ in FAMILIES}
-    return tuple(AuditedMethod(cls, task) for cls in mechanisms.all() for task in TASKS
-                 if task in cls.tasks & known and cls.presets_for(task))
+    return tuple(
+        AuditedMethod(cls, task)
+        for cls in mechanisms.all()
+        for task in TASKS
+        if task in cls.tasks & known and cls.presets_for(task)
+    )
 
 
 def names() -> list[str]:
@@ -91,8 +95,12 @@ def audited_method(key: str) -> AuditedMethod:
 
 def variants_of(mechanism: Mechanism) -> tuple[broken.Bug, ...]:
     """The broken variants of a mechanism that do the same task."""
-    return tuple(bug for bug in broken.bugs() if isinstance(bug.case.mechanism, type(mechanism))
-                 and bug.case.mechanism.main_task is mechanism.main_task)
+    return tuple(
+        bug
+        for bug in broken.bugs()
+        if isinstance(bug.case.mechanism, type(mechanism))
+        and bug.case.mechanism.main_task is mechanism.main_task
+    )
 
 
 @dataclass(frozen=True)
@@ -136,8 +144,9 @@ class Attack:
         return math.ceil(TRIES / self.case.chunk) + len(DOUBLINGS)
 
 
-def steps_of(attack: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float = SECONDS
-           ) -> Generator[audit.Progress, None, audit.Report]:
+def steps_of(
+    attack: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float = SECONDS
+) -> Generator[audit.Progress, None, audit.Report]:
     """The audit of one attack, step by step.
 
     Parameters
@@ -153,10 +162,16 @@ def steps_of(attack: Attack, tries: int = TRIES, runs: int = RUNS, seconds: floa
         If the data are an upload, do not fit the mechanism, or nothing is released.
     """
     if attack.source is not None and attack.source.facts.is_upload:
-        raise InputError("An audit uses simulated data only, never an upload.", field="source",
-                         hint="Choose simulated data.")
-    return (yield from audit.audit_steps(attack.case, attack.source, attack.seed, tries=tries,
-                                         runs=runs, seconds=seconds))
+        raise InputError(
+            "An audit uses simulated data only, never an upload.",
+            field="source",
+            hint="Choose simulated data.",
+        )
+    return (
+        yield from audit.audit_steps(
+            attack.case, attack.source, attack.seed, tries=tries, runs=runs, seconds=seconds
+        )
+    )
 
 
 def audit_answer(attacks: Sequence[Attack]) -> list[list[audit.Progress]]:
@@ -170,8 +185,9 @@ def audit_answer(attacks: Sequence[Attack]) -> list[list[audit.Progress]]:
     return [all_of(steps_of(attack)) for attack in attacks]
 
 
-def finished(attack: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
-             seconds: float = SECONDS) -> audit.Report:
+def finished(
+    attack: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS, seconds: float = SECONDS
+) -> audit.Report:
     """The whole audit of one attack.
 
     Parameters
@@ -195,15 +211,23 @@ def as_json(reports: Sequence[tuple[Attack, audit.Report]]) -> bytes:
     reports : sequence of (Attack, Report)
         Attacks with what they found, in the order in which they are written.
     """
-    return json.dumps({"audits": [_plain(attack, report) for attack, report in reports]},
-                      ensure_ascii=False, indent=1).encode()
+    return json.dumps(
+        {"audits": [_plain(attack, report) for attack, report in reports]},
+        ensure_ascii=False,
+        indent=1,
+    ).encode()
 
 
 def _plain(attack: Attack, report: audit.Report) -> dict[str, Any]:
     fault = {"variant": attack.variant, "what": attack.fault} if attack.variant else {}
     source = attack.source and {"key": attack.source.key, "parameters": attack.source.values()}
-    return {**fault, **report.plain(), "parameters": attack.case.mechanism.values(),
-            "source": source, "seed": attack.seed}
+    return {
+        **fault,
+        **report.plain(),
+        "parameters": attack.case.mechanism.values(),
+        "source": source,
+        "seed": attack.seed,
+    }
 
 
 def command(attack: Attack) -> str:

@@ -33,8 +33,13 @@ def climbing(lines: Sequence[AttackProgress], claim: float) -> Chart:
     claim : float
         The claimed ε.
     """
-    known = [value for line in lines for step in line.steps
-             for value in (step.worst_epsilon, step.bound) if math.isfinite(value)]
+    known = [
+        value
+        for line in lines
+        for step in line.steps
+        for value in (step.worst_epsilon, step.bound)
+        if math.isfinite(value)
+    ]
     top = min(max([1.25 * claim, *(1.1 * value for value in known)]), _MAX_SHOWN * claim)
     data: list[Spec] = []
     for line in lines:
@@ -42,15 +47,31 @@ def climbing(lines: Sequence[AttackProgress], claim: float) -> Chart:
     tried = [step.tried for line in lines for step in line.steps] or [100]
     runs = [step.runs for line in lines for step in line.steps if step.runs] or [1000]
     lines_at = [_claimed(xref=f"{x} domain", x0=0, x1=1, y0=claim, y1=claim) for x in ("x", "x2")]
-    note = {"text": f"claimed ε = {claim:.4g}", "showarrow": False, "xref": "x domain", "x": 0,
-            "y": claim, "xanchor": "left", "yanchor": "bottom", "font": {"size": 13}}
+    note = {
+        "text": f"claimed ε = {claim:.4g}",
+        "showarrow": False,
+        "xref": "x domain",
+        "x": 0,
+        "y": claim,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "font": {"size": 13},
+    }
     left = axis("Pairs tried", domain=[0, _SPLIT[0]], range=[0, 1.08 * max(tried)], nticks=4)
     right = log_axis("Releases of each", min([1000, *runs]), max([40_000, *runs]), room=0.06)
-    spec = {"data": data, "layout": layout(
-        legend=True, hovermode="closest", title=_finding(lines, claim),
-        shapes=lines_at, annotations=[note],
-        xaxis=left, xaxis2={**right, "domain": [_SPLIT[1], 1], "anchor": "y"},
-        yaxis=axis("Privacy budget ε that is shown", grid=True, range=[-0.03 * top, top]))}
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            hovermode="closest",
+            title=_finding(lines, claim),
+            shapes=lines_at,
+            annotations=[note],
+            xaxis=left,
+            xaxis2={**right, "domain": [_SPLIT[1], 1], "anchor": "y"},
+            yaxis=axis("Privacy budget ε that is shown", grid=True, range=[-0.03 * top, top]),
+        ),
+    }
     return Chart(spec, _alt(lines, claim), _table(lines))
 
 
@@ -72,27 +93,42 @@ def _claimed(**ends: Any) -> Spec:
 def _worst(line: AttackProgress, top: float) -> Spec:
     steps = [step for step in line.steps if not step.runs or step is line.steps[-1]]
     heights = [step.worst_epsilon for step in steps]
-    return {"type": "scatter", "mode": "lines+markers", "name": line.name, "showlegend": False,
-            "x": [step.tried for step in steps], "y": _clamped(heights, top),
-            "customdata": [down(value) for value in heights], **_look(line),
-            "hovertemplate": "%{x} pairs: ε = %{customdata}<extra></extra>"}
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": line.name,
+        "showlegend": False,
+        "x": [step.tried for step in steps],
+        "y": _clamped(heights, top),
+        "customdata": [down(value) for value in heights],
+        **_look(line),
+        "hovertemplate": "%{x} pairs: ε = %{customdata}<extra></extra>",
+    }
 
 
 def _bound(line: AttackProgress, top: float) -> Spec:
     steps = [step for step in line.steps if step.runs]
     heights = [step.bound for step in steps]
-    return {"type": "scatter", "mode": "lines+markers", "name": line.name, "xaxis": "x2",
-            "x": [step.runs for step in steps], "y": _clamped(heights, top),
-            "customdata": [down(value) for value in heights], **_look(line),
-            "hovertemplate": "%{x} releases: ε ≥ %{customdata}<extra></extra>"}
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": line.name,
+        "xaxis": "x2",
+        "x": [step.runs for step in steps],
+        "y": _clamped(heights, top),
+        "customdata": [down(value) for value in heights],
+        **_look(line),
+        "hovertemplate": "%{x} releases: ε ≥ %{customdata}<extra></extra>",
+    }
 
 
 def _look(line: AttackProgress) -> Spec:
     """A planted fault has its own colour and cross; the mechanism a line with dots."""
     role, symbol = ("bias", "x") if line.is_planted else ("gradient", "circle")
-    return {"line": {"width": 2.2, "color": role},
-            "marker": {"size": 10 if line.is_planted else 8, "symbol": symbol,
-                       "color": role}}
+    return {
+        "line": {"width": 2.2, "color": role},
+        "marker": {"size": 10 if line.is_planted else 8, "symbol": symbol, "color": role},
+    }
 
 
 def _clamped(heights: Sequence[float], top: float) -> list[float]:
@@ -100,14 +136,20 @@ def _clamped(heights: Sequence[float], top: float) -> list[float]:
 
 
 def _alt(lines: Sequence[AttackProgress], claim: float) -> str:
-    bounds = [f"{line.name}: at least {down(line.steps[-1].bound)} from releases, "
-              f"{down(line.steps[-1].worst_epsilon)} for the worst pair"
-              for line in lines if line.steps]
+    bounds = [
+        f"{line.name}: at least {down(line.steps[-1].bound)} from releases, "
+        f"{down(line.steps[-1].worst_epsilon)} for the worst pair"
+        for line in lines
+        if line.steps
+    ]
     return f"The ε that attacks show against a claim of {number(claim)}. {'; '.join(bounds)}."
 
 
 def _table(lines: Sequence[AttackProgress]) -> dict[str, list[Any]]:
-    rows = [(line.name, step.tried, down(step.worst_epsilon), step.runs, down(step.bound))
-            for line in lines for step in line.steps]
+    rows = [
+        (line.name, step.tried, down(step.worst_epsilon), step.runs, down(step.bound))
+        for line in lines
+        for step in line.steps
+    ]
     names = ("what", "pairs", "ε of the worst pair", "releases of each", "ε from releases")
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}

@@ -15,22 +15,31 @@ AttackSteps = Sequence[Sequence[Progress]]  # of each attack, in the order in wh
 
 def _numbers(steps: AttackSteps, question: QuestionLike) -> Numbers:
     """The claim, the worst that was found, and the ε that is shown to be needed."""
-    return {f"{name}, {attack.name}": value
-            for attack, progress in zip(question["attacks"], steps, strict=True)
-            for name, value in (("claim", progress[-1].claim), ("worst found", progress[-1].worst),
-                                ("ε at least", progress[-1].bound))}
+    return {
+        f"{name}, {attack.name}": value
+        for attack, progress in zip(question["attacks"], steps, strict=True)
+        for name, value in (
+            ("claim", progress[-1].claim),
+            ("worst found", progress[-1].worst),
+            ("ε at least", progress[-1].bound),
+        )
+    }
 
 
 def _text(steps: AttackSteps, question: QuestionLike, _: Numbers) -> str:
     """The same in words."""
-    return "\n".join(words.in_lines(attack.name, attack.fault, cast(Report, progress[-1]))
-                     for attack, progress in zip(question["attacks"], steps, strict=True))
+    return "\n".join(
+        words.in_lines(attack.name, attack.fault, cast(Report, progress[-1]))
+        for attack, progress in zip(question["attacks"], steps, strict=True)
+    )
 
 
 def _chart(steps: AttackSteps, question: QuestionLike) -> Chart:
     """What was shown as runs went on."""
-    lines = [charts.AttackProgress(attack.name, progress, bool(attack.variant))
-             for attack, progress in zip(question["attacks"], steps, strict=True)]
+    lines = [
+        charts.AttackProgress(attack.name, progress, bool(attack.variant))
+        for attack, progress in zip(question["attacks"], steps, strict=True)
+    ]
     return charts.climbing(lines, steps[0][-1].claimed_epsilon)
 
 
@@ -39,5 +48,13 @@ def _command(question: QuestionLike) -> str:
     return "\n\n".join(map(answer.command, question["attacks"]))
 
 
-KIND = QuestionKind("attacks", "Audit", answer.audit_answer, _numbers, _chart, text=_text,
-                    command=_command, renamed=(("asked", "attacks"),))
+KIND = QuestionKind(
+    "attacks",
+    "Audit",
+    answer.audit_answer,
+    _numbers,
+    _chart,
+    text=_text,
+    command=_command,
+    renamed=(("asked", "attacks"),),
+)

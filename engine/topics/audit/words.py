@@ -10,24 +10,30 @@ from engine.language import numbers, tags
 from engine.topics.audit.answer import SECONDS, Attack
 
 HOLDS, BROKEN = "No contradiction found", "Claim broken"
-METHOD = ("**Worked out.** Pairs of neighbours are run with everything random held fixed; what is "
-           "left of the difference, in units of the noise, is a loss in closed form. **From "
-           "releases.** Many releases of the worst pair are scored by how much more likely every "
-           "message is with one data set than with the other. A threshold is chosen on a fifth of "
-           "them; its accuracy among the others, with a Clopper–Pearson limit, "
-           "bounds μ of Gaussian noise, or how much weaker other noise is than stated, and so ε "
-           "from below at 95 % confidence, as in Dong, Roth and Su (2022) and Nasr and others "
-           "(2023). By hits and false alarms, each with a limit of its own, a claim is "
-           "called broken at 99.98 % only. Choices are accounted by ρ; beside their ε stands the "
-           "exact one of Gaussian noise with the same ρ. Beside numbers: the same calls "
-           "must be made for both, noise must have its stated size and be drawn anew, and nothing "
-           "but messages may reach the release.")
-INTRO = ("An attacker who knows everything but one record looks at what is published and says "
-         "which of two data sets it came from. How often they are right gives a lower bound on "
-         "the ε of the method.")
+METHOD = (
+    "**Worked out.** Pairs of neighbours are run with everything random held fixed; what is "
+    "left of the difference, in units of the noise, is a loss in closed form. **From "
+    "releases.** Many releases of the worst pair are scored by how much more likely every "
+    "message is with one data set than with the other. A threshold is chosen on a fifth of "
+    "them; its accuracy among the others, with a Clopper–Pearson limit, "
+    "bounds μ of Gaussian noise, or how much weaker other noise is than stated, and so ε "
+    "from below at 95 % confidence, as in Dong, Roth and Su (2022) and Nasr and others "
+    "(2023). By hits and false alarms, each with a limit of its own, a claim is "
+    "called broken at 99.98 % only. Choices are accounted by ρ; beside their ε stands the "
+    "exact one of Gaussian noise with the same ρ. Beside numbers: the same calls "
+    "must be made for both, noise must have its stated size and be drawn anew, and nothing "
+    "but messages may reach the release."
+)
+INTRO = (
+    "An attacker who knows everything but one record looks at what is published and says "
+    "which of two data sets it came from. How often they are right gives a lower bound on "
+    "the ε of the method."
+)
 SIMULATED = "Simulated data only: an upload is never attacked here."
-LEGEND = ("Left: the most that any pair of neighbours loses, worked out from the noise. Right: "
-          "what can be shown from releases alone, of the worst pair. Dashed: the claim.")
+LEGEND = (
+    "Left: the most that any pair of neighbours loses, worked out from the noise. Right: "
+    "what can be shown from releases alone, of the worst pair. Dashed: the claim."
+)
 NO_VARIANT = "None: the mechanism as it is"
 _COSTS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
 
@@ -59,11 +65,15 @@ def attacked(progress: Progress) -> str:
         return _fault(progress)
     claim = _claimed(progress)
     if not progress.bound:
-        return (f"The worst pair loses **ε = {down(progress.worst_epsilon)}**, no more than the "
-                f"claim of {claim}; releases alone show nothing here. This does not prove the "
-                "claim; it failed to break it.")
-    return (f"The attack shows at least **ε = {down(progress.bound)}**, no more than the claim of "
-            f"{claim}. This does not prove the claim; it failed to break it.")
+        return (
+            f"The worst pair loses **ε = {down(progress.worst_epsilon)}**, no more than the "
+            f"claim of {claim}; releases alone show nothing here. This does not prove the "
+            "claim; it failed to break it."
+        )
+    return (
+        f"The attack shows at least **ε = {down(progress.bound)}**, no more than the claim of "
+        f"{claim}. This does not prove the claim; it failed to break it."
+    )
 
 
 def _claimed(progress: Progress) -> str:
@@ -78,11 +88,15 @@ def _claimed(progress: Progress) -> str:
 def _fault(progress: Progress) -> str:
     claim = _epsilon(progress.claimed_epsilon)
     if progress.bound > progress.claimed_epsilon and not progress.reason:
-        return (f"The attack shows at least **ε = {down(progress.bound)}**, above the claim of "
-                f"{claim}. The claim is false, with {100 * progress.confidence:.2f} % confidence.")
+        return (
+            f"The attack shows at least **ε = {down(progress.bound)}**, above the claim of "
+            f"{claim}. The claim is false, with {100 * progress.confidence:.2f} % confidence."
+        )
     if math.isfinite(progress.worst_epsilon) and progress.worst_epsilon > progress.claimed_epsilon:
-        return (f"One pair of neighbours loses **ε = {down(progress.worst_epsilon)}**, above the "
-                f"claim of {claim}. The claim is false: this is worked out, not estimated.")
+        return (
+            f"One pair of neighbours loses **ε = {down(progress.worst_epsilon)}**, above the "
+            f"claim of {claim}. The claim is false: this is worked out, not estimated."
+        )
     return f"The claim of ε = {claim} is false: {progress.reason}."
 
 
@@ -125,8 +139,10 @@ def running(progress: Progress) -> str:
     pairs = numbers.whole(progress.tried)
     if not progress.runs:
         return f"{pairs} pairs of neighbours tried"
-    return (f"{pairs} pairs tried; {numbers.whole(progress.runs)} releases of each of two data "
-            "sets looked at")
+    return (
+        f"{pairs} pairs tried; {numbers.whole(progress.runs)} releases of each of two data "
+        "sets looked at"
+    )
 
 
 def caught(report: Report) -> str:
@@ -139,8 +155,10 @@ def caught(report: Report) -> str:
     """
     if report.is_broken:
         return "The planted fault is caught."
-    return (f"The attack did not catch this fault within {SECONDS:g} seconds. Try the other data "
-            "or another ε: that nothing is found proves nothing.")
+    return (
+        f"The attack did not catch this fault within {SECONDS:g} seconds. Try the other data "
+        "or another ε: that nothing is found proves nothing."
+    )
 
 
 def _epsilon(value: float) -> str:
@@ -182,17 +200,26 @@ def in_lines(name: str, fault: str, report: Report) -> str:
     """
     unit = _COSTS[report.unit]
     settings = f" ({report.settings})" if report.settings else ""
-    lines = [f"{name}{settings}: {report.verdict}", *([f"  bug: {fault}"] if fault else []),
-             f"  claim {unit} = {report.claim:.5g}, worst found {report.worst:.5g}, ratio "
-             f"{report.ratio:.4f}, after {report.tried} pairs of {report.neighbours}"]
+    lines = [
+        f"{name}{settings}: {report.verdict}",
+        *([f"  bug: {fault}"] if fault else []),
+        f"  claim {unit} = {report.claim:.5g}, worst found {report.worst:.5g}, ratio "
+        f"{report.ratio:.4f}, after {report.tried} pairs of {report.neighbours}",
+    ]
     if report.runs:
-        exact = (f" (Gaussian noise of this ρ: {report.exact_epsilon:.3g})"
-                 if report.unit == "rho" else "")
-        lines.append(f"  from releases: ε ≥ {down(report.bound)} of {report.claimed_epsilon:.3g} "
-                     f"claimed{exact} at δ = {report.delta:g}, with confidence "
-                     f"{report.confidence:.4g} ({report.runs} releases of each)")
-    lines += [f"  {text}" for text in dict.fromkeys(
-        (report.reason, report.why, report.shortfall)) if text]
+        exact = (
+            f" (Gaussian noise of this ρ: {report.exact_epsilon:.3g})"
+            if report.unit == "rho"
+            else ""
+        )
+        lines.append(
+            f"  from releases: ε ≥ {down(report.bound)} of {report.claimed_epsilon:.3g} "
+            f"claimed{exact} at δ = {report.delta:g}, with confidence "
+            f"{report.confidence:.4g} ({report.runs} releases of each)"
+        )
+    lines += [
+        f"  {text}" for text in dict.fromkeys((report.reason, report.why, report.shortfall)) if text
+    ]
     return "\n".join(lines)
 
 

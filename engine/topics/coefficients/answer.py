@@ -68,12 +68,18 @@ class CoefficientsAnswer:
 
     def difference(self) -> CoefficientsAnswer:
         """The same less the functions without protection: what protection alone does."""
+
         def less(curves: Array | None) -> Array | None:
             return None if curves is None else np.asarray(curves - self.non_private)
 
-        return replace(self, releases=self.releases - self.non_private, low=less(self.low),
-                       high=less(self.high), truth=less(self.truth),
-                       non_private=np.zeros_like(self.non_private))
+        return replace(
+            self,
+            releases=self.releases - self.non_private,
+            low=less(self.low),
+            high=less(self.high),
+            truth=less(self.truth),
+            non_private=np.zeros_like(self.non_private),
+        )
 
     @property
     def error(self) -> Array:
@@ -91,8 +97,9 @@ class CoefficientsAnswer:
         return float(totals(self.error))
 
 
-def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-                     ) -> CoefficientsAnswer:
+def coefficients_answer(
+    source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+) -> CoefficientsAnswer:
     """Draw, release at one budget, and measure.
 
     Parameters
@@ -121,19 +128,31 @@ def coefficients_answer(source: Source[CurveData], mechanism: Mechanism, budget:
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
     non_private, grid = mechanism.without_protection(data), drawing_grid()
     curves = non_private.values(grid)[0, 0, 0]
-    low, high = (None, None) if estimate.band is None else (
-        end[0, 0] for end in limits(estimate, estimate.band))
+    low, high = (
+        (None, None)
+        if estimate.band is None
+        else (end[0, 0] for end in limits(estimate, estimate.band))
+    )
     errors, baseline = Study(source, mechanism, seed).errors_and_baseline([(budget,)])
     return CoefficientsAnswer(
-        data=data, names=estimate.functions, budget=budget, non_private=curves, low=low, high=high,
-        times=data.facts.from_unit_time(grid), releases=estimate.values(grid)[0, 0],
+        data=data,
+        names=estimate.functions,
+        budget=budget,
+        non_private=curves,
+        low=low,
+        high=high,
+        times=data.facts.from_unit_time(grid),
+        releases=estimate.values(grid)[0, 0],
         truth=None if data.truth is None else data.truth.grid_values,
         errors=errors[0].reshape(-1, errors.shape[-1]).T,
-        baseline=baseline, spends=estimate.spends[0],
+        baseline=baseline,
+        spends=estimate.spends[0],
         tuning=estimate.tuning[0] if estimate.tuning else {},
         feasibility=mechanism.feasibility(data.sizes, (budget,)),
         warnings=estimate.warning_shares(),
-        first_warnings=estimate.warnings, not_shown=estimate.not_shown)
+        first_warnings=estimate.warnings,
+        not_shown=estimate.not_shown,
+    )
 
 
 @dataclass(frozen=True)
@@ -150,8 +169,9 @@ class CostOfCovariates:
     here: int
 
 
-def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-                       ) -> CostOfCovariates:
+def cost_of_covariates(
+    source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+) -> CostOfCovariates:
     """What each further covariate costs at the same people, observations and budget.
 
     Raises
@@ -162,16 +182,20 @@ def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: 
     sizes = [_with_covariates(source, count) for count in range(1, 9)]
     changed = [variant for variant in sizes if variant is not None]
     if not source.is_random or not changed:
-        raise InputError("The number of covariates can only be changed in simulated curves.",
-                         field="source", hint="Choose simulated curves.")
+        raise InputError(
+            "The number of covariates can only be changed in simulated curves.",
+            field="source",
+            hint="Choose simulated curves.",
+        )
     private, non_private = [], []
     for variant in changed:
         errors, baseline = Study(variant, mechanism, seed).errors_and_baseline([(budget,)])
         private.append(root_mean_square(totals(errors), axis=None))
         non_private.append(math.nan if baseline is None else totals(baseline))
     counts = tuple(variant.sizes.n_covariates for variant in changed)
-    return CostOfCovariates(counts, np.array(private), np.array(non_private),
-                            source.sizes.n_covariates)
+    return CostOfCovariates(
+        counts, np.array(private), np.array(non_private), source.sizes.n_covariates
+    )
 
 
 def _with_covariates(source: Source[CurveData], count: int) -> Source[CurveData] | None:

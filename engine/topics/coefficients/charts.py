@@ -34,43 +34,86 @@ def panel(answer: CoefficientsAnswer, k: int, one_release: bool = False) -> Char
     hover = labels.hover(facts.value_unit)
     data.append(traces.unprotected(x, _rounded(answer.non_private[k]), hovertemplate=hover))
     if answer.truth is not None:
-        data.append(traces.line("True", x, _rounded(answer.truth[k]), "truth", 1.6,
-                                hovertemplate=hover))
+        data.append(
+            traces.line("True", x, _rounded(answer.truth[k]), "truth", 1.6, hovertemplate=hover)
+        )
     quantity = facts.value_name if k == 0 else f"Effect on {uncapital(facts.value_name)}"
-    spec = {"data": data, "layout": layout(
-        legend=False, xaxis=time_axis(facts),
-        yaxis=axis(named(quantity, facts.value_unit), grid=True, range=_span(answer, k),
-                   zeroline=k > 0, zerolinecolor="raw"))}
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=False,
+            xaxis=time_axis(facts),
+            yaxis=axis(
+                named(quantity, facts.value_unit),
+                grid=True,
+                range=_span(answer, k),
+                zeroline=k > 0,
+                zerolinecolor="raw",
+            ),
+        ),
+    }
     typical = in_unit(float(answer.error[k]), facts.value_unit)
     name = f"Effect of {answer.names[k]}" if k else "Mean curve"
-    return Chart(spec, f"{name}: {len(answer.releases)} possible releases, typically "
-                 f"{typical} from the {'true' if answer.truth is not None else 'unprotected'} "
-                 "function.", _columns(answer, k))
+    return Chart(
+        spec,
+        f"{name}: {len(answer.releases)} possible releases, typically "
+        f"{typical} from the {'true' if answer.truth is not None else 'unprotected'} "
+        "function.",
+        _columns(answer, k),
+    )
 
 
 def _columns(answer: CoefficientsAnswer, k: int) -> dict[str, list[float]]:
-    columns = {answer.facts.time_name: answer.times, "non-private": answer.non_private[k],
-               "release 1": answer.releases[0, k]}
+    columns = {
+        answer.facts.time_name: answer.times,
+        "non-private": answer.non_private[k],
+        "release 1": answer.releases[0, k],
+    }
     if answer.low is not None and answer.high is not None:
-        columns |= {"95 % confidence from": answer.low[0, k],
-                    "95 % confidence to": answer.high[0, k]}
+        columns |= {
+            "95 % confidence from": answer.low[0, k],
+            "95 % confidence to": answer.high[0, k],
+        }
     if answer.truth is not None:
         columns["true"] = answer.truth[k]
     return {name: plain(values) for name, values in columns.items()}
 
 
 def _releases(answer: CoefficientsAnswer, k: int, x: list[float]) -> list[Spec]:
-    return [{**traces.releases(x, [_rounded(release) for release in answer.releases[:, k]],
-                               translucent("gradient", 0.6)), "hoverinfo": "skip"}]
+    return [
+        {
+            **traces.releases(
+                x,
+                [_rounded(release) for release in answer.releases[:, k]],
+                translucent("gradient", 0.6),
+            ),
+            "hoverinfo": "skip",
+        }
+    ]
 
 
 def _one_release(answer: CoefficientsAnswer, k: int, x: list[float]) -> list[Spec]:
-    release = traces.line("One release", x, _rounded(answer.releases[0, k]), "gradient", 2.6,
-                          hovertemplate=labels.hover(answer.facts.value_unit))
+    release = traces.line(
+        "One release",
+        x,
+        _rounded(answer.releases[0, k]),
+        "gradient",
+        2.6,
+        hovertemplate=labels.hover(answer.facts.value_unit),
+    )
     if answer.low is None or answer.high is None:
         return [release]
-    return [traces.filled("95 % confidence band", x, _rounded(answer.low[0, k]),
-                          _rounded(answer.high[0, k]), "gradient", hoverinfo="skip"), release]
+    return [
+        traces.filled(
+            "95 % confidence band",
+            x,
+            _rounded(answer.low[0, k]),
+            _rounded(answer.high[0, k]),
+            "gradient",
+            hoverinfo="skip",
+        ),
+        release,
+    ]
 
 
 def _rounded(curve: Array) -> list[float]:
@@ -90,13 +133,24 @@ def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
 
 def errors(answer: CoefficientsAnswer) -> Chart:
     """The error of every function with its 95 % range, and without privacy."""
-    return small_charts.errors_of_functions(["Average curve", *answer.names[1:]], answer.error,
-                                            answer.errors, answer.baseline, "function",
-                                            answer.facts.value_unit)
+    return small_charts.errors_of_functions(
+        ["Average curve", *answer.names[1:]],
+        answer.error,
+        answer.errors,
+        answer.baseline,
+        "function",
+        answer.facts.value_unit,
+    )
 
 
-def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str], here: float,
-                 facts: PublicFacts, theory: Mapping[str, Array] | None = None) -> Chart:
+def over_budgets(
+    epsilons: Sequence[float],
+    by_function: Array,
+    names: Sequence[str],
+    here: float,
+    facts: PublicFacts,
+    theory: Mapping[str, Array] | None = None,
+) -> Chart:
     """The error of every function against ε, on log axes, and of all together beside the rate.
 
     Parameters
@@ -109,8 +163,15 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
         Rates of all functions together by their names, in response units.
     """
     together = {} if theory is None else {TOGETHER: totals(by_function)}
-    return small_charts.errors_over_budgets(epsilons, by_function, ["Average curve", *names[1:]],
-                                            here, facts.value_unit, together, theory)
+    return small_charts.errors_over_budgets(
+        epsilons,
+        by_function,
+        ["Average curve", *names[1:]],
+        here,
+        facts.value_unit,
+        together,
+        theory,
+    )
 
 
 def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> Chart:
@@ -124,19 +185,40 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> 
     shade, dash, marker = method_style(key, family)
     counts, private = list(costs.counts), plain(costs.private)
     non_private = plain(costs.non_private)
-    data = [traces.line_with_points("This method", counts, private, shade, 2, dash,
-                                    {"size": 9, "symbol": marker}),
-            traces.line_with_points("Non-private", counts, non_private, "without", 2.2, UNPROTECTED,
-                                    {"size": 5, "color": "without"})]
+    data = [
+        traces.line_with_points(
+            "This method", counts, private, shade, 2, dash, {"size": 9, "symbol": marker}
+        ),
+        traces.line_with_points(
+            "Non-private",
+            counts,
+            non_private,
+            "without",
+            2.2,
+            UNPROTECTED,
+            {"size": 5, "color": "without"},
+        ),
+    ]
     here = costs.private[counts.index(costs.here)] if costs.here in counts else np.nan
     if np.isfinite(here):
         data.append(traces.diamond(costs.here, float(here)))
-    ends = [in_unit(float(costs.private[k]), facts.value_unit)
-            if np.isfinite(costs.private[k]) else "nothing published" for k in (0, -1)]
-    spec = {"data": data, "layout": layout(
-        legend=True, title=f"{counts[0]} to {counts[-1]} covariates: {ends[0]} to {ends[1]}",
-        xaxis=axis("Number of covariates d", dtick=1),
-        yaxis=axis(named("Total error", facts.value_unit), grid=True, rangemode="tozero"))}
-    return Chart(spec, f"Total error for d = {counts[0]}: {ends[0]}; for "
-                 f"d = {counts[-1]}: {ends[1]}.", {
-                     "covariates": counts, "total error": private, "non-private": non_private})
+    ends = [
+        in_unit(float(costs.private[k]), facts.value_unit)
+        if np.isfinite(costs.private[k])
+        else "nothing published"
+        for k in (0, -1)
+    ]
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            title=f"{counts[0]} to {counts[-1]} covariates: {ends[0]} to {ends[1]}",
+            xaxis=axis("Number of covariates d", dtick=1),
+            yaxis=axis(named("Total error", facts.value_unit), grid=True, rangemode="tozero"),
+        ),
+    }
+    return Chart(
+        spec,
+        f"Total error for d = {counts[0]}: {ends[0]}; for d = {counts[-1]}: {ends[1]}.",
+        {"covariates": counts, "total error": private, "non-private": non_private},
+    )

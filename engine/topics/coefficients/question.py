@@ -13,15 +13,22 @@ from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_a
 def _numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
     """Errors of all functions together and of each, and the protection."""
     unit = answer.facts.value_unit
-    errors = {"error, all functions": answer.total,
-              f"{WITHIN}, all functions": answer.within,
-              **{f"error, {name}": error
-                 for name, error in zip(answer.names, answer.error, strict=True)}}
+    errors = {
+        "error, all functions": answer.total,
+        f"{WITHIN}, all functions": answer.within,
+        **{f"error, {name}": error for name, error in zip(answer.names, answer.error, strict=True)},
+    }
     if answer.baseline is not None:
         errors["error without privacy, all functions"] = float(totals(answer.baseline))
     numbers = {named(name, unit): error for name, error in errors.items()}
     return as_floats(numbers) | protection(answer.spends, question.person)
 
 
-KIND = QuestionKind("coefficients", "Varying coefficients", coefficients_answer, _numbers,
-                    lambda answer, _: charts.errors(answer), (VARYING_COEFFICIENTS.key,))
+KIND = QuestionKind(
+    "coefficients",
+    "Varying coefficients",
+    coefficients_answer,
+    _numbers,
+    lambda answer, _: charts.errors(answer),
+    (VARYING_COEFFICIENTS.key,),
+)

@@ -24,8 +24,10 @@ def panel_range(facts: PublicFacts, k: int) -> str:
 
 def meaning(facts: PublicFacts) -> str:
     """What the functions are, in words."""
-    text = (f"**Average curve:** of a {facts.person} in the middle of all ranges. **Effect:** what "
-            "going from the middle of a covariate’s range to its upper end adds to the curve")
+    text = (
+        f"**Average curve:** of a {facts.person} in the middle of all ranges. **Effect:** what "
+        "going from the middle of a covariate’s range to its upper end adds to the curve"
+    )
     ranges = [_range(covariate) for covariate in facts.covariates]
     known = "; ".join(filter(None, ranges))
     return (f"{text}: {known}." if known else f"{text}.") + " Between both ends it is twice that."
@@ -49,18 +51,22 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
     """Instead of the panels: why nothing would be published, and what would change it."""
     needed = two_digits_up(verdict.curves_needed(n_curves))
     epsilon = two_digits_up(verdict.epsilon_needed(budget))
-    return (f"**Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.** "
-            f"Even if covariates are spread evenly over their ranges, {verdict.n_functions} "
-            f"functions have to share what so few {facts.people} can tell, so no budget is spent. "
-            f"What helps, one of: {needed:,.0f} {facts.people}, ε = {epsilon:g}, or fewer "
-            "covariates.")
+    return (
+        f"**Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.** "
+        f"Even if covariates are spread evenly over their ranges, {verdict.n_functions} "
+        f"functions have to share what so few {facts.people} can tell, so no budget is spent. "
+        f"What helps, one of: {needed:,.0f} {facts.people}, ε = {epsilon:g}, or fewer "
+        "covariates."
+    )
 
 
 def from_sizes(facts: PublicFacts) -> str:
     """What the decision to publish rests on, and what it cannot know."""
-    return (f"Whether there are enough {facts.people} is decided from sizes and budget alone, as "
-            "if covariates were spread evenly over their ranges. How they are really spread is "
-            "released first; where a covariate varies too little, the release carries a warning.")
+    return (
+        f"Whether there are enough {facts.people} is decided from sizes and budget alone, as "
+        "if covariates were spread evenly over their ranges. How they are really spread is "
+        "released first; where a covariate varies too little, the release carries a warning."
+    )
 
 
 def warned(answer: CoefficientsAnswer, one_release: bool) -> list[str]:
@@ -72,10 +78,13 @@ def warned(answer: CoefficientsAnswer, one_release: bool) -> list[str]:
         With the warnings of all its releases.
     """
     if one_release:
-        return [f"**Published with this release:** {escape(text)}"
-                for text in answer.first_warnings]
-    return [f"**Published with {percent(share)} of releases:** {escape(text)}"
-            for text, share in answer.warnings]
+        return [
+            f"**Published with this release:** {escape(text)}" for text in answer.first_warnings
+        ]
+    return [
+        f"**Published with {percent(share)} of releases:** {escape(text)}"
+        for text, share in answer.warnings
+    ]
 
 
 def accuracy(answer: CoefficientsAnswer) -> str:
@@ -92,12 +101,16 @@ def accuracy(answer: CoefficientsAnswer) -> str:
     target = "the true one" if answer.baseline is not None else "the one without privacy"
     text = f"The error of the published mean curve is **{first}**, from {target}."
     if worst:
-        text += (f" The effect of {escape(uncapital(answer.names[worst]))} is furthest off: "
-                 f"**{largest}**.")
+        text += (
+            f" The effect of {escape(uncapital(answer.names[worst]))} is furthest off: "
+            f"**{largest}**."
+        )
     count, added = len(answer.names), number(answer.total)
-    return (f"{text} All {count} functions together: {with_unit(added, unit)}, "
-            f"the root of their summed squares; 95 % of releases are within "
-            f"{number(answer.within)}.")
+    return (
+        f"{text} All {count} functions together: {with_unit(added, unit)}, "
+        f"the root of their summed squares; 95 % of releases are within "
+        f"{number(answer.within)}."
+    )
 
 
 def visible(answer: CoefficientsAnswer) -> str:
@@ -110,14 +123,18 @@ def visible(answer: CoefficientsAnswer) -> str:
     """
     known = answer.truth if answer.truth is not None else answer.non_private  # (functions, times)
     size = np.sqrt((known[1:] ** 2).mean(axis=1))
-    lost = [escape(uncapital(name)) for name, s, e in
-            zip(answer.names[1:], size, answer.error[1:], strict=True) if e > s]
+    lost = [
+        escape(uncapital(name))
+        for name, s, e in zip(answer.names[1:], size, answer.error[1:], strict=True)
+        if e > s
+    ]
     if not lost:
         return "Every effect is larger than its error, so the release shows it."
     if len(lost) == 1:
         return f"The effect of {lost[0]} is smaller than its error: noise would hide it."
-    return (f"The effects of {conjunction(lost)} are smaller than their errors: noise would hide "
-            "them.")
+    return (
+        f"The effects of {conjunction(lost)} are smaller than their errors: noise would hide them."
+    )
 
 
 def cost(costs: CostOfCovariates, budget: Budget) -> str:
@@ -134,12 +151,16 @@ def cost(costs: CostOfCovariates, budget: Budget) -> str:
     first, last = int(known[0]), int(known[-1])
     fewest, largest = costs.counts[first], costs.counts[last]
     if fewest == largest:
-        return (f"At ε = {budget.epsilon:g} this many people support only "
-                f"{counted(fewest, 'covariate')}.")
+        return (
+            f"At ε = {budget.epsilon:g} this many people support only "
+            f"{counted(fewest, 'covariate')}."
+        )
     private = times(float(costs.private[last] / costs.private[first]))
     free = times(float(costs.non_private[last] / costs.non_private[first]))
-    text = (f"From {fewest} to {largest} covariates the total error grows **{private}**; without "
-            f"protection it would grow {free}.")
+    text = (
+        f"From {fewest} to {largest} covariates the total error grows **{private}**; without "
+        f"protection it would grow {free}."
+    )
     if last < len(costs.counts) - 1:
         text += f" With {largest + 1} or more nothing would be published."
     return text

@@ -58,9 +58,14 @@ class MethodAnswer:
         return np.where(self.picture.published, self.study.error, np.nan)
 
 
-def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta: float, seed: int,
-                 units: int = 1, run_method: RunMethod = mean_over_budgets
-                 ) -> list[MethodAnswer | RefusedMethod]:
+def side_by_side(
+    source: Source[CurveData],
+    methods: Sequence[Mechanism],
+    delta: float,
+    seed: int,
+    units: int = 1,
+    run_method: RunMethod = mean_over_budgets,
+) -> list[MethodAnswer | RefusedMethod]:
     """Run every method on the same curves, at every step of the slider.
 
     Real curves have no known truth: there all errors are from one non-private mean.
@@ -82,8 +87,14 @@ def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta:
     return [_run(source, method, delta, seed, units, run_method) for method in methods]
 
 
-def at_budgets(source: Source[CurveData], methods: Sequence[Mechanism], epsilons: Sequence[float],
-               delta: float, seed: int, units: int = 1) -> list[MethodAnswer | RefusedMethod]:
+def at_budgets(
+    source: Source[CurveData],
+    methods: Sequence[Mechanism],
+    epsilons: Sequence[float],
+    delta: float,
+    seed: int,
+    units: int = 1,
+) -> list[MethodAnswer | RefusedMethod]:
     """The same as `side_by_side`, for a reader who looks at some steps of the slider only.
 
     Every step is computed, as in `side_by_side`; `epsilons` says which of them the numbers and the
@@ -115,8 +126,11 @@ def at_budgets(source: Source[CurveData], methods: Sequence[Mechanism], epsilons
         If there is no method or no ε, an ε is not one of `EPSILON_STEPS`, or `units` < 1.
     """
     if not methods or not epsilons or units < 1:
-        raise InputError("There is nothing to compare.", field="methods",
-                         hint="Give a method, an ε, and at least one unit of a person.")
+        raise InputError(
+            "There is nothing to compare.",
+            field="methods",
+            hint="Give a method, an ε, and at least one unit of a person.",
+        )
     for epsilon in epsilons:
         index_of_epsilon(epsilon)  # refuses what is no step
     return side_by_side(source, methods, delta, seed, units)
@@ -146,8 +160,10 @@ def floor(source: Source[CurveData], delta: float, units: int = 1) -> Floor | No
     smallest = None if delta == 0 else least_errors(source, [(budget,) for budget in budgets])
     if smallest is None:
         return None
-    accuracies = [float(Gaussian(units * exact_mu(budget.epsilon, budget.delta)).right())
-                  for budget in budgets]
+    accuracies = [
+        float(Gaussian(units * exact_mu(budget.epsilon, budget.delta)).right())
+        for budget in budgets
+    ]
     return Floor(smallest.errors, np.array(accuracies))
 
 
@@ -156,8 +172,14 @@ def not_refused(answers: Sequence[MethodAnswer | RefusedMethod]) -> list[MethodA
     return [answer for answer in answers if isinstance(answer, MethodAnswer)]
 
 
-def _run(source: Source[CurveData], method: Mechanism, delta: float, seed: int, units: int,
-         run_method: RunMethod) -> MethodAnswer | RefusedMethod:
+def _run(
+    source: Source[CurveData],
+    method: Mechanism,
+    delta: float,
+    seed: int,
+    units: int,
+    run_method: RunMethod,
+) -> MethodAnswer | RefusedMethod:
     label = method.nearest_preset()[0]
     try:
         picture = run_method(source, method, 0.0 if method.guarantee.is_pure else delta, seed)
@@ -180,8 +202,11 @@ def index_of_epsilon(epsilon: float) -> int:
         If it is not one of them.
     """
     if epsilon not in EPSILON_STEPS:
-        raise InputError(f"ε = {brief(epsilon)} is no step of the slider.", field="epsilons",
-                         hint=f"The steps are {', '.join(f'{e:g}' for e in EPSILON_STEPS)}.")
+        raise InputError(
+            f"ε = {brief(epsilon)} is no step of the slider.",
+            field="epsilons",
+            hint=f"The steps are {', '.join(f'{e:g}' for e in EPSILON_STEPS)}.",
+        )
     return EPSILON_STEPS.index(epsilon)
 
 
@@ -196,10 +221,14 @@ def at_equal_risk(answers: Sequence[MethodAnswer]) -> tuple[float, dict[str, flo
         The accuracy, and errors in response units by the labels of methods; NaN for methods that
         do not reach it.
     """
-    by_accuracy = {accuracy: {answer.label: _error_at(answer, accuracy) for answer in answers}
-                   for accuracy in _ROUND_ACCURACIES}
-    best = max(_ROUND_ACCURACIES, key=lambda accuracy: (
-        np.isfinite([*by_accuracy[accuracy].values()]).sum(), -accuracy))
+    by_accuracy = {
+        accuracy: {answer.label: _error_at(answer, accuracy) for answer in answers}
+        for accuracy in _ROUND_ACCURACIES
+    }
+    best = max(
+        _ROUND_ACCURACIES,
+        key=lambda accuracy: (np.isfinite([*by_accuracy[accuracy].values()]).sum(), -accuracy),
+    )
     return best, by_accuracy[best]
 
 

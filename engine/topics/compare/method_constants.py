@@ -68,12 +68,17 @@ def _table(method: Mechanism) -> ConstantsTable | None:
     return None
 
 
-def _compared(heading: str, printed: str, used: str,
-              rows: Sequence[tuple[str, float, float]]) -> ConstantsTable:
+def _compared(
+    heading: str, printed: str, used: str, rows: Sequence[tuple[str, float, float]]
+) -> ConstantsTable:
     """Two numbers a row and the first over the second."""
-    return ConstantsTable((heading, printed, used, "Ratio"), tuple(
-        (name, _short(first), _short(second), _short(first / second))
-        for name, first, second in rows))
+    return ConstantsTable(
+        (heading, printed, used, "Ratio"),
+        tuple(
+            (name, _short(first), _short(second), _short(first / second))
+            for name, first, second in rows
+        ),
+    )
 
 
 def _short(value: float) -> str:
@@ -84,9 +89,19 @@ def _short(value: float) -> str:
 
 
 def _over_sensitivity(noise: str, printed: str) -> ConstantsTable:
-    return _compared(f"ε, at δ = {_DELTA:g}", printed, "Used here", [
-        (f"{epsilon:g}", 1 / accounting.printed_mu(epsilon, _DELTA, noise),
-         1 / accounting.exact_mu(epsilon, _DELTA)) for epsilon in _EPSILONS])
+    return _compared(
+        f"ε, at δ = {_DELTA:g}",
+        printed,
+        "Used here",
+        [
+            (
+                f"{epsilon:g}",
+                1 / accounting.printed_mu(epsilon, _DELTA, noise),
+                1 / accounting.exact_mu(epsilon, _DELTA),
+            )
+            for epsilon in _EPSILONS
+        ],
+    )
 
 
 @_table.register(AdaptiveRelease)
@@ -122,8 +137,10 @@ def _whole_curve(method: WaveletGlobal) -> ConstantsTable:
         exact = 2 * WaveletBasis(2**_LEVEL, moments, "periodic").sup_norm
         rows.append((f"{_wavelet_name(moments)}: sensitivity, τ = n = 1", printed, exact))
     source, budget = RegressionPoints(n_curves=64_000, n_servers=16), (Budget(1.0, 1e-5),)
-    printed, used = (WaveletGlobal(plan_rule=rule).exact_risk(source, budget) or math.nan
-                     for rule in ("literal", "tuned"))
+    printed, used = (
+        WaveletGlobal(plan_rule=rule).exact_risk(source, budget) or math.nan
+        for rule in ("literal", "tuned")
+    )
     rows.append(("Mean squared error, 16 sites of 4000, ε = 1, δ = 10⁻⁵", printed, used))
     return _compared("Periodic wavelets, level 6", "As published", "Used here", rows)
 
@@ -152,11 +169,16 @@ def _mean_noise(method: FunctionalRelease) -> ConstantsTable:
 
     def energy(constants: str, n: int) -> float:
         error = replace(method, constants=constants).expected_error(
-            Sizes((n,), 100 * n, 100), (Budget(1.0, delta),), facts)
+            Sizes((n,), 100 * n, 100), (Budget(1.0, delta),), facts
+        )
         return error or math.nan
 
-    return _compared("Curves, at ε = 1", "As published", "Used here", [
-        (str(n), energy("published", n), energy(used, n)) for n in (100, 1000, 5000)])
+    return _compared(
+        "Curves, at ε = 1",
+        "As published",
+        "Used here",
+        [(str(n), energy("published", n), energy(used, n)) for n in (100, 1000, 5000)],
+    )
 
 
 # -- sparse regression and means ------------------------------------------------------------------
@@ -170,9 +192,12 @@ def _before_and_after(method: SparseNewton) -> ConstantsTable:
     budgets = (Budget(1.0, 1e-6),)
     step = SparseNewton().plan(Public(sizes, facts), budgets)
     rounds = SparseRegression().plan(Public(sizes, facts), budgets).scales.values
-    return _compared("20 000 rows, 40 features, 5 kept, ε = 1", "Last round of hard thresholding",
-                     "Newton step on the five", [("Noise in a coefficient", rounds,
-                                                  ball(step.sparsity) * step.last)])
+    return _compared(
+        "20 000 rows, 40 features, 5 kept, ε = 1",
+        "Last round of hard thresholding",
+        "Newton step on the five",
+        [("Noise in a coefficient", rounds, ball(step.sparsity) * step.last)],
+    )
 
 
 @_table.register
@@ -186,16 +211,21 @@ def _one_round(method: SparseRegression) -> ConstantsTable:
         method = SparseRegression(constants=constants, sparsity=15)
         plan = method.plan(Public(sizes, facts), budgets)
         return float(method.law.value_deviation * plan.scales.values)
-    return _compared("15 machines of 4000 rows, 800 features, 15 kept, ε = 0.8", "As published",
-                     "Used here", [("Noise in a coefficient, each round", noise("published"),
-                                    noise("tight"))])
+
+    return _compared(
+        "15 machines of 4000 rows, 800 features, 15 kept, ε = 0.8",
+        "As published",
+        "Used here",
+        [("Noise in a coefficient, each round", noise("published"), noise("tight"))],
+    )
 
 
 def _spent(tasks: Sequence[int]) -> ConstantsTable:
     costs = published_costs(_PROMISE, _MACHINES, _ROWS, _FEATURES, 10, 500, is_sharp=True)
     rows = [(costs[k].task.capitalize(), costs[k].total, _PROMISE) for k in tasks]
-    return _compared("800 features, 15 machines of 4000 rows", "ε spent as printed", "ε claimed",
-                     rows)
+    return _compared(
+        "800 features, 15 machines of 4000 rows", "ε spent as printed", "ε claimed", rows
+    )
 
 
 @_table.register
@@ -212,9 +242,12 @@ def _spent_on_each(method: SparseHeterogeneous) -> ConstantsTable:
 def _hiding_rows(method: SparseMeanLaplace) -> ConstantsTable:
     setting = SparseMeanSetting(size=50, machines=1000)
     rates, errors = rates_of(setting), simulated(setting, 200)
-    return _compared("1000 machines of 10000 rows, 50 means, 5 not zero, ε = 1",
-                     "Printed bound, constant one", "Measured error", [
-                         ("Squared error", rates[PRINTED], errors[ROW])])
+    return _compared(
+        "1000 machines of 10000 rows, 50 means, 5 not zero, ε = 1",
+        "Printed bound, constant one",
+        "Measured error",
+        [("Squared error", rates[PRINTED], errors[ROW])],
+    )
 
 
 @_table.register
@@ -223,10 +256,16 @@ def _truthful_bits(method: SparseMeanSigns) -> ConstantsTable:
     for epsilon in (0.5, 1.0, 2.0):
         method = SparseMeanSigns(per_machine=1)
         plan = method.plan(setting.public, (Budget(epsilon),) * setting.machines)
-        rows.append((f"{epsilon:g}", _short(100 * (1 - float(method.turn_chance(plan)[0]))),
-                     _short(float(method.gain(plan)[0]) ** 2)))
-    return ConstantsTable(("ε, one bit each", "True bits, in percent",
-                           "Variance of an answer"), tuple(rows))
+        rows.append(
+            (
+                f"{epsilon:g}",
+                _short(100 * (1 - float(method.turn_chance(plan)[0]))),
+                _short(float(method.gain(plan)[0]) ** 2),
+            )
+        )
+    return ConstantsTable(
+        ("ε, one bit each", "True bits, in percent", "Variance of an answer"), tuple(rows)
+    )
 
 
 @_table.register
@@ -236,25 +275,37 @@ def _pure_choice(method: SparseMeanTrusted) -> ConstantsTable:
         plan = SparseMeanTrusted(sparsity=5).plan(setting.public, (Budget(epsilon),))
         choice_alone = 2 * plan.n_selected * plan.sensitivity / epsilon
         rows.append((f"{epsilon:g}", choice_alone, plan.scales.values))
-    return _compared("ε, with δ = 0 and 5 means kept", "Scale for the choice alone",
-                     "Used here, values paid for", rows)
+    return _compared(
+        "ε, with δ = 0 and 5 means kept",
+        "Scale for the choice alone",
+        "Used here, values paid for",
+        rows,
+    )
 
 
 @_table.register
 def _numbers(method: univariate_mean.UnivariateMean) -> ConstantsTable:
-    names = {univariate_mean.Setting.CENTRAL_ITEM: "One centre, single numbers",
-             univariate_mean.Setting.CENTRAL_USER: "One centre, people",
-             univariate_mean.Setting.SITE: "Each site its own, single numbers",
-             univariate_mean.Setting.LOCAL_ITEM: "Nobody trusted, single numbers",
-             univariate_mean.Setting.LOCAL_USER: "Nobody trusted, people"}
+    names = {
+        univariate_mean.Setting.CENTRAL_ITEM: "One centre, single numbers",
+        univariate_mean.Setting.CENTRAL_USER: "One centre, people",
+        univariate_mean.Setting.SITE: "Each site its own, single numbers",
+        univariate_mean.Setting.LOCAL_ITEM: "Nobody trusted, single numbers",
+        univariate_mean.Setting.LOCAL_USER: "Nobody trusted, people",
+    }
     source = Numbers()
     rows = []
     for setting, name in names.items():
         variance = univariate_mean.UnivariateMean(setting=setting).expected_error(
-            source.sizes, (Budget(1.0),) * source.n_servers, source.facts)
+            source.sizes, (Budget(1.0),) * source.n_servers, source.facts
+        )
         rows.append((name, _short(math.sqrt(variance or math.nan))))
-    return ConstantsTable(("200 people with 50 numbers in 0 … 1, ε = 1",
-                           "Standard deviation of the noise in the mean"), tuple(rows))
+    return ConstantsTable(
+        (
+            "200 people with 50 numbers in 0 … 1, ε = 1",
+            "Standard deviation of the noise in the mean",
+        ),
+        tuple(rows),
+    )
 
 
 # -- counts ---------------------------------------------------------------------------------------
@@ -266,6 +317,13 @@ def _intervals(method: NoisyCounts) -> ConstantsTable:
     for n in (100, 228, 1000, 10_000):
         for epsilon in (0.5, 1.0, 3.0):
             plan = method.plan(EventTimes(n_curves=n).public, (Budget(epsilon),))
-            rows.append((f"{n}", f"{epsilon:g}", f"{plan.cells.n_intervals}",
-                         _short(plan.verdict.noise), plan.verdict.verdict))
+            rows.append(
+                (
+                    f"{n}",
+                    f"{epsilon:g}",
+                    f"{plan.cells.n_intervals}",
+                    _short(plan.verdict.noise),
+                    plan.verdict.verdict,
+                )
+            )
     return ConstantsTable(("People", "ε", "Intervals", "Noise in a share", "Verdict"), tuple(rows))

@@ -13,13 +13,19 @@ from engine.language.numbers import in_unit, number, small, times, with_unit
 from engine.mechanisms import mechanisms
 from engine.privacy.risk import Odds
 
-SIZES = ("Points: the root mean squared error at each budget. Bars: the middle 90 % of releases. "
-         "Equal distances on the axis are equal ratios.")
-DIFFERENCE = ("Lines: 20 possible releases minus the non-private mean (dashed), on the "
-              "same curves. **Each method has its own vertical axis**, so that the shape of its "
-              "error can be seen; sizes are compared above.")
-RISK = ("Further left: more private. Lower: more accurate. At one value of the horizontal axis "
-        "all methods protect equally. Marks: the budgets above.")
+SIZES = (
+    "Points: the root mean squared error at each budget. Bars: the middle 90 % of releases. "
+    "Equal distances on the axis are equal ratios."
+)
+DIFFERENCE = (
+    "Lines: 20 possible releases minus the non-private mean (dashed), on the "
+    "same curves. **Each method has its own vertical axis**, so that the shape of its "
+    "error can be seen; sizes are compared above."
+)
+RISK = (
+    "Further left: more private. Lower: more accurate. At one value of the horizontal axis "
+    "all methods protect equally. Marks: the budgets above."
+)
 BELOW = " Dash-dotted: the floor of unbiased methods with Gaussian noise."
 
 CODE = "Left out: the question of shape, and pinned scenarios, whose own pages have their code."
@@ -110,10 +116,16 @@ def floor(errors: Mapping[float, float], facts: PublicFacts) -> str:
     errors : mapping of float to float
         The floor at each ε.
     """
-    each = conjunction([f"{in_unit(error, escape(facts.value_unit))} at ε = {epsilon:g}"
-                        for epsilon, error in errors.items()])
-    return (f"**Floor:** no unbiased method with Gaussian noise could be closer than {each}. "
-            "Shrunk, clipped or smoothed estimates are biased and may be.")
+    each = conjunction(
+        [
+            f"{in_unit(error, escape(facts.value_unit))} at ε = {epsilon:g}"
+            for epsilon, error in errors.items()
+        ]
+    )
+    return (
+        f"**Floor:** no unbiased method with Gaussian noise could be closer than {each}. "
+        "Shrunk, clipped or smoothed estimates are biased and may be."
+    )
 
 
 def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -> str:
@@ -136,8 +148,10 @@ def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -
         return ""
     unit = escape(facts.value_unit)
     each = "; ".join(f"{_inside(label)} **{in_unit(error, unit)}**" for error, label in known)
-    return (f"**At equal privacy**, where the attacker’s accuracy is at most {100 * chance:.0f} %: "
-            f"{each}.")
+    return (
+        f"**At equal privacy**, where the attacker’s accuracy is at most {100 * chance:.0f} %: "
+        f"{each}."
+    )
 
 
 def _inside(label: str) -> str:
@@ -150,5 +164,7 @@ def aim(is_truth: bool) -> str:
     if is_truth:
         return "Errors are distances from the true mean, over fresh curves."
     default = mechanisms.get(MEAN_FUNCTION.mechanism).label
-    return (f"Errors are distances from one non-private mean for all methods: {escape(default)} "
-            "without noise.")
+    return (
+        f"Errors are distances from one non-private mean for all methods: {escape(default)} "
+        "without noise."
+    )

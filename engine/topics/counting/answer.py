@@ -138,8 +138,9 @@ class CountingAnswer:
         return float(within(self.errors))
 
 
-def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int
-                    ) -> CountingAnswer:
+def counting_answer(
+    source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int
+) -> CountingAnswer:
     """A release at one budget of data that are drawn and counted, and its errors.
 
     Parameters
@@ -159,14 +160,18 @@ def counting_answer(source: Source[EventData], mechanism: Mechanism, budget: Bud
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
-    picture, = counting_over_budgets(source, mechanism, seed, (budget.epsilon,))
+    (picture,) = counting_over_budgets(source, mechanism, seed, (budget.epsilon,))
     errors, baseline = Study(source, mechanism, seed).errors_and_baseline([(budget,)])
-    return replace(picture, errors=totals(errors).ravel(),
-                   baseline=None if baseline is None else float(totals(baseline)))
+    return replace(
+        picture,
+        errors=totals(errors).ravel(),
+        baseline=None if baseline is None else float(totals(baseline)),
+    )
 
 
-def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed: int,
-                          epsilons: Sequence[float]) -> tuple[CountingAnswer, ...]:
+def counting_over_budgets(
+    source: Source[EventData], mechanism: Mechanism, seed: int, epsilons: Sequence[float]
+) -> tuple[CountingAnswer, ...]:
     """The same at several ε, without errors; each release has the noise of `counting_answer`.
 
     Parameters
@@ -185,28 +190,45 @@ def counting_over_budgets(source: Source[EventData], mechanism: Mechanism, seed:
     non_private = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
     test = None
     if data.group is not None and mechanism.estimand.is_tested and data.facts.groups:
-        test = product_limit.log_rank(data.time[0], data.status[0], data.group[0],
-                                      len(data.facts.causes), data.facts.time_high)
-    return tuple(_picture(data, mechanism, Budget(epsilon), seed, Ordinary(non_private, test))
-                 for epsilon in epsilons)
+        test = product_limit.log_rank(
+            data.time[0],
+            data.status[0],
+            data.group[0],
+            len(data.facts.causes),
+            data.facts.time_high,
+        )
+    return tuple(
+        _picture(data, mechanism, Budget(epsilon), seed, Ordinary(non_private, test))
+        for epsilon in epsilons
+    )
 
 
-def _picture(data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int,
-             ordinary: Ordinary) -> CountingAnswer:
+def _picture(
+    data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int, ordinary: Ordinary
+) -> CountingAnswer:
     """One budget, without errors."""
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
     plan = mechanism.plan(data.public, (budget,))
     released, facts = estimate.released[0], data.facts
     return CountingAnswer(
-        task=mechanism.task, facts=facts, n=data.n_curves, n_sites=data.sizes.n_servers,
-        budget=budget, times=mechanism.estimand.points(facts),
+        task=mechanism.task,
+        facts=facts,
+        n=data.n_curves,
+        n_sites=data.sizes.n_servers,
+        budget=budget,
+        times=mechanism.estimand.points(facts),
         names=estimate.functions or ("",),
         table=None if released is None else replace(released, noisy=released.noisy[0, 0]),
         releases=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
         ordinary=ordinary,
         truth=None if data.truth is None else _functions(data.truth.grid_values),
-        errors=np.empty(0), baseline=None, spends=estimate.spends[0], tuning=estimate.tuning[0],
-        verdict=plan.verdict, min_at_risk=mechanism.least_at_risk)
+        errors=np.empty(0),
+        baseline=None,
+        spends=estimate.spends[0],
+        tuning=estimate.tuning[0],
+        verdict=plan.verdict,
+        min_at_risk=mechanism.least_at_risk,
+    )
 
 
 def _functions(curves: Array) -> Array:
@@ -216,8 +238,9 @@ def _functions(curves: Array) -> Array:
 
 def _of_counts(mechanism: Mechanism) -> NoisyCounts:
     if not isinstance(mechanism, NoisyCounts):
-        raise InputError("Survival and other counts are released by noised counts.",
-                         field="mechanism")
+        raise InputError(
+            "Survival and other counts are released by noised counts.", field="mechanism"
+        )
     return mechanism
 
 
@@ -247,8 +270,9 @@ class CountingStudy:
 _BLOCK, _PEOPLE_IN_A_BLOCK = 200, 2_000_000
 
 
-def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int,
-                   repeats: int = 400) -> CountingStudy:
+def counting_study(
+    source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int, repeats: int = 400
+) -> CountingStudy:
     """Repeat a simulated study and count how often bands cover, and tests reject.
 
     Parameters
@@ -266,51 +290,75 @@ def counting_study(source: Source[EventData], mechanism: Mechanism, budget: Budg
     mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
     plan = mechanism.plan(source.public, (budget,))
     if not (source.is_random and mechanism.estimand.has_bands):
-        raise InputError("Coverage is counted on simulated times or values.", field="source",
-                         hint="Choose simulated people.")
+        raise InputError(
+            "Coverage is counted on simulated times or values.",
+            field="source",
+            hint="Choose simulated people.",
+        )
     if not plan.verdict.is_feasible:
-        raise InputError("Nothing would be released, so there is nothing to count.",
-                         field="epsilon", hint="Raise ε, or take more people.")
+        raise InputError(
+            "Nothing would be released, so there is nothing to count.",
+            field="epsilon",
+            hint="Raise ε, or take more people.",
+        )
     counted: list[tuple[NDArray[Any], ...]] = []
     size = int(np.clip(_PEOPLE_IN_A_BLOCK // source.sizes.n_curves, 1, _BLOCK))
     for block, first in enumerate(range(0, repeats, size)):
         data = source.draw(min(size, repeats - first), generator(seed, DATA_STREAM, 2 + block))
-        estimate = mechanism.release_many(data, [(budget,)], 1,
-                                          generator(seed, NOISE_STREAM, 2 + block))
+        estimate = mechanism.release_many(
+            data, [(budget,)], 1, generator(seed, NOISE_STREAM, 2 + block)
+        )
         table = estimate.released[0]
         counted.append(_counted(data, replace(table, noisy=table.noisy[:, 0]), mechanism))
-    covered, at_edges, edges_drawn, rejected, ordinary = (np.concatenate(parts)
-                                                    for parts in zip(*counted, strict=True))
-    return CountingStudy(repeats, float(edges_drawn.mean()),
-                         float(at_edges.sum() / max(edges_drawn.sum(), 1e-9)),
-                         float(covered.mean()), float(rejected.mean()), float(ordinary.mean()))
+    covered, at_edges, edges_drawn, rejected, ordinary = (
+        np.concatenate(parts) for parts in zip(*counted, strict=True)
+    )
+    return CountingStudy(
+        repeats,
+        float(edges_drawn.mean()),
+        float(at_edges.sum() / max(edges_drawn.sum(), 1e-9)),
+        float(covered.mean()),
+        float(rejected.mean()),
+        float(ordinary.mean()),
+    )
 
 
-def _counted(data: EventData, table: CountTable, mechanism: NoisyCounts
-             ) -> tuple[NDArray[Any], ...]:
+def _counted(
+    data: EventData, table: CountTable, mechanism: NoisyCounts
+) -> tuple[NDArray[Any], ...]:
     """Of each data set: band covers, edges that cover, edges shown, tests that reject."""
     assert data.truth is not None
     estimand, facts = mechanism.estimand, data.facts
     curves = estimand.bands(table, mechanism.least_at_risk)
     times = np.linspace(facts.time_low, facts.time_high, 401)[1:]  # at the start all is known
-    truth = [_functions(data.truth.at(facts.to_unit_time(each)))
-             for each in (times, np.asarray(table.cells.edges[1:]))]
+    truth = [
+        _functions(data.truth.at(facts.to_unit_time(each)))
+        for each in (times, np.asarray(table.cells.edges[1:]))
+    ]
     covered, at_edges, edges_drawn = np.ones(data.n_repeats), np.zeros(data.n_repeats), 0.0
     for j, curve in enumerate(curves):
         low, high = curve.staircase(times)
         inside = (low - 1e-9 <= truth[0][j]) & (truth[0][j] <= high + 1e-9)
         covered = covered * (inside | (times > curve.last[:, None])).all(axis=1)
         holds = (curve.pointwise_low - 1e-9 <= truth[1][j]) & (
-            truth[1][j] <= curve.pointwise_high + 1e-9)
+            truth[1][j] <= curve.pointwise_high + 1e-9
+        )
         at_edges = at_edges + (holds & curve.drawn).sum(axis=1)
         edges_drawn = edges_drawn + curve.drawn.sum(axis=1)
     nothing = np.full(data.n_repeats, np.nan)
     if table.cells.n_groups == 1 or not estimand.is_tested or data.group is None:
         return covered, at_edges, np.asarray(edges_drawn), nothing, nothing
-    ordinary = [product_limit.log_rank(time, status, group, len(facts.causes), facts.time_high)[1]
-                for time, status, group in zip(data.time, data.status, data.group, strict=True)]
-    return (covered, at_edges, np.asarray(edges_drawn), log_rank(table).p_value < 1 - LEVEL,
-            np.asarray(ordinary) < 1 - LEVEL)
+    ordinary = [
+        product_limit.log_rank(time, status, group, len(facts.causes), facts.time_high)[1]
+        for time, status, group in zip(data.time, data.status, data.group, strict=True)
+    ]
+    return (
+        covered,
+        at_edges,
+        np.asarray(edges_drawn),
+        log_rank(table).p_value < 1 - LEVEL,
+        np.asarray(ordinary) < 1 - LEVEL,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,9 +396,15 @@ class Power:
 POWER_STEPS = (100, 150, 228, 350, 500, 750, 1000, 1500, 2200, 3200)
 
 
-def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int,
-                  target: float = 0.8, people: Sequence[int] = POWER_STEPS, repeats: int = 200
-                  ) -> Power:
+def power_of_test(
+    source: Source[EventData],
+    mechanism: Mechanism,
+    budget: Budget,
+    seed: int,
+    target: float = 0.8,
+    people: Sequence[int] = POWER_STEPS,
+    repeats: int = 200,
+) -> Power:
     """How many people a log-rank test needs, with and without noise, by simulation.
 
     Parameters
@@ -370,8 +424,9 @@ def power_of_test(source: Source[EventData], mechanism: Mechanism, budget: Budge
         If the source does not have two groups.
     """
     if not (isinstance(source.facts, EventFacts) and source.facts.groups):
-        raise InputError("A test compares two groups.", field="comparison",
-                         hint="Choose data with two groups.")
+        raise InputError(
+            "A test compares two groups.", field="comparison", hint="Choose data with two groups."
+        )
     shares = []
     for k, n in enumerate(people):
         sized = source.resized(n, 1, 1)

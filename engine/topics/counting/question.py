@@ -11,8 +11,11 @@ from engine.topics.counting.answer import CountingAnswer, counting_answer
 
 def _numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
     """Errors, medians, the test or the area, and the protection."""
-    values = {"error": answer.error, WITHIN: answer.within,
-             "noise in a share": answer.verdict.noise}
+    values = {
+        "error": answer.error,
+        WITHIN: answer.within,
+        "noise in a share": answer.verdict.noise,
+    }
     if answer.baseline is not None:
         values["error without privacy"] = answer.baseline
     for name, curve in zip(answer.names, answer.curves, strict=bool(answer.curves)):
@@ -31,5 +34,11 @@ def _numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
     return as_floats(values) | protection(answer.spends, question.person)
 
 
-KIND = QuestionKind("counting", "Survival and other counts", counting_answer, _numbers,
-                    lambda answer, _: charts.curve(answer), COUNTED)
+KIND = QuestionKind(
+    "counting",
+    "Survival and other counts",
+    counting_answer,
+    _numbers,
+    lambda answer, _: charts.curve(answer),
+    COUNTED,
+)

@@ -16,15 +16,16 @@ from engine.language.numbers import in_unit, number, percent, two_digits_up, who
 from engine.mechanisms.noisy_counts import WEAK_LABELS
 from engine.topics.counting.answer import CountingAnswer, CountingStudy, Power
 
-PURE = ("This method needs no δ: the guarantee is the stronger one with δ = 0.")
+PURE = "This method needs no δ: the guarantee is the stronger one with δ = 0."
 MEANING = {
     SURVIVAL.key: "The share of people to whom nothing has happened yet. People whose observation "
-                  "ends earlier are **censored**: until then they count among those at risk.",
+    "ends earlier are **censored**: until then they count among those at risk.",
     INCIDENCE.key: "The share of people to whom each cause has happened first. Together with those "
-                   "to whom nothing has happened they are everybody.",
+    "to whom nothing has happened they are everybody.",
     DISTRIBUTION.key: "The share of people whose value is at most so large.",
     ROC.key: "Each point is a threshold of the score: how many with the label are above it, "
-             "against how many without."}
+    "against how many without.",
+}
 
 
 def refused(answer: CountingAnswer) -> tuple[str, str]:
@@ -38,9 +39,11 @@ def refused(answer: CountingAnswer) -> tuple[str, str]:
     verdict, people = answer.verdict, answer.facts.people
     needed = whole(two_digits_up(verdict.curves_needed(answer.n)))
     epsilon = number(two_digits_up(verdict.epsilon_needed(answer.budget)))
-    return (f"Too few {people} for ε = {answer.budget.epsilon:g}: nothing would be published.",
-            f"Noise alone would move the curve by {number(verdict.noise)}, so no budget is spent. "
-            f"It takes about {needed} {people}, or ε = {epsilon}.")
+    return (
+        f"Too few {people} for ε = {answer.budget.epsilon:g}: nothing would be published.",
+        f"Noise alone would move the curve by {number(verdict.noise)}, so no budget is spent. "
+        f"It takes about {needed} {people}, or ε = {epsilon}.",
+    )
 
 
 def finding(answer: CountingAnswer) -> str:
@@ -57,8 +60,11 @@ def finding(answer: CountingAnswer) -> str:
         return f"Half of the {people} are below {in_unit(value, unit)}"
     last = float(curve.last)
     if last <= curve.edges[0]:
-        return ("Too many are censored at once to show a curve" if curve.is_ended_by_censoring else
-                f"Too few {people} are left to show a curve")
+        return (
+            "Too many are censored at once to show a curve"
+            if curve.is_ended_by_censoring
+            else f"Too few {people} are left to show a curve"
+        )
     share = percent(float(np.interp(last, answer.times, answer.releases[0, 0])))
     what = "event-free" if answer.estimand.falls else f"with {uncapital(answer.names[0])}"
     return f"{share} {what} by {counts.at_edge(last, curve, unit)}{of_first}"
@@ -68,12 +74,21 @@ def band(answer: CountingAnswer) -> str:
     """What the band is, and where it ends."""
     if not answer.curves:
         return ""
-    text = ("Shaded steps: 95 % confidence band, which covers the whole true curve in 95 % of "
-            "studies.")
+    text = (
+        "Shaded steps: 95 % confidence band, which covers the whole true curve in 95 % of studies."
+    )
     if answer.estimand.is_followed:
         text += " " + counts.independence(answer.curves, answer.facts)
-    return " ".join(filter(None, (text, counts.too_few(answer.curves, answer.facts),
-                                  counts.censoring(answer.curves, answer.facts))))
+    return " ".join(
+        filter(
+            None,
+            (
+                text,
+                counts.too_few(answer.curves, answer.facts),
+                counts.censoring(answer.curves, answer.facts),
+            ),
+        )
+    )
 
 
 def noise_share(answer: CountingAnswer) -> str:
@@ -84,16 +99,19 @@ def noise_share(answer: CountingAnswer) -> str:
     """
     if answer.baseline is not None and answer.error > 0:
         share = max(0.0, 1 - (answer.baseline / answer.error) ** 2)
-        return (f"**{percent(share)} of the squared error is noise**, the rest is sampling "
-                "variability.")
+        return (
+            f"**{percent(share)} of the squared error is noise**, the rest is sampling variability."
+        )
     of_curves = [curve.noise_share[curve.drawn] for curve in answer.curves]
     shares = np.concatenate(of_curves) if of_curves else np.empty(0)
     if answer.roc is not None:
         shares = np.array([float(answer.roc.noise_share)])
     if not len(shares):
         return ""
-    return (f"By this release **{percent(float(shares.mean()))} of its variance is noise**, the "
-            "rest is sampling variability.")
+    return (
+        f"By this release **{percent(float(shares.mean()))} of its variance is noise**, the "
+        "rest is sampling variability."
+    )
 
 
 def counted(answer: CountingAnswer) -> str:
@@ -103,27 +121,33 @@ def counted(answer: CountingAnswer) -> str:
         return ""
     cells = table.cells.size * table.cells.n_groups
     noise = number(ROUNDED_NORMAL * math.sqrt(table.noise_variance))
-    return (f"Each person is in one of {cells} cells: when, and how. Each count gets random noise "
-            f"of about ± {noise} people (95 %). All else follows from the noised counts.")
+    return (
+        f"Each person is in one of {cells} cells: when, and how. Each count gets random noise "
+        f"of about ± {noise} people (95 %). All else follows from the noised counts."
+    )
 
 
 def read_off(answer: CountingAnswer) -> str:
     """Median and restricted mean of each survival curve, or the area under an ROC curve."""
     unit = answer.facts.time_unit
-    rows = [(name, " ".join(filter(None, (counts.median(curve, unit), counts.mean(curve, unit)))))
-            for name, curve in zip(answer.names, answer.curves, strict=bool(answer.curves))]
+    rows = [
+        (name, " ".join(filter(None, (counts.median(curve, unit), counts.mean(curve, unit)))))
+        for name, curve in zip(answer.names, answer.curves, strict=bool(answer.curves))
+    ]
     readings = [f"{name}: {text}" if name else text for name, text in rows if text]
     return "  \n".join(filter(None, [*readings, _area(answer)]))
 
 
 def at_risk(answer: CountingAnswer) -> str:
     """How uncertain the numbers at risk are."""
-    widths = [float(curve.at_risk_width.max()) for curve in answer.curves
-              if len(curve.at_risk_width)]
+    widths = [
+        float(curve.at_risk_width.max()) for curve in answer.curves if len(curve.at_risk_width)
+    ]
     if not widths:
         return ""
-    return (f"Numbers at risk are estimates from noised counts, within ± {whole(max(widths))} "
-            "(95 %).")
+    return (
+        f"Numbers at risk are estimates from noised counts, within ± {whole(max(widths))} (95 %)."
+    )
 
 
 def test(answer: CountingAnswer) -> str:
@@ -131,14 +155,18 @@ def test(answer: CountingAnswer) -> str:
     if answer.test is None:
         return ""
     p, share = float(answer.test.p_value), float(answer.test.noise_share)
-    text = (f"Private log-rank test: **p {_p(p)}** (z = {number(float(answer.test.statistic))}). "
-            f"{capital(percent(share))} of the variance of this test is noise. "
-            f"{counts.allowed(answer.test, answer.facts)}").rstrip()
+    text = (
+        f"Private log-rank test: **p {_p(p)}** (z = {number(float(answer.test.statistic))}). "
+        f"{capital(percent(share))} of the variance of this test is noise. "
+        f"{counts.allowed(answer.test, answer.facts)}"
+    ).rstrip()
     if answer.hazard_ratio is not None:
         text += " " + counts.hazard_ratio(answer.hazard_ratio, *answer.facts.groups)
     if answer.ordinary.test is not None:
-        text += f" The ordinary test of the same {answer.facts.people}: p " \
-                f"{_p(answer.ordinary.test[1])}."
+        text += (
+            f" The ordinary test of the same {answer.facts.people}: p "
+            f"{_p(answer.ordinary.test[1])}."
+        )
     return text
 
 
@@ -150,8 +178,10 @@ def _area(answer: CountingAnswer) -> str:
     """The area under the ROC curve."""
     if answer.roc is None:
         return ""
-    text = (f"Area under the curve: **{number(float(answer.roc.area))}** ± "
-            f"{number(float(answer.roc.half_width))}. {counts.order_in_bins(answer.roc)}")
+    text = (
+        f"Area under the curve: **{number(float(answer.roc.area))}** ± "
+        f"{number(float(answer.roc.half_width))}. {counts.order_in_bins(answer.roc)}"
+    )
     if bool(answer.roc.is_weak):
         text += f" **{WEAK_LABELS}**"
     return text.rstrip()
@@ -159,12 +189,16 @@ def _area(answer: CountingAnswer) -> str:
 
 def study(coverage: CountingStudy) -> str:
     """How often bands cover and tests reject."""
-    text = (f"In {coverage.repeats} simulated data sets the band covers the whole true curve in "
-            f"**{percent(coverage.simultaneous)}**, and the interval of a single time in "
-            f"{percent(coverage.pointwise)} (standard error {percent(coverage.error)}).")
+    text = (
+        f"In {coverage.repeats} simulated data sets the band covers the whole true curve in "
+        f"**{percent(coverage.simultaneous)}**, and the interval of a single time in "
+        f"{percent(coverage.pointwise)} (standard error {percent(coverage.error)})."
+    )
     if math.isfinite(coverage.rejected):
-        text += (f" The private log-rank test rejects in **{percent(coverage.rejected)}**, the "
-                 f"ordinary one in {percent(coverage.rejected_without)}.")
+        text += (
+            f" The private log-rank test rejects in **{percent(coverage.rejected)}**, the "
+            f"ordinary one in {percent(coverage.rejected_without)}."
+        )
     return text
 
 
@@ -173,11 +207,15 @@ def power(planned: Power, budget: Budget) -> str:
     private, ordinary = planned.needed(), planned.needed(is_private=False)
     target = percent(planned.target)
     if not math.isfinite(private):
-        return (f"At ε = {budget.epsilon:g} even {whole(planned.people[-1])} people do not give "
-                f"the private test a power of {target}.")
-    return (f"For a power of {target} the private test needs about "
-            f"**{whole(two_digits_up(private))} people** at ε = {budget.epsilon:g}, the ordinary "
-            f"one {whole(two_digits_up(ordinary))}.")
+        return (
+            f"At ε = {budget.epsilon:g} even {whole(planned.people[-1])} people do not give "
+            f"the private test a power of {target}."
+        )
+    return (
+        f"For a power of {target} the private test needs about "
+        f"**{whole(two_digits_up(private))} people** at ε = {budget.epsilon:g}, the ordinary "
+        f"one {whole(two_digits_up(ordinary))}."
+    )
 
 
 def people_for(planned: Power) -> str:
@@ -192,9 +230,11 @@ def off(answer: CountingAnswer) -> str:
     """How far off releases are, beside the ordinary curve."""
     target = "true" if answer.truth is not None else "non-private"
     curves = "curve" if len(answer.names) == 1 else f"curves, all {len(answer.names)} together"
-    text = (f"The error is **{number(answer.error)}** as a share of people: root mean squared "
-            f"distance from the {target} {curves}. In 95 % of releases the distance is at most "
-            f"{number(answer.within)}.")
+    text = (
+        f"The error is **{number(answer.error)}** as a share of people: root mean squared "
+        f"distance from the {target} {curves}. In 95 % of releases the distance is at most "
+        f"{number(answer.within)}."
+    )
     if answer.baseline is not None:
         text += f" Without privacy the error is {number(answer.baseline)}."
     return text

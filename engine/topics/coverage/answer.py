@@ -69,7 +69,8 @@ def usual_kind(task: str, mechanism: Mechanism) -> str | None:
     kinds = [key for key, kind in KINDS.items() if kind.task == task]
     for key in kinds:
         if isinstance(mechanism, KINDS[key].cls) and all(
-                getattr(mechanism, name) == value for name, value in KINDS[key].settings):
+            getattr(mechanism, name) == value for name, value in KINDS[key].settings
+        ):
             return key
     return kinds[-1] if kinds else None
 
@@ -93,15 +94,22 @@ class Experiment:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InputError(f"There are no intervals {brief(self.kind)}.", field="kind",
-                             hint=f"Choose one of {', '.join(KINDS)}.")
+            raise InputError(
+                f"There are no intervals {brief(self.kind)}.",
+                field="kind",
+                hint=f"Choose one of {', '.join(KINDS)}.",
+            )
         requested = KINDS[self.kind]
         if not isinstance(self.mechanism, requested.cls) or not self.source.serves(requested.task):
-            raise InputError(f"“{self.mechanism.key}” on “{self.source.key}” has no intervals.",
-                             field="mechanism", hint="Choose others.")
+            raise InputError(
+                f"“{self.mechanism.key}” on “{self.source.key}” has no intervals.",
+                field="mechanism",
+                hint="Choose others.",
+            )
         if not (0 <= self.where <= 1 and 0 <= self.seed < 2**63):
-            raise InputError("The time lies between 0 and 1, the seed between 0 and 2⁶³.",
-                             field="where")
+            raise InputError(
+                "The time lies between 0 and 1, the seed between 0 and 2⁶³.", field="where"
+            )
 
 
 @dataclass(frozen=True)
@@ -140,8 +148,10 @@ class Limits:
 
     @classmethod
     def joined(cls, parts: Sequence[Limits]) -> Limits:
-        return cls(np.concatenate([part.off for part in parts]),
-                   np.concatenate([part.half for part in parts]))
+        return cls(
+            np.concatenate([part.off for part in parts]),
+            np.concatenate([part.half for part in parts]),
+        )
 
 
 @dataclass(frozen=True)
@@ -158,8 +168,10 @@ class CoverageAnswer:
 
     @classmethod
     def joined(cls, parts: Sequence[CoverageAnswer]) -> CoverageAnswer:
-        return cls(Limits.joined([part.proper for part in parts]),
-                   Limits.joined([part.naive for part in parts]))
+        return cls(
+            Limits.joined([part.proper for part in parts]),
+            Limits.joined([part.naive for part in parts]),
+        )
 
 
 def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
@@ -195,15 +207,24 @@ def repetitions(experiment: Experiment) -> Generator[CoverageAnswer, None, None]
         If the source is not simulated, or nothing is released at this budget.
     """
     if not experiment.source.is_random or experiment.source.facts.is_upload:
-        raise InputError("Repetitions need simulated data with a known truth.", field="source",
-                         hint="Choose simulated data.")
+        raise InputError(
+            "Repetitions need simulated data with a known truth.",
+            field="source",
+            hint="Choose simulated data.",
+        )
     repeat = KINDS[experiment.kind].repeat
     for block in range(REPEATS // EACH):
-        batch = repeat(experiment, generator(experiment.seed, DATA_STREAM, block),
-                       generator(experiment.seed, NOISE_STREAM, block))
+        batch = repeat(
+            experiment,
+            generator(experiment.seed, DATA_STREAM, block),
+            generator(experiment.seed, NOISE_STREAM, block),
+        )
         if not (np.isfinite(batch.proper.off) & np.isfinite(batch.proper.half)).all():
-            raise InputError("At this budget nothing is released, so there are no intervals.",
-                             field="epsilon", hint="Choose a larger ε, or more records.")
+            raise InputError(
+                "At this budget nothing is released, so there are no intervals.",
+                field="epsilon",
+                hint="Choose a larger ε, or more records.",
+            )
         yield batch
 
 
@@ -218,8 +239,9 @@ def coverage_answer(experiment: Experiment) -> CoverageAnswer:
     return CoverageAnswer.joined(list(repetitions(experiment)))
 
 
-def _of_curves(experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
-              ) -> CoverageAnswer:
+def _of_curves(
+    experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
+) -> CoverageAnswer:
     """Bands around curves; of several functions, around that of the first covariate.
 
     The naive width is that of the same method, with as many basis functions, and no budget to keep.
@@ -227,8 +249,9 @@ def _of_curves(experiment: Experiment, chance: np.random.Generator, noise: np.ra
     data: Any = experiment.source.draw(EACH, chance)
     estimate = experiment.mechanism.release_many(data, [(experiment.budget,)], 1, noise)
     as_many: dict[str, Any] = {"truncation": estimate.basis_sizes[0]}
-    non_private = replace(experiment.mechanism, **as_many).release_many(data, [(NON_PRIVATE,)], 1,
-                                                                        noise)
+    non_private = replace(experiment.mechanism, **as_many).release_many(
+        data, [(NON_PRIVATE,)], 1, noise
+    )
     assert estimate.band is not None and non_private.band is not None
     low, high = limits(estimate, estimate.band)
     narrow = np.subtract(*limits(non_private, non_private.band)[::-1]) / 2
@@ -241,8 +264,9 @@ def _of_curves(experiment: Experiment, chance: np.random.Generator, noise: np.ra
     return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 
-def _of_readings(experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
-                 ) -> CoverageAnswer:
+def _of_readings(
+    experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
+) -> CoverageAnswer:
     """Limits around a curve at one point; the naive ones leave out noise and bias.
 
     A curve that is rougher there than the method takes it to be is refused.
@@ -252,56 +276,90 @@ def _of_readings(experiment: Experiment, chance: np.random.Generator, noise: np.
     budgets = one_per_server((experiment.budget,), experiment.source.sizes.n_servers)
     checked = stated(experiment.mechanism, experiment.source, budgets)
     if checked.refusal:
-        raise InputError(f"No interval is given: {checked.refusal}.", field="mechanism",
-                         hint="Choose another curve or point, or state a rougher class.")
+        raise InputError(
+            f"No interval is given: {checked.refusal}.",
+            field="mechanism",
+            hint="Choose another curve or point, or state a rougher class.",
+        )
     data: Any = experiment.source.draw(EACH, chance)
     estimate = checked.mechanism.release_many(data, [budgets], 1, noise)
     plain = checked.mechanism.without_protection(data)
     assert estimate.band is not None and plain.band is not None
     off = estimate.band.centre[0, :, 0] - experiment.source.curve(np.array([experiment.where]))
-    half, narrow = (ROUNDED_NORMAL * np.sqrt(band.covariance[0, :, 0, :, 0])
-                    for band in (estimate.band, plain.band))
+    half, narrow = (
+        ROUNDED_NORMAL * np.sqrt(band.covariance[0, :, 0, :, 0])
+        for band in (estimate.band, plain.band)
+    )
     bias = checked.mechanism.plan(experiment.source.public, budgets).bias
     return CoverageAnswer(Limits.of(off, half + bias), Limits.of(off, narrow))
 
 
-def _of_rows(experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
-            ) -> CoverageAnswer:
+def _of_rows(
+    experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
+) -> CoverageAnswer:
     """Limits of sparse coefficients, from moments drawn without rows; of one, the first that is
     not zero.
     """
     source: Any = experiment.source
     mechanism: Any = experiment.mechanism
     truth = source.truth.node_values
-    moments = sample_moments(source.covariance, truth, source.noise_sd, source.n_curves, EACH,
-                             chance)
+    moments = sample_moments(
+        source.covariance, truth, source.noise_sd, source.n_curves, EACH, chance
+    )
     plan = mechanism.plan(source.public, (experiment.budget,))
     intervals = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
     naive = without_privacy(intervals, source)
     indices: Any = slice(None) if KINDS[experiment.kind].is_joint else np.flatnonzero(truth)[:1]
-    off, half, narrow = (each[0, :, 0][:, indices] for each in (
-        intervals.centre - truth, intervals.half_width, naive.half_width))
+    off, half, narrow = (
+        each[0, :, 0][:, indices]
+        for each in (intervals.centre - truth, intervals.half_width, naive.half_width)
+    )
     return CoverageAnswer(Limits.of(off, half), Limits.of(off, narrow))
 
 
 KINDS: dict[str, LimitsKind] = {
     "point": LimitsKind(
-        "Average curve, at one time", MEAN_FUNCTION.key, _of_curves, AdaptiveMean,
-        (("band", "pointwise"),)),
+        "Average curve, at one time",
+        MEAN_FUNCTION.key,
+        _of_curves,
+        AdaptiveMean,
+        (("band", "pointwise"),),
+    ),
     "curve": LimitsKind(
-        "Average curve, all of it", MEAN_FUNCTION.key, _of_curves, AdaptiveMean,
-        (("band", "simultaneous"),), is_joint=True),
+        "Average curve, all of it",
+        MEAN_FUNCTION.key,
+        _of_curves,
+        AdaptiveMean,
+        (("band", "simultaneous"),),
+        is_joint=True,
+    ),
     "effect": LimitsKind(
-        "Effect of a covariate, at one time", VARYING_COEFFICIENTS.key, _of_curves,
-        AdaptiveCoefficients, (("band", "pointwise"),)),
+        "Effect of a covariate, at one time",
+        VARYING_COEFFICIENTS.key,
+        _of_curves,
+        AdaptiveCoefficients,
+        (("band", "pointwise"),),
+    ),
     "effects": LimitsKind(
-        "Effect of a covariate, all of it", VARYING_COEFFICIENTS.key, _of_curves,
-        AdaptiveCoefficients, (("band", "simultaneous"),), is_joint=True),
+        "Effect of a covariate, all of it",
+        VARYING_COEFFICIENTS.key,
+        _of_curves,
+        AdaptiveCoefficients,
+        (("band", "simultaneous"),),
+        is_joint=True,
+    ),
     "reading": LimitsKind(
-        "Regression curve, at one time", WAVELET_REGRESSION.key, _of_readings, WaveletPointwise),
+        "Regression curve, at one time", WAVELET_REGRESSION.key, _of_readings, WaveletPointwise
+    ),
     "coefficient": LimitsKind(
-        "Coefficient of a sparse regression", SPARSE_REGRESSION.key, _of_rows, SparseInference),
+        "Coefficient of a sparse regression", SPARSE_REGRESSION.key, _of_rows, SparseInference
+    ),
     "coefficients": LimitsKind(
-        "All coefficients of a sparse regression", SPARSE_REGRESSION.key, _of_rows,
-        SparseInference, (("target", "band"),), is_joint=True),
+        "All coefficients of a sparse regression",
+        SPARSE_REGRESSION.key,
+        _of_rows,
+        SparseInference,
+        (("target", "band"),),
+        is_joint=True,
+    ),
 }

@@ -28,26 +28,60 @@ def repetitions(limits: Limits, half: float, kind: str, unit: str) -> Chart:
     missed, places = limits.missed, np.arange(1, len(limits.off) + 1)
     low, high = (np.clip(limits.off + sign * limits.half, -half, half) for sign in (-1, 1))
     data = []
-    for is_miss, name, role in ((False, f"Covers the {target(kind)}", "raw"),
-                                (True, "Misses it", "bias")):
+    for is_miss, name, role in (
+        (False, f"Covers the {target(kind)}", "raw"),
+        (True, "Misses it", "bias"),
+    ):
         rows = missed == is_miss
-        data.append(traces.line(name, _gaps(places[rows], places[rows]),
-                                _gaps(low[rows], high[rows]),
-                                role, 2.4 if is_miss else 1.2, hoverinfo="skip"))
+        data.append(
+            traces.line(
+                name,
+                _gaps(places[rows], places[rows]),
+                _gaps(low[rows], high[rows]),
+                role,
+                2.4 if is_miss else 1.2,
+                hoverinfo="skip",
+            )
+        )
     if missed.any():
-        data.append(traces.points(
-            "Misses it", places[missed].tolist(), plain(np.clip(limits.off, -half, half)[missed]),
-            {"symbol": "x", "size": 6, "color": "bias"}, hoverinfo="skip", showlegend=False))
+        data.append(
+            traces.points(
+                "Misses it",
+                places[missed].tolist(),
+                plain(np.clip(limits.off, -half, half)[missed]),
+                {"symbol": "x", "size": 6, "color": "bias"},
+                hoverinfo="skip",
+                showlegend=False,
+            )
+        )
     finding = f"{int(missed.sum())} of {len(missed)} {noun(kind)}s miss the {target(kind)}"
-    spec = {"data": data, "layout": layout(
-        legend=True, title=finding,
-        xaxis=axis("Repetition (number)", range=[0, max(len(places), 200) + 1]),
-        yaxis=axis(named(f"Estimate less {target(kind)}", unit), grid=True,
-                   range=[-half, half], zeroline=True, zerolinecolor="text",
-                   zerolinewidth=2), hovermode=False)}
-    return Chart(spec, f"{finding}.",
-                 {"repetition": places.tolist(), "off by": plain(limits.off),
-                  "half the width": plain(limits.half), "misses": missed.tolist()})
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            title=finding,
+            xaxis=axis("Repetition (number)", range=[0, max(len(places), 200) + 1]),
+            yaxis=axis(
+                named(f"Estimate less {target(kind)}", unit),
+                grid=True,
+                range=[-half, half],
+                zeroline=True,
+                zerolinecolor="text",
+                zerolinewidth=2,
+            ),
+            hovermode=False,
+        ),
+    }
+    return Chart(
+        spec,
+        f"{finding}.",
+        {
+            "repetition": places.tolist(),
+            "off by": plain(limits.off),
+            "half the width": plain(limits.half),
+            "misses": missed.tolist(),
+        },
+    )
 
 
 def common_half(each: Sequence[Limits]) -> float:
@@ -58,5 +92,6 @@ def common_half(each: Sequence[Limits]) -> float:
 
 def _gaps(first: Any, second: Any) -> list[Any]:
     """Two ends of each line and a gap, so that one trace draws all of them."""
-    return [value for pair in zip(plain(first), plain(second), strict=True)
-            for value in (*pair, None)]
+    return [
+        value for pair in zip(plain(first), plain(second), strict=True) for value in (*pair, None)
+    ]

@@ -59,8 +59,14 @@ class LeavingPeople(EventTimes):
         else:
             end = rng.exponential(1 / (self.censoring * self.rate), size)
         times = np.minimum(event, end) * self.follow_up / self.stated
-        return EventData(times, (event <= end).astype(np.int64),
-                         np.zeros(self.n_curves, dtype=np.int64), self.facts, None, self.truth)
+        return EventData(
+            times,
+            (event <= end).astype(np.int64),
+            np.zeros(self.n_curves, dtype=np.int64),
+            self.facts,
+            None,
+            self.truth,
+        )
 
 
 @dataclass(frozen=True)
@@ -80,8 +86,10 @@ class CountRow:
         if not self.study.edges_drawn:
             return True
         chance = 2 * self.study.error
-        return (self.study.pointwise >= POINTWISE[0] - chance
-                and self.study.simultaneous >= SIMULTANEOUS - chance)
+        return (
+            self.study.pointwise >= POINTWISE[0] - chance
+            and self.study.simultaneous >= SIMULTANEOUS - chance
+        )
 
 
 def settings() -> Iterator[CountSetting]:
@@ -90,25 +98,34 @@ def settings() -> Iterator[CountSetting]:
         for n, epsilon in ((228, 0.5), (228, 3.0), (1000, 1.0)):
             yield CountSetting(f"survival, {shape}", EventTimes(design=shape, n_curves=n), epsilon)
     for n, epsilon in ((200, 0.5), (1000, 0.5), (1000, 3.0)):
-        yield CountSetting("censored six times as often as events",
-                           LeavingPeople(n_curves=n, censoring=6.0), epsilon)
-        yield CountSetting("follow-up stated ten times too long",
-                           LeavingPeople(n_curves=n, censoring=0.3, stated=10.0), epsilon)
-        yield CountSetting("three in ten leave at once",
-                           LeavingPeople(n_curves=n, leave_at=0.02), epsilon)
+        yield CountSetting(
+            "censored six times as often as events",
+            LeavingPeople(n_curves=n, censoring=6.0),
+            epsilon,
+        )
+        yield CountSetting(
+            "follow-up stated ten times too long",
+            LeavingPeople(n_curves=n, censoring=0.3, stated=10.0),
+            epsilon,
+        )
+        yield CountSetting(
+            "three in ten leave at once", LeavingPeople(n_curves=n, leave_at=0.02), epsilon
+        )
     yield CountSetting("survival, 4 sites", EventTimes(n_servers=4), 1.0)
     for n, epsilon in ((500, 1.0), (1000, 0.5)):
         yield CountSetting("two causes", CompetingEvents(n_curves=n), epsilon, INCIDENCE.key)
         yield CountSetting("values", BoundedValues(n_curves=n), epsilon, DISTRIBUTION.key)
-    yield CountSetting("values near an end", BoundedValues(first=0.6, second=4.0), 1.0,
-                       DISTRIBUTION.key)
+    yield CountSetting(
+        "values near an end", BoundedValues(first=0.6, second=4.0), 1.0, DISTRIBUTION.key
+    )
 
 
 def measured(setting: CountSetting, repeats: int, seed: int) -> CountRow:
     """The row of a setting that is repeated so often."""
     mechanism = NoisyCounts(task=setting.task)
-    return CountRow(setting, counting_study(setting.source, mechanism, Budget(setting.epsilon),
-                                            seed, repeats))
+    return CountRow(
+        setting, counting_study(setting.source, mechanism, Budget(setting.epsilon), seed, repeats)
+    )
 
 
 def as_markdown(rows: list[CountRow]) -> str:
@@ -118,7 +135,13 @@ def as_markdown(rows: list[CountRow]) -> str:
 
 
 def _cells(row: CountRow) -> Sequence[str]:
-    return (row.setting.label, f"{row.setting.source.sizes.n_curves}", f"{row.setting.epsilon:g}",
-            f"{row.study.edges_drawn:.1f}", *(
-                f"{share:.2f}" if row.study.edges_drawn else "–"
-                for share in (row.study.pointwise, row.study.simultaneous)))
+    return (
+        row.setting.label,
+        f"{row.setting.source.sizes.n_curves}",
+        f"{row.setting.epsilon:g}",
+        f"{row.study.edges_drawn:.1f}",
+        *(
+            f"{share:.2f}" if row.study.edges_drawn else "–"
+            for share in (row.study.pointwise, row.study.simultaneous)
+        ),
+    )

@@ -59,8 +59,9 @@ class CovariateSetting:
 
     @property
     def source(self) -> CoefficientCurves:
-        return CoefficientCurves(**{"n_curves": self.people, "n_covariates": _COVARIATES,
-                                    **self.changes})
+        return CoefficientCurves(
+            **{"n_curves": self.people, "n_covariates": _COVARIATES, **self.changes}
+        )
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,10 @@ class CovariateCoverage:
         """Whether bands without a warning cover enough, but for two standard errors of chance."""
         if np.isnan(self.pointwise_unwarned):
             return True
-        return (self.pointwise_unwarned >= POINTWISE[0] - 2 * self.pointwise_error
-                and self.simultaneous_unwarned >= SIMULTANEOUS - 2 * self.simultaneous_error)
+        return (
+            self.pointwise_unwarned >= POINTWISE[0] - 2 * self.pointwise_error
+            and self.simultaneous_unwarned >= SIMULTANEOUS - 2 * self.simultaneous_error
+        )
 
 
 def settings() -> Iterator[CovariateSetting]:
@@ -100,10 +103,14 @@ def settings() -> Iterator[CovariateSetting]:
             yield CovariateSetting(label, changes, budget)
 
 
-def covariate_coverage(designs: Mapping[str, dict[str, Any]] = DESIGNS,
-                       budgets: Sequence[Budget] = _BUDGETS, people: int = _PEOPLE,
-                       repeats: int = 40, seed: int = 1, mechanism: Mechanism | None = None
-                       ) -> list[CovariateCoverage]:
+def covariate_coverage(
+    designs: Mapping[str, dict[str, Any]] = DESIGNS,
+    budgets: Sequence[Budget] = _BUDGETS,
+    people: int = _PEOPLE,
+    repeats: int = 40,
+    seed: int = 1,
+    mechanism: Mechanism | None = None,
+) -> list[CovariateCoverage]:
     """Measure every design at every budget, on fresh data sets with one release each.
 
     Parameters
@@ -116,8 +123,11 @@ def covariate_coverage(designs: Mapping[str, dict[str, Any]] = DESIGNS,
         One with simultaneous bands. Default: adaptive coefficients.
     """
     mechanism = mechanism or AdaptiveCoefficients()
-    return [measured(CovariateSetting(label, changes, budget, people, mechanism), repeats, seed)
-            for label, changes in designs.items() for budget in budgets]
+    return [
+        measured(CovariateSetting(label, changes, budget, people, mechanism), repeats, seed)
+        for label, changes in designs.items()
+        for budget in budgets
+    ]
 
 
 def measured(setting: CovariateSetting, repeats: int, seed: int) -> CovariateCoverage:
@@ -130,14 +140,21 @@ def measured(setting: CovariateSetting, repeats: int, seed: int) -> CovariateCov
     estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, 0))
     non_private = errors_by_function(mechanism.without_protection(data), source.truth)
     errors = errors_by_function(estimate, source.truth).mean(axis=(0, 1, 2))
-    pointwise, whole = (_covered(estimate, source.truth, kind)
-                        for kind in ("pointwise", "simultaneous"))
+    pointwise, whole = (
+        _covered(estimate, source.truth, kind) for kind in ("pointwise", "simultaneous")
+    )
     clear = ~estimate.is_doubted
     return CovariateCoverage(
-        setting, float((errors / non_private.mean(axis=(0, 1, 2))).max()),
-        _lowest(pointwise), _lowest(whole), _lowest(pointwise[clear]), _lowest(whole[clear]),
-        _uncertainty(pointwise[clear]), _uncertainty(whole[clear]),
-        float(estimate.is_doubted.mean()))
+        setting,
+        float((errors / non_private.mean(axis=(0, 1, 2))).max()),
+        _lowest(pointwise),
+        _lowest(whole),
+        _lowest(pointwise[clear]),
+        _lowest(whole[clear]),
+        _uncertainty(pointwise[clear]),
+        _uncertainty(whole[clear]),
+        float(estimate.is_doubted.mean()),
+    )
 
 
 def _covered(estimate: Estimate, truth: Truth, kind: str) -> Array:
@@ -146,8 +163,9 @@ def _covered(estimate: Estimate, truth: Truth, kind: str) -> Array:
     band = replace(estimate.band, kind=kind)
     low, high = limits(replace(estimate, band=band), band)
     inside = (low <= truth.grid_values) & (truth.grid_values <= high)
-    return np.asarray(inside.mean(axis=-1) if kind == "pointwise" else inside.all(axis=-1),
-                      dtype=float)
+    return np.asarray(
+        inside.mean(axis=-1) if kind == "pointwise" else inside.all(axis=-1), dtype=float
+    )
 
 
 def _lowest(covered: Array) -> float:
@@ -163,14 +181,36 @@ def _uncertainty(covered: Array) -> float:
 
 def as_markdown(rows: list[CovariateCoverage]) -> str:
     """The table for the notes on the coefficients."""
-    names = ("Covariates", "ε", "δ", "Error", "Pointwise", "Simultaneous", "Warned",
-             "Pointwise, unwarned", "Simultaneous, unwarned")
+    names = (
+        "Covariates",
+        "ε",
+        "δ",
+        "Error",
+        "Pointwise",
+        "Simultaneous",
+        "Warned",
+        "Pointwise, unwarned",
+        "Simultaneous, unwarned",
+    )
     return notes_table(names, map(_cells, rows))
 
 
 def _cells(row: CovariateCoverage) -> Sequence[str]:
     budget = row.setting.budget
     error = "refused" if row.refused else f"{row.error_ratio:.1f}"
-    return (row.setting.label, f"{budget.epsilon:g}", f"{budget.delta:g}", error, *map(share_text, (
-        row.pointwise, row.simultaneous, row.warned, row.pointwise_unwarned,
-        row.simultaneous_unwarned)))
+    return (
+        row.setting.label,
+        f"{budget.epsilon:g}",
+        f"{budget.delta:g}",
+        error,
+        *map(
+            share_text,
+            (
+                row.pointwise,
+                row.simultaneous,
+                row.warned,
+                row.pointwise_unwarned,
+                row.simultaneous_unwarned,
+            ),
+        ),
+    )

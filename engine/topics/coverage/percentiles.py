@@ -46,8 +46,9 @@ class PercentileSetting:
     @property
     def truth(self) -> Array:
         """Percentiles of the population at `TIMES`: (T, times)."""
-        return _percentiles(replace(self.source, n_servers=1),
-                            tuple(self.mechanism.levels.tolist()))
+        return _percentiles(
+            replace(self.source, n_servers=1), tuple(self.mechanism.levels.tolist())
+        )
 
 
 @dataclass(frozen=True)
@@ -84,26 +85,30 @@ def settings() -> Iterator[PercentileSetting]:
     people = SparseCurves(mean="growth", n_curves=2000, n_observations_per_curve=6)
     for m in (1, 6, 30):
         yield PercentileSetting(f"{m} even times each", replace(people, n_observations_per_curve=m))
-    yield PercentileSetting("2 to 20 even times each",
-                            replace(people, n_observations_per_curve=2, more_observations=18))
+    yield PercentileSetting(
+        "2 to 20 even times each", replace(people, n_observations_per_curve=2, more_observations=18)
+    )
     designs = {
         "times mostly in the middle": replace(people, times="density", time_density="1, 2, 1"),
         "times end before the range": replace(people, times="density", time_density=_TRUNCATED),
         "visits a tenth apart": replace(people, times="visits", time_span=0.1),
         "windows of a fifth": replace(people, times="windows"),
         "24 common times": replace(people, times="common", n_observations_per_curve=24),
-        "6 common times": replace(people, times="common")}
+        "6 common times": replace(people, times="common"),
+    }
     tails = {"two groups": "groups", "exponential levels": "skewed", "heavy tails": "heavy"}
     for label, source in designs.items():
         for epsilon in (1.0, 4.0):
             yield PercentileSetting(label, source, epsilon=epsilon)
     for label, law in tails.items():
         for n, epsilon in ((500, 3.0), (2000, 1.0), (2000, 4.0)):
-            yield PercentileSetting(label, replace(people, n_curves=n, deviation_tails=law),
-                                              epsilon=epsilon)
+            yield PercentileSetting(
+                label, replace(people, n_curves=n, deviation_tails=law), epsilon=epsilon
+            )
     outliers = replace(people, deviation_tails="outliers")
-    yield PercentileSetting("5 % outliers, up to 90 %", outliers,
-                            PercentileCurves(percentiles="10, 25, 50, 75, 90"))
+    yield PercentileSetting(
+        "5 % outliers, up to 90 %", outliers, PercentileCurves(percentiles="10, 25, 50, 75, 90")
+    )
     for n, epsilon in ((500, 1.0), (500, 3.0), (8000, 1.0)):
         yield PercentileSetting("6 even times each", replace(people, n_curves=n), epsilon=epsilon)
     growth = PopulationReadings(population="growth", n_observations_per_curve=4)
@@ -115,8 +120,9 @@ def settings() -> Iterator[PercentileSetting]:
     yield PercentileSetting("heights, four sites", replace(growth, n_servers=4))
     yield PercentileSetting("glucose", PopulationReadings())
     yield PercentileSetting("glucose", PopulationReadings(), epsilon=4.0)
-    yield PercentileSetting("activity", PopulationReadings(population="activity"),
-                            PercentileCurves(**_COUNTS))
+    yield PercentileSetting(
+        "activity", PopulationReadings(population="activity"), PercentileCurves(**_COUNTS)
+    )
 
 
 def measured(setting: PercentileSetting, repeats: int, seed: int) -> PercentileRow:
@@ -129,7 +135,8 @@ def measured(setting: PercentileSetting, repeats: int, seed: int) -> PercentileR
         assert estimate.limits is not None
         curves, low, high = (
             np.stack([np.interp(TIMES, grid, row) for row in rows[0, 0, 0]])
-            for rows in (estimate.coefficients, *estimate.limits))
+            for rows in (estimate.coefficients, *estimate.limits)
+        )
         squares.append(((curves - truth) ** 2).mean(axis=-1))
         inside.append(((low <= truth) & (truth <= high)).mean(axis=-1))
         warned.append(bool(estimate.warnings))
@@ -137,36 +144,68 @@ def measured(setting: PercentileSetting, repeats: int, seed: int) -> PercentileR
     covered, uncertainty = np.full((2, len(truth)), math.nan)
     if clear.any():
         covered = each[clear].mean(axis=0)
-        uncertainty = (each[clear].std(axis=0, ddof=1) / math.sqrt(clear.sum())
-                       if clear.sum() > 1 else np.full(len(truth), math.inf))
+        uncertainty = (
+            each[clear].std(axis=0, ddof=1) / math.sqrt(clear.sum())
+            if clear.sum() > 1
+            else np.full(len(truth), math.inf)
+        )
     effective = mechanism.feasibility(setting.source.sizes, (setting.budget,)).effective_size
-    return PercentileRow(setting, effective, np.sqrt(np.mean(squares, axis=0)), covered,
-                         uncertainty, each.mean(axis=0), float(np.mean(warned)))
+    return PercentileRow(
+        setting,
+        effective,
+        np.sqrt(np.mean(squares, axis=0)),
+        covered,
+        uncertainty,
+        each.mean(axis=0),
+        float(np.mean(warned)),
+    )
 
 
 @lru_cache(maxsize=64)
 def _percentiles(source: SparseCurves | PopulationReadings, levels: tuple[float, ...]) -> Array:
     """Of the observations of many people, held to the stated bounds: (T, times)."""
     rng, facts = np.random.default_rng(_SEED), source.facts
-    values = [np.clip(source.values_at(np.full((_PEOPLE, 1), time), rng)[:, 0],
-                      facts.value_low, facts.value_high) for time in TIMES]
+    values = [
+        np.clip(
+            source.values_at(np.full((_PEOPLE, 1), time), rng)[:, 0],
+            facts.value_low,
+            facts.value_high,
+        )
+        for time in TIMES
+    ]
     return np.asarray(np.quantile(values, levels, axis=1))
 
 
 def as_markdown(rows: list[PercentileRow]) -> str:
     """The table for the notes on the methods."""
-    names = ("Design and people", "n", "m", "ε", "N", "Error of 50 %", "Without a warning",
-             "All releases", "Warned")
+    names = (
+        "Design and people",
+        "n",
+        "m",
+        "ε",
+        "N",
+        "Error of 50 %",
+        "Without a warning",
+        "All releases",
+        "Warned",
+    )
     return notes_table(names, map(_cells, rows))
 
 
 def _cells(row: PercentileRow) -> Sequence[str]:
     sizes = row.setting.source.sizes
     middle = int(np.argmin(np.abs(row.setting.mechanism.levels - 0.5)))
-    return (row.setting.label, f"{sizes.n_curves}", f"{sizes.fewest_per_curve}",
-            f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error[middle]:.3g}",
-            _range(row.covered), _range(row.covered_by_all),
-            f"{row.warned:.0%}".replace("%", " %"))
+    return (
+        row.setting.label,
+        f"{sizes.n_curves}",
+        f"{sizes.fewest_per_curve}",
+        f"{row.setting.epsilon:g}",
+        f"{row.effective_size:.0f}",
+        f"{row.error[middle]:.3g}",
+        _range(row.covered),
+        _range(row.covered_by_all),
+        f"{row.warned:.0%}".replace("%", " %"),
+    )
 
 
 def _range(shares: Array) -> str:

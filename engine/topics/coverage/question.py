@@ -24,10 +24,12 @@ def limits(answer: CoverageAnswer) -> Numbers:
     counted: Numbers = {}
     for name, bands in (("bands", answer.proper), ("naive bands", answer.naive)):
         coverage = bands.coverage
-        counted |= {f"{name} that miss, of {len(bands.off)}": bands.missed.sum(),
-                    f"coverage of {name}": coverage.estimate,
-                    f"coverage of {name}, 95 % interval from": coverage.low,
-                    f"coverage of {name}, 95 % interval to": coverage.high}
+        counted |= {
+            f"{name} that miss, of {len(bands.off)}": bands.missed.sum(),
+            f"coverage of {name}": coverage.estimate,
+            f"coverage of {name}, 95 % interval from": coverage.low,
+            f"coverage of {name}, 95 % interval to": coverage.high,
+        }
     return as_floats(counted | {"as wide as naive bands, times": answer.times_as_wide})
 
 
@@ -35,9 +37,16 @@ def _chart(answer: CoverageAnswer, question: QuestionLike) -> Chart:
     """Each band as far as it is off."""
     experiment = question["experiment"]
     half = charts.common_half([answer.proper, answer.naive])
-    return charts.repetitions(answer.proper, half, experiment.kind,
-                              experiment.source.facts.value_unit)
+    return charts.repetitions(
+        answer.proper, half, experiment.kind, experiment.source.facts.value_unit
+    )
 
 
-KIND = QuestionKind("coverage", "Audit: coverage", coverage_answer, _numbers, _chart,
-                    renamed=(("asked", "experiment"),))
+KIND = QuestionKind(
+    "coverage",
+    "Audit: coverage",
+    coverage_answer,
+    _numbers,
+    _chart,
+    renamed=(("asked", "experiment"),),
+)

@@ -74,25 +74,38 @@ def networks() -> Iterator[Network]:
 
 def measured(network: Network, repeats: int, seed: int) -> SitesRow:
     """The row of a network, repeated so often in blocks with random streams of their own."""
-    parts = [_block(network, min(_AT_ONCE, repeats - first), seed, first)
-             for first in range(0, repeats, _AT_ONCE)]
-    joint, separate, pointwise, simultaneous = (np.concatenate(part)
-                                                for part in zip(*parts, strict=True))
+    parts = [
+        _block(network, min(_AT_ONCE, repeats - first), seed, first)
+        for first in range(0, repeats, _AT_ONCE)
+    ]
+    joint, separate, pointwise, simultaneous = (
+        np.concatenate(part) for part in zip(*parts, strict=True)
+    )
     ratio = joint.mean() / separate.mean()
     apart = joint - ratio * separate  # its mean is 0: the delta method for a ratio of means
     effective = AdaptiveMean().feasibility(network.source.sizes, network.budgets).effective_size
     return SitesRow(
-        network, effective, float(joint.mean()), float(ratio),
-        float(apart.std(ddof=1) / np.sqrt(len(joint)) / separate.mean()) if len(joint) > 1
-        else float("nan"), float(pointwise.mean()), float(simultaneous.mean()))
+        network,
+        effective,
+        float(joint.mean()),
+        float(ratio),
+        float(apart.std(ddof=1) / np.sqrt(len(joint)) / separate.mean())
+        if len(joint) > 1
+        else float("nan"),
+        float(pointwise.mean()),
+        float(simultaneous.mean()),
+    )
 
 
 def _block(network: Network, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
     """Errors of joint and separate releases, and coverage of both bands: (repeats,) each."""
     data = network.source.draw(repeats, generator(seed, DATA_STREAM, first))
-    joint, separate = (AdaptiveMean(releases=releases).release_many(
-        data, [network.budgets], _DRAWS, generator(seed, NOISE_STREAM, first))
-        for releases in ("joint", "separate"))
+    joint, separate = (
+        AdaptiveMean(releases=releases).release_many(
+            data, [network.budgets], _DRAWS, generator(seed, NOISE_STREAM, first)
+        )
+        for releases in ("joint", "separate")
+    )
     assert joint.band is not None
     errors, shares = [], []
     for estimate in (joint, separate):
@@ -108,15 +121,29 @@ def _block(network: Network, repeats: int, seed: int, first: int) -> tuple[Array
 
 def as_markdown(rows: list[SitesRow]) -> str:
     """The table for the notes on the methods."""
-    names = ("Sites", "Curve", "ε", "N", "Squared error", "Joint over separate", "Pointwise",
-             "Simultaneous")
+    names = (
+        "Sites",
+        "Curve",
+        "ε",
+        "N",
+        "Squared error",
+        "Joint over separate",
+        "Pointwise",
+        "Simultaneous",
+    )
     return notes_table(names, map(_cells, rows), n_texts=2)
 
 
 def _cells(row: SitesRow) -> Sequence[str]:
     network = row.network
     epsilons = sorted(set(network.epsilons), reverse=True)
-    return (network.label, network.mean, ", ".join(f"{epsilon:g}" for epsilon in epsilons),
-            f"{row.effective_size:.0f}", f"{row.error:.3g}",
-            f"{row.ratio:.2f} ± {row.ratio_error:.2f}", f"{row.pointwise:.2f}",
-            f"{row.simultaneous:.2f}")
+    return (
+        network.label,
+        network.mean,
+        ", ".join(f"{epsilon:g}" for epsilon in epsilons),
+        f"{row.effective_size:.0f}",
+        f"{row.error:.3g}",
+        f"{row.ratio:.2f} ± {row.ratio_error:.2f}",
+        f"{row.pointwise:.2f}",
+        f"{row.simultaneous:.2f}",
+    )

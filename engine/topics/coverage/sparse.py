@@ -29,8 +29,11 @@ from engine.topics.coverage.table import (
     standard_error,
 )
 
-DESIGNS = {"identity": "independent", "equicorrelated": "equicorrelated ½",
-           "ar1_strong": "autoregressive .8"}
+DESIGNS = {
+    "identity": "independent",
+    "equicorrelated": "equicorrelated ½",
+    "ar1_strong": "autoregressive .8",
+}
 ROWS, EPSILONS = (5000, 20_000, 100_000), (1.0, 4.0)
 _DRAWS, _LEVEL = 1, 0.05
 _MOST_BELOW = 0.07  # p-values below .05 among features that do not matter
@@ -60,17 +63,27 @@ class SparseSetting:
 
     @property
     def source(self) -> SparseRows:
-        return SparseRows(design=self.design, n_curves=self.n_rows, n_servers=1,
-                          n_features=self.n_features, n_shared=self.n_nonzero,
-                          noise_sd=self.noise_sd)
+        return SparseRows(
+            design=self.design,
+            n_curves=self.n_rows,
+            n_servers=1,
+            n_features=self.n_features,
+            n_shared=self.n_nonzero,
+            noise_sd=self.noise_sd,
+        )
 
     @property
     def mechanisms(self) -> tuple[SparseNewton, SparseInference, SparseInference]:
         """Of estimates, intervals and bands."""
-        public: dict[str, Any] = {"sparsity": self.sparsity or self.n_nonzero,
-                                  "noise_sd": self.guess * self.noise_sd}
-        return (SparseNewton(**public), SparseInference(**public),
-                SparseInference(target="band", **public))
+        public: dict[str, Any] = {
+            "sparsity": self.sparsity or self.n_nonzero,
+            "noise_sd": self.guess * self.noise_sd,
+        }
+        return (
+            SparseNewton(**public),
+            SparseInference(**public),
+            SparseInference(target="band", **public),
+        )
 
 
 @dataclass(frozen=True)
@@ -108,10 +121,12 @@ class SparseCoverage:
         """Whether limits that are given cover enough, but for two standard errors of chance."""
         if math.isnan(self.on):
             return True
-        return (self.on >= POINTWISE[0] - 2 * self.on_uncertainty
-                and self.off >= POINTWISE[0] - 2 * self.off_uncertainty
-                and self.below <= _MOST_BELOW + 2 * self.off_uncertainty
-                and not self.joint < SIMULTANEOUS - 2 * self.joint_uncertainty)
+        return (
+            self.on >= POINTWISE[0] - 2 * self.on_uncertainty
+            and self.off >= POINTWISE[0] - 2 * self.off_uncertainty
+            and self.below <= _MOST_BELOW + 2 * self.off_uncertainty
+            and not self.joint < SIMULTANEOUS - 2 * self.joint_uncertainty
+        )
 
 
 def settings() -> Iterator[SparseSetting]:
@@ -122,9 +137,14 @@ def settings() -> Iterator[SparseSetting]:
                 yield SparseSetting(design, n_rows, epsilon)
 
 
-def sparse_coverage(designs: Sequence[str] = tuple(DESIGNS), rows: Sequence[int] = ROWS,
-                    epsilons: Sequence[float] = EPSILONS, repeats: int = 200, seed: int = 1,
-                    **public: Any) -> list[SparseCoverage]:
+def sparse_coverage(
+    designs: Sequence[str] = tuple(DESIGNS),
+    rows: Sequence[int] = ROWS,
+    epsilons: Sequence[float] = EPSILONS,
+    repeats: int = 200,
+    seed: int = 1,
+    **public: Any,
+) -> list[SparseCoverage]:
     """Release estimates, intervals and bands again and again, each time from fresh data.
 
     Parameters
@@ -136,8 +156,12 @@ def sparse_coverage(designs: Sequence[str] = tuple(DESIGNS), rows: Sequence[int]
     **public
         Other fields of `SparseSetting`, the same for all.
     """
-    return [measured(SparseSetting(design, n_rows, epsilon, **public), repeats, seed)
-            for design in designs for n_rows in rows for epsilon in epsilons]
+    return [
+        measured(SparseSetting(design, n_rows, epsilon, **public), repeats, seed)
+        for design in designs
+        for n_rows in rows
+        for epsilon in epsilons
+    ]
 
 
 def measured(setting: SparseSetting, repeats: int, seed: int) -> SparseCoverage:
@@ -149,40 +173,70 @@ def measured(setting: SparseSetting, repeats: int, seed: int) -> SparseCoverage:
         One design, number of rows and budget.
     """
     source = setting.source
-    points, intervals, bands = (_estimates(mechanism, setting, repeats, seed)
-                                for mechanism in setting.mechanisms)
+    points, intervals, bands = (
+        _estimates(mechanism, setting, repeats, seed) for mechanism in setting.mechanisms
+    )
     truth = source.truth.node_values
     support, matters = np.flatnonzero(truth), truth != 0
     estimates = _joined([estimate.coefficients for estimate in points])
-    off, half, error = (_joined([getattr(estimate.intervals, name) for estimate in intervals])
-                        for name in ("centre", "half_width", "error"))
+    off, half, error = (
+        _joined([getattr(estimate.intervals, name) for estimate in intervals])
+        for name in ("centre", "half_width", "error")
+    )
     off = off - truth
     has_limits, inside = np.isfinite(half[:, 0]), np.asarray(np.abs(off) <= half)
     below = np.asarray(two_sided_p_values(off, error) < _LEVEL)
-    centre, wide = (_joined([getattr(estimate.intervals, name) for estimate in bands])
-                    for name in ("centre", "half_width"))
+    centre, wide = (
+        _joined([getattr(estimate.intervals, name) for estimate in bands])
+        for name in ("centre", "half_width")
+    )
     covered = np.asarray((np.abs(centre - truth) <= wide).all(axis=1))[np.isfinite(wide[:, 0])]
     on, off_it = (inside[has_limits][:, columns].mean(axis=1) for columns in (matters, ~matters))
     inner = source.covariance[np.ix_(support, support)]
     return SparseCoverage(
-        setting, _share(((estimates - truth) ** 2).sum(axis=1)),
+        setting,
+        _share(((estimates - truth) ** 2).sum(axis=1)),
         float(source.noise_sd**2 * np.trace(np.linalg.inv(inner)) / source.n_curves),
-        _share(_joined([estimate.is_doubted for estimate in points])), 1 - _share(has_limits),
-        _share(on), _share(off_it), _share(covered), _share(below[has_limits][:, ~matters]),
-        *map(standard_error, (on, off_it, covered)))
+        _share(_joined([estimate.is_doubted for estimate in points])),
+        1 - _share(has_limits),
+        _share(on),
+        _share(off_it),
+        _share(covered),
+        _share(below[has_limits][:, ~matters]),
+        *map(standard_error, (on, off_it, covered)),
+    )
 
 
 def _estimates(mechanism: Any, setting: SparseSetting, repeats: int, seed: int) -> list[Estimate]:
     """Of all data sets: in one batch from moments, one by one from rows."""
     source, budget = setting.source, (Budget(setting.epsilon, setting.delta),)
     if setting.has_rows:
-        return [mechanism.release_many(source.draw(1, generator(seed, DATA_STREAM, k)), [budget],
-                                       _DRAWS, generator(seed, NOISE_STREAM, k))
-                for k in range(repeats)]
-    moments = sample_moments(source.covariance, source.truth.node_values, source.noise_sd,
-                             source.n_curves, repeats, generator(seed, DATA_STREAM, 0))
-    return [mechanism.estimate(moments, [mechanism.plan(source.public, budget)], repeats, _DRAWS,
-                               generator(seed, NOISE_STREAM, 0))]
+        return [
+            mechanism.release_many(
+                source.draw(1, generator(seed, DATA_STREAM, k)),
+                [budget],
+                _DRAWS,
+                generator(seed, NOISE_STREAM, k),
+            )
+            for k in range(repeats)
+        ]
+    moments = sample_moments(
+        source.covariance,
+        source.truth.node_values,
+        source.noise_sd,
+        source.n_curves,
+        repeats,
+        generator(seed, DATA_STREAM, 0),
+    )
+    return [
+        mechanism.estimate(
+            moments,
+            [mechanism.plan(source.public, budget)],
+            repeats,
+            _DRAWS,
+            generator(seed, NOISE_STREAM, 0),
+        )
+    ]
 
 
 def _joined(values: Sequence[Any]) -> NDArray[Any]:
@@ -196,13 +250,27 @@ def _share(values: NDArray[Any]) -> float:
 
 def as_markdown(rows: list[SparseCoverage]) -> str:
     """The table for the notes on sparse regression."""
-    names = ("Features", "Rows", "ε", "Error", "Warned", "Refused", "On the support", "Off it",
-             "Band", "p < .05")
+    names = (
+        "Features",
+        "Rows",
+        "ε",
+        "Error",
+        "Warned",
+        "Refused",
+        "On the support",
+        "Off it",
+        "Band",
+        "p < .05",
+    )
     return notes_table(names, map(_cells, rows))
 
 
 def _cells(row: SparseCoverage) -> Sequence[str]:
     setting = row.setting
-    return (setting.label, f"{setting.n_rows}", f"{setting.epsilon:g}",
-            number(row.error / row.least_squares),
-            *map(share_text, (row.warned, row.refused, row.on, row.off, row.joint, row.below)))
+    return (
+        setting.label,
+        f"{setting.n_rows}",
+        f"{setting.epsilon:g}",
+        number(row.error / row.least_squares),
+        *map(share_text, (row.warned, row.refused, row.on, row.off, row.joint, row.below)),
+    )

@@ -31,19 +31,27 @@ _DESIGNS: dict[str, dict[str, Any]] = {
     "times mostly early": {"times": "density", "time_density": _HALF_EARLY},
     "times end before the range": {"times": "density", "time_density": _TRUNCATED},
     "windows of a fifth": {"times": "windows", "time_span": 0.2},
-    "common times": {"times": "common"}}
-_PEOPLE = {"two groups": "groups", "5 % outliers": "outliers", "exponential levels": "skewed",
-           "heavy tails": "heavy"}
+    "common times": {"times": "common"},
+}
+_PEOPLE = {
+    "two groups": "groups",
+    "5 % outliers": "outliers",
+    "exponential levels": "skewed",
+    "heavy tails": "heavy",
+}
 _BOTH: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("windows of a fifth, two groups", "groups", _DESIGNS["windows of a fifth"]),
     ("visits a tenth apart, exponential levels", "skewed", {"times": "visits", "time_span": 0.1}),
     ("times mostly early, 5 % outliers", "outliers", _DESIGNS["times mostly early"]),
-    ("common times, two groups", "groups", _DESIGNS["common times"]))
+    ("common times, two groups", "groups", _DESIGNS["common times"]),
+)
 _CURVES: dict[str, dict[str, Any]] = {
     "steep start": {"mean": "growth"},
     "straight line": {"mean": "line", "value_low": -5.0, "value_high": 5.0},
-    "four turns": {"mean": "wiggly"}, "narrow peak": {"mean": "peak"},
-    "fast drop at the start": {"mean": "drop"}}
+    "four turns": {"mean": "wiggly"},
+    "narrow peak": {"mean": "peak"},
+    "fast drop at the start": {"mean": "drop"},
+}
 
 
 @dataclass(frozen=True)
@@ -89,8 +97,10 @@ class Row:
             return True
         low, high = POINTWISE
         chance = 2 * self.pointwise_error
-        return (low - chance <= self.pointwise <= high + chance
-                and self.simultaneous >= SIMULTANEOUS - 2 * self.simultaneous_error)
+        return (
+            low - chance <= self.pointwise <= high + chance
+            and self.simultaneous >= SIMULTANEOUS - 2 * self.simultaneous_error
+        )
 
 
 def settings() -> Iterator[CurveSetting]:
@@ -100,26 +110,37 @@ def settings() -> Iterator[CurveSetting]:
     for label, design in _DESIGNS.items():
         for epsilon in (1.0, 4.0):
             yield CurveSetting(label, _curves(5, **design), AdaptiveMean(), epsilon)
-            yield CurveSetting(f"{label}, unknown", _curves(5, **design),
-                               AdaptiveMean(design="unknown"), epsilon)
+            yield CurveSetting(
+                f"{label}, unknown", _curves(5, **design), AdaptiveMean(design="unknown"), epsilon
+            )
     yield CurveSetting("one time each, unknown", _curves(1), AdaptiveMean(design="unknown"))
     for label, law in _PEOPLE.items():
         for n in (250, 1000, 4000):
-            yield CurveSetting(label, replace(_curves(8), n_curves=n, deviation_tails=law),
-                               AdaptiveMean())
+            yield CurveSetting(
+                label, replace(_curves(8), n_curves=n, deviation_tails=law), AdaptiveMean()
+            )
     for label, law, design in _BOTH:
-        yield CurveSetting(label, replace(_curves(6), deviation_tails=law, **design),
-                           AdaptiveMean(), 4.0)
+        yield CurveSetting(
+            label, replace(_curves(6), deviation_tails=law, **design), AdaptiveMean(), 4.0
+        )
     for label, curve in _CURVES.items():
         for n, epsilon in ((250, 0.5), (250, 1.0), (1000, 1.0), (4000, 4.0)):
-            yield CurveSetting(label, SparseCurves(n_curves=n, n_observations_per_curve=8, **curve),
-                               AdaptiveMean(), epsilon)
+            yield CurveSetting(
+                label,
+                SparseCurves(n_curves=n, n_observations_per_curve=8, **curve),
+                AdaptiveMean(),
+                epsilon,
+            )
     for epsilon in (0.5, 1.0, 3.0, 8.0):
         yield CurveSetting("hormone at yearly visits", HormoneStudy(), AdaptiveMean(), epsilon)
-    yield CurveSetting("hormone at visits, unknown", HormoneStudy(),
-                       AdaptiveMean(design="unknown"), 3.0)
-    yield CurveSetting("two groups, clipped tightly", replace(_curves(8), deviation_tails="groups"),
-                       AdaptiveMean(clipping="tight"))
+    yield CurveSetting(
+        "hormone at visits, unknown", HormoneStudy(), AdaptiveMean(design="unknown"), 3.0
+    )
+    yield CurveSetting(
+        "two groups, clipped tightly",
+        replace(_curves(8), deviation_tails="groups"),
+        AdaptiveMean(clipping="tight"),
+    )
 
 
 def _curves(observations: int, **design: Any) -> SparseCurves:
@@ -128,16 +149,27 @@ def _curves(observations: int, **design: Any) -> SparseCurves:
 
 def measured(setting: CurveSetting, repeats: int, seed: int) -> Row:
     """Repeat a setting so often, in blocks with random streams of their own."""
-    parts = [_block(setting, min(_AT_ONCE, repeats - first), seed, first)
-             for first in range(0, repeats, _AT_ONCE)]
+    parts = [
+        _block(setting, min(_AT_ONCE, repeats - first), seed, first)
+        for first in range(0, repeats, _AT_ONCE)
+    ]
     squared, plain, before_noise, at_times, whole, warned = (
-        np.concatenate(part) for part in zip(*parts, strict=True))
+        np.concatenate(part) for part in zip(*parts, strict=True)
+    )
     clear = ~warned.astype(bool)
     sizes = AdaptiveMean().feasibility(setting.source.sizes, (setting.budget,)).effective_size
     non_private = min(plain.mean(), before_noise.mean())
-    return Row(setting, sizes, float(np.sqrt(squared.mean())), float(np.sqrt(non_private)),
-               _mean(at_times[clear]), _mean(whole[clear]), float(warned.mean()),
-               standard_error(at_times[clear]), standard_error(whole[clear]))
+    return Row(
+        setting,
+        sizes,
+        float(np.sqrt(squared.mean())),
+        float(np.sqrt(non_private)),
+        _mean(at_times[clear]),
+        _mean(whole[clear]),
+        float(warned.mean()),
+        standard_error(at_times[clear]),
+        standard_error(whole[clear]),
+    )
 
 
 def _mean(values: Array) -> float:
@@ -161,8 +193,9 @@ def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[
     """
     source: Source[CurveData] = setting.source
     data = source.draw(repeats, generator(seed, DATA_STREAM, first))
-    estimate = setting.mechanism.release_many(data, [(setting.budget,)], 1,
-                                              generator(seed, NOISE_STREAM, first))
+    estimate = setting.mechanism.release_many(
+        data, [(setting.budget,)], 1, generator(seed, NOISE_STREAM, first)
+    )
     plain = setting.mechanism.without_protection(data)
     assert estimate.band is not None
     covered = []
@@ -171,16 +204,31 @@ def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[
         assert inside is not None
         covered.append(inside.of_curve[0, :, 0])
     before_noise = replace(estimate, coefficients=estimate.unprotected[:, :, None])
-    squared = [integrated_squared_errors(each, data.truth).total
-               for each in (estimate, plain, before_noise)]
-    return (*[errors[0, :, 0] for errors in squared if errors is not None], *covered,
-            estimate.is_doubted[0, :, 0].astype(float))
+    squared = [
+        integrated_squared_errors(each, data.truth).total
+        for each in (estimate, plain, before_noise)
+    ]
+    return (
+        *[errors[0, :, 0] for errors in squared if errors is not None],
+        *covered,
+        estimate.is_doubted[0, :, 0].astype(float),
+    )
 
 
 def as_markdown(rows: list[Row]) -> str:
     """The table for the notes on the methods."""
-    names = ("Design and people", "n", "m", "ε", "N", "Error", "Non-private", "Pointwise",
-             "Simultaneous", "Warned")
+    names = (
+        "Design and people",
+        "n",
+        "m",
+        "ε",
+        "N",
+        "Error",
+        "Non-private",
+        "Pointwise",
+        "Simultaneous",
+        "Warned",
+    )
     return notes_table(names, map(_cells, rows))
 
 
@@ -199,10 +247,18 @@ def notes_table(names: Sequence[str], rows: Iterable[Sequence[str]], n_texts: in
 
 def _cells(row: Row) -> Sequence[str]:
     sizes = row.setting.source.sizes
-    return (row.setting.label, f"{sizes.n_curves}", f"{sizes.fewest_per_curve}",
-            f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error:.3g}",
-            f"{row.without_privacy:.3g}", share_text(row.pointwise), share_text(row.simultaneous),
-            f"{row.warned:.0%}".replace("%", " %"))
+    return (
+        row.setting.label,
+        f"{sizes.n_curves}",
+        f"{sizes.fewest_per_curve}",
+        f"{row.setting.epsilon:g}",
+        f"{row.effective_size:.0f}",
+        f"{row.error:.3g}",
+        f"{row.without_privacy:.3g}",
+        share_text(row.pointwise),
+        share_text(row.simultaneous),
+        f"{row.warned:.0%}".replace("%", " %"),
+    )
 
 
 def share_text(value: float) -> str:

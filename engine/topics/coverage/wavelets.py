@@ -97,19 +97,31 @@ def measured(setting: WaveletSetting, repeats: int, seed: int) -> WaveletCoverag
     checked = stated(mechanism, source, budgets)
     plan = mechanism.plan(source.public, budgets)
     times = np.array([setting.point]) if setting.is_pointwise else drawing_grid()
-    off, half = _deviations(replace(mechanism, class_stated=True), source, budgets, repeats, seed,
-                            times)
-    with_bias, without_bias = (float((np.abs(off) <= width).mean(axis=0).min())
-                               for width in (half, half - plan.bias))
+    off, half = _deviations(
+        replace(mechanism, class_stated=True), source, budgets, repeats, seed, times
+    )
+    with_bias, without_bias = (
+        float((np.abs(off) <= width).mean(axis=0).min()) for width in (half, half - plan.bias)
+    )
     return WaveletCoverage(
-        setting, math.nan if checked.refusal else with_bias,
+        setting,
+        math.nan if checked.refusal else with_bias,
         math.sqrt(with_bias * (1 - with_bias) / len(off)),
-        without_bias if plan.released else math.nan, float(half.mean()), plan.bias,
-        checked.refusal)
+        without_bias if plan.released else math.nan,
+        float(half.mean()),
+        plan.bias,
+        checked.refusal,
+    )
 
 
-def _deviations(mechanism: Estimator, source: RegressionPoints, budgets: tuple[Budget, ...],
-                repeats: int, seed: int, times: Array) -> tuple[Array, Array]:
+def _deviations(
+    mechanism: Estimator,
+    source: RegressionPoints,
+    budgets: tuple[Budget, ...],
+    repeats: int,
+    seed: int,
+    times: Array,
+) -> tuple[Array, Array]:
     """Released value less the truth, and half the width of its interval: (repeats, times) each."""
     grid = np.isin(drawing_grid(), times) if len(times) > 1 else slice(None, 1)
     parts = []
@@ -133,6 +145,12 @@ def as_markdown(rows: list[WaveletCoverage]) -> str:
 def _cells(row: WaveletCoverage) -> Sequence[str]:
     setting = row.setting
     estimator = f"at {setting.point:g}" if setting.is_pointwise else "whole curve"
-    return (setting.signal, f"{setting.n}", estimator,
-            "refused" if row.refusal else share_text(row.coverage), share_text(row.without_bias),
-            f"{row.half_width:.2f}", f"{row.bias:.2f}")
+    return (
+        setting.signal,
+        f"{setting.n}",
+        estimator,
+        "refused" if row.refusal else share_text(row.coverage),
+        share_text(row.without_bias),
+        f"{row.half_width:.2f}",
+        f"{row.bias:.2f}",
+    )

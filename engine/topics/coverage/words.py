@@ -10,15 +10,19 @@ from engine.language import numbers
 from engine.simulation.agreement import COVERAGE_TOLERANCE, Agreement, Verdict
 from engine.topics.coverage.answer import KINDS, REPEATS, CoverageAnswer, Limits
 
-METHOD = ("Data are drawn anew in every repetition and released once. The number of bands that "
-             "contain the truth is binomial, so coverage has a 95 % Clopper–Pearson interval. If "
-             "it leaves out 95 %, coverage is not 95 %; if it also lies within "
-             f"{100 * COVERAGE_TOLERANCE:g} points of 95 %, they agree; else there are too few "
-             "repetitions to tell. Naive bands are as wide as sampling alone makes them, for the "
-             "same basis functions.")
-INTRO = ("A 95 % confidence band must contain the truth in 95 % of all repetitions. Here the "
-            "truth is known: data are drawn, released and compared with it "
-            f"{REPEATS} times.")
+METHOD = (
+    "Data are drawn anew in every repetition and released once. The number of bands that "
+    "contain the truth is binomial, so coverage has a 95 % Clopper–Pearson interval. If "
+    "it leaves out 95 %, coverage is not 95 %; if it also lies within "
+    f"{100 * COVERAGE_TOLERANCE:g} points of 95 %, they agree; else there are too few "
+    "repetitions to tell. Naive bands are as wide as sampling alone makes them, for the "
+    "same basis functions."
+)
+INTRO = (
+    "A 95 % confidence band must contain the truth in 95 % of all repetitions. Here the "
+    "truth is known: data are drawn, released and compared with it "
+    f"{REPEATS} times."
+)
 _DRAWN = {"point": "mean", "curve": "mean", "effect": "effect", "effects": "effects"}
 
 
@@ -39,23 +43,30 @@ def heading(kind: str) -> str:
 
 def titles(kind: str) -> tuple[str, str]:
     """Above what a method publishes, and above what is as wide as sampling alone makes it."""
-    return (f"Published {noun(kind)}: privacy noise counted",
-            f"Naive {noun(kind)}: privacy noise ignored")
+    return (
+        f"Published {noun(kind)}: privacy noise counted",
+        f"Naive {noun(kind)}: privacy noise ignored",
+    )
 
 
 def what_is_covered(kind: str) -> str:
     """What a band of kept basis functions counts and leaves out; empty for other limits."""
     if kind not in _DRAWN:
         return ""
-    return (f"The {noun(kind)} counts privacy noise, sampling variability and how steeply curves "
-            "may start and end. Details finer than the kept basis functions can draw are "
-            "**truncation bias**, which it does not count.")
+    return (
+        f"The {noun(kind)} counts privacy noise, sampling variability and how steeply curves "
+        "may start and end. Details finer than the kept basis functions can draw are "
+        "**truncation bias**, which it does not count."
+    )
 
 
 def legend(kind: str) -> str:
     """What one line of the chart is."""
-    lines = ("Each line: one repetition, at the place where its band fails or comes closest to it."
-              if KINDS[kind].is_joint else "Each line: the interval of one repetition.")
+    lines = (
+        "Each line: one repetition, at the place where its band fails or comes closest to it."
+        if KINDS[kind].is_joint
+        else "Each line: the interval of one repetition."
+    )
     return f"{lines} Zero is the {target(kind)}; a line that does not cross it misses it."
 
 
@@ -67,9 +78,11 @@ def misses(limits: Limits, kind: str, naive: bool = False) -> str:
     many = f"{noun(kind)}s"
     name = f"Naive {many}, which ignore privacy noise," if naive else f"The published {many}"
     low, high = _percentage(beside.low, math.floor), _percentage(beside.high, math.ceil)
-    return (f"{name} missed the {target(kind)} in **{count} of {n}** repetitions: coverage "
-            f"**{_percentage(beside.estimate, round)} %**, 95 % confidence interval {low} to "
-            f"{high} %; nominal 95 %. {_judged(beside, n, naive, many)}")
+    return (
+        f"{name} missed the {target(kind)} in **{count} of {n}** repetitions: coverage "
+        f"**{_percentage(beside.estimate, round)} %**, 95 % confidence interval {low} to "
+        f"{high} %; nominal 95 %. {_judged(beside, n, naive, many)}"
+    )
 
 
 def _judged(beside: Agreement, n: int, naive: bool, many: str) -> str:
@@ -78,8 +91,10 @@ def _judged(beside: Agreement, n: int, naive: bool, many: str) -> str:
     if beside.verdict == Verdict.ABOVE:
         return f"Coverage is above 95 %: the {many} are wider than they need to be."
     if naive:
-        return (f"**Here {n} repetitions cannot tell them from correct {many}.** At a smaller ε, "
-                "where privacy noise weighs more, they fail.")
+        return (
+            f"**Here {n} repetitions cannot tell them from correct {many}.** At a smaller ε, "
+            "where privacy noise weighs more, they fail."
+        )
     if beside.verdict == Verdict.IMPRECISE:
         return f"**Too imprecise to tell** from {n} repetitions."
     return "That agrees with the nominal 95 %."
@@ -103,6 +118,8 @@ def widths(answer: CoverageAnswer, kind: str) -> str:
         return f"Here privacy noise is so small that leaving it out does not narrow the {many}."
     wider = f"{100 * (ratio - 1):.0f} % wider" if ratio < 2 else f"{numbers.times(ratio)} as wide"
     left = math.erf(NORMAL / ratio / math.sqrt(2))
-    return (f"Counting privacy noise makes the {many} {wider}. A single 95 % interval of a normal "
-            f"estimate, narrowed as much, covers the truth in **{_percentage(left, round)} %** of "
-            "repetitions; many at once do so less often.")
+    return (
+        f"Counting privacy noise makes the {many} {wider}. A single 95 % interval of a normal "
+        f"estimate, narrowed as much, covers the truth in **{_percentage(left, round)} %** of "
+        "repetitions; many at once do so less often."
+    )

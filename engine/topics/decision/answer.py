@@ -39,11 +39,13 @@ from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 
 # What can be decided on, and what the sentence calls it.
-DECIDED = {tasks.MEAN_FUNCTION.key: "mean curve",
-           tasks.VARYING_COEFFICIENTS.key: "effects of covariates",
-           tasks.UNIVARIATE_MEAN.key: "average value",
-           tasks.WAVELET_REGRESSION.key: "regression curve",
-           tasks.DENSITY.key: "density"}
+DECIDED = {
+    tasks.MEAN_FUNCTION.key: "mean curve",
+    tasks.VARYING_COEFFICIENTS.key: "effects of covariates",
+    tasks.UNIVARIATE_MEAN.key: "average value",
+    tasks.WAVELET_REGRESSION.key: "regression curve",
+    tasks.DENSITY.key: "density",
+}
 SHARES = {"10": 0.5, "16": 0.8, "18": 0.9, "19": 0.95}  # of releases, by how many of twenty
 _BAND = (0.025, 0.975)
 _AT_ONCE = 8  # steps of the scale that are one part of the work
@@ -123,9 +125,13 @@ class Profile:
     def option(self, step: int, records: int = 1) -> Option:
         """What one step of the scale gives, for a person with so many curves."""
         spends = self.spends[step]
-        return Option(Budget(EPSILON_STEPS[step], self.delta.value),
-                      Accuracy.of(self.errors[step]), risk.of_ledger(spends, records),
-                      None if self.bands is None else self.bands.limits[step], spends)
+        return Option(
+            Budget(EPSILON_STEPS[step], self.delta.value),
+            Accuracy.of(self.errors[step]),
+            risk.of_ledger(spends, records),
+            None if self.bands is None else self.bands.limits[step],
+            spends,
+        )
 
 
 @dataclass(frozen=True)
@@ -177,8 +183,11 @@ class Decision:
     def options(self) -> list[tuple[str, Option]]:
         """Those that exist with their names, the more private one first."""
         first = "One step more private" if self.chosen else "Largest budget"
-        named = ((first, self.more_private), ("Meets the target", self.chosen),
-                 ("One step more accurate", self.more_accurate))
+        named = (
+            (first, self.more_private),
+            ("Meets the target", self.chosen),
+            ("One step more accurate", self.more_accurate),
+        )
         return [(name, option) for name, option in named if option is not None]
 
 
@@ -197,14 +206,18 @@ def equal_sites(source: Source[Any], noun: str) -> tuple[SiteRow, ...]:
     """
     sizes = source.sizes
     observations = max(round(sizes.n_observations_per_curve), 1)
-    return tuple(SiteRow(f"{noun} {k}", n, observations)
-                 for k, n in enumerate(sizes.n_curves_per_server, 1))
+    return tuple(
+        SiteRow(f"{noun} {k}", n, observations) for k, n in enumerate(sizes.n_curves_per_server, 1)
+    )
 
 
 def at_one_budget(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
     """The sites that take part, without budgets of their own: what a study depends on."""
-    return tuple(SiteRow(row.name, row.n_curves, row.n_observations_per_curve)
-                 for row in rows if row.included)
+    return tuple(
+        SiteRow(row.name, row.n_curves, row.n_observations_per_curve)
+        for row in rows
+        if row.included
+    )
 
 
 def by_number(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
@@ -237,22 +250,31 @@ def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
         source = Twin.of(source.facts, source.sizes)
     if source.has_free_sites:
         return source.with_sites(people, each)
-    if people == [*source.sizes.n_curves_per_server] and {*each} == {equal_sites(source, "")[0]
-                                                         .n_observations_per_curve}:
+    if people == [*source.sizes.n_curves_per_server] and {*each} == {
+        equal_sites(source, "")[0].n_observations_per_curve
+    }:
         return source
     if isinstance(source, Twin):
         if min(each) != max(each):
-            raise InputError("A twin has as many observations of everybody.", field="readings",
-                             hint="Give all sites the same number of observations.")
+            raise InputError(
+                "A twin has as many observations of everybody.",
+                field="readings",
+                hint="Give all sites the same number of observations.",
+            )
         return replace(source, people=tuple(people), n_observations=each[0])
     if len({*people}) == len({*each}) == 1:
         return source.resized(people[0], each[0], len(people))
     return source.with_sites(people, each)
 
 
-def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
-               delta: float | None, noise: str, seed: int = 1
-               ) -> Generator[int, None, Profile]:
+def profile_of(
+    source: Source[Any],
+    mechanism: Mechanism,
+    rows: Sequence[SiteRow],
+    delta: float | None,
+    noise: str,
+    seed: int = 1,
+) -> Generator[int, None, Profile]:
     """A study at every step of the budget scale; yields after each part of the work.
 
     Parameters
@@ -282,16 +304,25 @@ def profile_of(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow
     data = scenario.put(scenario.study.data())
     parts = []
     for first in range(0, len(budgets), _AT_ONCE):
-        parts.append(scenario.part(data, budgets[first:first + _AT_ONCE]))
+        parts.append(scenario.part(data, budgets[first : first + _AT_ONCE]))
         yield len(parts)
     spends = [each for part in parts for each in part.spends]
     return Profile(
-        scenario.recipe, scenario.mechanism, tuple(row for row in rows if row.included),
-        NoisePlace(noise), scenario.delta, np.concatenate([part.errors for part in parts]),
-        _bands(data, parts), tuple(scenario.ledger(epsilon, each)
-                                   for epsilon, each in zip(EPSILON_STEPS, spends, strict=True)),
-        scenario.floor(budgets), tuple(n for part in parts for n in part.n_functions),
-        _together([part.weights for part in parts]))
+        scenario.recipe,
+        scenario.mechanism,
+        tuple(row for row in rows if row.included),
+        NoisePlace(noise),
+        scenario.delta,
+        np.concatenate([part.errors for part in parts]),
+        _bands(data, parts),
+        tuple(
+            scenario.ledger(epsilon, each)
+            for epsilon, each in zip(EPSILON_STEPS, spends, strict=True)
+        ),
+        scenario.floor(budgets),
+        tuple(n for part in parts for n in part.n_functions),
+        _together([part.weights for part in parts]),
+    )
 
 
 @dataclass(frozen=True)
@@ -322,8 +353,12 @@ def _together(parts: Sequence[Array | None]) -> Array | None:
 def _band(data: Data, estimate: Estimate, count: int) -> Array | None:
     """Between what 95 % of the releases lie at each place, at the first `count` budgets."""
     truth, grid = data.truth, drawing_grid()
-    if (truth is None or estimate.functions or truth.grid_values.shape != grid.shape
-            or TASKS[estimate.task].argument not in (Argument.TIME, Argument.FEATURE)):
+    if (
+        truth is None
+        or estimate.functions
+        or truth.grid_values.shape != grid.shape
+        or TASKS[estimate.task].argument not in (Argument.TIME, Argument.FEATURE)
+    ):
         return None
     releases = estimate.values(grid)[:count]  # (steps, data sets, releases of each, GRID_SIZE)
     return np.moveaxis(np.quantile(releases, _BAND, axis=(1, 2)), 0, 1)
@@ -342,15 +377,22 @@ class _Scenario:
     shares: Shares | None = None  # of noise, where only the sum over sites can be read
 
     @classmethod
-    def of(cls, source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
-           delta: float | None, noise: str, seed: int, most_devices: int = MAX_DEVICES
-           ) -> _Scenario:
+    def of(
+        cls,
+        source: Source[Any],
+        mechanism: Mechanism,
+        rows: Sequence[SiteRow],
+        delta: float | None,
+        noise: str,
+        seed: int,
+        most_devices: int = MAX_DEVICES,
+    ) -> _Scenario:
         recipe, place = sized(source, rows), NoisePlace.named(noise, "noise")
         mechanism = mechanism.noised_by(place)
         each = [row.n_observations_per_curve for row in rows if row.included]
         n = site_table.people(rows)
         stated = mechanism.delta(n, delta)
-        shares = (masked_sums.all_but_one(len(each)) if place is NoisePlace.SUMS else None)
+        shares = masked_sums.all_but_one(len(each)) if place is NoisePlace.SUMS else None
         scenario = cls(recipe, mechanism, stated, place, False, seed, shares)
         if place is NoisePlace.PERSON and not scenario.is_one_centre:
             _check_devices(n, most_devices, mechanism)
@@ -388,8 +430,9 @@ class _Scenario:
     def _centre(self, epsilon: float) -> Budget | None:
         if self.noise is not NoisePlace.PERSON:
             return None
-        return self.mechanism.as_one_centre(self.recipe.sizes.n_curves, self._site_budget(epsilon),
-                                            self.recipe.facts)
+        return self.mechanism.as_one_centre(
+            self.recipe.sizes.n_curves, self._site_budget(epsilon), self.recipe.facts
+        )
 
     @property
     def study(self) -> Study[Any]:
@@ -410,10 +453,13 @@ class _Scenario:
         parts = estimate.parts if self.noise is NoisePlace.SITES else None
         return _Part(
             self.study.errors_of(data, estimate, budgets),
-            _band(data, estimate, count), estimate.spends[:count],
-            tuple(tuning["truncation"] for tuning in estimate.tuning[:count]
-                  if "truncation" in tuning),
-            None if parts is None else parts.weight[:count])
+            _band(data, estimate, count),
+            estimate.spends[:count],
+            tuple(
+                tuning["truncation"] for tuning in estimate.tuning[:count] if "truncation" in tuning
+            ),
+            None if parts is None else parts.weight[:count],
+        )
 
     def floor(self, budgets: Sequence[Budgets]) -> Array | None:
         """What no unbiased estimate of a mean curve is below, where people are known (budgets,)."""
@@ -428,10 +474,15 @@ def _check_devices(n_people: int, max_devices: int, mechanism: Mechanism) -> Non
     if n_people > max_devices:
         raise InputError(
             f"Everybody’s own device adds noise here: {n_people:,} devices. Of this method as it "
-            f"is set, at most {max_devices:,} are simulated.", field="noise",
-            hint="Take fewer people, or let sites or a centre add the noise." + (
-                " The adaptive mean with δ above 0 and stated observation times has no such "
-                "limit." if mechanism.main_task is tasks.MEAN_FUNCTION else ""))
+            f"is set, at most {max_devices:,} are simulated.",
+            field="noise",
+            hint="Take fewer people, or let sites or a centre add the noise."
+            + (
+                " The adaptive mean with δ above 0 and stated observation times has no such limit."
+                if mechanism.main_task is tasks.MEAN_FUNCTION
+                else ""
+            ),
+        )
 
 
 def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
@@ -444,9 +495,12 @@ def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
     if len(set(each)) == 1:
         return recipe.resized(1, each[0], len(each))
     if not recipe.has_free_sites:
-        raise InputError("These curves are taken apart into devices only where everybody has as "
-                         "many observations.", field="noise",
-                         hint="Give all sites the same number of observations.")
+        raise InputError(
+            "These curves are taken apart into devices only where everybody has as "
+            "many observations.",
+            field="noise",
+            hint="Give all sites the same number of observations.",
+        )
     return recipe.with_sites([1] * len(each), each)
 
 
@@ -493,11 +547,17 @@ def decision(profile: Profile, target: float, confidence: str, records: int = 1)
         If the target is not above zero, or there is no such confidence.
     """
     if confidence not in SHARES:
-        raise InputError(f"There is no confidence {brief(confidence)}.", field="confidence",
-                         hint=f"Ask for {', '.join(SHARES)} of 20 releases.")
+        raise InputError(
+            f"There is no confidence {brief(confidence)}.",
+            field="confidence",
+            hint=f"Ask for {', '.join(SHARES)} of 20 releases.",
+        )
     if not 0 < target < 1e12:
-        raise InputError(f"The target must be above zero; got {target:g}.", field="target",
-                         hint="Give it in the unit of the values.")
+        raise InputError(
+            f"The target must be above zero; got {target:g}.",
+            field="target",
+            hint="Give it in the unit of the values.",
+        )
     step = _step(profile, target, confidence)
 
     def option(index: int) -> Option | None:
@@ -506,8 +566,15 @@ def decision(profile: Profile, target: float, confidence: str, records: int = 1)
         return None
 
     chosen = option(step)
-    return Decision(profile, target, confidence, chosen, option(step - 1), option(step + 1),
-                    () if chosen else _remedies(profile, target, confidence))
+    return Decision(
+        profile,
+        target,
+        confidence,
+        chosen,
+        option(step - 1),
+        option(step + 1),
+        () if chosen else _remedies(profile, target, confidence),
+    )
 
 
 def _step(profile: Profile, target: float, confidence: str) -> int:
@@ -526,17 +593,28 @@ def _remedies(profile: Profile, target: float, confidence: str) -> tuple[Remedy,
 
     def met(requested: Sequence[tuple[float, str]]) -> list[Remedy]:
         steps = [_step(profile, *requirement) for requirement in requested]
-        return [Remedy(*requirement, EPSILON_STEPS[step]) for requirement,
-                step in zip(requested, steps, strict=True)
-                if step < len(EPSILON_STEPS)]
+        return [
+            Remedy(*requirement, EPSILON_STEPS[step])
+            for requirement, step in zip(requested, steps, strict=True)
+            if step < len(EPSILON_STEPS)
+        ]
 
-    return (*met([(target, share) for share in reversed(fewer)])[:1],
-            *met([(larger, confidence) for larger in allowed]))
+    return (
+        *met([(target, share) for share in reversed(fewer)])[:1],
+        *met([(larger, confidence) for larger in allowed]),
+    )
 
 
-def decision_of(source: Source[Any], mechanism: Mechanism, rows: tuple[SiteRow, ...],
-                delta: float | None, noise: str, target: float, confidence: str, seed: int = 1
-                ) -> Generator[int, None, Decision]:
+def decision_of(
+    source: Source[Any],
+    mechanism: Mechanism,
+    rows: tuple[SiteRow, ...],
+    delta: float | None,
+    noise: str,
+    target: float,
+    confidence: str,
+    seed: int = 1,
+) -> Generator[int, None, Decision]:
     """The budget that a study with sites needs, with one step to either side.
 
     Parameters
@@ -585,21 +663,29 @@ def map_tables(rows: Sequence[SiteRow]) -> tuple[tuple[SiteRow, ...], ...]:
     return tuple(table for table in tables if _fits(table))
 
 
-def map_row(source: Source[Any], mechanism: Mechanism, rows: Sequence[SiteRow],
-            delta: float | None, noise: str, seed: int) -> Array:
+def map_row(
+    source: Source[Any],
+    mechanism: Mechanism,
+    rows: Sequence[SiteRow],
+    delta: float | None,
+    noise: str,
+    seed: int,
+) -> Array:
     """Errors (budgets of the map, data sets, releases) of one of `map_tables`."""
-    scenario = _Scenario.of(source, mechanism, rows, delta, noise, seed,
-                            round(max(_MAP_FACTORS) * MAX_DEVICES))
+    scenario = _Scenario.of(
+        source, mechanism, rows, delta, noise, seed, round(max(_MAP_FACTORS) * MAX_DEVICES)
+    )
     return scenario.errors([scenario.budgets(epsilon) for epsilon in MAP_EPSILONS])
 
 
 def _fits(rows: Sequence[SiteRow]) -> bool:
-    return (sum(row.n_curves * row.n_observations_per_curve for row in rows) <= _MAX_ON_MAP
-            and all(row.n_curves <= site_table.MAX_CURVES for row in rows
-                    if row.n_observations_per_curve > 1))
+    return sum(row.n_curves * row.n_observations_per_curve for row in rows) <= _MAX_ON_MAP and all(
+        row.n_curves <= site_table.MAX_CURVES for row in rows if row.n_observations_per_curve > 1
+    )
 
 
 def _scaled(rows: Sequence[SiteRow], factor: float) -> tuple[SiteRow, ...]:
     """The same sites with so many times the people."""
-    return tuple(replace(row, n_curves=max(2, round(factor * row.n_curves)))
-                 for row in rows if row.included)
+    return tuple(
+        replace(row, n_curves=max(2, round(factor * row.n_curves))) for row in rows if row.included
+    )

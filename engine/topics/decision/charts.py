@@ -32,14 +32,21 @@ def step_of(option: Option) -> int:
 def over_budgets(answer: Decision) -> Chart:
     """The distance that so many releases stay within at every budget, for a notebook."""
     distance = answer.profile.distance(SHARES[answer.confidence])
-    reached = [epsilon for epsilon, far in zip(EPSILON_STEPS, distance, strict=True)
-               if far <= answer.target]
+    reached = [
+        epsilon
+        for epsilon, far in zip(EPSILON_STEPS, distance, strict=True)
+        if far <= answer.target
+    ]
     within = f"{answer.confidence} of 20 within"
     return traces.table(
-        {"ε": list(EPSILON_STEPS), within: plain(distance),
-         "target": [answer.target] * len(EPSILON_STEPS)},
+        {
+            "ε": list(EPSILON_STEPS),
+            within: plain(distance),
+            "target": [answer.target] * len(EPSILON_STEPS),
+        },
         named(capital(within), answer.profile.unit),
-        f"ε = {min(reached):g} meets the target" if reached else "No ε meets the target")
+        f"ε = {min(reached):g} meets the target" if reached else "No ε meets the target",
+    )
 
 
 def trade_off(answer: Decision) -> Picture:
@@ -52,16 +59,34 @@ def trade_off(answer: Decision) -> Picture:
     ticks = tuple((tick, f"{tick:g}") for tick in log_ticks(low, high))
     released = f"{answer.confidence} of 20 releases within"
     ends = np.array([EPSILON_STEPS[0], EPSILON_STEPS[-1]])
-    marks = [Mark(epsilons, distance[known], "gradient", released),
-             Mark(ends, np.full(2, answer.target), "bias", "Target", dash="6,4", width=1.6)]
-    marks += [Mark(np.array([option.budget.epsilon]), distance[[step_of(option)]], "gradient", "",
-                   "dot" if option is answer.chosen else "ring")
-              for _, option in answer.options]
-    return Picture(Axis("Privacy budget ε (smaller = more private)", EPSILON_STEPS[0],
-                        EPSILON_STEPS[-1], tuple((tick, f"{tick:g}") for tick in _TICKS),
-                        is_log=True),
-                   Axis(named("Error", answer.profile.unit), low, high, ticks, is_log=True),
-                   tuple(marks), f"The error that {released} falls as ε grows.", "", asks=False)
+    marks = [
+        Mark(epsilons, distance[known], "gradient", released),
+        Mark(ends, np.full(2, answer.target), "bias", "Target", dash="6,4", width=1.6),
+    ]
+    marks += [
+        Mark(
+            np.array([option.budget.epsilon]),
+            distance[[step_of(option)]],
+            "gradient",
+            "",
+            "dot" if option is answer.chosen else "ring",
+        )
+        for _, option in answer.options
+    ]
+    return Picture(
+        Axis(
+            "Privacy budget ε (smaller = more private)",
+            EPSILON_STEPS[0],
+            EPSILON_STEPS[-1],
+            tuple((tick, f"{tick:g}") for tick in _TICKS),
+            is_log=True,
+        ),
+        Axis(named("Error", answer.profile.unit), low, high, ticks, is_log=True),
+        tuple(marks),
+        f"The error that {released} falls as ε grows.",
+        "",
+        asks=False,
+    )
 
 
 PRINTED = drawn.Look(440, 150, 13, dot=4.0)  # pixels of a column as wide as the page shows it
@@ -83,20 +108,39 @@ def _band(answer: Decision, option: Option, bands: Bands, band: Array) -> Chart:
     """
     facts, unit = answer.profile.facts, answer.profile.unit
     x, (low, high) = plain(bands.times), band - bands.truth
-    widest = max(float(np.abs(each.band - bands.truth).max())
-                 for _, each in answer.options if each.band is not None)
-    spec = {"data": [
-        traces.filled("95 % of releases", x, plain(low), plain(high), "gradient", hoverinfo="skip"),
-        traces.line("Truth", x, [0.0] * len(x), "truth", 1.4, hoverinfo="skip")],
-        "layout": layout(hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
-                         xaxis=time_axis(facts) | {"nticks": 4},
-                         yaxis=axis(named("Error", unit), grid=True,
-                                    range=[-1.1 * widest, 1.1 * widest], nticks=4))}
+    widest = max(
+        float(np.abs(each.band - bands.truth).max())
+        for _, each in answer.options
+        if each.band is not None
+    )
+    spec = {
+        "data": [
+            traces.filled(
+                "95 % of releases", x, plain(low), plain(high), "gradient", hoverinfo="skip"
+            ),
+            traces.line("Truth", x, [0.0] * len(x), "truth", 1.4, hoverinfo="skip"),
+        ],
+        "layout": layout(
+            hovermode=False,
+            margin={"l": 46, "r": 6, "t": 6, "b": 34},
+            xaxis=time_axis(facts) | {"nticks": 4},
+            yaxis=axis(
+                named("Error", unit), grid=True, range=[-1.1 * widest, 1.1 * widest], nticks=4
+            ),
+        ),
+    }
     epsilon = f"ε = {option.budget.epsilon:g}"
     width = in_unit(float((high - low).mean()) / 2, unit)
-    return Chart(spec, f"At {epsilon} 95 % of releases lie within a band of ± {width} on average.",
-                 {facts.time_name: x, "truth": plain(bands.truth),
-                  "lower difference": plain(low), "upper difference": plain(high)})
+    return Chart(
+        spec,
+        f"At {epsilon} 95 % of releases lie within a band of ± {width} on average.",
+        {
+            facts.time_name: x,
+            "truth": plain(bands.truth),
+            "lower difference": plain(low),
+            "upper difference": plain(high),
+        },
+    )
 
 
 def _distances(answer: Decision, option: Option) -> Chart:
@@ -108,21 +152,40 @@ def _distances(answer: Decision, option: Option) -> Chart:
     shares = np.linspace(0.0, 1.0, _SHARES)
     distance, *others = (
         np.quantile(profile.errors[step_of(each)], shares)
-        for each in (option, *(other for _, other in answer.options if other is not option)))
+        for each in (option, *(other for _, other in answer.options if other is not option))
+    )
     widest = 1.05 * max(answer.target, *(float(each[-1]) for each in (distance, *others)))
     percents = plain(100 * shares)
-    spec = {"data": [
-        traces.line("Releases", plain(distance), percents, "gradient", 2.0, hoverinfo="skip"),
-        traces.line("Target", [answer.target] * 2, [0.0, 100.0], "truth", 1.4, hoverinfo="skip")],
-        "layout": layout(hovermode=False, margin={"l": 46, "r": 6, "t": 6, "b": 34},
-                         annotations=[{"x": answer.target, "y": 4, "text": " target ",
-                                       "xanchor": "left" if 2 * answer.target < widest else
-                                       "right", "yanchor": "bottom", "showarrow": False}],
-                         xaxis=axis(named("Error", profile.unit), range=[0, widest], nticks=4),
-                         yaxis=axis("% within", grid=True, range=[0, 103], nticks=3))}
+    spec = {
+        "data": [
+            traces.line("Releases", plain(distance), percents, "gradient", 2.0, hoverinfo="skip"),
+            traces.line(
+                "Target", [answer.target] * 2, [0.0, 100.0], "truth", 1.4, hoverinfo="skip"
+            ),
+        ],
+        "layout": layout(
+            hovermode=False,
+            margin={"l": 46, "r": 6, "t": 6, "b": 34},
+            annotations=[
+                {
+                    "x": answer.target,
+                    "y": 4,
+                    "text": " target ",
+                    "xanchor": "left" if 2 * answer.target < widest else "right",
+                    "yanchor": "bottom",
+                    "showarrow": False,
+                }
+            ],
+            xaxis=axis(named("Error", profile.unit), range=[0, widest], nticks=4),
+            yaxis=axis("% within", grid=True, range=[0, 103], nticks=3),
+        ),
+    }
     share = float((profile.errors[step_of(option)] <= answer.target).mean())
-    return Chart(spec, f"At ε = {option.budget.epsilon:g} {percent(share)} of releases are within "
-                 "the target.", {"% of releases": percents, "distance": plain(distance)})
+    return Chart(
+        spec,
+        f"At ε = {option.budget.epsilon:g} {percent(share)} of releases are within the target.",
+        {"% of releases": percents, "distance": plain(distance)},
+    )
 
 
 def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> Chart:
@@ -138,12 +201,18 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) 
     facts = answer.profile.facts
     known = _on_map(answer, people, errors)
     rows = sorted(known)
-    here = (answer.chosen or answer.more_private)
+    here = answer.chosen or answer.more_private
     epsilon = EPSILON_STEPS[-1] if here is None else here.budget.epsilon
     return map_of_errors(
-        rows, MAP_EPSILONS, np.array([known[n] for n in rows]), answer.target,
-        (epsilon, answer.profile.n_people), f"{facts.people} in all", answer.profile.unit,
-        words.map_title(answer))
+        rows,
+        MAP_EPSILONS,
+        np.array([known[n] for n in rows]),
+        answer.target,
+        (epsilon, answer.profile.n_people),
+        f"{facts.people} in all",
+        answer.profile.unit,
+        words.map_title(answer),
+    )
 
 
 def _on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> dict[int, Array]:
@@ -151,7 +220,8 @@ def _on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) ->
     share = SHARES[answer.confidence]
     indices = [EPSILON_STEPS.index(epsilon) for epsilon in MAP_EPSILONS]
     return {answer.profile.n_people: answer.profile.distance(share)[indices]} | {
-        n: within(row, (1, 2), share) for n, row in zip(people, errors, strict=True)}
+        n: within(row, (1, 2), share) for n, row in zip(people, errors, strict=True)
+    }
 
 
 def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array] = ()) -> str:
@@ -161,10 +231,14 @@ def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array
     target = with_unit(f"{answer.target:g}", answer.profile.unit)
     known = _on_map(answer, people, errors)
     is_met = any((row <= answer.target).any() for row in known.values())
-    parts = [f"Thick line: {answer.confidence} of 20 releases within {target}." if is_met else
-             f"Nowhere on the map are {answer.confidence} of 20 releases within {target}.",
-             f"Thin lines: other errors{of_errors}.", "Stronger blue: less accurate.",
-             "◇ this study at the largest ε." if answer.chosen is None else "◇ the recommendation."]
+    parts = [
+        f"Thick line: {answer.confidence} of 20 releases within {target}."
+        if is_met
+        else f"Nowhere on the map are {answer.confidence} of 20 releases within {target}.",
+        f"Thin lines: other errors{of_errors}.",
+        "Stronger blue: less accurate.",
+        "◇ this study at the largest ε." if answer.chosen is None else "◇ the recommendation.",
+    ]
     if is_empty:
         parts.append("Where it is empty, nothing useful could be released.")
     return " ".join(parts) + _with_more(answer, known)
@@ -173,8 +247,11 @@ def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array
 def _with_more(answer: Decision, known: dict[int, Array]) -> str:
     """Which smaller ε would be enough with the most people on the map."""
     largest_size = max(known)
-    enough = [epsilon for epsilon, error in zip(MAP_EPSILONS, known[largest_size], strict=True)
-              if error <= answer.target]
+    enough = [
+        epsilon
+        for epsilon, error in zip(MAP_EPSILONS, known[largest_size], strict=True)
+        if error <= answer.target
+    ]
     if answer.chosen is None or min(enough, default=math.inf) >= answer.chosen.budget.epsilon:
         return ""
     people = f"{whole(largest_size)} {escape(answer.profile.facts.people)}"
@@ -184,8 +261,16 @@ def _with_more(answer: Decision, known: dict[int, Array]) -> str:
 # -- errors over people and budgets ----------------------------------------------------------------
 
 
-def map_of_errors(people: Sequence[int], epsilons: Sequence[float], errors: Array, target: float,
-                  here: tuple[float, float], noun: str, unit: str, finding: str) -> Chart:
+def map_of_errors(
+    people: Sequence[int],
+    epsilons: Sequence[float],
+    errors: Array,
+    target: float,
+    here: tuple[float, float],
+    noun: str,
+    unit: str,
+    finding: str,
+) -> Chart:
     """Contours of the error, stronger where it is larger; a line where it is the target.
 
     Parameters
@@ -206,52 +291,103 @@ def map_of_errors(people: Sequence[int], epsilons: Sequence[float], errors: Arra
         # steps of 1–2–5, one below the smallest error and one above the largest
         levels = log_ticks(float(known.min()) / 2.6, float(known.max()) * 2.6)
         data += _map_shades(people, epsilons, errors, levels, target, noun, unit)
-        notes = [note for level in levels if level != target
-                 for note in _name_of_line(level, people, epsilons, errors)]
+        notes = [
+            note
+            for level in levels
+            if level != target
+            for note in _name_of_line(level, people, epsilons, errors)
+        ]
     data.append(traces.diamond(*here, cliponaxis=False))
-    spec = {"data": data, "layout": layout(
-        hovermode="closest", annotations=notes, title=finding,
-        xaxis=log_axis("Privacy budget ε (log scale)", min(epsilons), max(epsilons)),
-        yaxis=log_axis(f"{capital(noun)} (log scale)", min(people), max(people)))}
-    return Chart(spec, f"Map of the error over ε and {noun}, with a line where it is "
-                 f"{in_unit(target, unit)}. {finding}.",
-                 {noun: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),
-                  "error": traces.plain(errors.ravel(), 4)})
+    spec = {
+        "data": data,
+        "layout": layout(
+            hovermode="closest",
+            annotations=notes,
+            title=finding,
+            xaxis=log_axis("Privacy budget ε (log scale)", min(epsilons), max(epsilons)),
+            yaxis=log_axis(f"{capital(noun)} (log scale)", min(people), max(people)),
+        ),
+    }
+    return Chart(
+        spec,
+        f"Map of the error over ε and {noun}, with a line where it is "
+        f"{in_unit(target, unit)}. {finding}.",
+        {
+            noun: [n for n in people for _ in epsilons],
+            "ε": list(epsilons) * len(people),
+            "error": traces.plain(errors.ravel(), 4),
+        },
+    )
 
 
-def _map_shades(people: Sequence[int], epsilons: Sequence[float], errors: Array,
-                levels: Sequence[float], target: float, noun: str, unit: str) -> list[Spec]:
+def _map_shades(
+    people: Sequence[int],
+    epsilons: Sequence[float],
+    errors: Array,
+    levels: Sequence[float],
+    target: float,
+    noun: str,
+    unit: str,
+) -> list[Spec]:
     """A shade between every two levels, and the line of the target."""
+
     def height(error: Array) -> Array:  # levels are whole numbers, so that they can be contours
         return np.interp(np.log(error), np.log(levels), np.arange(len(levels)))
 
-    z = [[None if math.isnan(v) else round(float(v), 4) for v in row]
-         for row in height(np.where(np.isfinite(errors), errors, np.nan))]
-    common = {"type": "contour", "x": list(epsilons), "y": list(people), "z": z,
-              "showscale": False, "connectgaps": False}
+    z = [
+        [None if math.isnan(v) else round(float(v), 4) for v in row]
+        for row in height(np.where(np.isfinite(errors), errors, np.nan))
+    ]
+    common = {
+        "type": "contour",
+        "x": list(epsilons),
+        "y": list(people),
+        "z": z,
+        "showscale": False,
+        "connectgaps": False,
+    }
     wanted = float(height(np.array(target)))
-    return [{**common, "colorscale": [[0, translucent("gradient", 0.04)],
-                                      [1, translucent("gradient", 0.55)]],
-             "contours": {"start": 0, "end": len(levels) - 1, "size": 1},
-             "line": {"width": 1, "color": translucent("page", 0.6)},
-             "text": [[in_unit(error, unit) if math.isfinite(error) else "nothing published"
-                       for error in row] for row in errors],
-             "hovertemplate": f"%{{y}} {noun}, ε = %{{x}}: %{{text}}<extra></extra>"},
-            {**common, "contours": {"start": wanted, "end": wanted, "size": 1,
-                                    "coloring": "lines"},
-             "line": {"width": 3, "dash": "solid"}, "colorscale": [[0, "text"], [1, "text"]],
-             "hoverinfo": "skip"}]
+    return [
+        {
+            **common,
+            "colorscale": [[0, translucent("gradient", 0.04)], [1, translucent("gradient", 0.55)]],
+            "contours": {"start": 0, "end": len(levels) - 1, "size": 1},
+            "line": {"width": 1, "color": translucent("page", 0.6)},
+            "text": [
+                [
+                    in_unit(error, unit) if math.isfinite(error) else "nothing published"
+                    for error in row
+                ]
+                for row in errors
+            ],
+            "hovertemplate": f"%{{y}} {noun}, ε = %{{x}}: %{{text}}<extra></extra>",
+        },
+        {
+            **common,
+            "contours": {"start": wanted, "end": wanted, "size": 1, "coloring": "lines"},
+            "line": {"width": 3, "dash": "solid"},
+            "colorscale": [[0, "text"], [1, "text"]],
+            "hoverinfo": "skip",
+        },
+    ]
 
 
-def _name_of_line(level: float, people: Sequence[int], epsilons: Sequence[float], errors: Array
-          ) -> list[Spec]:
+def _name_of_line(
+    level: float, people: Sequence[int], epsilons: Sequence[float], errors: Array
+) -> list[Spec]:
     """The number of a level, where it crosses the uppermost row inside the map that it crosses."""
     logs = np.log(np.where(np.isfinite(errors), errors, np.nan)) - math.log(level)
     for row in [*range(len(people) - 2, 0, -1)]:
         for k in np.flatnonzero(logs[row, :-1] * logs[row, 1:] < 0)[:1]:
             share = logs[row, k] / (logs[row, k] - logs[row, k + 1])
             ends = np.log10(epsilons[k]), np.log10(epsilons[k + 1])
-            return [{"x": float(ends[0] + share * (ends[1] - ends[0])),
-                     "y": math.log10(people[row]), "text": f"{level:g}", "showarrow": False,
-                     "font": {"size": 12, "color": "text"}}]
+            return [
+                {
+                    "x": float(ends[0] + share * (ends[1] - ends[0])),
+                    "y": math.log10(people[row]),
+                    "text": f"{level:g}",
+                    "showarrow": False,
+                    "font": {"size": 12, "color": "text"},
+                }
+            ]
     return []

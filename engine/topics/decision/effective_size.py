@@ -46,11 +46,20 @@ def effective_size(profile: Profile, epsilon: float) -> EffectiveSize | None:
     if profile.noise is not NoisePlace.PERSON or rule is None:
         return None
     value = local_privacy.effective_size(n, budget)
-    epsilon_needed = (epsilon * rule.min_per_function / value if budget.is_pure else
-                      accounting.exact_epsilon(mu_of(budget) * rule.min_per_function / value,
-                                               budget.delta))
-    return EffectiveSize(n, epsilon, value, rule.min_per_function, n * mu_of(budget),
-                         _people_needed(profile, epsilon, rule.min_per_function), epsilon_needed)
+    epsilon_needed = (
+        epsilon * rule.min_per_function / value
+        if budget.is_pure
+        else accounting.exact_epsilon(mu_of(budget) * rule.min_per_function / value, budget.delta)
+    )
+    return EffectiveSize(
+        n,
+        epsilon,
+        value,
+        rule.min_per_function,
+        n * mu_of(budget),
+        _people_needed(profile, epsilon, rule.min_per_function),
+        epsilon_needed,
+    )
 
 
 def _people_needed(profile: Profile, epsilon: float, needed: float) -> int | None:

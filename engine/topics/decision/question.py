@@ -14,14 +14,23 @@ def _numbers(answer: Decision, question: QuestionLike) -> Numbers:
     by_name: Numbers = {"δ": answer.profile.delta.value}
     for name, option in answer.options:
         step = name.lower()
-        odds = option.odds if units == 1 else answer.profile.option(
-            charts.step_of(option), units).odds
-        by_name |= {f"{step}: ε": option.budget.epsilon,
-                  f"{step}: {named('error', unit)}": option.accuracy.error,
-                  f"{step}: {named(WITHIN, unit)}": option.accuracy.within,
-                  f"{step}: attacker’s accuracy, at most": odds.right}
+        odds = (
+            option.odds if units == 1 else answer.profile.option(charts.step_of(option), units).odds
+        )
+        by_name |= {
+            f"{step}: ε": option.budget.epsilon,
+            f"{step}: {named('error', unit)}": option.accuracy.error,
+            f"{step}: {named(WITHIN, unit)}": option.accuracy.within,
+            f"{step}: attacker’s accuracy, at most": odds.right,
+        }
     return as_floats(by_name)
 
 
-KIND = QuestionKind("decision", "Decide", decision_of, _numbers,
-                    lambda answer, _: charts.over_budgets(answer), (*DECIDED,))
+KIND = QuestionKind(
+    "decision",
+    "Decide",
+    decision_of,
+    _numbers,
+    lambda answer, _: charts.over_budgets(answer),
+    (*DECIDED,),
+)

@@ -36,12 +36,19 @@ from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 
 CONFIDENCES = {key: f"{key} of 20" for key in decision_topic.SHARES}
-WHO = {NoisePlace.SITES: "Each {site} adds noise", NoisePlace.CENTRE: "A trusted centre adds noise",
-       NoisePlace.SUMS: "Each {site} adds a share (masked sums)",
-       NoisePlace.PERSON: "Each person’s device adds noise"}
-_SITES = {"patient": ("hospital", "hospitals"), "woman": ("hospital", "hospitals"),
-          "child": ("school", "schools"), "pupil": ("school", "schools"),
-          "household": ("district", "districts")}
+WHO = {
+    NoisePlace.SITES: "Each {site} adds noise",
+    NoisePlace.CENTRE: "A trusted centre adds noise",
+    NoisePlace.SUMS: "Each {site} adds a share (masked sums)",
+    NoisePlace.PERSON: "Each person’s device adds noise",
+}
+_SITES = {
+    "patient": ("hospital", "hospitals"),
+    "woman": ("hospital", "hospitals"),
+    "child": ("school", "schools"),
+    "pupil": ("school", "schools"),
+    "household": ("district", "districts"),
+}
 GUESSING = "guessing: 50 %"
 UNIT = "Unit of privacy"  # heading
 
@@ -64,9 +71,11 @@ def protected_unit(task: Task, facts: PublicFacts) -> str:
 def unit_tag(task: Task, facts: PublicFacts) -> tuple[str, str]:
     """The chip that says what is protected, and its tooltip."""
     if task.unit is Unit.RECORD and task.data is DataType.CURVES:
-        return (f"All of {of(a(facts.person))} observations",
-                f"Unit of protection: replacing all observations of any one {facts.person} hardly "
-                "changes what is published.")
+        return (
+            f"All of {of(a(facts.person))} observations",
+            f"Unit of protection: replacing all observations of any one {facts.person} hardly "
+            "changes what is published.",
+        )
     return tags.unit_tag(facts, task.unit)
 
 
@@ -95,14 +104,19 @@ def given_sites(source: Source[Any]) -> str:
     return "Sites as chosen above; a size in the sentence makes all alike."
 
 
-MEANS_ALONE = ("Solving for a size, starting from a risk, and a budget for each site are worked "
-               "out for the mean curve. Here every site has the same ε.")
+MEANS_ALONE = (
+    "Solving for a size, starting from a risk, and a budget for each site are worked "
+    "out for the mean curve. Here every site has the same ε."
+)
 
 
 def _unit_noun(task: Task) -> str:
     if task.unit is Unit.CURVE:
-        return ("the whole curve and all covariates" if "covariates" in task.roles else
-                "the whole curve")
+        return (
+            "the whole curve and all covariates"
+            if "covariates" in task.roles
+            else "the whole curve"
+        )
     if task.unit is Unit.RECORD and task.data is DataType.CURVES:
         return "all observations"
     return f"the {task.unit.noun}"
@@ -154,8 +168,10 @@ def _sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:
     if len(here) == 1:
         return f"{whole(n)} {people} at one {site}"
     if len({row.n_curves for row in here}) == 1:
-        return (f"{whole(here[0].n_curves)} {people} at each of {len(here)} {several} "
-                f"({whole(n)} in all)")
+        return (
+            f"{whole(here[0].n_curves)} {people} at each of {len(here)} {several} "
+            f"({whole(n)} in all)"
+        )
     return f"{whole(n)} {people} at {len(here)} {several} ({spread(rows)} at each)"
 
 
@@ -169,8 +185,10 @@ def table_of_sites(profile: Profile) -> str:
     each = [f"{escape(row.name)}: {whole(row.n_curves)}" for row in rows]
     if differ:
         people += " × observations of each"
-        each = [f"{size} × {whole(row.n_observations_per_curve)}"
-                for size, row in zip(each, rows, strict=True)]
+        each = [
+            f"{size} × {whole(row.n_observations_per_curve)}"
+            for size, row in zip(each, rows, strict=True)
+        ]
     return f"{people}: {'; '.join(each)}."
 
 
@@ -185,22 +203,32 @@ def question(answer: Decision) -> str:
     profile, facts = answer.profile, answer.profile.facts
     each = sorted({row.n_observations_per_curve for row in profile.rows})
     observations = whole(each[0]) if len(each) == 1 else f"{whole(each[0])} to {whole(each[-1])}"
-    people = (f"{whole(profile.n_people)} {escape(facts.people)}"
-              if profile.noise is NoisePlace.PERSON else _sizes(profile.rows, facts))
-    each_has = ("" if observations == "1" else
-                f" with {observations} observations per {escape(facts.person)}")
+    people = (
+        f"{whole(profile.n_people)} {escape(facts.people)}"
+        if profile.noise is NoisePlace.PERSON
+        else _sizes(profile.rows, facts)
+    )
+    each_has = (
+        ""
+        if observations == "1"
+        else f" with {observations} observations per {escape(facts.person)}"
+    )
     subject = escape(estimand(profile.task, facts))
-    return (f"Which privacy budget ε is needed to publish the {subject} of {people}{each_has}? "
-            f"{_who(profile)}. {_error_of(profile)} must be within {_target(answer)} in "
-            f"{CONFIDENCES[answer.confidence]} releases.")
+    return (
+        f"Which privacy budget ε is needed to publish the {subject} of {people}{each_has}? "
+        f"{_who(profile)}. {_error_of(profile)} must be within {_target(answer)} in "
+        f"{CONFIDENCES[answer.confidence]} releases."
+    )
 
 
 def _error_of(profile: Profile) -> str:
     """What the error of a release is, as a sentence begins with it."""
     if profile.task.argument is Argument.NOTHING:
         return "The error, its distance from the truth,"
-    return ("The error, the root mean squared distance from the truth over the whole "
-            f"{'curves' if _is_plural(profile.task) else 'curve'},")
+    return (
+        "The error, the root mean squared distance from the truth over the whole "
+        f"{'curves' if _is_plural(profile.task) else 'curve'},"
+    )
 
 
 def _is_plural(task: Task) -> bool:
@@ -213,9 +241,11 @@ def _who(profile: Profile) -> str:
         return "Everybody’s own device adds the noise"
     if len(profile.rows) == 1:
         return f"The {site} adds the noise"
-    return {NoisePlace.SITES: f"Each {site} adds its own noise",
-            NoisePlace.SUMS: f"Each {site} adds a share of the noise, and only sums can be read",
-            NoisePlace.CENTRE: "A trusted centre adds the noise"}[profile.noise]
+    return {
+        NoisePlace.SITES: f"Each {site} adds its own noise",
+        NoisePlace.SUMS: f"Each {site} adds a share of the noise, and only sums can be read",
+        NoisePlace.CENTRE: "A trusted centre adds the noise",
+    }[profile.noise]
 
 
 def _target(answer: Decision) -> str:
@@ -230,14 +260,19 @@ def verdict(answer: Decision) -> str:
         return not_reached(answer)
     person = escape(facts.person)
     is_least = chosen.budget.epsilon == EPSILON_STEPS[0]
-    why = ("the smallest budget that was tried, and it meets the target" if is_least else
-           f"the smallest of the {len(EPSILON_STEPS)} budgets tried that meets the target")
-    return (f"**Release with differential privacy at ε = {chosen.budget.epsilon:g} for every "
-            f"{person}:** {why}. ε limits how much any one {person} can change what is published: "
-            f"the smaller, the more private. In simulations the error is "
-            f"{typical_error(chosen, profile)}, and within {within(answer, chosen)} in "
-            f"{CONFIDENCES[answer.confidence]} releases. "
-            f"{odds_main(chosen.odds, person, _record(profile.task))}")
+    why = (
+        "the smallest budget that was tried, and it meets the target"
+        if is_least
+        else f"the smallest of the {len(EPSILON_STEPS)} budgets tried that meets the target"
+    )
+    return (
+        f"**Release with differential privacy at ε = {chosen.budget.epsilon:g} for every "
+        f"{person}:** {why}. ε limits how much any one {person} can change what is published: "
+        f"the smaller, the more private. In simulations the error is "
+        f"{typical_error(chosen, profile)}, and within {within(answer, chosen)} in "
+        f"{CONFIDENCES[answer.confidence]} releases. "
+        f"{odds_main(chosen.odds, person, _record(profile.task))}"
+    )
 
 
 _JUMP = 1.25  # times the next distance: more than a step of ε gives
@@ -252,10 +287,12 @@ def _no_margin(answer: Decision) -> str:
     chosen = answer.chosen
     if chosen is None or decision_topic.CLOSE * _distance(answer, chosen) <= answer.target:
         return ""
-    return (f"**ε = {chosen.budget.epsilon:g} meets the target without a margin:** "
-            f"{CONFIDENCES[answer.confidence]} simulated releases are within "
-            f"{within(answer, chosen)} of the {_target(answer)} that are asked for, and simulation "
-            "is hardly more exact than the difference.")
+    return (
+        f"**ε = {chosen.budget.epsilon:g} meets the target without a margin:** "
+        f"{CONFIDENCES[answer.confidence]} simulated releases are within "
+        f"{within(answer, chosen)} of the {_target(answer)} that are asked for, and simulation "
+        "is hardly more exact than the difference."
+    )
 
 
 def jump(answer: Decision) -> str:
@@ -269,13 +306,18 @@ def jump(answer: Decision) -> str:
     n_functions, options = answer.profile.n_functions, [option for _, option in answer.options]
     for low, high in itertools.pairwise(options):
         at = [EPSILON_STEPS.index(option.budget.epsilon) for option in (low, high)]
-        if (len(n_functions) == len(EPSILON_STEPS) and n_functions[at[0]] != n_functions[at[1]]
-                and _distance(answer, low) > _JUMP * _distance(answer, high)):
-            return (f"The error jumps between ε = {low.budget.epsilon:g} and "
-                    f"{high.budget.epsilon:g}: there the method begins to draw finer detail "
-                    f"({n_functions[at[1]]} basis functions, not {n_functions[at[0]]}). Sizes and "
-                    "ε alone decide "
-                    "where.")
+        if (
+            len(n_functions) == len(EPSILON_STEPS)
+            and n_functions[at[0]] != n_functions[at[1]]
+            and _distance(answer, low) > _JUMP * _distance(answer, high)
+        ):
+            return (
+                f"The error jumps between ε = {low.budget.epsilon:g} and "
+                f"{high.budget.epsilon:g}: there the method begins to draw finer detail "
+                f"({n_functions[at[1]]} basis functions, not {n_functions[at[0]]}). Sizes and "
+                "ε alone decide "
+                "where."
+            )
     return ""
 
 
@@ -289,13 +331,20 @@ def _few_at_a_site(answer: Decision) -> str:
     if not few or len(profile.rows) == 1 or profile.noise is NoisePlace.PERSON:
         return ""
     site, people = site_noun(facts)[0], escape(facts.people)
-    named = (f"{escape(few[0].name)} has {few[0].n_curves} of {whole(profile.n_people)} {people}."
-             if len(few) == 1 else f"{len(few)} {site_noun(facts)[1]} have fewer than {_FEW} "
-             f"{people}.")
-    noise = (f" Each {site} adds noise for its own {people}, so what so few send is nearly noise."
-             if profile.noise is NoisePlace.SITES else "")
-    return (f"**{named}**{noise} Try whether the study needs them: in the table, *Takes part* "
-            "leaves one out.")
+    named = (
+        f"{escape(few[0].name)} has {few[0].n_curves} of {whole(profile.n_people)} {people}."
+        if len(few) == 1
+        else f"{len(few)} {site_noun(facts)[1]} have fewer than {_FEW} {people}."
+    )
+    noise = (
+        f" Each {site} adds noise for its own {people}, so what so few send is nearly noise."
+        if profile.noise is NoisePlace.SITES
+        else ""
+    )
+    return (
+        f"**{named}**{noise} Try whether the study needs them: in the table, *Takes part* "
+        "leaves one out."
+    )
 
 
 def contributions(answer: Decision) -> str:
@@ -318,13 +367,17 @@ def contributions(answer: Decision) -> str:
 
     def named(k: int) -> str:
         row = profile.rows[k]
-        return (f"{escape(row.name)} ({whole(row.n_curves)} of {whole(profile.n_people)} "
-                f"{escape(profile.facts.people)})")
+        return (
+            f"{escape(row.name)} ({whole(row.n_curves)} of {whole(profile.n_people)} "
+            f"{escape(profile.facts.people)})"
+        )
 
-    return (f"The result is a weighted average of what {several} send. At ε = "
-            f"{option.budget.epsilon:g} {named(heaviest)} has a weight of "
-            f"**{_share(weights[heaviest])}**, "
-            f"{named(lightest)} of **{_share(weights[lightest])}**. {unlike}").rstrip()
+    return (
+        f"The result is a weighted average of what {several} send. At ε = "
+        f"{option.budget.epsilon:g} {named(heaviest)} has a weight of "
+        f"**{_share(weights[heaviest])}**, "
+        f"{named(lightest)} of **{_share(weights[lightest])}**. {unlike}"
+    ).rstrip()
 
 
 def _share(weight: float) -> str:
@@ -340,14 +393,17 @@ def of_the_solver(answer: Decision) -> list[str]:
         notes.append(
             f"This page asks for {asked}. At the recommended ε = "
             f"{answer.chosen.budget.epsilon:g} the error is "
-            f"{typical_error(answer.chosen, profile)}: the solver begins with that.")
+            f"{typical_error(answer.chosen, profile)}: the solver begins with that."
+        )
     if profile.noise is not NoisePlace.SITES:
         notes.append(f"The solver is about {several} that add all of their noise.")
     if len({(row.n_curves, row.n_observations_per_curve) for row in profile.rows}) > 1:
         people = round(profile.n_people / len(profile.rows))
-        notes.append(f"It is about {len(profile.rows)} {several} that are alike, with "
-                     f"{whole(people)} {escape(profile.facts.people)} each; those of the table "
-                     f"have {spread(profile.rows)}, so its numbers differ a little.")
+        notes.append(
+            f"It is about {len(profile.rows)} {several} that are alike, with "
+            f"{whole(people)} {escape(profile.facts.people)} each; those of the table "
+            f"have {spread(profile.rows)}, so its numbers differ a little."
+        )
     return notes
 
 
@@ -367,9 +423,11 @@ def at_one_point(answer: Decision) -> str:
     off = in_unit(distance, escape(answer.profile.unit))
     facts = answer.profile.facts
     there = with_unit(f"{time:.3g}", escape(facts.time_unit))
-    return ("Single points can be farther off than the whole curve: where releases are least "
-            f"certain ({uncapital(escape(facts.time_name))}: {there}), 19 of 20 are within {off} "
-            "of the truth.")
+    return (
+        "Single points can be farther off than the whole curve: where releases are least "
+        f"certain ({uncapital(escape(facts.time_name))}: {there}), 19 of 20 are within {off} "
+        "of the truth."
+    )
 
 
 def _at_the_noisiest_point(answer: Decision, option: Option) -> tuple[float, float] | None:
@@ -389,9 +447,11 @@ def on_card(answer: Decision, name: str, option: Option) -> tuple[str, list[str]
     name : str
         From `Decision.options`.
     """
-    lines = [f"Attacker’s accuracy **{odds_short(option.odds)}**",
-             f"Error **{typical_error(option, answer.profile)}**",
-             f"{CONFIDENCES[answer.confidence]} within **{within(answer, option)}**"]
+    lines = [
+        f"Attacker’s accuracy **{odds_short(option.odds)}**",
+        f"Error **{typical_error(option, answer.profile)}**",
+        f"{CONFIDENCES[answer.confidence]} within **{within(answer, option)}**",
+    ]
     return name.removeprefix("One step ").capitalize(), [unbroken(line) for line in lines]
 
 
@@ -409,12 +469,16 @@ def not_reached(answer: Decision) -> str:
         size = effective_size(profile, EPSILON_STEPS[-1])
         if size is not None:
             return f"**No budget reaches the target.** {_too_small(size, profile.facts)}"
-        return ("**No budget reaches the target:** with so few people nothing useful could be "
-                "published at any ε of the scale.")
+        return (
+            "**No budget reaches the target:** with so few people nothing useful could be "
+            "published at any ε of the scale."
+        )
     distance = digits_up(float(profile.distance(decision_topic.SHARES[answer.confidence])[-1]), 2)
-    return (f"**No ε up to {nearest.budget.epsilon:g} reaches the target.** Even then "
-            f"{CONFIDENCES[answer.confidence]} releases are only within "
-            f"{in_unit(distance, unit)}{_beyond(distance, answer)}.")
+    return (
+        f"**No ε up to {nearest.budget.epsilon:g} reaches the target.** Even then "
+        f"{CONFIDENCES[answer.confidence]} releases are only within "
+        f"{in_unit(distance, unit)}{_beyond(distance, answer)}."
+    )
 
 
 _FAR = 100.0  # beyond so many times the target, how many says nothing
@@ -441,8 +505,10 @@ def floor(answer: Decision) -> str:
     if not math.isfinite(smallest_error):
         return ""
     unit = escape(profile.unit)
-    return (f"At ε = {option.budget.epsilon:g} no unbiased method with Gaussian noise has an error "
-            f"below **{in_unit(smallest_error, unit)}**.")
+    return (
+        f"At ε = {option.budget.epsilon:g} no unbiased method with Gaussian noise has an error "
+        f"below **{in_unit(smallest_error, unit)}**."
+    )
 
 
 def protection(profile: Profile, records: int = 1) -> dict[str, str]:
@@ -456,10 +522,13 @@ def protection(profile: Profile, records: int = 1) -> dict[str, str]:
     facts, (site, several) = profile.facts, site_noun(profile.facts)
     person = escape(facts.person)
     if profile.noise is NoisePlace.PERSON:
-        hidden = (f"everybody who sees the release or a message: the other {escape(facts.people)}, "
-                  f"the {several} and the centre")
-        trusted = (f"nobody. Noise is added on the {of(person)} own device, before anything "
-                   "leaves it")
+        hidden = (
+            f"everybody who sees the release or a message: the other {escape(facts.people)}, "
+            f"the {several} and the centre"
+        )
+        trusted = (
+            f"nobody. Noise is added on the {of(person)} own device, before anything leaves it"
+        )
     elif len(profile.rows) == 1:
         hidden, trusted = "everybody who sees the release", f"the {site}, which has the data"
     elif profile.noise is NoisePlace.SITES:
@@ -467,26 +536,34 @@ def protection(profile: Profile, records: int = 1) -> dict[str, str]:
         trusted = f"the {of(person)} own {site}, and nobody else"
     elif profile.noise is NoisePlace.SUMS:
         hidden = f"everybody who sees the release, the centre, and any one of the other {several}"
-        trusted = (f"the {of(person)} own {site}; and all but one of the other {several} must add "
-                   "their share of the noise and tell nobody what it was")
+        trusted = (
+            f"the {of(person)} own {site}; and all but one of the other {several} must add "
+            "their share of the noise and tell nobody what it was"
+        )
     else:
         hidden = f"everybody who sees the release, and the other {several}"
-        trusted = (f"the centre, which sees every {_record(profile.task)}, and the {of(person)} "
-                   f"own {site}")
-    return {"Protected": f"{protected_unit(profile.task, facts)}, from {hidden}.",
-            "Must be trusted": f"{trusted}.",
-            "Not hidden": f"how many {escape(facts.people)} take part, which file, site or public "
-                          f"group they are in, and what is true of {escape(facts.people)} in "
-                          "general.",
-            UNIT: _unit(profile.task, person, records),
-            **_interaction(profile), **_worth(profile)}
+        trusted = (
+            f"the centre, which sees every {_record(profile.task)}, and the {of(person)} own {site}"
+        )
+    return {
+        "Protected": f"{protected_unit(profile.task, facts)}, from {hidden}.",
+        "Must be trusted": f"{trusted}.",
+        "Not hidden": f"how many {escape(facts.people)} take part, which file, site or public "
+        f"group they are in, and what is true of {escape(facts.people)} in "
+        "general.",
+        UNIT: _unit(profile.task, person, records),
+        **_interaction(profile),
+        **_worth(profile),
+    }
 
 
 def _unit(task: Task, person: str, records: int) -> str:
     noun = _record(task)
     if records > 1:
-        return (f"one of the {whole(records)} {noun}s of {a(person)}; the attacker’s accuracy is "
-                "about all of them.")
+        return (
+            f"one of the {whole(records)} {noun}s of {a(person)}; the attacker’s accuracy is "
+            "about all of them."
+        )
     if task.data is not DataType.CURVES:
         return f"one {noun}. Who has several is protected less."
     return f"{_unit_noun(task)} of {a(person)}, not only one observation."
@@ -501,16 +578,20 @@ def rounds(profile: Profile) -> int:
 def _interaction(profile: Profile) -> dict[str, str]:
     """How often the centre asks, where it has to ask anybody."""
     count = rounds(profile)
-    sender = {NoisePlace.SITES: site_noun(profile.facts)[0], NoisePlace.PERSON: "device",
-              NoisePlace.SUMS: site_noun(profile.facts)[0]}.get(
-        profile.noise, "")
+    sender = {
+        NoisePlace.SITES: site_noun(profile.facts)[0],
+        NoisePlace.PERSON: "device",
+        NoisePlace.SUMS: site_noun(profile.facts)[0],
+    }.get(profile.noise, "")
     is_alone = len(profile.rows) == 1 and profile.noise is NoisePlace.SITES
     if not sender or is_alone or not count:
         return {}
     if count == 1:
         return {"Interaction": f"one message from each {sender}, with no question in between."}
-    return {"Interaction": f"each {sender} is asked {whole(count)} times. What it is asked depends "
-                           "on earlier answers, so it must stay reachable to the end."}
+    return {
+        "Interaction": f"each {sender} is asked {whole(count)} times. What it is asked depends "
+        "on earlier answers, so it must stay reachable to the end."
+    }
 
 
 def _worth(profile: Profile) -> dict[str, str]:
@@ -518,35 +599,50 @@ def _worth(profile: Profile) -> dict[str, str]:
     low, high = (effective_size(profile, epsilon) for epsilon in (1.0, EPSILON_STEPS[-1]))
     if low is None or high is None:
         return {}
-    needed = ("" if low.is_enough or low.people_needed is None else
-              f" ({whole(round(digits_up(low.people_needed, 2)))} {escape(profile.facts.people)} "
-              "would be enough)")
-    return {"Effective size": (
-        f"how much so many {escape(profile.facts.people)} count for when every device adds noise, "
-        f"N = √n μ. It is {number(low.value)} at ε = 1{needed} and {number(high.value)} at ε = "
-        f"{high.epsilon:g}; below {low.needed:g} nothing is released. With one trusted centre it "
-        f"would be {number(low.of_centre)} at ε = 1.")}
+    needed = (
+        ""
+        if low.is_enough or low.people_needed is None
+        else f" ({whole(round(digits_up(low.people_needed, 2)))} {escape(profile.facts.people)} "
+        "would be enough)"
+    )
+    return {
+        "Effective size": (
+            f"how much so many {escape(profile.facts.people)} count for when every device adds noise, "
+            f"N = √n μ. It is {number(low.value)} at ε = 1{needed} and {number(high.value)} at ε = "
+            f"{high.epsilon:g}; below {low.needed:g} nothing is released. With one trusted centre it "
+            f"would be {number(low.of_centre)} at ε = 1."
+        )
+    }
 
 
 def _too_small(size: EffectiveSize, facts: PublicFacts) -> str:
     """Why nothing useful can be released if nobody is trusted, and what it would need."""
     people = escape(facts.people)
-    more = ("" if size.people_needed is None else
-            f"{whole(round(digits_up(size.people_needed, 2)))} {people} instead of "
-            f"{whole(size.n_people)}, or ")
-    return (f"With nobody trusted, {whole(size.n_people)} {people} have an effective size of N = "
-            f"√n μ = {number(size.value)} at ε = {size.epsilon:g}, and nothing useful can be "
-            f"released below {size.needed:g}. It would need {more}ε = "
-            f"{digits_up(size.epsilon_needed, 2):g}. One trusted centre has N = "
-            f"{number(size.of_centre)}.")
+    more = (
+        ""
+        if size.people_needed is None
+        else f"{whole(round(digits_up(size.people_needed, 2)))} {people} instead of "
+        f"{whole(size.n_people)}, or "
+    )
+    return (
+        f"With nobody trusted, {whole(size.n_people)} {people} have an effective size of N = "
+        f"√n μ = {number(size.value)} at ε = {size.epsilon:g}, and nothing useful can be "
+        f"released below {size.needed:g}. It would need {more}ε = "
+        f"{digits_up(size.epsilon_needed, 2):g}. One trusted centre has N = "
+        f"{number(size.of_centre)}."
+    )
 
 
 def assumptions(answer: Decision) -> list[str]:
     """What the numbers rest on."""
     profile = answer.profile
     facts, releases = profile.facts, math.prod(profile.errors.shape[1:])
-    bounds = "" if not profile.task.has_value_unit else ", with values from " + with_unit(
-        f"{facts.value_low:g} to {facts.value_high:g}", escape(facts.value_unit))
+    bounds = (
+        ""
+        if not profile.task.has_value_unit
+        else ", with values from "
+        + with_unit(f"{facts.value_low:g} to {facts.value_high:g}", escape(facts.value_unit))
+    )
     return [
         *_devices(profile),
         *_shares(profile),
@@ -558,7 +654,8 @@ def assumptions(answer: Decision) -> list[str]:
         f"Method: {escape(profile.mechanism.label)}. Its bounds, times and settings come from "
         "public facts, never from the data.",
         f"Each {escape(facts.person)} has one {_record(profile.task)}. Any other release about the "
-        f"same {escape(facts.people)} adds to the ε spent on them."]
+        f"same {escape(facts.people)} adds to the ε spent on them.",
+    ]
 
 
 def _rests_on(answer: Decision) -> list[str]:
@@ -575,13 +672,16 @@ def _of_the_noise(answer: Decision) -> list[str]:
     option = answer.chosen or answer.more_private
     if option is None or option.odds.group > 1:
         return []
-    alone, known = (percent_up(odds.right) for odds in (risk.odds(None, option.budget),
-                                                       option.odds))
+    alone, known = (
+        percent_up(odds.right) for odds in (risk.odds(None, option.budget), option.odds)
+    )
     if alone == known:
         return []
-    return [f"At most {known} holds for the noise of this method. By themselves, ε = "
-            f"{option.budget.epsilon:g} and δ guarantee at most {alone}, whatever the method: if "
-            f"the method changes, {alone} counts."]
+    return [
+        f"At most {known} holds for the noise of this method. By themselves, ε = "
+        f"{option.budget.epsilon:g} and δ guarantee at most {alone}, whatever the method: if "
+        f"the method changes, {alone} counts."
+    ]
 
 
 def _record(task: Task) -> str:
@@ -597,8 +697,10 @@ def _devices(profile: Profile) -> list[str]:
     is_alike = profile.mechanism.as_one_centre(n, budget, profile.facts) == budget
     if is_alike or profile.source.sizes.n_servers == n > 1:
         return [f"Each of the {whole(n)} devices was simulated."]
-    return [f"The noise of the {whole(n)} devices was simulated as one sum, which has exactly the "
-            "same distribution."]
+    return [
+        f"The noise of the {whole(n)} devices was simulated as one sum, which has exactly the "
+        "same distribution."
+    ]
 
 
 def _shares(profile: Profile) -> list[str]:
@@ -606,9 +708,11 @@ def _shares(profile: Profile) -> list[str]:
     n = len(profile.rows)
     if profile.noise is not NoisePlace.SUMS:
         return []
-    return [f"The {whole(n)} {site_noun(profile.facts)[1]} hide what they send behind masks that "
-            "cancel in the sum. They were simulated as one trusted centre with "
-            f"{n}/{n - 1} of its noise variance."]
+    return [
+        f"The {whole(n)} {site_noun(profile.facts)[1]} hide what they send behind masks that "
+        "cancel in the sum. They were simulated as one trusted centre with "
+        f"{n}/{n - 1} of its noise variance."
+    ]
 
 
 def memo_title(profile: Profile) -> str:
@@ -616,8 +720,7 @@ def memo_title(profile: Profile) -> str:
     facts = profile.facts
     subject = estimand(profile.task, facts)
     article = "" if _is_plural(profile.task) else f"{a(subject).split()[0]} "
-    return (f"Privacy budget for {article}{subject} of {whole(profile.n_people)} "
-            f"{facts.people}")
+    return f"Privacy budget for {article}{subject} of {whole(profile.n_people)} {facts.people}"
 
 
 def chart_title(answer: Decision) -> str:
@@ -657,8 +760,10 @@ def nothing_on_map(people: Sequence[int], facts: PublicFacts) -> str:
     people : sequence of int
         In all, by row of the map.
     """
-    return (f"With {whole(min(people))} to {whole(max(people))} {escape(facts.people)} and ε up to "
-            f"{decision_topic.MAP_EPSILONS[-1]:g} nothing would be released anywhere on this map.")
+    return (
+        f"With {whole(min(people))} to {whole(max(people))} {escape(facts.people)} and ε up to "
+        f"{decision_topic.MAP_EPSILONS[-1]:g} nothing would be released anywhere on this map."
+    )
 
 
 def remedy(answer: Decision, instead: decision_topic.Remedy) -> str:
@@ -686,12 +791,15 @@ def with_shares(answer: Decision, shared: Decision) -> str:
     nearest = shared.more_private
     if nearest is None:
         return f"“{label}” does not help either: nothing useful could be published."
-    return (f"“{label}” does not help either: at ε = {nearest.budget.epsilon:g}, "
-            f"{CONFIDENCES[answer.confidence]} releases are within {within(shared, nearest)}.")
+    return (
+        f"“{label}” does not help either: at ε = {nearest.budget.epsilon:g}, "
+        f"{CONFIDENCES[answer.confidence]} releases are within {within(shared, nearest)}."
+    )
 
 
 def is_shared_instead(answer: Decision) -> bool:
     """Whether sites that add all of their noise could each add a share of it."""
     profile = answer.profile
-    return (profile.noise is NoisePlace.SITES and len(profile.rows) > 2
-            and profile.mechanism.sends_sums)
+    return (
+        profile.noise is NoisePlace.SITES and len(profile.rows) > 2 and profile.mechanism.sends_sums
+    )

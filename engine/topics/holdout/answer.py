@@ -75,8 +75,13 @@ class ReleaseRange:
     n_runs: int
 
 
-def holdout_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
-                  seed: int, iterations: int = ITERATIONS) -> HoldoutStudy:
+def holdout_study(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    budgets: Sequence[Budget],
+    seed: int,
+    iterations: int = ITERATIONS,
+) -> HoldoutStudy:
     """Split one data set again and again; compare a third, unprotected, with the rest, protected.
 
     In each iteration a random third of every site's curves gives the average without protection,
@@ -112,8 +117,9 @@ def holdout_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
     Xue, Lin and Yu (2024), arXiv 2412.06582, section 6.
     """
     if iterations < 2:
-        raise InputError(f"A standard error needs at least 2 iterations; got {iterations}.",
-                         field="iterations")
+        raise InputError(
+            f"A standard error needs at least 2 iterations; got {iterations}.", field="iterations"
+        )
     data = source.draw(1, generator(seed, DATA_STREAM, 0))
     splits = _splits(data, iterations, generator(seed, _SPLIT_STREAM, 0))
     rng, distances = generator(seed, NOISE_STREAM, _HALVES), np.empty((len(budgets), iterations))
@@ -123,12 +129,21 @@ def holdout_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
         released = mechanism.release_many(rest, [(b,) for b in budgets], 1, rng)
         distances[:, members] = _squared_distances(released, target)
     published = _published(mechanism, rest, budgets)
-    return HoldoutStudy(tuple(budgets), np.where(published[:, None], distances, np.nan),
-                        splits[0].shape[1], splits[1].shape[1])
+    return HoldoutStudy(
+        tuple(budgets),
+        np.where(published[:, None], distances, np.nan),
+        splits[0].shape[1],
+        splits[1].shape[1],
+    )
 
 
-def release_range(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
-                  seed: int, runs: int = RUNS) -> ReleaseRange:
+def release_range(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    budgets: Sequence[Budget],
+    seed: int,
+    runs: int = RUNS,
+) -> ReleaseRange:
     """The range of `runs` releases of all curves of one data set, at every budget.
 
     Parameters
@@ -151,13 +166,21 @@ def release_range(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
     100 runs together cost 10 times the μ of one.
     """
     data, grid = source.draw(1, generator(seed, DATA_STREAM, 0)), drawing_grid()
-    released = mechanism.release_many(data, [(b,) for b in budgets], runs,
-                                      generator(seed, NOISE_STREAM, _ALL))
+    released = mechanism.release_many(
+        data, [(b,) for b in budgets], runs, generator(seed, NOISE_STREAM, _ALL)
+    )
     published = _published(mechanism, data, budgets)
     curves = np.where(published[:, None, None], released.values(grid)[:, 0], np.nan)
     low, high = np.quantile(curves, [0.05, 0.95], axis=1)
-    return ReleaseRange(tuple(budgets), data.facts.from_unit_time(grid), curves.mean(axis=1),
-                        low, high, mechanism.without_protection(data).values(grid)[0, 0, 0], runs)
+    return ReleaseRange(
+        tuple(budgets),
+        data.facts.from_unit_time(grid),
+        curves.mean(axis=1),
+        low,
+        high,
+        mechanism.without_protection(data).values(grid)[0, 0, 0],
+        runs,
+    )
 
 
 def _published(mechanism: Mechanism, data: CurveData, budgets: Sequence[Budget]) -> Array:
@@ -172,13 +195,20 @@ def _splits(data: CurveData, iterations: int, rng: np.random.Generator) -> tuple
     A third of each site's curves trains, rounded, so that the sizes of sites stay public.
     """
     n_curves = np.bincount(data.server)
-    order = np.lexsort((rng.random((iterations, data.n_curves)),
-                        np.broadcast_to(data.server, (iterations, data.n_curves))))
+    order = np.lexsort(
+        (
+            rng.random((iterations, data.n_curves)),
+            np.broadcast_to(data.server, (iterations, data.n_curves)),
+        )
+    )
     rank = np.arange(data.n_curves) - np.repeat(np.cumsum(n_curves) - n_curves, n_curves)
     trains = rank < np.repeat(np.round(n_curves / 3), n_curves)
     if trains.all() or not trains.any():
-        raise InputError(f"Splitting needs more curves; got {data.n_curves}.", field="n_curves",
-                         hint="Take at least two on some site.")
+        raise InputError(
+            f"Splitting needs more curves; got {data.n_curves}.",
+            field="n_curves",
+            hint="Take at least two on some site.",
+        )
     return _sorted(data, order[:, trains]), _sorted(data, order[:, ~trains])
 
 
@@ -187,8 +217,9 @@ def _sorted(data: CurveData, curves: Index) -> Index:
     return np.take_along_axis(curves, order, axis=1)
 
 
-def _alike(data: CurveData, training: Index, protected: Index
-           ) -> Iterator[tuple[Index, Index, Index]]:
+def _alike(
+    data: CurveData, training: Index, protected: Index
+) -> Iterator[tuple[Index, Index, Index]]:
     """Iterations whose curves have the same lengths go together as repeats: usually all of them.
 
     Equal lengths of the training curves make those of the others equal.
@@ -205,8 +236,13 @@ def _taken(data: CurveData, curves: Index) -> CurveData:
     starts = (np.cumsum(data.counts) - data.counts)[curves]
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     readings = np.repeat(starts, counts, axis=1) + within
-    return replace(data, times=data.times[0, readings], values=data.values[0, readings],
-                   counts=counts, server=data.server[curves[0]])
+    return replace(
+        data,
+        times=data.times[0, readings],
+        values=data.values[0, readings],
+        counts=counts,
+        server=data.server[curves[0]],
+    )
 
 
 def _squared_distances(released: Estimate, target: Estimate) -> Array:

@@ -151,8 +151,9 @@ class MeanAnswer:
         epsilons = np.array([budget.epsilon for budget in self.budgets])[known]
         if not len(epsilons) or not epsilons[0] <= epsilon <= epsilons[-1]:
             return None
-        return float(np.exp(np.interp(math.log(epsilon), np.log(epsilons),
-                                      np.log(self.study.error[known]))))
+        return float(
+            np.exp(np.interp(math.log(epsilon), np.log(epsilons), np.log(self.study.error[known])))
+        )
 
 
 @dataclass(frozen=True)
@@ -171,8 +172,13 @@ class Draws:
     is_truth: bool
 
 
-def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
-                      epsilons: Sequence[float] = EPSILON_STEPS) -> MeanAnswer:
+def mean_over_budgets(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    delta: float,
+    seed: int,
+    epsilons: Sequence[float] = EPSILON_STEPS,
+) -> MeanAnswer:
     """Draw, release at every ε, and measure.
 
     Parameters
@@ -192,33 +198,45 @@ def mean_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: fl
     """
     budgets = tuple(Budget(epsilon, delta) for epsilon in epsilons)
     studies.check_readings(
-        source, MAX_READINGS,
-        "Take fewer people or observations here, or run it on the command line.")
+        source,
+        MAX_READINGS,
+        "Take fewer people or observations here, or run it on the command line.",
+    )
     data, estimate = on_screen(source, mechanism, budgets, seed)
-    non_private = (mechanism.without_protection(data) if source.is_random
-                   else non_private_mean(source))
+    non_private = (
+        mechanism.without_protection(data) if source.is_random else non_private_mean(source)
+    )
     grid = drawing_grid()
     count = len(budgets)
     curves = estimate.values(grid)[:count, 0]
     return MeanAnswer(
-        data=data, budgets=budgets, times=data.facts.from_unit_time(grid),
-        releases=curves[:, :SHOWN_DRAWS], non_private=non_private.values(grid)[0, 0, 0],
+        data=data,
+        budgets=budgets,
+        times=data.facts.from_unit_time(grid),
+        releases=curves[:, :SHOWN_DRAWS],
+        non_private=non_private.values(grid)[0, 0, 0],
         sampling=_half_width(non_private, "pointwise"),
         band=_plausible(estimate, non_private, count),
-        noise_low=np.quantile(curves, 0.025, axis=1), noise_high=np.quantile(curves, 0.975, axis=1),
+        noise_low=np.quantile(curves, 0.025, axis=1),
+        noise_high=np.quantile(curves, 0.975, axis=1),
         truth=None if data.truth is None else data.truth.grid_values,
         spends=estimate.spends[:count],
         tuning=estimate.tuning[:count] or ({},) * count,  # a method may have none
         feasibility=tuple(mechanism.feasibility(data.sizes, (b,)) for b in budgets),
         planned=np.array([_planned(mechanism, data, b) for b in budgets]),
-        study=(simulated_study(source, mechanism, budgets, seed) if source.is_random
-               else _study_of_real_curves(estimate, non_private, len(budgets))),
+        study=(
+            simulated_study(source, mechanism, budgets, seed)
+            if source.is_random
+            else _study_of_real_curves(estimate, non_private, len(budgets))
+        ),
         warnings=tuple(map(estimate.usual_warnings, range(count))),
-        not_shown=tuple(map(estimate.usually_not_shown, range(count))))
+        not_shown=tuple(map(estimate.usually_not_shown, range(count))),
+    )
 
 
-def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechanism, seed: int,
-                epsilon: float) -> MeanAnswer:
+def with_budget(
+    steps: MeanAnswer, source: Source[CurveData], mechanism: Mechanism, seed: int, epsilon: float
+) -> MeanAnswer:
     """The same picture with one more budget put in, of which only that one is computed.
 
     It is computed beside the last step, which draws the same noise for both as all steps have.
@@ -252,13 +270,29 @@ def with_budget(steps: MeanAnswer, source: Source[CurveData], mechanism: Mechani
     if steps.band is not None and added.band is not None:
         band = all_put(steps.band, added.band, "low", "high", "n_functions")
     study = all_put(steps.study, added.study, "errors", "shares")
-    return replace(all_put(steps, added, "budgets", "releases", "noise_low", "noise_high", "spends",
-                           "tuning", "feasibility", "planned", "warnings", "not_shown"),
-                   band=band, study=study)
+    return replace(
+        all_put(
+            steps,
+            added,
+            "budgets",
+            "releases",
+            "noise_low",
+            "noise_high",
+            "spends",
+            "tuning",
+            "feasibility",
+            "planned",
+            "warnings",
+            "not_shown",
+        ),
+        band=band,
+        study=study,
+    )
 
 
-def mean_answer(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-             ) -> MeanAnswer:
+def mean_answer(
+    source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+) -> MeanAnswer:
     """The picture with all steps of the slider, and with this budget if it is none of them.
 
     Parameters
@@ -296,8 +330,14 @@ def _plausible(estimate: Estimate, non_private: Estimate, count: int) -> Plausib
         return None
     low, high = limits(estimate, estimate.band.of(slice(count), 0, slice(SHOWN_DRAWS)))
     kind = estimate.band.kind
-    return PlausibleBand(low, high, _half_width(non_private, kind), kind,
-                         estimate.basis_sizes[:count], getattr(estimate.basis, "times", ()))
+    return PlausibleBand(
+        low,
+        high,
+        _half_width(non_private, kind),
+        kind,
+        estimate.basis_sizes[:count],
+        getattr(estimate.basis, "times", ()),
+    )
 
 
 def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
@@ -306,33 +346,46 @@ def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
     return math.nan if squared is None else math.sqrt(squared)
 
 
-def simulated_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
-                    seed: int) -> MeanStudy:
+def simulated_study(
+    source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+) -> MeanStudy:
     """Errors from the truth over fresh data sets, usually one release of each."""
     data, estimate = simulated(source, mechanism, budgets, seed)
     errors, shares = _measured(data, estimate, len(budgets))
-    return MeanStudy(errors.reshape(len(budgets), -1),
-                     _baseline(source, mechanism, data, estimate, budgets, seed), shares)
+    return MeanStudy(
+        errors.reshape(len(budgets), -1),
+        _baseline(source, mechanism, data, estimate, budgets, seed),
+        shares,
+    )
 
 
 def _measured(data: CurveData, estimate: Estimate, n_budgets: int) -> tuple[Array, Array]:
     """Distances from the truth, (budgets, data sets, releases of each), and shares (budgets, 3)."""
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None and data.truth is not None
-    return (distances(total)[:n_budgets],
-            _shares(estimate, *estimate.project(data.truth))[:n_budgets])
+    return (
+        distances(total)[:n_budgets],
+        _shares(estimate, *estimate.project(data.truth))[:n_budgets],
+    )
 
 
-def _baseline(source: Source[CurveData], mechanism: Mechanism, data: CurveData, estimate: Estimate,
-              budgets: Sequence[Budget], seed: int) -> float | None:
+def _baseline(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    data: CurveData,
+    estimate: Estimate,
+    budgets: Sequence[Budget],
+    seed: int,
+) -> float | None:
     """The error without privacy, from the releases at hand where all steps are among them."""
     if tuple(budget.epsilon for budget in budgets) == EPSILON_STEPS:
         return studies.baseline_among(mechanism, data, estimate, budgets)
     return Study(source, mechanism, seed).baseline(budgets[0].delta)
 
 
-def squared_parts(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
-                  seed: int) -> Array:
+def squared_parts(
+    source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+) -> Array:
     """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3),
     squared units.
     """
@@ -340,8 +393,9 @@ def squared_parts(source: Source[CurveData], mechanism: Mechanism, budgets: Sequ
     return np.asarray(shares * (distance**2).mean(axis=(1, 2))[:, None])
 
 
-def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
-                      seed: int) -> tuple[Array, Array]:
+def errors_and_shares(
+    source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+) -> tuple[Array, Array]:
     """Distances from the truth, (budgets, data sets, releases of each), and their `shares`.
 
     Shares (budgets, 3) are those of `MeanStudy`.
@@ -350,8 +404,9 @@ def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: 
     return _measured(data, estimate, len(budgets))
 
 
-def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
-              ) -> tuple[CurveData, Estimate]:
+def simulated(
+    source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+) -> tuple[CurveData, Estimate]:
     """Fresh data sets and their releases, the highest step after the budgets; see `studies`.
 
     Returns
@@ -384,15 +439,17 @@ def _study_of_real_curves(estimate: Estimate, non_private: Estimate, count: int)
     noise_free = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())
     bias = ((noise_free - target) ** 2).mean(axis=-1)
     privacy = estimate.basis.squared_distance(
-        estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]).mean(axis=1)
+        estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]
+    ).mean(axis=1)
     parts = np.stack([privacy, np.zeros_like(bias), bias], axis=1)
     shares = parts / parts.sum(axis=1, keepdims=True)
     errors = distances(squared_distances_from(estimate, non_private)[:count, 0, :, 0])
     return MeanStudy(errors, None, shares[:count])
 
 
-def drawn(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
-          ) -> Draws:
+def drawn(
+    source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+) -> Draws:
     """The releases that `MeanStudy.errors` measures: one of each fresh data set, or many of one.
 
     Real curves are compared with `simulation.non_private.non_private_mean`.
@@ -409,12 +466,14 @@ def drawn(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
         reference = non_private[0]
     count = len(budgets)
     curves = estimate.values(grid)[:count].reshape(count, -1, len(grid)).astype(np.float32)
-    return Draws(data.facts.from_unit_time(grid), curves, non_private, reference,
-                 data.truth is not None)
+    return Draws(
+        data.facts.from_unit_time(grid), curves, non_private, reference, data.truth is not None
+    )
 
 
-def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
-               ) -> tuple[CurveData, Estimate]:
+def on_screen(
+    source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+) -> tuple[CurveData, Estimate]:
     """The curves that are shown and their releases, the highest step after the budgets.
 
     Returns
@@ -424,12 +483,17 @@ def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence
     """
     data = studies.data_on_screen(source, seed)
     return data, studies.shown_releases(
-        mechanism, data, studies.beside_the_highest([(b,) for b in budgets]), seed,
-        studies.draws_of_shown(data.n_curves))
+        mechanism,
+        data,
+        studies.beside_the_highest([(b,) for b in budgets]),
+        seed,
+        studies.draws_of_shown(data.n_curves),
+    )
 
 
-def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
-                  budgets: Sequence[Budget], seed: int) -> dict[str, tuple[Mechanism, Array]]:
+def other_methods(
+    task: str, source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+) -> dict[str, tuple[Mechanism, Array]]:
     """The error of every other method of the same task at the same budgets, by its label.
 
     Errors (budgets,) are those of `MeanStudy.error`, on the same curves; NaN where a method
@@ -452,8 +516,13 @@ def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
     return errors
 
 
-def _error(source: Source[CurveData], other: Mechanism, budgets: Sequence[Budget], seed: int,
-           non_private: Estimate | None) -> Array:
+def _error(
+    source: Source[CurveData],
+    other: Mechanism,
+    budgets: Sequence[Budget],
+    seed: int,
+    non_private: Estimate | None,
+) -> Array:
     """Errors of another method, where it publishes anything, with the δ that it needs."""
     asked_for = [other.suited(budget) for budget in budgets]
     if non_private is None:
@@ -462,8 +531,9 @@ def _error(source: Source[CurveData], other: Mechanism, budgets: Sequence[Budget
         _, estimate = on_screen(source, other, asked_for, seed)
         errors = _study_of_real_curves(estimate, non_private, len(budgets)).errors
     verdicts = [other.feasibility(source.sizes, (budget,)) for budget in asked_for]
-    return np.where([v is None or v.is_feasible for v in verdicts], root_mean_square(errors),
-                    np.nan)
+    return np.where(
+        [v is None or v.is_feasible for v in verdicts], root_mean_square(errors), np.nan
+    )
 
 
 def _by_rule(budget: Budget, before: Source[CurveData], after: Source[CurveData]) -> Budget:
@@ -473,8 +543,9 @@ def _by_rule(budget: Budget, before: Source[CurveData], after: Source[CurveData]
     return replace(budget, delta=usual_delta(after.sizes.n_curves))
 
 
-def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
-               ) -> dict[str, Array]:
+def if_doubled(
+    source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+) -> dict[str, Array]:
     """Relative change of the error at every budget if people, observations or ε were doubled.
 
     With more people the usual δ, 1/n², becomes that of their number, as it would on screen.
@@ -487,14 +558,20 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
     dict of str to (budgets,)
         By “epsilon”, “people” and “observations”; −0.3 is 30 % less.
     """
-    some = [*budgets[::_EVERY], *budgets[len(budgets) - 1:]]
+    some = [*budgets[::_EVERY], *budgets[len(budgets) - 1 :]]
 
     def error(changed: Source[CurveData], requested: Sequence[Budget]) -> Array:
         once = list(dict.fromkeys(requested))  # many steps of the slider are twice another one
         together = studies.grouped_by_delta([(budget,) for budget in once])
-        errors = np.concatenate([
-            root_mean_square(errors_and_shares(changed, mechanism, [once[k] for k in indices],
-                                               seed)[0], axis=(1, 2)) for indices in together])
+        errors = np.concatenate(
+            [
+                root_mean_square(
+                    errors_and_shares(changed, mechanism, [once[k] for k in indices], seed)[0],
+                    axis=(1, 2),
+                )
+                for indices in together
+            ]
+        )
         order = [k for indices in together for k in indices]
         by_budget = dict(zip((once[k] for k in order), errors, strict=True))
         return np.array([by_budget[budget] for budget in requested])
@@ -503,18 +580,21 @@ def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
         name = next(p.name for p in source.parameters() if p.symbol == symbol)
         return replace(source, **{name: 2 * getattr(source, name)})
 
-    single, twice = np.split(error(source, [*some, *(replace(b, epsilon=2 * b.epsilon)
-                                                  for b in some)]), 2)
+    single, twice = np.split(
+        error(source, [*some, *(replace(b, epsilon=2 * b.epsilon) for b in some)]), 2
+    )
     changes = {"epsilon": twice / single - 1}
     for size, symbol in (("people", "n"), ("observations", "m")):
         with contextlib.suppress(InputError):  # beyond what can be simulated
             larger = with_twice(symbol)
-            changes[size] = error(larger, [_by_rule(budget, source, larger) for budget in some]
-                                  ) / single - 1
+            changes[size] = (
+                error(larger, [_by_rule(budget, source, larger) for budget in some]) / single - 1
+            )
     return {size: _between(budgets, some, relative) for size, relative in changes.items()}
 
 
 def _between(budgets: Sequence[Budget], some: Sequence[Budget], values: Array) -> Array:
     """Values known at some budgets, on straight lines between them over log ε."""
-    return np.interp([math.log(b.epsilon) for b in budgets], [math.log(b.epsilon) for b in some],
-                     values)
+    return np.interp(
+        [math.log(b.epsilon) for b in budgets], [math.log(b.epsilon) for b in some], values
+    )

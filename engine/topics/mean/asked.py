@@ -85,8 +85,13 @@ def curve_question(question: Question) -> CurveQuestion:
     return (Crossing if question.kind == "crossing" else TimeAbove)(level=question.level)
 
 
-def asked(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
-          question: Question) -> AskedReleases:
+def asked(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    budgets: Sequence[Budget],
+    seed: int,
+    question: Question,
+) -> AskedReleases:
     """The first releases of the picture, asked at every budget.
 
     Raises
@@ -106,8 +111,9 @@ def asked(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Bud
     return AskedReleases(curves, tuple(map(tuple, marks)), speeds)
 
 
-def asked_next(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
-               seed: int) -> AskedReleases:
+def asked_next(
+    source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+) -> AskedReleases:
     """The first releases of the picture, asked where the next person would lie.
 
     Raises
@@ -136,12 +142,15 @@ def asked_next(source: Source[CurveData], mechanism: Mechanism, budgets: Sequenc
 
 def _nothing_told(n_budgets: int) -> tuple[Array, list[list[Mark]]]:
     """A line without values, and a mark that says so, for every release at every budget."""
-    return (np.full((3, n_budgets, ASKED_DRAWS, GRID_SIZE), np.nan),
-            [[Mark(_TOO_SMALL)] * ASKED_DRAWS for _ in range(n_budgets)])
+    return (
+        np.full((3, n_budgets, ASKED_DRAWS, GRID_SIZE), np.nan),
+        [[Mark(_TOO_SMALL)] * ASKED_DRAWS for _ in range(n_budgets)],
+    )
 
 
-def _answering(estimate: Estimate, facts: PublicFacts, n_budgets: int
-               ) -> Iterator[tuple[int, int, ReleasedCurve]]:
+def _answering(
+    estimate: Estimate, facts: PublicFacts, n_budgets: int
+) -> Iterator[tuple[int, int, ReleasedCurve]]:
     """The releases of which something can be told: budget, number of the release, curve.
 
     Refused, with the reason, if there is none at any budget.
@@ -164,8 +173,9 @@ def _inside(band: NextPerson, times: Array, new: CurveData) -> float:
     return float(((new.values >= low) & (new.values <= high)).mean())
 
 
-def first_release(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-                  ) -> ReleasedCurve:
+def first_release(
+    source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+) -> ReleasedCurve:
     """The first release on screen, as far as questions need it.
 
     Raises
@@ -185,8 +195,10 @@ def _mark(curve: ReleasedCurve, question: Question) -> Mark:
     if answer.verdict not in (Verdict.TOLD, Verdict.OPEN):
         return Mark(answer.text)
     if question.kind == "sign":
-        return Mark(answer.text, dots=tuple(
-            (time, _height(curve, time)) for time in (question.first, question.second)))
+        return Mark(
+            answer.text,
+            dots=tuple((time, _height(curve, time)) for time in (question.first, question.second)),
+        )
     assert answer.value is not None
     height = _height(curve, answer.value)
     bars = tuple((low, high, height) for low, high in answer.pieces)
@@ -201,8 +213,12 @@ def _level_mark(answer: Answer, question: Question) -> Mark:
     level = question.level
     if question.kind == "above":
         return Mark(answer.text, level=level, is_filled=answer.verdict is not Verdict.REFUSED)
-    return Mark(answer.text, tuple((time, level) for time in answer.values),
-                tuple((low, high, level) for low, high in answer.pieces), level=level)
+    return Mark(
+        answer.text,
+        tuple((time, level) for time in answer.values),
+        tuple((low, high, level) for low, high in answer.pieces),
+        level=level,
+    )
 
 
 def _whisker(time: float, interval: Interval | None) -> tuple[float, float, float] | None:
@@ -250,8 +266,9 @@ class GroupedReleases:
         return int((self.p[budget] < SIGNIFICANT).sum())
 
 
-def asked_groups(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
-                 seed: int) -> GroupedReleases:
+def asked_groups(
+    source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+) -> GroupedReleases:
     """The first two groups of the people on screen, released apart and compared.
 
     Raises
@@ -260,17 +277,26 @@ def asked_groups(source: Source[CurveData], mechanism: Mechanism, budgets: Seque
         If these data have no two groups, or one of them nearly nobody.
     """
     if len(source.group_names) < 2:
-        raise InputError("These data have no groups.", field="source",
-                         hint="Choose data whose people are in groups.")
+        raise InputError(
+            "These data have no groups.",
+            field="source",
+            hint="Choose data whose people are in groups.",
+        )
     everybody = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
     group = source.groups_drawn(generator(seed, DATA_STREAM, SHOWN))
     names = (source.group_names[0], source.group_names[1])
     people = [everybody.of_people(group == index) for index in range(2)]
     if min(data.n_curves for data in people) < _FEWEST:
         raise InputError("A group has nearly nobody.", field="source", hint="Choose larger groups.")
-    estimates = [mechanism.release_many(
-        data, [(budget,) * data.sizes.n_servers for budget in budgets], ASKED_DRAWS,
-        generator(seed, NOISE_STREAM, _FIRST_STREAM + index)) for index, data in enumerate(people)]
+    estimates = [
+        mechanism.release_many(
+            data,
+            [(budget,) * data.sizes.n_servers for budget in budgets],
+            ASKED_DRAWS,
+            generator(seed, NOISE_STREAM, _FIRST_STREAM + index),
+        )
+        for index, data in enumerate(people)
+    ]
     shape = (3, len(budgets), ASKED_DRAWS, GRID_SIZE)
     first, second, difference = (np.full(shape, np.nan) for _ in range(3))
     p, texts = np.full(shape[1:3], np.nan), [[""] * ASKED_DRAWS for _ in budgets]
@@ -286,15 +312,32 @@ def asked_groups(source: Source[CurveData], mechanism: Mechanism, budgets: Seque
                 lines[:, k, draw] = _lines_of(band)
             p[k, draw] = compared.p
             texts[k][draw] = f"{compared.sentences()[1]} {compared.p_written}."
-    return GroupedReleases(names, (people[0].n_curves, people[1].n_curves), first, second,
-                           difference, p, tuple(map(tuple, texts)))
+    return GroupedReleases(
+        names,
+        (people[0].n_curves, people[1].n_curves),
+        first,
+        second,
+        difference,
+        p,
+        tuple(map(tuple, texts)),
+    )
 
 
-def _compared(names: tuple[str, str], people: Sequence[CurveData], estimates: Sequence[Estimate],
-              budget: int, draw: int) -> GroupComparison:
+def _compared(
+    names: tuple[str, str],
+    people: Sequence[CurveData],
+    estimates: Sequence[Estimate],
+    budget: int,
+    draw: int,
+) -> GroupComparison:
     if not all(can_be_asked(estimate, budget, 0, draw) for estimate in estimates):
-        raise InputError("Groups are compared by releases with a covariance only.",
-                         field="mechanism", hint="Choose the adaptive mean.")
-    curves = [ReleasedCurve.of(estimate, data.facts, budget, draw=draw, n_people=data.n_curves)
-              for data, estimate in zip(people, estimates, strict=True)]
+        raise InputError(
+            "Groups are compared by releases with a covariance only.",
+            field="mechanism",
+            hint="Choose the adaptive mean.",
+        )
+    curves = [
+        ReleasedCurve.of(estimate, data.facts, budget, draw=draw, n_people=data.n_curves)
+        for data, estimate in zip(people, estimates, strict=True)
+    ]
     return GroupComparison(names, curves, are_disjoint=True)

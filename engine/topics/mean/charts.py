@@ -51,8 +51,9 @@ class Method:
     variant: int = 0  # counts the named settings of one mechanism
 
     @classmethod
-    def of(cls, mechanism: Mechanism, errors: Sequence[float] | Array = (), label: str = ""
-           ) -> Method:
+    def of(
+        cls, mechanism: Mechanism, errors: Sequence[float] | Array = (), label: str = ""
+    ) -> Method:
         """The line of a mechanism as it is set.
 
         Parameters
@@ -67,10 +68,17 @@ class Method:
         return cls(label, mechanism.key, mechanism.family, np.asarray(errors), variant)
 
 
-def against_budget(answer: MeanAnswer, here: int, method: Method, *,
-                   odds: Sequence[Odds] = (), others: Sequence[Method] = (),
-                   in_table: Sequence[Method] = (),
-                   theory: Mapping[str, Array] | None = None, floor: Array | None = None) -> Chart:
+def against_budget(
+    answer: MeanAnswer,
+    here: int,
+    method: Method,
+    *,
+    odds: Sequence[Odds] = (),
+    others: Sequence[Method] = (),
+    in_table: Sequence[Method] = (),
+    theory: Mapping[str, Array] | None = None,
+    floor: Array | None = None,
+) -> Chart:
     """Error and 95 % range of releases against ε, with floor, theory and the present ε.
 
     Below every ε stands the attacker's accuracy with the method of the answer: so it never stands
@@ -94,27 +102,51 @@ def against_budget(answer: MeanAnswer, here: int, method: Method, *,
     data = [_range(x, low, high, method)]
     data += [_line(x, line, unit) for line in (method, *others)]
     if study.baseline is not None:
-        data.append(traces.line("Non-private", [x[0], x[-1]], [study.baseline, study.baseline],
-                                "without", 2.2, UNPROTECTED, hovertemplate=f"%{{y:.3g}} {unit}"))
-    data += traces.fitted(x, {name: _gaps(rate) for name, rate in (theory or {}).items()},
-                          hovertemplate=f"%{{y:.3g}} {unit}")
+        data.append(
+            traces.line(
+                "Non-private",
+                [x[0], x[-1]],
+                [study.baseline, study.baseline],
+                "without",
+                2.2,
+                UNPROTECTED,
+                hovertemplate=f"%{{y:.3g}} {unit}",
+            )
+        )
+    data += traces.fitted(
+        x,
+        {name: _gaps(rate) for name, rate in (theory or {}).items()},
+        hovertemplate=f"%{{y:.3g}} {unit}",
+    )
     if floor is not None:
         data.append(traces.floor(x, _gaps(floor), hovertemplate=f"%{{y:.3g}} {unit}"))
     if np.isfinite(errors[here]):
         data.append(traces.diamond(x[here], float(errors[here])))
-    heights = np.concatenate([low, high, *(line.errors for line in others),
-                              [study.baseline or np.nan],
-                              [] if floor is None else floor[np.isfinite(errors)]])
-    frame = layout(legend=True, title=_finding(method, others, study.baseline, x[here], here),
-                   xaxis=_budgets(x, method.label, odds), yaxis=_errors(heights, facts))
-    return Chart({"data": data, "layout": frame},
-                 _alt(x, errors, here, unit),
-                 _table(x, errors, low, high, study.baseline, (*others, *in_table),
-                        floor, theory or {}))
+    heights = np.concatenate(
+        [
+            low,
+            high,
+            *(line.errors for line in others),
+            [study.baseline or np.nan],
+            [] if floor is None else floor[np.isfinite(errors)],
+        ]
+    )
+    frame = layout(
+        legend=True,
+        title=_finding(method, others, study.baseline, x[here], here),
+        xaxis=_budgets(x, method.label, odds),
+        yaxis=_errors(heights, facts),
+    )
+    return Chart(
+        {"data": data, "layout": frame},
+        _alt(x, errors, here, unit),
+        _table(x, errors, low, high, study.baseline, (*others, *in_table), floor, theory or {}),
+    )
 
 
-def _finding(method: Method, others: Sequence[Method], baseline: float | None, epsilon: float,
-             here: int) -> str:
+def _finding(
+    method: Method, others: Sequence[Method], baseline: float | None, epsilon: float, here: int
+) -> str:
     """The best of several methods, or how much larger privacy makes the error."""
     if others:
         errors = {each.label: float(each.errors[here]) for each in (method, *others)}
@@ -138,25 +170,41 @@ def _alt(x: list[float], errors: Array, here: int, unit: str) -> str:
     def error_at(k: int) -> str:
         return f"{in_unit(float(errors[k]), unit)} at ε = {x[k]:g}"
 
-    present = (f"At ε = {x[here]:g} the error is "
-               f"{in_unit(float(errors[here]), unit)}" if here in known
-               else f"At ε = {x[here]:g} nothing would be published")
+    present = (
+        f"At ε = {x[here]:g} the error is {in_unit(float(errors[here]), unit)}"
+        if here in known
+        else f"At ε = {x[here]:g} nothing would be published"
+    )
     return f"{present}; it falls from {error_at(int(known[0]))} to {error_at(int(known[-1]))}."
 
 
 def _range(x: list[float], low: Array, high: Array, method: Method) -> Spec:
     """The middle 95 % of releases, where anything is published."""
     known = np.isfinite(method.errors)
-    return traces.filled("95 % of releases", np.array(x)[known].tolist(), low[known].tolist(),
-                         high[known].tolist(), method.family,
-                         hoverinfo="skip", showlegend=False)
+    return traces.filled(
+        "95 % of releases",
+        np.array(x)[known].tolist(),
+        low[known].tolist(),
+        high[known].tolist(),
+        method.family,
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def _line(x: list[float], method: Method, unit: str) -> Spec:
     shade, dash, symbol = method_style(method.key, method.family, method.variant)
     marker = {"size": 7, "symbol": symbol, "line": {"width": 1.4, "color": shade}}
-    return traces.line_with_points(method.label, x, _gaps(method.errors), shade, 2, dash, marker,
-                                   hovertemplate=f"%{{y:.3g}} {unit}")
+    return traces.line_with_points(
+        method.label,
+        x,
+        _gaps(method.errors),
+        shade,
+        2,
+        dash,
+        marker,
+        hovertemplate=f"%{{y:.3g}} {unit}",
+    )
 
 
 def _gaps(values: Array) -> list[float | None]:
@@ -177,8 +225,10 @@ def _budgets(x: list[float], label: str, odds: Sequence[Odds]) -> Spec:
     allowed = {epsilon: _allowed(each) for epsilon, each in zip(x, odds, strict=False)}
     below = f"<br>attacker’s accuracy in %, {uncapital(label)}" if odds else ""
     spec = log_axis(_BUDGETS + below, x[0] * 0.93, x[-1] * 1.07)
-    spec["ticktext"] = [f"{text}<br>{allowed[epsilon]}" if epsilon in allowed else text
-                        for text, epsilon in zip(spec["ticktext"], spec["tickvals"], strict=True)]
+    spec["ticktext"] = [
+        f"{text}<br>{allowed[epsilon]}" if epsilon in allowed else text
+        for text, epsilon in zip(spec["ticktext"], spec["tickvals"], strict=True)
+    ]
     return spec
 
 
@@ -187,9 +237,16 @@ def _allowed(odds: Odds) -> str:
     return odds_short(odds).partition(" %")[0].replace(" ", "")
 
 
-def _table(x: list[float], errors: Array, low: Array, high: Array, baseline: float | None,
-           others: Sequence[Method], floor: Array | None, theory: Mapping[str, Array]
-           ) -> dict[str, list[Any]]:
+def _table(
+    x: list[float],
+    errors: Array,
+    low: Array,
+    high: Array,
+    baseline: float | None,
+    others: Sequence[Method],
+    floor: Array | None,
+    theory: Mapping[str, Array],
+) -> dict[str, list[Any]]:
     columns = {"error": errors, "2.5 % below": low, "2.5 % above": high}
     if baseline is not None:
         columns["non-private"] = np.full(len(x), baseline)
@@ -215,16 +272,27 @@ def steps(done: CurveByStep, times: Array, method: Method, facts: PublicFacts) -
     """
     shade, dash, _ = method_style(method.key, method.family, method.variant)
     looks = (("raw", 2.2, "2px,3px"), ("bias", 2.2, "8px,3px"), (shade, 2.6, dash))
-    away = {name: plain(curve - done.non_private) for name, curve in zip(
-        _STEPS, (done.fewer, done.noise_free, done.released), strict=True)}
-    data = [traces.line(name, plain(times), curve, *look, hoverinfo="skip")
-            for (name, curve), look in zip(away.items(), looks, strict=True)]
-    spec = {"data": [*data, traces.zero(facts)],
-            "layout": _difference_axes(facts, _largest_move(done, facts), legend=True)}
-    far = ", ".join(f"{name.lower()} {in_unit(move, facts.value_unit)}"
-                    for name, move in zip(_STEPS, done.moves, strict=True))
-    return Chart(spec, f"How far each step moves the average: {far}.", {
-        named(facts.time_name, facts.time_unit): times.round(3).tolist(), **away})
+    away = {
+        name: plain(curve - done.non_private)
+        for name, curve in zip(_STEPS, (done.fewer, done.noise_free, done.released), strict=True)
+    }
+    data = [
+        traces.line(name, plain(times), curve, *look, hoverinfo="skip")
+        for (name, curve), look in zip(away.items(), looks, strict=True)
+    ]
+    spec = {
+        "data": [*data, traces.zero(facts)],
+        "layout": _difference_axes(facts, _largest_move(done, facts), legend=True),
+    }
+    far = ", ".join(
+        f"{name.lower()} {in_unit(move, facts.value_unit)}"
+        for name, move in zip(_STEPS, done.moves, strict=True)
+    )
+    return Chart(
+        spec,
+        f"How far each step moves the average: {far}.",
+        {named(facts.time_name, facts.time_unit): times.round(3).tolist(), **away},
+    )
 
 
 def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFacts) -> Chart:
@@ -239,17 +307,26 @@ def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFa
     lines, whole = parts.lines(switched_on), parts.lines((True, True, True))
     edge = 1.1 * float(np.quantile(np.abs(whole), 0.99)) or 1.0
     x, y = traces.joined(plain(parts.times, 4), [plain(line, 4) for line in lines])
-    errors = traces.line("Errors of releases", x, y, translucent(shade, 0.85), 1.1, dash,
-                         hoverinfo="skip")
+    errors = traces.line(
+        "Errors of releases", x, y, translucent(shade, 0.85), 1.1, dash, hoverinfo="skip"
+    )
     typical = in_unit(parts.error[switched_on], facts.value_unit)
-    spec = {"data": [errors, traces.zero(facts)],
-            "layout": _difference_axes(facts, f"Error {typical}", range=[-edge, edge])}
+    spec = {
+        "data": [errors, traces.zero(facts)],
+        "layout": _difference_axes(facts, f"Error {typical}", range=[-edge, edge]),
+    }
     low, middle, high = np.quantile(lines, (0.05, 0.5, 0.95), axis=0)
-    return Chart(spec, f"Errors of {len(lines)} releases with the parts that are switched on: "
-                 f"typically {typical}.", {
-                     named(facts.time_name, facts.time_unit): parts.times.round(3).tolist(),
-                     "5 % quantile": plain(low), "median": plain(middle),
-                     "95 % quantile": plain(high)})
+    return Chart(
+        spec,
+        f"Errors of {len(lines)} releases with the parts that are switched on: "
+        f"typically {typical}.",
+        {
+            named(facts.time_name, facts.time_unit): parts.times.round(3).tolist(),
+            "5 % quantile": plain(low),
+            "median": plain(middle),
+            "95 % quantile": plain(high),
+        },
+    )
 
 
 def _largest_move(done: CurveByStep, facts: PublicFacts) -> str:
@@ -257,11 +334,16 @@ def _largest_move(done: CurveByStep, facts: PublicFacts) -> str:
     return f"{name.split(':')[0]}: {in_unit(move, facts.value_unit)}, the largest step"
 
 
-def _difference_axes(facts: PublicFacts, title: str, legend: bool = False,
-                     **changes: object) -> Spec:
+def _difference_axes(
+    facts: PublicFacts, title: str, legend: bool = False, **changes: object
+) -> Spec:
     return layout(
-        legend=legend, hovermode=False, title=title, xaxis=time_axis(facts),
-        yaxis=axis(named("Difference", facts.value_unit), grid=True, nticks=6, **changes))
+        legend=legend,
+        hovermode=False,
+        title=title,
+        xaxis=time_axis(facts),
+        yaxis=axis(named("Difference", facts.value_unit), grid=True, nticks=6, **changes),
+    )
 
 
 def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
@@ -277,19 +359,35 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
     less = answer.non_private if shows == "difference" else np.zeros_like(answer.non_private)
     releases = answer.releases[budget] - less
     if shows == "release":
-        data = [*_band(answer, budget, x),
-                traces.line("Private mean", x, plain(releases[0]), "gradient", 2.8)]
+        data = [
+            *_band(answer, budget, x),
+            traces.line("Private mean", x, plain(releases[0]), "gradient", 2.8),
+        ]
     else:
         data = [traces.releases(x, map(plain, releases), translucent("gradient", 0.6))]
-    data.append(traces.line("Non-private mean", x, plain(answer.non_private - less),
-                            "without", 2.2, traces.UNPROTECTED))
+    data.append(
+        traces.line(
+            "Non-private mean",
+            x,
+            plain(answer.non_private - less),
+            "without",
+            2.2,
+            traces.UNPROTECTED,
+        )
+    )
     if answer.truth is not None and shows != "difference":
         data.append(traces.line("True mean", x, plain(answer.truth), "truth", 1.6))
     quantity = "Private less non-private mean" if shows == "difference" else facts.value_name
     finding = _curve_finding(answer, budget, shows)
-    spec = {"data": data, "layout": layout(
-        legend=True, title=finding, xaxis=time_axis(facts),
-        yaxis=axis(named(quantity, facts.value_unit), grid=True))}
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            title=finding,
+            xaxis=time_axis(facts),
+            yaxis=axis(named(quantity, facts.value_unit), grid=True),
+        ),
+    }
     return Chart(spec, f"{finding}.", _columns(answer, budget))
 
 
@@ -300,25 +398,39 @@ def _curve_finding(answer: MeanAnswer, budget: int, shows: Shows) -> str:
         within = number(digits_up(float(far[0]), 3))
         return f"Release within {with_unit(within, facts.value_unit)} of the non-private mean"
     nearest, furthest = number(float(far.min())), number(digits_up(float(far.max()), 3))
-    return (f"Largest distance from the non-private mean: {nearest} to "
-            f"{with_unit(furthest, facts.value_unit)}")
+    return (
+        f"Largest distance from the non-private mean: {nearest} to "
+        f"{with_unit(furthest, facts.value_unit)}"
+    )
 
 
 def _band(answer: MeanAnswer, budget: int, x: list[float]) -> list[Spec]:
     """Its confidence band, where the method gives one."""
     if answer.band is None:
         return []
-    return [traces.filled("95 % confidence band", x, plain(answer.band.low[budget, 0]),
-                          plain(answer.band.high[budget, 0]), "gradient", hoverinfo="skip")]
+    return [
+        traces.filled(
+            "95 % confidence band",
+            x,
+            plain(answer.band.low[budget, 0]),
+            plain(answer.band.high[budget, 0]),
+            "gradient",
+            hoverinfo="skip",
+        )
+    ]
 
 
 def _columns(answer: MeanAnswer, budget: int) -> dict[str, list[float]]:
     columns: dict[str, Array] = {
-        answer.facts.time_name: answer.times, "private mean": answer.releases[budget, 0],
-        "non-private mean": answer.non_private}
+        answer.facts.time_name: answer.times,
+        "private mean": answer.releases[budget, 0],
+        "non-private mean": answer.non_private,
+    }
     if answer.band is not None:
-        columns |= {"95 % band from": answer.band.low[budget, 0],
-                    "95 % band to": answer.band.high[budget, 0]}
+        columns |= {
+            "95 % band from": answer.band.low[budget, 0],
+            "95 % band to": answer.band.high[budget, 0],
+        }
     if answer.truth is not None:
         columns["true mean"] = answer.truth
     return {name: plain(values) for name, values in columns.items()}
@@ -345,22 +457,54 @@ def synthetic_curves(people: SyntheticPeople, curve: ReleasedCurve, mark: str) -
     unit_times = np.asarray(facts.to_unit_time(people.at))
     mean = curve.row_maps[0](unit_times, 0) @ curve.centre + curve.public(unit_times)
     joined = traces.joined(x, map(plain, drawn))
-    data = [traces.line("Synthetic people", *joined, translucent("without", 0.5), 1.0,
-                        hoverinfo="skip"),
-            traces.line("Private mean", x, plain(mean), "gradient", 2.8)]
+    data = [
+        traces.line(
+            "Synthetic people", *joined, translucent("without", 0.5), 1.0, hoverinfo="skip"
+        ),
+        traces.line("Private mean", x, plain(mean), "gradient", 2.8),
+    ]
     lines = textwrap.wrap(mark, _WATERMARK_WIDTH)
     on_paper = {"xref": "paper", "yref": "paper", "showarrow": False}
-    stamp = {**on_paper, "text": "SYNTHETIC", "x": 0.95, "y": 0.05, "xanchor": "right",
-             "yanchor": "bottom", "opacity": 0.25, "font": {"size": 30, "color": "text"}}
-    words = {**on_paper, "text": "<br>".join(lines), "x": 0, "y": 0, "xanchor": "left",
-             "yanchor": "top", "yshift": -_BELOW, "align": "left",
-             "font": {"size": 11, "color": "text"}}
+    stamp = {
+        **on_paper,
+        "text": "SYNTHETIC",
+        "x": 0.95,
+        "y": 0.05,
+        "xanchor": "right",
+        "yanchor": "bottom",
+        "opacity": 0.25,
+        "font": {"size": 30, "color": "text"},
+    }
+    words = {
+        **on_paper,
+        "text": "<br>".join(lines),
+        "x": 0,
+        "y": 0,
+        "xanchor": "left",
+        "yanchor": "top",
+        "yshift": -_BELOW,
+        "align": "left",
+        "font": {"size": 11, "color": "text"},
+    }
     frame = layout(legend=True, title="Synthetic people around the private mean")
     frame["margin"]["b"] = _BELOW + _LINE * len(lines)
-    spec = {"data": data, "layout": frame | dict(
-        annotations=[stamp, words], xaxis=time_axis(facts),
-        yaxis=axis(named(facts.value_name, facts.value_unit), grid=True))}
+    spec = {
+        "data": data,
+        "layout": frame
+        | dict(
+            annotations=[stamp, words],
+            xaxis=time_axis(facts),
+            yaxis=axis(named(facts.value_name, facts.value_unit), grid=True),
+        ),
+    }
     low, high = np.quantile(people.curves, [0.1, 0.9], axis=0)
-    return Chart(spec, mark, {facts.time_name: x, "private mean": plain(mean),
-                              "10th percentile of synthetic people": plain(low),
-                              "90th percentile of synthetic people": plain(high)})
+    return Chart(
+        spec,
+        mark,
+        {
+            facts.time_name: x,
+            "private mean": plain(mean),
+            "10th percentile of synthetic people": plain(low),
+            "90th percentile of synthetic people": plain(high),
+        },
+    )

@@ -68,12 +68,21 @@ class ErrorParts:
 
     def lines(self, included: Chosen) -> Array:
         """What these parts alone would leave of the error: (draws, GRID_SIZE)."""
-        return sum((part for part, is_on in zip((self.noise, self.sampling, self.bias), included,
-                                                strict=True) if is_on), np.zeros_like(self.noise))
+        return sum(
+            (
+                part
+                for part, is_on in zip(
+                    (self.noise, self.sampling, self.bias), included, strict=True
+                )
+                if is_on
+            ),
+            np.zeros_like(self.noise),
+        )
 
 
-def error_parts(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-               ) -> ErrorParts:
+def error_parts(
+    source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+) -> ErrorParts:
     """Split the errors of the picture at one budget.
 
     Raises
@@ -95,9 +104,13 @@ def _steps(estimate: Estimate, non_private: Array) -> CurveByStep:
     offset = 0.0 if estimate.offset is None else estimate.offset(grid)
     waves = estimate.basis(grid)[:, :n_coefficients]
     nearest = np.linalg.lstsq(waves, non_private - offset, rcond=None)[0]
-    return CurveByStep(n_coefficients, non_private, waves @ nearest + offset,
-                       estimate.on_grid(estimate.unprotected[0, 0], grid),
-                       estimate.on_grid(estimate.coefficients[0, 0, 0], grid))
+    return CurveByStep(
+        n_coefficients,
+        non_private,
+        waves @ nearest + offset,
+        estimate.on_grid(estimate.unprotected[0, 0], grid),
+        estimate.on_grid(estimate.coefficients[0, 0, 0], grid),
+    )
 
 
 def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: CurveByStep) -> ErrorParts:
@@ -118,24 +131,40 @@ def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: CurveByStep) ->
         return float(root_mean_square(distances(squared)))
 
     first = slice(SHOWN_DRAWS)
-    return ErrorParts(data.facts.from_unit_time(drawing_grid()), noise[first] @ waves.T,
-                      sampling[first] @ waves.T, estimate.on_grid(centre, drawing_grid()) - truth,
-                      True, _every(error), steps)
+    return ErrorParts(
+        data.facts.from_unit_time(drawing_grid()),
+        noise[first] @ waves.T,
+        sampling[first] @ waves.T,
+        estimate.on_grid(centre, drawing_grid()) - truth,
+        True,
+        _every(error),
+        steps,
+    )
 
 
 def _of_real_curves(data: CurveData, estimate: Estimate, steps: CurveByStep) -> ErrorParts:
     grid = drawing_grid()
     noise_free = estimate.on_grid(estimate.unprotected[0, 0], grid)
     noise = estimate.on_grid(estimate.coefficients[0, 0], grid) - noise_free
-    parts = (noise, np.zeros_like(noise),
-             np.broadcast_to(noise_free - steps.non_private, noise.shape))
+    parts = (
+        noise,
+        np.zeros_like(noise),
+        np.broadcast_to(noise_free - steps.non_private, noise.shape),
+    )
 
     def error(included: Chosen) -> float:
         return float(root_mean_square(distances((_sum(parts, included) ** 2).mean(axis=-1))))
 
     first = slice(SHOWN_DRAWS)
-    return ErrorParts(data.facts.from_unit_time(grid), noise[first], parts[1][first],
-                      noise_free - steps.non_private, False, _every(error), steps)
+    return ErrorParts(
+        data.facts.from_unit_time(grid),
+        noise[first],
+        parts[1][first],
+        noise_free - steps.non_private,
+        False,
+        _every(error),
+        steps,
+    )
 
 
 def _sum(parts: Sequence[Array], included: Chosen) -> Array:

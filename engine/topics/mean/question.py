@@ -17,18 +17,22 @@ def _numbers(answer: MeanAnswer, question: QuestionLike) -> Numbers:
     """Errors, what they are made of, and the protection."""
     k = answer.budgets.index(question["budget"])
     study, unit = answer.study, answer.facts.value_unit
-    error, within = ((math.nan, math.nan) if answer.is_refused(k)
-                     else (study.error[k], study.within[k]))
-    return as_floats(errors(error, within, unit, study.baseline,
-                            error_words.distance(answer.facts, "mean")) | shares(answer, study, k)
-                     ) | protection(answer.spends[k], question.person)
+    error, within = (
+        (math.nan, math.nan) if answer.is_refused(k) else (study.error[k], study.within[k])
+    )
+    return as_floats(
+        errors(error, within, unit, study.baseline, error_words.distance(answer.facts, "mean"))
+        | shares(answer, study, k)
+    ) | protection(answer.spends[k], question.person)
 
 
 def shares(answer: MeanAnswer, study: MeanStudy, k: int) -> Numbers:
     """What the squared error at one budget is made of."""
     parts = zip(error_words.PARTS, study.shares[k], strict=True)
-    return {f"share of the squared error: {name}": math.nan if answer.is_refused(k) else share
-            for name, share in parts}
+    return {
+        f"share of the squared error: {name}": math.nan if answer.is_refused(k) else share
+        for name, share in parts
+    }
 
 
 def _releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
@@ -36,11 +40,14 @@ def _releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
     facts = answer.facts
     curves = [*answer.releases[answer.budgets.index(question["budget"])], answer.non_private]
     names = [*(f"release {k}" for k in range(1, len(curves))), "non-private"]
-    columns = zip((named(facts.time_name, facts.time_unit), *names), (answer.times, *curves),
-                  strict=True)
-    return traces.table({name: traces.plain(values) for name, values in columns},
-                        named(facts.value_name, facts.value_unit),
-                        f"{len(curves) - 1} possible releases beside the non-private mean")
+    columns = zip(
+        (named(facts.time_name, facts.time_unit), *names), (answer.times, *curves), strict=True
+    )
+    return traces.table(
+        {name: traces.plain(values) for name, values in columns},
+        named(facts.value_name, facts.value_unit),
+        f"{len(curves) - 1} possible releases beside the non-private mean",
+    )
 
 
 KIND = QuestionKind("curves", "Explore", mean_answer, _numbers, _releases, (MEAN_FUNCTION.key,))

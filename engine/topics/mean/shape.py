@@ -51,10 +51,14 @@ def default(kind: str, facts: PublicFacts) -> Question:
     The window of the fastest rise is all of the span.
     """
     low, span = facts.time_low, facts.time_high - facts.time_low
-    first, second = ((low, facts.time_high) if kind == "fastest" else
-                     (_plain(low + span / 3, 2), _plain(low + 2 * span / 3, 2)))
-    return Question(kind, _plain(_DEFAULT_TOLERANCE * span, 1), first, second,
-                    _plain(facts.value_middle, 3))
+    first, second = (
+        (low, facts.time_high)
+        if kind == "fastest"
+        else (_plain(low + span / 3, 2), _plain(low + 2 * span / 3, 2))
+    )
+    return Question(
+        kind, _plain(_DEFAULT_TOLERANCE * span, 1), first, second, _plain(facts.value_middle, 3)
+    )
 
 
 def _plain(value: float, digits: int) -> float:
@@ -70,27 +74,44 @@ def checked(question: Question, facts: PublicFacts) -> Question:
         For a time or a level outside the stated ranges, equal times or a tolerance that is none.
     """
     if question.kind not in KINDS:
-        raise InputError(f"There is no question “{question.kind}”.", field="shape",
-                         hint=f"Ask one of: {', '.join(KINDS)}.")
+        raise InputError(
+            f"There is no question “{question.kind}”.",
+            field="shape",
+            hint=f"Ask one of: {', '.join(KINDS)}.",
+        )
     low, high = facts.time_low, facts.time_high
     if question.kind in ("sign", "fastest"):
         for time in (question.first, question.second):
             if not low <= time <= high:
-                raise InputError(f"Both times must lie between {low:g} and {high:g}; got "
-                                 f"{time:g}.", field="first")
+                raise InputError(
+                    f"Both times must lie between {low:g} and {high:g}; got {time:g}.",
+                    field="first",
+                )
         if question.kind == "fastest" and question.second - question.first < (high - low) / 50:
-            raise InputError("The end must be after the start, by a fiftieth of the time range.",
-                             field="second", hint="Choose a longer stretch.")
+            raise InputError(
+                "The end must be after the start, by a fiftieth of the time range.",
+                field="second",
+                hint="Choose a longer stretch.",
+            )
         if question.first == question.second:
-            raise InputError("The two times must differ.", field="second",
-                             hint="A curve cannot rise or fall at one time.")
+            raise InputError(
+                "The two times must differ.",
+                field="second",
+                hint="A curve cannot rise or fall at one time.",
+            )
     if question.kind != "sign" and not 0 < question.tolerance <= high - low:
-        raise InputError(f"The tolerance must be above 0 and at most {high - low:g}; got "
-                         f"{question.tolerance:g}.", field="tolerance",
-                         hint="How far off may it be and still be of use?")
+        raise InputError(
+            f"The tolerance must be above 0 and at most {high - low:g}; got "
+            f"{question.tolerance:g}.",
+            field="tolerance",
+            hint="How far off may it be and still be of use?",
+        )
     if question.kind in WITH_LEVEL and not facts.value_low <= question.level <= facts.value_high:
-        raise InputError(f"The level must lie between {facts.value_low:g} and "
-                         f"{facts.value_high:g}; got {question.level:g}.", field="level")
+        raise InputError(
+            f"The level must lie between {facts.value_low:g} and "
+            f"{facts.value_high:g}; got {question.level:g}.",
+            field="level",
+        )
     return question
 
 

@@ -12,30 +12,40 @@ from engine.language.grammar import capital, escape
 from engine.language.numbers import in_unit, number, small, with_unit
 from engine.topics.mean.shape import Agreeing, Question, is_at_an_end
 
-LABELS = {"peak": "Where is the peak?", "fastest": "When does it rise fastest?",
-          "sign": "Does it rise or fall?", "crossing": "When does it reach a level?",
-          "above": "How long is it above a level?", "groups": "Do two groups differ?",
-          "next": "Where would the next person lie?"}
+LABELS = {
+    "peak": "Where is the peak?",
+    "fastest": "When does it rise fastest?",
+    "sign": "Does it rise or fall?",
+    "crossing": "When does it reach a level?",
+    "above": "How long is it above a level?",
+    "groups": "Do two groups differ?",
+    "next": "Where would the next person lie?",
+}
 ASKING = "Asking costs no privacy: the answer is computed from what is already published."
 RELEASES = "What equally likely releases say at this ε:"
 HOW_OFTEN = "How often would a release say so?"
-HELP = ("Each possible release is asked, too. An error in the unit of the values does not tell "
-        "whether such an answer survives.")
-KEY = ("Line: releases that keep the answer; bars: 95 % range of this simulation. ◇ this budget. "
-       "No point: nothing would be published, or the noise is as large as the curve.")
+HELP = (
+    "Each possible release is asked, too. An error in the unit of the values does not tell "
+    "whether such an answer survives."
+)
+KEY = (
+    "Line: releases that keep the answer; bars: 95 % range of this simulation. ◇ this budget. "
+    "No point: nothing would be published, or the noise is as large as the curve."
+)
 
 
 def groups_asked(first: str, second: str, budget: Budget) -> str:
     """What a comparison of two groups costs."""
-    return (f"{escape(capital(first))} and {escape(second)} are released apart. Each person’s "
-            f"data go into one group only, so ε = {number(budget.epsilon)} holds for everybody; it "
-            f"does not add. Who is in which group is public. p is {WHAT_P_IS}")
+    return (
+        f"{escape(capital(first))} and {escape(second)} are released apart. Each person’s "
+        f"data go into one group only, so ε = {number(budget.epsilon)} holds for everybody; it "
+        f"does not add. Who is in which group is public. p is {WHAT_P_IS}"
+    )
 
 
 def groups_told(detected: int, releases: int) -> str:
     """How many of the releases on screen tell two groups apart."""
-    return (f"**{detected} of {releases}** releases of these people find a difference (test at "
-            "5 %).")
+    return f"**{detected} of {releases}** releases of these people find a difference (test at 5 %)."
 
 
 def new_people(right: Sequence[float], facts: PublicFacts) -> str:
@@ -48,8 +58,10 @@ def new_people(right: Sequence[float], facts: PublicFacts) -> str:
     """
     low, high = (round(100 * share) for share in (min(right), max(right)))
     how_many = f"{low}" if low == high else f"{low} to {high}"
-    return (f"Of observations of simulated new {facts.people}, **{how_many} of 100** lie in the "
-            "range for observations that these releases give (aim: 95).")
+    return (
+        f"Of observations of simulated new {facts.people}, **{how_many} of 100** lie in the "
+        "range for observations that these releases give (aim: 95)."
+    )
 
 
 def short(question: Question, facts: PublicFacts) -> str:
@@ -57,8 +69,12 @@ def short(question: Question, facts: PublicFacts) -> str:
     if question.kind == "sign":
         return f"Keeps rise or fall, {_between(question, facts)}"
     level = with_unit(f"{question.level:g}", facts.value_unit)
-    feature = {"peak": "peak", "fastest": "fastest rise", "above": f"time above {level}",
-               "crossing": f"time of {level}"}[question.kind]
+    feature = {
+        "peak": "peak",
+        "fastest": "fastest rise",
+        "above": f"time above {level}",
+        "crossing": f"time of {level}",
+    }[question.kind]
     return f"Keeps {feature} within {_length(question.tolerance, facts)}"
 
 
@@ -74,8 +90,11 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
     """
     whose = f"The {'true mean' if is_truth else 'non-private mean'}"
     if question.kind == "peak":
-        end = (" That is an end of the range, not a peak inside it."
-               if is_at_an_end(question, answer, facts) else "")
+        end = (
+            " That is an end of the range, not a peak inside it."
+            if is_at_an_end(question, answer, facts)
+            else ""
+        )
         return f"{whose} is largest at **{_time(answer, facts)}**.{end}"
     if question.kind == "sign":
         between = f"from {_between(question, facts)}"
@@ -84,8 +103,9 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
         by = in_unit(abs(answer), escape(facts.value_unit))
         return f"{whose} **{'rises' if answer > 0 else 'falls'}** by {by} {between}."
     if question.kind == "fastest":
-        return (f"{whose} rises fastest at **{_time(answer, facts)}** (of "
-                f"{_between(question, facts)}).")
+        return (
+            f"{whose} rises fastest at **{_time(answer, facts)}** (of {_between(question, facts)})."
+        )
     level = with_unit(f"{question.level:g}", escape(facts.value_unit))
     if question.kind == "above":
         return f"{whose} is above {level} for **{in_unit(answer, escape(facts.time_unit))}**."
@@ -94,8 +114,13 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
     return f"{whose} is first at {level} at **{_time(answer, facts)}**."
 
 
-def agreement(question: Question, agreeing: Agreeing, non_private: Agreeing | None,
-              facts: PublicFacts, never: bool) -> str:
+def agreement(
+    question: Question,
+    agreeing: Agreeing,
+    non_private: Agreeing | None,
+    facts: PublicFacts,
+    never: bool,
+) -> str:
     """How often a release agrees, by simulation, and an average without privacy.
 
     Parameters
@@ -106,12 +131,17 @@ def agreement(question: Question, agreeing: Agreeing, non_private: Agreeing | No
         Whether the answer is that the level is never reached.
     """
     within = f"within {_length(question.tolerance, facts)}"
-    agrees = {"peak": f"has it {within} of that", "fastest": f"does so {within} of that",
-              "above": f"is above it for as long, {within},", "sign": "says the same", "crossing": (
-                  "never is there either" if never else
-                  f"gets there {within} of that")}
-    text = (f"A private release {agrees[question.kind]} in **{in_draws(agreeing)}** "
-            f"(simulated; 95 % interval: {chance_range(agreeing)} %).")
+    agrees = {
+        "peak": f"has it {within} of that",
+        "fastest": f"does so {within} of that",
+        "above": f"is above it for as long, {within},",
+        "sign": "says the same",
+        "crossing": ("never is there either" if never else f"gets there {within} of that"),
+    }
+    text = (
+        f"A private release {agrees[question.kind]} in **{in_draws(agreeing)}** "
+        f"(simulated; 95 % interval: {chance_range(agreeing)} %)."
+    )
     if question.kind == "sign":
         text += " Guessing would in 50 %."
     if non_private is not None:
@@ -121,9 +151,11 @@ def agreement(question: Question, agreeing: Agreeing, non_private: Agreeing | No
 
 def refused(budget: Budget) -> str:
     """Where noise is as large as what is asked about."""
-    return (f"**Not answered at ε = {budget.epsilon:g}.** Nothing would be published, or the noise "
-            "is as large as the curve: whatever a release says about its shape would be noise. "
-            "Raise ε, or ask more people.")
+    return (
+        f"**Not answered at ε = {budget.epsilon:g}.** Nothing would be published, or the noise "
+        "is as large as the curve: whatever a release says about its shape would be noise. "
+        "Raise ε, or ask more people."
+    )
 
 
 def in_draws(agreeing: Agreeing) -> str:
@@ -161,8 +193,10 @@ def _length(length: float, facts: PublicFacts) -> str:
 
 def watermark(name: str, budget: Budget) -> str:
     """What stands at the head of every file and in every picture of synthetic people."""
-    return (f"Synthetic people, drawn from a private release ({name}, ε = "
-            f"{budget.epsilon:.4g}, δ = {small(budget.delta)}). No row is a person. They keep "
-            "the released mean curve and how people vary around it in 3 basis functions, nothing "
-            "else. Do not use them to find subgroups or outliers; intervals must add the "
-            "release’s own uncertainty.")
+    return (
+        f"Synthetic people, drawn from a private release ({name}, ε = "
+        f"{budget.epsilon:.4g}, δ = {small(budget.delta)}). No row is a person. They keep "
+        "the released mean curve and how people vary around it in 3 basis functions, nothing "
+        "else. Do not use them to find subgroups or outliers; intervals must add the "
+        "release’s own uncertainty."
+    )

@@ -84,8 +84,9 @@ class PercentilesAnswer:
         return nearest_to_median(self.levels)
 
 
-def percentiles_answer(source: Source[CurveData], mechanism: PercentileCurves, budget: Budget,
-                       seed: int) -> PercentilesAnswer:
+def percentiles_answer(
+    source: Source[CurveData], mechanism: PercentileCurves, budget: Budget, seed: int
+) -> PercentilesAnswer:
     """Draw, release at one budget, and measure.
 
     Parameters
@@ -109,14 +110,18 @@ def percentiles_answer(source: Source[CurveData], mechanism: PercentileCurves, b
     InputError
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
-    picture, = percentiles_over_budgets(source, mechanism, budget.delta, seed, (budget.epsilon,))
+    (picture,) = percentiles_over_budgets(source, mechanism, budget.delta, seed, (budget.epsilon,))
     errors, baseline = Study(source, mechanism, seed).errors_and_baseline([(budget,)])
     return replace(picture, errors=errors[0].reshape(-1, errors.shape[-1]).T, baseline=baseline)
 
 
-def percentiles_over_budgets(source: Source[CurveData], mechanism: PercentileCurves, delta: float,
-                             seed: int, epsilons: Sequence[float]
-                             ) -> tuple[PercentilesAnswer, ...]:
+def percentiles_over_budgets(
+    source: Source[CurveData],
+    mechanism: PercentileCurves,
+    delta: float,
+    seed: int,
+    epsilons: Sequence[float],
+) -> tuple[PercentilesAnswer, ...]:
     """The same at several ε, without errors, which take longer than all releases together.
 
     Each release has the noise of `percentiles_answer` at its ε.
@@ -129,12 +134,14 @@ def percentiles_over_budgets(source: Source[CurveData], mechanism: PercentileCur
     check_readings(source, _MAX_READINGS)
     data = studies.data_on_screen(source, seed)
     non_private = mechanism.without_protection(data).coefficients[0, 0, 0]
-    return tuple(_picture(data, mechanism, Budget(epsilon, delta), seed, non_private)
-                 for epsilon in epsilons)
+    return tuple(
+        _picture(data, mechanism, Budget(epsilon, delta), seed, non_private) for epsilon in epsilons
+    )
 
 
-def _picture(data: CurveData, mechanism: PercentileCurves, budget: Budget, seed: int,
-             non_private: Array) -> PercentilesAnswer:
+def _picture(
+    data: CurveData, mechanism: PercentileCurves, budget: Budget, seed: int, non_private: Array
+) -> PercentilesAnswer:
     """One budget, without errors."""
     facts = data.facts
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, _DRAWS)
@@ -142,21 +149,37 @@ def _picture(data: CurveData, mechanism: PercentileCurves, budget: Budget, seed:
     low, high = (end[0, 0] for end in estimate.limits)
     truth = mechanism.truth_of(data)
     return PercentilesAnswer(
-        facts=facts, names=estimate.functions, levels=mechanism.levels, n_people=data.n_curves,
-        budget=budget, times=facts.from_unit_time(drawing_grid()),
-        releases=estimate.coefficients[0, 0], low=low, high=high, non_private=non_private,
+        facts=facts,
+        names=estimate.functions,
+        levels=mechanism.levels,
+        n_people=data.n_curves,
+        budget=budget,
+        times=facts.from_unit_time(drawing_grid()),
+        releases=estimate.coefficients[0, 0],
+        low=low,
+        high=high,
+        non_private=non_private,
         truth=None if truth is None else truth.grid_values,
-        errors=np.empty((len(non_private), 0)), baseline=None, ranges=estimate.released[0],
-        target=mechanism.target(facts), spends=estimate.spends[0], tuning=estimate.tuning[0],
-        feasibility=mechanism.feasibility(data.sizes, (budget,)), warnings=estimate.warnings)
+        errors=np.empty((len(non_private), 0)),
+        baseline=None,
+        ranges=estimate.released[0],
+        target=mechanism.target(facts),
+        spends=estimate.spends[0],
+        tuning=estimate.tuning[0],
+        feasibility=mechanism.feasibility(data.sizes, (budget,)),
+        warnings=estimate.warnings,
+    )
 
 
 # -- charts as people know them: simulated people and method together ------------------------------
 
 
 # Population, and observations of a person.
-_PEOPLE_OF_CHARTS = {"Ambulatory glucose profile": ("glucose", 30),
-                     "Growth chart": ("growth", 4), "Activity norm": ("activity", 30)}
+_PEOPLE_OF_CHARTS = {
+    "Ambulatory glucose profile": ("glucose", 30),
+    "Growth chart": ("growth", 4),
+    "Activity norm": ("activity", 30),
+}
 CHARTS = tuple(_PEOPLE_OF_CHARTS)
 
 
@@ -182,13 +205,23 @@ def chart_people(name: str, before: Any = None) -> PopulationReadings:
         What was chosen before. The numbers of people and sites of simulated people stay.
     """
     population, observations = _PEOPLE_OF_CHARTS[name]
-    sizes = {"n_curves": before.n_curves, "n_servers": before.n_servers} if isinstance(
-        before, PopulationReadings) else {}
+    sizes = (
+        {"n_curves": before.n_curves, "n_servers": before.n_servers}
+        if isinstance(before, PopulationReadings)
+        else {}
+    )
     return PopulationReadings(population=population, n_observations_per_curve=observations, **sizes)
 
 
 def chart_of(source: Any, method: Any) -> str | None:
     """The chart that people and method make up; None of other data and methods."""
-    return next((name for name, (population, _) in _PEOPLE_OF_CHARTS.items()
-                 if isinstance(source, PopulationReadings) and source.population == population
-                 and method == chart_method(name)), None)
+    return next(
+        (
+            name
+            for name, (population, _) in _PEOPLE_OF_CHARTS.items()
+            if isinstance(source, PopulationReadings)
+            and source.population == population
+            and method == chart_method(name)
+        ),
+        None,
+    )

@@ -25,15 +25,29 @@ def curves(answer: PercentilesAnswer, with_bands: bool = False) -> Chart:
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
     drawn = nested.Nested(
-        answer.names, answer.times, answer.releases[0], answer.levels, facts.value_unit,
-        () if answer.ranges is None else answer.ranges.limits, answer.target)
+        answer.names,
+        answer.times,
+        answer.releases[0],
+        answer.levels,
+        facts.value_unit,
+        () if answer.ranges is None else answer.ranges.limits,
+        answer.target,
+    )
     spec = drawn.spec(
-        _width(answer), time_axis(facts), named(facts.value_name, facts.value_unit),
-        more=_beside(answer, x), fill=_bands(answer, x) if with_bands else None,
-        in_view=answer.non_private.ravel().tolist())
+        _width(answer),
+        time_axis(facts),
+        named(facts.value_name, facts.value_unit),
+        more=_beside(answer, x),
+        fill=_bands(answer, x) if with_bands else None,
+        in_view=answer.non_private.ravel().tolist(),
+    )
     names = ", ".join(answer.names)
-    return Chart(spec, f"One release of the {names} curves of {uncapital(facts.value_name)}. "
-                 f"{words.meaning(answer)}", _columns(answer))
+    return Chart(
+        spec,
+        f"One release of the {names} curves of {uncapital(facts.value_name)}. "
+        f"{words.meaning(answer)}",
+        _columns(answer),
+    )
 
 
 def _width(answer: PercentilesAnswer) -> str:
@@ -45,28 +59,41 @@ def _width(answer: PercentilesAnswer) -> str:
 
 
 def _bands(answer: PercentilesAnswer, x: list[float]) -> list[Spec]:
-    return [traces.filled(f"95 % confidence band of {name}", x, _rounded(answer.low[0, k]),
-                          _rounded(answer.high[0, k]), "gradient",
-                          hoverinfo="skip") for k, name in enumerate(answer.names)]
+    return [
+        traces.filled(
+            f"95 % confidence band of {name}",
+            x,
+            _rounded(answer.low[0, k]),
+            _rounded(answer.high[0, k]),
+            "gradient",
+            hoverinfo="skip",
+        )
+        for k, name in enumerate(answer.names)
+    ]
 
 
 def _beside(answer: PercentilesAnswer, x: list[float]) -> list[Spec]:
     """The curves without privacy dashed, and the true ones where they are known."""
-    data = [traces.unprotected(x, _rounded(curve), hoverinfo="skip")
-            for curve in answer.non_private]
+    data = [
+        traces.unprotected(x, _rounded(curve), hoverinfo="skip") for curve in answer.non_private
+    ]
     if answer.truth is not None:
-        data += [traces.line("True", x, _rounded(curve), "truth", 1.0,
-                             hoverinfo="skip") for curve in answer.truth]
+        data += [
+            traces.line("True", x, _rounded(curve), "truth", 1.0, hoverinfo="skip")
+            for curve in answer.truth
+        ]
     return data
 
 
 def _columns(answer: PercentilesAnswer) -> dict[str, list[float]]:
     columns: dict[str, Array] = {answer.facts.time_name: answer.times}
     for k, name in enumerate(answer.names):
-        columns |= {name: answer.releases[0, k],
-                    f"{name}, 95 % confidence from": answer.low[0, k],
-                    f"{name}, 95 % confidence to": answer.high[0, k],
-                    f"{name} without privacy": answer.non_private[k]}
+        columns |= {
+            name: answer.releases[0, k],
+            f"{name}, 95 % confidence from": answer.low[0, k],
+            f"{name}, 95 % confidence to": answer.high[0, k],
+            f"{name} without privacy": answer.non_private[k],
+        }
         if answer.truth is not None:
             columns[f"{name}, true"] = answer.truth[k]
     return {name: plain(values) for name, values in columns.items()}
@@ -80,9 +107,14 @@ def errors(answer: PercentilesAnswer) -> Chart:
     """The error of every percentile curve with its 95 % range, and without privacy."""
     order = slice(None, None, -1)  # the highest curve on top
     baseline = None if answer.baseline is None else answer.baseline[order]
-    return small_charts.errors_of_functions(_names(answer)[order], answer.error[order],
-                                            answer.errors[order], baseline, "percentile",
-                                            answer.facts.value_unit)
+    return small_charts.errors_of_functions(
+        _names(answer)[order],
+        answer.error[order],
+        answer.errors[order],
+        baseline,
+        "percentile",
+        answer.facts.value_unit,
+    )
 
 
 def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: PercentilesAnswer) -> Chart:
@@ -96,8 +128,13 @@ def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: Percentiles
         At the ε on screen.
     """
     return small_charts.errors_over_budgets(
-        epsilons, by_curve, _names(answer), answer.budget.epsilon, answer.facts.value_unit,
-        together={words.TOGETHER: totals(by_curve)})
+        epsilons,
+        by_curve,
+        _names(answer),
+        answer.budget.epsilon,
+        answer.facts.value_unit,
+        together={words.TOGETHER: totals(by_curve)},
+    )
 
 
 def _names(answer: PercentilesAnswer) -> list[str]:
@@ -114,5 +151,10 @@ def ranges(answer: PercentilesAnswer) -> Chart:
     """
     assert answer.ranges is not None
     ranges = answer.ranges
-    return nested.time_in_ranges(ranges.limits, answer.target, ranges.average[0, 0],
-                                 ranges.error[0, 0], answer.facts.value_unit)
+    return nested.time_in_ranges(
+        ranges.limits,
+        answer.target,
+        ranges.average[0, 0],
+        ranges.error[0, 0],
+        answer.facts.value_unit,
+    )

@@ -13,14 +13,26 @@ from engine.topics.percentiles.answer import PercentilesAnswer, percentiles_answ
 def _numbers(answer: PercentilesAnswer, question: QuestionLike) -> Numbers:
     """Errors of the curves, the time in ranges, and the protection."""
     unit = answer.facts.value_unit
-    errors = {"error, all curves": answer.total, f"{WITHIN}, all curves": answer.within,
-              **{f"error of the {name} curve": error
-                 for name, error in zip(answer.names, answer.error, strict=True)}}
+    errors = {
+        "error, all curves": answer.total,
+        f"{WITHIN}, all curves": answer.within,
+        **{
+            f"error of the {name} curve": error
+            for name, error in zip(answer.names, answer.error, strict=True)
+        },
+    }
     if answer.baseline is not None:
         errors["error without privacy, all curves"] = float(totals(answer.baseline))
-    return as_floats({named(name, unit): error for name, error in errors.items()}
-                     ) | protection(answer.spends, question.person)
+    return as_floats({named(name, unit): error for name, error in errors.items()}) | protection(
+        answer.spends, question.person
+    )
 
 
-KIND = QuestionKind("percentiles", "Percentile curves", percentiles_answer, _numbers,
-                    lambda answer, _: charts.curves(answer), (PERCENTILE_CURVES.key,))
+KIND = QuestionKind(
+    "percentiles",
+    "Percentile curves",
+    percentiles_answer,
+    _numbers,
+    lambda answer, _: charts.curves(answer),
+    (PERCENTILE_CURVES.key,),
+)

@@ -56,7 +56,11 @@ class Pinned:
     def measures_like(self, other: Pinned) -> bool:
         """Whether errors are those of the same thing, in the same unit."""
         return (self.facts.name, self.facts.kind, self.error_unit, self.estimated) == (
-            other.facts.name, other.facts.kind, other.error_unit, other.estimated)
+            other.facts.name,
+            other.facts.kind,
+            other.error_unit,
+            other.estimated,
+        )
 
 
 # -- the table ------------------------------------------------------------------------------------
@@ -74,8 +78,18 @@ def table(pins: Sequence[Pinned]) -> dict[str, list[str]]:
     return columns
 
 
-_ROWS = ("Data", "Method", "How many", "Protected", "ε", "δ", "Error", "Attacker’s accuracy",
-         "Power", "What limits accuracy")
+_ROWS = (
+    "Data",
+    "Method",
+    "How many",
+    "Protected",
+    "ε",
+    "δ",
+    "Error",
+    "Attacker’s accuracy",
+    "Power",
+    "What limits accuracy",
+)
 
 
 def _column(pin: Pinned, first: Pinned) -> list[str]:
@@ -83,10 +97,18 @@ def _column(pin: Pinned, first: Pinned) -> list[str]:
     people = whole(pin.people)
     if others and pin.people != first.people:
         people += f" ({_against(pin.people / first.people)})"
-    return [pin.facts.name, pin.method, people, pin.protects,
-            _epsilon(pin, first), small(pin.budget.delta),
-            _error(pin, first), _chance(pin.odds.right, first.odds.right, others),
-            _chance(pin.odds.power, first.odds.power, others), pin.limits or "–"]
+    return [
+        pin.facts.name,
+        pin.method,
+        people,
+        pin.protects,
+        _epsilon(pin, first),
+        small(pin.budget.delta),
+        _error(pin, first),
+        _chance(pin.odds.right, first.odds.right, others),
+        _chance(pin.odds.power, first.odds.power, others),
+        pin.limits or "–",
+    ]
 
 
 def _epsilon(pin: Pinned, first: Pinned) -> str:
@@ -134,8 +156,10 @@ def _units(pins: Sequence[Pinned]) -> str:
     if len({pin.unit for pin in pins}) == 1:
         return ""
     each = ", ".join(f"{pin.name} one {pin.unit} (replace one)" for pin in pins)
-    return (f"**Different units of protection:** {each}. The same ε protects a person with many of "
-            "them less: ε cannot be compared.")
+    return (
+        f"**Different units of protection:** {each}. The same ε protects a person with many of "
+        "them less: ε cannot be compared."
+    )
 
 
 def _promises(pins: Sequence[Pinned]) -> str:
@@ -143,18 +167,24 @@ def _promises(pins: Sequence[Pinned]) -> str:
     if two_kinds or len({pin.budget.delta for pin in pins}) == 1:
         return two_kinds
     each = ", ".join(f"{pin.name} has δ = {small(pin.budget.delta)}" for pin in pins)
-    return (f"**Different δ:** {each}. Equal ε is **not** quite equal protection: compare the "
-            "*attacker’s accuracy*.")
+    return (
+        f"**Different δ:** {each}. Equal ε is **not** quite equal protection: compare the "
+        "*attacker’s accuracy*."
+    )
 
 
 def _samples(pins: Sequence[Pinned]) -> str:
     if len({pin.population for pin in pins}) == 1:
         return ""
-    each = ", ".join(f"{pin.name} declares " + (
-        "none" if pin.population is None else f"one of {whole(pin.population)}")
-        for pin in pins)
-    return (f"**Different declarations of a secret sample:** {each}. ε and odds in this table "
-            "leave it out; with it they would not hold against the same attackers.")
+    each = ", ".join(
+        f"{pin.name} declares "
+        + ("none" if pin.population is None else f"one of {whole(pin.population)}")
+        for pin in pins
+    )
+    return (
+        f"**Different declarations of a secret sample:** {each}. ε and odds in this table "
+        "leave it out; with it they would not hold against the same attackers."
+    )
 
 
 def _groups(pins: Sequence[Pinned]) -> str:
@@ -169,5 +199,7 @@ def _errors(pins: Sequence[Pinned]) -> str:
     if not others:
         return ""
     verb = "is" if len(others) == 1 else "are"
-    return (f"**Errors of different things:** {' and '.join(others)} {verb} about other data or "
-            f"another function than {pins[0].name}.")
+    return (
+        f"**Errors of different things:** {' and '.join(others)} {verb} about other data or "
+        f"another function than {pins[0].name}."
+    )

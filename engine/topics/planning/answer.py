@@ -66,8 +66,14 @@ class Setting:
     function: str = ""
 
     @classmethod
-    def of(cls, source: Source[Any], mechanism: Mechanism, epsilon: float,
-           delta: float | None = None, function: str = "") -> Setting:
+    def of(
+        cls,
+        source: Source[Any],
+        mechanism: Mechanism,
+        epsilon: float,
+        delta: float | None = None,
+        function: str = "",
+    ) -> Setting:
         """With the sizes of a source; people on each site are those of the smallest one.
 
         Of real curves only the facts and the sizes are used, which are public: by their twin.
@@ -93,8 +99,16 @@ class Setting:
         if not source.is_random:
             source = _stand_in(source, mechanism)
         sizes = source.sizes
-        return cls(source, mechanism, epsilon, min(sizes.n_curves_per_server),
-                   round(sizes.n_observations_per_curve), sizes.n_servers, delta, function)
+        return cls(
+            source,
+            mechanism,
+            epsilon,
+            min(sizes.n_curves_per_server),
+            round(sizes.n_observations_per_curve),
+            sizes.n_servers,
+            delta,
+            function,
+        )
 
     @property
     def stated_delta(self) -> Delta:
@@ -149,8 +163,11 @@ def _stand_in(source: Source[Any], mechanism: Mechanism) -> Source[Any]:
     source.facts.check_stated()
     twin = Twin.of(source.facts, source.sizes)
     if not mechanism.tasks & twin.tasks:
-        raise InputError("A plan simulates its data, and nothing stands in for these real ones.",
-                         field="source", hint="Choose simulated data with sizes like theirs.")
+        raise InputError(
+            "A plan simulates its data, and nothing stands in for these real ones.",
+            field="source",
+            hint="Choose simulated data with sizes like theirs.",
+        )
     return twin
 
 
@@ -227,13 +244,18 @@ class PlanningAnswer:
     def for_group(self, records: int) -> PlanningAnswer:
         """The same for a person with so many curves."""
         protection = None if self.protection is None else self.protection.for_group(records)
-        return replace(self, protection=protection,
-                       beside=tuple(step.for_group(records) for step in self.beside))
+        return replace(
+            self,
+            protection=protection,
+            beside=tuple(step.for_group(records) for step in self.beside),
+        )
 
     def rows(self) -> list[tuple[Measured, Protection | None]]:
         """The answer and one step either way, in their order; protections where they differ."""
-        pairs = [(self.reached, self.protection if self.beside else None),
-                 *zip(self.steps, self.beside or [None] * len(self.steps), strict=True)]
+        pairs = [
+            (self.reached, self.protection if self.beside else None),
+            *zip(self.steps, self.beside or [None] * len(self.steps), strict=True),
+        ]
         return sorted(pairs, key=lambda row: float(getattr(row[0].setting, self.unknown, 0.0)))
 
 
@@ -261,23 +283,38 @@ def plain(answer: PlanningAnswer) -> dict[str, Any]:
     dict
         Numbers, texts, lists and dicts of them.
     """
+
     def row(measured: Measured) -> dict[str, Any]:
         at = measured.setting
-        return {"epsilon": at.epsilon, "people": at.people, "readings": at.readings,
-                "sites": at.sites, "delta": at.budget.delta, "error": known(measured.error),
-                "within_95": known(measured.within)}
+        return {
+            "epsilon": at.epsilon,
+            "people": at.people,
+            "readings": at.readings,
+            "sites": at.sites,
+            "delta": at.budget.delta,
+            "error": known(measured.error),
+            "within_95": known(measured.within),
+        }
 
     def known(value: float | None) -> float | None:
         return value if value is not None and math.isfinite(value) else None
 
-    return {"unknown": answer.unknown, "target": answer.target, "possible": answer.is_possible,
-            "value": answer.value, "low": answer.low, "high": answer.high,
-            "reached": row(answer.reached), "without_privacy": known(answer.baseline),
-            "attacker_accuracy": None if answer.protection is None
-            else answer.protection.odds.right,
-            "steps": [row(step) for step in answer.steps], "fixes": answer.fixes,
-            "beyond": {dial: asdict(extrapolation) for dial,
-                       extrapolation in (answer.beyond or {}).items()}}
+    return {
+        "unknown": answer.unknown,
+        "target": answer.target,
+        "possible": answer.is_possible,
+        "value": answer.value,
+        "low": answer.low,
+        "high": answer.high,
+        "reached": row(answer.reached),
+        "without_privacy": known(answer.baseline),
+        "attacker_accuracy": None if answer.protection is None else answer.protection.odds.right,
+        "steps": [row(step) for step in answer.steps],
+        "fixes": answer.fixes,
+        "beyond": {
+            dial: asdict(extrapolation) for dial, extrapolation in (answer.beyond or {}).items()
+        },
+    }
 
 
 def protection(setting: Setting, seed: int = 1) -> Protection:
@@ -302,8 +339,9 @@ def protection(setting: Setting, seed: int = 1) -> Protection:
     return Protection(setting.budget, proved, risk.of_ledger(spends), spends)
 
 
-def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixes: bool = True
-         ) -> Generator[Measured, None, PlanningAnswer]:
+def plan(
+    setting: Setting, unknown: str, target: float, seed: int = 1, with_fixes: bool = True
+) -> Generator[Measured, None, PlanningAnswer]:
     """Answer one question; yields every measurement on the way and returns the answer.
 
     Parameters
@@ -320,14 +358,24 @@ def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixe
     answer = yield from _solved(setting, unknown, target, seed, with_fixes)
     steps = answer.steps if unknown == "epsilon" else ()
     here = answer.reached.setting
-    return replace(answer, protection=protection(here),
-                   beside=tuple(protection(step.setting) for step in steps),
-                   baseline=_baseline(here, seed))
+    return replace(
+        answer,
+        protection=protection(here),
+        beside=tuple(protection(step.setting) for step in steps),
+        baseline=_baseline(here, seed),
+    )
 
 
-def plan_of(source: Source[Any], mechanism: Mechanism, epsilon: float, delta: float | None,
-            unknown: str, target: float, seed: int = 1, function: str = ""
-            ) -> Generator[Measured, None, PlanningAnswer]:
+def plan_of(
+    source: Source[Any],
+    mechanism: Mechanism,
+    epsilon: float,
+    delta: float | None,
+    unknown: str,
+    target: float,
+    seed: int = 1,
+    function: str = "",
+) -> Generator[Measured, None, PlanningAnswer]:
     """What is needed for an accuracy, with everything but one dial as in a source.
 
     Parameters
@@ -363,16 +411,22 @@ def plan_of(source: Source[Any], mechanism: Mechanism, epsilon: float, delta: fl
     return plan(Setting.of(source, mechanism, epsilon, delta, function), unknown, target, seed)
 
 
-def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes: bool
-            ) -> Generator[Measured, None, PlanningAnswer]:
+def _solved(
+    setting: Setting, unknown: str, target: float, seed: int, with_fixes: bool
+) -> Generator[Measured, None, PlanningAnswer]:
     if unknown == "error":
         measured = measure(setting, seed)
         yield measured
         spread = math.exp(_CERTAIN * measured.log_se)
         known = math.isfinite(measured.error)
-        return PlanningAnswer(unknown, measured.error, measured.error if known else None,
-                      measured.error / spread if known else None,
-                      measured.error * spread if known else None, measured)
+        return PlanningAnswer(
+            unknown,
+            measured.error,
+            measured.error if known else None,
+            measured.error / spread if known else None,
+            measured.error * spread if known else None,
+            measured,
+        )
     searched = yield from _search(setting, unknown, target, seed)
     answer = yield from _answer(searched, unknown, target, seed)
     if not answer.is_possible:
@@ -390,18 +444,29 @@ def _with_beyond(answer: PlanningAnswer, seed: int) -> PlanningAnswer:
     if not best.setting.mechanism.tasks & _HAVE_LAWS:
         here = float(getattr(best.setting, answer.unknown))
         return replace(answer, beyond={answer.unknown: Beyond(here, here)})
-    return replace(answer, beyond={answer.unknown: beyond(
-        best.setting, answer.unknown, answer.target, best.error, seed + 2)})
+    return replace(
+        answer,
+        beyond={
+            answer.unknown: beyond(
+                best.setting, answer.unknown, answer.target, best.error, seed + 2
+            )
+        },
+    )
 
 
 def _check(unknown: str, target: float) -> None:
     if unknown not in DIALS:
-        raise InputError(f"There is no dial {brief(unknown)}.", field="unknown",
-                         hint=f"Ask for one of {', '.join(DIALS)}.")
+        raise InputError(
+            f"There is no dial {brief(unknown)}.",
+            field="unknown",
+            hint=f"Ask for one of {', '.join(DIALS)}.",
+        )
     if unknown != "error" and not _MIN_TARGET <= target <= 1 / _MIN_TARGET:
-        raise InputError(f"The error to reach must be above zero, and no more than 1e+12; got "
-                         f"{target:g}.", field="target",
-                         hint="Give it in the unit of the values.")
+        raise InputError(
+            f"The error to reach must be above zero, and no more than 1e+12; got {target:g}.",
+            field="target",
+            hint="Give it in the unit of the values.",
+        )
 
 
 # -- measuring --------------------------------------------------------------------------------
@@ -426,10 +491,13 @@ def measure(setting: Setting, seed: int) -> Measured:
         If there are more observations than a plan simulates.
     """
     if setting.n_readings > MAX_READINGS:
-        raise InputError(f"These sizes make {setting.n_readings:,} observations; a plan simulates "
-                         f"at most {MAX_READINGS:,}.", field="readings",
-                         hint="Plan with fewer observations of each person: the error will be at "
-                         "most that large.")
+        raise InputError(
+            f"These sizes make {setting.n_readings:,} observations; a plan simulates "
+            f"at most {MAX_READINGS:,}.",
+            field="readings",
+            hint="Plan with fewer observations of each person: the error will be at "
+            "most that large.",
+        )
     return _measured(setting, [setting.budget], seed)[0]
 
 
@@ -441,8 +509,10 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
         measured = [Accuracy.of(errors) for errors in _distances(setting, budgets, seed)]
     else:
         measured = [Accuracy.exact(squared or 0.0) for squared in squares]
-    return [_summary(replace(setting, epsilon=budget.epsilon), budget, accuracy)
-            for budget, accuracy in zip(budgets, measured, strict=True)]
+    return [
+        _summary(replace(setting, epsilon=budget.epsilon), budget, accuracy)
+        for budget, accuracy in zip(budgets, measured, strict=True)
+    ]
 
 
 def _distances(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
@@ -459,9 +529,13 @@ def _distances(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
 def _place(function: str, functions: tuple[str, ...]) -> int:
     """Where a function stands among those of a release."""
     if function not in functions:
-        raise InputError(f"There is no function {brief(function)}.", field="function",
-                         hint=f"Take one of {', '.join(functions)}." if functions else
-                         "Leave it empty: there is one.")
+        raise InputError(
+            f"There is no function {brief(function)}.",
+            field="function",
+            hint=f"Take one of {', '.join(functions)}."
+            if functions
+            else "Leave it empty: there is one.",
+        )
     return functions.index(function)
 
 
@@ -475,8 +549,9 @@ def _baseline(setting: Setting, seed: int) -> float | None:
     if not setting.function:
         return float(totals(by_function))
     data = setting.curves.draw(1, np.random.default_rng(seed))
-    return float(by_function[_place(
-        setting.function, setting.mechanism.without_protection(data).functions)])
+    return float(
+        by_function[_place(setting.function, setting.mechanism.without_protection(data).functions)]
+    )
 
 
 def _summary(setting: Setting, budget: Budget, accuracy: Accuracy) -> Measured:
@@ -518,8 +593,9 @@ def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
     return low, high
 
 
-def _search(setting: Setting, unknown: str, target: float, seed: int
-            ) -> Generator[Measured, None, dict[float, Measured]]:
+def _search(
+    setting: Setting, unknown: str, target: float, seed: int
+) -> Generator[Measured, None, dict[float, Measured]]:
     """Close in on the target from above and below; the error falls along every dial."""
     low, high = bounds(setting, unknown)
     measured: dict[float, Measured] = {}
@@ -538,15 +614,19 @@ def _gap(measured: Measured, target: float) -> float:
     return math.log(measured.error / target) if math.isfinite(measured.error) else math.inf
 
 
-def _next(measured: dict[float, Measured], target: float, low: float, high: float, whole: bool
-          ) -> float | None:
+def _next(
+    measured: dict[float, Measured], target: float, low: float, high: float, whole: bool
+) -> float | None:
     """The next value to try; None if both sides touch or the allowed end is reached."""
     gaps = {value: _gap(step, target) for value, step in measured.items()}
     below = max((v for v, gap in gaps.items() if gap > 0), default=None)
     above = min((v for v, gap in gaps.items() if gap <= 0), default=None)
     if below is None or above is None:
-        value = min(measured) * math.exp(max(gaps[min(measured)], -1.4)) if below is None else \
-            max(measured) * math.exp(min(gaps[max(measured)], 1.4))
+        value = (
+            min(measured) * math.exp(max(gaps[min(measured)], -1.4))
+            if below is None
+            else max(measured) * math.exp(min(gaps[max(measured)], 1.4))
+        )
         value = min(max(value, low), high)
     elif math.isinf(gaps[below]):
         value = math.sqrt(below * above)
@@ -557,8 +637,9 @@ def _next(measured: dict[float, Measured], target: float, low: float, high: floa
     return None if value in measured else value
 
 
-def _answer(measured: dict[float, Measured], unknown: str, target: float, seed: int
-            ) -> Generator[Measured, None, PlanningAnswer]:
+def _answer(
+    measured: dict[float, Measured], unknown: str, target: float, seed: int
+) -> Generator[Measured, None, PlanningAnswer]:
     """The least favourable value that does, with the range that holds it."""
     low, high = bounds(measured[min(measured)].setting, unknown)
     nearest = min(measured, key=lambda value: abs(_gap(measured[value], target)))
@@ -573,12 +654,19 @@ def _answer(measured: dict[float, Measured], unknown: str, target: float, seed: 
         return PlanningAnswer(unknown, target, low, low, low, step, too_easy=True)
     spread = math.exp(min(bar / slope, 3.0))
     steps = yield from _either_side(step.setting, unknown, best, low, high, seed)
-    return PlanningAnswer(unknown, target, best, max(best / spread, low),
-                          min(best * spread, high), step, steps)
+    return PlanningAnswer(
+        unknown, target, best, max(best / spread, low), min(best * spread, high), step, steps
+    )
 
 
-def _at_the_crossing(measured: dict[float, Measured], nearest: float, slope: float, unknown: str,
-                     target: float, seed: int) -> Generator[Measured, None, dict[float, Measured]]:
+def _at_the_crossing(
+    measured: dict[float, Measured],
+    nearest: float,
+    slope: float,
+    unknown: str,
+    target: float,
+    seed: int,
+) -> Generator[Measured, None, dict[float, Measured]]:
     """Go along the slope until the target is met, not more."""
     start = measured[nearest].setting
     low, high = bounds(start, unknown)
@@ -593,8 +681,9 @@ def _at_the_crossing(measured: dict[float, Measured], nearest: float, slope: flo
     return sure
 
 
-def _corrected(value: float, gap: float, slope: float, unknown: str, low: float, high: float
-               ) -> float:
+def _corrected(
+    value: float, gap: float, slope: float, unknown: str, low: float, high: float
+) -> float:
     """Where the line through a measurement meets the target, within the dial."""
     return _rounded(value * math.exp(min(gap / slope, 6.0)), unknown, low, high)
 
@@ -605,8 +694,9 @@ def _least_that_does(sure: dict[float, Measured], target: float) -> float:
     return min(does) if does else min(sure, key=lambda v: _gap(sure[v], target))
 
 
-def _either_side(setting: Setting, unknown: str, value: float, low: float, high: float, seed: int
-                 ) -> Generator[Measured, None, tuple[Measured, ...]]:
+def _either_side(
+    setting: Setting, unknown: str, value: float, low: float, high: float, seed: int
+) -> Generator[Measured, None, tuple[Measured, ...]]:
     """A fifth less and a quarter more, and at least one where the dial counts."""
     min_distance = 0.0 if unknown == "epsilon" else 1.0
     steps = []
@@ -620,8 +710,11 @@ def _either_side(setting: Setting, unknown: str, value: float, low: float, high:
 
 def _slope(measured: dict[float, Measured], nearest: float) -> float:
     """−∂ log error / ∂ log dial near the answer, from the points within a factor of three."""
-    near = [(math.log(value), math.log(slope.error)) for value, slope in measured.items()
-            if math.isfinite(slope.error) and abs(math.log(value / nearest)) < math.log(3.01)]
+    near = [
+        (math.log(value), math.log(slope.error))
+        for value, slope in measured.items()
+        if math.isfinite(slope.error) and abs(math.log(value / nearest)) < math.log(3.01)
+    ]
     if len(near) < 2:
         return 1.0
     x, y = np.array(near).T
@@ -637,8 +730,9 @@ def _rounded(value: float, unknown: str, low: float, high: float) -> float:
     return min(max(value, low), high)
 
 
-def _with_fixes(answer: PlanningAnswer, setting: Setting, seed: int
-                ) -> Generator[Measured, None, PlanningAnswer]:
+def _with_fixes(
+    answer: PlanningAnswer, setting: Setting, seed: int
+) -> Generator[Measured, None, PlanningAnswer]:
     """For an impossible question: which value of each other dial would make it possible.
 
     Where ε was asked for, at the highest one there is.
@@ -657,8 +751,9 @@ def _with_fixes(answer: PlanningAnswer, setting: Setting, seed: int
 # -- the map ----------------------------------------------------------------------------------
 
 
-def error_map(setting: Setting, people: Sequence[int], epsilons: Sequence[float], seed: int = 1
-              ) -> Iterator[Array]:
+def error_map(
+    setting: Setting, people: Sequence[int], epsilons: Sequence[float], seed: int = 1
+) -> Iterator[Array]:
     """Errors over people on each site and ε: one row (epsilons,) for each size.
 
     NaN where nothing would be published. δ follows the people by its rule unless it was chosen.

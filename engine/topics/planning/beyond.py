@@ -72,8 +72,9 @@ def beyond(setting: Setting, dial: str, target: float, error: float, seed: int) 
         return _without_noise(setting, target, error, seed)
     exact = _exact(setting, dial)
     cause = "people" if exact or dial == "readings" else "bias"
-    law, floor = exact or (_over_readings(setting, seed) if dial == "readings" else
-                           _over_people(setting, dial, seed))
+    law, floor = exact or (
+        _over_readings(setting, seed) if dial == "readings" else _over_people(setting, dial, seed)
+    )
     if cause == "people":  # it varies from release to release: a mean square, not yet the target's
         floor *= error**2 / law(1.0)
         law = _times(law, error**2 / law(1.0))
@@ -148,8 +149,9 @@ def _parts(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
 def _over_readings(setting: Setting, seed: int) -> tuple[ErrorLaw, float]:
     """The law a + b/m through the largest numbers of observations."""
     sizes = sorted({max(1, round(setting.readings * share)) for share in _FITTED}, reverse=True)
-    squared = [_parts(setting.moved("readings", size), [setting.budget], seed).sum()
-               for size in sizes]
+    squared = [
+        _parts(setting.moved("readings", size), [setting.budget], seed).sum() for size in sizes
+    ]
     return _fitted(np.array(sizes) / setting.readings, np.array(squared), 1)
 
 
@@ -158,8 +160,10 @@ def _exact(setting: Setting, dial: str) -> tuple[ErrorLaw, float] | None:
     low = 2 if dial == "people" else 1
     here = getattr(setting, dial)
     sizes = sorted({max(low, round(here * share)) for share in _FITTED}, reverse=True)
-    risks = [at.mechanism.exact_risk(at.curves, (at.budget,)) for at in
-             (setting.moved(dial, size) for size in sizes)]
+    risks = [
+        at.mechanism.exact_risk(at.curves, (at.budget,))
+        for at in (setting.moved(dial, size) for size in sizes)
+    ]
     known = [risk for risk in risks if risk is not None]
     if len(known) < len(sizes):
         return None

@@ -30,11 +30,15 @@ class Part:
 
     def __post_init__(self) -> None:
         if not 0 < self.weight <= 1000:
-            raise InputError(f"A weight must lie above 0 and be at most 1000; got {self.weight:g}.",
-                             field="weight")
+            raise InputError(
+                f"A weight must lie above 0 and be at most 1000; got {self.weight:g}.",
+                field="weight",
+            )
         if self.locked is not None and not LOWEST_EPSILON <= self.locked <= 100:
-            raise InputError(f"A locked ε must lie between {LOWEST_EPSILON:g} and 100; got "
-                             f"{self.locked:g}.", field="locked")
+            raise InputError(
+                f"A locked ε must lie between {LOWEST_EPSILON:g} and 100; got {self.locked:g}.",
+                field="locked",
+            )
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,9 @@ class Split:
 
     def __post_init__(self) -> None:
         if not 0.05 <= self.total <= 100:
-            raise InputError(f"A total must lie between 0.05 and 100; got {self.total:g}.",
-                             field="total")
+            raise InputError(
+                f"A total must lie between 0.05 and 100; got {self.total:g}.", field="total"
+            )
         if not 1 <= len(self.parts) <= MAX_PARTS or self.rule not in RULES:
             raise InputError(f"There may be 1 to {MAX_PARTS} outputs.", field="parts")
 
@@ -70,20 +75,30 @@ def shares(split: Split, delta: float) -> tuple[Budget, ...]:
         each = delta / len(split.parts)
         left = split.total - math.fsum(locked)
         _check(left, weights, split.total)
-        return tuple(Budget(part.locked or _down(left * part.weight / weights), each)
-                     for part in split.parts)
+        return tuple(
+            Budget(part.locked or _down(left * part.weight / weights), each) for part in split.parts
+        )
     room = accounting.exact_mu(split.total, delta) ** 2
     left = room - math.fsum(accounting.exact_mu(epsilon, delta) ** 2 for epsilon in locked)
     _check(left, weights, split.total)
-    return tuple(Budget(part.locked or _down(accounting.exact_epsilon(
-        math.sqrt(left * part.weight / weights), delta)), delta) for part in split.parts)
+    return tuple(
+        Budget(
+            part.locked
+            or _down(accounting.exact_epsilon(math.sqrt(left * part.weight / weights), delta)),
+            delta,
+        )
+        for part in split.parts
+    )
 
 
 def _check(left: float, weights: float, total: float) -> None:
     """Refuse locks that cost more than there is, or that leave nothing to those without one."""
     if left < -1e-12 or (weights and left <= 1e-9):
-        raise InputError(f"Locked outputs leave nothing of the total ε = {total:g}.",
-                         field="locked", hint="Unlock one, lower it, or raise the total.")
+        raise InputError(
+            f"Locked outputs leave nothing of the total ε = {total:g}.",
+            field="locked",
+            hint="Unlock one, lower it, or raise the total.",
+        )
 
 
 def _down(epsilon: float) -> float:
@@ -97,7 +112,8 @@ def cost(budgets: Sequence[Budget], rule: str) -> float:
         return math.fsum(budget.epsilon for budget in budgets)
     delta = budgets[0].delta
     return accounting.exact_epsilon(
-        math.hypot(*(accounting.exact_mu(budget.epsilon, delta) for budget in budgets)), delta)
+        math.hypot(*(accounting.exact_mu(budget.epsilon, delta) for budget in budgets)), delta
+    )
 
 
 # -- as words of an address -----------------------------------------------------------------------
@@ -105,8 +121,10 @@ def cost(budgets: Sequence[Budget], rule: str) -> float:
 
 def word(split: Split) -> str:
     """`3_sum_w1_l0.5`: total, way, and a weight or a lock for every output."""
-    parts = (f"l{exactly(part.locked)}" if part.locked is not None else f"w{exactly(part.weight)}"
-             for part in split.parts)
+    parts = (
+        f"l{exactly(part.locked)}" if part.locked is not None else f"w{exactly(part.weight)}"
+        for part in split.parts
+    )
     return "_".join((exactly(split.total), split.rule, *parts))
 
 
@@ -119,6 +137,11 @@ def of_word(text: str) -> Split:
         If it is none.
     """
     total, rule, *parts = text.split("_")
-    return Split(float(total), rule, tuple(
-        Part(locked=float(part[1:])) if part[:1] == "l" else Part(float(part[1:]))
-        for part in parts))
+    return Split(
+        float(total),
+        rule,
+        tuple(
+            Part(locked=float(part[1:])) if part[:1] == "l" else Part(float(part[1:]))
+            for part in parts
+        ),
+    )

@@ -44,13 +44,13 @@ def label(spends: Sequence[Spend], facts: PublicFacts, arrangement: str = "") ->
     where = "file" if arrangement == "holder" else "file, site"
     return {
         "Protected": f"One {unit} of {a(person)}, all of it at once: exchanging it for any other "
-                     f"changes what is published only a little.{_weaker(unit, person)}",
+        f"changes what is published only a little.{_weaker(unit, person)}",
         "From whom": _from_whom(arrangement),
         "Not from whom": _not_from(arrangement, person, unit),
         "Not covered": f"How many {people} are in the data, which {where} or public group they "
-                       f"are in, and what is true of {people} in general, even if it says "
-                       f"something about {a(person)} who took no part. What each one’s data say, "
-                       "and who of two it is, is covered.",
+        f"are in, and what is true of {people} in general, even if it says "
+        f"something about {a(person)} who took no part. What each one’s data say, "
+        "and who of two it is, is covered.",
         "Assumptions": _granted(spends, unit, person),
     }
 
@@ -65,10 +65,11 @@ def _from_whom(arrangement: str) -> str:
     hidden_from = {
         "holder": "Everybody who sees what is published",
         "sites": "Everybody who sees what is published, **the other sites, and the centre**, which "
-                 "get noisy numbers only",
+        "get noisy numbers only",
         "sums": "Everybody who sees what is published, the centre, and **any one of the other "
-                "sites**",
-        "centre": "Everybody who sees what is published, and the other sites"}[arrangement]
+        "sites**",
+        "centre": "Everybody who sees what is published, and the other sites",
+    }[arrangement]
     return f"{hidden_from}; whatever else they know, now or later, and however much they compute."
 
 
@@ -78,15 +79,19 @@ def _not_from(arrangement: str, person: str, unit: str) -> str:
     if arrangement == "sites":
         return f"The {of(person)} own site, which holds the {unit}s it was given."
     if arrangement == "sums":
-        return (f"The {of(person)} own site, and **several other sites that work with the "
-                "centre**: they know their shares of the noise.")
+        return (
+            f"The {of(person)} own site, and **several other sites that work with the "
+            "centre**: they know their shares of the noise."
+        )
     return f"**The centre**, which sees every {unit} as it is, and the {of(person)} own site."
 
 
 def _granted(spends: Sequence[Spend], unit: str, person: str) -> str:
-    text = (f"Bounds, times and settings come from public facts; each {person} has one {unit} in "
-            "the data; the noise is drawn as the ledger says; all other releases about the same "
-            "people are charged, too; nobody watches how long the computation takes.")
+    text = (
+        f"Bounds, times and settings come from public facts; each {person} has one {unit} in "
+        "the data; the noise is drawn as the ledger says; all other releases about the same "
+        "people are charged, too; nobody watches how long the computation takes."
+    )
     if any(spend.epsilon is None for spend in spends):  # those with one hold with δ = 0
         text += " Probabilities may exceed the limit set by ε by at most δ."
     return text

@@ -71,9 +71,16 @@ def power_of(difference: float, error: float) -> float:
     return float(ndtr(ratio - NORMAL) + ndtr(-ratio - NORMAL))
 
 
-def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budget: Budget,
-                          difference: float, time: float, power: float = DEFAULT_POWER,
-                          seed: int = 1, max_people: int = MAX_PEOPLE) -> PowerPlan:
+def people_for_difference(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    budget: Budget,
+    difference: float,
+    time: float,
+    power: float = DEFAULT_POWER,
+    seed: int = 1,
+    max_people: int = MAX_PEOPLE,
+) -> PowerPlan:
     """The fewest people in each group with which a difference at one time is seen so often.
 
     Parameters
@@ -100,31 +107,49 @@ def people_for_difference(source: Source[CurveData], mechanism: Mechanism, budge
     """
     facts = source.facts
     if not math.isfinite(difference) or difference == 0:
-        raise InputError("The difference must be a number other than 0.", field="difference",
-                         hint="State the smallest difference that would matter.")
+        raise InputError(
+            "The difference must be a number other than 0.",
+            field="difference",
+            hint="State the smallest difference that would matter.",
+        )
     if not facts.time_low <= time <= facts.time_high:
-        raise InputError(f"The time must lie between {facts.time_low:g} and {facts.time_high:g}; "
-                         f"got {time:g}.", field="at")
+        raise InputError(
+            f"The time must lie between {facts.time_low:g} and {facts.time_high:g}; got {time:g}.",
+            field="at",
+        )
     if not 0.1 <= power <= 0.999:
-        raise InputError(f"The power must lie between 0.1 and 0.999; got {power:g}.",
-                         field="power", hint="0.8 is the default.")
+        raise InputError(
+            f"The power must lie between 0.1 and 0.999; got {power:g}.",
+            field="power",
+            hint="0.8 is the default.",
+        )
     unit_time = float(facts.to_unit_time(np.array(time)))
     sizes = dict[int, PowerAtSize]()
 
     def tried(people: int) -> PowerAtSize:
         if people not in sizes:
             errors = difference_errors(source, mechanism, budget, people, unit_time, seed)
-            sizes[people] = PowerAtSize(people, float(np.median(errors)), float(np.mean(
-                [power_of(difference, error) for error in errors])))
+            sizes[people] = PowerAtSize(
+                people,
+                float(np.median(errors)),
+                float(np.mean([power_of(difference, error) for error in errors])),
+            )
         return sizes[people]
 
     enough = _fewest(lambda people: tried(people).power >= power, max_people)
-    return PowerPlan(difference, time, power, enough,
-                     tuple(sizes[people] for people in sorted(sizes)))
+    return PowerPlan(
+        difference, time, power, enough, tuple(sizes[people] for people in sorted(sizes))
+    )
 
 
-def difference_errors(source: Source[CurveData], mechanism: Mechanism, budget: Budget, people: int,
-                      unit_time: float, seed: int = 1) -> Array:
+def difference_errors(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    budget: Budget,
+    people: int,
+    unit_time: float,
+    seed: int = 1,
+) -> Array:
     """Standard errors of the difference of two groups at one time, as pairs of releases tell them.
 
     Returns
@@ -139,24 +164,41 @@ def difference_errors(source: Source[CurveData], mechanism: Mechanism, budget: B
         If sizes cannot be changed, δ is 0, or releases have no covariance.
     """
     if budget.is_pure:
-        raise InputError("A release with δ = 0 tells no standard error of a normal law.",
-                         field="delta", hint="State a δ above 0.")
+        raise InputError(
+            "A release with δ = 0 tells no standard error of a normal law.",
+            field="delta",
+            hint="State a δ above 0.",
+        )
     source = source.of_group(source.group_names[0]) if source.group_names else source
     sizes = source.sizes
     sites = sizes.n_servers
     group = source.resized(max(1, people // sites), sizes.fewest_per_curve, sites)
     data = group.draw(_DATA_SETS, generator(seed, DATA_STREAM, 0))
-    estimate = mechanism.release_many(data, [(budget,) * sites], _RELEASES,
-                                      generator(seed, NOISE_STREAM, 0))
+    estimate = mechanism.release_many(
+        data, [(budget,) * sites], _RELEASES, generator(seed, NOISE_STREAM, 0)
+    )
     if estimate.band is None:
-        raise InputError("Releases of this method have no covariance.", field="mechanism",
-                         hint="Choose the adaptive mean, with a confidence band.")
-    curves = [[ReleasedCurve.of(estimate, data.facts, 0, repeat, draw)
-               if can_be_asked(estimate, 0, repeat, draw) else None for draw in range(_RELEASES)]
-              for repeat in range(_DATA_SETS)]
-    return np.array([_error(curves[first][draw], curves[second][draw], unit_time)
-                     for first, second in combinations(range(_DATA_SETS), 2)
-                     for draw in range(_RELEASES)])
+        raise InputError(
+            "Releases of this method have no covariance.",
+            field="mechanism",
+            hint="Choose the adaptive mean, with a confidence band.",
+        )
+    curves = [
+        [
+            ReleasedCurve.of(estimate, data.facts, 0, repeat, draw)
+            if can_be_asked(estimate, 0, repeat, draw)
+            else None
+            for draw in range(_RELEASES)
+        ]
+        for repeat in range(_DATA_SETS)
+    ]
+    return np.array(
+        [
+            _error(curves[first][draw], curves[second][draw], unit_time)
+            for first, second in combinations(range(_DATA_SETS), 2)
+            for draw in range(_RELEASES)
+        ]
+    )
 
 
 def _error(first: ReleasedCurve | None, second: ReleasedCurve | None, unit_time: float) -> float:
@@ -184,26 +226,40 @@ def _fewest(suffices: Callable[[int], bool], max_people: int) -> int | None:
 
 
 def _what(plan: PowerPlan, facts: PublicFacts) -> str:
-    return (f"a difference of {with_unit(f'{abs(plan.difference):g}', facts.value_unit)} at "
-            f"{uncapital(facts.time_name)} {with_unit(f'{plan.time:g}', facts.time_unit)}")
+    return (
+        f"a difference of {with_unit(f'{abs(plan.difference):g}', facts.value_unit)} at "
+        f"{uncapital(facts.time_name)} {with_unit(f'{plan.time:g}', facts.time_unit)}"
+    )
 
 
 def verdict(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> str:
     """The answer of a plan in one sentence."""
     if plan.people is None:
         last = plan.sizes[-1]
-        return (f"No: with {last.people:,} {facts.people} in each group {_what(plan, facts)} would "
-                f"be seen with {100 * last.power:.0f} % probability only "
-                f"(ε = {number(budget.epsilon)}).")
-    return (f"{plan.people:,} {facts.people} in each of two groups: {_what(plan, facts)} is then "
-            f"seen with {100 * plan.power:.3g} % probability (two-sided test at 5 %, "
-            f"ε = {number(budget.epsilon)} for everybody: budgets of disjoint groups do not add).")
+        return (
+            f"No: with {last.people:,} {facts.people} in each group {_what(plan, facts)} would "
+            f"be seen with {100 * last.power:.0f} % probability only "
+            f"(ε = {number(budget.epsilon)})."
+        )
+    return (
+        f"{plan.people:,} {facts.people} in each of two groups: {_what(plan, facts)} is then "
+        f"seen with {100 * plan.power:.3g} % probability (two-sided test at 5 %, "
+        f"ε = {number(budget.epsilon)} for everybody: budgets of disjoint groups do not add)."
+    )
 
 
 def sentences(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> Sequence[str]:
     """The plan in words, with every size that was simulated."""
-    return [verdict(plan, facts, budget), *(
-        f"  {size.people:,} {facts.people} in each group: "
-        + (f"standard error {in_unit(size.error, facts.value_unit)}, power "
-           f"{100 * size.power:.0f} %" if math.isfinite(size.error) else "too few")
-        for size in plan.sizes)]
+    return [
+        verdict(plan, facts, budget),
+        *(
+            f"  {size.people:,} {facts.people} in each group: "
+            + (
+                f"standard error {in_unit(size.error, facts.value_unit)}, power "
+                f"{100 * size.power:.0f} %"
+                if math.isfinite(size.error)
+                else "too few"
+            )
+            for size in plan.sizes
+        ),
+    ]

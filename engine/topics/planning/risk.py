@@ -46,8 +46,11 @@ def budget_for_risk(setting: Setting, right: float, records: int = 1) -> RiskAns
         If the chance is not between that of a coin toss and certainty, or as the mechanism does.
     """
     if not 0.5 < right < 1:
-        raise InputError(f"The chance must lie above 50 % and below 100 %; got {100 * right:g}.",
-                         field="risk", hint="A coin toss is right 50 % of the time.")
+        raise InputError(
+            f"The chance must lie above 50 % and below 100 %; got {100 * right:g}.",
+            field="risk",
+            hint="A coin toss is right 50 % of the time.",
+        )
 
     def at(epsilon: float) -> Protection:
         return protection(setting.moved("epsilon", epsilon)).for_group(records)

@@ -15,10 +15,12 @@ from engine.topics.planning.beyond import Beyond
 from engine.topics.planning.budget_split import Split, cost
 from engine.topics.planning.risk import RiskAnswer
 
-METHOD = ("The error is the root mean squared distance from the true mean over simulated curves "
-          "of the stated sizes: the number that every page shows for them. It is measured at a few "
-          "values of the blank and joined by straight lines over log scales; the interval of "
-          "the answer is 2.58 standard errors to each side.")
+METHOD = (
+    "The error is the root mean squared distance from the true mean over simulated curves "
+    "of the stated sizes: the number that every page shows for them. It is measured at a few "
+    "values of the blank and joined by straight lines over log scales; the interval of "
+    "the answer is 2.58 standard errors to each side."
+)
 
 
 def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) -> str:
@@ -33,17 +35,23 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
     target : float
         The error that is asked for, in the unit of values.
     """
-    parts = {"epsilon": f"{setting.epsilon:g}", "people": _count(setting.people),
-             "readings": _count(setting.readings), "sites": _count(setting.sites)}
+    parts = {
+        "epsilon": f"{setting.epsilon:g}",
+        "people": _count(setting.people),
+        "readings": _count(setting.readings),
+        "sites": _count(setting.sites),
+    }
     if unknown in parts:
         parts[unknown] = "…"
     error = "…" if unknown == "error" else _target(target, facts)
     stated = setting.stated_delta
     delta = stated.rule if not stated.is_chosen and stated.value > 0 else small(stated.value)
     of_curve = f" of the {setting.function} curve" if setting.function else ""
-    return (f"An error{of_curve} of at most {error} with {_people(parts, facts)}, "
-            f"{parts['readings']} observations each, at ε = {parts['epsilon']} and "
-            f"δ = {delta}.")
+    return (
+        f"An error{of_curve} of at most {error} with {_people(parts, facts)}, "
+        f"{parts['readings']} observations each, at ε = {parts['epsilon']} and "
+        f"δ = {delta}."
+    )
 
 
 def about_twin(twin: Twin) -> str:
@@ -51,18 +59,23 @@ def about_twin(twin: Twin) -> str:
     facts, unit = twin.facts, escape(twin.facts.value_unit)
     observations = "observation" if twin.n_observations == 1 else "observations"
     bounds = with_unit(f"{facts.value_low:g} to {facts.value_high:g}", unit)
-    return (f"**Planned with a simulated twin:** {_count(sum(twin.people))} "
-            f"{escape(facts.people)} with {_count(twin.n_observations)} {observations} each, "
-            f"{_design(facts)}, values within {bounds}, and a guessed standard deviation of "
-            f"{with_unit(f'{twin.spread:.3g}', unit)} about the mean. Only stated facts and public "
-            "sizes are used, no value of the real curves; these may differ, so leave room.")
+    return (
+        f"**Planned with a simulated twin:** {_count(sum(twin.people))} "
+        f"{escape(facts.people)} with {_count(twin.n_observations)} {observations} each, "
+        f"{_design(facts)}, values within {bounds}, and a guessed standard deviation of "
+        f"{with_unit(f'{twin.spread:.3g}', unit)} about the mean. Only stated facts and public "
+        "sizes are used, no value of the real curves; these may differ, so leave room."
+    )
 
 
 def _design(facts: PublicFacts) -> str:
     if facts.common_times:
         return "all at the same stated times"
-    return ("at visits with the stated gap" if facts.visit_gap else
-            "at independent times over the stated range")
+    return (
+        "at visits with the stated gap"
+        if facts.visit_gap
+        else "at independent times over the stated range"
+    )
 
 
 def earlier(question_and_verdict: str) -> str:
@@ -86,14 +99,17 @@ def verdict(answer: PlanningAnswer, facts: PublicFacts) -> str:
     if answer.too_easy:
         return f"**{dial} is already enough**, the least that can be asked for here."
     verb = "is" if answer.unknown == "epsilon" or answer.value == 1 else "are"
-    return (f"**{dial} {verb} enough** for an error (root mean squared) of "
-            f"{_target(answer.target, facts)}. {_certainty(answer)}")
+    return (
+        f"**{dial} {verb} enough** for an error (root mean squared) of "
+        f"{_target(answer.target, facts)}. {_certainty(answer)}"
+    )
 
 
 def fixes(answer: PlanningAnswer, facts: PublicFacts) -> list[str]:
     """For an impossible question: which other dial would do, one line each."""
-    condition = (f" (at ε = {answer.reached.setting.epsilon:g})" if answer.unknown == "epsilon"
-                 else "")
+    condition = (
+        f" (at ε = {answer.reached.setting.epsilon:g})" if answer.unknown == "epsilon" else ""
+    )
 
     def line(dial: str, value: float | None) -> str:
         if value is not None:
@@ -127,8 +143,11 @@ def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str
         Where errors were simulated.
     """
     value = getattr(measured.setting, unknown)
-    error = _error(measured.error, facts) if measured.error < float("inf") else \
-        "nothing would be published"
+    error = (
+        _error(measured.error, facts)
+        if measured.error < float("inf")
+        else "nothing would be published"
+    )
     return _dial(unknown, float(value), facts), error
 
 
@@ -143,8 +162,9 @@ def risk_verdict(answer: RiskAnswer, facts: PublicFacts) -> str:
     chance = f"at most {100 * answer.right:g} %"
     who = f"An attacker who chooses between two curves of one {escape(facts.person)}"
     if answer.epsilon is None:
-        return (f"**No ε does.** {who} is right more often than {100 * answer.right:g} % of the "
-                "time.")
+        return (
+            f"**No ε does.** {who} is right more often than {100 * answer.right:g} % of the time."
+        )
     if answer.epsilon >= HIGHEST_EPSILON:
         text = f"**Every ε up to {HIGHEST_EPSILON:g} keeps this.** {who} is right {chance}."
     else:
@@ -158,13 +178,17 @@ def risk_verdict(answer: RiskAnswer, facts: PublicFacts) -> str:
 
 def split_lead(facts: PublicFacts) -> str:
     """What sharing a total among several outputs means."""
-    return (f"Several outputs about the same {escape(facts.people)} share one total: each is an "
-            "average curve like the one above. What is locked keeps its ε; the others share what "
-            "is left by their weights.")
+    return (
+        f"Several outputs about the same {escape(facts.people)} share one total: each is an "
+        "average curve like the one above. What is locked keeps its ε; the others share what "
+        "is left by their weights."
+    )
 
 
-SPLIT_RULES = ("The ledger of real releases adds ε and δ. Tight holds if all outputs have Gaussian "
-              "noise and are planned together, as one release.")
+SPLIT_RULES = (
+    "The ledger of real releases adds ε and δ. Tight holds if all outputs have Gaussian "
+    "noise and are planned together, as one release."
+)
 
 
 def split_total(split: Split, budgets: Sequence[Budget]) -> str:
@@ -178,8 +202,10 @@ def split_total(split: Split, budgets: Sequence[Budget]) -> str:
     total = cost(budgets, split.rule)
     text = f"Together for one person: **ε = {digits_up(total, 3):g} of {split.total:g}**."
     if split.rule == "tight" and len(budgets) > 1:
-        text += (f" Added one by one they would be ε = {digits_up(cost(budgets, 'sum'), 3):g}: the "
-                 "ledger would charge that for separate releases.")
+        text += (
+            f" Added one by one they would be ε = {digits_up(cost(budgets, 'sum'), 3):g}: the "
+            "ledger would charge that for separate releases."
+        )
     return text
 
 
@@ -189,8 +215,10 @@ def _not_possible(answer: PlanningAnswer, facts: PublicFacts) -> str:
     where = _dial(dial, float(getattr(answer.reached.setting, dial)), facts)
     if answer.reached.error == float("inf"):
         return f"**Not possible.** Even with {where} nothing useful could be published."
-    short = (f"with {where} the error is {_error(answer.reached.error, facts)}, "
-             f"{times(answer.reached.error / answer.target)} what you ask for.")
+    short = (
+        f"with {where} the error is {_error(answer.reached.error, facts)}, "
+        f"{times(answer.reached.error / answer.target)} what you ask for."
+    )
     beyond = (answer.beyond or {}).get(dial)
     if beyond is None or (dial == "epsilon" and beyond.floor is None):
         return f"**Not possible.** Even {short}"
@@ -202,8 +230,11 @@ def _not_possible(answer: PlanningAnswer, facts: PublicFacts) -> str:
 def _beyond(dial: str, beyond: Beyond | None, facts: PublicFacts) -> str:
     """What more of a dial than is simulated would do; a sentence without its full stop."""
     if beyond is None:
-        return (f"No ε up to {HIGHEST_EPSILON:g} does" if dial == "epsilon" else
-                f"However many {_plural(dial, facts)}, nothing useful could be published")
+        return (
+            f"No ε up to {HIGHEST_EPSILON:g} does"
+            if dial == "epsilon"
+            else f"However many {_plural(dial, facts)}, nothing useful could be published"
+        )
     if beyond.floor is not None:
         return _never(dial, beyond, facts)
     if dial == "epsilon":
@@ -211,10 +242,14 @@ def _beyond(dial: str, beyond: Beyond | None, facts: PublicFacts) -> str:
     if beyond.value is None and beyond.most <= beyond.simulated:
         return f"No number of {_plural(dial, facts)} up to {_count(beyond.simulated)} does"
     if beyond.value is None:
-        return (f"More than {_dial(dial, beyond.most, facts)} would be needed (extrapolated from "
-                f"the {_count(beyond.simulated)} that are simulated)")
-    return (f"About {_dial(dial, digits_up(beyond.value, 2), facts)} would be enough (extrapolated "
-            f"beyond the {_count(beyond.simulated)} that are simulated)")
+        return (
+            f"More than {_dial(dial, beyond.most, facts)} would be needed (extrapolated from "
+            f"the {_count(beyond.simulated)} that are simulated)"
+        )
+    return (
+        f"About {_dial(dial, digits_up(beyond.value, 2), facts)} would be enough (extrapolated "
+        f"beyond the {_count(beyond.simulated)} that are simulated)"
+    )
 
 
 def _never(dial: str, beyond: Beyond, facts: PublicFacts) -> str:
@@ -224,20 +259,28 @@ def _never(dial: str, beyond: Beyond, facts: PublicFacts) -> str:
         return f"No ε does: without any noise the error would still be about {left}"
     none = f"No number of {_plural(dial, facts)} does"
     if beyond.cause == "bias":
-        return (f"{none}: the basis functions that this method keeps leave out about {left}, "
-                "whatever the number")
-    return (f"{none}: differences between {escape(facts.people)}, the noise that hides a whole "
-            f"curve, and bias leave about {left}")
+        return (
+            f"{none}: the basis functions that this method keeps leave out about {left}, "
+            "whatever the number"
+        )
+    return (
+        f"{none}: differences between {escape(facts.people)}, the noise that hides a whole "
+        f"curve, and bias leave about {left}"
+    )
 
 
 def _found_error(answer: PlanningAnswer, facts: PublicFacts) -> str:
     if answer.value is None or answer.low is None or answer.high is None:
         return "**Nothing would be published:** too few people for this ε."
     if answer.reached.log_se == 0:
-        return (f"**The error is {_error(answer.value, facts)}.** By formula, not by "
-                "simulation: the root of the mean squared error.")
-    return (f"**The error is {_error(answer.value, facts)}.** 99 % simulation interval: "
-            f"{_error(answer.low, facts)} to {_error(answer.high, facts)}.")
+        return (
+            f"**The error is {_error(answer.value, facts)}.** By formula, not by "
+            "simulation: the root of the mean squared error."
+        )
+    return (
+        f"**The error is {_error(answer.value, facts)}.** 99 % simulation interval: "
+        f"{_error(answer.low, facts)} to {_error(answer.high, facts)}."
+    )
 
 
 def accuracy(answer: PlanningAnswer, facts: PublicFacts) -> str:
@@ -280,13 +323,20 @@ def _certainty(answer: PlanningAnswer) -> str:
 
 
 def _plural(dial: str, facts: PublicFacts) -> str:
-    return {"people": escape(facts.people), "readings": f"observations per {escape(facts.person)}",
-            "sites": "sites", "epsilon": "ε"}[dial]
+    return {
+        "people": escape(facts.people),
+        "readings": f"observations per {escape(facts.person)}",
+        "sites": "sites",
+        "epsilon": "ε",
+    }[dial]
 
 
 def _singular(dial: str, facts: PublicFacts) -> str:
-    return {"people": escape(facts.person), "readings": f"observation per {escape(facts.person)}",
-            "sites": "site"}[dial]
+    return {
+        "people": escape(facts.person),
+        "readings": f"observation per {escape(facts.person)}",
+        "sites": "site",
+    }[dial]
 
 
 def _count(value: float) -> str:

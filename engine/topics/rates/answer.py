@@ -39,8 +39,9 @@ class RegimeMap:
     regimes: Array
 
 
-def regime_map(weighted: Weighted, along: str, across: str, point: Mapping[str, float],
-               size: int = 400) -> RegimeMap:
+def regime_map(
+    weighted: Weighted, along: str, across: str, point: Mapping[str, float], size: int = 400
+) -> RegimeMap:
     """Map `across` against `along` over their usual ranges, which always hold the point."""
     x, y = (axis_values(weighted.rate, name, point, size) for name in (along, across))
     grid = moved(point, **{along: x[None, :], across: y[:, None]})
@@ -61,8 +62,9 @@ def axis_values(rate: Rate, name: str, point: Mapping[str, float], size: int) ->
     return np.geomspace(low, high, size)
 
 
-def border(rate: Rate, boundary: Boundary, along: str, across: str, x: Array,
-           point: Mapping[str, float]) -> Array:
+def border(
+    rate: Rate, boundary: Boundary, along: str, across: str, x: Array, point: Mapping[str, float]
+) -> Array:
     """Where a boundary runs on the map, as `across` over x; NaN where it separates no regimes.
 
     A boundary given in the symbol of the horizontal axis is turned round by its own values.
@@ -82,8 +84,9 @@ def border(rate: Rate, boundary: Boundary, along: str, across: str, x: Array,
     return np.where(active, y, np.nan)
 
 
-def _turned(rate: Rate, boundary: Boundary, across: str, x: Array, point: Mapping[str, float]
-            ) -> Array:
+def _turned(
+    rate: Rate, boundary: Boundary, across: str, x: Array, point: Mapping[str, float]
+) -> Array:
     """Values of `across` at which the boundary in the other symbol equals x."""
     y = axis_values(rate, across, point, 2000)
     there = np.broadcast_to(boundary.value(rate.at(**moved(point, **{across: y}))), y.shape)
@@ -129,8 +132,13 @@ class Comparison:
     @property
     def agreement(self) -> Agreement:
         """Whether the interval of the slope says that it is that of the rate."""
-        return Agreement(self.slope, self.slope - self.half_width, self.slope + self.half_width,
-                         self.theory, SLOPE_TOLERANCE)
+        return Agreement(
+            self.slope,
+            self.slope - self.half_width,
+            self.slope + self.half_width,
+            self.theory,
+            SLOPE_TOLERANCE,
+        )
 
 
 def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> Iterator[Measured]:
@@ -146,9 +154,10 @@ def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> It
             yield Measured(value, math.nan, math.nan)
             continue
         errors, shares = errors_and_shares(here.curves, here.mechanism, [here.budget], seed)
-        summary = mean_and_se(errors[0]**2)
-        yield Measured(value, float(summary["mean"] or 0.0), float(summary["se"] or 0.0),
-                       float(shares[0, 0]))
+        summary = mean_and_se(errors[0] ** 2)
+        yield Measured(
+            value, float(summary["mean"] or 0.0), float(summary["se"] or 0.0), float(shares[0, 0])
+        )
 
 
 def sweep_values(setting: Setting, dial: str) -> list[float]:
@@ -160,8 +169,9 @@ def sweep_values(setting: Setting, dial: str) -> list[float]:
     return [float(f"{value:.3g}") if dial == "epsilon" else float(value) for value in values]
 
 
-def compare(points: Sequence[Measured], of: Rate, symbol: str, point: Mapping[str, float]
-            ) -> Comparison | None:
+def compare(
+    points: Sequence[Measured], of: Rate, symbol: str, point: Mapping[str, float]
+) -> Comparison | None:
     """Fit both lines by least squares on log scales; None for fewer than three points.
 
     Terms of a rate fall at different speeds, so what it foretells hangs on how they are weighed.
@@ -183,10 +193,16 @@ def compare(points: Sequence[Measured], of: Rate, symbol: str, point: Mapping[st
     slope, theory = ((weights**2 * centred * line).sum() / spread for line in (y, rate))
     constant = np.exp(np.average(y - rate, weights=weights**2))
     half_width = NORMAL / math.sqrt(spread)
-    through = replace(weighted, statistical=weighted.statistical * constant,
-                      private=weighted.private * constant)
-    return Comparison(float(slope), half_width, float(theory), float(constant), beside(
-        through, moved(point, **{symbol: np.exp(x)}), np.exp(y)))
+    through = replace(
+        weighted, statistical=weighted.statistical * constant, private=weighted.private * constant
+    )
+    return Comparison(
+        float(slope),
+        half_width,
+        float(theory),
+        float(constant),
+        beside(through, moved(point, **{symbol: np.exp(x)}), np.exp(y)),
+    )
 
 
 # -- figures and tables of arXiv 2412.06582 and of the slides, as settings of the page -------------
@@ -208,35 +224,74 @@ class Preset:
 
 
 def _figure(key: str, label: str, m: float) -> Preset:
-    return Preset(key, label, _FIGURE, "epsilon", "m", {"n": 400.0, "m": m, "S": 1.0,
-                                                        "epsilon": 0.05})
+    return Preset(
+        key, label, _FIGURE, "epsilon", "m", {"n": 400.0, "m": m, "S": 1.0, "epsilon": 0.05}
+    )
 
 
-def _table(number: int, label: str, rate: Rate, along: str = "epsilon", across: str = "m",
-           **point: float) -> Preset:
-    return Preset(f"table-{number}", f"Table {number}: {label}", rate, along, across,
-                  {"n": 400.0, "m": 5.0, "S": 1.0, "epsilon": 0.1, **point})
+def _table(
+    number: int, label: str, rate: Rate, along: str = "epsilon", across: str = "m", **point: float
+) -> Preset:
+    return Preset(
+        f"table-{number}",
+        f"Table {number}: {label}",
+        rate,
+        along,
+        across,
+        {"n": 400.0, "m": 5.0, "S": 1.0, "epsilon": 0.1, **point},
+    )
 
 
-PRESETS = {preset.key: preset for preset in (
-    _figure("figure-1-left", "Figure 1, few observations", 2.0),
-    _figure("figure-1-middle", "Figure 1, more observations", 9.0),
-    _figure("figure-1-right", "Figure 1, many observations", 60.0),
-    _table(1, "rates with one trusted centre", FunctionalMeanRate(privacy=Trust.CENTRAL)),
-    _table(2, "what rules with one trusted centre", _FIGURE),
-    _table(3, "one number each, for comparison", UnivariateMeanRate(setting=RateSetting.SITE),
-           "n", "S"),
-    _table(4, "rates with each site trusted", FunctionalMeanRate(privacy=Trust.FEDERATED), S=10.0),
-    _table(5, "borders for a mean, one trusted centre", FunctionalMeanRate(privacy=Trust.CENTRAL)),
-    _table(6, "borders for a mean, each site trusted", FunctionalMeanRate(), S=10.0),
-    _table(7, "borders for varying coefficients, one trusted centre",
-           VaryingCoefficientsRate(privacy=Trust.CENTRAL), d=3.0),
-    _table(8, "borders for varying coefficients, each site trusted", VaryingCoefficientsRate(),
-           S=10.0, d=3.0),
-    Preset("slides-lower", "Slides: lower bound by rounds, sites alike",
-           DifferingMeanRate(bound=Bound.LOWER, people_ratio=1.0, budget_ratio=1.0), "T", "epsilon",
-           {"n": 400.0, "m": 5.0, "S": 10.0, "epsilon": 0.1, "T": 10.0}),
-    Preset("slides-votes", "Slides: nobody trusted, many numbers, over S",
-           UnivariateMeanRate(setting=RateSetting.LOCAL_USER_LARGE_N), "S", "epsilon",
-           {"S": 200.0, "n": 2000.0, "epsilon": 0.2}),
-)}
+PRESETS = {
+    preset.key: preset
+    for preset in (
+        _figure("figure-1-left", "Figure 1, few observations", 2.0),
+        _figure("figure-1-middle", "Figure 1, more observations", 9.0),
+        _figure("figure-1-right", "Figure 1, many observations", 60.0),
+        _table(1, "rates with one trusted centre", FunctionalMeanRate(privacy=Trust.CENTRAL)),
+        _table(2, "what rules with one trusted centre", _FIGURE),
+        _table(
+            3,
+            "one number each, for comparison",
+            UnivariateMeanRate(setting=RateSetting.SITE),
+            "n",
+            "S",
+        ),
+        _table(
+            4, "rates with each site trusted", FunctionalMeanRate(privacy=Trust.FEDERATED), S=10.0
+        ),
+        _table(
+            5, "borders for a mean, one trusted centre", FunctionalMeanRate(privacy=Trust.CENTRAL)
+        ),
+        _table(6, "borders for a mean, each site trusted", FunctionalMeanRate(), S=10.0),
+        _table(
+            7,
+            "borders for varying coefficients, one trusted centre",
+            VaryingCoefficientsRate(privacy=Trust.CENTRAL),
+            d=3.0,
+        ),
+        _table(
+            8,
+            "borders for varying coefficients, each site trusted",
+            VaryingCoefficientsRate(),
+            S=10.0,
+            d=3.0,
+        ),
+        Preset(
+            "slides-lower",
+            "Slides: lower bound by rounds, sites alike",
+            DifferingMeanRate(bound=Bound.LOWER, people_ratio=1.0, budget_ratio=1.0),
+            "T",
+            "epsilon",
+            {"n": 400.0, "m": 5.0, "S": 10.0, "epsilon": 0.1, "T": 10.0},
+        ),
+        Preset(
+            "slides-votes",
+            "Slides: nobody trusted, many numbers, over S",
+            UnivariateMeanRate(setting=RateSetting.LOCAL_USER_LARGE_N),
+            "S",
+            "epsilon",
+            {"S": 200.0, "n": 2000.0, "epsilon": 0.2},
+        ),
+    )
+}

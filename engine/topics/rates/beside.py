@@ -33,9 +33,15 @@ class Beside:
     lines: Mapping[str, Array]
 
 
-def beside_errors(task: str, source: Source[Any], mechanism: Mechanism, delta: float,
-                  epsilons: Sequence[float], errors: Array, rate_epsilons: Sequence[float] = ()
-                  ) -> Beside | None:
+def beside_errors(
+    task: str,
+    source: Source[Any],
+    mechanism: Mechanism,
+    delta: float,
+    epsilons: Sequence[float],
+    errors: Array,
+    rate_epsilons: Sequence[float] = (),
+) -> Beside | None:
     """The rate of a problem with constants fitted to errors that were simulated.
 
     Parameters
@@ -59,8 +65,9 @@ def beside_errors(task: str, source: Source[Any], mechanism: Mechanism, delta: f
     point = None if rate is None else public_point(rate, source, Budget(1.0, delta))
     if rate is None or point is None:
         return None
-    fitted = fit(rate, {**point, "epsilon": np.asarray(epsilons, dtype=float)},
-                 np.asarray(errors) ** 2)
+    fitted = fit(
+        rate, {**point, "epsilon": np.asarray(epsilons, dtype=float)}, np.asarray(errors) ** 2
+    )
     if fitted is None:
         return None
     lines = _distances(fitted, point, np.asarray(rate_epsilons or epsilons, dtype=float))
@@ -85,8 +92,9 @@ def _distances(fitted: FittedRate, point: Mapping[str, float], epsilons: Array) 
     return lines
 
 
-def simulated_errors(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
-                     ) -> tuple[tuple[float, ...], Array]:
+def simulated_errors(
+    source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
+) -> tuple[tuple[float, ...], Array]:
     """A small study of a mean curve: some ε, and root mean squared distances there.
 
     For curves that are one's own, of which a twin is simulated from public sizes and stated facts:
@@ -95,6 +103,7 @@ def simulated_errors(source: Source[CurveData], mechanism: Mechanism, delta: flo
     budgets = [Budget(epsilon, delta) for epsilon in _STEPS]
     verdicts = [mechanism.feasibility(source.sizes, (budget,)) for budget in budgets]
     is_published = np.array([verdict is None or verdict.is_feasible for verdict in verdicts])
-    errors = root_mean_square(errors_and_shares(source, mechanism, budgets, seed)[0].reshape(
-        len(budgets), -1))
+    errors = root_mean_square(
+        errors_and_shares(source, mechanism, budgets, seed)[0].reshape(len(budgets), -1)
+    )
     return _STEPS, np.where(is_published, errors, np.nan)

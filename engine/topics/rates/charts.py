@@ -37,8 +37,9 @@ SMOOTHNESS = "smoothness"
 _CELLS = 220  # of a map on screen, each way; the regimes are smooth
 _POINTS = 120
 _DASHES = (*DASHES, "16px,5px", "1px,5px", "8px,3px,2px,3px,2px,3px")  # for seven settings
-_TRUST = {setting.mechanism: setting.label.removesuffix(", many numbers each")
-          for setting in RateSetting}
+_TRUST = {
+    setting.mechanism: setting.label.removesuffix(", many numbers each") for setting in RateSetting
+}
 _FITS = ("2px,3px", "2px,8px")  # rates fitted to several methods, all dotted
 _SAME = 1.01  # rates whose ends differ by less are drawn as one
 _LOWEST = 1e-9  # of the largest rate; what falls exponentially soon leaves the chart
@@ -65,16 +66,28 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
         data += _borders(weighted.rate, regions, point)
     data.append(traces.diamond(point[along], point[across]))
     ruling = terms[int(weighted.dominant(**point))].name
-    spec = {"data": data, "layout": layout(
-        hovermode="closest", title=f"Largest term here: {ruling[:1].lower()}{ruling[1:]}",
-        annotations=_names(regions, [t.name for t in terms]),
-        xaxis=_axis_of(_symbol(weighted.rate, along), regions.x),
-        yaxis=_axis_of(_symbol(weighted.rate, across), regions.y))}
+    spec = {
+        "data": data,
+        "layout": layout(
+            hovermode="closest",
+            title=f"Largest term here: {ruling[:1].lower()}{ruling[1:]}",
+            annotations=_names(regions, [t.name for t in terms]),
+            xaxis=_axis_of(_symbol(weighted.rate, along), regions.x),
+            yaxis=_axis_of(_symbol(weighted.rate, across), regions.y),
+        ),
+    }
     shares = {term.name: float((regions.regimes == k).mean()) for k, term in enumerate(terms)}
-    return Chart(spec, f"Map of what limits the error: here it is “{ruling.lower()}”. "
-                 + "; ".join(f"{name} rules {100 * share:.0f} % of the map"
-                             for name, share in shares.items() if share) + ".",
-                 {"term": list(shares), "share of the map": [round(s, 3) for s in shares.values()]})
+    return Chart(
+        spec,
+        f"Map of what limits the error: here it is “{ruling.lower()}”. "
+        + "; ".join(
+            f"{name} rules {100 * share:.0f} % of the map"
+            for name, share in shares.items()
+            if share
+        )
+        + ".",
+        {"term": list(shares), "share of the map": [round(s, 3) for s in shares.values()]},
+    )
 
 
 def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]) -> Chart:
@@ -103,25 +116,42 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
     low = max(float(heights.min()), _LOWEST * high)
     data = [_rate(k, name, x, y) for k, (name, y) in enumerate(values.items())]
     data.append(traces.upright(here, low, high))
-    spec = {"data": data, "layout": layout(
-        legend=True, title=_fastest(values), xaxis=axis_of_x,
-        yaxis=log_axis(_LEAST_ERROR if rate.has_constants else QUANTITY, low, high, room=0.06))}
-    alt = "; ".join(f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}"
-                    for name, y in values.items())
-    return Chart(spec, f"Rate against {label.lower()}. {alt}.",
-                 {label: plain(x[::10], 4),
-                  **{name: plain(y[::10], 4) for name, y in values.items()}})
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            title=_fastest(values),
+            xaxis=axis_of_x,
+            yaxis=log_axis(_LEAST_ERROR if rate.has_constants else QUANTITY, low, high, room=0.06),
+        ),
+    }
+    alt = "; ".join(
+        f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}" for name, y in values.items()
+    )
+    return Chart(
+        spec,
+        f"Rate against {label.lower()}. {alt}.",
+        {label: plain(x[::10], 4), **{name: plain(y[::10], 4) for name, y in values.items()}},
+    )
 
 
 def _rate(k: int, name: str, x: Array, y: Array) -> Spec:
     """The k-th notion of privacy: one colour for all that protect, and the first one stronger."""
     shade = "without" if name == "no privacy" else "gradient"
-    return traces.line(capital(name), x.tolist(), y.tolist(), shade, 2.2 if k else 2.8,
-                       _DASHES[k % len(_DASHES)], hovertemplate="%{y:.3g}")
+    return traces.line(
+        capital(name),
+        x.tolist(),
+        y.tolist(),
+        shade,
+        2.2 if k else 2.8,
+        _DASHES[k % len(_DASHES)],
+        hovertemplate="%{y:.3g}",
+    )
 
 
 def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Array:
     """The rate at every smoothness, with its constants."""
+
     def rate_at(smoothness: float) -> Rate:
         changed: dict[str, Any] = {"smoothness": smoothness}
         return replace(line.rate, **changed)
@@ -160,48 +190,72 @@ def _slopes(each: Sequence[Series]) -> str:
     """The slope of the first method that can be compared with its rate."""
     for series in each:
         if series.compared is not None:
-            return (f"{series.name}: slope {series.compared.slope:.2f}, "
-                    f"rate {series.compared.theory:.2f}").replace("-", "−")
+            return (
+                f"{series.name}: slope {series.compared.slope:.2f}, "
+                f"rate {series.compared.theory:.2f}"
+            ).replace("-", "−")
     return "Too few points for a slope"
 
 
 def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str) -> Chart:
     """Squared errors of some methods with 95 % intervals, and the rate through each."""
     several = sum(series.compared is not None for series in each) > 1
-    data = [trace for k, series in enumerate(each) for trace in _measured(
-        series, along.name, point, unit, _FITS[k % len(_FITS)] if several else "")]
+    data = [
+        trace
+        for k, series in enumerate(each)
+        for trace in _measured(
+            series, along.name, point, unit, _FITS[k % len(_FITS)] if several else ""
+        )
+    ]
     x, heights = np.array([0.1, 1.0]), np.array([0.1, 1.0])
     if data:
         x = np.concatenate([trace["x"] for trace in data])
         heights = np.concatenate([_bar_ends(trace) for trace in data])
-    quantity = "Mean squared error (log scale)" if not unit else \
-        f"Mean squared error ({unit}², log scale)"
-    spec = {"data": data, "layout": layout(
-        legend=True, title=_slopes(each), xaxis=_axis_of(along, x, 0.06),
-        yaxis=log_axis(quantity, float(heights.min()), float(heights.max()), room=0.1))}
+    quantity = (
+        "Mean squared error (log scale)" if not unit else f"Mean squared error ({unit}², log scale)"
+    )
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            title=_slopes(each),
+            xaxis=_axis_of(along, x, 0.06),
+            yaxis=log_axis(quantity, float(heights.min()), float(heights.max()), room=0.1),
+        ),
+    }
     return Chart(spec, _practice_alt(each), _practice_table(each, along))
 
 
-def _measured(series: Series, along: str, point: Mapping[str, float], unit: str,
-              own_dash: str) -> list[Spec]:
+def _measured(
+    series: Series, along: str, point: Mapping[str, float], unit: str, own_dash: str
+) -> list[Spec]:
     """Points with their bars, and the fitted rate; one of several in its own look."""
     if not series.known:
         return []
     shade, _, marker = series.style
     x, mean, bar = np.array([(p.value, p.mean, NORMAL * p.se) for p in series.known]).T
     points = traces.points(
-        series.name, x.tolist(), mean.tolist(), {"size": 10, "color": shade, "symbol": marker},
+        series.name,
+        x.tolist(),
+        mean.tolist(),
+        {"size": 10, "color": shade, "symbol": marker},
         error_y={"type": "data", "array": bar.tolist(), "color": shade},
-        hovertemplate=f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}")
+        hovertemplate=f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}",
+    )
     if series.compared is None:
         return [points]
     grid = np.geomspace(x.min(), x.max(), 60)
     compared, places = series.compared, moved(point, **{along: grid})
     rate = compared.fitted.squares(**places)
-    name, look, dash = ((f"Rate, fitted to {uncapital(series.name)}", shade, own_dash) if own_dash
-                        else ("Rate, constants fitted", "without", "dot"))
-    return [points, traces.line(name, grid.tolist(), rate.tolist(), look, 2, dash,
-                                hoverinfo="skip")]
+    name, look, dash = (
+        (f"Rate, fitted to {uncapital(series.name)}", shade, own_dash)
+        if own_dash
+        else ("Rate, constants fitted", "without", "dot")
+    )
+    return [
+        points,
+        traces.line(name, grid.tolist(), rate.tolist(), look, 2, dash, hoverinfo="skip"),
+    ]
 
 
 def _bar_ends(trace: Spec) -> Array:
@@ -212,15 +266,24 @@ def _bar_ends(trace: Spec) -> Array:
 
 
 def _practice_alt(each: Sequence[Series]) -> str:
-    sentences = [f"{series.name}: {len(series.known)} measured errors" + (
-        f", with slope {series.compared.slope:.2f} against {series.compared.theory:.2f} of the rate"
-        if series.compared else "") for series in each]
+    sentences = [
+        f"{series.name}: {len(series.known)} measured errors"
+        + (
+            f", with slope {series.compared.slope:.2f} against {series.compared.theory:.2f} of the rate"
+            if series.compared
+            else ""
+        )
+        for series in each
+    ]
     return "; ".join(sentences) + "."
 
 
 def _practice_table(each: Sequence[Series], along: Symbol) -> dict[str, list[Any]]:
-    rows = [(series.name, p.value, float(f"{p.mean:.4g}"), float(f"{p.se:.3g}"))
-            for series in each for p in series.known]
+    rows = [
+        (series.name, p.value, float(f"{p.mean:.4g}"), float(f"{p.se:.3g}"))
+        for series in each
+        for p in series.known
+    ]
     names = ("method", along.written, "mean squared error", "standard error")
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
@@ -230,33 +293,65 @@ def by_eye(by_trust: ByEye) -> Chart:
 
     Dots beyond the range of the numbers stand at its ends.
     """
-    spread = {_TRUST[setting]: float(np.sqrt(((dots - by_trust.truth) ** 2).mean()))
-              for setting, dots in by_trust.estimates.items()}
-    rows = {_TRUST[setting]: np.clip(dots, 0.0, 1.0)
-            for setting, dots in by_trust.estimates.items()}
+    spread = {
+        _TRUST[setting]: float(np.sqrt(((dots - by_trust.truth) ** 2).mean()))
+        for setting, dots in by_trust.estimates.items()
+    }
+    rows = {
+        _TRUST[setting]: np.clip(dots, 0.0, 1.0) for setting, dots in by_trust.estimates.items()
+    }
     last = len(rows) - 1
-    data = [traces.points(capital(name), dots.tolist(), [float(last - k)] * len(dots),
-                          {"size": 9, "opacity": 0.55, "symbol": "circle", "color":
-                           "without" if name == _TRUST[Setting.NONE] else "gradient"},
-                          hovertemplate="%{x:.3f}")
-            for k, (name, dots) in enumerate(rows.items())]
-    data.append(traces.line("True mean", [by_trust.truth] * 2, [-0.5, last + 0.5],
-                            "text", 1.6, hoverinfo="skip"))
+    data = [
+        traces.points(
+            capital(name),
+            dots.tolist(),
+            [float(last - k)] * len(dots),
+            {
+                "size": 9,
+                "opacity": 0.55,
+                "symbol": "circle",
+                "color": "without" if name == _TRUST[Setting.NONE] else "gradient",
+            },
+            hovertemplate="%{x:.3f}",
+        )
+        for k, (name, dots) in enumerate(rows.items())
+    ]
+    data.append(
+        traces.line(
+            "True mean", [by_trust.truth] * 2, [-0.5, last + 0.5], "text", 1.6, hoverinfo="skip"
+        )
+    )
     values = np.concatenate([*rows.values(), [by_trust.truth]])
     room = 0.04 * max(float(np.ptp(values)), 0.01)
     widest, narrowest = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
-    spec = {"data": data, "layout": layout(
-        hovermode="closest", title=f"Farthest from the true mean: {widest}",
-        xaxis=axis("Estimate of the mean (numbers from 0 to 1)", grid=True, nticks=6,
-                   range=[float(values.min()) - room, float(values.max()) + room]),
-        yaxis=axis(tickvals=[last - k for k in range(len(rows))],
-                   ticktext=[_broken(capital(name), 0.0) for name in rows],
-                   range=[-0.6, last + 0.6]))}
-    return Chart(spec, f"Estimates of a mean of {number(by_trust.truth)}. Root mean squared error: "
-                 f"{number(spread[narrowest], 2)} ({narrowest}) to {number(spread[widest], 2)} "
-                 f"({widest}).",
-                 {"trust": [capital(name) for name in spread],
-                  "root mean squared error": plain([*spread.values()], 3)})
+    spec = {
+        "data": data,
+        "layout": layout(
+            hovermode="closest",
+            title=f"Farthest from the true mean: {widest}",
+            xaxis=axis(
+                "Estimate of the mean (numbers from 0 to 1)",
+                grid=True,
+                nticks=6,
+                range=[float(values.min()) - room, float(values.max()) + room],
+            ),
+            yaxis=axis(
+                tickvals=[last - k for k in range(len(rows))],
+                ticktext=[_broken(capital(name), 0.0) for name in rows],
+                range=[-0.6, last + 0.6],
+            ),
+        ),
+    }
+    return Chart(
+        spec,
+        f"Estimates of a mean of {number(by_trust.truth)}. Root mean squared error: "
+        f"{number(spread[narrowest], 2)} ({narrowest}) to {number(spread[widest], 2)} "
+        f"({widest}).",
+        {
+            "trust": [capital(name) for name in spread],
+            "root mean squared error": plain([*spread.values()], 3),
+        },
+    )
 
 
 # -- parts ------------------------------------------------------------------------------------
@@ -268,10 +363,18 @@ def _heat(regions: RegimeMap, names: list[str], shades: list[str]) -> Spec:
     scale: list[list[object]] = []
     for k, shade in enumerate(shades):
         scale += [[k / len(shades), shade], [(k + 1) / len(shades), shade]]
-    return {"type": "heatmap", "x": plain(regions.x), "y": plain(regions.y),
-            "z": regions.regimes.tolist(), "zmin": -0.5,
-            "zmax": last + 0.5 if len(names) > 1 else 1,
-            "colorscale": scale, "showscale": False, "hoverinfo": "skip", "zsmooth": False}
+    return {
+        "type": "heatmap",
+        "x": plain(regions.x),
+        "y": plain(regions.y),
+        "z": regions.regimes.tolist(),
+        "zmin": -0.5,
+        "zmax": last + 0.5 if len(names) > 1 else 1,
+        "colorscale": scale,
+        "showscale": False,
+        "hoverinfo": "skip",
+        "zsmooth": False,
+    }
 
 
 def _borders(rate: Rate, regions: RegimeMap, point: Mapping[str, float]) -> list[Spec]:
@@ -281,14 +384,21 @@ def _borders(rate: Rate, regions: RegimeMap, point: Mapping[str, float]) -> list
         y = border(rate, boundary, regions.along, regions.across, x, point)
         inside = np.where((y >= regions.y[0]) & (y <= regions.y[-1]), y, np.nan)
         if np.isfinite(inside).any():
-            lines.append({
-                "type": "scatter", "mode": "lines+text", "x": plain(x),
-                "y": [None if math.isnan(v) else float(v) for v in inside],
-                "text": _once(boundary.key if len(boundary.key) == 1 else "", inside),
-                "textposition": "top center",
-                "textfont": {"size": 14, "color": "text"}, "hoverinfo": "skip",
-                "showlegend": False, "name": boundary.key,
-                "line": {"color": "text", "width": 1.6, "dash": "6px,4px"}})
+            lines.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines+text",
+                    "x": plain(x),
+                    "y": [None if math.isnan(v) else float(v) for v in inside],
+                    "text": _once(boundary.key if len(boundary.key) == 1 else "", inside),
+                    "textposition": "top center",
+                    "textfont": {"size": 14, "color": "text"},
+                    "hoverinfo": "skip",
+                    "showlegend": False,
+                    "name": boundary.key,
+                    "line": {"color": "text", "width": 1.6, "dash": "6px,4px"},
+                }
+            )
     return lines
 
 
@@ -309,9 +419,15 @@ def _names(regions: RegimeMap, names: list[str]) -> list[Spec]:
         row = int(np.median(rows))
         inside = columns[rows == row]
         column = int(np.median(inside)) if len(inside) else int(np.median(columns))
-        notes.append({"x": math.log10(regions.x[column]), "y": math.log10(regions.y[row]),
-                      "text": _broken(name, len(inside) / regions.regimes.shape[1]),
-                      "showarrow": False, "font": {"size": 14, "color": "text"}})
+        notes.append(
+            {
+                "x": math.log10(regions.x[column]),
+                "y": math.log10(regions.y[row]),
+                "text": _broken(name, len(inside) / regions.regimes.shape[1]),
+                "showarrow": False,
+                "font": {"size": 14, "color": "text"},
+            }
+        )
     return notes
 
 
@@ -329,5 +445,9 @@ def _symbol(rate: Rate, name: str) -> Symbol:
 
 
 def _axis_of(symbol: Symbol, values: Array, room: float = 0.0) -> Spec:
-    return log_axis(f"{symbol.label} {symbol.written} (log scale)", float(values.min()),
-                    float(values.max()), room=room)
+    return log_axis(
+        f"{symbol.label} {symbol.written} (log scale)",
+        float(values.min()),
+        float(values.max()),
+        room=room,
+    )

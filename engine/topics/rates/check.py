@@ -70,8 +70,9 @@ class Measurements:
 
     def compared(self, request: Check) -> list[Comparison | None]:
         """The slope of each method beside that of the rate."""
-        return [compare(errors, request.rate, request.symbol, request.point)
-                for errors in self.points]
+        return [
+            compare(errors, request.rate, request.symbol, request.point) for errors in self.points
+        ]
 
 
 def check(request: Check) -> Iterator[Part]:
@@ -100,9 +101,16 @@ class RatesAnswer(NamedTuple):
     measured: Measurements | None
 
 
-def terms(rate: Rate, point: Mapping[str, float], privacy_share: float | None = None,
-          symbol: str = "", settings: Sequence[Setting] = (), values: Sequence[float] = (),
-          limits: Experiment | None = None, seed: int = 1) -> RatesAnswer:
+def terms(
+    rate: Rate,
+    point: Mapping[str, float],
+    privacy_share: float | None = None,
+    symbol: str = "",
+    settings: Sequence[Setting] = (),
+    values: Sequence[float] = (),
+    limits: Experiment | None = None,
+    seed: int = 1,
+) -> RatesAnswer:
     """The terms of a rate, so weighted that privacy has its measured share of the squared error.
 
     Parameters
@@ -132,10 +140,16 @@ def terms(rate: Rate, point: Mapping[str, float], privacy_share: float | None = 
     names = [known.name for known in rate.symbols]
     for name, value in {**point, **({symbol: 1.0} if settings else {})}.items():
         if name not in names or not 0 <= value < math.inf:
-            raise InputError(f"This rate takes no {brief(name)} of {value:g}.", field="point",
-                             hint=f"It has {', '.join(names)}, none of them below 0.")
-    weighted = (Weighted.plain(rate) if privacy_share is None else
-                Weighted.with_privacy_share(rate, privacy_share, **point))
+            raise InputError(
+                f"This rate takes no {brief(name)} of {value:g}.",
+                field="point",
+                hint=f"It has {', '.join(names)}, none of them below 0.",
+            )
+    weighted = (
+        Weighted.plain(rate)
+        if privacy_share is None
+        else Weighted.with_privacy_share(rate, privacy_share, **point)
+    )
     request = Check(rate, point, symbol, tuple(settings), tuple(values), limits, seed)
     measured = joined(request, list(check(request))) if request.steps else None
     return RatesAnswer(weighted, point, request, measured)
@@ -144,8 +158,10 @@ def terms(rate: Rate, point: Mapping[str, float], privacy_share: float | None = 
 def joined(request: Check, parts: Sequence[Part]) -> Measurements:
     """The parts of a run, put together."""
     batches = [part for _, part in parts if isinstance(part, CoverageAnswer)]
-    points = tuple(tuple(part for of, part in parts if of == k and isinstance(part, Measured))
-                   for k in range(len(request.settings)))
+    points = tuple(
+        tuple(part for of, part in parts if of == k and isinstance(part, Measured))
+        for k in range(len(request.settings))
+    )
     return Measurements(points, CoverageAnswer.joined(batches) if batches else None)
 
 
@@ -197,14 +213,18 @@ def by_eye(people: int, numbers: int, epsilon: float, seed: int) -> ByEye:
     """
     dots = min(_MAX_DOTS, _MAX_NUMBERS // (people * numbers))
     if dots < _FEWEST_DOTS:
-        raise InputError(f"Dots are drawn of at most {_MAX_NUMBERS // _FEWEST_DOTS:,} numbers; "
-                         f"these sizes make {people * numbers:,}.", field="n",
-                         hint="Take fewer people or fewer numbers each.")
+        raise InputError(
+            f"Dots are drawn of at most {_MAX_NUMBERS // _FEWEST_DOTS:,} numbers; "
+            f"these sizes make {people * numbers:,}.",
+            field="n",
+            hint="Take fewer people or fewer numbers each.",
+        )
     source = Numbers(n_servers=people, n_items=numbers)
     data = source.draw(dots, generator(seed, DATA_STREAM, FRESH))
     estimates = {}
     for setting in dict.fromkeys(setting.mechanism for setting in RateSetting):
         released = UnivariateMean.independent(setting).release_many(
-            data, [(Budget(epsilon),)], 1, generator(seed, NOISE_STREAM, FRESH))
+            data, [(Budget(epsilon),)], 1, generator(seed, NOISE_STREAM, FRESH)
+        )
         estimates[setting] = np.asarray(released.values(np.zeros(1))[0]).reshape(dots)
     return ByEye(source.true_mean, estimates)

@@ -13,12 +13,18 @@ def _numbers(answer: RatesAnswer, _: QuestionLike) -> Numbers:
     """The share of every term, what doubling each symbol does, and what was measured."""
     weighted, point = answer.weighted, answer.point
     shares = weighted.shares(**point)
-    theory = {f"share of the rate: {term.name.lower()}": share
-              for term, share in zip(weighted.rate.terms, shares, strict=True)}
+    theory = {
+        f"share of the rate: {term.name.lower()}": share
+        for term, share in zip(weighted.rate.terms, shares, strict=True)
+    }
     # Without δ: rates depend on it by little more than its logarithm.
-    theory |= {f"squared error times, if {symbol.written} doubles":
-               weighted.if_doubled(symbol.name, **point)
-               for symbol in weighted.rate.symbols if symbol.name != "delta"}
+    theory |= {
+        f"squared error times, if {symbol.written} doubles": weighted.if_doubled(
+            symbol.name, **point
+        )
+        for symbol in weighted.rate.symbols
+        if symbol.name != "delta"
+    }
     measured = {} if answer.measured is None else slopes(answer.request, answer.measured)
     return as_floats(theory) | measured
 
@@ -29,8 +35,11 @@ def slopes(check: Check, measured: Measurements) -> Numbers:
     for setting, slope in zip(check.settings, measured.compared(check), strict=True):
         if slope is not None:
             name = f"{setting.mechanism.nearest_preset()[0]}, along {check.symbol}"
-            beside |= {f"measured slope, {name}": slope.slope, f"± (95 %), {name}":
-                       slope.half_width, f"slope of the rate, {name}": slope.theory}
+            beside |= {
+                f"measured slope, {name}": slope.slope,
+                f"± (95 %), {name}": slope.half_width,
+                f"slope of the rate, {name}": slope.theory,
+            }
     return as_floats(beside) | (limits(measured.limits) if measured.limits is not None else {})
 
 

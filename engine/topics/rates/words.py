@@ -17,45 +17,64 @@ from engine.rates.univariate_mean import LOST, largest_exponent
 from engine.simulation.agreement import Verdict
 from engine.topics.rates.answer import Comparison, Measured
 
-_TUNED = {"truncation": "basis functions "
-                        "kept", "resolution": "basis functions kept", "level": "level L",
-          "coordinates": "numbers that each machine sends", "h": "bandwidth h", "eta": "η",
-          "psi": "ψ", "psi_low": "ψ at least", "psi_high": "ψ at most", "M_low": "M at least",
-          "M_high": "M at most"}
+_TUNED = {
+    "truncation": "basis functions kept",
+    "resolution": "basis functions kept",
+    "level": "level L",
+    "coordinates": "numbers that each machine sends",
+    "h": "bandwidth h",
+    "eta": "η",
+    "psi": "ψ",
+    "psi_low": "ψ at least",
+    "psi_high": "ψ at most",
+    "M_low": "M at least",
+    "M_high": "M at most",
+}
 _EQUAL = 1e-6  # terms whose shares differ by less are the same
 _NO_GAP = 1.01  # factors closer to one are none
-UNKNOWN_SHARE = ("Up to which ε privacy weighs is not in a rate, whose constants are dropped: it "
-                 "follows from a measured error.")
+UNKNOWN_SHARE = (
+    "Up to which ε privacy weighs is not in a rate, whose constants are dropped: it "
+    "follows from a measured error."
+)
 
 UNKNOWN_CONSTANTS = (
     "Which term is largest, and what doubling a size would buy, depends on constants that theory "
-    "drops and that nothing fits to these data. *Estimate* shows what was measured.")
+    "drops and that nothing fits to these data. *Estimate* shows what was measured."
+)
 
 
 def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
     """Which term is the largest, and by how much."""
     shares = weighted.shares(**point)
     largest_share = float(shares.max())
-    names = [term.name.lower() for term, share in zip(weighted.rate.terms, shares, strict=True)
-             if share >= largest_share * (1 - _EQUAL)]
+    names = [
+        term.name.lower()
+        for term, share in zip(weighted.rate.terms, shares, strict=True)
+        if share >= largest_share * (1 - _EQUAL)
+    ]
     if len(names) > 1:
-        return (f"Largest terms of the rate: **{' and '.join(names)}**, "
-                f"{100 * largest_share:.0f} % each.")
+        return (
+            f"Largest terms of the rate: **{' and '.join(names)}**, "
+            f"{100 * largest_share:.0f} % each."
+        )
     return f"Largest term of the rate: **{names[0]}**, {100 * largest_share:.0f} % of it."
 
 
 def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) -> str:
     """The error itself, of a rate whose constants are known."""
     error = math.sqrt(float(weighted.total(**point)))
-    return (f"Root mean squared error of these coefficients: at least "
-            f"**{in_unit(error, facts.value_unit)}**.")
+    return (
+        f"Root mean squared error of these coefficients: at least "
+        f"**{in_unit(error, facts.value_unit)}**."
+    )
 
 
 _MEASURED = {"n": "people", "m": "observations", "epsilon": "epsilon"}  # sizes, by their symbols
 
 
-def if_doubled(weighted: Weighted | None, point: Mapping[str, float], rate: Rate,
-               measured: Mapping[str, float]) -> list[tuple[str, str, str]]:
+def if_doubled(
+    weighted: Weighted | None, point: Mapping[str, float], rate: Rate, measured: Mapping[str, float]
+) -> list[tuple[str, str, str]]:
     """What doubling each size does to the error: as measured in a simulation, and by the rate.
 
     Parameters
@@ -76,10 +95,14 @@ def if_doubled(weighted: Weighted | None, point: Mapping[str, float], rate: Rate
         if symbol.name == "delta" or symbol.name not in point:
             continue
         seen = measured.get(_MEASURED.get(symbol.name, ""))
-        by_rate = "–" if weighted is None else change(
-            math.sqrt(weighted.if_doubled(symbol.name, **point)) - 1)
-        rows.append((f"{symbol.label} ({symbol.written})", "–" if seen is None else change(seen),
-                     by_rate))
+        by_rate = (
+            "–"
+            if weighted is None
+            else change(math.sqrt(weighted.if_doubled(symbol.name, **point)) - 1)
+        )
+        rows.append(
+            (f"{symbol.label} ({symbol.written})", "–" if seen is None else change(seen), by_rate)
+        )
     return [row for row in rows if row[1:] != ("–", "–")]
 
 
@@ -108,19 +131,25 @@ def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
         holds = "holds" if bool(condition.holds(full)) else "does not hold"
         written = next(s.written for s in weighted.rate.symbols if s.name == condition.symbol)
         if limit > 0 and np.isfinite(limit):
-            lines.append(f"{capital(condition.name)}: asks for {written} up to {_size(limit)}; "
-                         f"with constants one it **{holds}** here.")
+            lines.append(
+                f"{capital(condition.name)}: asks for {written} up to {_size(limit)}; "
+                f"with constants one it **{holds}** here."
+            )
         else:  # it hangs on the parameters alone
-            lines.append(f"{capital(condition.name)}: with these parameters it **{holds}**, "
-                         f"whatever {written} is.")
+            lines.append(
+                f"{capital(condition.name)}: with these parameters it **{holds}**, "
+                f"whatever {written} is."
+            )
     return lines
 
 
 def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
     """The tuning that attains the rate, constants dropped."""
     parameters = weighted.rate.tuning(**point)
-    return " · ".join(f"{_TUNED.get(name, name.replace('_', ' '))} ≈ {float(value):.3g}"
-                      for name, value in parameters.items())
+    return " · ".join(
+        f"{_TUNED.get(name, name.replace('_', ' '))} ≈ {float(value):.3g}"
+        for name, value in parameters.items()
+    )
 
 
 def fitted(fit: FittedRate, is_twin: bool = False) -> str:
@@ -131,8 +160,10 @@ def fitted(fit: FittedRate, is_twin: bool = False) -> str:
     is_twin : bool
         Whether it was fitted to curves simulated from stated facts, beside one's own.
     """
-    return (f"{_fit(fit, is_twin)} These errors are within a factor of "
-            f"{number(1 + fit.largest_deviation)} of it.{_lower_bound(fit)}")
+    return (
+        f"{_fit(fit, is_twin)} These errors are within a factor of "
+        f"{number(1 + fit.largest_deviation)} of it.{_lower_bound(fit)}"
+    )
 
 
 def fitted_to_squares(fits: Mapping[str, FittedRate]) -> str:
@@ -144,22 +175,34 @@ def fitted_to_squares(fits: Mapping[str, FittedRate]) -> str:
         One rate, fitted to each method by its name.
     """
     first, *others = fits.values()
-    factors = {name: number((1 + fit.largest_deviation)**2) for name, fit in fits.items()}
+    factors = {name: number((1 + fit.largest_deviation) ** 2) for name, fit in fits.items()}
     of_each = [f"{factor} ({uncapital(name)})" for name, factor in factors.items()]
     off = " and ".join(of_each if others else factors.values())
-    return (f"{_fit(first)} These squared errors are within a factor of {off} of it."
-            f"{_lower_bound(first)}")
+    return (
+        f"{_fit(first)} These squared errors are within a factor of {off} of it."
+        f"{_lower_bound(first)}"
+    )
 
 
 def _fit(fit: FittedRate, is_twin: bool = False) -> str:
-    constants = ("Two constants, of privacy and of all else, were" if fit.is_two_constants
-                 else "One constant was")
-    to = ("errors of curves simulated from your sizes and stated facts" if is_twin
-          else "simulated errors")
-    over = ", ".join(f"{_written(fit.weighted.rate, name)} = {low:g} to {high:g}"
-                     for name, (low, high) in fit.ranges.items())
-    return (f"Dotted: the rate of {_theorem(fit.weighted.rate)}. {constants} fitted to "
-            f"{to} over {over}: a fit, not a bound.")
+    constants = (
+        "Two constants, of privacy and of all else, were"
+        if fit.is_two_constants
+        else "One constant was"
+    )
+    to = (
+        "errors of curves simulated from your sizes and stated facts"
+        if is_twin
+        else "simulated errors"
+    )
+    over = ", ".join(
+        f"{_written(fit.weighted.rate, name)} = {low:g} to {high:g}"
+        for name, (low, high) in fit.ranges.items()
+    )
+    return (
+        f"Dotted: the rate of {_theorem(fit.weighted.rate)}. {constants} fitted to "
+        f"{to} over {over}: a fit, not a bound."
+    )
 
 
 def _lower_bound(fit: FittedRate) -> str:
@@ -173,8 +216,7 @@ def limits_by_fit(fit: FittedRate, point: Mapping[str, float], epsilon: float) -
     """The regime at the budget on screen, and the gap between the bounds where sites differ."""
     here = {**point, "epsilon": epsilon}
     ruling_term = fit.weighted.rate.terms[int(fit.weighted.dominant(**here))]
-    text = (f"Regime by the fitted rate at ε = {epsilon:g}: "
-            f"**{ruling_term.name.lower()}**.")
+    text = f"Regime by the fitted rate at ε = {epsilon:g}: **{ruling_term.name.lower()}**."
     between = gap(fit.weighted.rate, here)
     return f"{text} {between}" if between else text
 
@@ -186,13 +228,17 @@ def gap(rate: Rate, point: Mapping[str, float]) -> str:
         return ""
     here, largest = (float(factor) for factor in both)
     if here < _NO_GAP:
-        return ("Upper and lower bound match here up to constants: observations are sparse for "
-                "every site, or dense for every site.")
-    return (f"Upper and lower bound differ by a factor of **{number(here, 2)}** here (with these "
-            f"basis functions at most {number(largest, 2)}). For sites limited by people the "
-            "observations are dense, for those limited by privacy still sparse, and the lower "
-            "bound takes all for one or the other. Which one is sharp is open; the authors expect "
-            "the upper one.")
+        return (
+            "Upper and lower bound match here up to constants: observations are sparse for "
+            "every site, or dense for every site."
+        )
+    return (
+        f"Upper and lower bound differ by a factor of **{number(here, 2)}** here (with these "
+        f"basis functions at most {number(largest, 2)}). For sites limited by people the "
+        "observations are dense, for those limited by privacy still sparse, and the lower "
+        "bound takes all for one or the other. Which one is sharp is open; the authors expect "
+        "the upper one."
+    )
 
 
 def lost(rate: Rate, point: Mapping[str, float]) -> str:
@@ -201,13 +247,17 @@ def lost(rate: Rate, point: Mapping[str, float]) -> str:
         return ""
     s, epsilon, n = (point[name] for name in ("S", "epsilon", "n"))
     enough = float(largest_exponent(np.asarray(n))) / epsilon**2
-    text = (f"e^(−Sε²) is {number(math.exp(-s * epsilon**2), 2)} here: the chance that the votes "
-            "of S people do not show where the mean is. Twice as many people square it; more "
-            "numbers for each person do not change it.")
+    text = (
+        f"e^(−Sε²) is {number(math.exp(-s * epsilon**2), 2)} here: the chance that the votes "
+        "of S people do not show where the mean is. Twice as many people square it; more "
+        "numbers for each person do not change it."
+    )
     if not enough:
         return text
-    return (f"{text} From about S = {number(enough, 2)} on it is below 1/(Snε²), and noise limits "
-            "the error instead.")
+    return (
+        f"{text} From about S = {number(enough, 2)} on it is below 1/(Snε²), and noise limits "
+        "the error instead."
+    )
 
 
 def _written(rate: Rate, name: str) -> str:
@@ -242,25 +292,35 @@ def verdict(comparison: Comparison | None, symbol: str, is_proved: bool = True) 
     if comparison is None:
         return "Too few points to draw a line through."
     beside = comparison.agreement
-    text = (f"Measured slope in {symbol}: **{_signed(beside.estimate)} ± {beside.half_width:.2f}** "
-            f"(95 %); the rate’s is **{_signed(beside.target)}**. ")
+    text = (
+        f"Measured slope in {symbol}: **{_signed(beside.estimate)} ± {beside.half_width:.2f}** "
+        f"(95 %); the rate’s is **{_signed(beside.target)}**. "
+    )
     if beside.verdict == Verdict.AGREES:
         return text + "They agree: the error behaves as the theory says."
     if beside.verdict == Verdict.IMPRECISE:
-        return text + (f"**Too imprecise to tell:** the interval from {_signed(beside.low)} to "
-                       f"{_signed(beside.high)} contains the rate’s slope and others far from it.")
+        return text + (
+            f"**Too imprecise to tell:** the interval from {_signed(beside.low)} to "
+            f"{_signed(beside.high)} contains the rate’s slope and others far from it."
+        )
     if beside.verdict == Verdict.ABOVE:
-        return text + ("The error falls more slowly than the rate: something else, such as a floor "
-                       "of smoothing or chance, still weighs at these sizes.")
+        return text + (
+            "The error falls more slowly than the rate: something else, such as a floor "
+            "of smoothing or chance, still weighs at these sizes."
+        )
     if is_proved:
-        return text + ("The error falls faster than the rate: at these sizes lower-order terms "
-                       "still weigh.")
-    return text + ("The error falls faster. That contradicts nothing: a rate is about large sizes "
-                   "and the hardest curves, and what a method loses at small sizes shrinks, too.")
+        return text + (
+            "The error falls faster than the rate: at these sizes lower-order terms still weigh."
+        )
+    return text + (
+        "The error falls faster. That contradicts nothing: a rate is about large sizes "
+        "and the hardest curves, and what a method loses at small sizes shrinks, too."
+    )
 
 
-def smaller(errors: Sequence[Measured], others: Sequence[Measured], here: float,
-            symbol: str) -> str:
+def smaller(
+    errors: Sequence[Measured], others: Sequence[Measured], here: float, symbol: str
+) -> str:
     """How many times smaller a method's squared error is than the other's, at the nearest value.
 
     Parameters
@@ -270,15 +330,20 @@ def smaller(errors: Sequence[Measured], others: Sequence[Measured], here: float,
     here : float
         The value of the symbol on screen.
     """
-    pairs = [(first, second) for first, second in zip(errors, others, strict=False)
-             if min(first.mean, second.mean) > 0]
+    pairs = [
+        (first, second)
+        for first, second in zip(errors, others, strict=False)
+        if min(first.mean, second.mean) > 0
+    ]
     if not pairs:
         return ""
     first, second = min(pairs, key=lambda pair: abs(math.log(pair[0].value / here)))
     ratio = second.mean / first.mean
     size, word = (ratio, "smaller") if ratio >= 1 else (1 / ratio, "larger")
-    return (f"At {symbol} = {number(first.value)} its squared error is {number(size, 2)} times "
-            f"{word} than that of the other.")
+    return (
+        f"At {symbol} = {number(first.value)} its squared error is {number(size, 2)} times "
+        f"{word} than that of the other."
+    )
 
 
 def _signed(value: float) -> str:

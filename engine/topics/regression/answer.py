@@ -63,7 +63,8 @@ NETWORKS: dict[str, tuple[Group, ...]] = {
     "Sixteen sites alike": (Group(16, 4000, 1.0),),
     "One large site and many small": (Group(1, 40_000, 2.0), Group(24, 1000, 0.1)),
     "Two hundred small sites": (Group(200, 320, 0.3),),
-    "Sites with unequal protection": tuple(Group(4, 4000, e) for e in (0.1, 0.3, 1.0, 3.0))}
+    "Sites with unequal protection": tuple(Group(4, 4000, e) for e in (0.1, 0.3, 1.0, 3.0)),
+}
 
 
 @dataclass(frozen=True)
@@ -78,15 +79,24 @@ class Network:
             raise InputError("There must be at least one kind of sites.", field="groups")
         for group in self.groups:
             if group.sites < 1 or group.readings < 1:
-                raise InputError("Every kind needs at least one site with one observation.",
-                                 field="groups", hint="Remove rows that are not needed.")
+                raise InputError(
+                    "Every kind needs at least one site with one observation.",
+                    field="groups",
+                    hint="Remove rows that are not needed.",
+                )
             if not _EPSILON_LOW <= group.epsilon <= _EPSILON_HIGH:
-                raise InputError(f"ε must lie between {_EPSILON_LOW:g} and {_EPSILON_HIGH:g}; got "
-                                 f"{group.epsilon:g}.", field="groups")
+                raise InputError(
+                    f"ε must lie between {_EPSILON_LOW:g} and {_EPSILON_HIGH:g}; got "
+                    f"{group.epsilon:g}.",
+                    field="groups",
+                )
         if self.n_sites > _MAX_SITES or self.n_readings > _MAX_READINGS:
-            raise InputError(f"There may be at most {_MAX_SITES} sites and {_MAX_READINGS:,} "
-                             f"observations; got {self.n_sites} and {self.n_readings:,}.",
-                             field="groups", hint="Take fewer of them here.")
+            raise InputError(
+                f"There may be at most {_MAX_SITES} sites and {_MAX_READINGS:,} "
+                f"observations; got {self.n_sites} and {self.n_readings:,}.",
+                field="groups",
+                hint="Take fewer of them here.",
+            )
 
     @classmethod
     def of_upload(cls, upload: Upload, epsilons: Sequence[float], delta: float) -> Network:
@@ -108,8 +118,13 @@ class Network:
         """
         sizes = upload.sizes.n_curves_per_server
         names = fit_names(upload.curves.server_names, len(sizes))
-        return cls(tuple(Group(1, size, epsilon, name) for size, epsilon, name in
-                         zip(sizes, epsilons, names, strict=True)), delta)
+        return cls(
+            tuple(
+                Group(1, size, epsilon, name)
+                for size, epsilon, name in zip(sizes, epsilons, names, strict=True)
+            ),
+            delta,
+        )
 
     @property
     def n_sites(self) -> int:
@@ -125,8 +140,9 @@ class Network:
 
     @property
     def budgets(self) -> tuple[Budget, ...]:
-        return tuple(Budget(group.epsilon, self.delta) for group in self.groups
-                     for _ in range(group.sites))
+        return tuple(
+            Budget(group.epsilon, self.delta) for group in self.groups for _ in range(group.sites)
+        )
 
     @property
     def first_of_each(self) -> list[int]:
@@ -231,8 +247,9 @@ class Known:
     apart: float
 
 
-def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Network,
-                    seed: int) -> RegressionAnswer:
+def regression_answer(
+    source: Readings, mechanism: WaveletGlobal, network: Network, seed: int
+) -> RegressionAnswer:
     """Draw observations, release, and put the closed forms beside it.
 
     Parameters
@@ -259,23 +276,35 @@ def regression_answer(source: Readings, mechanism: WaveletGlobal, network: Netwo
         estimate = studies.shown_releases(checked.mechanism, data, [network.budgets], seed)
     plan = mechanism.plan(readings.public, network.budgets)
     grid = estimate.basis(times)
-    is_average = (mechanism.design != "released" and not mechanism.invert_clip
-                  and not isinstance(plan, StagedPlan))
+    is_average = (
+        mechanism.design != "released"
+        and not mechanism.invert_clip
+        and not isinstance(plan, StagedPlan)
+    )
     releases = estimate.coefficients[0, 0] @ grid.T
     non_private = mechanism.without_protection(data).values(times)[0, 0, 0]
     return RegressionAnswer(
-        facts=readings.facts, times=times, releases=releases, non_private=non_private, plan=plan,
+        facts=readings.facts,
+        times=times,
+        releases=releases,
+        non_private=non_private,
+        plan=plan,
         noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
-        messages=_sent(messages, network, plan, grid) + readings.facts.value_middle if is_average
+        messages=_sent(messages, network, plan, grid) + readings.facts.value_middle
+        if is_average
         else None,
-        band=_band(estimate, releases[0], grid), no_band=checked.refusal,
+        band=_band(estimate, releases[0], grid),
+        no_band=checked.refusal,
         known=_known(mechanism, data, network, estimate, releases - non_private),
-        spends=estimate.spends[0], rows=_rows(network, plan, mechanism.smoothness),
-        **_against_truth(readings, mechanism, network, times, seed))
+        spends=estimate.spends[0],
+        rows=_rows(network, plan, mechanism.smoothness),
+        **_against_truth(readings, mechanism, network, times, seed),
+    )
 
 
-def _sent(messages: Sequence[transcript.Message], network: Network, plan: CurvePlan, grid: Array
-          ) -> Array:
+def _sent(
+    messages: Sequence[transcript.Message], network: Network, plan: CurvePlan, grid: Array
+) -> Array:
     """What the first site of every kind sent, at the rows of `grid`: (kinds, POINTS)."""
     # Scaling coordinates, as they are sent; `grid` evaluates the functions level by level.
     sent = np.stack([messages[first].values[0] for first in network.first_of_each])
@@ -291,8 +320,9 @@ def _band(estimate: Estimate, release: Array, grid: Array) -> tuple[Array, Array
     return release - half, release + half
 
 
-def _against_truth(readings: Readings, mechanism: WaveletGlobal, network: Network, times: Array,
-                   seed: int) -> dict[str, Any]:
+def _against_truth(
+    readings: Readings, mechanism: WaveletGlobal, network: Network, times: Array, seed: int
+) -> dict[str, Any]:
     """What only the curve behind simulated observations can tell: it, and the squared errors."""
     if not isinstance(readings, RegressionPoints):
         return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk")) | {"within": math.nan}
@@ -300,17 +330,30 @@ def _against_truth(readings: Readings, mechanism: WaveletGlobal, network: Networ
     study = Study(readings, mechanism, seed)
     distances = study.errors(study.data(), [network.budgets])
     squared = float((distances**2).mean()) if risk is None else risk.total
-    return {"truth": readings.curve(times), "squared_error": squared, "risk": risk,
-            "zero_risk": float(readings.truth.energy), "within": float(within(distances, None))}
+    return {
+        "truth": readings.curve(times),
+        "squared_error": squared,
+        "risk": risk,
+        "zero_risk": float(readings.truth.energy),
+        "within": float(within(distances, None)),
+    }
 
 
-def _known(mechanism: WaveletGlobal, data: CurveData, network: Network, estimate: Estimate,
-           difference: Array) -> Known:
+def _known(
+    mechanism: WaveletGlobal,
+    data: CurveData,
+    network: Network,
+    estimate: Estimate,
+    difference: Array,
+) -> Known:
     """`difference` (SHOWN_DRAWS, POINTS): releases less the estimate without protection."""
     assert estimate.parts is not None
     noise = mechanism.expected_error(data.sizes, network.budgets, data.facts)
-    return Known(math.sqrt(noise), math.sqrt(estimate.parts.sampling.sum()),
-                 math.sqrt((difference**2).mean()))
+    return Known(
+        math.sqrt(noise),
+        math.sqrt(estimate.parts.sampling.sum()),
+        math.sqrt((difference**2).mean()),
+    )
 
 
 def _noise_sd(plan: CurvePlan, times: Array) -> Array:
@@ -327,8 +370,10 @@ def _places(mechanism: WaveletGlobal, times: Array) -> Array:
 
 def _rows(network: Network, plan: CurvePlan, smoothness: float) -> tuple[SiteRow, ...]:
     limited = network.theory().privacy_limited(smoothness)
-    return tuple(SiteRow(group, float(plan.weights[k]), float(plan.scales[k]), bool(limited[k]))
-                 for group, k in zip(network.groups, network.first_of_each, strict=True))
+    return tuple(
+        SiteRow(group, float(plan.weights[k]), float(plan.scales[k]), bool(limited[k]))
+        for group, k in zip(network.groups, network.first_of_each, strict=True)
+    )
 
 
 # -- closed forms ---------------------------------------------------------------------------
@@ -351,8 +396,12 @@ def methods() -> dict[str, Method]:
     dict
         Methods by their labels, the default first.
     """
-    return {label: cls(**settings) for cls in mechanisms.all() if issubclass(cls, Method)
-            for label, settings in cls.presets()}
+    return {
+        label: cls(**settings)
+        for cls in mechanisms.all()
+        if issubclass(cls, Method)
+        for label, settings in cls.presets()
+    }
 
 
 def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
@@ -365,8 +414,9 @@ def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
         return mechanism
 
 
-def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: Network,
-                  highest: int = 8) -> ByLevel:
+def risk_by_level(
+    source: RegressionPoints, mechanism: WaveletGlobal, network: Network, highest: int = 8
+) -> ByLevel:
     """How the four parts of the error of one message change with the level; nothing is drawn.
 
     Parameters
@@ -378,8 +428,9 @@ def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: N
     free = replace(mechanism, level=None)
     rule = free.plan(readings.public, network.budgets).basis.level
     levels = tuple(level for level in free.levels() if level <= max(highest, rule))
-    plans = [replace(mechanism, level=level).plan(readings.public, network.budgets)
-             for level in levels]
+    plans = [
+        replace(mechanism, level=level).plan(readings.public, network.budgets) for level in levels
+    ]
     return ByLevel(levels, tuple(_risk(readings, plan) for plan in plans), rule)
 
 
@@ -432,8 +483,14 @@ def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
     return WaveletPointwise.like(mechanism, "0.5")
 
 
-def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan,
-               network: Network, point: float, seed: int) -> PointAnswer:
+def point_answer(
+    source: Readings,
+    mechanism: WaveletPointwise,
+    whole: CurvePlan,
+    network: Network,
+    point: float,
+    seed: int,
+) -> PointAnswer:
     """One release of the value at `point`, on [0, 1], and its interval.
 
     Parameters
@@ -455,16 +512,33 @@ def point_answer(source: Readings, mechanism: WaveletPointwise, whole: CurvePlan
     truth = None
     if isinstance(readings, RegressionPoints):
         truth = float(readings.curve(np.array([point]))[0])
-    half = None if estimate.band is None else plan.bias + ROUNDED_NORMAL * math.sqrt(
-        float(estimate.band.covariance[0, 0, 0, 0, 0]))
+    half = (
+        None
+        if estimate.band is None
+        else plan.bias + ROUNDED_NORMAL * math.sqrt(float(estimate.band.covariance[0, 0, 0, 0, 0]))
+    )
     printed, exact = method.sensitivity_constants(plan.basis.level)
     noise = math.sqrt(float((plan.weights**2 * plan.point_noise[:, 0]).sum()))
     return PointAnswer(
-        readings.facts, point, truth, value, None if half is None else value - half,
-        None if half is None else value + half, checked.refusal, plan.bias,
-        method.curve_class(readings.facts).detail_bound(plan.basis.level), plan.kind,
-        str(estimate.tuning[0]["why"]), plan.basis.level, noise,
-        float(_noise_sd(whole, np.array([point]))[0]), risk, printed, exact, not plan.released)
+        readings.facts,
+        point,
+        truth,
+        value,
+        None if half is None else value - half,
+        None if half is None else value + half,
+        checked.refusal,
+        plan.bias,
+        method.curve_class(readings.facts).detail_bound(plan.basis.level),
+        plan.kind,
+        str(estimate.tuning[0]["why"]),
+        plan.basis.level,
+        noise,
+        float(_noise_sd(whole, np.array([point]))[0]),
+        risk,
+        printed,
+        exact,
+        not plan.released,
+    )
 
 
 @dataclass(frozen=True)
@@ -482,8 +556,9 @@ class CostOfPrivacy:
     smallest_epsilon: float
 
 
-def cost_of_privacy(network: Network, smoothness: float,
-                    smoothness_at_a_point: float | None = None) -> CostOfPrivacy:
+def cost_of_privacy(
+    network: Network, smoothness: float, smoothness_at_a_point: float | None = None
+) -> CostOfPrivacy:
     """By the rates, for as many equal sites with the same observations in all; constants dropped.
 
     At a point the smoothness is usually that of its method.
@@ -504,8 +579,9 @@ def cost_of_privacy(network: Network, smoothness: float,
         rate = WaveletRate(smoothness=gamma)
         curves.append(np.sqrt(rate.cost_of_privacy(n=n, S=sites, epsilon=epsilons)))
         elbows.append(n**-0.5 * (sites * n) ** (1 / (4 * gamma + 2)))
-    return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]),
-                         _smallest_useful_epsilon(network))
+    return CostOfPrivacy(
+        epsilons, curves[0], curves[1], (elbows[0], elbows[1]), _smallest_useful_epsilon(network)
+    )
 
 
 def _smallest_useful_epsilon(network: Network) -> float:
@@ -513,8 +589,9 @@ def _smallest_useful_epsilon(network: Network) -> float:
     return math.sqrt(network.n_sites) / network.n_readings
 
 
-def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
-                 ) -> tuple[Array, Array]:
+def planned_cost(
+    mechanism: WaveletGlobal, facts: PublicFacts, network: Network
+) -> tuple[Array, Array]:
     """ε, and how many times privacy raises the bound on the error that the plan minimises.
 
     The bound has all its constants, holds for the whole class of curves, and is B where nothing is
@@ -529,8 +606,10 @@ def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
     sizes = Sizes((n,) * sites, n * sites, 1)
     tuned = replace(mechanism, plan_rule="tuned", level=None, clip=None)
     epsilons = np.geomspace(_EPSILON_LOW / 10, _EPSILON_HIGH, _PLANNED_STEPS)
-    plans = [tuned.plan(Public(sizes, facts), (Budget(epsilon, network.delta),) * sites)
-             for epsilon in (*epsilons.tolist(), math.inf)]
+    plans = [
+        tuned.plan(Public(sizes, facts), (Budget(epsilon, network.delta),) * sites)
+        for epsilon in (*epsilons.tolist(), math.inf)
+    ]
     bounds = np.minimum([plan.criterion for plan in plans], tuned.stated(facts)[0] ** 2)
     return epsilons, np.sqrt(bounds[:-1] / bounds[-1])  # bounds are on squared errors
 
@@ -562,8 +641,13 @@ def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
     cells = 4 if mechanism.edges == "periodic" else basis.size
     times = np.linspace(0, min(cells / basis.size, 1.0), 2049)[:-1]
     norms = np.sqrt(basis.diagonal(times))
-    return WorstPair(times, norms, float(times[norms.argmax()]), 2 * basis.sup_norm,
-                     printed_sensitivity_constant(mechanism.moments) * math.sqrt(basis.size / 2))
+    return WorstPair(
+        times,
+        norms,
+        float(times[norms.argmax()]),
+        2 * basis.sup_norm,
+        printed_sensitivity_constant(mechanism.moments) * math.sqrt(basis.size / 2),
+    )
 
 
 # -- when times are not spread evenly -----------------------------------------------------------
@@ -589,7 +673,12 @@ def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Net
     plan = even.plan(readings.public, network.budgets)
     rising = Design(density=lambda x: 0.5 + x)
     known = WaveletGlobal(design="weighted", density="0.5, 1.5").risk_parts(
-        replace(readings, times="rising"), network.budgets)
+        replace(readings, times="rising"), network.budgets
+    )
     assert known is not None
-    return DesignDemo(*(math.sqrt(parts.total) for parts in (
-        _risk(readings, plan), _risk(readings, plan, rising), known)))
+    return DesignDemo(
+        *(
+            math.sqrt(parts.total)
+            for parts in (_risk(readings, plan), _risk(readings, plan, rising), known)
+        )
+    )

@@ -22,12 +22,18 @@ from engine.sources.regression_points import RegressionPoints
 
 Estimator = WaveletGlobal | WaveletPointwise
 
-_NOT_STATED = ("nothing bounds the bias, because it has not been stated as a fact that the curve "
-               "is as smooth as the plan takes it to be")
-_ROUGHER = ("the simulated curve is rougher than the class that is stated: what {size} basis "
-            "functions leave out is up to {off:.2g}, and the class allows {bound:.2g}")
-_OTHER_TIMES = ("the simulated times rise, and the method takes them to be spread evenly: that "
-                "bias has no bound")
+_NOT_STATED = (
+    "nothing bounds the bias, because it has not been stated as a fact that the curve "
+    "is as smooth as the plan takes it to be"
+)
+_ROUGHER = (
+    "the simulated curve is rougher than the class that is stated: what {size} basis "
+    "functions leave out is up to {off:.2g}, and the class allows {bound:.2g}"
+)
+_OTHER_TIMES = (
+    "the simulated times rise, and the method takes them to be spread evenly: that "
+    "bias has no bound"
+)
 _NOT_RELEASED = "at this budget nothing is released"
 
 
@@ -63,9 +69,15 @@ def _of_known_curve(mechanism: Estimator, source: RegressionPoints, level: int) 
     if is_even and source.times != "even":
         return _OTHER_TIMES
     basis, curves = mechanism.wavelets(level), mechanism.curve_class(source.facts)
-    off = left_out(source.truth, basis, np.array(mechanism.values_at.points) if isinstance(
-        mechanism, WaveletPointwise) else drawing_grid())
+    off = left_out(
+        source.truth,
+        basis,
+        np.array(mechanism.values_at.points)
+        if isinstance(mechanism, WaveletPointwise)
+        else drawing_grid(),
+    )
     if curves.allows(off, level, source.bound):
         return ""
-    return _ROUGHER.format(size=basis.size, off=float(np.abs(off).max()),
-                           bound=curves.detail_bound(level))
+    return _ROUGHER.format(
+        size=basis.size, off=float(np.abs(off).max()), bound=curves.detail_bound(level)
+    )

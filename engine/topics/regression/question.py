@@ -17,13 +17,21 @@ def _numbers(answer: RegressionAnswer, question: QuestionLike) -> Numbers:
     The half-width of the confidence band is NaN where none is given.
     """
     half = math.nan if answer.band is None else float((answer.band[1] - answer.band[0]).mean() / 2)
-    errors = {"error": math.nan if answer.is_refused else answer.error,
-              WITHIN: math.nan if answer.is_refused else answer.within,
-              "privacy noise": answer.known.noise,
-              "half-width of the 95 % confidence band, on average": half}
+    errors = {
+        "error": math.nan if answer.is_refused else answer.error,
+        WITHIN: math.nan if answer.is_refused else answer.within,
+        "privacy noise": answer.known.noise,
+        "half-width of the 95 % confidence band, on average": half,
+    }
     numbers = {named(name, answer.facts.value_unit): value for name, value in errors.items()}
     return as_floats(numbers) | protection(answer.spends, question.person)
 
 
-KIND = QuestionKind("regression", "Regression", regression_answer, _numbers,
-                    lambda answer, _: charts.curve(answer), (WAVELET_REGRESSION.key,))
+KIND = QuestionKind(
+    "regression",
+    "Regression",
+    regression_answer,
+    _numbers,
+    lambda answer, _: charts.curve(answer),
+    (WAVELET_REGRESSION.key,),
+)

@@ -57,26 +57,45 @@ def _powers(first: float, last: float, step: float = 1.0) -> tuple[float, ...]:
 
 
 PATHS = (
-    Path("G1", "N, no privacy, 16 sites", _powers(10, 24), lambda x: (x / 16, math.inf, 16), -2/3),
-    Path("G2", "n, ε = 4/√n, 16 sites", _powers(16, 32), lambda x: (x, 4 / x**.5, 16), -1/2),
-    Path("G3", "ε, n = 2^24, 16 sites", _powers(-11, -2, .5), lambda x: (2.**24, x, 16), -1),
-    Path("G4", "sites, N = 2^26, ε = 0.01", _powers(0, 8), lambda x: (2.**26/x, .01, int(x)), 1/2),
-    Path("G5", "sites, n = 2^18, ε = 0.01", _powers(2, 8), lambda x: (2.**18, .01, int(x)), -1/2),
-    Path("P1", "N, no privacy, 16 sites", _powers(10, 24), lambda x: (x / 16, math.inf, 16), -3/5),
-    Path("P2", "n, ε = 2/√n, 16 sites", _powers(14, 28), lambda x: (x, 2 / x**.5, 16), -3/7),
-    Path("P3", "ε, n = 2^22, 16 sites", _powers(-11, -3, .5), lambda x: (2.**22, x, 16), -6/7),
-    Path("P4", "sites, N = 2^24, ε = 0.004", _powers(0, 8), lambda x: (2.**24/x, .004, int(x)),
-         3/7))
+    Path(
+        "G1", "N, no privacy, 16 sites", _powers(10, 24), lambda x: (x / 16, math.inf, 16), -2 / 3
+    ),
+    Path("G2", "n, ε = 4/√n, 16 sites", _powers(16, 32), lambda x: (x, 4 / x**0.5, 16), -1 / 2),
+    Path("G3", "ε, n = 2^24, 16 sites", _powers(-11, -2, 0.5), lambda x: (2.0**24, x, 16), -1),
+    Path(
+        "G4",
+        "sites, N = 2^26, ε = 0.01",
+        _powers(0, 8),
+        lambda x: (2.0**26 / x, 0.01, int(x)),
+        1 / 2,
+    ),
+    Path(
+        "G5", "sites, n = 2^18, ε = 0.01", _powers(2, 8), lambda x: (2.0**18, 0.01, int(x)), -1 / 2
+    ),
+    Path(
+        "P1", "N, no privacy, 16 sites", _powers(10, 24), lambda x: (x / 16, math.inf, 16), -3 / 5
+    ),
+    Path("P2", "n, ε = 2/√n, 16 sites", _powers(14, 28), lambda x: (x, 2 / x**0.5, 16), -3 / 7),
+    Path("P3", "ε, n = 2^22, 16 sites", _powers(-11, -3, 0.5), lambda x: (2.0**22, x, 16), -6 / 7),
+    Path(
+        "P4",
+        "sites, N = 2^24, ε = 0.004",
+        _powers(0, 8),
+        lambda x: (2.0**24 / x, 0.004, int(x)),
+        3 / 7,
+    ),
+)
 
 
 def compared() -> dict[str, list[str]]:
     """A table of all paths: the slope of the theory beside that of the exact errors."""
-    return {"error of": ["one point" if path.is_pointwise else "whole curve" for path in PATHS],
-            "against": [path.what for path in PATHS],
-            "over": [f"2^{math.log2(min(path.x)):g} to 2^{math.log2(max(path.x)):g}"
-                     for path in PATHS],
-            "slope in theory": [f"{path.theory:+.3f}" for path in PATHS],
-            "slope of exact errors": [f"{path.slope():+.3f}" for path in PATHS]}
+    return {
+        "error of": ["one point" if path.is_pointwise else "whole curve" for path in PATHS],
+        "against": [path.what for path in PATHS],
+        "over": [f"2^{math.log2(min(path.x)):g} to 2^{math.log2(max(path.x)):g}" for path in PATHS],
+        "slope in theory": [f"{path.theory:+.3f}" for path in PATHS],
+        "slope of exact errors": [f"{path.slope():+.3f}" for path in PATHS],
+    }
 
 
 def _risk(pointwise: bool, n: float, epsilon: float, sites: int) -> float:

@@ -69,8 +69,9 @@ class PreviewedPercentiles:
     target: tuple[float, ...]
 
     @classmethod
-    def of(cls, mechanism: Mechanism, estimate: Estimate, facts: PublicFacts
-           ) -> PreviewedPercentiles | None:
+    def of(
+        cls, mechanism: Mechanism, estimate: Estimate, facts: PublicFacts
+    ) -> PreviewedPercentiles | None:
         """None for all else than percentile curves."""
         if not isinstance(mechanism, PercentileCurves):
             return None
@@ -140,8 +141,14 @@ class ReleasePreview:
         return Forecast(self.error, self.within, unit) if is_known else None
 
 
-def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budget: Budget,
-                    seed: int, requested: Budget | None = None) -> ReleasePreview:
+def release_preview(
+    facts: PublicFacts,
+    sizes: Sizes,
+    mechanism: Mechanism,
+    budget: Budget,
+    seed: int,
+    requested: Budget | None = None,
+) -> ReleasePreview:
     """Simulate data from stated facts and release them.
 
     Parameters
@@ -163,9 +170,12 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     """
     facts.check_stated()
     if sizes.n_observations > MAX_OBSERVATIONS:
-        raise InputError(f"A preview is simulated for at most {MAX_OBSERVATIONS:,} observations; "
-                         f"these are {sizes.n_observations:,}.", field="sizes",
-                         hint="The cost is known all the same.")
+        raise InputError(
+            f"A preview is simulated for at most {MAX_OBSERVATIONS:,} observations; "
+            f"these are {sizes.n_observations:,}.",
+            field="sizes",
+            hint="The cost is known all the same.",
+        )
     twin = _twin(facts, sizes, mechanism)
     study = _study(twin, sizes, mechanism, budget, seed)
     estimate, grid = study.estimate, drawing_grid()
@@ -183,8 +193,9 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         errors = _errors(released[0] - study.truths[:, None] * scale, bool(estimate.functions))
     peaks, height = _peaks(twin, mechanism, budget, seed)
     band = estimate.band_kind
-    names = estimate.functions or (mechanism.estimand.quantity
-                                   if isinstance(mechanism, NoisyCounts) else facts.value_name,)
+    names = estimate.functions or (
+        mechanism.estimand.quantity if isinstance(mechanism, NoisyCounts) else facts.value_name,
+    )
     curves = _curves(estimate, released, study, scale, names)
     if isinstance(mechanism, NoisyCounts):
         curves, band = _with_steps(curves, estimate, mechanism, points)
@@ -196,21 +207,31 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
         share_flat = float(np.mean(flat))
     released_band = _band(estimate, points, scale)
     return ReleasePreview(
-        facts=facts, points=points, curves=curves, band=band,
-        errors=errors, verdict=mechanism.feasibility(sizes, (budget,)),
-        peaks=peaks, peak_height=height * scale,
+        facts=facts,
+        points=points,
+        curves=curves,
+        band=band,
+        errors=errors,
+        verdict=mechanism.feasibility(sizes, (budget,)),
+        peaks=peaks,
+        peak_height=height * scale,
         warnings=_warnings(estimate, facts, ends),
         percentiles=PreviewedPercentiles.of(mechanism, estimate, facts),
-        wide=change / (2 * facts.value_half_width), change=change,
+        wide=change / (2 * facts.value_half_width),
+        change=change,
         is_flat=share_flat > 0.5,
         half_width=None if released_band is None else released_band.half_width,
         at_times=0.0 if released_band is None else released_band.at_times,
         is_unreliable=float(estimate.is_unreliable.mean()) > 0.5,
-        is_tested=float(estimate.is_tested.mean()) > 0.5, spread=spread, error_range=error_range)
+        is_tested=float(estimate.is_tested.mean()) > 0.5,
+        spread=spread,
+        error_range=error_range,
+    )
 
 
-def preview_before(source: Source[Data], mechanism: Mechanism, budget: Budget, cost: ReleaseCost,
-                   seed: int = SEED) -> ReleasePreview | None:
+def preview_before(
+    source: Source[Data], mechanism: Mechanism, budget: Budget, cost: ReleaseCost, seed: int = SEED
+) -> ReleasePreview | None:
     """The preview of what is about to be published; None of data too large to be simulated.
 
     Parameters
@@ -220,8 +241,9 @@ def preview_before(source: Source[Data], mechanism: Mechanism, budget: Budget, c
     """
     if source.sizes.n_observations > MAX_OBSERVATIONS:
         return None
-    return release_preview(source.facts, source.sizes, mechanism, cost.inner_budgets[0], seed,
-                           budget)
+    return release_preview(
+        source.facts, source.sizes, mechanism, cost.inner_budgets[0], seed, budget
+    )
 
 
 def _errors_of_study(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int) -> Array:
@@ -232,13 +254,27 @@ def _errors_of_study(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
     return totals(by_function).ravel()
 
 
-def _error_range(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
-                 ) -> tuple[float, float]:
+def _error_range(
+    twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
+) -> tuple[float, float]:
     """Errors of the studies of twins with half and twice the spread, as far as bounds allow."""
     largest = twin.stated.value_half_width
-    low, high = (float(np.sqrt((_errors_of_study(
-        replace(twin, spread=min(factor * twin.spread, largest)), mechanism, budget, seed)**2
-        ).mean())) for factor in (0.5, 2.0))
+    low, high = (
+        float(
+            np.sqrt(
+                (
+                    _errors_of_study(
+                        replace(twin, spread=min(factor * twin.spread, largest)),
+                        mechanism,
+                        budget,
+                        seed,
+                    )
+                    ** 2
+                ).mean()
+            )
+        )
+        for factor in (0.5, 2.0)
+    )
     return low, high
 
 
@@ -258,36 +294,55 @@ def _band(estimate: Estimate, points: Array, scale: float) -> ReleasedBand | Non
     return band_of(estimate, list(zip(low, high, strict=True)), points)
 
 
-def _ends_over_time(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts
-                    ) -> tuple[Array, Array] | None:
+def _ends_over_time(
+    estimate: Estimate, mechanism: Mechanism, facts: PublicFacts
+) -> tuple[Array, Array] | None:
     """Ends of the bands of all simulated releases, within the bounds: (releases, places) each.
 
     None where the result is no single curve over time with a band.
     """
     task = mechanism.main_task
-    if (task.argument is not Argument.TIME or task.data is DataType.EVENTS or estimate.functions
-            or estimate.limits is None):
+    if (
+        task.argument is not Argument.TIME
+        or task.data is DataType.EVENTS
+        or estimate.functions
+        or estimate.limits is None
+    ):
         return None
-    low, high = (np.clip(end.reshape(-1, end.shape[-1]), facts.value_low, facts.value_high)
-                 for end in estimate.limits)
+    low, high = (
+        np.clip(end.reshape(-1, end.shape[-1]), facts.value_low, facts.value_high)
+        for end in estimate.limits
+    )
     return (low, high) if np.isfinite(low).all() and np.isfinite(high).all() else None
 
 
-def _warnings(estimate: Estimate, facts: PublicFacts, ends: tuple[Array, Array] | None
-              ) -> tuple[tuple[str, float], ...]:
+def _warnings(
+    estimate: Estimate, facts: PublicFacts, ends: tuple[Array, Array] | None
+) -> tuple[tuple[str, float], ...]:
     """What releases of the twin are published with, each with its share of all of them."""
     shares = [(text, float(applies.mean())) for text, applies in estimate.warnings_by_kind(0)]
     if ends is not None:
-        flat = [text for limits in zip(*ends, strict=True)
-                if (text := quality.no_change(facts, *limits))]
+        flat = [
+            text
+            for limits in zip(*ends, strict=True)
+            if (text := quality.no_change(facts, *limits))
+        ]
         shares.append((flat[0] if flat else "", len(flat) / len(ends[0])))
         released = estimate.values(drawing_grid())
         released = released.reshape(-1, released.shape[-1])
         beyond = ((released < facts.value_low) | (released > facts.value_high)).mean(axis=-1)
-        shares.append((sentences.moved(float(beyond[beyond > 0].mean())) if beyond.any() else "",
-                       float((beyond > 0).mean())))
-    if estimate.band_kind and estimate.band is not None and estimate.band.bias is None and (
-            estimate.basis_sizes):
+        shares.append(
+            (
+                sentences.moved(float(beyond[beyond > 0].mean())) if beyond.any() else "",
+                float((beyond > 0).mean()),
+            )
+        )
+    if (
+        estimate.band_kind
+        and estimate.band is not None
+        and estimate.band.bias is None
+        and (estimate.basis_sizes)
+    ):
         few = quality.few_functions(estimate.basis_sizes[0])
         shares.append((few, float(bool(few))))
     return tuple((text, share) for text, share in shares if share)
@@ -307,13 +362,15 @@ class _Study:
 def _twin(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> SimulatedTwin:
     """Data that are simulated from the stated facts, with the truth that the mechanism aims at."""
     if isinstance(mechanism, PercentileCurves):
-        return ReadingTwin.of(facts, sizes, mechanism.scale(facts).back, mechanism.levels,
-                              mechanism.piled_up(facts))
+        return ReadingTwin.of(
+            facts, sizes, mechanism.scale(facts).back, mechanism.levels, mechanism.piled_up(facts)
+        )
     return twin_of(mechanism.main_task, facts, sizes)
 
 
-def _study(twin: SimulatedTwin, sizes: Sizes, mechanism: Mechanism, budget: Budget, seed: int
-           ) -> _Study:
+def _study(
+    twin: SimulatedTwin, sizes: Sizes, mechanism: Mechanism, budget: Budget, seed: int
+) -> _Study:
     """Some releases of each of some data sets: fewer data sets where they are large."""
     repeats = int(np.clip(_STUDY // sizes.n_observations, 1, _RELEASES))
     data, truths = twin.simulated(repeats, generator(seed, DATA_STREAM, 0))
@@ -340,8 +397,9 @@ def _points(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Arra
     return axes.x, axes.scale
 
 
-def _curves(estimate: Estimate, released: Array, study: _Study, scale: float,
-            names: Sequence[str]) -> tuple[PreviewedCurve, ...]:
+def _curves(
+    estimate: Estimate, released: Array, study: _Study, scale: float, names: Sequence[str]
+) -> tuple[PreviewedCurve, ...]:
     """The first release, one curve for each function."""
     first, truth = np.atleast_2d(released[0, 0, 0]), np.atleast_2d(study.truths[0]) * scale
     ends: list[Array] = []
@@ -349,13 +407,17 @@ def _curves(estimate: Estimate, released: Array, study: _Study, scale: float,
         ends = [np.atleast_2d(end[0, 0, 0]) * scale for end in estimate.limits]
         if not all(np.isfinite(end).all() for end in ends):
             ends = []
-    return tuple(PreviewedCurve(name, first[k], truth[k], *(end[k] for end in ends)) if ends else
-                 PreviewedCurve(name, first[k], truth[k], None, None)
-                 for k, name in enumerate(names))
+    return tuple(
+        PreviewedCurve(name, first[k], truth[k], *(end[k] for end in ends))
+        if ends
+        else PreviewedCurve(name, first[k], truth[k], None, None)
+        for k, name in enumerate(names)
+    )
 
 
-def _with_steps(curves: tuple[PreviewedCurve, ...], estimate: Estimate, mechanism: NoisyCounts,
-                points: Array) -> tuple[tuple[PreviewedCurve, ...], str]:
+def _with_steps(
+    curves: tuple[PreviewedCurve, ...], estimate: Estimate, mechanism: NoisyCounts, points: Array
+) -> tuple[tuple[PreviewedCurve, ...], str]:
     """Counted curves with their bands, as far as enough people are left; which band it is."""
     counted = curves_in(first_table(estimate), mechanism) if estimate.released[0] else []
     if not counted:
@@ -363,8 +425,9 @@ def _with_steps(curves: tuple[PreviewedCurve, ...], estimate: Estimate, mechanis
     stepped = []
     for curve, steps in zip(curves, counted, strict=True):
         until = points <= float(steps.last) * (1 + 1e-12)
-        low, high, released = (np.where(until, row, np.nan) for row in (
-            *steps.staircase(points), curve.released))
+        low, high, released = (
+            np.where(until, row, np.nan) for row in (*steps.staircase(points), curve.released)
+        )
         stepped.append(replace(curve, released=released, low=low, high=high))
     return tuple(stepped), STAIRCASE
 
@@ -372,8 +435,9 @@ def _with_steps(curves: tuple[PreviewedCurve, ...], estimate: Estimate, mechanis
 # -- what survives --------------------------------------------------------------------------------
 
 
-def _peaks(twin: SimulatedTwin, mechanism: Mechanism, budget: Budget, seed: int
-           ) -> tuple[int | None, float]:
+def _peaks(
+    twin: SimulatedTwin, mechanism: Mechanism, budget: Budget, seed: int
+) -> tuple[int | None, float]:
     """How many of the peaks of a simulated curve a release mostly shows, and their height.
 
     A peak counts if it is near its true place and stands out by half of what it truly does. Nothing
@@ -399,5 +463,6 @@ def peaks_shown(curve: Array, where: Array, prominence: float) -> int:
     from scipy.signal import find_peaks  # on first use: it takes a moment
 
     tops = find_peaks(curve, prominence=prominence)[0] / (len(curve) - 1)
-    return int((np.abs(where[:, None] - tops).min(axis=1, initial=np.inf) <= _NEAR / len(where)
-                ).sum())
+    return int(
+        (np.abs(where[:, None] - tops).min(axis=1, initial=np.inf) <= _NEAR / len(where)).sum()
+    )

@@ -38,8 +38,9 @@ class Price:
     half_width: float  # of the band, on average; NaN without one
 
 
-def prices(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budget: Budget, seed: int
-           ) -> tuple[Price, ...]:
+def prices(
+    facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budget: Budget, seed: int
+) -> tuple[Price, ...]:
     """Rehearse a release as stated, and with one other answer about times, symmetry or period.
 
     Empty if nothing would be published, or for curves too long to be rehearsed.
@@ -51,27 +52,40 @@ def prices(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budget: Budge
     if rehearsed.n_observations > _MAX_OBSERVATIONS or (verdict and not verdict.is_feasible):
         return ()
     answers = _answers(essential(facts), observations)
-    rehearsals = (_price(answer, Twin.of(stated, rehearsed), mechanism, matched, seed)
-                  for answer, stated in answers)
+    rehearsals = (
+        _price(answer, Twin.of(stated, rehearsed), mechanism, matched, seed)
+        for answer, stated in answers
+    )
     return tuple(price for price in rehearsals if price is not None)
 
 
 def essential(facts: PublicFacts) -> PublicFacts:
     """What of stated facts a price depends on: no names, so that it stays while they are typed."""
-    return PublicFacts(kind=facts.kind, value_low=facts.value_low, value_high=facts.value_high,
-                       design=facts.design, symmetric=facts.symmetric, periodic=facts.periodic,
-                       guessed_spread=facts.guessed_spread, reading_sd=facts.reading_sd)
+    return PublicFacts(
+        kind=facts.kind,
+        value_low=facts.value_low,
+        value_high=facts.value_high,
+        design=facts.design,
+        symmetric=facts.symmetric,
+        periodic=facts.periodic,
+        guessed_spread=facts.guessed_spread,
+        reading_sd=facts.reading_sd,
+    )
 
 
 def _answers(facts: PublicFacts, observations: int) -> Iterator[tuple[str, PublicFacts]]:
     """Each answer that differs from what is stated, after that, with the facts that it gives."""
     grid = tuple(((np.arange(observations) + 0.5) / observations).tolist())
     yield STATED, facts
-    for answer, design in ((EVENLY, Design()), (UNKNOWN, Design(law=TimeLaw.UNKNOWN)),
-                           (COMMON, Design.common(grid))):
+    for answer, design in (
+        (EVENLY, Design()),
+        (UNKNOWN, Design(law=TimeLaw.UNKNOWN)),
+        (COMMON, Design.common(grid)),
+    ):
         is_coarser = answer == EVENLY and facts.design.law is TimeLaw.COMMON  # untrue, and no gain
-        if not is_coarser and (design.law is not facts.design.law
-                               or design.density != facts.design.density):
+        if not is_coarser and (
+            design.law is not facts.design.law or design.density != facts.design.density
+        ):
             yield answer, replace(facts, design=design)
     if not facts.symmetric:
         yield SYMMETRIC, replace(facts, symmetric=True)
@@ -90,8 +104,9 @@ def _rehearsed(people: int, budget: Budget) -> tuple[int, Budget]:
     return MAX_PEOPLE, replace(budget, epsilon=accounting.exact_epsilon(mu, budget.delta))
 
 
-def _price(answer: str, twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
-           ) -> Price | None:
+def _price(
+    answer: str, twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
+) -> Price | None:
     """None for an answer that the method refuses."""
     data = twin.draw(_DATA_SETS, generator(seed, DATA_STREAM, 0))
     noise = generator(seed, NOISE_STREAM, 0)

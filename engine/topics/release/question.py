@@ -12,17 +12,26 @@ from engine.topics.asking import Numbers, QuestionKind, QuestionLike, odds
 
 def _numbers(cost: ReleaseCost, question: QuestionLike) -> Numbers:
     """Certified and ideal cost, how many numbers get noise, and the odds."""
-    return {"certified ε": cost.certified.epsilon, "certified δ": cost.certified.delta,
-            "ideal ε": cost.ideal.epsilon, "noisy numbers": float(cost.numbers),
-            **odds(cost.certified_spends, question.person)}
+    return {
+        "certified ε": cost.certified.epsilon,
+        "certified δ": cost.certified.delta,
+        "ideal ε": cost.ideal.epsilon,
+        "noisy numbers": float(cost.numbers),
+        **odds(cost.certified_spends, question.person),
+    }
 
 
 def _chart(cost: ReleaseCost, _: QuestionLike) -> Chart:
     """Both costs."""
-    return traces.table({"way of counting": ["certified", "ideal"],
-                         "ε": [cost.certified.epsilon, cost.ideal.epsilon]},
-                        title=f"Certified cost ε = {number(cost.certified.epsilon)}")
+    return traces.table(
+        {
+            "way of counting": ["certified", "ideal"],
+            "ε": [cost.certified.epsilon, cost.ideal.epsilon],
+        },
+        title=f"Certified cost ε = {number(cost.certified.epsilon)}",
+    )
 
 
-KIND = QuestionKind("release", "Release", release_cost, _numbers, _chart,
-                    renamed=(("asked", "budget"),))
+KIND = QuestionKind(
+    "release", "Release", release_cost, _numbers, _chart, renamed=(("asked", "budget"),)
+)

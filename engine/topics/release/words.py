@@ -21,41 +21,55 @@ from engine.topics.release.prices import COMMON, EVENLY, PERIODIC, SYMMETRIC, UN
 
 TITLE = "What survives at this budget"
 _WORDS = ("no", "one", "two", "three")
-_VERDICTS = {"doubtful": "**Doubtful:** such releases warn that their band cannot be relied on.",
-             "coarse": "**Coarse:** only the level and the trend can be trusted.",
-             "usable": "**Usable:** the main shape survives.",
-             "good": "**Good:** noise is small beside the stated range.",
-             "nearly free": "**Good:** noise is small beside the stated range."}
+_VERDICTS = {
+    "doubtful": "**Doubtful:** such releases warn that their band cannot be relied on.",
+    "coarse": "**Coarse:** only the level and the trend can be trusted.",
+    "usable": "**Usable:** the main shape survives.",
+    "good": "**Good:** noise is small beside the stated range.",
+    "nearly free": "**Good:** noise is small beside the stated range.",
+}
 _LOST = "Details are lost:"  # where a release does not show all peaks
-_BROAD = {"usable": f"**Usable for the broad shape.** {_LOST}",
-          "good": f"**Good for the broad shape.** {_LOST}",
-          "nearly free": f"**Good for the broad shape.** {_LOST}"}
-_STATED = {"symmetric": "that people are symmetric about their mean",
-           "periodic": "that the curve ends where it began"}
+_BROAD = {
+    "usable": f"**Usable for the broad shape.** {_LOST}",
+    "good": f"**Good for the broad shape.** {_LOST}",
+    "nearly free": f"**Good for the broad shape.** {_LOST}",
+}
+_STATED = {
+    "symmetric": "that people are symmetric about their mean",
+    "periodic": "that the curve ends where it began",
+}
 _TOLD = {"usable": "Usable", "good": "Good", "nearly free": "Good"}
 
 
 def about(facts: PublicFacts) -> str:
     """What is seen, and that it costs nothing."""
-    return (f"The twin is simulated from stated facts and sizes alone, with the noise of this "
-            "release; its true curve is invented. Nothing of the "
-            f"{escape(facts.people)} in the data is in it, and it costs nothing.")
+    return (
+        f"The twin is simulated from stated facts and sizes alone, with the noise of this "
+        "release; its true curve is invented. Nothing of the "
+        f"{escape(facts.people)} in the data is in it, and it costs nothing."
+    )
 
 
 def band(preview: ReleasePreview) -> str:
     """What the shaded range is, or that there is none."""
-    where = {"simultaneous": "for the whole curve at once",
-             "staircase": "for the whole curve at once, as steps",
-             "pointwise": f"at each {uncapital(preview.facts.time_name)} on its own"}
+    where = {
+        "simultaneous": "for the whole curve at once",
+        "staircase": "for the whole curve at once, as steps",
+        "pointwise": f"at each {uncapital(preview.facts.time_name)} on its own",
+    }
     if not preview.band:
         return "This method states no confidence band. Dashed: the true curve of the twin."
     if preview.percentiles is not None:
-        return ("Shaded: ranges between pairs of percentile curves. Bars: the 95 % confidence band "
-                f"of each curve that is published with it, {where[preview.band]}. Dashed: the true "
-                "curves of the twin.")
-    return ("Shaded: the 95 % confidence band that is published with the curve, "
-            f"{where[preview.band]}, up to the stated bounds. Dashed: the true curve of the twin."
-            + (" Dotted: the common times." if preview.at_times else ""))
+        return (
+            "Shaded: ranges between pairs of percentile curves. Bars: the 95 % confidence band "
+            f"of each curve that is published with it, {where[preview.band]}. Dashed: the true "
+            "curves of the twin."
+        )
+    return (
+        "Shaded: the 95 % confidence band that is published with the curve, "
+        f"{where[preview.band]}, up to the stated bounds. Dashed: the true curve of the twin."
+        + (" Dotted: the common times." if preview.at_times else "")
+    )
 
 
 def error(preview: ReleasePreview, task: str) -> str:
@@ -70,24 +84,39 @@ def error(preview: ReleasePreview, task: str) -> str:
     typical, within = (in_unit(value, unit) for value in (preview.error, preview.within))
     together = ", all curves together" if preview.percentiles is not None else ""
     half = preview.half_width
-    wide = "" if half is None else (
-        f" Their 95 % confidence bands reach **{in_unit(half, unit)}** to either side on "
-        f"average{at_common_times(preview.facts, preview.at_times, '**')}.")
-    guess = "" if preview.error_range is None else (
-        f" This assumes that most {escape(preview.facts.people)} are within "
-        f"{in_unit(preview.spread, unit, 2)} of the average. Within half of that, the error would "
-        f"be {in_unit(preview.error_range[0], unit)}; within twice that, "
-        f"{in_unit(preview.error_range[1], unit)}.")
+    wide = (
+        ""
+        if half is None
+        else (
+            f" Their 95 % confidence bands reach **{in_unit(half, unit)}** to either side on "
+            f"average{at_common_times(preview.facts, preview.at_times, '**')}."
+        )
+    )
+    guess = (
+        ""
+        if preview.error_range is None
+        else (
+            f" This assumes that most {escape(preview.facts.people)} are within "
+            f"{in_unit(preview.spread, unit, 2)} of the average. Within half of that, the error would "
+            f"be {in_unit(preview.error_range[0], unit)}; within twice that, "
+            f"{in_unit(preview.error_range[1], unit)}."
+        )
+    )
     is_over_time = TASKS[task].argument is Argument.TIME and TASKS[task].data is DataType.CURVES
-    return (f"Releases of the twin have an error of **{typical}** (root mean squared distance from "
-            f"the truth{together}), 95 % of them below {within}.{guess}{wide} Of your data this is "
-            f"a forecast.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}")
+    return (
+        f"Releases of the twin have an error of **{typical}** (root mean squared distance from "
+        f"the truth{together}), 95 % of them below {within}.{guess}{wide} Of your data this is "
+        f"a forecast.{' ' + FOR_SMOOTH_CURVES if is_over_time else ''}"
+    )
 
 
-_IF = {EVENLY: "times are spread evenly over the range", UNKNOWN: "times are not known",
-       COMMON: "everybody is observed at the same times",
-       SYMMETRIC: "people are symmetric about their mean, which no release checks",
-       PERIODIC: "the curve ends where it began"}
+_IF = {
+    EVENLY: "times are spread evenly over the range",
+    UNKNOWN: "times are not known",
+    COMMON: "everybody is observed at the same times",
+    SYMMETRIC: "people are symmetric about their mean, which no release checks",
+    PERIODIC: "the curve ends where it began",
+}
 _MATTERS = 0.05  # of the width of a band
 
 
@@ -102,9 +131,12 @@ def worth(rehearsed: Sequence[Price], unit: str) -> list[str]:
     if not rehearsed:
         return []
     now, *others = rehearsed
-    return [f"If {_IF[other.answer]}: band ± {in_unit(other.half_width, escape(unit), 2)} in "
-            f"place of ± {in_unit(now.half_width, escape(unit), 2)}." for other in others
-            if abs(other.half_width - now.half_width) > _MATTERS * now.half_width]
+    return [
+        f"If {_IF[other.answer]}: band ± {in_unit(other.half_width, escape(unit), 2)} in "
+        f"place of ± {in_unit(now.half_width, escape(unit), 2)}."
+        for other in others
+        if abs(other.half_width - now.half_width) > _MATTERS * now.half_width
+    ]
 
 
 def not_used(mechanism: Mechanism, facts: PublicFacts) -> str:
@@ -115,9 +147,17 @@ def not_used(mechanism: Mechanism, facts: PublicFacts) -> str:
 
 def in_lines(preview: ReleasePreview, task: str) -> list[str]:
     """All that a preview says, for where nothing can be drawn."""
-    return [each for each in (about(preview.facts), error(preview, task),
-                              survives(preview, task), *certain(preview),
-                              *possible(preview)) if each]
+    return [
+        each
+        for each in (
+            about(preview.facts),
+            error(preview, task),
+            survives(preview, task),
+            *certain(preview),
+            *possible(preview),
+        )
+        if each
+    ]
 
 
 def survives(preview: ReleasePreview, task: str) -> str:
@@ -128,8 +168,10 @@ def survives(preview: ReleasePreview, task: str) -> str:
     if preview.peaks is not None:
         unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
         height = in_unit(preview.peak_height, unit, 2)
-        peaks = (f"of a curve with {_WORDS[PEAKS]} peaks of {height}, a release mostly shows "
-                 f"**{_how_many(preview.peaks)}**.")
+        peaks = (
+            f"of a curve with {_WORDS[PEAKS]} peaks of {height}, a release mostly shows "
+            f"**{_how_many(preview.peaks)}**."
+        )
         parts.append(peaks if parts and parts[-1].endswith(":") else capital(peaks))
     return " ".join(parts)
 
@@ -138,17 +180,22 @@ def _judged(preview: ReleasePreview, grade: str, verdicts: Mapping[str, str]) ->
     """The verdict, with the size of changes that can be told where there is a band over time."""
     is_of_band = preview.verdict is None or preview.verdict.verdict != "coarse"
     if grade == "coarse" and is_of_band:
-        return _in_bold(level_only(preview.wide, preview.is_flat,
-                                   preview.at_times / preview.facts.value_half_width))
+        return _in_bold(
+            level_only(
+                preview.wide, preview.is_flat, preview.at_times / preview.facts.value_half_width
+            )
+        )
     if not preview.change or grade not in _TOLD:
         return verdicts[grade]
     is_smoothed = verdicts[grade].endswith(_LOST)
     also = "the broad shape, and for " if is_smoothed else ""
-    verdict = (f"**{_TOLD[grade]} for {also}changes over "
-               f"{uncapital(preview.facts.time_name)} of "
-               f"{escape(smallest_change(preview.facts, preview.change))}:** of a curve that "
-               "changes less, "
-               "no change can be told.")
+    verdict = (
+        f"**{_TOLD[grade]} for {also}changes over "
+        f"{uncapital(preview.facts.time_name)} of "
+        f"{escape(smallest_change(preview.facts, preview.change))}:** of a curve that "
+        "changes less, "
+        "no change can be told."
+    )
     return f"{verdict} {_LOST}" if is_smoothed else verdict
 
 
@@ -165,9 +212,12 @@ def certain(preview: ReleasePreview) -> list[str]:
 
 def possible(preview: ReleasePreview) -> list[str]:
     """What a release may say against itself: it depends on the times and noise of that release."""
-    return [f"A release may carry a warning, as {percent(share)} of the twin’s releases do: "
-            f"“{escape(text)}”"
-            for text, share in preview.warnings if share < 1]
+    return [
+        f"A release may carry a warning, as {percent(share)} of the twin’s releases do: "
+        f"“{escape(text)}”"
+        for text, share in preview.warnings
+        if share < 1
+    ]
 
 
 def _how_many(n_visible: int) -> str:
@@ -190,16 +240,23 @@ def verified(state: State) -> list[str]:
         return [f"{'Not known' if state.holds is None else 'Wrong'}: {state.problem}{lines}"]
     if not state.exists:
         return ["Not known: there is no ledger yet, and no witness of one."]
-    out = [f"Right: all {state.n_entries} entries have their seals, and the witness lists every "
-           "charge." if state.is_witnessed else
-           f"Right: all {state.n_entries} entries have their seals. The last line of the witness "
-           "is missing, because a process was ended there; it is written before anything else."]
+    out = [
+        f"Right: all {state.n_entries} entries have their seals, and the witness lists every "
+        "charge."
+        if state.is_witnessed
+        else f"Right: all {state.n_entries} entries have their seals. The last line of the witness "
+        "is missing, because a process was ended there; it is written before anything else."
+    ]
     if state.n_unread:
-        out.append(f"{state.n_unread} sets of people cannot be read: their releases count for "
-                   "everybody. Put back a copy of the ledger that has them.")
+        out.append(
+            f"{state.n_unread} sets of people cannot be read: their releases count for "
+            "everybody. Put back a copy of the ledger that has them."
+        )
     if state.n_damaged:
-        out.append(f"{state.n_damaged} lines of the witness are unfinished or damaged, and are "
-                   "written again.")
+        out.append(
+            f"{state.n_damaged} lines of the witness are unfinished or damaged, and are "
+            "written again."
+        )
     return out + shown(state.entries, state.total)
 
 
@@ -210,9 +267,11 @@ def shown(entries: Sequence[Entry], total: Budget | None) -> list[str]:
     lines = [f"No person known to this ledger can lose more than ε = {total.epsilon:.{_FEW}g}."]
     for entry in entries:
         note = became(entry)
-        lines.append(f"  {entry.at[:10]} {entry.release_id} ε = "
-                     f"{entry.budget.epsilon:.{_FEW}g} δ = {small(entry.budget.delta)} "
-                     f"{entry.name or entry.what}" + (f" ({note})" if note else ""))
+        lines.append(
+            f"  {entry.at[:10]} {entry.release_id} ε = "
+            f"{entry.budget.epsilon:.{_FEW}g} δ = {small(entry.budget.delta)} "
+            f"{entry.name or entry.what}" + (f" ({note})" if note else "")
+        )
     return lines
 
 
@@ -221,8 +280,10 @@ def standing_lines(facts: PublicFacts, standing: Standing) -> list[str]:
     lines = [plain_text(left(facts, standing))]
     if standing.is_known:
         lines += ["   people      spent       left"]
-        lines += [f"{people:9d} {spent:10.4g} {remains:10.4g}"
-                  for people, spent, remains in standing.rows()]
+        lines += [
+            f"{people:9d} {spent:10.4g} {remains:10.4g}"
+            for people, spent, remains in standing.rows()
+        ]
         names = ", ".join(f"“{entry.name or entry.what}”" for entry in standing.entries[:5])
         more = len(standing.entries) - 5
         lines.append(f"In {names}" + (f" and {more} more." if more > 0 else "."))
@@ -234,13 +295,19 @@ def rebuilt(done: Rebuilt | None) -> list[str]:
     if done is None:
         return ["Nothing to rebuild: the ledger can be believed."]
     if done.added:
-        return [f"The ledger is sound. Its witness lacked {done.added} lines, which were written "
-                "again from the ledger. If the ledger was set back as well, nobody can know."]
-    out = [f"A new ledger was made from the witness: {done.n_releases} releases, of which "
-           f"{done.n_for_everybody} count for everybody. None of them can be made again."]
+        return [
+            f"The ledger is sound. Its witness lacked {done.added} lines, which were written "
+            "again from the ledger. If the ledger was set back as well, nobody can know."
+        ]
+    out = [
+        f"A new ledger was made from the witness: {done.n_releases} releases, of which "
+        f"{done.n_for_everybody} count for everybody. None of them can be made again."
+    ]
     if done.is_incomplete:
-        out.append("Releases are missing in the witness as well, so nothing is left for anybody in "
-                   "this ledger.")
+        out.append(
+            "Releases are missing in the witness as well, so nothing is left for anybody in "
+            "this ledger."
+        )
     if done.damaged_file:
         out.append(f"The damaged one is kept beside it as {done.damaged_file}.")
     return out

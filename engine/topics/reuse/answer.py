@@ -22,8 +22,10 @@ SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=33, 
 FACTS = SOURCE.facts
 MECHANISM = GaussianProcess(penalty_weight=0.01)  # not by a rule: f must not depend on ε
 DELTA = 1.0 / SOURCE.n_curves**2
-FORMULA = (r"r_1 = f + s_1\xi,\quad r_2 = f + s_2\xi\quad\Rightarrow\quad "
-           r"f = \frac{s_2 r_1 - s_1 r_2}{s_2 - s_1}")
+FORMULA = (
+    r"r_1 = f + s_1\xi,\quad r_2 = f + s_2\xi\quad\Rightarrow\quad "
+    r"f = \frac{s_2 r_1 - s_1 r_2}{s_2 - s_1}"
+)
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,16 @@ class ReuseAnswer:
     @property
     def noise(self) -> tuple[float, float]:
         """Typical distances of the two releases from the average they protect."""
-        first, second = (float(np.sqrt(np.mean((release - self.exact) ** 2)))
-                         for release in (self.first, self.second))
+        first, second = (
+            float(np.sqrt(np.mean((release - self.exact) ** 2)))
+            for release in (self.first, self.second)
+        )
         return first, second
 
 
-def reuse_answer(first: float, second: float, delta: float, seed: int, is_fresh: bool
-                 ) -> ReuseAnswer:
+def reuse_answer(
+    first: float, second: float, delta: float, seed: int, is_fresh: bool
+) -> ReuseAnswer:
     """Publish the average of simulated curves at two ε, with one draw or with fresh noise.
 
     Parameters
@@ -82,12 +87,16 @@ def reuse_answer(first: float, second: float, delta: float, seed: int, is_fresh:
         If the two ε are the same: then one draw gives the same curve twice.
     """
     if first == second:
-        raise InputError("The two budgets must differ.", field="epsilon",
-                         hint="At one budget the same draw gives the same curve again.")
+        raise InputError(
+            "The two budgets must differ.",
+            field="epsilon",
+            hint="At one budget the same draw gives the same curve again.",
+        )
     budgets = (Budget(first, delta), Budget(second, delta))
     data = SOURCE.draw(1, generator(seed, DATA_STREAM, 0))
-    both = MECHANISM.release_many(data, [(budget,) for budget in budgets], 1,
-                                  generator(seed, NOISE_STREAM, 0))
+    both = MECHANISM.release_many(
+        data, [(budget,) for budget in budgets], 1, generator(seed, NOISE_STREAM, 0)
+    )
     curves = both.coefficients[:, 0, 0]
     if is_fresh:
         alone = MECHANISM.release_many(data, [(budgets[1],)], 1, generator(seed, NOISE_STREAM, 1))
@@ -95,5 +104,12 @@ def reuse_answer(first: float, second: float, delta: float, seed: int, is_fresh:
     scales = float(both.spends[0][0].noise_scale[0]), float(both.spends[1][0].noise_scale[0])
     recovered = (scales[1] * curves[0] - scales[0] * curves[1]) / (scales[1] - scales[0])
     values = both.on_grid(np.stack([*curves, both.unprotected[0, 0], recovered]), drawing_grid())
-    return ReuseAnswer(data.facts.from_unit_time(drawing_grid()), values[0], values[1], values[2],
-                       values[3], budgets, scales)
+    return ReuseAnswer(
+        data.facts.from_unit_time(drawing_grid()),
+        values[0],
+        values[1],
+        values[2],
+        values[3],
+        budgets,
+        scales,
+    )

@@ -11,10 +11,15 @@ def _numbers(answer: ReuseAnswer, _: QuestionLike) -> Numbers:
     """How far each release is off, and what the formula gives."""
     first, second = (budget.epsilon for budget in answer.budgets)
     first_noise, second_noise = answer.noise
-    return as_floats({f"first release (ε = {first:g}), typically off by": first_noise,
-                      f"second release (ε = {second:g}), typically off by": second_noise,
-                      "what the formula gives, off by at most": answer.largest_error})
+    return as_floats(
+        {
+            f"first release (ε = {first:g}), typically off by": first_noise,
+            f"second release (ε = {second:g}), typically off by": second_noise,
+            "what the formula gives, off by at most": answer.largest_error,
+        }
+    )
 
 
-KIND = QuestionKind("reuse", "Audit: reused noise", reuse_answer, _numbers,
-                    lambda answer, _: charts.reused(answer))
+KIND = QuestionKind(
+    "reuse", "Audit: reused noise", reuse_answer, _numbers, lambda answer, _: charts.reused(answer)
+)

@@ -10,26 +10,37 @@ from engine.privacy import accounting, risk
 from engine.topics.reuse.answer import FACTS, ReuseAnswer
 
 GIVEN_AWAY, FAILS = "Given away", "The formula fails"
-METHOD = ("r₁ and r₂ are the two releases of the mean growth f of 200 simulated children by a "
-          "Gaussian process; s₁ and s₂, the sizes of their noise, are public, and ξ is the draw.")
-INTRO = ("The mean growth curve of simulated children is published at two budgets. If both "
-         "releases add the **same draw of noise**, only scaled, anyone can solve for the exact "
-         "mean: two equations, two unknowns.")
-RULE = ("Pages here share draws between budgets, so that pictures move smoothly. That is why "
-              "such pictures are for looking, and why a release draws its noise anew.")
+METHOD = (
+    "r₁ and r₂ are the two releases of the mean growth f of 200 simulated children by a "
+    "Gaussian process; s₁ and s₂, the sizes of their noise, are public, and ξ is the draw."
+)
+INTRO = (
+    "The mean growth curve of simulated children is published at two budgets. If both "
+    "releases add the **same draw of noise**, only scaled, anyone can solve for the exact "
+    "mean: two equations, two unknowns."
+)
+RULE = (
+    "Pages here share draws between budgets, so that pictures move smoothly. That is why "
+    "such pictures are for looking, and why a release draws its noise anew."
+)
 
 
 def recovered(answer: ReuseAnswer, is_fresh: bool) -> str:
     """What the formula gives."""
     first_noise, second_noise, error = (
         numbers.in_unit(distance, FACTS.value_unit)
-        for distance in (*answer.noise, answer.largest_error))
+        for distance in (*answer.noise, answer.largest_error)
+    )
     first, second = (f"ε = {budget.epsilon:g}" for budget in answer.budgets)
-    noisy = (f"The releases are typically {first_noise} ({first}) and {second_noise} ({second}) "
-             "from the average.")
+    noisy = (
+        f"The releases are typically {first_noise} ({first}) and {second_noise} ({second}) "
+        "from the average."
+    )
     if is_fresh:
-        return (f"{noisy} With fresh noise in each the formula fails: what it gives is off by up "
-                f"to **{error}**.")
+        return (
+            f"{noisy} With fresh noise in each the formula fails: what it gives is off by up "
+            f"to **{error}**."
+        )
     if answer.largest_error < 1e-9:
         return f"{noisy} Together they give it away: **off by nothing but rounding**."
     away = numbers.with_unit(numbers.small(answer.largest_error), FACTS.value_unit)
@@ -42,8 +53,10 @@ def spent(answer: ReuseAnswer, is_fresh: bool) -> str:
         return "The two together protect **nobody**: the exact average has no ε at all."
     total = math.hypot(*(1 / scale for scale in answer.scales))
     more = numbers.times(total * min(answer.scales))
-    return (f"With fresh noise the two cost what they must: together {more} as much as the less "
-            "protected one alone, counted in μ.")
+    return (
+        f"With fresh noise the two cost what they must: together {more} as much as the less "
+        "protected one alone, counted in μ."
+    )
 
 
 def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> str:

@@ -124,9 +124,14 @@ class SitesAnswer:
     def for_group(self, records: int) -> SitesAnswer:
         """The same with odds for a person who has so many curves."""
         odds = _odds(self.together.spends, records)
-        return replace(self, pooled_odds=_odds(self.pooled.spends, records)[0], members=tuple(
-            replace(member, odds=odds_of_site)
-            for member, odds_of_site in zip(self.members, odds, strict=True)))
+        return replace(
+            self,
+            pooled_odds=_odds(self.pooled.spends, records)[0],
+            members=tuple(
+                replace(member, odds=odds_of_site)
+                for member, odds_of_site in zip(self.members, odds, strict=True)
+            ),
+        )
 
     @property
     def weakest(self) -> Member:
@@ -147,8 +152,13 @@ def _here(function: Callable[..., Result], /, *arguments: Any) -> Result:
     return function(*arguments)
 
 
-def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
-               answer: Answer = _here) -> SitesAnswer:
+def federation(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    rows: Sequence[SiteRow],
+    seed: int,
+    answer: Answer = _here,
+) -> SitesAnswer:
     """The table, simulated: together, pooled, and each site alone.
 
     Rows that are not included are drawn all the same, so that the curves of the others stay.
@@ -171,12 +181,19 @@ def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[S
     InputError
         If the table cannot be simulated, or whatever the mechanism refuses.
     """
-    return replace(without_baseline(source, mechanism, rows, seed, answer),
-                   baseline=baseline(source, mechanism, rows, seed, answer))
+    return replace(
+        without_baseline(source, mechanism, rows, seed, answer),
+        baseline=baseline(source, mechanism, rows, seed, answer),
+    )
 
 
-def without_baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow],
-                     seed: int, answer: Answer = _here) -> SitesAnswer:
+def without_baseline(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    rows: Sequence[SiteRow],
+    seed: int,
+    answer: Answer = _here,
+) -> SitesAnswer:
     """The same but for the error without privacy, which takes as long as all else together."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
     included, budgets = _taking_part(rows, mechanism)
@@ -187,31 +204,53 @@ def without_baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequ
     summed, why_not = _summed(desk, included, _smallest(budgets))
     facts, truth = source.facts, desk.data.truth
     return SitesAnswer(
-        facts, facts.from_unit_time(drawing_grid()), desk.average(included),
-        None if truth is None else truth.grid_values, None, together, pooled,
+        facts,
+        facts.from_unit_time(drawing_grid()),
+        desk.average(included),
+        None if truth is None else truth.grid_values,
+        None,
+        together,
+        pooled,
         desk.arrangement(_Case((included[best],), (budgets[best],)), included),
-        _odds(pooled.spends)[0], desk.members(rows, included, together), best, summed, why_not)
+        _odds(pooled.spends)[0],
+        desk.members(rows, included, together),
+        best,
+        summed,
+        why_not,
+    )
 
 
-def baseline(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
-             answer: Answer = _here) -> float | None:
+def baseline(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    rows: Sequence[SiteRow],
+    seed: int,
+    answer: Answer = _here,
+) -> float | None:
     """The error without privacy of all who take part together; None where the truth is unknown."""
     if not source.is_random:
         return None
     desk = _Desk.of(source, mechanism, rows, seed, answer)
     included, budgets = _taking_part(rows, mechanism)
-    return answer(study_baseline, desk.curves(_Case(included, budgets))[0], mechanism,
-                  min(budget.delta for budget in budgets), seed)
+    return answer(
+        study_baseline,
+        desk.curves(_Case(included, budgets))[0],
+        mechanism,
+        min(budget.delta for budget in budgets),
+        seed,
+    )
 
 
-def study_baseline(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
-                   ) -> float | None:
+def study_baseline(
+    source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
+) -> float | None:
     """The error without privacy of one study; see `Study.baseline`."""
     return Study(source, mechanism, seed).baseline(delta)
 
 
-def _summed(desk: _Desk, included: tuple[int, ...], budget: Budget
-            ) -> tuple[Arrangement | None, str]:
+def _summed(
+    desk: _Desk, included: tuple[int, ...], budget: Budget
+) -> tuple[Arrangement | None, str]:
     """What masked sums would publish under one budget, or why there are none."""
     try:
         desk.mechanism.noised_by(NoisePlace.SUMS)
@@ -220,12 +259,14 @@ def _summed(desk: _Desk, included: tuple[int, ...], budget: Budget
     except InputError as problem:
         return None, problem.message
     summed = desk.arrangement(_Case(included, (of_centre,), pooled=True), included)
-    return replace(summed, budgets=(budget,), spends=masked_sums.of_every_site(
-        summed.spends, shares, budget)), ""
+    return replace(
+        summed, budgets=(budget,), spends=masked_sums.of_every_site(summed.spends, shares, budget)
+    ), ""
 
 
-def _taking_part(rows: Sequence[SiteRow], mechanism: Mechanism
-                 ) -> tuple[tuple[int, ...], tuple[Budget, ...]]:
+def _taking_part(
+    rows: Sequence[SiteRow], mechanism: Mechanism
+) -> tuple[tuple[int, ...], tuple[Budget, ...]]:
     """Numbers of the rows that take part, and their budgets."""
     included = tuple(k for k, row in enumerate(rows) if row.included)
     of_all = budgets(rows, mechanism.guarantee.is_pure)
@@ -239,8 +280,7 @@ def _smallest(site_budgets: Sequence[Budget]) -> Budget:
 
 def _worth(n_curves: int, budget: Budget) -> float:
     """N μ, by which sites can be compared before anything is simulated; ε/4 for δ = 0."""
-    mu = (budget.epsilon / 4 if budget.is_pure
-          else accounting.exact_mu(budget.epsilon, budget.delta))
+    mu = budget.epsilon / 4 if budget.is_pure else accounting.exact_mu(budget.epsilon, budget.delta)
     return n_curves * mu
 
 
@@ -265,20 +305,31 @@ class WhatIf:
     tightens: float
 
 
-def what_if(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
-            answer: Answer = _here) -> Iterator[WhatIf]:
+def what_if(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    rows: Sequence[SiteRow],
+    seed: int,
+    answer: Answer = _here,
+) -> Iterator[WhatIf]:
     """For each site that takes part, one after the other."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
     included, budgets = _taking_part(rows, mechanism)
     now = desk.error(_Case(included, budgets), included)
     for at, k in enumerate(included):
         halved = replace(budgets[at], epsilon=budgets[at].epsilon / 2)
-        tighter = _Case(included, (*budgets[:at], halved, *budgets[at + 1:]))
-        left, fewer = _taking_part([replace(row, included=row.included and index != k)
-                                    for index, row in enumerate(rows)], mechanism)
+        tighter = _Case(included, (*budgets[:at], halved, *budgets[at + 1 :]))
+        left, fewer = _taking_part(
+            [replace(row, included=row.included and index != k) for index, row in enumerate(rows)],
+            mechanism,
+        )
         others = _Case(left, fewer)
-        yield WhatIf(rows[k].name, now, desk.error(others, left) if left else math.nan,
-                     desk.error(tighter, included))
+        yield WhatIf(
+            rows[k].name,
+            now,
+            desk.error(others, left) if left else math.nan,
+            desk.error(tighter, included),
+        )
 
 
 @dataclass(frozen=True)
@@ -292,16 +343,25 @@ class Sent:
     noise: Array
 
 
-def transcript_of(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow],
-                  seed: int) -> list[Sent]:
+def transcript_of(
+    source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int
+) -> list[Sent]:
     """All that the centre sees of one release, message by message, in order."""
     desk = _Desk.of(source, mechanism, rows, seed, _here)
     included, budgets = _taking_part(rows, mechanism)
     with transcript.recorded() as messages:
         case = _Case(included, budgets)
         studies.shown_releases(mechanism, case.of(desk.data), [case.budgets], seed, draws=1)
-    return [Sent(message.step.label, rows[included[message.server]].name, message.values.size,
-                 message.values.ravel(), message.noise.ravel()) for message in messages]
+    return [
+        Sent(
+            message.step.label,
+            rows[included[message.server]].name,
+            message.values.size,
+            message.values.ravel(),
+            message.noise.ravel(),
+        )
+        for message in messages
+    ]
 
 
 # -- simulation ---------------------------------------------------------------------------------
@@ -349,13 +409,19 @@ def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed:
     """
     data = case.of(studies.data_on_screen(source, seed))
     draws = SHOWN_DRAWS if source.is_random else studies.draws_of_shown(data.n_curves)
-    estimate = studies.shown_releases(mechanism, data,
-                                      studies.beside_the_highest([case.budgets]), seed, draws)
+    estimate = studies.shown_releases(
+        mechanism, data, studies.beside_the_highest([case.budgets]), seed, draws
+    )
     return _Possible(estimate.values(drawing_grid())[0, 0], estimate.parts, estimate.spends[0])
 
 
-def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Budget, ...],
-             is_to_pool: bool, seed: int) -> _Measured:
+def measured(
+    source: Source[CurveData],
+    mechanism: Mechanism,
+    budgets: tuple[Budget, ...],
+    is_to_pool: bool,
+    seed: int,
+) -> _Measured:
     """The study of one case, of curves that can be drawn afresh.
 
     Parameters
@@ -377,8 +443,9 @@ def measured(source: Source[CurveData], mechanism: Mechanism, budgets: tuple[Bud
     return _Measured(distances(total[0]), estimate.parts)
 
 
-def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int, ...], seed: int
-            ) -> Array:
+def average(
+    source: Source[CurveData], mechanism: Mechanism, included: tuple[int, ...], seed: int
+) -> Array:
     """The average of some rows' curves on screen without protection: (GRID_SIZE,).
 
     Parameters
@@ -390,9 +457,11 @@ def average(source: Source[CurveData], mechanism: Mechanism, included: tuple[int
     included : tuple of int
         Indices of the rows that take part, counted from 0.
     """
-    estimate = (mechanism.without_protection(studies.data_on_screen(source,
-                                                                    seed).of_servers(included))
-                if source.is_random else non_private_mean(source, included))
+    estimate = (
+        mechanism.without_protection(studies.data_on_screen(source, seed).of_servers(included))
+        if source.is_random
+        else non_private_mean(source, included)
+    )
     return np.asarray(estimate.values(drawing_grid())[0, 0, 0])
 
 
@@ -412,12 +481,19 @@ class _Desk:
     answer: Answer
 
     @classmethod
-    def of(cls, source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
-           answer: Answer) -> _Desk:
+    def of(
+        cls,
+        source: Source[CurveData],
+        mechanism: Mechanism,
+        rows: Sequence[SiteRow],
+        seed: int,
+        answer: Answer,
+    ) -> _Desk:
         checked(rows, fixed=not source.has_free_sites)
         if source.has_free_sites:
-            source = source.with_sites([row.n_curves for row in rows],
-                                       [row.n_observations_per_curve for row in rows])
+            source = source.with_sites(
+                [row.n_curves for row in rows], [row.n_observations_per_curve for row in rows]
+            )
         data = studies.data_on_screen(source, seed)
         if data.sizes.n_servers != len(rows):
             raise InputError("The table does not fit the sites of these curves.", field="sites")
@@ -435,10 +511,14 @@ class _Desk:
     def arrangement(self, case: _Case, everybody: tuple[int, ...]) -> Arrangement:
         releases = self.possible(case)
         sizes = case.of(self.data).sizes
-        return Arrangement(case.budgets, releases.releases[:SHOWN_DRAWS],
-                           self.errors(case, everybody), releases.spends,
-                           self.mechanism.feasibility(sizes, case.budgets),
-                           self.mechanism.fewest_in_a_round(sizes))
+        return Arrangement(
+            case.budgets,
+            releases.releases[:SHOWN_DRAWS],
+            self.errors(case, everybody),
+            releases.spends,
+            self.mechanism.feasibility(sizes, case.budgets),
+            self.mechanism.fewest_in_a_round(sizes),
+        )
 
     def possible(self, case: _Case) -> _Possible:
         return self.answer(possible, self.source, self.mechanism, case, self.seed)
@@ -464,18 +544,28 @@ class _Desk:
             return math.nan
         return Accuracy.of(self.errors(case, everybody)).error
 
-    def members(self, rows: Sequence[SiteRow], included: tuple[int, ...], together: Arrangement
-                ) -> tuple[Member, ...]:
+    def members(
+        self, rows: Sequence[SiteRow], included: tuple[int, ...], together: Arrangement
+    ) -> tuple[Member, ...]:
         case = _Case(included, together.budgets)
         parts = self.measured(case).parts if self.source.is_random else self.possible(case).parts
         weight, noise, sampling = _shares(parts, len(included))
         proved, odds = accounting.guarantees(together.spends), _odds(together.spends)
-        return tuple(Member(
-            rows[k], float(weight[at]), float(noise[at]), float(sampling[at]), proved[at], odds[at],
-            self.error(_Case((k,), (together.budgets[at],)), included),
-            self.mechanism.feasibility(self.data.of_servers((k,)).sizes,
-                                       (together.budgets[at],)))
-            for at, k in enumerate(included))
+        return tuple(
+            Member(
+                rows[k],
+                float(weight[at]),
+                float(noise[at]),
+                float(sampling[at]),
+                proved[at],
+                odds[at],
+                self.error(_Case((k,), (together.budgets[at],)), included),
+                self.mechanism.feasibility(
+                    self.data.of_servers((k,)).sizes, (together.budgets[at],)
+                ),
+            )
+            for at, k in enumerate(included)
+        )
 
 
 def _shares(parts: ServerParts | None, count: int) -> tuple[Array, Array, Array]:

@@ -17,14 +17,26 @@ def _numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
     unit, weakest = study.facts.value_unit, study.for_group(question.person.units).weakest
     proved = accounting.least_guarantee(study.together.spends)
     together = study.together.accuracy
-    sums = {} if study.summed is None else {
-        named("error with masked sums", unit): study.summed.error}
-    return as_floats(errors(together.error, together.within, unit, study.baseline,
-                            error_words.distance(study.facts, "mean")) | sums | {
-        named("error at one trusted centre", unit): study.pooled.error,
-        named("error of the best site alone", unit): study.alone.error,
-        "attacker’s accuracy, at most": weakest.odds.right,
-        "proved ε": proved.epsilon, "proved δ": proved.delta})
+    sums = (
+        {} if study.summed is None else {named("error with masked sums", unit): study.summed.error}
+    )
+    return as_floats(
+        errors(
+            together.error,
+            together.within,
+            unit,
+            study.baseline,
+            error_words.distance(study.facts, "mean"),
+        )
+        | sums
+        | {
+            named("error at one trusted centre", unit): study.pooled.error,
+            named("error of the best site alone", unit): study.alone.error,
+            "attacker’s accuracy, at most": weakest.odds.right,
+            "proved ε": proved.epsilon,
+            "proved δ": proved.delta,
+        }
+    )
 
 
 def _chart(study: SitesAnswer, question: QuestionLike) -> Chart:

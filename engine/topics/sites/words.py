@@ -24,9 +24,11 @@ _ROUGH = 0.05  # relative standard error from which a sentence states it
 
 def unit_tag(facts: PublicFacts) -> tuple[str, str]:
     """What is protected, and where; with its tooltip."""
-    return (f"One {of(facts.person)} whole curve, at its own site",
-            f"What is protected: exchanging every observation of any one {facts.person} changes "
-            "what leaves the site only a little, whoever reads it.")
+    return (
+        f"One {of(facts.person)} whole curve, at its own site",
+        f"What is protected: exchanging every observation of any one {facts.person} changes "
+        "what leaves the site only a little, whoever reads it.",
+    )
 
 
 def budgets(rows: Sequence[SiteRow]) -> str:
@@ -56,17 +58,26 @@ def compared(federation: SitesAnswer) -> str:
         return numbers.error(arrangement.error, unit) or "nothing can be published"
 
     together, smallest = federation.together, federation.pooled.budgets[0].epsilon
-    within = "" if together.is_refused else (
-        f" ({numbers.most_releases(unit)} within "
-        f"{in_unit(together.accuracy.within, unit if unit == '%' else '')})")
+    within = (
+        ""
+        if together.is_refused
+        else (
+            f" ({numbers.most_releases(unit)} within "
+            f"{in_unit(together.accuracy.within, unit if unit == '%' else '')})"
+        )
+    )
     budget = f"with ε = {smallest:g} for everybody"
     pooled = f"At one trusted centre, {budget}: **{written(federation.pooled)}**."
     if federation.summed is not None:
-        pooled = (f"With masked sums, {budget}: **{written(federation.summed)}**; at one trusted "
-                  f"centre: **{written(federation.pooled)}**.")
-    text = (f"Error together: **{written(together)}**{within}. {pooled} "
-            f"{federation.members[federation.best].row.name}, the best site, alone: "
-            f"**{written(federation.alone)}**.")
+        pooled = (
+            f"With masked sums, {budget}: **{written(federation.summed)}**; at one trusted "
+            f"centre: **{written(federation.pooled)}**."
+        )
+    text = (
+        f"Error together: **{written(together)}**{within}. {pooled} "
+        f"{federation.members[federation.best].row.name}, the best site, alone: "
+        f"**{written(federation.alone)}**."
+    )
     if federation.truth is None:
         text += " Measured from the non-private mean."
     elif federation.baseline is not None:  # it may be computed later
@@ -76,9 +87,10 @@ def compared(federation: SitesAnswer) -> str:
 
 def _verdict(federation: SitesAnswer) -> str:
     """What taking part buys, in one sentence."""
-    mine, pooled, alone = (arrangement.error for arrangement in (federation.together,
-                                                                 federation.pooled,
-                                                                 federation.alone))
+    mine, pooled, alone = (
+        arrangement.error
+        for arrangement in (federation.together, federation.pooled, federation.alone)
+    )
     if math.isnan(mine):
         return "Too few people for these budgets, even together."
     if len(federation.members) == 1:
@@ -87,10 +99,15 @@ def _verdict(federation: SitesAnswer) -> str:
         return "Alone, even the best site can publish nothing."
     if alone < mine * (1 - _ROUGH):
         return "The best site alone is closer: here the others add more noise than knowledge."
-    better = "" if alone < mine * (1 + _ROUGH) else (
-        f"Together the error is {times(alone / mine)} smaller than alone"
-        if alone >= 1.95 * mine else
-        f"Together the error is {100 * (1 - mine / alone):.0f} % smaller than alone")
+    better = (
+        ""
+        if alone < mine * (1 + _ROUGH)
+        else (
+            f"Together the error is {times(alone / mine)} smaller than alone"
+            if alone >= 1.95 * mine
+            else f"Together the error is {100 * (1 - mine / alone):.0f} % smaller than alone"
+        )
+    )
     if not better:
         return "Together is about as good as the best site alone."
     if pooled > mine * (1 + _ROUGH):
@@ -109,8 +126,10 @@ def _rough(federation: SitesAnswer) -> str:
 
 def refused(facts: PublicFacts) -> str:
     """Instead of the pictures, where all sites together can publish nothing."""
-    return (f"**Too few {facts.people} for these budgets: together nothing would be published.** "
-            f"Ask more {facts.people}, raise ε at some sites, or let further sites take part.")
+    return (
+        f"**Too few {facts.people} for these budgets: together nothing would be published.** "
+        f"Ask more {facts.people}, raise ε at some sites, or let further sites take part."
+    )
 
 
 def change(before: float, after: float, unit: str, since: str) -> str:
@@ -132,8 +151,10 @@ def change(before: float, after: float, unit: str, since: str) -> str:
         return f"{since}: error **{in_unit(after, unit)}**, no change."
     first, second = number(before), number(after)
     sign = "+" if after > before else "−"
-    return (f"{since}: error **{first} → {with_unit(second, unit)}** "
-            f"({sign}{abs(100 * (after / before - 1)):.0f} %).")
+    return (
+        f"{since}: error **{first} → {with_unit(second, unit)}** "
+        f"({sign}{abs(100 * (after / before - 1)):.0f} %)."
+    )
 
 
 def lines(federation: SitesAnswer, difference: bool) -> str:
@@ -146,8 +167,10 @@ def lines(federation: SitesAnswer, difference: bool) -> str:
     """
     less = ", minus the non-private mean" if difference else ""
     truth = " Solid and thin: the true mean." if federation.truth is not None else ""
-    return (f"Each line: one of {len(federation.together.releases)} equally likely releases{less}. "
-            f"Dashed: without privacy.{truth} Same axes in all three.")
+    return (
+        f"Each line: one of {len(federation.together.releases)} equally likely releases{less}. "
+        f"Dashed: without privacy.{truth} Same axes in all three."
+    )
 
 
 def largest_share(federation: SitesAnswer) -> str:
@@ -165,22 +188,31 @@ def largest_share(federation: SitesAnswer) -> str:
     noise = sum(member.noise for member in federation.members)
     largest = max(federation.members, key=lambda member: member.share)
     heaviest = max(federation.members, key=lambda member: member.weight)
-    text = (f"Privacy noise makes up **{100 * noise:.0f} %** of this squared error, sampling "
-            "variability the rest.")
+    text = (
+        f"Privacy noise makes up **{100 * noise:.0f} %** of this squared error, sampling "
+        "variability the rest."
+    )
     unlike = quality.by_precision(
         np.array([member.weight for member in federation.members]),
-        [member.row.n_curves for member in federation.members], federation.facts, "sites")
+        [member.row.n_curves for member in federation.members],
+        federation.facts,
+        "sites",
+    )
     if largest.share - min(member.share for member in federation.members) < 0.02:
         return f"{text} All sites add about the same. {unlike}".rstrip()
     joined = " and has" if heaviest is largest else f"; {heaviest.row.name} has"
-    return (f"{text} {largest.row.name} adds most ({100 * largest.share:.0f} %){joined} the "
-            "largest "
-            f"weight ({100 * heaviest.weight:.0f} %). {unlike}").rstrip()
+    return (
+        f"{text} {largest.row.name} adds most ({100 * largest.share:.0f} %){joined} the "
+        "largest "
+        f"weight ({100 * heaviest.weight:.0f} %). {unlike}"
+    ).rstrip()
 
 
 LINES = {"difference": "Difference", "curve": "The curve itself"}
-SHARES_KEY = ("■ privacy noise · ▨ sampling variability. Smoothing and clipping concern all "
-              "sites alike and are not in the bars.")
+SHARES_KEY = (
+    "■ privacy noise · ▨ sampling variability. Smoothing and clipping concern all "
+    "sites alike and are not in the bars."
+)
 
 
 # -- who is protected from whom -----------------------------------------------------------------
@@ -189,29 +221,39 @@ SHARES_KEY = ("■ privacy noise · ▨ sampling variability. Smoothing and clip
 def trust(arrangement: str, facts: PublicFacts) -> str:
     """Who must be trusted."""
     if arrangement == "sums":
-        return ("Each site adds a share of the noise and masks its message, so that only the sum "
-                "of all can be read. That protects even if one site works with the centre; all "
-                "others must add their share and keep it to themselves. Every "
-                f"{facts.person} gets the smallest ε of all sites.")
+        return (
+            "Each site adds a share of the noise and masks its message, so that only the sum "
+            "of all can be read. That protects even if one site works with the centre; all "
+            "others must add their share and keep it to themselves. Every "
+            f"{facts.person} gets the smallest ε of all sites."
+        )
     if arrangement == "centre":
-        return ("All sites trust the centre: it sees every curve and adds the noise once. Every "
-                f"{facts.person} gets the smallest ε of all sites.")
-    return ("Each site trusts only itself: noise is added before anything leaves. The centre and "
-            "the other sites see noisy numbers only.")
+        return (
+            "All sites trust the centre: it sees every curve and adds the noise once. Every "
+            f"{facts.person} gets the smallest ε of all sites."
+        )
+    return (
+        "Each site trusts only itself: noise is added before anything leaves. The centre and "
+        "the other sites see noisy numbers only."
+    )
 
 
 def uncovered(facts: PublicFacts) -> str:
     """What this promise does not hide of sites."""
-    return (f"**Not covered:** that {a(facts.person)} belongs to a site, and how many "
-            f"{facts.people} it has.")
+    return (
+        f"**Not covered:** that {a(facts.person)} belongs to a site, and how many "
+        f"{facts.people} it has."
+    )
 
 
 def odds(federation: SitesAnswer, arrangement: str) -> str:
     """The chance of an attacker about one person, at the site that is protected least."""
     person = federation.facts.person
     if arrangement == "centre":
-        return (f"{odds_main(federation.pooled_odds, person)} The centre sees the curves; it is "
-                "trusted.")
+        return (
+            f"{odds_main(federation.pooled_odds, person)} The centre sees the curves; it is "
+            "trusted."
+        )
     if arrangement == "sums":
         if federation.summed is None:
             return federation.why_not_summed
@@ -219,23 +261,29 @@ def odds(federation: SitesAnswer, arrangement: str) -> str:
     text = odds_main(federation.weakest.odds, person, sits_at="another site or at the centre")
     if len({member.odds.right for member in federation.members}) == 1:
         return text
-    return (f"At {federation.weakest.row.name}, where protection is weakest: "
-            f"{text[0].lower()}{text[1:]}")
+    return (
+        f"At {federation.weakest.row.name}, where protection is weakest: "
+        f"{text[0].lower()}{text[1:]}"
+    )
 
 
 def table(federation: SitesAnswer) -> dict[str, list[str]]:
     """What the people of each site get, and what it could do alone, column by column."""
     members = federation.members
-    return {"site": [member.row.name for member in members],
-            "guarantee": [guarantee(member) for member in members],
-            "attacker’s accuracy": [at_most_percent(m.odds.right) for m in members],
-            named("error alone", federation.facts.value_unit): [
-                "nothing" if math.isnan(member.alone) else number(member.alone)
-                for member in members]}
+    return {
+        "site": [member.row.name for member in members],
+        "guarantee": [guarantee(member) for member in members],
+        "attacker’s accuracy": [at_most_percent(m.odds.right) for m in members],
+        named("error alone", federation.facts.value_unit): [
+            "nothing" if math.isnan(member.alone) else number(member.alone) for member in members
+        ],
+    }
 
 
-EACH_ITS_OWN = ("Each site holds other people, so its guarantee is what its own messages cost. "
-                "What other sites send adds nothing to it.")
+EACH_ITS_OWN = (
+    "Each site holds other people, so its guarantee is what its own messages cost. "
+    "What other sites send adds nothing to it."
+)
 
 
 def guarantee(member: Member) -> str:
@@ -243,8 +291,7 @@ def guarantee(member: Member) -> str:
     budget = member.guarantee
     if budget.epsilon <= 1e-9:
         return "nothing is sent"
-    return f"ε = {budget.epsilon:.3g}" + ("" if budget.is_pure else f" · δ = "
-                                              f"{small(budget.delta)}")
+    return f"ε = {budget.epsilon:.3g}" + ("" if budget.is_pure else f" · δ = {small(budget.delta)}")
 
 
 def percent(share: float) -> str:
@@ -269,10 +316,13 @@ def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
     if not left or not known:
         return "Some of these changes would leave too little to publish anything."
     missed, tight = max(left, key=attrgetter("leaves")), max(known, key=attrgetter("tightens"))
-    current, gone, halved = (in_unit(value, unit) for value in
-                             (missed.now, missed.leaves, tight.tightens))
-    return (f"Now: {current}. Without {missed.name} it would be **{gone}**, the largest change of "
-            f"this kind. With half the ε at {tight.name}: **{halved}**.")
+    current, gone, halved = (
+        in_unit(value, unit) for value in (missed.now, missed.leaves, tight.tightens)
+    )
+    return (
+        f"Now: {current}. Without {missed.name} it would be **{gone}**, the largest change of "
+        f"this kind. With half the ε at {tight.name}: **{halved}**."
+    )
 
 
 def seen(messages: Sequence[Sent]) -> str:
@@ -281,10 +331,12 @@ def seen(messages: Sequence[Sent]) -> str:
         return "Nothing left any site: with these budgets nothing useful could be sent."
     sites = len({message.site for message in messages})
     each, total = len(messages) / sites, sum(message.numbers for message in messages)
-    return (f"**{len(messages)} messages** from {sites} {'site' if sites == 1 else 'sites'}, "
-            f"{each:.3g} each, {total} numbers in all. Noise was in every "
-            "number before it left, and the centre has nothing else: the published curve is "
-            "computed from this table. Values are on the method’s own scale.")
+    return (
+        f"**{len(messages)} messages** from {sites} {'site' if sites == 1 else 'sites'}, "
+        f"{each:.3g} each, {total} numbers in all. Noise was in every "
+        "number before it left, and the centre has nothing else: the published curve is "
+        "computed from this table. Values are on the method’s own scale."
+    )
 
 
 def messages_table(messages: Sequence[Sent], n_values: int = 4) -> dict[str, list[object]]:
@@ -300,12 +352,15 @@ def messages_table(messages: Sequence[Sent], n_values: int = 4) -> dict[str, lis
     dict of str to list
         Columns by their titles.
     """
+
     def some(values: Sequence[float]) -> str:
         first = "  ".join(f"{value:.3g}" for value in values[:n_values])
         return f"{first} …" if len(values) > n_values else first
 
-    return {"step": [message.step for message in messages],
-            "site": [message.site for message in messages],
-            "numbers": [message.numbers for message in messages],
-            "first values, with noise": [some(m.values.tolist()) for m in messages],
-            "size of the noise": [some(m.noise.tolist()) for m in messages]}
+    return {
+        "step": [message.step for message in messages],
+        "site": [message.site for message in messages],
+        "numbers": [message.numbers for message in messages],
+        "first values, with noise": [some(m.values.tolist()) for m in messages],
+        "size of the noise": [some(m.noise.tolist()) for m in messages],
+    }

@@ -100,8 +100,9 @@ class SparseAnswer:
         return float((self.releases != 0).sum(axis=1).mean() - self.selection_rates.sum())
 
 
-def sparse_answer(source: Source[SampleData], mechanism: SparseEstimator, budget: Budget, seed: int
-                ) -> SparseAnswer:
+def sparse_answer(
+    source: Source[SampleData], mechanism: SparseEstimator, budget: Budget, seed: int
+) -> SparseAnswer:
     """Draw rows, release, and put what needs no protection beside it.
 
     Parameters
@@ -128,28 +129,41 @@ def sparse_answer(source: Source[SampleData], mechanism: SparseEstimator, budget
     data = _rows_shown(source, seed)
     draws = studies.draws(source) if source.is_random else SHOWN_DRAWS  # the study is of these rows
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws)
-    without, releases = mechanism.without_protection(data).coefficients[0, 0, 0], \
-        estimate.coefficients[0, 0]
+    without, releases = (
+        mechanism.without_protection(data).coefficients[0, 0, 0],
+        estimate.coefficients[0, 0],
+    )
     truth = None if data.truth is None else data.truth.node_values
     target = without if truth is None else truth
     return SparseAnswer(
-        facts=data.facts, sizes=data.sizes, budget=budget, truth=truth, releases=releases,
-        without=without, lasso=None if truth is None else _lasso(data, mechanism),
-        spends=estimate.spends[0], errors=np.linalg.norm(releases - target, axis=1),
+        facts=data.facts,
+        sizes=data.sizes,
+        budget=budget,
+        truth=truth,
+        releases=releases,
+        without=without,
+        lasso=None if truth is None else _lasso(data, mechanism),
+        spends=estimate.spends[0],
+        errors=np.linalg.norm(releases - target, axis=1),
         guarantee=accounting.least_guarantee(estimate.spends[0]),
         held_back=_held_back(data, mechanism, budget, target) if source.is_random else None,
-        warnings=estimate.warning_shares())
+        warnings=estimate.warning_shares(),
+    )
 
 
-def _held_back(data: SampleData, mechanism: SparseEstimator, budget: Budget, vector: Array
-               ) -> float:
+def _held_back(
+    data: SampleData, mechanism: SparseEstimator, budget: Budget, vector: Array
+) -> float:
     """The share of rows with a feature, a response or a residual of `vector` beyond its clip."""
     plan = mechanism.plan(data.public, (budget,))
     rows = rows_of(data, mechanism.reach_of(data.facts), math.inf)
     residual = rows.y - rows.x @ vector
     largest = np.maximum(rows.x.max(axis=-1), -rows.x.min(axis=-1))
-    beyond = ((largest > plan.feature_clip) | (np.abs(rows.y) > plan.response_clip)
-              | (np.abs(residual) > plan.residual_clip))
+    beyond = (
+        (largest > plan.feature_clip)
+        | (np.abs(rows.y) > plan.response_clip)
+        | (np.abs(residual) > plan.residual_clip)
+    )
     return float(beyond.mean())
 
 
@@ -164,9 +178,11 @@ def check_size(source: Source[SampleData]) -> None:
     sizes = source.sizes
     numbers = sizes.n_curves * sizes.n_covariates
     if numbers > MAX_NUMBERS:
-        raise InputError(f"These rows hold {numbers:,} numbers; a picture is drawn of at most "
-                         f"{MAX_NUMBERS:,}.", field="n_curves",
-                         hint="Take fewer rows or features, or run it on the command line.")
+        raise InputError(
+            f"These rows hold {numbers:,} numbers; a picture is drawn of at most {MAX_NUMBERS:,}.",
+            field="n_curves",
+            hint="Take fewer rows or features, or run it on the command line.",
+        )
 
 
 def _rows_shown(source: Source[SampleData], seed: int) -> SampleData:
@@ -174,8 +190,11 @@ def _rows_shown(source: Source[SampleData], seed: int) -> SampleData:
     check_size(source)
     data: SampleData = studies.data_on_screen(source, seed)
     if data.truth is not None and data.truth.node_values.ndim > 1:
-        raise InputError("Machines that differ have coefficients of their own.", field="n_own",
-                         hint="Choose a source where all machines are alike.")
+        raise InputError(
+            "Machines that differ have coefficients of their own.",
+            field="n_own",
+            hint="Choose a source where all machines are alike.",
+        )
     return data
 
 
@@ -206,12 +225,13 @@ class Calculation:
 
     @property
     def light(self) -> str:
-        """"green", "amber" or "red"."""
+        """Traffic light: "green", "amber" or "red"."""
         return "green" if self.ratio < GREEN else "amber" if self.ratio < AMBER else "red"
 
 
-def feasibility(mechanism: SparseEstimator, sizes: Sizes, facts: PublicFacts, budget: Budget,
-                smallest: float) -> Calculation:
+def feasibility(
+    mechanism: SparseEstimator, sizes: Sizes, facts: PublicFacts, budget: Budget, smallest: float
+) -> Calculation:
     """The noise at these public sizes beside a coefficient of the stated size.
 
     Parameters
@@ -224,8 +244,9 @@ def feasibility(mechanism: SparseEstimator, sizes: Sizes, facts: PublicFacts, bu
     budgets = (budget,) * sizes.n_servers
     noise = mechanism.largest_noise(sizes, budgets, facts)
     proved = accounting.least_guarantee(mechanism.plan(Public(sizes, facts), budgets).spends)
-    return Calculation(noise.sensitivity, noise.choice, noise.values, noise.largest / smallest,
-                       proved.epsilon)
+    return Calculation(
+        noise.sensitivity, noise.choice, noise.values, noise.largest / smallest, proved.epsilon
+    )
 
 
 # -- over budgets ---------------------------------------------------------------------------------
@@ -244,8 +265,9 @@ class ErrorsByBudget:
     without: dict[str, float]
 
 
-def over_budgets(source: Source[SampleData], mechanism: SparseEstimator, delta: float, seed: int
-                 ) -> ErrorsByBudget:
+def over_budgets(
+    source: Source[SampleData], mechanism: SparseEstimator, delta: float, seed: int
+) -> ErrorsByBudget:
     """Errors on the same rows at several budgets, by every method, the chosen one first.
 
     Parameters
@@ -271,25 +293,34 @@ def over_budgets(source: Source[SampleData], mechanism: SparseEstimator, delta: 
         estimate = studies.shown_releases(method, data, budgets, seed, _LINE_DRAWS)
         squares = ((estimate.coefficients[:, 0] - target) ** 2).sum(axis=-1)
         private[label] = np.sqrt(squares.mean(axis=1))
-    without = {} if data.truth is None else {"Hard thresholding": plain,
-                                             "Lasso": _lasso(data, mechanism)}
-    return ErrorsByBudget(BUDGET_STEPS, private,
-                          {label: float(np.linalg.norm(vector - target))
-                           for label, vector in without.items()})
+    without = (
+        {} if data.truth is None else {"Hard thresholding": plain, "Lasso": _lasso(data, mechanism)}
+    )
+    return ErrorsByBudget(
+        BUDGET_STEPS,
+        private,
+        {label: float(np.linalg.norm(vector - target)) for label, vector in without.items()},
+    )
 
 
 def presets() -> dict[str, SparseEstimator]:
     """Methods of estimating by the names of their presets, the default first."""
-    return {label: cls(**settings) for cls in (SparseNewton, SparseRegression)
-            for label, settings in cls.presets()}
+    return {
+        label: cls(**settings)
+        for cls in (SparseNewton, SparseRegression)
+        for label, settings in cls.presets()
+    }
 
 
 def _estimators(mechanism: SparseEstimator) -> list[tuple[str, SparseEstimator]]:
     """The chosen method and the other presets, without the published one of 100 rounds."""
     present = mechanism.nearest_preset()[0]
-    others = [(label, replace(method, sparsity=mechanism.sparsity))
-              for label, method in presets().items() if label != present
-              and not (isinstance(method, SparseRegression) and method.constants == "published")]
+    others = [
+        (label, replace(method, sparsity=mechanism.sparsity))
+        for label, method in presets().items()
+        if label != present
+        and not (isinstance(method, SparseRegression) and method.constants == "published")
+    ]
     return [(present, mechanism), *others]
 
 
@@ -335,7 +366,8 @@ def reported(rows: Sequence[dict[str, Any]]) -> list[Reported]:
         each = []
         for kind in ("published", "tight"):
             settings: dict[str, Any] = {"sparsity": s, "constants": kind}
-            each.append(feasibility(SparseRegression(**settings), sizes, facts, budget,
-                                    1 / math.sqrt(s)))
+            each.append(
+                feasibility(SparseRegression(**settings), sizes, facts, budget, 1 / math.sqrt(s))
+            )
         out.append(Reported(dict(row), each[0], each[1]))
     return out

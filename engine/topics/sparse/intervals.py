@@ -31,10 +31,22 @@ from engine.topics.sparse.answer import check_size
 
 COVERAGE_REPEATS = 200
 _DRAWS = 5  # releases by every way of fitting
-_COMMON = ("sparsity", "noise_sd", "reach", "radius", "step_size", "rounds", "feature_clip",
-           "residual_clip", "centre")  # options of estimates that intervals have, too
-FITS = {"two_stage": "Two stages: shared, then own", "local": "Each machine alone",
-        "pooled": "As if machines were alike"}
+_COMMON = (
+    "sparsity",
+    "noise_sd",
+    "reach",
+    "radius",
+    "step_size",
+    "rounds",
+    "feature_clip",
+    "residual_clip",
+    "centre",
+)  # options of estimates that intervals have, too
+FITS = {
+    "two_stage": "Two stages: shared, then own",
+    "local": "Each machine alone",
+    "pooled": "As if machines were alike",
+}
 IntervalMethod = SparseInference  # its name for pages, which import no mechanism
 
 
@@ -94,8 +106,9 @@ class IntervalsAnswer:
         return int((known & ((self.truth < self.low) | (self.truth > self.high))).sum())
 
 
-def intervals_answer(source: Source[SampleData], mechanism: SparseInference, budget: Budget,
-                     seed: int) -> IntervalsAnswer:
+def intervals_answer(
+    source: Source[SampleData], mechanism: SparseInference, budget: Budget, seed: int
+) -> IntervalsAnswer:
     """One release of the shown rows, with its intervals."""
     check_size(source)
     data: SampleData = studies.data_on_screen(source, seed)
@@ -104,13 +117,21 @@ def intervals_answer(source: Source[SampleData], mechanism: SparseInference, bud
     private = estimate.intervals
     assert private is not None and plain is not None
     (low, high), (without_low, without_high) = (
-        [end.reshape(-1) for end in each.limits] for each in (private, plain))
+        [end.reshape(-1) for end in each.limits] for each in (private, plain)
+    )
     return IntervalsAnswer(
-        centre=private.centre.reshape(-1), low=low, high=high, error=private.error.reshape(-1),
-        without_low=without_low, without_high=without_high, kind=private.kind,
-        truth=None if data.truth is None else data.truth.node_values, spends=estimate.spends[0],
+        centre=private.centre.reshape(-1),
+        low=low,
+        high=high,
+        error=private.error.reshape(-1),
+        without_low=without_low,
+        without_high=without_high,
+        kind=private.kind,
+        truth=None if data.truth is None else data.truth.node_values,
+        spends=estimate.spends[0],
         guarantee=accounting.least_guarantee(estimate.spends[0]),
-        warnings=estimate.warnings)
+        warnings=estimate.warnings,
+    )
 
 
 def interval_mechanism(estimator: SparseNewton | SparseRegression, target: str) -> SparseInference:
@@ -146,32 +167,57 @@ class CoverageStudy:
         """
         if kind == "simultaneous":
             n = round(self.repeats * (1 - self.refused))
-            return (Agreement.coverage(round(self.joint * n), n),
-                    Agreement.coverage(round(self.naive * n), n))
-        return (Agreement.normal(self.average, self.average_se, LEVEL, COVERAGE_TOLERANCE),
-                Agreement.normal(self.naive, self.naive_se, LEVEL, COVERAGE_TOLERANCE))
+            return (
+                Agreement.coverage(round(self.joint * n), n),
+                Agreement.coverage(round(self.naive * n), n),
+            )
+        return (
+            Agreement.normal(self.average, self.average_se, LEVEL, COVERAGE_TOLERANCE),
+            Agreement.normal(self.naive, self.naive_se, LEVEL, COVERAGE_TOLERANCE),
+        )
 
 
-def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budget, seed: int,
-                   repeats: int = COVERAGE_REPEATS) -> CoverageStudy:
+def coverage_study(
+    source: SparseRows,
+    mechanism: SparseInference,
+    budget: Budget,
+    seed: int,
+    repeats: int = COVERAGE_REPEATS,
+) -> CoverageStudy:
     """Release again and again, each time from fresh moments of as many rows; nothing is clipped.
 
     Clips are so wide that they hardly matter here; the moments of normal rows are drawn as such.
     """
-    moments = sample_moments(source.covariance, source.truth.node_values, source.noise_sd,
-                             source.n_curves, repeats, generator(seed, DATA_STREAM, FRESH))
+    moments = sample_moments(
+        source.covariance,
+        source.truth.node_values,
+        source.noise_sd,
+        source.n_curves,
+        repeats,
+        generator(seed, DATA_STREAM, FRESH),
+    )
     plan = mechanism.plan(source.public, (budget,))
     estimate = mechanism.estimate(moments, [plan], repeats, 1, generator(seed, NOISE_STREAM, FRESH))
     covered, limits = entry_coverage(estimate, source.truth), estimate.intervals
     assert covered is not None and limits is not None
-    naive = entry_coverage(replace(estimate, intervals=without_privacy(limits, source)),
-                           source.truth)
+    naive = entry_coverage(
+        replace(estimate, intervals=without_privacy(limits, source)), source.truth
+    )
     assert naive is not None
     has_limits = np.isfinite(limits.half_width).any(axis=-1)
     if not has_limits.any():
         none = math.nan
-        return CoverageStudy(repeats, average=none, of_nonzero=none, joint=none, joint_se=none,
-                             average_se=none, naive=none, refused=1.0, naive_se=none)
+        return CoverageStudy(
+            repeats,
+            average=none,
+            of_nonzero=none,
+            joint=none,
+            joint_se=none,
+            average_se=none,
+            naive=none,
+            refused=1.0,
+            naive_se=none,
+        )
 
     def mean(each: Array) -> float:
         return float(np.nanmean(each[has_limits]))
@@ -182,9 +228,16 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
 
     naive_coverage = naive.joint if limits.kind == "simultaneous" else naive.average
     return CoverageStudy(
-        repeats, mean(covered.average), mean(covered.of_nonzero), mean(covered.joint),
-        se(covered.joint), se(covered.average), mean(naive_coverage),
-        float(1 - has_limits.mean()), se(naive_coverage))
+        repeats,
+        mean(covered.average),
+        mean(covered.of_nonzero),
+        mean(covered.joint),
+        se(covered.joint),
+        se(covered.average),
+        mean(naive_coverage),
+        float(1 - has_limits.mean()),
+        se(naive_coverage),
+    )
 
 
 def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
@@ -226,15 +279,22 @@ def machines(source: SparseRows, budget: Budget, seed: int) -> Machines:
     truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
     errors, first = {}, None
     for fit, label in FITS.items():
-        settings: dict[str, Any] = {"fit": fit, "n_shared": source.n_shared,
-                                  "n_own": max(source.n_own, 1)}
+        settings: dict[str, Any] = {
+            "fit": fit,
+            "n_shared": source.n_shared,
+            "n_own": max(source.n_own, 1),
+        }
         mechanism = SparseHeterogeneous(**settings)
         estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, _DRAWS)
         errors[label] = np.linalg.norm(
-            np.broadcast_to(estimate.coefficients[0, 0], (_DRAWS, *truth.shape)) - truth, axis=-1)
+            np.broadcast_to(estimate.coefficients[0, 0], (_DRAWS, *truth.shape)) - truth, axis=-1
+        )
         if first is None:
             first = mechanism, estimate
     assert first is not None
     plain = first[0].without_protection(data).coefficients[0, 0, 0]
-    return Machines(errors, np.linalg.norm(plain - truth, axis=-1),
-                    accounting.least_guarantee(first[1].spends[0]))
+    return Machines(
+        errors,
+        np.linalg.norm(plain - truth, axis=-1),
+        accounting.least_guarantee(first[1].spends[0]),
+    )

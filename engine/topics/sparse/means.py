@@ -23,8 +23,11 @@ from engine.noise import selection
 from engine.rates.sparse_regression import TrustedMeanRate, UntrustedServerRate
 from engine.sources.sparse_means import machine_means
 
-BIT, ROW, TRUSTED = ("Nobody trusted, one bit hides a machine",
-                     "Nobody trusted, noisy averages hide a row", "Trusted server hides a row")
+BIT, ROW, TRUSTED = (
+    "Nobody trusted, one bit hides a machine",
+    "Nobody trusted, noisy averages hide a row",
+    "Trusted server hides a row",
+)
 ALONE, ZERO = "One machine alone, nothing sent", "Always estimating 0"
 PRINTED = "Printed as a bound for hiding a row; holds for hiding a machine"
 
@@ -60,12 +63,19 @@ class SparseMeanSetting:
     @property
     def point(self) -> dict[str, float]:
         """The same sizes as symbols of rates."""
-        return {"n": float(self.rows), "S": float(self.machines), "d": float(self.size),
-                "s": float(self.n_nonzero), "epsilon": self.epsilon, "delta": self.delta}
+        return {
+            "n": float(self.rows),
+            "S": float(self.machines),
+            "d": float(self.size),
+            "s": float(self.n_nonzero),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+        }
 
 
-def untrusted_errors(method: UntrustedMean, setting: SparseMeanSetting, repeats: int,
-                     rng: np.random.Generator) -> Array:
+def untrusted_errors(
+    method: UntrustedMean, setting: SparseMeanSetting, repeats: int, rng: np.random.Generator
+) -> Array:
     """Squared errors of independent releases without trust: (repeats,)."""
     plan = method.plan(setting.public, (Budget(setting.epsilon),))
     means = machine_means(setting.mean, setting.rows, plan.coordinates, repeats, rng)
@@ -74,8 +84,9 @@ def untrusted_errors(method: UntrustedMean, setting: SparseMeanSetting, repeats:
     return _squared(estimates, setting)
 
 
-def _trusted_errors(method: SparseMeanTrusted, setting: SparseMeanSetting, repeats: int,
-                    rng: np.random.Generator) -> Array:
+def _trusted_errors(
+    method: SparseMeanTrusted, setting: SparseMeanSetting, repeats: int, rng: np.random.Generator
+) -> Array:
     """Squared errors of independent releases by a trusted server: (repeats,)."""
     budget = Budget(setting.epsilon, setting.delta)
     plan = method.plan(setting.public, (budget,))
@@ -96,11 +107,16 @@ def simulated(setting: SparseMeanSetting, repeats: int, seed: int = 1) -> dict[s
     errors = {
         ROW: untrusted_errors(SparseMeanLaplace(sparsity=s), setting, repeats, streams[1]),
         TRUSTED: _trusted_errors(SparseMeanTrusted(sparsity=s), setting, repeats, streams[2]),
-        ALONE: _alone_errors(setting, repeats, streams[3]), ZERO: (setting.mean**2).sum()}
+        ALONE: _alone_errors(setting, repeats, streams[3]),
+        ZERO: (setting.mean**2).sum(),
+    }
     signs = SparseMeanSigns(sparsity=s)
     bits = signs.usual_per_machine(setting.sizes, setting.epsilon, setting.facts)
-    errors[BIT] = (untrusted_errors(signs, setting, repeats, streams[0])
-                   if bits * setting.machines >= setting.size else np.array(np.nan))
+    errors[BIT] = (
+        untrusted_errors(signs, setting, repeats, streams[0])
+        if bits * setting.machines >= setting.size
+        else np.array(np.nan)
+    )
     return {label: float(each.mean()) for label, each in errors.items()}
 
 
@@ -112,37 +128,46 @@ def rates_of(setting: SparseMeanSetting) -> dict[str, float]:
     """
     row = UntrustedServerRate(hidden="row", bound=bound(setting.sizes, setting.facts))
     rates = {PRINTED: UntrustedServerRate(hidden="machine"), ROW: row, TRUSTED: TrustedMeanRate()}
-    return {label: float(rate.total(**{k: v for k, v in setting.point.items() if k in rate.at()}))
-            for label, rate in rates.items()}
+    return {
+        label: float(rate.total(**{k: v for k, v in setting.point.items() if k in rate.at()}))
+        for label, rate in rates.items()
+    }
 
 
-def along(setting: SparseMeanSetting, name: str, values: tuple[float, ...], repeats: int
-          ) -> dict[str, list[float]]:
+def along(
+    setting: SparseMeanSetting, name: str, values: tuple[float, ...], repeats: int
+) -> dict[str, list[float]]:
     """Simulated mean squared errors where one size or ε takes several values, by label.
 
     Every value has the same random numbers, which makes curves smooth.
     """
     kind = type(getattr(setting, name))
     points = [simulated(replace(setting, **{name: kind(value)}), repeats) for value in values]
-    return {label: [errors[label] for errors in points]
-            for label in (BIT, ROW, TRUSTED, ALONE, ZERO)}
+    return {
+        label: [errors[label] for errors in points] for label in (BIT, ROW, TRUSTED, ALONE, ZERO)
+    }
 
 
-def trust(name: str, values: tuple[float, ...], repeats: int = 5
-          ) -> tuple[dict[str, list[float]], dict[str, float], dict[str, float]]:
+def trust(
+    name: str, values: tuple[float, ...], repeats: int = 5
+) -> tuple[dict[str, list[float]], dict[str, float], dict[str, float]]:
     """Root mean squared errors along one size, those at the default sizes, and the rates there."""
     default = SparseMeanSetting()
     squared = along(default, name, values, repeats)
-    return ({label: np.sqrt(errors).tolist() for label, errors in squared.items()},
-            _roots(simulated(default, repeats)), _roots(rates_of(default)))
+    return (
+        {label: np.sqrt(errors).tolist() for label, errors in squared.items()},
+        _roots(simulated(default, repeats)),
+        _roots(rates_of(default)),
+    )
 
 
 def _roots(squared: dict[str, float]) -> dict[str, float]:
     return {label: math.sqrt(value) for label, value in squared.items()}
 
 
-def _mean_of(setting: SparseMeanSetting, rows: int, repeats: int, rng: np.random.Generator
-             ) -> Array:
+def _mean_of(
+    setting: SparseMeanSetting, rows: int, repeats: int, rng: np.random.Generator
+) -> Array:
     """Means of so many rows: (repeats, 1, d)."""
     noise = rng.standard_normal((repeats, 1, setting.size))
     return np.asarray(setting.mean + noise / np.sqrt(rows))

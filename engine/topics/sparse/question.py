@@ -11,13 +11,22 @@ from engine.topics.sparse.answer import SparseAnswer, sparse_answer
 def _numbers(answer: SparseAnswer, question: QuestionLike) -> Numbers:
     """The distance, the features that are found, and the protection."""
     warned = max((share for _, share in answer.warnings), default=0.0)
-    values = {"error": answer.error, WITHIN: answer.within,
-             "features that matter": float(len(answer.support)),
-             "of these found, on average": float(answer.selection_rates.sum()),
-             "chosen in vain, on average": answer.false,
-             "releases with a warning, at most": warned}
+    values = {
+        "error": answer.error,
+        WITHIN: answer.within,
+        "features that matter": float(len(answer.support)),
+        "of these found, on average": float(answer.selection_rates.sum()),
+        "chosen in vain, on average": answer.false,
+        "releases with a warning, at most": warned,
+    }
     return as_floats(values) | protection(answer.spends, question.person)
 
 
-KIND = QuestionKind("sparse", "Sparse regression", sparse_answer, _numbers,
-                    lambda answer, _: charts.coefficients(answer), (SPARSE_REGRESSION.key,))
+KIND = QuestionKind(
+    "sparse",
+    "Sparse regression",
+    sparse_answer,
+    _numbers,
+    lambda answer, _: charts.coefficients(answer),
+    (SPARSE_REGRESSION.key,),
+)

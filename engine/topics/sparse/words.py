@@ -17,7 +17,8 @@ from engine.topics.sparse.means import BIT, PRINTED, ROW, TRUSTED
 _LIGHTS = {
     "green": "Noise is far below the coefficients: the right features are found.",
     "amber": "Noise is close to the coefficients: some features will be missed or made up.",
-    "red": "Noise is above the coefficients: what is published says little about the features."}
+    "red": "Noise is above the coefficients: what is published says little about the features.",
+}
 
 
 def accuracy(answer: SparseAnswer) -> str:
@@ -25,9 +26,11 @@ def accuracy(answer: SparseAnswer) -> str:
     target = "the true ones" if answer.truth is not None else "those without privacy"
     others = () if answer.lasso is None else (answer.without, answer.lasso)
     typical, *rest = numbers.together([answer.error, *(answer.distance(fit) for fit in others)])
-    text = (f"The error of all {answer.sizes.n_covariates} published coefficients together is "
-            f"**{typical}**: root mean squared distance from {target}. In 95 % of releases the "
-            f"distance is at most {numbers.number(answer.within)}.")
+    text = (
+        f"The error of all {answer.sizes.n_covariates} published coefficients together is "
+        f"**{typical}**: root mean squared distance from {target}. In 95 % of releases the "
+        f"distance is at most {numbers.number(answer.within)}."
+    )
     if rest:
         text += f" Without privacy: {rest[0]}; the lasso: {rest[1]}."
     return text
@@ -36,8 +39,10 @@ def accuracy(answer: SparseAnswer) -> str:
 def legend(answer: SparseAnswer) -> str:
     """What the dots are, and which features are shown."""
     first = "those that matter" if answer.truth is not None else "those chosen without privacy"
-    return ("Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
-            f"no dot. Shown are {first}, then others that a release chose.")
+    return (
+        "Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
+        f"no dot. Shown are {first}, then others that a release chose."
+    )
 
 
 def distance(answer: SparseAnswer) -> str:
@@ -54,13 +59,17 @@ def units(facts: PublicFacts, has_centre: bool) -> str:
     facts : PublicFacts
         Name and unit of the response.
     """
-    centre = ("their means, which a part of the budget tells, so that no constant is missing"
-              if has_centre else
-              "the middle of their stated ranges; there is no constant beside them")
+    centre = (
+        "their means, which a part of the budget tells, so that no constant is missing"
+        if has_centre
+        else "the middle of their stated ranges; there is no constant beside them"
+    )
     response = named(f"“{facts.value_name}”", facts.value_unit)
-    return (f"A coefficient is what {response} gains when a feature rises by one "
-            "standard deviation, as you stated it. Features and response are measured from "
-            f"{centre}.")
+    return (
+        f"A coefficient is what {response} gains when a feature rises by one "
+        "standard deviation, as you stated it. Features and response are measured from "
+        f"{centre}."
+    )
 
 
 def support(answer: SparseAnswer) -> str:
@@ -75,19 +84,27 @@ def support(answer: SparseAnswer) -> str:
     number = numbers.number(answer.false, 2)
     description, none, others = ("that matter", "one that does not", f"{number} are made up")
     if answer.truth is None:
-        description, none, others = ("chosen without privacy", "another",
-                                     f"{number} others are chosen")
+        description, none, others = (
+            "chosen without privacy",
+            "another",
+            f"{number} others are chosen",
+        )
     text = f"**{sure} of {len(answer.support)}** features {description} are in every release"
-    return f"{text}, and hardly ever {none}." if answer.false < 0.05 else (
-        f"{text}; on average {others}.")
+    return (
+        f"{text}, and hardly ever {none}."
+        if answer.false < 0.05
+        else (f"{text}; on average {others}.")
+    )
 
 
 def held_back(answer: SparseAnswer) -> str:
     """How many rows are clipped; empty where it is not known, or none is."""
     if not answer.held_back:
         return ""
-    return (f"{numbers.number(100 * answer.held_back, 2)} % of these simulated rows lie beyond a "
-            "clip and are drawn back to it. A wider clip changes fewer, and needs more noise.")
+    return (
+        f"{numbers.number(100 * answer.held_back, 2)} % of these simulated rows lie beyond a "
+        "clip and are drawn back to it. A wider clip changes fewer, and needs more noise."
+    )
 
 
 def warned(text: str, share: float) -> str:
@@ -109,9 +126,11 @@ def light(calculation: Calculation) -> str:
     calculation : Calculation
         From sizes, budget and constants alone.
     """
-    return (f"{_LIGHTS[calculation.light]} The largest of all noises is about "
-            f"**{numbers.number(calculation.ratio, 2)} times** the smallest coefficient that "
-            "matters.")
+    return (
+        f"{_LIGHTS[calculation.light]} The largest of all noises is about "
+        f"**{numbers.number(calculation.ratio, 2)} times** the smallest coefficient that "
+        "matters."
+    )
 
 
 def noise(calculation: Calculation) -> str:
@@ -122,11 +141,16 @@ def noise(calculation: Calculation) -> str:
     calculation : Calculation
         From sizes, budget and constants alone.
     """
-    published = (" and in every published value" if calculation.values == calculation.choice else
-                 f", and of size {numbers.number(calculation.values)} in every published value")
-    return (f"One row moves what is averaged by at most {numbers.number(calculation.sensitivity)}. "
-            f"Noise of size {numbers.number(calculation.choice)} hides this where features are "
-            f"chosen{published}.")
+    published = (
+        " and in every published value"
+        if calculation.values == calculation.choice
+        else f", and of size {numbers.number(calculation.values)} in every published value"
+    )
+    return (
+        f"One row moves what is averaged by at most {numbers.number(calculation.sensitivity)}. "
+        f"Noise of size {numbers.number(calculation.choice)} hides this where features are "
+        f"chosen{published}."
+    )
 
 
 def over_budgets(lines: ErrorsByBudget) -> str:
@@ -151,11 +175,16 @@ def intervals(answer: IntervalsAnswer) -> str:
     """How wide the intervals are, and what they cover."""
     if answer.is_refused:
         return ""
-    kind = ("95 % confidence intervals, each for its own coefficient." if answer.kind == "pointwise"
-            else "A simultaneous 95 % confidence band: it covers all coefficients together.")
-    text = (f"{kind} On average they are **{numbers.number(answer.length)}** wide, "
-            f"{numbers.times(answer.length / answer.without_length)} as wide as without "
-            "protection.")
+    kind = (
+        "95 % confidence intervals, each for its own coefficient."
+        if answer.kind == "pointwise"
+        else "A simultaneous 95 % confidence band: it covers all coefficients together."
+    )
+    text = (
+        f"{kind} On average they are **{numbers.number(answer.length)}** wide, "
+        f"{numbers.times(answer.length / answer.without_length)} as wide as without "
+        "protection."
+    )
     if answer.missed is None:
         return text
     count = int(np.isfinite(answer.low).sum())
@@ -171,14 +200,23 @@ def tests_of_zero(answer: IntervalsAnswer) -> str:
     count = int(np.isfinite(answer.low).sum())
     drawn = "" if answer.truth is None else ", drawn as they are,"
     if answer.p_values is None:
-        return (f"Intervals that{drawn} exclude zero say that their coefficient is not zero. In at "
-                "most 5 % of releases any of them is wrong in this; privacy noise is counted.")
-    text = ("Is a coefficient zero? Its p-value stands in *Details*, under *Numbers*. It "
-            "counts privacy noise as well as sampling variability, and is below 0.05 where "
-            f"intervals{drawn} exclude zero.")
-    return text if count == 1 else (
-        f"{text} It does not correct for looking at {count} features: if none mattered, 5 % "
-        "would still be below 0.05. For one answer about all, choose *All of them together*.")
+        return (
+            f"Intervals that{drawn} exclude zero say that their coefficient is not zero. In at "
+            "most 5 % of releases any of them is wrong in this; privacy noise is counted."
+        )
+    text = (
+        "Is a coefficient zero? Its p-value stands in *Details*, under *Numbers*. It "
+        "counts privacy noise as well as sampling variability, and is below 0.05 where "
+        f"intervals{drawn} exclude zero."
+    )
+    return (
+        text
+        if count == 1
+        else (
+            f"{text} It does not correct for looking at {count} features: if none mattered, 5 % "
+            "would still be below 0.05. For one answer about all, choose *All of them together*."
+        )
+    )
 
 
 def coverage(study: CoverageStudy, kind: str) -> str:
@@ -186,8 +224,10 @@ def coverage(study: CoverageStudy, kind: str) -> str:
     if study.refused == 1:
         return f"In all of {study.repeats} fresh data sets confidence intervals were refused."
     if study.refused:
-        return (f"In {100 * study.refused:.0f} % of {study.repeats} fresh data sets confidence "
-                f"intervals were refused. {_covered(study, kind)}")
+        return (
+            f"In {100 * study.refused:.0f} % of {study.repeats} fresh data sets confidence "
+            f"intervals were refused. {_covered(study, kind)}"
+        )
     return _covered(study, kind)
 
 
@@ -195,18 +235,29 @@ def _covered(study: CoverageStudy, kind: str) -> str:
     """Coverage of intervals or of the band, beside 95 % and beside that of naive ones."""
     stated, naive = study.beside(kind)
     family = "intervals" if kind == "pointwise" else "the band for all coefficients"
-    of_nonzero = (f", of coefficients that matter {100 * study.of_nonzero:.1f} %"
-                  if kind == "pointwise" else "")
-    at_once = (f" All of them at once: {100 * study.joint:.0f} %, which is not what they are for."
-               if kind == "pointwise" else "")
-    return (f"Over {study.repeats} fresh data sets, coverage of {family} is {_coverage(stated)}"
-            f"{of_nonzero}; nominal 95 %. {_JUDGED[stated.verdict]}{at_once} Without counting the "
-            f"privacy noise it would be {_coverage(naive)}.")
+    of_nonzero = (
+        f", of coefficients that matter {100 * study.of_nonzero:.1f} %"
+        if kind == "pointwise"
+        else ""
+    )
+    at_once = (
+        f" All of them at once: {100 * study.joint:.0f} %, which is not what they are for."
+        if kind == "pointwise"
+        else ""
+    )
+    return (
+        f"Over {study.repeats} fresh data sets, coverage of {family} is {_coverage(stated)}"
+        f"{of_nonzero}; nominal 95 %. {_JUDGED[stated.verdict]}{at_once} Without counting the "
+        f"privacy noise it would be {_coverage(naive)}."
+    )
 
 
-_JUDGED = {Verdict.AGREES: "That agrees.", Verdict.BELOW: "**That is too low.**",
-           Verdict.ABOVE: "That is more than needed.",
-           Verdict.IMPRECISE: "That is too imprecise to tell."}
+_JUDGED = {
+    Verdict.AGREES: "That agrees.",
+    Verdict.BELOW: "**That is too low.**",
+    Verdict.ABOVE: "That is more than needed.",
+    Verdict.IMPRECISE: "That is too imprecise to tell.",
+}
 
 
 def _coverage(beside: Agreement) -> str:
@@ -225,9 +276,11 @@ def machines(comparison: Machines) -> str:
     two, local, pooled = (comparison.typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
     text = f"Two stages are off by **{numbers.number(two)}**."
     for label, other in (("each machine alone", local), ("taking machines for alike", pooled)):
-        text += (f" {capital(label)} has {numbers.times(other / two)} the error."
-                 if other > two else f" {capital(label)} has a smaller one: "
-                 f"{numbers.number(other)}.")
+        text += (
+            f" {capital(label)} has {numbers.times(other / two)} the error."
+            if other > two
+            else f" {capital(label)} has a smaller one: {numbers.number(other)}."
+        )
     return text
 
 
@@ -240,14 +293,20 @@ def trust(errors: dict[str, float], rates: dict[str, float]) -> str:
         The bounds of the theory at the same sizes.
     """
     gain = numbers.times(errors[ROW] / errors[TRUSTED])
-    text = (f"A trusted server has a **{gain} smaller** error than noisy averages that hide a row, "
-            f"and those {numbers.times(errors[BIT] / errors[ROW])} smaller one than one bit that "
-            "hides a whole machine.")
-    text += (" **Approximate and pure DP differ:** with the trusted server ε may be exceeded with "
-             "probability δ, without trust never. At equal ε, compare the attacker’s accuracy.")
+    text = (
+        f"A trusted server has a **{gain} smaller** error than noisy averages that hide a row, "
+        f"and those {numbers.times(errors[BIT] / errors[ROW])} smaller one than one bit that "
+        "hides a whole machine."
+    )
+    text += (
+        " **Approximate and pure DP differ:** with the trusted server ε may be exceeded with "
+        "probability δ, without trust never. At equal ε, compare the attacker’s accuracy."
+    )
     if errors[ROW] < rates[PRINTED]:
-        text += (" The bound printed for hiding a row lies above what is achieved here: it holds "
-                 "for hiding a machine.")
+        text += (
+            " The bound printed for hiding a row lies above what is achieved here: it holds "
+            "for hiding a machine."
+        )
     return text
 
 
@@ -260,21 +319,24 @@ def paper(rows: list[Reported]) -> str:
         Of the published tables, with what their constants mean.
     """
     base = next(row for row in rows if (row.row["n"], row.row["m"]) == (4000, 15))
-    return (f"**The stated noise cannot have produced these numbers.** At the base point, ε = "
-            f"{base.row['eps']:g}, the printed constants mean noise of size "
-            f"{numbers.number(base.published.choice)} beside coefficients of "
-            f"{numbers.number(base.row['s_star'] ** -0.5)}; reported is a squared error of "
-            f"{base.row['err']:g}. What they would spend is ε = "
-            f"{numbers.number(base.published.epsilon)}. Our constants need "
-            f"{numbers.times(base.published.choice / base.tight.choice)} less noise and still come "
-            f"out {base.tight.light} at these sizes.")
+    return (
+        f"**The stated noise cannot have produced these numbers.** At the base point, ε = "
+        f"{base.row['eps']:g}, the printed constants mean noise of size "
+        f"{numbers.number(base.published.choice)} beside coefficients of "
+        f"{numbers.number(base.row['s_star'] ** -0.5)}; reported is a squared error of "
+        f"{base.row['err']:g}. What they would spend is ε = "
+        f"{numbers.number(base.published.epsilon)}. Our constants need "
+        f"{numbers.times(base.published.choice / base.tight.choice)} less noise and still come "
+        f"out {base.tight.light} at these sizes."
+    )
 
 
 PAPER_BANDS = (
     "Bands around all coefficients, as published. At ε = 0.8 their lengths are those of bands "
     "without privacy, .079 at the base point, and they jump at smaller ε in a way that noise in "
     "proportion to 1/ε does not. The reported coverage is an average over coefficients, not the "
-    "chance that the whole band holds.")
+    "chance that the whole band holds."
+)
 
 
 def budget_line(budget: Budget, machines: int) -> str:

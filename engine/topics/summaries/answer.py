@@ -96,8 +96,9 @@ class SummariesAnswer:
         return self.non_private.ndim == 3
 
 
-def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budget: Budget,
-                     seed: int) -> SummariesAnswer:
+def summaries_answer(
+    source: Source[Data], mechanism: Mechanism, task: str, budget: Budget, seed: int
+) -> SummariesAnswer:
     """Release by every method that serves the task; those that refuse say why.
 
     Parameters
@@ -131,18 +132,26 @@ def summaries_answer(source: Source[Data], mechanism: Mechanism, task: str, budg
     truth = selected.truth_of(data)
     reference = selected.without_protection(data)
     drawing = _Drawing.of(reference, data.facts)
-    results = tuple(_result(label, replace(study, mechanism=method), data, drawn, reference,
-                            drawing, budget)
-                    for label, method in _all_methods(selected, task, data.facts))
-    baseline = (None if drawn is None or results[0].refusal else
-                study.baseline(results[0].budget.delta))
+    results = tuple(
+        _result(label, replace(study, mechanism=method), data, drawn, reference, drawing, budget)
+        for label, method in _all_methods(selected, task, data.facts)
+    )
+    baseline = (
+        None if drawn is None or results[0].refusal else study.baseline(results[0].budget.delta)
+    )
     return SummariesAnswer(
-        task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
+        task=task,
+        facts=data.facts,
+        names=reference.functions or ("",),
+        axis=drawing.axis,
         across=drawing.across,
-        non_private=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
+        non_private=drawing.draw(reference)[0],
+        baseline=baseline,
+        n=data.n_curves,
         truth=None if truth is None else drawing.of_truth(truth),
         clipped_share=_clipped_share(selected, data) if source.is_random else None,
-        results=results)
+        results=results,
+    )
 
 
 def _all_methods(selected: Any, task: str, facts: PublicFacts) -> list[tuple[str, Any]]:
@@ -150,8 +159,11 @@ def _all_methods(selected: Any, task: str, facts: PublicFacts) -> list[tuple[str
     present = selected.nearest_preset()[0]
     methods: list[tuple[str, Any]] = [(present, selected)]
     for cls in mechanisms.for_task(task):
-        methods += [(label, _alike(cls(**values).comparable(facts), selected))
-                    for label, values in cls.presets_for(task) if label != present]
+        methods += [
+            (label, _alike(cls(**values).comparable(facts), selected))
+            for label, values in cls.presets_for(task)
+            if label != present
+        ]
     return methods
 
 
@@ -159,22 +171,35 @@ def _alike(other: Any, selected: Any) -> Any:
     """Loss, width and centre belong to the summary, not to the method: they are set alike."""
     if not isinstance(other, FunctionalRelease) or not isinstance(selected, FunctionalRelease):
         return other
-    return replace(other, **{p.name: getattr(selected, p.name)
-                             for p in parameters(FunctionalRelease) if p.only_for})
+    return replace(
+        other,
+        **{p.name: getattr(selected, p.name) for p in parameters(FunctionalRelease) if p.only_for},
+    )
 
 
-def _result(label: str, study: Study[Data], data: Data, drawn: Data | None, reference: Estimate,
-            drawing: _Drawing, stated: Budget) -> MethodResult:
+def _result(
+    label: str,
+    study: Study[Data],
+    data: Data,
+    drawn: Data | None,
+    reference: Estimate,
+    drawing: _Drawing,
+    stated: Budget,
+) -> MethodResult:
     mechanism: Any = study.mechanism
     budget = mechanism.suited(stated)
     try:
         estimate = studies.shown_releases(mechanism, data, [(budget,)], study.seed)
-        errors, parts = (_from_reference(estimate, drawing, reference) if drawn is None else
-                         _simulated(study, drawn, budget))
+        errors, parts = (
+            _from_reference(estimate, drawing, reference)
+            if drawn is None
+            else _simulated(study, drawn, budget)
+        )
     except InputError as problem:
         return MethodResult(label, mechanism, budget, refusal=str(problem))
-    return MethodResult(label, mechanism, budget, drawing.draw(estimate), errors, parts,
-                        estimate.spends[0])
+    return MethodResult(
+        label, mechanism, budget, drawing.draw(estimate), errors, parts, estimate.spends[0]
+    )
 
 
 def _simulated(study: Study[Data], drawn: Data, budget: Budget) -> tuple[Array, Array]:
@@ -194,8 +219,9 @@ def _simulated(study: Study[Data], drawn: Data, budget: Budget) -> tuple[Array, 
     return distances(squares).ravel(), parts / parts.sum()
 
 
-def _from_reference(estimate: Estimate, drawing: _Drawing, reference: Estimate
-                    ) -> tuple[Array, Array]:
+def _from_reference(
+    estimate: Estimate, drawing: _Drawing, reference: Estimate
+) -> tuple[Array, Array]:
     """Distances from the estimate without protection; sampling cannot be told apart."""
     target = drawing.draw(reference)[0]
     squared = _mean_square(drawing.draw(estimate) - target)
@@ -239,8 +265,10 @@ class _Drawing:
         surface = getattr(getattr(estimate.basis, "grid", None), "dimension", 1) == 2
         axis = (np.arange(SURFACE) + 0.5) / SURFACE if surface else drawing_grid()
         if facts.covariates and estimate.task in ("density", "risk_minimisation"):
-            first, last = (stated.low + axis * (stated.high - stated.low)
-                           for stated in (facts.covariates[0], facts.covariates[-1]))
+            first, last = (
+                stated.low + axis * (stated.high - stated.low)
+                for stated in (facts.covariates[0], facts.covariates[-1])
+            )
             return cls(first, last, surface)
         times = facts.from_unit_time(axis)
         return cls(times, times, surface)
@@ -262,8 +290,11 @@ class _Drawing:
             return values if estimate.functions else values[:, None]
         if isinstance(estimate.basis, Pairs):
             return estimate.basis.surface(coefficients, self._unit)[:, None]
-        return np.asarray((coefficients @ estimate.basis(self._points.reshape(-1, 2)).T).reshape(
-            len(coefficients), 1, SURFACE, SURFACE))
+        return np.asarray(
+            (coefficients @ estimate.basis(self._points.reshape(-1, 2)).T).reshape(
+                len(coefficients), 1, SURFACE, SURFACE
+            )
+        )
 
     def of_truth(self, truth: Truth) -> Array:
         if self.is_surface:
@@ -313,8 +344,14 @@ def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Comp
     non_private, share = _principal(answer.non_private)
     releases, shares = _principal(chosen.releases[:, 0])
     releases = releases * np.sign((releases * non_private).sum(axis=-1, keepdims=True))
-    return Components(answer.axis, releases, non_private[0], shares, share[0],
-                      _negative_part(chosen, source, seed))
+    return Components(
+        answer.axis,
+        releases,
+        non_private[0],
+        shares,
+        share[0],
+        _negative_part(chosen, source, seed),
+    )
 
 
 def _principal(surfaces: Array) -> tuple[Array, Array]:
@@ -385,9 +422,12 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
     if shrinkage is None:
         return None
     order = np.argsort(-shrinkage, kind="stable")  # pairs of functions have no order of their own
-    return Spectrum(shrinkage[order],
-                    {kind: deviations[order] for kind, deviations in scales.items()}, energy,
-                    mechanism.constants)
+    return Spectrum(
+        shrinkage[order],
+        {kind: deviations[order] for kind, deviations in scales.items()},
+        energy,
+        mechanism.constants,
+    )
 
 
 def _shrinkage(smoothing: Any, r: int) -> Array:
@@ -434,8 +474,16 @@ def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Wo
     with np.errstate(divide="ignore", invalid="ignore"):
         direction = np.where(noise.scales > 0, smoothing.shrink / noise.scales, 0.0)
     direction /= np.linalg.norm(direction)
-    cost = 2 / sizes.n_curves_per_server[0] * float(
-        (direction * smoothing.shrink / np.where(noise.scales > 0, noise.scales, np.inf)).sum())
+    cost = (
+        2
+        / sizes.n_curves_per_server[0]
+        * float(
+            (direction * smoothing.shrink / np.where(noise.scales > 0, noise.scales, np.inf)).sum()
+        )
+    )
     grid = drawing_grid()
-    return WorstPair(facts.from_unit_time(grid), mechanism.norm_bound(facts)
-                     * (space.basis(grid) @ direction), cost)
+    return WorstPair(
+        facts.from_unit_time(grid),
+        mechanism.norm_bound(facts) * (space.basis(grid) @ direction),
+        cost,
+    )

@@ -44,36 +44,66 @@ def panel(answer: SummariesAnswer, result: MethodResult, k: int) -> Chart:
     """
     assert result.releases is not None
     x = plain(answer.axis)
-    table = {_axis_title(answer): x, "non-private": plain(answer.non_private[k]),
-             "release 1": plain(result.releases[0, k])}
-    data = [_many(x, result.releases[:, k], result.mechanism.family),
-            traces.unprotected(x, table["non-private"], hovertemplate=labels.hover())]
+    table = {
+        _axis_title(answer): x,
+        "non-private": plain(answer.non_private[k]),
+        "release 1": plain(result.releases[0, k]),
+    }
+    data = [
+        _many(x, result.releases[:, k], result.mechanism.family),
+        traces.unprotected(x, table["non-private"], hovertemplate=labels.hover()),
+    ]
     if answer.truth is not None:
         table["true"] = plain(answer.truth[k])
-        data.append(traces.line("True", x, table["true"], "truth", 1.6,
-                                hovertemplate=labels.hover()))
-    spec = {"data": data, "layout": layout(
-        title=f"Error {number(result.error)}", xaxis=axis(_axis_title(answer)),
-        yaxis=axis(_value_title(answer), grid=True, range=_span(answer, k)))}
-    return Chart(spec, f"{result.label}: {len(result.releases)} possible releases, error "
-                 f"{number(result.error)}.", table)
+        data.append(
+            traces.line("True", x, table["true"], "truth", 1.6, hovertemplate=labels.hover())
+        )
+    spec = {
+        "data": data,
+        "layout": layout(
+            title=f"Error {number(result.error)}",
+            xaxis=axis(_axis_title(answer)),
+            yaxis=axis(_value_title(answer), grid=True, range=_span(answer, k)),
+        ),
+    }
+    return Chart(
+        spec,
+        f"{result.label}: {len(result.releases)} possible releases, error {number(result.error)}.",
+        table,
+    )
 
 
 def surface(answer: SummariesAnswer, values: Array, title: str) -> Chart:
     """A function of two numbers as a heat map; all of one page share their colours."""
     x, y = plain(answer.axis), plain(answer.across)
-    heat = {"type": "heatmap", "x": x, "y": y, "z": [plain(row, 4) for row in values.T],
-            "hovertemplate": "%{x:.3~g}, %{y:.3~g}: %{z:.3~g}<extra></extra>", "zsmooth": "best",
-            **_colours(answer),
-            "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}
-    spec = {"data": [heat], "layout": layout(
-        hovermode="closest",
-        title=f"Heights {number(float(values.min()))} to {number(float(values.max()))}",
-        xaxis=axis(_axis_title(answer), constrain="domain"), yaxis=_second_axis(answer))}
-    return Chart(spec, f"{title}: heights from {number(float(values.min()))} to "
-                 f"{number(float(values.max()))}.",
-                 {_axis_title(answer): x, **({} if x == y else {_second_title(answer): y}),
-                  "along the diagonal": plain(np.diagonal(values))})
+    heat = {
+        "type": "heatmap",
+        "x": x,
+        "y": y,
+        "z": [plain(row, 4) for row in values.T],
+        "hovertemplate": "%{x:.3~g}, %{y:.3~g}: %{z:.3~g}<extra></extra>",
+        "zsmooth": "best",
+        **_colours(answer),
+        "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0},
+    }
+    spec = {
+        "data": [heat],
+        "layout": layout(
+            hovermode="closest",
+            title=f"Heights {number(float(values.min()))} to {number(float(values.max()))}",
+            xaxis=axis(_axis_title(answer), constrain="domain"),
+            yaxis=_second_axis(answer),
+        ),
+    }
+    return Chart(
+        spec,
+        f"{title}: heights from {number(float(values.min()))} to {number(float(values.max()))}.",
+        {
+            _axis_title(answer): x,
+            **({} if x == y else {_second_title(answer): y}),
+            "along the diagonal": plain(np.diagonal(values)),
+        },
+    )
 
 
 def _colours(answer: SummariesAnswer) -> Spec:
@@ -82,8 +112,11 @@ def _colours(answer: SummariesAnswer) -> Spec:
     if low >= 0:
         return {"zmin": 0.0, "zmax": high, "colorscale": [[0, "page"], [1, "functional"]]}
     edge = max(-low, high)
-    return {"zmin": -edge, "zmax": edge,
-            "colorscale": [[0, "bias"], [0.5, "page"], [1, "functional"]]}
+    return {
+        "zmin": -edge,
+        "zmax": edge,
+        "colorscale": [[0, "bias"], [0.5, "page"], [1, "functional"]],
+    }
 
 
 def _second_axis(answer: SummariesAnswer) -> Spec:
@@ -104,48 +137,99 @@ def errors(answer: SummariesAnswer) -> Chart:
     data = [_range(result, near, far) for result, (near, far) in zip(results, ranges, strict=True)]
     if answer.baseline:
         ends.append(answer.baseline)
-        data.append(traces.line("Non-private", [answer.baseline] * 2, [names[0], names[-1]],
-                                "without", 2, UNPROTECTED, hoverinfo="skip"))
+        data.append(
+            traces.line(
+                "Non-private",
+                [answer.baseline] * 2,
+                [names[0], names[-1]],
+                "without",
+                2,
+                UNPROTECTED,
+                hoverinfo="skip",
+            )
+        )
     unit = unit_of(answer)
-    spec = {"data": data, "layout": layout(
-        hovermode="closest",
-        title=labels.smallest_error({result.label: result.error for result in results}),
-        xaxis=log_axis(on_log_scale("Error", unit), min(ends, default=0.1),
-                       max(ends, default=1.0), grid=True, room=0.05),
-        yaxis=axis(autorange="reversed", type="category"))}
+    spec = {
+        "data": data,
+        "layout": layout(
+            hovermode="closest",
+            title=labels.smallest_error({result.label: result.error for result in results}),
+            xaxis=log_axis(
+                on_log_scale("Error", unit),
+                min(ends, default=0.1),
+                max(ends, default=1.0),
+                grid=True,
+                room=0.05,
+            ),
+            yaxis=axis(autorange="reversed", type="category"),
+        ),
+    }
     summary = "; ".join(f"{result.label} {in_unit(result.error, unit)}" for result in results)
-    return Chart(spec, f"Errors: {summary}.", {
-        "way": names, "error": plain([result.error for result in results], 4),
-        "2.5 % below": plain([near for near, _ in ranges], 4),
-        "2.5 % above": plain([far for _, far in ranges], 4)})
+    return Chart(
+        spec,
+        f"Errors: {summary}.",
+        {
+            "way": names,
+            "error": plain([result.error for result in results], 4),
+            "2.5 % below": plain([near for near, _ in ranges], 4),
+            "2.5 % above": plain([far for _, far in ranges], 4),
+        },
+    )
 
 
 def _range(result: MethodResult, near: float, far: float) -> Spec:
     shade, _, marker = method_style(result.mechanism.key, result.mechanism.family)
     return traces.points(
-        result.label, [result.error], [result.label], {"size": 11, "color": shade,
-                                                       "symbol": marker},
-        error_x=traces.off_by([far - result.error], [result.error - near], shade, 2, 5))
+        result.label,
+        [result.error],
+        [result.label],
+        {"size": 11, "color": shade, "symbol": marker},
+        error_x=traces.off_by([far - result.error], [result.error - near], shade, 2, 5),
+    )
 
 
 def split(answer: SummariesAnswer) -> Chart:
     """What the squared error of every method is made of, in shares."""
     parts = {result.label: result.parts for result in answer.results if result.parts is not None}
     names = [*parts]
-    data = [{"type": "bar", "orientation": "h", "y": names, "name": capital(part),
-             "x": [100 * float(shares[k]) for shares in parts.values()],
-             "hovertemplate": f"{part}: %{{x:.0f}} %<extra></extra>",
-             "marker": pattern(shade, hatching)}
-            for k, (part, (shade, hatching)) in enumerate(zip(PARTS, _PART_PATTERNS, strict=True))]
-    spec = {"data": data, "layout": layout(
-        legend=True, barmode="stack", hovermode="closest", bargap=0.35, title=_private_share(parts),
-        xaxis=axis("Share of the squared error (%)", range=[0, 100]),
-        yaxis=axis(autorange="reversed", type="category"))}
-    summary = "; ".join(f"{name}, {100 * float(shares[0]):.0f} % {PARTS[0]}"
-                        for name, shares in parts.items())
-    return Chart(spec, f"What the squared error of each way is made of: {summary}.", {
-        "way": names, **{part: plain([100 * shares[k] for shares in parts.values()], 4)
-                         for k, part in enumerate(PARTS)}})
+    data = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "y": names,
+            "name": capital(part),
+            "x": [100 * float(shares[k]) for shares in parts.values()],
+            "hovertemplate": f"{part}: %{{x:.0f}} %<extra></extra>",
+            "marker": pattern(shade, hatching),
+        }
+        for k, (part, (shade, hatching)) in enumerate(zip(PARTS, _PART_PATTERNS, strict=True))
+    ]
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            barmode="stack",
+            hovermode="closest",
+            bargap=0.35,
+            title=_private_share(parts),
+            xaxis=axis("Share of the squared error (%)", range=[0, 100]),
+            yaxis=axis(autorange="reversed", type="category"),
+        ),
+    }
+    summary = "; ".join(
+        f"{name}, {100 * float(shares[0]):.0f} % {PARTS[0]}" for name, shares in parts.items()
+    )
+    return Chart(
+        spec,
+        f"What the squared error of each way is made of: {summary}.",
+        {
+            "way": names,
+            **{
+                part: plain([100 * shares[k] for shares in parts.values()], 4)
+                for k, part in enumerate(PARTS)
+            },
+        },
+    )
 
 
 def _private_share(parts: Mapping[str, Array]) -> str:
@@ -167,16 +251,27 @@ def component(components: Components, k: int, facts: PublicFacts) -> Chart:
         Name and unit of time.
     """
     x = plain(components.axis)
-    data = [_many(x, components.releases[:, k], "functional"),
-            traces.unprotected(x, plain(components.non_private[k]), hovertemplate=labels.hover())]
-    spec = {"data": data, "layout": layout(
-        title=f"{100 * components.share[k]:.0f} % of the variance without privacy",
-        xaxis=axis(named(facts.time_name, facts.time_unit)),
-        yaxis=axis(f"Principal component {k + 1}", grid=True))}
-    return Chart(spec,
-                 f"Principal component {k + 1}: {len(components.releases)} possible releases.",
-                 {"time": x, "release 1": plain(components.releases[0, k]),
-                  "non-private": plain(components.non_private[k])})
+    data = [
+        _many(x, components.releases[:, k], "functional"),
+        traces.unprotected(x, plain(components.non_private[k]), hovertemplate=labels.hover()),
+    ]
+    spec = {
+        "data": data,
+        "layout": layout(
+            title=f"{100 * components.share[k]:.0f} % of the variance without privacy",
+            xaxis=axis(named(facts.time_name, facts.time_unit)),
+            yaxis=axis(f"Principal component {k + 1}", grid=True),
+        ),
+    }
+    return Chart(
+        spec,
+        f"Principal component {k + 1}: {len(components.releases)} possible releases.",
+        {
+            "time": x,
+            "release 1": plain(components.releases[0, k]),
+            "non-private": plain(components.non_private[k]),
+        },
+    )
 
 
 def spectrum(spectra: Spectrum) -> Chart:
@@ -184,21 +279,52 @@ def spectrum(spectra: Spectrum) -> Chart:
     order, in_use = np.arange(1.0, len(spectra.filter) + 1), spectra.scales[spectra.chosen]
     top = max(float(scales.max()) for scales in spectra.scales.values())
     lowest = 1e-4 * top
-    data = [_positive(NOISES[kind][0], order, scales, lowest, "functional",
-                      _DASHES[kind], 2.6 if kind == spectra.chosen else 1.6)
-            for kind, scales in spectra.scales.items()]
+    data = [
+        _positive(
+            NOISES[kind][0],
+            order,
+            scales,
+            lowest,
+            "functional",
+            _DASHES[kind],
+            2.6 if kind == spectra.chosen else 1.6,
+        )
+        for kind, scales in spectra.scales.items()
+    ]
     if np.ptp(spectra.filter) > 0:
-        data.append(_positive("Kept by the filter (rescaled)", order, top * spectra.filter, lowest,
-                              "without", "12px,3px,2px,3px", 1.8))
-    spec = {"data": data, "layout": layout(
-        legend=True, title=_noise_along(in_use, lowest),
-        xaxis=log_axis("Number of the coefficient (log scale)", 1, float(len(order))),
-        yaxis=log_axis("Noise standard deviation (log scale)", lowest, 1.3 * top, grid=True))}
-    return Chart(spec, f"{_noise_along(in_use, lowest)}, over {len(order)} coefficients, and how "
-                       "much of each the filter keeps.", {
-        "coefficient": order.tolist(), "filter": plain(spectra.filter),
-        **{f"noise, {NOISES[kind][0].lower()}": plain(scales)
-           for kind, scales in spectra.scales.items()}})
+        data.append(
+            _positive(
+                "Kept by the filter (rescaled)",
+                order,
+                top * spectra.filter,
+                lowest,
+                "without",
+                "12px,3px,2px,3px",
+                1.8,
+            )
+        )
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            title=_noise_along(in_use, lowest),
+            xaxis=log_axis("Number of the coefficient (log scale)", 1, float(len(order))),
+            yaxis=log_axis("Noise standard deviation (log scale)", lowest, 1.3 * top, grid=True),
+        ),
+    }
+    return Chart(
+        spec,
+        f"{_noise_along(in_use, lowest)}, over {len(order)} coefficients, and how "
+        "much of each the filter keeps.",
+        {
+            "coefficient": order.tolist(),
+            "filter": plain(spectra.filter),
+            **{
+                f"noise, {NOISES[kind][0].lower()}": plain(scales)
+                for kind, scales in spectra.scales.items()
+            },
+        },
+    )
 
 
 def _noise_along(scales: Array, lowest: float) -> str:
@@ -218,19 +344,33 @@ def by_grid(sweep: GridSweep) -> Chart:
         Sensitivities by the size of the grid.
     """
     shade = "functional" if sweep.is_finite else "bias"
-    data = [traces.line_with_points("Sensitivity", sweep.sizes, plain(sweep.sensitivity), shade,
-                                    2.2, "solid", {"size": 8})]
+    data = [
+        traces.line_with_points(
+            "Sensitivity", sweep.sizes, plain(sweep.sensitivity), shade, 2.2, "solid", {"size": 8}
+        )
+    ]
     low, high = float(sweep.sensitivity.min()), float(sweep.sensitivity.max())
-    spec = {"data": data, "layout": layout(
-        hovermode="closest",
-        title="Sensitivity is bounded" if sweep.is_finite else "Sensitivity grows without end",
-        xaxis=log_axis("Grid points on each axis (log scale)", sweep.sizes[0],
-                       sweep.sizes[-1], room=0.04),
-        yaxis=log_axis("Sensitivity (log scale)", low / 1.5, high * 1.5, grid=True))}
-    return Chart(spec, f"Sensitivity from {sweep.sizes[0]} to {sweep.sizes[-1]} grid points: "
-                 f"{number(low)} to {number(high)}.",
-                 {"grid points": list(sweep.sizes), "sensitivity": plain(sweep.sensitivity),
-                  "trace": plain(sweep.trace)})
+    spec = {
+        "data": data,
+        "layout": layout(
+            hovermode="closest",
+            title="Sensitivity is bounded" if sweep.is_finite else "Sensitivity grows without end",
+            xaxis=log_axis(
+                "Grid points on each axis (log scale)", sweep.sizes[0], sweep.sizes[-1], room=0.04
+            ),
+            yaxis=log_axis("Sensitivity (log scale)", low / 1.5, high * 1.5, grid=True),
+        ),
+    }
+    return Chart(
+        spec,
+        f"Sensitivity from {sweep.sizes[0]} to {sweep.sizes[-1]} grid points: "
+        f"{number(low)} to {number(high)}.",
+        {
+            "grid points": list(sweep.sizes),
+            "sensitivity": plain(sweep.sensitivity),
+            "trace": plain(sweep.trace),
+        },
+    )
 
 
 def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
@@ -243,14 +383,24 @@ def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
     """
     x = plain(pair.times)
     curve, mirrored = (plain(facts.value_middle + sign * pair.curve) for sign in (1, -1))
-    data = [traces.line("One curve", x, curve, "functional"),
-            traces.line("The other", x, mirrored, "bias", dash="6px,3px")]
-    spec = {"data": data, "layout": layout(
-        legend=True, title=f"This exchange costs ε = {number(pair.epsilon)}",
-        xaxis=axis(named(facts.time_name, facts.time_unit)),
-        yaxis=axis(named(facts.value_name, facts.value_unit), grid=True))}
-    return Chart(spec, f"The exchange that shows most costs ε = {number(pair.epsilon)}.",
-                 {facts.time_name: x, "one curve": curve, "the other": mirrored})
+    data = [
+        traces.line("One curve", x, curve, "functional"),
+        traces.line("The other", x, mirrored, "bias", dash="6px,3px"),
+    ]
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            title=f"This exchange costs ε = {number(pair.epsilon)}",
+            xaxis=axis(named(facts.time_name, facts.time_unit)),
+            yaxis=axis(named(facts.value_name, facts.value_unit), grid=True),
+        ),
+    }
+    return Chart(
+        spec,
+        f"The exchange that shows most costs ε = {number(pair.epsilon)}.",
+        {facts.time_name: x, "one curve": curve, "the other": mirrored},
+    )
 
 
 def _axis_title(answer: SummariesAnswer) -> str:
@@ -292,18 +442,22 @@ def _span(answer: SummariesAnswer, k: int) -> list[float]:
 
 def _heights(answer: SummariesAnswer) -> tuple[float, float]:
     lines: Sequence[Array] = [answer.non_private] + ([] if answer.truth is None else [answer.truth])
-    return (min(0.0, min(float(line.min()) for line in lines)),
-            max(float(line.max()) for line in lines))
+    return (
+        min(0.0, min(float(line.min()) for line in lines)),
+        max(float(line.max()) for line in lines),
+    )
 
 
-def _positive(name: str, x: Array, y: Array, lowest: float, shade: str, dash: str, width: float
-              ) -> Spec:
+def _positive(
+    name: str, x: Array, y: Array, lowest: float, shade: str, dash: str, width: float
+) -> Spec:
     """A line with a gap where it falls below what is shown."""
     heights = np.where(y > lowest, y, np.nan)
     return traces.line(name, x.tolist(), plain(heights, 4), shade, width, dash)
 
 
 def _many(x: list[float], releases: Array, shade: str) -> Spec:
-    drawn = traces.releases(x, [plain(release) for release in releases], translucent(shade, 0.55),
-                            1.0)
+    drawn = traces.releases(
+        x, [plain(release) for release in releases], translucent(shade, 0.55), 1.0
+    )
     return {**drawn, "hoverinfo": "skip"}

@@ -84,8 +84,9 @@ def has_least_power(mechanism: Mechanism) -> TypeGuard[Iclp]:
     return isinstance(mechanism, Iclp) and mechanism.has_least_power
 
 
-def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
-                        sizes: Sequence[int] | None = None) -> GridSweep:
+def sensitivity_by_grid(
+    release: Iclp, n: int, dimension: int = 1, sizes: Sequence[int] | None = None
+) -> GridSweep:
     """Δ of n records, in the units in which records have size one, for finer and finer grids.
 
     Raises
@@ -95,27 +96,38 @@ def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
         are about neither.
     """
     if not release.has_least_power or release.constants == "optimal":
-        raise InputError("Only with the quadratic penalty and noise from the kernel is it known "
-                         "which smoothness is enough.", field="constants",
-                         hint="Choose tight constants.")
+        raise InputError(
+            "Only with the quadratic penalty and noise from the kernel is it known "
+            "which smoothness is enough.",
+            field="constants",
+            hint="Choose tight constants.",
+        )
     sizes = tuple(sizes or GRIDS[dimension])
     each = [replace(release, grid_size=size) for size in sizes]
     min_power = least_power(release, dimension)
-    return GridSweep(sizes, np.array([_sensitivity(variant, n, dimension) for variant in each]),
-                     np.array([_trace(variant, n, dimension) for variant in each]), min_power,
-                     is_feasible(release, dimension))
+    return GridSweep(
+        sizes,
+        np.array([_sensitivity(variant, n, dimension) for variant in each]),
+        np.array([_trace(variant, n, dimension) for variant in each]),
+        min_power,
+        is_feasible(release, dimension),
+    )
 
 
 def is_feasible(release: Mechanism, dimension: int = 1) -> bool:
     """Whether the sensitivity is finite without a grid; also where no condition is known."""
-    return (not has_least_power(release) or release.constants == "optimal"
-            or release.power_in(dimension) > least_power(release, dimension))
+    return (
+        not has_least_power(release)
+        or release.constants == "optimal"
+        or release.power_in(dimension) > least_power(release, dimension)
+    )
 
 
 def least_power(release: Iclp, dimension: int = 1) -> float:
     """The η above which the sensitivity is finite without a grid."""
     power: float = summaries[release.task].least_power(
-        1 / release.covariance.decay(dimension), release.constants == "published")
+        1 / release.covariance.decay(dimension), release.constants == "published"
+    )
     return power
 
 

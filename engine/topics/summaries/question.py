@@ -10,13 +10,24 @@ from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
 
 def _numbers(answer: SummariesAnswer, question: QuestionLike) -> Numbers:
     """Errors of every method, and the protection of the chosen one, which is the first."""
-    errors = as_floats({f"{name}, {result.label}": value for result in answer.results
-                        for name, value in (("error", result.error), (WITHIN, result.within))})
+    errors = as_floats(
+        {
+            f"{name}, {result.label}": value
+            for result in answer.results
+            for name, value in (("error", result.error), (WITHIN, result.within))
+        }
+    )
     if answer.baseline is not None:
         errors["error without privacy"] = answer.baseline
     spends = answer.results[0].spends
     return errors | protection(spends, question.person) if spends else errors
 
 
-KIND = QuestionKind("summary", "Summaries", summaries_answer, _numbers,
-                    lambda answer, _: charts.errors(answer), SUMMARIES)
+KIND = QuestionKind(
+    "summary",
+    "Summaries",
+    summaries_answer,
+    _numbers,
+    lambda answer, _: charts.errors(answer),
+    SUMMARIES,
+)

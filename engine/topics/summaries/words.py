@@ -48,16 +48,20 @@ def off(results: Sequence[MethodResult]) -> dict[str, str]:
 
 def compared(answer: SummariesAnswer) -> str:
     """Which method comes closest, and by how much the next one is behind."""
-    known = sorted((result for result in answer.results if result.errors is not None),
-                   key=lambda result: result.error)
+    known = sorted(
+        (result for result in answer.results if result.errors is not None),
+        key=lambda result: result.error,
+    )
     if not known:
         return "None of the ways can publish anything at this budget."
     unit = unit_of(answer)
     target = "the true function" if answer.baseline is not None else "the non-private estimate"
     best = known[0]
-    text = (f"**{best.label}** comes closest: error **"
-            f"{in_unit(best.error, unit)}** from {target}, 95 % of releases within "
-            f"{number(best.within)}.")
+    text = (
+        f"**{best.label}** comes closest: error **"
+        f"{in_unit(best.error, unit)}** from {target}, 95 % of releases within "
+        f"{number(best.within)}."
+    )
     if len(known) > 1:
         ratio = known[1].error / best.error
         behind = "practically as close" if ratio < 1.05 else f"{times(ratio)} as far"
@@ -76,12 +80,15 @@ def unit_of(answer: SummariesAnswer) -> str:
 
 def not_comparable(results: Sequence[MethodResult]) -> str:
     """When guarantees of different kinds stand side by side."""
-    approximate = [result.label for result in results if result.spends
-                   and not result.guarantee.is_pure]
+    approximate = [
+        result.label for result in results if result.spends and not result.guarantee.is_pure
+    ]
     if not approximate or len(approximate) == len(results):
         return ""
-    return (f"**Pure and approximate DP differ.** With {conjunction(approximate)}, ε may be "
-            "exceeded with probability δ. At equal ε, compare the attacker’s accuracy.")
+    return (
+        f"**Pure and approximate DP differ.** With {conjunction(approximate)}, ε may be "
+        "exceeded with probability δ. At equal ε, compare the attacker’s accuracy."
+    )
 
 
 def largest(result: MethodResult) -> str:
@@ -102,9 +109,11 @@ def clipped_share(answer: SummariesAnswer) -> str:
     """How many simulated curves are changed before they are averaged; empty where none is."""
     if not answer.clipped_share:
         return ""
-    return (f"{max(100 * answer.clipped_share, 1):.0f} % of these simulated curves exceed the "
-            "largest size (τ) and are clipped to it. A larger size changes fewer, and needs more "
-            "noise.")
+    return (
+        f"{max(100 * answer.clipped_share, 1):.0f} % of these simulated curves exceed the "
+        "largest size (τ) and are clipped to it. A larger size changes fewer, and needs more "
+        "noise."
+    )
 
 
 def components(variances: Components, k: int) -> str:
@@ -116,48 +125,63 @@ def components(variances: Components, k: int) -> str:
         The place of the component, from 0 on.
     """
     middle = float(np.median(variances.shares[:, k]))
-    return (f"{100 * middle:.0f} % of the released variance; {100 * variances.share[k]:.0f} % "
-            "without privacy")
+    return (
+        f"{100 * middle:.0f} % of the released variance; {100 * variances.share[k]:.0f} % "
+        "without privacy"
+    )
 
 
 def removed(variances: Components) -> str:
     """What setting negative eigenvalues to zero took away."""
     if variances.removed < 0.005:
         return "Almost nothing of the release was negative: it is a covariance nearly as it stands."
-    return (f"**{100 * variances.removed:.0f} %** of what noise left, by size, was negative and "
-            "has been set to zero: a covariance has no negative part. It costs no budget.")
+    return (
+        f"**{100 * variances.removed:.0f} %** of what noise left, by size, was negative and "
+        "has been set to zero: a covariance has no negative part. It costs no budget."
+    )
 
 
 ICLP_PAPER = "Lin and Reimherr (2023)"
 # Noise of every kind of constants: in the legend, and what it is.
-NOISES = {"tight": ("Tight", "the exact sensitivity"),
-          "published": ("Published", "the bound as printed"),
-          "optimal": ("Optimal",
-                      "the exact sensitivity, and the shape with the least noise in total")}
+NOISES = {
+    "tight": ("Tight", "the exact sensitivity"),
+    "published": ("Published", "the bound as printed"),
+    "optimal": ("Optimal", "the exact sensitivity, and the shape with the least noise in total"),
+}
 
 
 def noises(spectra: Spectrum) -> str:
     """The key to the lines that are drawn."""
-    return " ".join(f"{name}: {what}." for kind, (name, what) in NOISES.items()
-                    if kind in spectra.scales) + " Switch under *All settings*."
+    return (
+        " ".join(
+            f"{name}: {what}." for kind, (name, what) in NOISES.items() if kind in spectra.scales
+        )
+        + " Switch under *All settings*."
+    )
 
 
 def spectrum(spectra: Spectrum) -> str:
     """What the shape of the noise costs."""
     tight, best = spectra.energy.get("tight"), spectra.energy.get("optimal")
-    text = ("The same protection can be had with noise of different shapes." if
-            np.ptp(spectra.filter) == 0 else
-            "Noise costs most where it falls on coefficients that the filter keeps in full, and is "
-            "wasted where the filter keeps little.")
+    text = (
+        "The same protection can be had with noise of different shapes."
+        if np.ptp(spectra.filter) == 0
+        else "Noise costs most where it falls on coefficients that the filter keeps in full, and is "
+        "wasted where the filter keeps little."
+    )
     if tight and best and best < 0.995 * tight:
-        text += (f" With the best shape the typical noise is **{number(best)}** instead of "
-                 f"{number(tight)}, at the same protection.")
+        text += (
+            f" With the best shape the typical noise is **{number(best)}** instead of "
+            f"{number(tight)}, at the same protection."
+        )
     elif tight and best:
         text += f" Here the shape in use is as good as the best: {number(tight)}."
     published = spectra.energy.get("published")
     if published and tight and published > 1.005 * tight:
-        text += (f" The published bound would ask for {number(published)}: "
-                 f"{times(published / tight)} the noise for nothing.")
+        text += (
+            f" The published bound would ask for {number(published)}: "
+            f"{times(published / tight)} the noise for nothing."
+        )
     return text
 
 
@@ -169,21 +193,27 @@ def worst(pair: WorstPair, budget: Budget) -> str:
     pair : WorstPair
         Two curves, and what exchanging them costs.
     """
-    return ("If one person’s curve were this one, and were exchanged for its mirror image, the "
-            f"release would change most. It costs **ε = {number(pair.epsilon, 4)}** of "
-            f"the {budget.epsilon:g} that are stated; no other pair costs more.")
+    return (
+        "If one person’s curve were this one, and were exchanged for its mirror image, the "
+        f"release would change most. It costs **ε = {number(pair.epsilon, 4)}** of "
+        f"the {budget.epsilon:g} that are stated; no other pair costs more."
+    )
 
 
 def aim(loss: str, two_classes: bool) -> str:
     """What a loss aims at, where that is not the function that is known."""
     if loss == "hinge":
-        return ("**The hinge aims at the sign only**: above zero is one class, below zero the "
-                "other. Heights are compared with the estimate without privacy.")
+        return (
+            "**The hinge aims at the sign only**: above zero is one class, below zero the "
+            "other. Heights are compared with the estimate without privacy."
+        )
     if (loss == "logistic") == two_classes:
         return ""
-    return ("**This loss does not suit these values.** " + (
-        "They tell two classes apart: choose logistic or hinge." if two_classes else
-        "They are numbers: choose Huber or square, unless only above or below the middle counts."))
+    return "**This loss does not suit these values.** " + (
+        "They tell two classes apart: choose logistic or hinge."
+        if two_classes
+        else "They are numbers: choose Huber or square, unless only above or below the middle counts."
+    )
 
 
 def by_grid(sweep: GridSweep) -> str:
@@ -195,12 +225,16 @@ def by_grid(sweep: GridSweep) -> str:
         Sensitivities by the size of the grid.
     """
     if sweep.is_finite:
-        return ("The sensitivity settles as the grid gets finer: the release exists without a "
-                f"grid, because η is above {number(sweep.min_power)}.")
+        return (
+            "The sensitivity settles as the grid gets finer: the release exists without a "
+            f"grid, because η is above {number(sweep.min_power)}."
+        )
     grown = sweep.sensitivity[-1] / sweep.sensitivity[0]
-    return (f"**The sensitivity grows without end as the grid gets finer** ({times(grown)} "
-            f"from {sweep.sizes[0]} to {sweep.sizes[-1]} points): only the grid makes a release "
-            f"possible. Take η above {number(sweep.min_power)}, or a smoother kernel.")
+    return (
+        f"**The sensitivity grows without end as the grid gets finer** ({times(grown)} "
+        f"from {sweep.sizes[0]} to {sweep.sizes[-1]} points): only the grid makes a release "
+        f"possible. Take η above {number(sweep.min_power)}, or a smoother kernel."
+    )
 
 
 def printed_density(density: PrintedDensity, budget: Budget) -> str:
@@ -213,17 +247,23 @@ def printed_density(density: PrintedDensity, budget: Budget) -> str:
     """
     spent = number(density.ratio * budget.epsilon)
     if density.ratio <= 1:
-        return (f"The bound printed in Theorem 16 of {ICLP_PAPER} holds here: it would spend ε = "
-                f"{spent}.")
-    return (f"The bound printed in Theorem 16 of {ICLP_PAPER} is **smaller than what two records "
-            f"can change**: it would spend ε = {spent} where {budget.epsilon:g} is stated. It is "
-            "refused.")
+        return (
+            f"The bound printed in Theorem 16 of {ICLP_PAPER} holds here: it would spend ε = "
+            f"{spent}."
+        )
+    return (
+        f"The bound printed in Theorem 16 of {ICLP_PAPER} is **smaller than what two records "
+        f"can change**: it would spend ε = {spent} where {budget.epsilon:g} is stated. It is "
+        "refused."
+    )
 
 
 def printed(mechanism: Mechanism, budget: Budget) -> str:
     """What the printed scale of Theorem 8 would spend; empty for noise it is not about."""
     if not isinstance(mechanism, Iclp):
         return ""
-    return (f"The scale printed in Theorem 8 of {ICLP_PAPER} is smaller by √2: it would spend "
-            f"ε = {number(THEOREM_8_EXCESS * budget.epsilon)} where {budget.epsilon:g} is "
-            "stated. It is never used here.")
+    return (
+        f"The scale printed in Theorem 8 of {ICLP_PAPER} is smaller by √2: it would spend "
+        f"ε = {number(THEOREM_8_EXCESS * budget.epsilon)} where {budget.epsilon:g} is "
+        "stated. It is never used here."
+    )

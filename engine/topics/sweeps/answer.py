@@ -47,8 +47,11 @@ class Axis:
     def default(self) -> tuple[float, ...]:
         """Values around the present one, as far as the parameter reaches."""
         low, high = self._default_range()
-        span = np.geomspace(low, high, _DEFAULT_COUNT) if low > 0 else \
-            np.linspace(low, high, _DEFAULT_COUNT)
+        span = (
+            np.geomspace(low, high, _DEFAULT_COUNT)
+            if low > 0
+            else np.linspace(low, high, _DEFAULT_COUNT)
+        )
         rounded = {self._rounded(float(value)) for value in span}
         return tuple(sorted(value for value in rounded if self._allows(value)))
 
@@ -63,8 +66,9 @@ class Axis:
         return max(low, here / _SPAN), min(high, here * _SPAN)
 
     def _rounded(self, value: float) -> float:
-        return float(round(float(f"{value:.2g}")) if self.parameter.kind is int
-                     else float(f"{value:.2g}"))
+        return float(
+            round(float(f"{value:.2g}")) if self.parameter.kind is int else float(f"{value:.2g}")
+        )
 
     def _allows(self, value: float) -> bool:
         try:
@@ -84,16 +88,22 @@ class Axis:
         words = text.replace(";", " ").replace(",", " ").split()
         values = tuple(sorted({self._read_one(word) for word in words}))
         if not 1 <= len(values) <= MAX_VALUES:
-            raise InputError(f"Give 1 to {MAX_VALUES} values; got {len(values)}.",
-                             field=self.path, hint="Put spaces or commas between them.")
+            raise InputError(
+                f"Give 1 to {MAX_VALUES} values; got {len(values)}.",
+                field=self.path,
+                hint="Put spaces or commas between them.",
+            )
         return values
 
     def _read_one(self, word: str) -> float:
         try:
             value = float(word)
         except ValueError:
-            raise InputError(f"“{word[:20]}” is not a number.", field=self.path,
-                             hint="Write values as 50, 100, 200.") from None
+            raise InputError(
+                f"“{word[:20]}” is not a number.",
+                field=self.path,
+                hint="Write values as 50, 100, 200.",
+            ) from None
         return float(self.parameter.check(value))
 
     def plain(self, values: Sequence[float]) -> list[float | int]:
@@ -107,18 +117,36 @@ def axes(source: Source[Data], mechanism: Mechanism, epsilon: float) -> dict[str
     groups: list[tuple[str, Source[Data] | Mechanism]] = [("mechanism", mechanism)]
     if not source.facts.is_upload:
         groups.insert(0, ("source", source))
-    listed += [Axis(f"{group}.{p.name}", p, getattr(member, p.name)) for group, member in groups
-              for p in member.relevant_parameters() if p.kind in (int, float) and not p.choices]
+    listed += [
+        Axis(f"{group}.{p.name}", p, getattr(member, p.name))
+        for group, member in groups
+        for p in member.relevant_parameters()
+        if p.kind in (int, float) and not p.choices
+    ]
     return {axis.path: axis for axis in listed}
 
 
-_EPSILON = Parameter("epsilon", float, False, 1.0, "Privacy budget", "The limit on what one "
-                     "person’s taking part can change.", "ε",
-                     low=_MIN_EPSILON, high=_MAX_EPSILON)
+_EPSILON = Parameter(
+    "epsilon",
+    float,
+    False,
+    1.0,
+    "Privacy budget",
+    "The limit on what one person’s taking part can change.",
+    "ε",
+    low=_MIN_EPSILON,
+    high=_MAX_EPSILON,
+)
 
 
-def design(source: Source[Data], mechanism: Mechanism, budget: Budget, repeats: int, seed: int,
-           chosen: Sequence[tuple[Axis, tuple[float, ...]]]) -> Scenario:
+def design(
+    source: Source[Data],
+    mechanism: Mechanism,
+    budget: Budget,
+    repeats: int,
+    seed: int,
+    chosen: Sequence[tuple[Axis, tuple[float, ...]]],
+) -> Scenario:
     """The scenario over one or two axes.
 
     Real curves are the same in every repeat, so that of them as many releases are drawn instead.
@@ -131,9 +159,11 @@ def design(source: Source[Data], mechanism: Mechanism, budget: Budget, repeats: 
     run = Run(repeats, 1, seed) if source.is_random else Run(1, repeats, seed)
     n_runs = repeats * math.prod(len(values) for _, values in chosen)
     if n_runs > MAX_RUNS:
-        raise InputError(f"This asks for {n_runs:,} runs; a sweep here has at most {MAX_RUNS:,}.",
-                         field="repeats", hint="Take fewer repeats or values, or run the scenario "
-                         "on the command line.")
+        raise InputError(
+            f"This asks for {n_runs:,} runs; a sweep here has at most {MAX_RUNS:,}.",
+            field="repeats",
+            hint="Take fewer repeats or values, or run the scenario on the command line.",
+        )
     moved = {axis.path: axis.plain(values) for axis, values in chosen}
     plain = to_plain(source, mechanism, (budget,), run)
     if source.facts.is_upload:  # its curves cannot be written down, so it is not read back
@@ -195,8 +225,12 @@ class SweepView:
     @property
     def failures(self) -> list[str]:
         """The messages of cells that failed, one for each."""
-        return [point.message for line in self.lines for point in line.points
-                if point.message not in ("", NOT_RUN)]
+        return [
+            point.message
+            for line in self.lines
+            for point in line.points
+            if point.message not in ("", NOT_RUN)
+        ]
 
 
 def sweep_view(outcomes: Sequence[Outcome], rate: Rate | None = None) -> SweepView:
@@ -207,19 +241,33 @@ def sweep_view(outcomes: Sequence[Outcome], rate: Rate | None = None) -> SweepVi
     some = any(outcome.errors for outcome in outcomes)
     kind = TOTAL if known or not some else PRIVACY
     points = [_point(outcome, along, kind) for outcome in outcomes]
-    through = None if rate is None or kind != TOTAL else _fitted(
-        rate, outcomes, np.array([point.mean for point in points]))
+    through = (
+        None
+        if rate is None or kind != TOTAL
+        else _fitted(rate, outcomes, np.array([point.mean for point in points]))
+    )
     fitted, theory = (None, None) if through is None else through
     names = [outcome.cell.at.get(across) for outcome in outcomes]
-    return SweepView(along, across, kind, tuple(
-        _line(name, [k for k, other in enumerate(names) if other == name], points, theory)
-        for name in dict.fromkeys(names)), fitted)
+    return SweepView(
+        along,
+        across,
+        kind,
+        tuple(
+            _line(name, [k for k, other in enumerate(names) if other == name], points, theory)
+            for name in dict.fromkeys(names)
+        ),
+        fitted,
+    )
 
 
-def _line(name: Any, members: Sequence[int], points: Sequence[Point], theory: Array | None
-          ) -> SweepLine:
-    return SweepLine("" if name is None else f"{name:g}", tuple(points[k] for k in members),
-                     None if theory is None else theory[list(members)])
+def _line(
+    name: Any, members: Sequence[int], points: Sequence[Point], theory: Array | None
+) -> SweepLine:
+    return SweepLine(
+        "" if name is None else f"{name:g}",
+        tuple(points[k] for k in members),
+        None if theory is None else theory[list(members)],
+    )
 
 
 def _point(outcome: Outcome, along: str, kind: str) -> Point:
@@ -230,12 +278,17 @@ def _point(outcome: Outcome, along: str, kind: str) -> Point:
     verdict = cell.mechanism.feasibility(cell.source.sizes, cell.budgets)
     mean, se = float(summary["mean"] or 0.0), summary["se"]
     se = math.nan if se is None else se
-    return Point(x, mean, 0.0 if se < _ROUNDING * mean else se,
-                 is_published=verdict is None or verdict.is_feasible)
+    return Point(
+        x,
+        mean,
+        0.0 if se < _ROUNDING * mean else se,
+        is_published=verdict is None or verdict.is_feasible,
+    )
 
 
-def _fitted(rate: Rate, outcomes: Sequence[Outcome], measured: Array
-            ) -> tuple[FittedRate, Array] | None:
+def _fitted(
+    rate: Rate, outcomes: Sequence[Outcome], measured: Array
+) -> tuple[FittedRate, Array] | None:
     """The rate with constants fitted to all cells, and what it is there: (cells,).
 
     None where it depends on more than public sizes and the budget, or on nothing that varies.
@@ -255,10 +308,13 @@ def columns(view: SweepView, labels: Mapping[str, str]) -> dict[str, list[Any]]:
     out: dict[str, list[Any]] = {labels[view.along]: [point.x for _, point in rows]}
     if view.across:
         out[labels[view.across]] = [float(line.name) for line, _ in rows]
-    out |= {"mean squared error": [_figure(point.mean, 4) for _, point in rows],
-            "standard error": [_figure(point.se, 2) for _, point in rows],
-            "note": [point.message or ("" if point.is_published else "not published")
-                     for _, point in rows]}
+    out |= {
+        "mean squared error": [_figure(point.mean, 4) for _, point in rows],
+        "standard error": [_figure(point.se, 2) for _, point in rows],
+        "note": [
+            point.message or ("" if point.is_published else "not published") for _, point in rows
+        ],
+    }
     return out
 
 

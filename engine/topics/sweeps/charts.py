@@ -37,10 +37,18 @@ def along_axis(view: SweepView, labels: Mapping[str, str], unit: str) -> Chart:
         data += _of_line(k, line, view, labels, unit)
     name = "Mean squared error" if view.kind == TOTAL else "Squared error from privacy noise"
     return Chart(
-        {"data": data, "layout": layout(
-            legend=True, title=_finding(view), xaxis=_axis_of_x(view, labels[view.along]),
-            yaxis=_axis_of_y(view, f"{name} ({unit + '², ' if unit else ''}log scale)"))},
-        _alt(view, labels), columns(view, labels))
+        {
+            "data": data,
+            "layout": layout(
+                legend=True,
+                title=_finding(view),
+                xaxis=_axis_of_x(view, labels[view.along]),
+                yaxis=_axis_of_y(view, f"{name} ({unit + '², ' if unit else ''}log scale)"),
+            ),
+        },
+        _alt(view, labels),
+        columns(view, labels),
+    )
 
 
 def _finding(view: SweepView) -> str:
@@ -51,16 +59,26 @@ def _finding(view: SweepView) -> str:
     return labels.changed("Squared error", measured[0], measured[-1])
 
 
-def _of_line(k: int, line: SweepLine, view: SweepView, labels: Mapping[str, str], unit: str
-             ) -> list[Spec]:
+def _of_line(
+    k: int, line: SweepLine, view: SweepView, labels: Mapping[str, str], unit: str
+) -> list[Spec]:
     label = f"{labels[view.across]} = {line.name}" if view.across else "Measured (± 95 %)"
     drawn = [_measured(k, line, label, unit)]
     if line.theory is not None:
-        drawn.append(traces.line(
-            "Rate, two constants fitted", [point.x for point in line.points],
-            traces.plain(line.theory), "without", 1.6, "dot", hoverinfo="skip",
-            showlegend=k == 0, legendgroup="rate",
-            legendrank=2000))  # after all lines
+        drawn.append(
+            traces.line(
+                "Rate, two constants fitted",
+                [point.x for point in line.points],
+                traces.plain(line.theory),
+                "without",
+                1.6,
+                "dot",
+                hoverinfo="skip",
+                showlegend=k == 0,
+                legendgroup="rate",
+                legendrank=2000,
+            )
+        )  # after all lines
     return drawn
 
 
@@ -69,13 +87,25 @@ def _measured(k: int, line: SweepLine, label: str, unit: str) -> Spec:
     there = [point for point in line.points if point.mean > 0]
     shade, marker = _ROLES[k % len(_ROLES)], _MARKERS[k % len(_MARKERS)]
     return traces.line_with_points(
-        label, [point.x for point in there], [point.mean for point in there], shade, 1.6,
+        label,
+        [point.x for point in there],
+        [point.mean for point in there],
+        shade,
+        1.6,
         DASHES[k % len(DASHES)],
-        {"size": 9, "color": shade, "symbol": [
-            marker if point.is_published else f"{marker}-open" for point in there]},
-        error_y={"type": "data", "visible": True, "color": shade,
-                 "array": [_bar(point) for point in there]},
-        hovertemplate=f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}")
+        {
+            "size": 9,
+            "color": shade,
+            "symbol": [marker if point.is_published else f"{marker}-open" for point in there],
+        },
+        error_y={
+            "type": "data",
+            "visible": True,
+            "color": shade,
+            "array": [_bar(point) for point in there],
+        },
+        hovertemplate=f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}",
+    )
 
 
 def _bar(point: Point) -> float:
@@ -96,10 +126,13 @@ def _axis_of_y(view: SweepView, title: str) -> Spec:
     if not points:
         return log_axis(title, 0.1, 1.0, grid=True)
     theory: list[Array] = [line.theory for line in view.lines if line.theory is not None]
-    heights = np.concatenate([
-        [point.mean + _bar(point) for point in points],
-        [max(point.mean - _bar(point), point.mean / 3) for point in points],
-        *(rate[np.isfinite(rate)] for rate in theory)])
+    heights = np.concatenate(
+        [
+            [point.mean + _bar(point) for point in points],
+            [max(point.mean - _bar(point), point.mean / 3) for point in points],
+            *(rate[np.isfinite(rate)] for rate in theory),
+        ]
+    )
     return log_axis(title, float(heights.min()), float(heights.max()), grid=True, room=0.06)
 
 
@@ -109,7 +142,9 @@ def _alt(view: SweepView, labels: Mapping[str, str]) -> str:
     if not there:
         return "No point has been measured yet."
     smallest, largest = (pick(there, key=lambda p: p.mean) for pick in (min, max))
-    return (f"{len(there)} of {len(points)} points measured against {labels[view.along]}: mean "
-            f"squared error from {number(smallest.mean)} at {smallest.x:g} to "
-            f"{number(largest.mean)} at "
-            f"{largest.x:g}.")
+    return (
+        f"{len(there)} of {len(points)} points measured against {labels[view.along]}: mean "
+        f"squared error from {number(smallest.mean)} at {smallest.x:g} to "
+        f"{number(largest.mean)} at "
+        f"{largest.x:g}."
+    )

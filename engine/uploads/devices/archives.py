@@ -47,13 +47,15 @@ def files_of(content: bytes, limits: Limits) -> dict[str, bytes]:
             are_unique = len({path.stem for path in paths}) == len(paths)
             names = [path.stem if are_unique else str(path.with_suffix("")) for path in paths]
             if len({*names}) < len(names):
-                raise refused("Files of this archive have the same name.",
-                              "Give the file of each person a name of its own.")
-            return {name: archive.read(member)
-                    for name, member in zip(names, members, strict=True)}
+                raise refused(
+                    "Files of this archive have the same name.",
+                    "Give the file of each person a name of its own.",
+                )
+            return {name: archive.read(member) for name, member in zip(names, members, strict=True)}
     except (zipfile.BadZipFile, EOFError, NotImplementedError):
-        raise refused("This archive is damaged and cannot be read.",
-                      "Pack the files again.") from None
+        raise refused(
+            "This archive is damaged and cannot be read.", "Pack the files again."
+        ) from None
 
 
 def _check(members: list[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
@@ -61,17 +63,24 @@ def _check(members: list[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
     if any(member.flag_bits & 1 for member in members):
         raise refused("This archive is protected by a password.", "Pack it without one.")
     if len(members) > MAX_FILES:
-        raise refused(f"The archive has {len(members):,} files; at most {MAX_FILES:,} are read.",
-                      "Take fewer people.")
+        raise refused(
+            f"The archive has {len(members):,} files; at most {MAX_FILES:,} are read.",
+            "Take fewer people.",
+        )
     if size > min(limits.unpacked_bytes, limits.unpacked_ratio * packed):
-        raise refused(f"The archive holds {size / 1e6:,.0f} MB of text; at most "
-                      f"{limits.unpacked_bytes / 1e6:g} MB are read, and at most "
-                      f"{limits.unpacked_ratio:g} times what it takes.",
-                      "Take fewer days or fewer people.")
+        raise refused(
+            f"The archive holds {size / 1e6:,.0f} MB of text; at most "
+            f"{limits.unpacked_bytes / 1e6:g} MB are read, and at most "
+            f"{limits.unpacked_ratio:g} times what it takes.",
+            "Take fewer days or fewer people.",
+        )
 
 
 def _is_table(name: str) -> bool:
     """Return True for a table, and not for the shadows that some systems put beside files."""
     path = PurePosixPath(name)
-    return (name.lower().endswith(_TABLES) and "__MACOSX" not in path.parts
-            and not path.name.startswith("."))
+    return (
+        name.lower().endswith(_TABLES)
+        and "__MACOSX" not in path.parts
+        and not path.name.startswith(".")
+    )

@@ -63,20 +63,29 @@ class _Monitor(Format):
     _ends: tuple[float, float]
 
     def fits(self, header: Sequence[str]) -> bool:
-        return (self._type in header and starting(header, self._time) != ""
-                and starting(header, self._value) != "")
+        return (
+            self._type in header
+            and starting(header, self._time) != ""
+            and starting(header, self._value) != ""
+        )
 
     def needs(self, header: Sequence[str]) -> list[str]:
-        return [starting(header, self._time), self._type, starting(header, self._value),
-                *column_of_ids(header)]
+        return [
+            starting(header, self._time),
+            self._type,
+            starting(header, self._value),
+            *column_of_ids(header),
+        ]
 
     def observations(self, columns: Columns) -> DeviceObservations:
         columns = only(columns, pc.equal(columns[self._type], self._sensor))
         time, value = (starting([*columns], start) for start in (self._time, self._value))
         return DeviceObservations(
             hours_of_day(columns[time]),
-            _in_both_units(columns[value], "mmol" in value, self._ends), days_of(columns[time]),
-            people_in(columns))
+            _in_both_units(columns[value], "mmol" in value, self._ends),
+            days_of(columns[time]),
+            people_in(columns),
+        )
 
 
 class Clarity(_Monitor):
@@ -94,9 +103,11 @@ class LibreView(_Monitor):
 
     name = "LibreView"
     minutes = 15
-    notes = ("glucose that the sensor stores by itself is read; scans are left out, because people "
-             "choose when to scan",
-             "“LO” and “HI” are read as 40 and 500 mg/dL, the ends of what is measured")
+    notes = (
+        "glucose that the sensor stores by itself is read; scans are left out, because people "
+        "choose when to scan",
+        "“LO” and “HI” are read as 40 and 500 mg/dL, the ends of what is measured",
+    )
     _time, _type, _value, _sensor = "device timestamp", "record type", "historic glucose", "0"
     _ends = (40, 500)
 
@@ -107,8 +118,10 @@ class Nightscout(Format):
     name = "Nightscout"
     units = UNITS
     minutes = 5
-    notes = ("times with a Z are moved by their utcOffset, or are UTC where there is none",
-             "entries below 13 are error codes of the sensor and left out")
+    notes = (
+        "times with a Z are moved by their utcOffset, or are UTC where there is none",
+        "entries below 13 are error codes of the sensor and left out",
+    )
     _lowest_reading = 13
     _needed = ("sgv", "datestring")
 
@@ -128,18 +141,28 @@ class Nightscout(Format):
             offset = np.nan_to_num(numbers(columns["utcoffset"])) / 60
             is_utc = np.asarray(pc.ends_with(pc.utf8_upper(times), "Z"))
             hours = np.where(is_utc, (hours + offset) % 24, hours)
-        return DeviceObservations(hours, _in_both_units(columns["sgv"], False, (40, 400)),
-                                  days_of(times), people_in(columns))
+        return DeviceObservations(
+            hours,
+            _in_both_units(columns["sgv"], False, (40, 400)),
+            days_of(times),
+            people_in(columns),
+        )
 
     def columns_of(self, entries: Sequence[object]) -> Columns:
         """Return entries of JSON as columns of text; those of no sensor are left out."""
-        rows = [{str(name).casefold(): value for name, value in entry.items()}
-                for entry in entries if isinstance(entry, dict) and "sgv" in entry]
+        rows = [
+            {str(name).casefold(): value for name, value in entry.items()}
+            for entry in entries
+            if isinstance(entry, dict) and "sgv" in entry
+        ]
         if not rows:
-            raise lacking(self.name, "sensor glucose (sgv)",
-                          "Export entries, not treatments or profiles.")
-        return {name: pa.array([str(row.get(name, "")) for row in rows], pa.string())
-                for name in (*self._needed, "utcoffset")}
+            raise lacking(
+                self.name, "sensor glucose (sgv)", "Export entries, not treatments or profiles."
+            )
+        return {
+            name: pa.array([str(row.get(name, "")) for row in rows], pa.string())
+            for name in (*self._needed, "utcoffset")
+        }
 
 
 # -- summaries of accelerometers by GGIR: hours of the day (part 2), days of the week (part 5) -----
@@ -154,8 +177,11 @@ def _windows(header: Sequence[str]) -> dict[str, float]:
     """Column → middle of its window of the day, for the first metric; no long windows."""
     matches = {name: match for name in header if (match := _WINDOW.match(name))}
     metric = next(iter(matches.values()))["metric"]
-    ends = {name: (float(match["low"]), float(match["high"])) for name, match in matches.items()
-            if match["metric"] == metric}
+    ends = {
+        name: (float(match["low"]), float(match["high"]))
+        for name, match in matches.items()
+        if match["metric"] == metric
+    }
     return {name: (low + high) / 2 for name, (low, high) in ends.items() if high - low <= _LONGEST}
 
 
@@ -172,8 +198,11 @@ class GgirHours(Format):
     def needs(self, header: Sequence[str]) -> list[str]:
         windows = _windows(header)
         if len(windows) < 2:
-            raise lacking(self.name, "windows of the day",
-                          "Run GGIR with qwindow = 0:24, so that every hour has a column.")
+            raise lacking(
+                self.name,
+                "windows of the day",
+                "Run GGIR with qwindow = 0:24, so that every hour has a column.",
+            )
         return ["id", *["calendar_date"] * ("calendar_date" in header), *windows]
 
     def observations(self, columns: Columns) -> DeviceObservations:
@@ -183,7 +212,9 @@ class GgirHours(Format):
         return DeviceObservations(
             np.repeat([*windows.values()], n),
             np.concatenate([numbers(columns[name]) for name in windows])[:, np.newaxis],
-            pa.concat_arrays([days] * k), pa.concat_arrays([people] * k))
+            pa.concat_arrays([days] * k),
+            pa.concat_arrays([people] * k),
+        )
 
 
 class GgirDays(Format):
@@ -204,8 +235,12 @@ class GgirDays(Format):
     def observations(self, columns: Columns) -> DeviceObservations:
         day = pc.index_in(pc.utf8_lower(columns["weekday"]), value_set=pa.array(_WEEK))
         columns, day = only(columns, day.is_valid()), day.drop_null()
-        return DeviceObservations(1.0 + np.asarray(day), numbers(columns["acc_day_mg"])[:, None],
-                                  columns["window_number"], columns["id"])
+        return DeviceObservations(
+            1.0 + np.asarray(day),
+            numbers(columns["acc_day_mg"])[:, None],
+            columns["window_number"],
+            columns["id"],
+        )
 
 
 # -- Green Button CSV: electricity in intervals, as utilities give it to customers -----------------
@@ -227,8 +262,12 @@ class GreenButton(Format):
         return set(self._needed) <= set(header) and _usage(header) != ""
 
     def needs(self, header: Sequence[str]) -> list[str]:
-        return [*self._needed, _usage(header), *[name for name in ("units", "type")
-                                                 if name in header], *column_of_ids(header)]
+        return [
+            *self._needed,
+            _usage(header),
+            *[name for name in ("units", "type") if name in header],
+            *column_of_ids(header),
+        ]
 
     def observations(self, columns: Columns) -> DeviceObservations:
         if "type" in columns:
@@ -240,8 +279,9 @@ class GreenButton(Format):
         hours = (minutes + (minutes % 5 == 4)) / 60
         hours[hours == 0] = np.nan
         power = numbers(columns[_usage([*columns])]) * self._in_kwh(columns) / hours
-        return DeviceObservations((start + hours / 2) % 24, power[:, None], columns["date"],
-                                  people_in(columns))
+        return DeviceObservations(
+            (start + hours / 2) % 24, power[:, None], columns["date"], people_in(columns)
+        )
 
     def _in_kwh(self, columns: Columns) -> float | Array:
         """What energy is multiplied by, for each row or for all."""
@@ -253,8 +293,11 @@ class GreenButton(Format):
             return 1.0
         index = pc.index_in(pc.utf8_lower(columns["units"]), value_set=pa.array([*_PER_KWH]))
         if index.null_count:
-            raise lacking(self.name, "unit of energy that is read, kWh or Wh",
-                          "Export electricity, by the hour or shorter.")
+            raise lacking(
+                self.name,
+                "unit of energy that is read, kWh or Wh",
+                "Export electricity, by the hour or shorter.",
+            )
         factors: Array = np.array([*_PER_KWH.values()])[np.asarray(index)]
         return factors
 

@@ -16,10 +16,24 @@ from engine.uploads.cells import NUMBER
 from engine.uploads.limits import refused
 
 Columns = Mapping[str, pa.Array]  # text without blanks at the ends, by names in lower case
-_IDS = ("subject_id", "subject id", "patient_id", "patient id", "participant_id",
-        "participant id", "person_id", "person id", "subject", "participant", "usubjid", "id")
-_CLOCK = (r"(?:^|[T ])(?P<hour>[01]?[0-9]|2[0-3]):(?P<minute>[0-5][0-9])(?::[0-9.]+)?"
-          r"\s*(?P<half>[AaPp]\.?[Mm])?")
+_IDS = (
+    "subject_id",
+    "subject id",
+    "patient_id",
+    "patient id",
+    "participant_id",
+    "participant id",
+    "person_id",
+    "person id",
+    "subject",
+    "participant",
+    "usubjid",
+    "id",
+)
+_CLOCK = (
+    r"(?:^|[T ])(?P<hour>[01]?[0-9]|2[0-3]):(?P<minute>[0-5][0-9])(?::[0-9.]+)?"
+    r"\s*(?P<half>[AaPp]\.?[Mm])?"
+)
 
 
 class DeviceObservations(NamedTuple):
@@ -81,8 +95,13 @@ def hours_of_day(text: pa.Array) -> Array:
     array([13.5, 13.5,  nan])
     """
     parts = pc.extract_regex(text, _CLOCK)
-    hour, minute = (np.asarray(pc.cast(pc.struct_field(parts, name), pa.float64()).to_numpy(
-        zero_copy_only=False), dtype=float) for name in ("hour", "minute"))
+    hour, minute = (
+        np.asarray(
+            pc.cast(pc.struct_field(parts, name), pa.float64()).to_numpy(zero_copy_only=False),
+            dtype=float,
+        )
+        for name in ("hour", "minute")
+    )
     half = pc.utf8_lower(pc.utf8_slice_codeunits(pc.struct_field(parts, "half"), 0, 1))
     is_am, is_pm = (np.asarray(pc.equal(half, letter).fill_null(False)) for letter in "ap")
     hour = np.where(is_am | is_pm, hour % 12 + 12 * is_pm, hour)

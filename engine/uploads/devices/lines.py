@@ -28,8 +28,14 @@ from engine.uploads.lines import Lines, Texts, header_of, line_ends, lines_in_fr
 from engine.uploads.reading_of_files import Frame, Reading
 from engine.uploads.text import checked_text
 
-FORMATS: tuple[Format, ...] = (exports.Clarity(), exports.LibreView(), exports.Nightscout(),
-                               exports.GgirHours(), exports.GgirDays(), exports.GreenButton())
+FORMATS: tuple[Format, ...] = (
+    exports.Clarity(),
+    exports.LibreView(),
+    exports.Nightscout(),
+    exports.GgirHours(),
+    exports.GgirDays(),
+    exports.GreenButton(),
+)
 READ = ", ".join(form.name for form in FORMATS)
 _AND = " and "  # between the names of makers
 _HEAD = 40  # lines in which the header stands
@@ -73,13 +79,23 @@ def lines_of_export(content: bytes, reading: Reading, limits: Limits) -> Lines:
     assert person is not None  # the reading is complete
     people = exported.files if person.file else exported.ids
     if people is None or not (person.file or person.column):
-        raise InputError("The export has no column that names people.", field="person",
-                         hint='If every file is one person, state "person": {"file": true}.')
-    unknown = [name for column in reading.every_column for name in column.names
-               if name not in exported.cells]
+        raise InputError(
+            "The export has no column that names people.",
+            field="person",
+            hint='If every file is one person, state "person": {"file": true}.',
+        )
+    unknown = [
+        name
+        for column in reading.every_column
+        for name in column.names
+        if name not in exported.cells
+    ]
     if unknown:
-        raise InputError(f"The {reading.frame.export} export has no column that the reading names.",
-                         field="columns", hint=f"It has {', '.join(exported.cells)}.")
+        raise InputError(
+            f"The {reading.frame.export} export has no column that the reading names.",
+            field="columns",
+            hint=f"It has {', '.join(exported.cells)}.",
+        )
     return Lines(exported.cells, len(exported.files), exported.outside, people, exported.notes)
 
 
@@ -98,19 +114,26 @@ def export_in(content: bytes, encoding: str, limits: Limits) -> str:
     if others and [*files.values()] != [content]:
         raise _other_files(others, len(heads))
     if len({(form.time, *form.units) for form in found.values()}) > 1:
-        raise refused(f"There are exports of {listed([*found], len(found))} in this archive, which "
-                      "do not measure the same.",
-                      "Put the exports of each maker into an archive of their own.")
+        raise refused(
+            f"There are exports of {listed([*found], len(found))} in this archive, which "
+            "do not measure the same.",
+            "Put the exports of each maker into an archive of their own.",
+        )
     return _AND.join(sorted(found))
 
 
 def _other_files(others: int, number: int) -> InputError:
     if number == 1:
-        return refused("The table in this archive is no export of a device that is read.",
-                       "Unpack the archive, and take the table inside.")
-    return refused(f"{counted(others, 'file')} of this archive {'is' if others == 1 else 'are'} no "
-                   "export of a device that is read.", f"Leave other files out; read are {READ}. "
-                   "Other tables belong into one file, with a column that names people.")
+        return refused(
+            "The table in this archive is no export of a device that is read.",
+            "Unpack the archive, and take the table inside.",
+        )
+    return refused(
+        f"{counted(others, 'file')} of this archive {'is' if others == 1 else 'are'} no "
+        "export of a device that is read.",
+        f"Leave other files out; read are {READ}. "
+        "Other tables belong into one file, with a column that names people.",
+    )
 
 
 def read_export(content: bytes, frame: Frame, limits: Limits) -> Exported:
@@ -125,22 +148,30 @@ def read_export(content: bytes, frame: Frame, limits: Limits) -> Exported:
     names = frame.export.split(_AND)
     forms = [form for form in FORMATS if form.name in names]
     if len(forms) < len(names) or len({(form.time, *form.units) for form in forms}) > 1:
-        raise InputError("The reading names no export that is read.", field="export",
-                         hint=f"Read are {READ}, and monitors of several makers together.")
+        raise InputError(
+            "The reading names no export that is read.",
+            field="export",
+            hint=f"Read are {READ}, and monitors of several makers together.",
+        )
     files = files_of(content, limits)
     heads = [_head(file, frame.encoding or "utf-8", forms) for file in files.values()]
     outside, parts = Counter[str](), list[DeviceObservations]()
     for head in heads:
         if head is None:
-            raise refused(f"A file is no {frame.export} export, as the reading says.",
-                          "Leave other files out, or name the export as “export” of the “frame”.")
+            raise refused(
+                f"A file is no {frame.export} export, as the reading says.",
+                "Leave other files out, or name the export as “export” of the “frame”.",
+            )
         parts.append(_observed(head, outside))
     counts = [len(part.days) for part in parts]
     if not all(counts):
         empty = counts.count(0)
-        which = (f"{counted(empty, 'file')} of the {frame.export} export "
-                 f"{'holds' if empty == 1 else 'hold'}" if len(files) > 1 else
-                 f"This {frame.export} export holds")
+        which = (
+            f"{counted(empty, 'file')} of the {frame.export} export "
+            f"{'holds' if empty == 1 else 'hold'}"
+            if len(files) > 1
+            else f"This {frame.export} export holds"
+        )
         raise refused(f"{which} no observations.", "Check that the period of the export has some.")
     check_cells(sum(counts), 2 + len(forms[0].units), limits)
     people = [part.people for part in parts if part.people is not None]
@@ -148,8 +179,11 @@ def read_export(content: bytes, frame: Frame, limits: Limits) -> Exported:
         _cells(parts, [head.form for head in heads if head is not None]),
         pa.concat_arrays(people) if len(people) == len(parts) else None,
         pa.array([*files]).take(pa.array(np.repeat(np.arange(len(files)), counts))),
-        pa.concat_arrays([part.days for part in parts]), dict(+outside), _unit(heads[0]),
-        tuple(note for form in forms for note in form.notes))
+        pa.concat_arrays([part.days for part in parts]),
+        dict(+outside),
+        _unit(heads[0]),
+        tuple(note for form in forms for note in form.notes),
+    )
 
 
 def _head(content: bytes, encoding: str, forms: Sequence[Format]) -> _Head | None:
@@ -164,7 +198,7 @@ def _head(content: bytes, encoding: str, forms: Sequence[Format]) -> _Head | Non
             header = _lowered(line, separator)
             form = next((form for form in forms if len(header) > 2 and form.fits(header)), None)
             if form is not None:
-                return _Head(form, header, separator, b"\n".join(lines[place + 1:]))
+                return _Head(form, header, separator, b"\n".join(lines[place + 1 :]))
     return None
 
 
@@ -212,7 +246,8 @@ def _cells(parts: Sequence[DeviceObservations], forms: Sequence[Format]) -> Text
     values = np.concatenate([np.round(part.values, 4) for part in parts])
     return {forms[0].time: pa.array(hours, pa.float64())} | {
         unit: pa.array(column, pa.float64())
-        for unit, column in zip(forms[0].units, values.T, strict=True)}
+        for unit, column in zip(forms[0].units, values.T, strict=True)
+    }
 
 
 def _rounded(part: DeviceObservations, form: Format) -> np.ndarray:

@@ -74,8 +74,9 @@ class Content:
     @property
     def missing(self) -> tuple[str, ...]:
         """The usual texts of missing cells that occur."""
-        return tuple(text for text in self.texts.filter(pa.array(self._is_missing)).to_pylist()
-                     if text)
+        return tuple(
+            text for text in self.texts.filter(pa.array(self._is_missing)).to_pylist() if text
+        )
 
     @property
     def n_known(self) -> int:
@@ -156,8 +157,11 @@ class Content:
 
     def has_thousands(self, mark: str) -> bool:
         """True if the mark stands between thousands: 1,050 beside 980, which has none."""
-        return (self.could_be_thousands(mark) and self._n_that(r"^[+-]?[0-9]+$") > 0
-                and self._n_that(rf"{re.escape(mark)}[0-9]*0$") > 0)
+        return (
+            self.could_be_thousands(mark)
+            and self._n_that(r"^[+-]?[0-9]+$") > 0
+            and self._n_that(rf"{re.escape(mark)}[0-9]*0$") > 0
+        )
 
     # -- dates -------------------------------------------------------------------------------------
 
@@ -169,12 +173,12 @@ class Content:
         of_years = self._moments(Order.YMD)
         if np.isfinite(of_years[~self._is_missing]).all():  # which every order reads
             return dict.fromkeys(ORDERS, of_years)
-        return {order: of_years if order is Order.YMD else self._moments(order)
-                for order in ORDERS}
+        return {order: of_years if order is Order.YMD else self._moments(order) for order in ORDERS}
 
     def _moments(self, order: Order) -> Array:
-        return self._values(Column(names=("",), kind=Kind.DATE, order=order, counted=_HOURS,
-                                   offset=Offset.KEPT))
+        return self._values(
+            Column(names=("",), kind=Kind.DATE, order=order, counted=_HOURS, offset=Offset.KEPT)
+        )
 
     def n_in(self, order: Order) -> int:
         """Cells that are dates in an order."""
@@ -223,8 +227,14 @@ class Content:
             return None
         known = self.numbers()
         known = known[np.isfinite(known)]
-        return next((order for order, (low, high) in _UNIX.items()
-                     if len(known) and ((known > low) & (known < high)).all()), None)
+        return next(
+            (
+                order
+                for order, (low, high) in _UNIX.items()
+                if len(known) and ((known > low) & (known < high)).all()
+            ),
+            None,
+        )
 
     def hours(self, order: Order) -> Array:
         """Return hours from 1970 of each line's date; NaN where none is."""
@@ -239,9 +249,13 @@ def decimal_of(columns: Iterable[Content]) -> str:
 
     A column that may as well have commas between thousands, 980 beside 1,050, tells nothing.
     """
-    is_comma = any(content.n_with(",") and not content.n_with(".")
-                   and 2 * content.n(Kind.NUMBER, ",") > content.n_known
-                   and not content.has_thousands(",") for content in columns)
+    is_comma = any(
+        content.n_with(",")
+        and not content.n_with(".")
+        and 2 * content.n(Kind.NUMBER, ",") > content.n_known
+        and not content.has_thousands(",")
+        for content in columns
+    )
     return "," if is_comma else "."
 
 

@@ -43,8 +43,9 @@ _MOST_ABOVE = 50  # lines of titles
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # by which Excel tells it to itself
 _NUMERIC = re.compile(r"[^0-9A-Za-z]*[0-9]")
-_NO_LINES = refused("There are no lines of data below the header.",
-                    "Choose a table with at least one line of data.")
+_NO_LINES = refused(
+    "There are no lines of data below the header.", "Choose a table with at least one line of data."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +76,9 @@ def framed(content: bytes, encoding: str = "", sheet: str = "", limits: Limits =
     check_bytes(content, limits)
     if is_workbook(content) and not is_archive_of_tables(content):
         return _of_workbook(content, sheet, limits)
-    encoding = encoding or max(map(_encoding, files_of(content, limits).values()),
-                               key=lambda each: each != "utf-8")
+    encoding = encoding or max(
+        map(_encoding, files_of(content, limits).values()), key=lambda each: each != "utf-8"
+    )
     if export := export_in(content, encoding, limits):
         frame = Frame(encoding=encoding, separator="", export=export)
         return _of_export(read_export(content, frame, limits), frame)
@@ -108,14 +110,19 @@ def _of_export(export: Exported, frame: Frame) -> Framed:
     """Take the observations of an export as a table of people, times and values."""
     number = sum(export.outside.values())
     if number:
-        raise refused(f"{counted(number, 'line')} of this {frame.export} export cannot be read, or "
-                      f"{'repeats' if number == 1 else 'repeat'} its header.",
-                      "Export it again, and change nothing in it. Put the exports of several "
-                      "people into one .zip file, a file for each.")
+        raise refused(
+            f"{counted(number, 'line')} of this {frame.export} export cannot be read, or "
+            f"{'repeats' if number == 1 else 'repeat'} its header.",
+            "Export it again, and change nothing in it. Put the exports of several "
+            "people into one .zip file, a file for each.",
+        )
     whose = export.files if export.ids is None else export.ids
     columns = (whose, *map(_as_text, export.cells.values()))
-    notes = (f"{frame.export} export, recognised by its header", *export.notes,
-             _on_days(whose, export.days))
+    notes = (
+        f"{frame.export} export, recognised by its header",
+        *export.notes,
+        _on_days(whose, export.days),
+    )
     return Framed(frame, ("id", *export.cells), columns, notes, export.ids is not None, export.unit)
 
 
@@ -131,19 +138,25 @@ def _on_days(whose: pa.Array, days: pa.Array) -> str:
     span = counted(most, "day") if fewest == most else f"{fewest:,} to {most:,} days"
     if len(each) > 1:
         return f"{len(each):,} people with {span} each: all days of a person are one record"
-    return (f"one person only, with {span}: put the exports of all people into one .zip file, or "
-            "add a column that names them")
+    return (
+        f"one person only, with {span}: put the exports of all people into one .zip file, or "
+        "add a column that names them"
+    )
 
 
 def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
     """Cut a sheet: its header is the first row of several cells, if a row below has several."""
     columns, notes = sheet_cells(content, sheet, 0, limits)
-    above = _titles_above([*zip(*(column[:_MOST_ABOVE].to_pylist() for column in columns),
-                                strict=True)])
+    above = _titles_above(
+        [*zip(*(column[:_MOST_ABOVE].to_pylist() for column in columns), strict=True)]
+    )
     rows = [column.slice(above) for column in columns]
     width = max(place for place, column in enumerate(rows, start=1) if column[0].as_py())
-    longer = np.any([np.asarray(pc.not_equal(column.slice(1), "")) for column in rows[width:]],
-                    axis=0) if len(rows) > width else np.zeros(0, dtype=bool)
+    longer = (
+        np.any([np.asarray(pc.not_equal(column.slice(1), "")) for column in rows[width:]], axis=0)
+        if len(rows) > width
+        else np.zeros(0, dtype=bool)
+    )
     if longer.any():
         raise _uneven(int(longer.sum()), width)
     header = column_names([column[0].as_py() for column in rows[:width]])
@@ -151,13 +164,21 @@ def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
     used = sheet or sheets[0]
     others = [name for name in sheets if name != used]
     if width == 1 and others and not sheet:
-        raise refused(f"The first sheet, “{shortened(used)}”, has only one column.",
-                      f"Name the sheet with the table: {listed(others)}.", "sheet")
+        raise refused(
+            f"The first sheet, “{shortened(used)}”, has only one column.",
+            f"Name the sheet with the table: {listed(others)}.",
+            "sheet",
+        )
     said = (f"sheet “{shortened(used)}”", *((f"not read: {listed(others)}",) if others else ()))
-    return _checked(Framed(Frame(encoding="", separator="", sheet=used, above=above,
-                                 header=header), header,
-                           tuple(column.slice(1) for column in rows[:width]),
-                           (*said, *notes, *_titles(above))), limits)
+    return _checked(
+        Framed(
+            Frame(encoding="", separator="", sheet=used, above=above, header=header),
+            header,
+            tuple(column.slice(1) for column in rows[:width]),
+            (*said, *notes, *_titles(above)),
+        ),
+        limits,
+    )
 
 
 def _of_text(text: bytes, encoding: str, limits: Limits) -> Framed:
@@ -176,15 +197,27 @@ def _of_text(text: bytes, encoding: str, limits: Limits) -> Framed:
         raise _uneven(uneven, len(header), separator)
     strange = sum(lines.outside.values())
     if strange:
-        raise refused(f"{counted(strange, 'line')} {have(strange)} a quotation mark that is not "
-                      "closed in its own line, or a character without meaning.",
-                      "Correct those lines, and write cells without line breaks.")
+        raise refused(
+            f"{counted(strange, 'line')} {have(strange)} a quotation mark that is not "
+            "closed in its own line, or a character without meaning.",
+            "Correct those lines, and write cells without line breaks.",
+        )
     cells = lines.columns([str(place) for place in range(len(header))])
     named = _SEPARATORS[separator]
-    said = (f"columns separated by {named}", *_titles(above),
-            *((f"read as {encoding.upper()}",) if encoding != "utf-8" else ()))
-    return _checked(Framed(Frame(encoding=encoding, separator=separator, above=above,
-                                 header=header), header, tuple(cells.values()), said), limits)
+    said = (
+        f"columns separated by {named}",
+        *_titles(above),
+        *((f"read as {encoding.upper()}",) if encoding != "utf-8" else ()),
+    )
+    return _checked(
+        Framed(
+            Frame(encoding=encoding, separator=separator, above=above, header=header),
+            header,
+            tuple(cells.values()),
+            said,
+        ),
+        limits,
+    )
 
 
 def _titles(above: int) -> tuple[str, ...]:
@@ -202,21 +235,23 @@ def _found(sample: Sequence[str]) -> tuple[str, int]:
     places = [place for place, line in enumerate(sample) if line.strip()]
     said = _SEPARATOR_LINE.fullmatch(sample[places[0]])
     stated = [said[1]] if said and said[1] in _SEPARATORS and len(places) > 1 else []
-    places = places[len(stated):]
+    places = places[len(stated) :]
     for separator in stated or _SEPARATORS:
         if separator == BLANKS and best[1]:
             break  # blanks separate only where nothing else does
         widths = [_n_cells(sample[place], separator) for place in places]
         width, first = _width_and_first(widths)
-        rows = [_cells(sample[place], separator) for place in places[first:first + _MOST_ABOVE]]
+        rows = [_cells(sample[place], separator) for place in places[first : first + _MOST_ABOVE]]
         if len({*map(len, rows)}) == 1 and width > 2:
             first += _titles_above(rows)
         fitting = sum(each == width for each in widths[first:]) / len(widths[first:])
         if width > 1 and (fitting >= _FITTING or separator != BLANKS):
             best = max(best, (fitting, separator, places[first]), key=lambda each: each[0])
     if not best[1]:
-        raise refused("The file has only one column.",
-                      "Separate columns by commas, semicolons or tabs, and quote no whole lines.")
+        raise refused(
+            "The file has only one column.",
+            "Separate columns by commas, semicolons or tabs, and quote no whole lines.",
+        )
     return best[1:]
 
 
@@ -241,8 +276,14 @@ def _titles_above(rows: Sequence[Sequence[str]]) -> int:
     filled = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     first = next((place for place, cells in enumerate(filled) if len(cells) > 1), 0)
     most = max(map(len, filled), default=0)
-    whole = next((place for place, cells in enumerate(filled) if len(cells) == most
-                  and not any(_NUMERIC.match(cell) for cell in cells)), first)
+    whole = next(
+        (
+            place
+            for place, cells in enumerate(filled)
+            if len(cells) == most and not any(_NUMERIC.match(cell) for cell in cells)
+        ),
+        first,
+    )
     return whole if len(filled[first]) < most and whole > first else first
 
 
@@ -261,9 +302,11 @@ def _cells(line: str, separator: str) -> list[str]:
 
 def _uneven(number: int, width: int, separator: str = "") -> InputError:
     comma = " Numbers with decimal commas need semicolons between columns." * (separator == ",")
-    return refused(f"{counted(number, 'line')} {have(number)} more or fewer cells than the header, "
-                   f"which has {width:,}.", "Check the separators and quotation marks of those "
-                   f"lines.{comma}")
+    return refused(
+        f"{counted(number, 'line')} {have(number)} more or fewer cells than the header, "
+        f"which has {width:,}.",
+        f"Check the separators and quotation marks of those lines.{comma}",
+    )
 
 
 def _checked(read: Framed, limits: Limits) -> Framed:
@@ -274,8 +317,10 @@ def _checked(read: Framed, limits: Limits) -> Framed:
     check_cells(read.n_lines, len(read.names), limits)
     twice = next(_repeated(read.names), None)
     if twice is not None:
-        raise refused(f"Two columns are called “{shortened(twice)}”.",
-                      "Names are compared without case and outer blanks.")
+        raise refused(
+            f"Two columns are called “{shortened(twice)}”.",
+            "Names are compared without case and outer blanks.",
+        )
     return read
 
 

@@ -29,7 +29,8 @@ from engine.uploads.reading_of_files import (
 
 _IN_NAMES = {  # in which everybody reads the day and the month alike
     Kind.DATE: re.compile(r"[0-9]{4}[-/][0-9]|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}"),
-    Kind.CLOCK: re.compile(r"[0-9]{1,2}:[0-9]{2}")}
+    Kind.CLOCK: re.compile(r"[0-9]{1,2}:[0-9]{2}"),
+}
 _PLAIN = Reading(frame=Frame(header=("",)))
 _NEARLY_ALL = 0.9  # of the people, by whom a proposal is made: nobody changes it alone
 _DAY = 24.0  # hours
@@ -85,16 +86,22 @@ def refuse_compact(numbers: Array, column: str) -> None:
     if not len(known) or not (known == np.floor(known)).all():
         return
     if _are_compact_clock_times(known):
-        raise InputError(f"The times of column “{shortened(column)}” look like clock times without "
-                         "a colon.", field="time", hint="Write 0830 as 08:30: read as numbers, one "
-                         "o’clock would be 41 away from a minute before.")
+        raise InputError(
+            f"The times of column “{shortened(column)}” look like clock times without a colon.",
+            field="time",
+            hint="Write 0830 as 08:30: read as numbers, one "
+            "o’clock would be 41 away from a minute before.",
+        )
     if not ((known >= 19000101) & (known <= 21001231)).all():
         return
     month, day = known // 100 % 100, known % 100
     if ((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all():
-        raise InputError(f"The times of column “{shortened(column)}” look like dates without "
-                         "dashes.", field="dates", hint="Write 19990131 as 1999-01-31: read as "
-                         "numbers, the last day of a month would be 70 away from the next one.")
+        raise InputError(
+            f"The times of column “{shortened(column)}” look like dates without dashes.",
+            field="dates",
+            hint="Write 19990131 as 1999-01-31: read as "
+            "numbers, the last day of a month would be 70 away from the next one.",
+        )
 
 
 def _are_compact_clock_times(known: Array) -> bool:
@@ -107,7 +114,12 @@ def _are_compact_clock_times(known: Array) -> bool:
     hours, minutes = np.divmod(distinct, 100)
     steps, as_numbers = np.diff(60 * hours + minutes), np.diff(distinct)
     n_hours = len(np.unique(hours))
-    is_regular = steps.min() == steps.max() and as_numbers.min() != as_numbers.max() and (
-        n_hours > 2 or distinct[0] >= 100)  # 0, 10, …, 50, 100 may be minutes
-    return bool(is_regular or (len(distinct) >= _MANY_TIMES and (minutes % 50 != 0).any()
-                               and n_hours >= _MANY_HOURS))
+    is_regular = (
+        steps.min() == steps.max()
+        and as_numbers.min() != as_numbers.max()
+        and (n_hours > 2 or distinct[0] >= 100)
+    )  # 0, 10, …, 50, 100 may be minutes
+    return bool(
+        is_regular
+        or (len(distinct) >= _MANY_TIMES and (minutes % 50 != 0).any() and n_hours >= _MANY_HOURS)
+    )

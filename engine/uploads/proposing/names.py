@@ -33,88 +33,255 @@ PEOPLE = _words(  # the likeliest first; each speaks of somebody, and of nothing
     "enfant id_enfant personne sujet n_sujet menage ipp paciente id_paciente n_paciente "
     "no_paciente numero_paciente nino sujeto participante persona individuo cliente hogar nhc "
     "paziente id_paziente n_paziente soggetto bambino patientnummer deelnemer deelnemernummer "
-    "persoon proefpersoon clientnummer")
-IDS = ("id", "record_id", "curve_id", "curve", "unit_id", "unit", "scan", "name", "identifier",
-       "identifiant", "identificador", "kennung")
+    "persoon proefpersoon clientnummer"
+)
+IDS = (
+    "id",
+    "record_id",
+    "curve_id",
+    "curve",
+    "unit_id",
+    "unit",
+    "scan",
+    "name",
+    "identifier",
+    "identifiant",
+    "identificador",
+    "kennung",
+)
 """Names of ids of anything: of people where they come again, and of lines where they do not."""
-NO_PEOPLE = frozenset(_words(
-    "index row row_id row_number rownum no nr number n obs observation visit visit_id "
-    "visit_number visitnum visit_no exam examination session date day time timestamp class "
-    "label group arm g unnamed_0 x besuch visite visita")) | {"", "wave"}
+NO_PEOPLE = frozenset(
+    _words(
+        "index row row_id row_number rownum no nr number n obs observation visit visit_id "
+        "visit_number visitnum visit_no exam examination session date day time timestamp class "
+        "label group arm g unnamed_0 x besuch visite visita"
+    )
+) | {"", "wave"}
 DEVICES = frozenset(_words("device device_id sensor sensor_id meter meter_id"))
-_OF_NO_PERSON = frozenset(_words(  # before an id: a person has several of these
-    "visit stay hadm icustay encounter admission episode case order sample specimen tube batch "
-    "well plate session exam scan image series row line study trial test item event group class "
-    "fall probe")) | {"wave"}
+_OF_NO_PERSON = frozenset(
+    _words(  # before an id: a person has several of these
+        "visit stay hadm icustay encounter admission episode case order sample specimen tube batch "
+        "well plate session exam scan image series row line study trial test item event group class "
+        "fall probe"
+    )
+) | {"wave"}
 _KEYS = frozenset(_words("id no nr num number nummer numero code key uuid barcode"))
 _METERS = frozenset(_words("mpan mprn nmi prm cups pod ean zahlpunkt zahler"))
 START = _words(
     "start start_date start_time begin diagnosis_date date_of_diagnosis randomisation_date "
     "randomization_date entry entry_date tstart time1 admission_date admit_date admit_dt beginn "
     "startdatum diagnosedatum aufnahmedatum debut date_debut date_de_debut inicio fecha_inicio "
-    "inizio data_inizio")
-ENTRY = ("entry", "entry_date", "entry_time", "delayed_entry", "late_entry", "age_at_entry",
-         "entry_age")
+    "inizio data_inizio"
+)
+ENTRY = (
+    "entry",
+    "entry_date",
+    "entry_time",
+    "delayed_entry",
+    "late_entry",
+    "age_at_entry",
+    "entry_age",
+)
 STATUS = _words(
     "status event end_status death died dead cause death_event censored vital_status endpoint "
     "verstorben gestorben tod ereignis statut deces decede estado muerte fallecido stato decesso "
-    "overleden exitus fstatus outcome label class result disease end state")
+    "overleden exitus fstatus outcome label class result disease end state"
+)
 ENDS = _words(
     "end end_date exit date_of_end tstop stop stop_time time2 survival_time survival duration "
     "follow_up follow_up_time followup futime ftime discharge_date disch_date disch_dt "
     "last_contact_date date_of_last_contact ende enddatum entlassungsdatum dauer fin date_fin "
-    "date_de_fin fecha_fin fine data_fine einde einddatum time days months years weeks")
+    "date_de_fin fecha_fin fine data_fine einde einddatum time days months years weeks"
+)
 """Names of the ends of times to an event: an end and no start is a duration."""
-EVENTS = frozenset(_words("1 yes y true dead death died deceased event ja tot gestorben verstorben "
-                          "oui decede si muerto fallecido deceduto"))
-NO_EVENTS = frozenset(_words("0 no n false alive living censored nein lebend non vivant vivo lost "
-                             "withdrawn"))
+EVENTS = frozenset(
+    _words(
+        "1 yes y true dead death died deceased event ja tot gestorben verstorben "
+        "oui decede si muerto fallecido deceduto"
+    )
+)
+NO_EVENTS = frozenset(
+    _words("0 no n false alive living censored nein lebend non vivant vivo lost withdrawn")
+)
 """Words of a status."""
 SCORES = ("score", "risk", "prediction", "predicted", "probability", "marker")
 SINGLE_VALUES = ("value", "concentration", "measurement", "result", "level", "y", "x")
 RESPONSES = ("y", "response", "outcome", "result", "target")
-CLOCKS = ("time", "clock", "clock_time", "hour", "time_of_day", "timestamp", "zeit", "uhrzeit",
-          "heure", "hora", "ora", "tijd", "tijdstip")
-_VALUES = (*_words(  # each says that a value was measured, and not which
-    "value values y measurement response result outcome level aval dv valuenum "
-    "vsstresn vsorres lbstresn lborres wert messwert ergebnis valeur resultat valor resultado "
-    "valore risultato waarde"), "reading", "readings")
+CLOCKS = (
+    "time",
+    "clock",
+    "clock_time",
+    "hour",
+    "time_of_day",
+    "timestamp",
+    "zeit",
+    "uhrzeit",
+    "heure",
+    "hora",
+    "ora",
+    "tijd",
+    "tijdstip",
+)
+_VALUES = (
+    *_words(  # each says that a value was measured, and not which
+        "value values y measurement response result outcome level aval dv valuenum "
+        "vsstresn vsorres lbstresn lborres wert messwert ergebnis valeur resultat valor resultado "
+        "valore risultato waarde"
+    ),
+    "reading",
+    "readings",
+)
 _MEASURES = _words(
     "height weight glucose gl demand bpm hr heart_rate kwh conc consumption usage steps grosse "
     "groesse gewicht verbrauch taille poids consommation talla altura estatura peso consumo "
-    "altezza lengte verbruik")
-VISITS = _words("visit visitnum visit_num visit_number avisitn visit_no besuch visite visita "
-                "bezoek")
+    "altezza lengte verbruik"
+)
+VISITS = _words(
+    "visit visitnum visit_num visit_number avisitn visit_no besuch visite visita bezoek"
+)
 _SYNONYMS = {  # the likeliest first
     "id": (*PEOPLE, *IDS),
-    "time": (*_words(
-        "time t age day days hour hours minute minutes week weeks month months year years "
-        "position date timestamp datetime elapsed tstp ts epoch night ady zeit zeitpunkt "
-        "zeitstempel datum uhrzeit alter tag tage woche wochen monat monate jahr jahre stunde "
-        "stunden temps jour jours semaine mois annee heure horodate horodatage edad fecha dia "
-        "dias semana mes meses ano hora tiempo eta data giorno settimana mese anno ora tempo "
-        "leeftijd dag maand jaar tijd weekday wochentag x"), *VISITS),
+    "time": (
+        *_words(
+            "time t age day days hour hours minute minutes week weeks month months year years "
+            "position date timestamp datetime elapsed tstp ts epoch night ady zeit zeitpunkt "
+            "zeitstempel datum uhrzeit alter tag tage woche wochen monat monate jahr jahre stunde "
+            "stunden temps jour jours semaine mois annee heure horodate horodatage edad fecha dia "
+            "dias semana mes meses ano hora tiempo eta data giorno settimana mese anno ora tempo "
+            "leeftijd dag maand jaar tijd weekday wochentag x"
+        ),
+        *VISITS,
+    ),
     "value": (*_VALUES, *_MEASURES),
-    "server": ("server", "site", "site_id", "hospital", "centre", "center", "clinic", "school",
-               "institution", "location", "country", "region", "practice", "ward", "district",
-               "department", "facility", "lab", "laboratory"),
+    "server": (
+        "server",
+        "site",
+        "site_id",
+        "hospital",
+        "centre",
+        "center",
+        "clinic",
+        "school",
+        "institution",
+        "location",
+        "country",
+        "region",
+        "practice",
+        "ward",
+        "district",
+        "department",
+        "facility",
+        "lab",
+        "laboratory",
+    ),
 }
 _NAMES_A_SITE = {"id", "name", "code", "no", "nr", "number", "key"}  # behind it, as in clinic_code
-_UNITS = {"years", "year", "yrs", "yr", "y", "months", "weeks", "days", "day", "hours", "hour", "h",
-          "minutes", "seconds", "s", "cm", "mm", "m", "kg", "g", "mg", "dl", "l", "ml", "jahre",
-          "ans", "anos", "jaar", "mmol", "kwh", "hh", "kw", "w", "mmhg", "bpm"}  # as in height_cm
-_OF_TIME = {"time", "t", "day", "days", "hour", "hours", "hrs", "minute", "minutes", "week",
-            "weeks", "wk", "month", "months", "year", "years", "date", "datetime", "timestamp",
-            "datum", "zeit", "uhrzeit", "fecha"}
-_NO_TIMES = {"birth", "born", "death", "diagnosis", "baseline", "entry", "start", "end", "onset",
-             "enrolment", "enrollment", "first", "last", "school", "geburt", "naissance", "deces",
-             "debut", "fin", "nacimiento", "inicio", "muerte"}  # one for each person
+_UNITS = {
+    "years",
+    "year",
+    "yrs",
+    "yr",
+    "y",
+    "months",
+    "weeks",
+    "days",
+    "day",
+    "hours",
+    "hour",
+    "h",
+    "minutes",
+    "seconds",
+    "s",
+    "cm",
+    "mm",
+    "m",
+    "kg",
+    "g",
+    "mg",
+    "dl",
+    "l",
+    "ml",
+    "jahre",
+    "ans",
+    "anos",
+    "jaar",
+    "mmol",
+    "kwh",
+    "hh",
+    "kw",
+    "w",
+    "mmhg",
+    "bpm",
+}  # as in height_cm
+_OF_TIME = {
+    "time",
+    "t",
+    "day",
+    "days",
+    "hour",
+    "hours",
+    "hrs",
+    "minute",
+    "minutes",
+    "week",
+    "weeks",
+    "wk",
+    "month",
+    "months",
+    "year",
+    "years",
+    "date",
+    "datetime",
+    "timestamp",
+    "datum",
+    "zeit",
+    "uhrzeit",
+    "fecha",
+}
+_NO_TIMES = {
+    "birth",
+    "born",
+    "death",
+    "diagnosis",
+    "baseline",
+    "entry",
+    "start",
+    "end",
+    "onset",
+    "enrolment",
+    "enrollment",
+    "first",
+    "last",
+    "school",
+    "geburt",
+    "naissance",
+    "deces",
+    "debut",
+    "fin",
+    "nacimiento",
+    "inicio",
+    "muerte",
+}  # one for each person
 _SINCE = {"since", "from", "after"}  # as in days_since_surgery
 _MAX_COMPARED = 200  # names, of a file that is wider
 _OF_DURATIONS = {"elapsed", "duration", "stopwatch", "split", "lap", "since", "after", "runtime"}
 _SAYS_SO = {"1", "1.0", "yes", "y", "true", "t", "x", "censored", "ja", "oui", "si"}
-_AT_VISITS = {"visit", "exam", "examination", "measurement", "observation", "test", "visite",
-              "visita", "besuch", "prelevement", "extraccion", "abnahme", "collection", "draw"}
+_AT_VISITS = {
+    "visit",
+    "exam",
+    "examination",
+    "measurement",
+    "observation",
+    "test",
+    "visite",
+    "visita",
+    "besuch",
+    "prelevement",
+    "extraccion",
+    "abnahme",
+    "collection",
+    "draw",
+}
 
 
 class Columns(Protocol):
@@ -195,8 +362,11 @@ def names_people(name: str, repeats: bool) -> bool:
     plain = plain_name(name)
     if plain in PEOPLE:
         return True
-    return repeats and not is_of_no_person(name) and (
-        plain in IDS or (plain.endswith("_id") and not _is_of_sites(plain)))
+    return (
+        repeats
+        and not is_of_no_person(name)
+        and (plain in IDS or (plain.endswith("_id") and not _is_of_sites(plain)))
+    )
 
 
 def is_of_no_person(name: str) -> bool:
@@ -208,9 +378,12 @@ def is_of_no_person(name: str) -> bool:
 def is_id(name: str) -> bool:
     """True if a name is one of ids: of people, lines, visits or devices, but not of sites."""
     plain = plain_name(name)
-    return (plain in (*PEOPLE, *IDS) or plain in NO_PEOPLE | DEVICES | _METERS
-            or plain.endswith("nummer")
-            or ("_" in plain and plain.split("_")[-1] in _KEYS and not _is_of_sites(plain)))
+    return (
+        plain in (*PEOPLE, *IDS)
+        or plain in NO_PEOPLE | DEVICES | _METERS
+        or plain.endswith("nummer")
+        or ("_" in plain and plain.split("_")[-1] in _KEYS and not _is_of_sites(plain))
+    )
 
 
 def rank_of_people(name: str) -> int:
@@ -247,8 +420,14 @@ def usual_names(role: str) -> tuple[str, ...]:
 
 def found(table: Columns, roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns that a person chose, in the spelling of the table."""
-    return {role: named if named is None else table.find(named) if isinstance(named, str) else
-            tuple(table.find(name) for name in named) for role, named in roles.items()}
+    return {
+        role: named
+        if named is None
+        else table.find(named)
+        if isinstance(named, str)
+        else tuple(table.find(name) for name in named)
+        for role, named in roles.items()
+    }
 
 
 def names_in(choices: Mapping[str, Any]) -> set[str]:
@@ -285,8 +464,13 @@ def _qualified(role: str, free: Iterable[str]) -> list[str]:
     if role == "server":
         names = [name for name in free if _is_of_sites(name)]
         return names if len(names) == 1 else []
-    names = [name for name in free if name.split("_")[0] in _SYNONYMS[role]
-             and name.split("_")[1:] and {*name.split("_")[1:]} <= _UNITS]
+    names = [
+        name
+        for name in free
+        if name.split("_")[0] in _SYNONYMS[role]
+        and name.split("_")[1:]
+        and {*name.split("_")[1:]} <= _UNITS
+    ]
     if role == "time":
         names += [name for name in free if name not in names and is_of_time(name)]
     return names if len(names) == 1 else []
@@ -300,6 +484,9 @@ def is_of_time(name: str) -> bool:
     if first in _OF_TIME and others[0] in _SINCE:
         return True  # whatever it is counted from
     is_of_person = bool({first, *others} & _NO_TIMES)
-    ends = _OF_TIME | (_AT_VISITS if first in _OF_TIME | {"age"} else set()) | (
-        {"age"} if first in _AT_VISITS else set())
+    ends = (
+        _OF_TIME
+        | (_AT_VISITS if first in _OF_TIME | {"age"} else set())
+        | ({"age"} if first in _AT_VISITS else set())
+    )
     return not is_of_person and others[-1] in ends

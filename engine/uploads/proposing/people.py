@@ -32,18 +32,51 @@ from engine.uploads.proposing.questions import Option, Question
 from engine.uploads.reading_of_files import Kind, Person
 from engine.uploads.units import known_unit
 
-_TOTALS = frozenset((
-    "total", "totals", "subtotal", "grand_total", "sum", "mean", "average", "avg", "median",
-    "overall", "sd", "std", "std_dev", "standard_deviation", "variance", "count", "summe", "gesamt",
-    "gesamtsumme", "insgesamt", "mittelwert", "durchschnitt", "total_general", "somme", "moyenne",
-    "totaux", "suma", "promedio", "totale", "somma", "totaal", "gemiddelde"))
+_TOTALS = frozenset(
+    (
+        "total",
+        "totals",
+        "subtotal",
+        "grand_total",
+        "sum",
+        "mean",
+        "average",
+        "avg",
+        "median",
+        "overall",
+        "sd",
+        "std",
+        "std_dev",
+        "standard_deviation",
+        "variance",
+        "count",
+        "summe",
+        "gesamt",
+        "gesamtsumme",
+        "insgesamt",
+        "mittelwert",
+        "durchschnitt",
+        "total_general",
+        "somme",
+        "moyenne",
+        "totaux",
+        "suma",
+        "promedio",
+        "totale",
+        "somma",
+        "totaal",
+        "gemiddelde",
+    )
+)
 _ENDS = ("min", "max")
 _SIZE = r"^n\s*=\s*[0-9]+$"
 _MANY = 10  # different texts, from which a column may name people
 _OFFERED = 8  # columns
-_WORDS = ('"person": {"column": "…"}; or, if every line is another person, '
-          '"person": {"rows": true}; or, if the whole file is one person’s, '
-          '"person": {"file": true}')
+_WORDS = (
+    '"person": {"column": "…"}; or, if every line is another person, '
+    '"person": {"rows": true}; or, if the whole file is one person’s, '
+    '"person": {"file": true}'
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +105,10 @@ class Ids:
     def n_without(self, missing: Sequence[str]) -> int:
         """Return the lines in which nothing visible or a text of missing cells stands."""
         own = canonical_texts(self.content.texts)
-        is_none = pc.or_(pc.equal(own, ""), pc.is_in(
-            pc.utf8_lower(self.content.texts), value_set=pa.array(missing, pa.string())))
+        is_none = pc.or_(
+            pc.equal(own, ""),
+            pc.is_in(pc.utf8_lower(self.content.texts), value_set=pa.array(missing, pa.string())),
+        )
         return int(self.content.lines[np.asarray(is_none)].sum())
 
     @property
@@ -84,10 +119,13 @@ class Ids:
     @property
     def counts(self) -> str:
         """Lines and ids in words."""
-        merged = (f" with {counted(self.n_merged, 'other spelling')} of them" if self.n_merged > 0
-                  else "")
-        return (f"{len(self.content.text):,} lines, {self.n_people:,} different "
-                f"“{shortened(self.content.name)}”{merged}")
+        merged = (
+            f" with {counted(self.n_merged, 'other spelling')} of them" if self.n_merged > 0 else ""
+        )
+        return (
+            f"{len(self.content.text):,} lines, {self.n_people:,} different "
+            f"“{shortened(self.content.name)}”{merged}"
+        )
 
     @property
     def person(self) -> Person:
@@ -97,13 +135,17 @@ class Ids:
     @property
     def option(self) -> Option:
         """The answer that these are the people."""
-        return Option(f"Each “{shortened(self.content.name)}” is one person: {self.n_people:,}",
-                      {"person": _plain(self.person)})
+        return Option(
+            f"Each “{shortened(self.content.name)}” is one person: {self.n_people:,}",
+            {"person": _plain(self.person)},
+        )
 
 
 def _plain(person: Person) -> dict[str, Any]:
-    return {"column": person.column,
-            **({"form": person.form.value} if person.form is not IdForm.TEXT else {})}
+    return {
+        "column": person.column,
+        **({"form": person.form.value} if person.form is not IdForm.TEXT else {}),
+    }
 
 
 ROWS = Option("Every line is another person", {"person": {"rows": True}})
@@ -114,18 +156,25 @@ def proposed_ids(columns: Sequence[Content]) -> Ids | None:
     """Return the column whose name is usual for people, the likeliest first; None without."""
     for content in sorted(columns, key=lambda content: rank_of_people(content.name)):
         if names_people(content.name, content.n_different < content.n_known) and not (
-                plain_name(content.name) == "unit" and all(map(known_unit, content.known))):
+            plain_name(content.name) == "unit" and all(map(known_unit, content.known))
+        ):
             return Ids(content)
     return None
 
 
 def possible_ids(columns: Sequence[Content]) -> list[Ids]:
     """Return the columns that a person may name, those called as visits or devices are last."""
-    able = [content for content in columns if content.n_different > 1
-            and (content.are_whole or content.kind() is Kind.WORD)]
-    return [Ids(content) for content in sorted(
-        able, key=lambda content: (is_of_no_person(content.name),
-                                   rank_of_people(content.name)))][:_OFFERED]
+    able = [
+        content
+        for content in columns
+        if content.n_different > 1 and (content.are_whole or content.kind() is Kind.WORD)
+    ]
+    return [
+        Ids(content)
+        for content in sorted(
+            able, key=lambda content: (is_of_no_person(content.name), rank_of_people(content.name))
+        )
+    ][:_OFFERED]
 
 
 def is_total(text: str) -> bool:
@@ -138,12 +187,17 @@ def refuse_totals(ids: pa.Array, column: str) -> None:
     texts = pc.utf8_lower(ids)
     words = texts.filter(pc.match_substring_regex(texts, r"^\W*\pL"))
     ends = pc.is_in(pa.array(_ENDS), value_set=texts)  # both: one may be somebody called Max
-    if any(map(is_total, words.to_pylist())) or pc.all(ends).as_py() or pc.any(
-            pc.match_substring_regex(texts, _SIZE)).as_py():
+    if (
+        any(map(is_total, words.to_pylist()))
+        or pc.all(ends).as_py()
+        or pc.any(pc.match_substring_regex(texts, _SIZE)).as_py()
+    ):
         where = f"Some lines of column “{shortened(column)}”" if column else "Some columns"
-        raise InputError(f"{where} are called like a total or an average.",
-                         field=column or "header", hint="Leave them out: they would count as "
-                         "people. Rename a person who is called so.")
+        raise InputError(
+            f"{where} are called like a total or an average.",
+            field=column or "header",
+            hint="Leave them out: they would count as people. Rename a person who is called so.",
+        )
 
 
 def refuse_rounded(ids: Ids) -> None:
@@ -151,25 +205,39 @@ def refuse_rounded(ids: Ids) -> None:
     own = canonical_texts(ids.content.texts, ids.form)
     number = int(ids.content.lines[lost_digits(own)].sum())
     if number:
-        raise InputError(f"{counted(number, 'line')} of column “{shortened(ids.content.name)}” "
-                         f"{have(number)} an id such as 1.2E+11, which has lost digits.",
-                         field=ids.content.name, hint=ROUNDED)
+        raise InputError(
+            f"{counted(number, 'line')} of column “{shortened(ids.content.name)}” "
+            f"{have(number)} an id such as 1.2E+11, which has lost digits.",
+            field=ids.content.name,
+            hint=ROUNDED,
+        )
 
 
-def question_on_people(left: Sequence[Content], is_series: bool, are_lines: bool,
-                       of_columns: Option | None = None) -> Question:
+def question_on_people(
+    left: Sequence[Content], is_series: bool, are_lines: bool, of_columns: Option | None = None
+) -> Question:
     """Return the question who one person is; `left` are the columns without another role.
 
     Where a line is all that a person has, `are_lines`, no repeated text is likely to be one.
     `of_columns` is the answer that each column is a person, where that may be.
     """
     able = possible_ids(left)
-    likely = [ids for ids in able if not are_lines and ids.repeats and ids.n_people >= _MANY
-              and (plain_name(ids.content.name) in DEVICES
-                   or not is_of_no_person(ids.content.name))]
+    likely = [
+        ids
+        for ids in able
+        if not are_lines
+        and ids.repeats
+        and ids.n_people >= _MANY
+        and (plain_name(ids.content.name) in DEVICES or not is_of_no_person(ids.content.name))
+    ]
     if is_series:
-        first, evidence = FILE, ("People are not named in this file: times increase from line to "
-                                 "line, as in one person’s series.")
+        first, evidence = (
+            FILE,
+            (
+                "People are not named in this file: times increase from line to "
+                "line, as in one person’s series."
+            ),
+        )
     elif likely:
         first, evidence = likely[0].option, f"{likely[0].counts}."
     else:
@@ -180,5 +248,10 @@ def question_on_people(left: Sequence[Content], is_series: bool, are_lines: bool
             evidence = f"{shown.counts}{how}."
     others = (*(ids.option for ids in able), ROWS, FILE, *((of_columns,) if of_columns else ()))
     rest = [option for option in others if option != first]
-    return Question(field="person", question="No column is said to name people.",
-                    options=(first, *rest), evidence=evidence, words=_WORDS)
+    return Question(
+        field="person",
+        question="No column is said to name people.",
+        options=(first, *rest),
+        evidence=evidence,
+        words=_WORDS,
+    )

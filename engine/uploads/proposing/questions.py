@@ -31,10 +31,14 @@ class Question:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the question as JSON holds it."""
-        return {"field": self.field, "question": self.question, "words": self.words,
-                "evidence": self.evidence, "is_gap": self.is_gap,
-                "options": [{"label": option.label, "adds": option.adds}
-                            for option in self.options]}
+        return {
+            "field": self.field,
+            "question": self.question,
+            "words": self.words,
+            "evidence": self.evidence,
+            "is_gap": self.is_gap,
+            "options": [{"label": option.label, "adds": option.adds} for option in self.options],
+        }
 
 
 def answered(reading: Reading, *answers: Option) -> Reading:
@@ -55,9 +59,11 @@ def likely(reading: Reading, questions: Iterable[Question]) -> Reading:
     """Return the reading with the likeliest answer to every gap that it can take: for looking."""
     for question in questions:
         if question.is_gap and not (
-                reading.is_wide and question.field in ("columns.time", "columns.value")):
-            reading = next(filter(None, (_tried(reading, option) for option in question.options)),
-                           reading)
+            reading.is_wide and question.field in ("columns.time", "columns.value")
+        ):
+            reading = next(
+                filter(None, (_tried(reading, option) for option in question.options)), reading
+            )
     return reading
 
 
@@ -74,10 +80,14 @@ def _with(plain: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
     All else is replaced.
     """
-    joined = {key: _with(plain[key], value) if isinstance(value, Mapping)
-              and isinstance(plain.get(key), Mapping) else
-              [*dict.fromkeys([*plain.get(key, ()), *value])] if key == "missing" else value
-              for key, value in more.items()}
+    joined = {
+        key: _with(plain[key], value)
+        if isinstance(value, Mapping) and isinstance(plain.get(key), Mapping)
+        else [*dict.fromkeys([*plain.get(key, ()), *value])]
+        if key == "missing"
+        else value
+        for key, value in more.items()
+    }
     kept = {key: value for key, value in plain.items() if key not in joined}
     return kept | {key: _without_null(value) for key, value in joined.items() if value is not None}
 

@@ -57,11 +57,17 @@ from engine.uploads.reading_of_files import (
 )
 from engine.uploads.units import in_words, same_unit, unit_in_name
 
-_ZERO_ONE = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "m"), ("female", "male"),
-             ("control", "treated"))
+_ZERO_ONE = (
+    ("no", "yes"),
+    ("n", "y"),
+    ("false", "true"),
+    ("f", "m"),
+    ("female", "male"),
+    ("control", "treated"),
+)
 """Words for 0 and 1, the same whatever a file holds."""
 _FEW_TEXTS = 6  # of a column that may say how a time ended
-_SURE_STATUS = frozenset(usual.STATUS[:usual.STATUS.index("outcome")])
+_SURE_STATUS = frozenset(usual.STATUS[: usual.STATUS.index("outcome")])
 _FEW_LINES = 10  # of which nobody can tell whether they are one person's
 _FEW_WORDS = 3  # different ones among numbers, which may stand for a missing value
 
@@ -102,8 +108,11 @@ class _Named:
         by_key = {column_key(column): column for column in self.contents}
         if column_key(name) in by_key:
             return by_key[column_key(name)]
-        raise InputError(f"There is no column “{shortened(name)}”.", field="columns",
-                         hint=f"{nearest(name, self.columns)}Name one of the header.")
+        raise InputError(
+            f"There is no column “{shortened(name)}”.",
+            field="columns",
+            hint=f"{nearest(name, self.columns)}Name one of the header.",
+        )
 
     def holds(self, column: str, text: str) -> bool:
         """Return True if a text stands in a column."""
@@ -127,16 +136,19 @@ class Look:
     @cached_property
     def columns(self) -> dict[str, Content]:
         """Columns by their names, of which compact clock times have a colon."""
-        return {shim: Content(name, text) for (shim, name), text in
-                zip(self._raw.items(), self.framed.columns, strict=True)}
+        return {
+            shim: Content(name, text)
+            for (shim, name), text in zip(self._raw.items(), self.framed.columns, strict=True)
+        }
 
     @cached_property
     def decimal(self) -> str:
         """The decimal mark of all numbers."""
         if self.framed.frame.separator == ",":
             return "."
-        names = sum(name.count(",") == 1 and name.replace(",", "").isdigit()
-                    for name in self.framed.names)
+        names = sum(
+            name.count(",") == 1 and name.replace(",", "").isdigit() for name in self.framed.names
+        )
         return "," if names > 1 else decimal_of(self.columns.values())
 
     @cached_property
@@ -162,9 +174,15 @@ class Look:
     def series(self) -> dict[str, float]:
         """Columns of observations with their times, where a line is a curve."""
         found = series_of(self.named, usual.names_in(self.choices))
-        is_long = "time" in self.by_name and not are_slots([*found]) and any(
-            self.kind(name) is Kind.CLOCK or self.columns[name].have_clock
-            for name in self.columns if name not in found)
+        is_long = (
+            "time" in self.by_name
+            and not are_slots([*found])
+            and any(
+                self.kind(name) is Kind.CLOCK or self.columns[name].have_clock
+                for name in self.columns
+                if name not in found
+            )
+        )
         return {} if is_long else found
 
     def kind(self, name: str) -> Kind:
@@ -197,8 +215,12 @@ class Roles:
     @property
     def used(self) -> tuple[str, ...]:
         """All columns with a role, but for people."""
-        return (*(name for names in self.single.values() for name in names), *self.covariates,
-                *self.features, *(name for name, _ in self.at))
+        return (
+            *(name for names in self.single.values() for name in names),
+            *self.covariates,
+            *self.features,
+            *(name for name, _ in self.at),
+        )
 
 
 def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
@@ -215,10 +237,18 @@ def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
     guessed = _kind_of_file(look) if kind is None else kind
     if kind is None and guessed is FileKind.RECORDS:
         refuse_slashed(look.named)
-    roles = (_of_records(look) if guessed is FileKind.RECORDS else
-             _of_events(look, guessed) if guessed in EVENTS else _of_curves(look, guessed))
-    chosen = {role: (look.choices[name],) for role, name in (("group", "group"), ("site", "server"))
-              if look.choices.get(name)}
+    roles = (
+        _of_records(look)
+        if guessed is FileKind.RECORDS
+        else _of_events(look, guessed)
+        if guessed in EVENTS
+        else _of_curves(look, guessed)
+    )
+    chosen = {
+        role: (look.choices[name],)
+        for role, name in (("group", "group"), ("site", "server"))
+        if look.choices.get(name)
+    }
     return replace(roles, single={**roles.single, **chosen})
 
 
@@ -227,7 +257,8 @@ def _of_export(look: Look) -> Roles:
     time, *values = [name for name in look.columns if name != "id"]
     unit = look.stated.value_unit or look.framed.unit
     value = look.choices.get("value") or next(
-        (name for name in values if unit and same_unit(unit_in_name(name), unit)), values[0])
+        (name for name in values if unit and same_unit(unit_in_name(name), unit)), values[0]
+    )
     return Roles(FileKind.CURVES, {"time": (time,), "value": (str(value),)})
 
 
@@ -235,11 +266,15 @@ def _refuse_without_header(look: Look) -> None:
     """Refuse a first line of data: numbers, and texts that stand below themselves as well."""
     numbers = [name for name in look.columns if numbered(name, look.named)[0] == ""]
     texts = [name for name in look.columns if name not in numbers and look.is_named(name)]
-    is_data = all(name.casefold() in {text.casefold() for text in look.columns[name].known}
-                  for name in texts)
+    is_data = all(
+        name.casefold() in {text.casefold() for text in look.columns[name].known} for name in texts
+    )
     if numbers and is_data and (texts or not look.series):
-        raise InputError("The first line holds data in place of names of columns.", field="header",
-                         hint="Put a line of names above it, such as id, time and value.")
+        raise InputError(
+            "The first line holds data in place of names of columns.",
+            field="header",
+            hint="Put a line of names above it, such as id, time and value.",
+        )
 
 
 # -- what the file holds ---------------------------------------------------------------------------
@@ -262,13 +297,15 @@ def _kind_of_file(look: Look) -> FileKind:
         if score is not None and look.kind(score) is Kind.NUMBER:
             return FileKind.SCORES
         others = {name: column for name, column in plain.items() if column != status}
-        if first_of(usual.ENDS, others) or (not repeats and plain_name(status) in _SURE_STATUS
-                                            and _dates(look)):
+        if first_of(usual.ENDS, others) or (
+            not repeats and plain_name(status) in _SURE_STATUS and _dates(look)
+        ):
             return FileKind.OUTCOMES
     if repeats or (_times(look) and not _is_of_records(look)):
         return FileKind.CURVES
-    numbers = [name for name in look.columns if name != roles.get("id")
-               and _is_of_numbers(look, name)]
+    numbers = [
+        name for name in look.columns if name != roles.get("id") and _is_of_numbers(look, name)
+    ]
     return FileKind.VALUES if len(numbers) == 1 and roles.get("id") else FileKind.RECORDS
 
 
@@ -282,8 +319,11 @@ def _is_of_records(look: Look) -> bool:
     ids = _ids(look, times)
     if ids is None or ids.repeats:
         return False
-    numbers = [name for name in look.free(times) if look.kind(name) is Kind.NUMBER
-               and look.columns[name] is not ids.content]
+    numbers = [
+        name
+        for name in look.free(times)
+        if look.kind(name) is Kind.NUMBER and look.columns[name] is not ids.content
+    ]
     is_age = plain_name(times[0]).split("_")[0] == "age"
     return len(numbers) > 1 or (is_age and "value" not in look.by_name)
 
@@ -293,15 +333,27 @@ def _status(look: Look, plain: Mapping[str, str]) -> str | None:
     chosen = look.choices.get("status")
     if chosen:
         return str(chosen)
-    few = {name: column for name, column in plain.items()
-           if look.columns[column].n_different <= _FEW_TEXTS}
+    few = {
+        name: column
+        for name, column in plain.items()
+        if look.columns[column].n_different <= _FEW_TEXTS
+    }
     for name in usual.STATUS:
         column = few.get(name)
-        if column is not None and (name in _SURE_STATUS or look.kind(column) is Kind.WORD
-                                   or look.columns[column].n_different <= 2):
+        if column is not None and (
+            name in _SURE_STATUS
+            or look.kind(column) is Kind.WORD
+            or look.columns[column].n_different <= 2
+        ):
             return column
-    return first_of(_SURE_STATUS, {name: column for name, column in few.items()
-                                    if any(map(says_end, look.columns[column].known))})
+    return first_of(
+        _SURE_STATUS,
+        {
+            name: column
+            for name, column in few.items()
+            if any(map(says_end, look.columns[column].known))
+        },
+    )
 
 
 def says_end(text: str) -> bool:
@@ -326,8 +378,13 @@ def _of_curves(look: Look, kind: FileKind) -> Roles:
             refuse_names(look.named)
             check_family(look.named, look.series, covariates)
             check_beginning(look.named, look.series, covariates)
-            return Roles(kind, {}, covariates, at=tuple(_at(look).items()),
-                         may_have_people_in_columns=may_turn)
+            return Roles(
+                kind,
+                {},
+                covariates,
+                at=tuple(_at(look).items()),
+                may_have_people_in_columns=may_turn,
+            )
     times = (str(look.choices["time"]),) if look.choices.get("time") else _times(look)
     times = _with_clock(look, times)
     ids = _ids(look, times)
@@ -335,8 +392,13 @@ def _of_curves(look: Look, kind: FileKind) -> Roles:
     single = {role: names for role, names in (("time", times), ("value", value)) if names}
     if not times:
         refuse_names(look.named)
-    return Roles(_single_or_curves(look, kind, ids, named), single, covariates,
-                 candidates=candidates, may_have_people_in_columns=may_turn)
+    return Roles(
+        _single_or_curves(look, kind, ids, named),
+        single,
+        covariates,
+        candidates=candidates,
+        may_have_people_in_columns=may_turn,
+    )
 
 
 def _may_have_people_in_columns(look: Look) -> bool:
@@ -346,10 +408,16 @@ def _may_have_people_in_columns(look: Look) -> bool:
     kind = look.kind(first)
     if not may or kind is Kind.WORD or not (is_called_so or kind in (Kind.DATE, Kind.CLOCK)):
         return False  # row numbers and what was measured increase as well
-    times = (hours_of(look, (first,), Order.UNSTATED) if kind is Kind.DATE else
-             look.columns[first].numbers(look.decimal, kind))
-    return look.framed.n_lines > 1 and increases([times]) and all(
-        look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE) for name in others)
+    times = (
+        hours_of(look, (first,), Order.UNSTATED)
+        if kind is Kind.DATE
+        else look.columns[first].numbers(look.decimal, kind)
+    )
+    return (
+        look.framed.n_lines > 1
+        and increases([times])
+        and all(look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE) for name in others)
+    )
 
 
 def _single_or_curves(look: Look, kind: FileKind, ids: Ids | None, named: Any) -> FileKind:
@@ -364,8 +432,10 @@ def _refuse_long_and_wide(look: Look) -> None:
         raise InputError(
             f"The table looks both long and wide: {listed([str(name) for name in both])} would be "
             f"one line an observation, {counted(len(look.series), 'numbered column')} such as "
-            f"{listed(list(look.series)[:1])} one line a curve.", field="columns",
-            hint="Name the columns of time and value, or leave one of both out of the file.")
+            f"{listed(list(look.series)[:1])} one line a curve.",
+            field="columns",
+            hint="Name the columns of time and value, or leave one of both out of the file.",
+        )
 
 
 def _at(look: Look) -> dict[str, float]:
@@ -384,8 +454,9 @@ def _counted_in_header(look: Look, kind: Kind) -> str:
     """Return what dates or clock times in the names of columns most likely count."""
     if kind is Kind.CLOCK:
         return f"hours {DAY}"
-    hours = np.array([time_in_name(name, kind, f"hours since {FIRST}") for name in look.series],
-                     dtype=float)
+    hours = np.array(
+        [time_in_name(name, kind, f"hours since {FIRST}") for name in look.series], dtype=float
+    )
     return beginning_of(hours, np.zeros(len(hours), dtype=np.int64))
 
 
@@ -403,15 +474,24 @@ def _times(look: Look) -> tuple[str, ...]:
 
 def _with_clock(look: Look, times: tuple[str, ...]) -> tuple[str, ...]:
     """Return a date and its clock time, where these stand in two columns."""
-    is_whole = look.kind(times[0]) is Kind.DATE and look.columns[times[0]].have_clock if (
-        len(times) == 1) else True
+    is_whole = (
+        look.kind(times[0]) is Kind.DATE and look.columns[times[0]].have_clock
+        if (len(times) == 1)
+        else True
+    )
     if is_whole:
         return times
     kinds = {name: look.kind(name) for name in look.columns}
-    days = [name for name, kind in kinds.items() if kind is Kind.DATE
-            and not look.columns[name].have_clock]
-    clocks = [name for name, kind in kinds.items() if kind is Kind.CLOCK
-              and plain_name(name) in usual.CLOCKS]
+    days = [
+        name
+        for name, kind in kinds.items()
+        if kind is Kind.DATE and not look.columns[name].have_clock
+    ]
+    clocks = [
+        name
+        for name, kind in kinds.items()
+        if kind is Kind.CLOCK and plain_name(name) in usual.CLOCKS
+    ]
     is_pair = len(days) == len(clocks) == 1 and times[0] in (days[0], clocks[0])
     return (days[0], clocks[0]) if is_pair else times
 
@@ -424,8 +504,9 @@ def _ids(look: Look, used: Sequence[str]) -> Ids | None:
     return proposed_ids([look.columns[name] for name in look.free(used)])
 
 
-def _value(look: Look, times: Sequence[str], ids: Ids | None, covariates: Sequence[str]
-           ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _value(
+    look: Look, times: Sequence[str], ids: Ids | None, covariates: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the column of values, or those that may hold them where no name says it."""
     if look.choices.get("value"):
         return (str(look.choices["value"]),), ()
@@ -433,10 +514,16 @@ def _value(look: Look, times: Sequence[str], ids: Ids | None, covariates: Sequen
     if named is not None and named not in times:
         return (named,), ()
     taken = (*times, *covariates, look.by_name.get("server"), look.choices.get("group"))
-    able = [name for name in look.free(taken) if look.is_named(name) and not usual.is_id(name)
-            and (ids is None or look.columns[name] is not ids.content)]
+    able = [
+        name
+        for name in look.free(taken)
+        if look.is_named(name)
+        and not usual.is_id(name)
+        and (ids is None or look.columns[name] is not ids.content)
+    ]
     left = [name for name in able if look.kind(name) in (Kind.NUMBER, Kind.PERCENTAGE)] or [
-        name for name in able if look.columns[name].are_nearly_numbers]
+        name for name in able if look.columns[name].are_nearly_numbers
+    ]
     return ((left[0],), ()) if len(left) == 1 else ((), tuple(left))
 
 
@@ -445,20 +532,29 @@ def _value(look: Look, times: Sequence[str], ids: Ids | None, covariates: Sequen
 
 def _of_records(look: Look) -> Roles:
     plain = by_plain_name(tuple(look.columns))
-    response = look.choices.get("value") if "value" in look.choices else (
-        first_of(usual.RESPONSES, plain))
+    response = (
+        look.choices.get("value") if "value" in look.choices else (first_of(usual.RESPONSES, plain))
+    )
     if look.stated.features:
         features = tuple(look.named.find(name) for name in look.stated.features)
         if "value" not in look.choices:
             response = None
     else:
         ids = _ids(look, ())
-        taken = (response, look.by_name.get("server"), look.choices.get("group"),
-                 look.choices.get("server"))
+        taken = (
+            response,
+            look.by_name.get("server"),
+            look.choices.get("group"),
+            look.choices.get("server"),
+        )
         features = tuple(
-            name for name in look.free(taken) if look.is_named(name) and not usual.is_id(name)
+            name
+            for name in look.free(taken)
+            if look.is_named(name)
+            and not usual.is_id(name)
             and (ids is None or look.columns[name] is not ids.content)
-            and _is_of_numbers(look, name))
+            and _is_of_numbers(look, name)
+        )
     single = {"value": (str(response),)} if response else {}
     return Roles(FileKind.RECORDS, single, features=features)
 
@@ -475,16 +571,28 @@ def _of_events(look: Look, kind: FileKind) -> Roles:
     plain, single = by_plain_name(tuple(look.columns)), dict[str, tuple[str, ...]]()
     if kind is not FileKind.VALUES and (status := _status(look, plain)) is not None:
         single["status"] = (status,)
-    free = {name: column for name, column in plain.items()
-            if (column,) not in single.values() and column not in look.choices.values()}
+    free = {
+        name: column
+        for name, column in plain.items()
+        if (column,) not in single.values() and column not in look.choices.values()
+    }
     main = look.choices.get("time") or first_of(
-        {FileKind.OUTCOMES: usual.ENDS, FileKind.VALUES: usual.SINGLE_VALUES,
-         FileKind.SCORES: usual.SCORES}[kind], free)
+        {
+            FileKind.OUTCOMES: usual.ENDS,
+            FileKind.VALUES: usual.SINGLE_VALUES,
+            FileKind.SCORES: usual.SCORES,
+        }[kind],
+        free,
+    )
     if main is None and kind is not FileKind.OUTCOMES:
         ids = _ids(look, ())
-        numbers = [name for name in look.free(look.choices.values())
-                   if look.kind(name) is Kind.NUMBER and (name,) not in single.values()
-                   and (ids is None or look.columns[name] is not ids.content)]
+        numbers = [
+            name
+            for name in look.free(look.choices.values())
+            if look.kind(name) is Kind.NUMBER
+            and (name,) not in single.values()
+            and (ids is None or look.columns[name] is not ids.content)
+        ]
         main = numbers[0] if len(numbers) == 1 else None
     if main is not None:
         single["time"] = (str(main),)
@@ -493,26 +601,32 @@ def _of_events(look: Look, kind: FileKind) -> Roles:
     return Roles(kind, single)
 
 
-def _starts(look: Look, free: Mapping[str, str], end: str, ids: Ids | None
-            ) -> dict[str, tuple[str, ...]]:
+def _starts(
+    look: Look, free: Mapping[str, str], end: str, ids: Ids | None
+) -> dict[str, tuple[str, ...]]:
     """Return where a person's own time begins, and where they came under observation.
 
     A date at which time begins is a start, and so is the number at which each of several intervals
     of a person begins. The number at which a person's only interval begins is an entry, unless it
     is 0 for everybody: time is not counted from there.
     """
-    alike = {name: column for name, column in free.items() if column != end
-             and (look.kind(column) is Kind.DATE) == (look.kind(end) is Kind.DATE)
-             and look.kind(column) is not Kind.WORD}
+    alike = {
+        name: column
+        for name, column in free.items()
+        if column != end
+        and (look.kind(column) is Kind.DATE) == (look.kind(end) is Kind.DATE)
+        and look.kind(column) is not Kind.WORD
+    }
     named = look.choices.get("start") or first_of(usual.START, alike)
     late = look.choices.get("entry") or first_of(usual.ENTRY, alike)
     roles: dict[str, tuple[str, ...]] = {}
     if named:
         content = look.columns[str(named)]
-        is_start = (look.kind(str(named)) is look.kind(end) is Kind.DATE
-                    or not np.nan_to_num(content.numbers(look.decimal)).any()
-                    or (ids is not None and ids.repeats
-                        and plain_name(str(named)) not in usual.ENTRY))
+        is_start = (
+            look.kind(str(named)) is look.kind(end) is Kind.DATE
+            or not np.nan_to_num(content.numbers(look.decimal)).any()
+            or (ids is not None and ids.repeats and plain_name(str(named)) not in usual.ENTRY)
+        )
         roles["start" if is_start else "entry"] = (str(named),)
     if late and late != named:
         roles["entry"] = (str(late),)
@@ -561,11 +675,11 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
     if kind is Kind.WORD:
         kind = Kind.NUMBER
     elapsed = look.stated.elapsed
-    if kind is Kind.CLOCK and (elapsed or (usual.is_elapsed(names[0])
-                                           and not look.stated.counted)):
+    if kind is Kind.CLOCK and (elapsed or (usual.is_elapsed(names[0]) and not look.stated.counted)):
         kind = Kind.ELAPSED
     if content.n(kind, look.decimal) < content.n_known and (
-            is_time or not words_for_missing(look, names[0])):
+        is_time or not words_for_missing(look, names[0])
+    ):
         raise _unreadable(look, content, kind)
     if kind is Kind.NUMBER:
         _refuse_thousands(content, look.decimal)
@@ -573,24 +687,36 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
         usually = elapsed or "hours" if kind is Kind.ELAPSED else "hours of day"
         counted = "" if kind is Kind.ELAPSED else look.stated.counted
         return Column(names=raw, kind=kind, counted=counted or usually)
-    return Column(names=raw, kind=kind, unit="%" if kind is Kind.PERCENTAGE and not unit else unit,
-                  counted=look.stated.counted if role == "time" else "")
+    return Column(
+        names=raw,
+        kind=kind,
+        unit="%" if kind is Kind.PERCENTAGE and not unit else unit,
+        counted=look.stated.counted if role == "time" else "",
+    )
 
 
-def _of_words(look: Look, raw: tuple[str, ...], content: Content, role: str, of_curves: bool
-              ) -> Column:
+def _of_words(
+    look: Look, raw: tuple[str, ...], content: Content, role: str, of_curves: bool
+) -> Column:
     """Return a column of words: what its texts mean is for a person to say."""
     stated = {"status": look.stated.events, "group": look.stated.groups}.get(role, ())
     if role == "status" and any(says_censored(raw[0], text) for text in stated):
-        raise InputError(f"By its name the column “{shortened(raw[0])}” says who is censored, and "
-                         "its yes is stated as an event.", field="events", hint="State the text of "
-                         "those who are not censored, such as 0; or rename the column.")
+        raise InputError(
+            f"By its name the column “{shortened(raw[0])}” says who is censored, and "
+            "its yes is stated as an event.",
+            field="events",
+            hint="State the text of those who are not censored, such as 0; or rename the column.",
+        )
     left = Other.LEFT_OUT if of_curves else Other.MISSING
     other = {"status": Other.CENSORED, "group": left}.get(role, Other.UNSTATED)
     if role == "site":
         stated = tuple(sorted(content.known))
-    return Column(names=raw, kind=Kind.WORD, words={text: meaning_of(text) for text in stated},
-                  other=other if stated else Other.UNSTATED)
+    return Column(
+        names=raw,
+        kind=Kind.WORD,
+        words={text: meaning_of(text) for text in stated},
+        other=other if stated else Other.UNSTATED,
+    )
 
 
 def _of_dates(look: Look, raw: tuple[str, ...], names: Sequence[str], role: str) -> Column:
@@ -602,12 +728,19 @@ def _of_dates(look: Look, raw: tuple[str, ...], names: Sequence[str], role: str)
     if order is not Order.YMD and look.stated.order:
         order = look.stated.order
     if not order and role in LISTED:
-        raise InputError(f"The dates of “{shortened(raw[0])}” can be day/month or month/day.",
-                         field=raw[0], hint="Leave the column out, or write its dates as "
-                         "2024-03-31.")
+        raise InputError(
+            f"The dates of “{shortened(raw[0])}” can be day/month or month/day.",
+            field=raw[0],
+            hint="Leave the column out, or write its dates as 2024-03-31.",
+        )
     counting = look.stated.counted if role == "time" else ""
-    return Column(names=raw, kind=Kind.DATE, order=order, counted=counting,
-                  offset=Offset.KEPT if content.n_with_offset else Offset.NONE)
+    return Column(
+        names=raw,
+        kind=Kind.DATE,
+        order=order,
+        counted=counting,
+        offset=Offset.KEPT if content.n_with_offset else Offset.NONE,
+    )
 
 
 def words_for_missing(look: Look, name: str) -> tuple[str, ...]:
@@ -620,8 +753,10 @@ def words_for_missing(look: Look, name: str) -> tuple[str, ...]:
     if kind not in (Kind.NUMBER, Kind.PERCENTAGE):
         return ()
     words = content.others_than(kind, look.decimal)
-    are_words = not any(re.search("[0-9]", word) or says_below_limit(word)
-                        or column_key(word) == column_key(name) for word in words)
+    are_words = not any(
+        re.search("[0-9]", word) or says_below_limit(word) or column_key(word) == column_key(name)
+        for word in words
+    )
     is_description = words == {content.first: 1}
     return tuple(words) if len(words) <= _FEW_WORDS and are_words and not is_description else ()
 
@@ -634,13 +769,18 @@ def _unreadable(look: Look, content: Content, kind: Kind) -> InputError:
     if content.name.casefold() in {text.casefold() for text in bad}:
         hint = "The names of columns stand in lines below as well: leave those lines out."
     elif bad == {content.first: 1} and look.framed.n_lines > _FEW_LINES:
-        hint = ("The first line below the names of columns seems to hold units, descriptions or "
-                "the names themselves: leave out what is no data.")
+        hint = (
+            "The first line below the names of columns seems to hold units, descriptions or "
+            "the names themselves: leave out what is no data."
+        )
     else:
         hint = advice_on(pa.array([*bad], pa.string()), look.decimal, look.framed.frame.separator)
     return InputError(
         f"{counted(number, 'line')} of column “{shortened(content.name)}” "
-        f"{'holds' if number == 1 else 'hold'} no {held}.", field=content.name, hint=hint)
+        f"{'holds' if number == 1 else 'hold'} no {held}.",
+        field=content.name,
+        hint=hint,
+    )
 
 
 def _refuse_thousands(content: Content, decimal: str) -> None:
@@ -648,8 +788,9 @@ def _refuse_thousands(content: Content, decimal: str) -> None:
         raise InputError(
             f"{counted(content.n_with(decimal), 'number')} of column “{shortened(content.name)}” "
             f"seem to have a mark between thousands, such as 1{decimal}050, beside others without.",
-            field=content.name, hint="Write all numbers without a mark between "
-            "thousands.")
+            field=content.name,
+            hint="Write all numbers without a mark between thousands.",
+        )
 
 
 def hours_of(look: Look, names: Sequence[str], order: Order) -> Array:
@@ -668,8 +809,14 @@ def are_one_series(look: Look, roles: Roles) -> bool:
         return False
     if look.kind(times[0]) is Kind.DATE:
         return increases([hours_of(look, times, Order.UNSTATED)])
-    of_time = [name for name in look.columns if plain_name(name) in usual.usual_names("time")
-               or usual.is_of_time(plain_name(name))]
-    known = [look.columns[name].numbers(look.decimal, look.kind(name)) for name in of_time
-             if look.kind(name) in (Kind.NUMBER, Kind.CLOCK, Kind.ELAPSED)]
+    of_time = [
+        name
+        for name in look.columns
+        if plain_name(name) in usual.usual_names("time") or usual.is_of_time(plain_name(name))
+    ]
+    known = [
+        look.columns[name].numbers(look.decimal, look.kind(name))
+        for name in of_time
+        if look.kind(name) in (Kind.NUMBER, Kind.CLOCK, Kind.ELAPSED)
+    ]
     return 1 <= len(of_time) == len(known) <= 2 and increases(known)

@@ -11,8 +11,12 @@ from engine.core.plain import checked_object
 from engine.uploads.reading_of_files import DAY, FIRST, UNITS, Order, is_counted
 
 _ROLES = ("id", "time", "value", "server", "covariates", "group", "start", "status", "entry")
-_BEGINNINGS = {"since": "days since {}", "from_first": f"{{}} since {FIRST}",
-               "of_day": f"{{}} {DAY}", "elapsed": "{}"}
+_BEGINNINGS = {
+    "since": "days since {}",
+    "from_first": f"{{}} since {FIRST}",
+    "of_day": f"{{}} {DAY}",
+    "elapsed": "{}",
+}
 KEYS = ("columns", "day_first", *_BEGINNINGS, "events", "groups", "several", "features")
 
 
@@ -43,18 +47,28 @@ class Stated:
         for role, name in columns.items():
             names = name if role == "covariates" and isinstance(name, list | tuple) else [name]
             if name is not None and not all(isinstance(each, str) for each in names):
-                raise InputError(f"“columns” must give {role} as the name of a column.",
-                                 field="columns", hint="Columns are called by their names in the "
-                                 "header.")
+                raise InputError(
+                    f"“columns” must give {role} as the name of a column.",
+                    field="columns",
+                    hint="Columns are called by their names in the header.",
+                )
         day_first = data.get("day_first")
         if day_first is not None and not isinstance(day_first, bool):
             raise InputError("“day_first” must be true or false.", field="day_first")
         features, facts = data.get("features", ()), (plain or {}).get("facts", {})
-        return cls(columns, day_first, _counted(data), _texts(data, "events"),
-                   _texts(data, "groups"), _text(data, "several"),
-                   tuple(str(each["name"]) if isinstance(each, Mapping) and "name" in each
-                         else str(each) for each in features),
-                   str(facts.get("value_unit", "")) if isinstance(facts, Mapping) else "")
+        return cls(
+            columns,
+            day_first,
+            _counted(data),
+            _texts(data, "events"),
+            _texts(data, "groups"),
+            _text(data, "several"),
+            tuple(
+                str(each["name"]) if isinstance(each, Mapping) and "name" in each else str(each)
+                for each in features
+            ),
+            str(facts.get("value_unit", "")) if isinstance(facts, Mapping) else "",
+        )
 
     @property
     def order(self) -> Order:
@@ -73,14 +87,20 @@ def _counted(data: Mapping[str, Any]) -> str:
     """Return what the one stated beginning is in a reading; "" if none is stated."""
     beginnings = {name: text for name in _BEGINNINGS if (text := _text(data, name))}
     if len(beginnings) > 1:
-        raise InputError("Time is counted from one beginning: a day, each person’s first "
-                         "observation, midnight, or the start of elapsed times.",
-                         field=[*beginnings][-1])
+        raise InputError(
+            "Time is counted from one beginning: a day, each person’s first "
+            "observation, midnight, or the start of elapsed times.",
+            field=[*beginnings][-1],
+        )
     for name, text in beginnings.items():
         counted = _BEGINNINGS[name].format(text)
         if not is_counted(counted):
-            raise InputError(f"“{name}” must be a day such as 2024-01-31." if name == "since" else
-                             f"“{name}” must be a unit of time, such as hours.", field=name)
+            raise InputError(
+                f"“{name}” must be a day such as 2024-01-31."
+                if name == "since"
+                else f"“{name}” must be a unit of time, such as hours.",
+                field=name,
+            )
         return counted
     return ""
 
@@ -94,6 +114,7 @@ def _text(data: Mapping[str, Any], name: str) -> str:
 def _texts(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
     texts = data.get(name, ())
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"“{name}” must be a list of texts.", field=name,
-                         hint='For example ["girls", "boys"].')
+        raise InputError(
+            f"“{name}” must be a list of texts.", field=name, hint='For example ["girls", "boys"].'
+        )
     return tuple(texts)

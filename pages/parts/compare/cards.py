@@ -44,12 +44,19 @@ class SideBySide(View):
         self.delta = self.settings.delta_on(self.source).value
         self.steps = [EPSILON_STEPS.index(epsilon) for epsilon in self.settings.compared_budgets]
         self.answers = compare_topic.side_by_side(
-            self.source, self.methods, self.delta, self.settings.seed, self.settings.group_size,
-            run.mean_at_every_step)
+            self.source,
+            self.methods,
+            self.delta,
+            self.settings.seed,
+            self.settings.group_size,
+            run.mean_at_every_step,
+        )
         self.known = compare_topic.not_refused(self.answers)
-        self.floor = (run.answer(compare_topic.floor, self.source, self.delta,
-                                 self.settings.group_size)
-                      if self.facts.is_simulated else None)
+        self.floor = (
+            run.answer(compare_topic.floor, self.source, self.delta, self.settings.group_size)
+            if self.facts.is_simulated
+            else None
+        )
 
     def difference(self, method: MethodAnswer, k: int) -> Array:
         """Releases less the same average without protection in every picture: (draws, points)."""
@@ -63,11 +70,16 @@ class SideBySide(View):
         """The facts, with the spans of errors and odds of all pictures below."""
         odds = [method.odds[k] for method in self.known for k in self.steps]
         errors = [method.error[k] for method in self.known for k in self.steps]
-        strips.fixed(self.facts, words.budgets(self.settings.compared_budgets), "compare_strip",
-                     odds_words.odds_span(odds) if odds else "",
-                     words.span(errors, self.facts.value_unit),
-                     highest=max(self.settings.compared_budgets), pins_here=False,
-                     stated=self.settings.delta_on(self.source))
+        strips.fixed(
+            self.facts,
+            words.budgets(self.settings.compared_budgets),
+            "compare_strip",
+            odds_words.odds_span(odds) if odds else "",
+            words.span(errors, self.facts.value_unit),
+            highest=max(self.settings.compared_budgets),
+            pins_here=False,
+            stated=self.settings.delta_on(self.source),
+        )
 
     def formula(self) -> None:
         """What each method computes."""
@@ -76,9 +88,15 @@ class SideBySide(View):
 
     def question(self) -> questions.Question:
         """The table, and the errors at equal protection."""
-        return questions.ask(compare_topic.at_budgets, self.source, self.methods,
-                             self.settings.compared_budgets, self.delta, self.settings.seed,
-                             self.settings.group_size)
+        return questions.ask(
+            compare_topic.at_budgets,
+            self.source,
+            self.methods,
+            self.settings.compared_budgets,
+            self.delta,
+            self.settings.seed,
+            self.settings.group_size,
+        )
 
     def code(self) -> None:
         if self.known:
@@ -87,17 +105,23 @@ class SideBySide(View):
 
 def _written(method: MethodAnswer, k: int) -> str:
     """An error in words; empty where nothing is published."""
-    return numbers.error(method.error[k], method.picture.data.facts.value_unit,
-                         method.study.within[k])
+    return numbers.error(
+        method.error[k], method.picture.data.facts.value_unit, method.study.within[k]
+    )
 
 
 def _line(method: MethodAnswer, errors: Array | None = None) -> charts.MethodErrors:
     """What charts know of a method, with its errors or others."""
     within = np.quantile(method.study.errors, (0.05, 0.95), axis=1).T
-    return charts.MethodErrors(method.label, method.mechanism.key, method.mechanism.family,
-                               controls.variant(method.mechanism, method.label),
-                               method.error if errors is None else errors,
-                               method.attacker_accuracy, within)
+    return charts.MethodErrors(
+        method.label,
+        method.mechanism.key,
+        method.mechanism.family,
+        controls.variant(method.mechanism, method.label),
+        method.error if errors is None else errors,
+        method.attacker_accuracy,
+        within,
+    )
 
 
 def _floor_line(view: SideBySide) -> charts.MethodErrors | None:
@@ -114,7 +138,7 @@ def chosen_methods() -> tuple[str, ...]:
         return current.compared_methods
     chosen_word = _word_of(current.mechanism)
     others = [word for word in _DEFAULT_METHODS if word != chosen_word]
-    return (chosen_word, *others[:len(_DEFAULT_METHODS) - 1])
+    return (chosen_word, *others[: len(_DEFAULT_METHODS) - 1])
 
 
 def _word_of(mechanism: Mechanism) -> str:
@@ -139,23 +163,34 @@ def choices(view: SideBySide) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         controls.bound(
-            st.multiselect, "Methods", list(view.words),
+            st.multiselect,
+            "Methods",
+            list(view.words),
             lambda chosen: session.change(compared_methods=settings.checked_methods(chosen)),
-            "compare_methods", options=list(settings.METHODS),
+            "compare_methods",
+            options=list(settings.METHODS),
             format_func=lambda word: settings.METHODS[word][0],
-            help="Ways to add the noise. The one chosen on Explore keeps its settings there.")
+            help="Ways to add the noise. The one chosen on Explore keeps its settings there.",
+        )
     with right:
         controls.bound(
-            st.multiselect, "Budgets (ε)", list(view.settings.compared_budgets),
+            st.multiselect,
+            "Budgets (ε)",
+            list(view.settings.compared_budgets),
             lambda chosen: session.change(compared_budgets=settings.checked_budgets(chosen)),
-            "compare_budgets", options=list(EPSILON_STEPS), format_func=lambda e: f"{e:g}",
-            max_selections=settings.MAX_BUDGETS, help="Steps of the slider, side by side.")
+            "compare_budgets",
+            options=list(EPSILON_STEPS),
+            format_func=lambda e: f"{e:g}",
+            max_selections=settings.MAX_BUDGETS,
+            help="Steps of the slider, side by side.",
+        )
 
 
 def promises(view: SideBySide) -> None:
     """Where promises of two kinds stand side by side under one ε."""
-    notice = odds_words.two_kinds({method.label: method.picture.budgets[0].delta
-                                for method in view.known})
+    notice = odds_words.two_kinds(
+        {method.label: method.picture.budgets[0].delta for method in view.known}
+    )
     if notice:
         st.info(notice, icon=":material/info:")
 
@@ -170,9 +205,18 @@ def sizes(view: SideBySide) -> None:
     verdict(view)
     epsilons, floor = [EPSILON_STEPS[k] for k in view.steps], _floor_line(view)
     rows = len(view.known) + (floor is not None)
-    view.draw("Errors side by side", charts.sizes(
-        [_line(method) for method in view.known], view.steps, epsilons, view.facts.value_unit,
-        floor), "sizes", 90 + rows * (30 + 18 * len(epsilons)))
+    view.draw(
+        "Errors side by side",
+        charts.sizes(
+            [_line(method) for method in view.known],
+            view.steps,
+            epsilons,
+            view.facts.value_unit,
+            floor,
+        ),
+        "sizes",
+        90 + rows * (30 + 18 * len(epsilons)),
+    )
     st.markdown(f":small[{words.SIZES}]")
 
 
@@ -187,8 +231,10 @@ def pictures(view: SideBySide) -> None:
             continue
         _caution(method, view, first_said)
         st.markdown(f":small[{words.promise(method.picture.budgets[0].delta)}]")
-        edge = charts.edge_of([view.difference(method, k) for k in view.steps
-                               if not method.picture.is_refused(k)], view.facts)
+        edge = charts.edge_of(
+            [view.difference(method, k) for k in view.steps if not method.picture.is_refused(k)],
+            view.facts,
+        )
         for column, k in zip(st.columns(len(view.steps), gap="small"), view.steps, strict=True):
             with column:
                 _cell(view, method, k, edge)
@@ -198,10 +244,14 @@ def pictures(view: SideBySide) -> None:
 def _caution(method: MethodAnswer, view: SideBySide, first_said: dict[str, str]) -> None:
     """What does not suit these curves, or so few of them; the same words once only."""
     picture = method.picture
-    released = dict.fromkeys(text for k in view.steps
-                             for text in (*picture.warnings[k], picture.not_shown[k]))
-    for caution in (method.mechanism.unsuited_because(view.facts), quality.few_in_a_round(
-            method.mechanism.fewest_in_a_round(picture.data.sizes)), *released):
+    released = dict.fromkeys(
+        text for k in view.steps for text in (*picture.warnings[k], picture.not_shown[k])
+    )
+    for caution in (
+        method.mechanism.unsuited_because(view.facts),
+        quality.few_in_a_round(method.mechanism.fewest_in_a_round(picture.data.sizes)),
+        *released,
+    ):
         if caution in first_said:
             st.markdown(f":small[:material/warning: As for {first_said[caution]}.]")
         elif caution:
@@ -212,15 +262,28 @@ def _caution(method: MethodAnswer, view: SideBySide, first_said: dict[str, str])
 def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
     epsilon, error = EPSILON_STEPS[k], _written(method, k)
     if not error:
-        st.markdown(f":small[**ε = {epsilon:g}** · {quality.too_few(view.facts)}: nothing would "
-                    "be published.]")
+        st.markdown(
+            f":small[**ε = {epsilon:g}** · {quality.too_few(view.facts)}: nothing would "
+            "be published.]"
+        )
         return
     st.markdown(f":small[{words.cell(epsilon, escape(error), method.odds[k])}]")
     line = _line(method)
-    chart = charts.difference(line, method.picture.times, view.difference(method, k), view.facts,
-                              edge, f"ε = {epsilon:g}, error {error}")
-    view.draw(f"{method.label}, ε = {epsilon:g}", chart, f"{line.key}_{line.variant}_{epsilon:g}",
-              _HEIGHT, _PHONE)
+    chart = charts.difference(
+        line,
+        method.picture.times,
+        view.difference(method, k),
+        view.facts,
+        edge,
+        f"ε = {epsilon:g}, error {error}",
+    )
+    view.draw(
+        f"{method.label}, ε = {epsilon:g}",
+        chart,
+        f"{line.key}_{line.variant}_{epsilon:g}",
+        _HEIGHT,
+        _PHONE,
+    )
 
 
 # -- errors and risk --------------------------------------------------------------------------
@@ -228,10 +291,14 @@ def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
 
 def verdict(view: SideBySide) -> None:
     """Which method errs least at each budget."""
-    lines = [words.smallest_error(EPSILON_STEPS[k],
-                                  {method.label: float(method.error[k]) for method in view.known},
-                                  {method.label: _written(method, k) for method in view.known})
-             for k in view.steps]
+    lines = [
+        words.smallest_error(
+            EPSILON_STEPS[k],
+            {method.label: float(method.error[k]) for method in view.known},
+            {method.label: _written(method, k) for method in view.known},
+        )
+        for k in view.steps
+    ]
     is_truth = view.source.is_random
     if view.floor is not None:
         least_errors = {EPSILON_STEPS[k]: float(view.floor.errors[k]) for k in view.steps}
@@ -244,15 +311,20 @@ def table(view: SideBySide) -> None:
     st.header("Error components and attacker", anchor=False)
     data = pd.DataFrame([_row(view, method, k) for k in view.steps for method in view.known])
     layout.table(data, view.is_own, "content")
-    st.markdown(":small[Parts are shares of the squared error. The attacker’s accuracy: between "
-                "two curves (guessing: 50 %). Power: at a 5 % false-positive rate (no "
-                "information: 5 %).]")
+    st.markdown(
+        ":small[Parts are shares of the squared error. The attacker’s accuracy: between "
+        "two curves (guessing: 50 %). Power: at a 5 % false-positive rate (no "
+        "information: 5 %).]"
+    )
 
 
 def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
     budget, odds, error = method.picture.budgets[k], method.odds[k], _written(method, k)
-    row: dict[str, object] = {"method": method.label, "ε": f"{budget.epsilon:g}",
-                              "error": error or "nothing published"}
+    row: dict[str, object] = {
+        "method": method.label,
+        "ε": f"{budget.epsilon:g}",
+        "error": error or "nothing published",
+    }
     for part, share in zip(error_words.PARTS, method.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
     row["accuracy"] = odds_words.odds_short(odds)
@@ -265,9 +337,19 @@ def equal_protection(view: SideBySide) -> None:
     st.header("Error at equal protection", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Error against the attacker’s accuracy", charts.against_risk(
-            [_line(method) for method in view.known], view.steps, view.facts.value_unit,
-            2 * view.facts.value_half_width, _floor_line(view)), "risk", 340, 300)
+        view.draw(
+            "Error against the attacker’s accuracy",
+            charts.against_risk(
+                [_line(method) for method in view.known],
+                view.steps,
+                view.facts.value_unit,
+                2 * view.facts.value_half_width,
+                _floor_line(view),
+            ),
+            "risk",
+            340,
+            300,
+        )
         below = "" if view.floor is None else words.BELOW
         st.markdown(f":small[{words.RISK}{below}]")
     with right:
@@ -286,9 +368,14 @@ def shapes_kept(view: SideBySide) -> None:
     answers = [(method, _answer(view, method, question)) for method in view.known]
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        chart = charts.agreeing_share(EPSILON_STEPS, [
-            (_line(method, np.where(answer.known, method.error, np.nan)), answer.agreeing)
-            for method, answer in answers], None)
+        chart = charts.agreeing_share(
+            EPSILON_STEPS,
+            [
+                (_line(method, np.where(answer.known, method.error, np.nan)), answer.agreeing)
+                for method, answer in answers
+            ],
+            None,
+        )
         view.draw(mean_words.short(question, view.facts), chart, "shape", 320, 300)
         st.markdown(f":small[{mean_words.KEY.replace(' ◇ you are here.', '')}]")
     with right:
@@ -300,14 +387,19 @@ def shapes_kept(view: SideBySide) -> None:
 
 
 def _answer(view: SideBySide, method: MethodAnswer, question: Question) -> shape_cards.Answer:
-    draws = run.answer(drawn, view.source, method.mechanism, method.picture.budgets,
-                       view.settings.seed)
+    draws = run.answer(
+        drawn, view.source, method.mechanism, method.picture.budgets, view.settings.seed
+    )
     return shape_cards.answer(question, draws, method.error, view.facts)
 
 
 def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.Answer) -> None:
     """How often one method keeps the answer at the chosen budgets."""
-    each = [f"**{mean_words.in_draws(answer.at(k))}** ({mean_words.chance_range(answer.at(k))}) "
-            f"at ε = {EPSILON_STEPS[k]:g}" if answer.known[k] else
-            f"not answered at ε = {EPSILON_STEPS[k]:g}" for k in view.steps]
+    each = [
+        f"**{mean_words.in_draws(answer.at(k))}** ({mean_words.chance_range(answer.at(k))}) "
+        f"at ε = {EPSILON_STEPS[k]:g}"
+        if answer.known[k]
+        else f"not answered at ε = {EPSILON_STEPS[k]:g}"
+        for k in view.steps
+    ]
     st.markdown(f"{method.label}: {', '.join(each)}.")

@@ -46,8 +46,10 @@ def section() -> None:
     scenarios = pins.pinned()
     if not scenarios:
         with st.container(border=True):
-            st.markdown("Nothing is pinned yet. *Pin scenario*, in the strip under the title of "
-                        "other pages, keeps what they show to compare it here.")
+            st.markdown(
+                "Nothing is pinned yet. *Pin scenario*, in the strip under the title of "
+                "other pages, keeps what they show to compare it here."
+            )
         return
     facts_of_pins = []
     for column, pin in zip(st.columns(len(scenarios), gap="small"), scenarios, strict=True):
@@ -76,10 +78,20 @@ def _ways(pin: Pin) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         # A bare address would leave the settings as they are, so the usual ones are spelt out.
         token = pin.token or f"epsilon-{settings.Settings().epsilon:g}"
-        st.page_link(f"../{pin.page}.py", label="Open", icon=":material/open_in_new:",
-                     query_params={"s": token})
-        st.button("Unpin", icon=":material/close:", type="tertiary", key=f"unpin_{pin.name}",
-                  on_click=pins.drop, args=(pin.name,))
+        st.page_link(
+            f"../{pin.page}.py",
+            label="Open",
+            icon=":material/open_in_new:",
+            query_params={"s": token},
+        )
+        st.button(
+            "Unpin",
+            icon=":material/close:",
+            type="tertiary",
+            key=f"unpin_{pin.name}",
+            on_click=pins.drop,
+            args=(pin.name,),
+        )
 
 
 def _side_by_side(facts: list[Pinned]) -> None:
@@ -90,11 +102,16 @@ def _side_by_side(facts: list[Pinned]) -> None:
     st.table(table.set_index(table.columns[0]))
     if len(facts) > 1:
         st.markdown(f":small[In brackets: against {facts[0].name}.]")
-    st.download_button("Write the memo", lambda: memo.comparison_memo(facts),
-                       "privacy-curves-scenarios.html", "text/html", on_click="ignore",
-                       icon=":material/description:", key="pins_memo",
-                       help="One page to print: the table, what cannot be compared, and each "
-                       "scenario in words.")
+    st.download_button(
+        "Write the memo",
+        lambda: memo.comparison_memo(facts),
+        "privacy-curves-scenarios.html",
+        "text/html",
+        on_click="ignore",
+        icon=":material/description:",
+        key="pins_memo",
+        help="One page to print: the table, what cannot be compared, and each scenario in words.",
+    )
 
 
 # -- what is known of a pinned scenario, worked out again from its settings ------------------------
@@ -110,9 +127,14 @@ def pinned_facts(pin: Pin) -> Pinned:
     """
     scenario, _ = links.decode(pin.token)
     estimated = {"decide": scenario.decided_task, "lab": scenario.estimated}
-    return Pinned(name=pin.name, page=pins.PAGES[pin.page], group=scenario.group_size,
-                  estimated=estimated.get(pin.page, settings.TASK),
-                  population=scenario.population, **_ON_PAGE[pin.page](scenario))
+    return Pinned(
+        name=pin.name,
+        page=pins.PAGES[pin.page],
+        group=scenario.group_size,
+        estimated=estimated.get(pin.page, settings.TASK),
+        population=scenario.population,
+        **_ON_PAGE[pin.page](scenario),
+    )
 
 
 def _budget(scenario: Settings, task: str) -> Budget:
@@ -124,17 +146,26 @@ def _budget(scenario: Settings, task: str) -> Budget:
 def _average(scenario: Settings) -> dict[str, Any]:
     """Explore and Rates: an average curve at the chosen ε."""
     source, budget = scenario.studied(settings.TASK), _budget(scenario, settings.TASK)
-    picture = run.mean_at_every_step(source, scenario.mechanism, budget.delta, scenario.seed,
-                                    settings.steps_of(scenario.epsilon))
+    picture = run.mean_at_every_step(
+        source, scenario.mechanism, budget.delta, scenario.seed, settings.steps_of(scenario.epsilon)
+    )
     step = [b.epsilon for b in picture.budgets].index(scenario.epsilon)
     refused, study, unit = picture.is_refused(step), picture.study, source.facts.value_unit
     error = float("nan") if refused else float(study.error[step])
     parts = error_words.PARTS
-    return {"facts": source.facts, "protects": tags.unit_tag(source.facts)[0],
-            "method": scenario.mechanism.nearest_preset()[0], "people": source.sizes.n_curves,
-            "budget": budget, "budgets": tags.budget_chip(budget), "spends": picture.spends[step],
-            "error": error, "within": float(study.within[step]), "error_unit": unit,
-            "limits": "" if refused else _largest(parts, study.shares[step])}
+    return {
+        "facts": source.facts,
+        "protects": tags.unit_tag(source.facts)[0],
+        "method": scenario.mechanism.nearest_preset()[0],
+        "people": source.sizes.n_curves,
+        "budget": budget,
+        "budgets": tags.budget_chip(budget),
+        "spends": picture.spends[step],
+        "error": error,
+        "within": float(study.within[step]),
+        "error_unit": unit,
+        "limits": "" if refused else _largest(parts, study.shares[step]),
+    }
 
 
 def _largest(names: Any, shares: Any) -> str:
@@ -158,42 +189,68 @@ def _study(scenario: Settings) -> dict[str, Any]:
     if studied.refusal is not None:
         raise studied.refusal
     source, facts = studied.simulated, studied.on_screen.facts
-    rows = ((studied.on_screen.has_free_sites and scenario.sites)
-            or decision_topic.equal_sites(source, "Site"))
-    profile = run.answer(decision_topic.profile_of, source, method,
-                         decision_topic.at_one_budget(rows), delta_of(scenario),
-                         scenario.noise_place, scenario.seed)
+    rows = (studied.on_screen.has_free_sites and scenario.sites) or decision_topic.equal_sites(
+        source, "Site"
+    )
+    profile = run.answer(
+        decision_topic.profile_of,
+        source,
+        method,
+        decision_topic.at_one_budget(rows),
+        delta_of(scenario),
+        scenario.noise_place,
+        scenario.seed,
+    )
     target = scenario.target_distance
     if target is None:
         target = decision_topic.usual_target(task, facts)
-    recommended = decision_topic.decision(profile, target, scenario.confidence,
-                                          scenario.group_size).chosen
+    recommended = decision_topic.decision(
+        profile, target, scenario.confidence, scenario.group_size
+    ).chosen
     if recommended is None:
-        raise InputError("No budget reaches the target, so there is nothing to compare.",
-                         hint="Open it and allow a larger distance.")
-    return {"facts": facts, "protects": decision_words.unit_tag(task, facts)[0],
-            "method": profile.mechanism.nearest_preset()[0], "people": profile.n_people,
-            "budget": recommended.budget, "budgets": tags.budget_chip(recommended.budget),
-            "spends": recommended.spends, "error": recommended.accuracy.error,
-            "within": recommended.accuracy.within, "error_unit": profile.unit}
+        raise InputError(
+            "No budget reaches the target, so there is nothing to compare.",
+            hint="Open it and allow a larger distance.",
+        )
+    return {
+        "facts": facts,
+        "protects": decision_words.unit_tag(task, facts)[0],
+        "method": profile.mechanism.nearest_preset()[0],
+        "people": profile.n_people,
+        "budget": recommended.budget,
+        "budgets": tags.budget_chip(recommended.budget),
+        "spends": recommended.spends,
+        "error": recommended.accuracy.error,
+        "within": recommended.accuracy.within,
+        "error_unit": profile.unit,
+    }
 
 
 def _plan(scenario: Settings) -> dict[str, Any]:
     """The answer that Plan found: its ε and sizes, as an average curve."""
     setting = setting_of(scenario, scenario.source)
     target = scenario.typical_error or _recommended(scenario) or usual_target(scenario.source.facts)
-    plan = run.answer(planning_topic.plan, setting, scenario.unknown_quantity, target,
-                      scenario.seed)
+    plan = run.answer(
+        planning_topic.plan, setting, scenario.unknown_quantity, target, scenario.seed
+    )
     if plan.protection is None:
-        raise InputError("This plan has no answer, so there is nothing to compare.",
-                         hint="Open it to see which blank would do.")
+        raise InputError(
+            "This plan has no answer, so there is nothing to compare.",
+            hint="Open it to see which blank would do.",
+        )
     reached, budget = plan.reached.setting, plan.protection.budget
-    return {"facts": scenario.source.facts, "protects": tags.unit_tag(scenario.source.facts)[0],
-            "method": scenario.mechanism.nearest_preset()[0],
-            "people": reached.people * reached.sites,
-            "budget": budget, "budgets": tags.budget_chip(budget),
-            "spends": plan.protection.spends, "error": plan.reached.error,
-            "within": plan.reached.within, "error_unit": scenario.source.facts.value_unit}
+    return {
+        "facts": scenario.source.facts,
+        "protects": tags.unit_tag(scenario.source.facts)[0],
+        "method": scenario.mechanism.nearest_preset()[0],
+        "people": reached.people * reached.sites,
+        "budget": budget,
+        "budgets": tags.budget_chip(budget),
+        "spends": plan.protection.spends,
+        "error": plan.reached.error,
+        "within": plan.reached.within,
+        "error_unit": scenario.source.facts.value_unit,
+    }
 
 
 def _recommended(scenario: Settings) -> float | None:
@@ -209,32 +266,47 @@ def _recommended(scenario: Settings) -> float | None:
 def _sites(scenario: Settings) -> dict[str, Any]:
     """All sites together, with odds that hold at each of them."""
     if not scenario.source.has_free_sites:
-        raise InputError("These curves come with their sites, which no link holds.",
-                         hint="Choose simulated curves.")
+        raise InputError(
+            "These curves come with their sites, which no link holds.",
+            hint="Choose simulated curves.",
+        )
     rows = with_delta(scenario.sites, scenario.delta)
-    federation = run.federation(scenario.source, scenario.mechanism, rows, scenario.seed
-                                ).for_group(scenario.group_size)
-    return {"facts": federation.facts, "protects": site_words.unit_tag(federation.facts)[0],
-            "method": scenario.mechanism.nearest_preset()[0],
-            "people": sum(member.row.n_curves for member in federation.members),
-            "budget": accounting.requested(federation.together.spends),
-            "budgets": site_words.budgets(scenario.sites), "spends": federation.together.spends,
-            "error": federation.together.error, "within": federation.together.accuracy.within,
-            "error_unit": federation.facts.value_unit}
+    federation = run.federation(scenario.source, scenario.mechanism, rows, scenario.seed).for_group(
+        scenario.group_size
+    )
+    return {
+        "facts": federation.facts,
+        "protects": site_words.unit_tag(federation.facts)[0],
+        "method": scenario.mechanism.nearest_preset()[0],
+        "people": sum(member.row.n_curves for member in federation.members),
+        "budget": accounting.requested(federation.together.spends),
+        "budgets": site_words.budgets(scenario.sites),
+        "spends": federation.together.spends,
+        "error": federation.together.error,
+        "within": federation.together.accuracy.within,
+        "error_unit": federation.facts.value_unit,
+    }
 
 
 def _coefficients(scenario: Settings) -> dict[str, Any]:
     """All coefficient functions together."""
     task = tasks.VARYING_COEFFICIENTS.key
     source, budget = scenario.source_of(task), _budget(scenario, task)
-    answer = run.answer(coefficients_answer, source, scenario.mechanism_of(task), budget,
-                        scenario.seed)
-    return {"facts": answer.data.facts, "protects": tags.unit_tag(answer.data.facts)[0],
-            "method": scenario.mechanism_of(task).nearest_preset()[0],
-            "people": answer.data.n_curves,
-            "budget": budget, "budgets": tags.budget_chip(budget), "spends": answer.spends,
-            "error": answer.total, "within": answer.within,
-            "error_unit": answer.data.facts.value_unit}
+    answer = run.answer(
+        coefficients_answer, source, scenario.mechanism_of(task), budget, scenario.seed
+    )
+    return {
+        "facts": answer.data.facts,
+        "protects": tags.unit_tag(answer.data.facts)[0],
+        "method": scenario.mechanism_of(task).nearest_preset()[0],
+        "people": answer.data.n_curves,
+        "budget": budget,
+        "budgets": tags.budget_chip(budget),
+        "spends": answer.spends,
+        "error": answer.total,
+        "within": answer.within,
+        "error_unit": answer.data.facts.value_unit,
+    }
 
 
 def _regression(scenario: Settings) -> dict[str, Any]:
@@ -244,32 +316,49 @@ def _regression(scenario: Settings) -> dict[str, Any]:
     assert isinstance(source, Readings) and isinstance(mechanism, Method)
     answer = run.answer(regression_answer, source, mechanism, scenario.network, scenario.seed)
     budget = accounting.requested(answer.spends)
-    return {"facts": source.facts,
-            "protects": tags.unit_tag(source.facts, tasks.WAVELET_REGRESSION.unit)[0],
-            "method": mechanism.nearest_preset()[0],
-            "people": sum(group.sites * group.readings for group in scenario.network.groups),
-            "budget": budget,
-            "budgets": regression_words.budgets(scenario.network), "spends": answer.spends,
-            "error": float("nan") if answer.is_refused else answer.error,
-            "within": float("nan") if answer.is_refused else answer.within}
+    return {
+        "facts": source.facts,
+        "protects": tags.unit_tag(source.facts, tasks.WAVELET_REGRESSION.unit)[0],
+        "method": mechanism.nearest_preset()[0],
+        "people": sum(group.sites * group.readings for group in scenario.network.groups),
+        "budget": budget,
+        "budgets": regression_words.budgets(scenario.network),
+        "spends": answer.spends,
+        "error": float("nan") if answer.is_refused else answer.error,
+        "within": float("nan") if answer.is_refused else answer.within,
+    }
 
 
 def _summary(scenario: Settings) -> dict[str, Any]:
     """A whole function by the chosen method."""
     task, source = scenario.summary_task, scenario.source_of(scenario.summary_task)
     delta = scenario.delta_on(source).value
-    answer = run.answer(summaries_answer, source, scenario.mechanism_of(task), task,
-                        Budget(scenario.epsilon, delta), scenario.seed)
+    answer = run.answer(
+        summaries_answer,
+        source,
+        scenario.mechanism_of(task),
+        task,
+        Budget(scenario.epsilon, delta),
+        scenario.seed,
+    )
     chosen = answer.results[0]
     if chosen.refusal:
         raise InputError(chosen.refusal)
     is_curve = TASKS[task].unit is Unit.CURVE
     unit = tags.unit_tag(answer.facts)[0] if is_curve else "One record"
-    return {"facts": answer.facts, "protects": unit, "people": answer.n, "budget": chosen.budget,
-            "method": f"{chosen.label}: {TASKS[task].result}", "spends": chosen.spends,
-            "budgets": tags.budget_chip(chosen.budget), "error": chosen.error,
-            "within": chosen.within, "error_unit": summary_words.unit_of(answer),
-            "limits": "" if chosen.parts is None else _largest(summary_words.PARTS, chosen.parts)}
+    return {
+        "facts": answer.facts,
+        "protects": unit,
+        "people": answer.n,
+        "budget": chosen.budget,
+        "method": f"{chosen.label}: {TASKS[task].result}",
+        "spends": chosen.spends,
+        "budgets": tags.budget_chip(chosen.budget),
+        "error": chosen.error,
+        "within": chosen.within,
+        "error_unit": summary_words.unit_of(answer),
+        "limits": "" if chosen.parts is None else _largest(summary_words.PARTS, chosen.parts),
+    }
 
 
 def _sparse(scenario: Settings) -> dict[str, Any]:
@@ -279,12 +368,17 @@ def _sparse(scenario: Settings) -> dict[str, Any]:
     budget = _budget(scenario, task)
     assert isinstance(mechanism, SparseEstimator)
     answer = run.answer(sparse_answer, source, mechanism, budget, scenario.seed)
-    return {"facts": answer.facts,
-            "protects": tags.unit_tag(answer.facts, tasks.SPARSE_REGRESSION.unit)[0],
-            "method": mechanism.nearest_preset()[0], "people": answer.sizes.n_curves,
-            "budget": budget, "budgets": sparse_words.budget_line(budget, answer.sizes.n_servers),
-            "spends": answer.spends, "error": answer.error,
-            "within": answer.within}
+    return {
+        "facts": answer.facts,
+        "protects": tags.unit_tag(answer.facts, tasks.SPARSE_REGRESSION.unit)[0],
+        "method": mechanism.nearest_preset()[0],
+        "people": answer.sizes.n_curves,
+        "budget": budget,
+        "budgets": sparse_words.budget_line(budget, answer.sizes.n_servers),
+        "spends": answer.spends,
+        "error": answer.error,
+        "within": answer.within,
+    }
 
 
 def _counts(scenario: Settings) -> dict[str, Any]:
@@ -293,10 +387,17 @@ def _counts(scenario: Settings) -> dict[str, Any]:
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     budget = Budget(scenario.epsilon)
     answer = run.answer(counting_answer, source, mechanism, budget, scenario.seed)
-    return {"facts": answer.facts, "protects": tags.unit_tag(answer.facts, TASKS[task].unit)[0],
-            "method": f"{mechanism.label}: {TASKS[task].result}", "people": answer.n,
-            "budget": budget, "budgets": tags.budget_chip(budget), "spends": answer.spends,
-            "error": answer.error, "within": answer.within}
+    return {
+        "facts": answer.facts,
+        "protects": tags.unit_tag(answer.facts, TASKS[task].unit)[0],
+        "method": f"{mechanism.label}: {TASKS[task].result}",
+        "people": answer.n,
+        "budget": budget,
+        "budgets": tags.budget_chip(budget),
+        "spends": answer.spends,
+        "error": answer.error,
+        "within": answer.within,
+    }
 
 
 def _percentiles(scenario: Settings) -> dict[str, Any]:
@@ -305,16 +406,31 @@ def _percentiles(scenario: Settings) -> dict[str, Any]:
     source, budget = scenario.source_of(task), _budget(scenario, task)
     mechanism: Any = scenario.mechanism_of(task)
     answer = run.answer(percentiles_answer, source, mechanism, budget, scenario.seed)
-    return {"facts": answer.facts, "protects": tags.unit_tag(answer.facts)[0],
-            "method": mechanism.nearest_preset()[0], "people": answer.n_people, "budget": budget,
-            "budgets": tags.budget_chip(budget), "spends": answer.spends, "error": answer.total,
-            "within": answer.within, "error_unit": answer.facts.value_unit}
+    return {
+        "facts": answer.facts,
+        "protects": tags.unit_tag(answer.facts)[0],
+        "method": mechanism.nearest_preset()[0],
+        "people": answer.n_people,
+        "budget": budget,
+        "budgets": tags.budget_chip(budget),
+        "spends": answer.spends,
+        "error": answer.total,
+        "within": answer.within,
+        "error_unit": answer.facts.value_unit,
+    }
 
 
 _IN_LAB: dict[str, Callable[[Settings], dict[str, Any]]] = {
-    "mean": _average, "coefficients": _coefficients, "regression": _regression,
-    "summaries": _summary, "sparse": _sparse, "survival": _counts,
-    "percentiles": _percentiles}
+    "mean": _average,
+    "coefficients": _coefficients,
+    "regression": _regression,
+    "summaries": _summary,
+    "sparse": _sparse,
+    "survival": _counts,
+    "percentiles": _percentiles,
+}
 _ON_PAGE: dict[str, Callable[[Settings], dict[str, Any]]] = {
-    "explore": _average, "decide": _decide,
-    "lab": lambda scenario: _IN_LAB[scenario.estimand](scenario)}
+    "explore": _average,
+    "decide": _decide,
+    "lab": lambda scenario: _IN_LAB[scenario.estimand](scenario),
+}

@@ -23,20 +23,30 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 
 def of(view: DecideView) -> list[Detail]:
     """All details; those of an answer only where there is one."""
-    details = _of_means(view) if view.decided is MEAN_FUNCTION else [Detail(
-        "hospitals", "Sizes and single sites", _means_alone, _OF_MEANS)]
+    details = (
+        _of_means(view)
+        if view.decided is MEAN_FUNCTION
+        else [Detail("hospitals", "Sizes and single sites", _means_alone, _OF_MEANS)]
+    )
     details += [
-        Detail("trust", "Who is trusted", partial(_trust, view),
-               ("sites_label", "plan_label", "decide_label")),
+        Detail(
+            "trust",
+            "Who is trusted",
+            partial(_trust, view),
+            ("sites_label", "plan_label", "decide_label"),
+        ),
         Detail("precedents", "Own rule and precedents", guarantees.rule_and_precedents, ("rule",)),
         Detail("more", "Method and options", partial(_options, view), ("plan_more", "sites_more")),
-        Detail("decide_formula", "Formula and source", view.formula, ("plan_formula", "formula"))]
+        Detail("decide_formula", "Formula and source", view.formula, ("plan_formula", "formula")),
+    ]
     if view.answer is not None and view.answer.options:
         details += [
             Detail("ledger", "Privacy ledger", partial(_ledger, view)),
             Detail("numbers", "Numbers", view.tables),
-            Detail("code", "Code", view.code, ("decide_code", "plan_code", "sites_code"),
-                   is_fold=True)]
+            Detail(
+                "code", "Code", view.code, ("decide_code", "plan_code", "sites_code"), is_fold=True
+            ),
+        ]
     return details
 
 
@@ -45,22 +55,49 @@ def _of_means(view: DecideView) -> list[Detail]:
     return [
         Detail("planner", "Solve for a size", partial(_solver, view)),
         Detail("risk", "Start from a risk", lambda: plan.risk(plan.Planned())),
-        Detail("hospitals", "A budget for each site", _sites(
-            sites.table, sites.answer, sites.warnings, sites.guarantees),
-            ("sites_table",)),
+        Detail(
+            "hospitals",
+            "A budget for each site",
+            _sites(sites.table, sites.answer, sites.warnings, sites.guarantees),
+            ("sites_table",),
+        ),
         Detail("ways", "Together, central, or alone", _sites(sites.pictures)),
         Detail("shares", "Where the error comes from", _sites(sites.shares)),
         Detail("leaves", "If a site leaves", _sites(sites.what_if), ("what_if",)),
         Detail("centre_saw", "What the centre saw", _sites(sites.transcript), ("transcript",)),
-        Detail("study_holdout", "As in the published study", _sites(sites.published_study),
-               ("holdout",), is_fold=True),
-        Detail("split_total", "Split a total", lambda: plan.split_fold(plan.Planned()),
-               ("split",), is_fold=True)]
+        Detail(
+            "study_holdout",
+            "As in the published study",
+            _sites(sites.published_study),
+            ("holdout",),
+            is_fold=True,
+        ),
+        Detail(
+            "split_total",
+            "Split a total",
+            lambda: plan.split_fold(plan.Planned()),
+            ("split",),
+            is_fold=True,
+        ),
+    ]
 
 
 # Keys of links that open one of them.
-_OF_MEANS = ("planner", "risk", "ways", "shares", "leaves", "centre_saw", "study_holdout",
-             "split_total", "sites_table", "what_if", "transcript", "holdout", "split")
+_OF_MEANS = (
+    "planner",
+    "risk",
+    "ways",
+    "shares",
+    "leaves",
+    "centre_saw",
+    "study_holdout",
+    "split_total",
+    "sites_table",
+    "what_if",
+    "transcript",
+    "holdout",
+    "split",
+)
 
 
 def _means_alone() -> None:
@@ -71,6 +108,7 @@ def _means_alone() -> None:
 
 def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
     """Cards about the table of sites, each with its own budget."""
+
     def draw() -> None:
         table = sites.solved()
         if table.answer is None:

@@ -29,19 +29,38 @@ def show(view: DecideView) -> None:
         return
     st.header("Memo, as it is printed", anchor=False)
     if view.problem is not None:
-        st.warning("The table has a cell that cannot be used. This memo is about the table as it "
-                   "was before.", icon=":material/warning:")
+        st.warning(
+            "The table has a cell that cannot be used. This memo is about the table as it "
+            "was before.",
+            icon=":material/warning:",
+        )
     sheet = st.container()
-    author = st.text_input("Author", key="memo_author", max_chars=_LONGEST_NAME,
-                           placeholder="Kept until the page is reloaded", persist_state="session")
-    html = study_memo(view.answer, author=author.strip(), link=_link(view),
-                      date=datetime.date.today().strftime("%-d %B %Y"),
-                      rule=view.settings.epsilon_limit)
+    author = st.text_input(
+        "Author",
+        key="memo_author",
+        max_chars=_LONGEST_NAME,
+        placeholder="Kept until the page is reloaded",
+        persist_state="session",
+    )
+    html = study_memo(
+        view.answer,
+        author=author.strip(),
+        link=_link(view),
+        date=datetime.date.today().strftime("%-d %B %Y"),
+        rule=view.settings.epsilon_limit,
+    )
     with sheet:
         components.memo(html, "memo_sheet")
-    st.download_button("Save as a file", html.encode(), "privacy-curves-memo.html", "text/html",
-                       on_click="ignore", icon=":material/download:", key="study_memo",
-                       type="tertiary")
+    st.download_button(
+        "Save as a file",
+        html.encode(),
+        "privacy-curves-memo.html",
+        "text/html",
+        on_click="ignore",
+        icon=":material/download:",
+        key="study_memo",
+        type="tertiary",
+    )
     _to_lab(view)
 
 
@@ -53,14 +72,22 @@ def _to_lab(view: DecideView) -> None:
     """
     is_same = view.source is view.on_screen and view.settings.noise_place == NoisePlace.SITES
     in_lab = LAB_TASKS.get(view.decided.key)
-    if (view.recommended is None or not is_same or in_lab is None
-            or replace(view.settings, estimand=in_lab.estimand).estimated != view.decided.key):
+    if (
+        view.recommended is None
+        or not is_same
+        or in_lab is None
+        or replace(view.settings, estimand=in_lab.estimand).estimated != view.decided.key
+    ):
         session.recommend(None)
         return
     epsilon = view.recommended.budget.epsilon
     session.recommend(epsilon)
-    if st.button(f"See it in Lab at ε = {epsilon:g}", icon=":material/science:", key="memo_lab",
-                 type="tertiary"):
+    if st.button(
+        f"See it in Lab at ε = {epsilon:g}",
+        icon=":material/science:",
+        key="memo_lab",
+        type="tertiary",
+    ):
         session.change(epsilon=epsilon, estimand=in_lab.estimand, lab_tab=settings.TABS[0])
         st.switch_page(_LAB)
 

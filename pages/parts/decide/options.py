@@ -57,8 +57,9 @@ def cards(view: DecideView) -> None:
     if answer.chosen is None:
         st.error(words.not_reached(answer), icon=":material/block:")
     slot = st.container()
-    for k, (column, (name, option)) in enumerate(zip(st.columns(_COLUMNS), answer.options,
-                                                    strict=False)):
+    for k, (column, (name, option)) in enumerate(
+        zip(st.columns(_COLUMNS), answer.options, strict=False)
+    ):
         with column, st.container(border=True, key=f"option_{k}"):
             _card(view, name, option, option is answer.chosen)
     if answer.chosen is None:
@@ -66,8 +67,11 @@ def cards(view: DecideView) -> None:
             _remedies(view, answer)
     layout.warned(words.cautions(answer))
     if answer.chosen is not None and not answer.chosen.keeps_promise:
-        st.error("**The noise of this method does not prove the ε that was asked for.** See the "
-                 "privacy ledger.", icon=":material/error:")
+        st.error(
+            "**The noise of this method does not prove the ε that was asked for.** See the "
+            "privacy ledger.",
+            icon=":material/error:",
+        )
 
 
 def _refused(view: DecideView) -> None:
@@ -77,11 +81,15 @@ def _refused(view: DecideView) -> None:
         return
     st.error(controls.message(problem), icon=":material/block:")
     if problem.field == "source":
-        st.button("Use simulated data", key="use_simulated", on_click=use_simulated,
-                  args=(view.decided,))
+        st.button(
+            "Use simulated data", key="use_simulated", on_click=use_simulated, args=(view.decided,)
+        )
     elif problem.field == "noise":
-        st.button(words.WHO[NoisePlace.SITES].format(site=view.site), key="let_sites",
-                  on_click=lambda: session.change(noise_place=NoisePlace.SITES))
+        st.button(
+            words.WHO[NoisePlace.SITES].format(site=view.site),
+            key="let_sites",
+            on_click=lambda: session.change(noise_place=NoisePlace.SITES),
+        )
 
 
 def _remedies(view: DecideView, answer: Decision) -> None:
@@ -91,12 +99,18 @@ def _remedies(view: DecideView, answer: Decision) -> None:
         st.markdown(f":small[{words.with_shares(answer, shared)}]")
     with st.container(horizontal=True, key="remedies"):
         if shared is not None and shared.chosen is not None:
-            st.button(words.with_shares(answer, shared), key="let_share",
-                      on_click=lambda: session.change(noise_place=NoisePlace.SUMS))
+            st.button(
+                words.with_shares(answer, shared),
+                key="let_share",
+                on_click=lambda: session.change(noise_place=NoisePlace.SUMS),
+            )
         for k, remedy in enumerate(answer.remedies):
-            st.button(words.remedy(answer, remedy), key=f"remedy_{k}", on_click=session.change,
-                      kwargs={"target_distance": remedy.target,
-                              "confidence": remedy.confidence})
+            st.button(
+                words.remedy(answer, remedy),
+                key=f"remedy_{k}",
+                on_click=session.change,
+                kwargs={"target_distance": remedy.target, "confidence": remedy.confidence},
+            )
 
 
 def _card(view: DecideView, name: str, option: Option, is_chosen: bool) -> None:
@@ -104,9 +118,13 @@ def _card(view: DecideView, name: str, option: Option, is_chosen: bool) -> None:
     assert view.answer is not None
     title, lines = words.on_card(view.answer, name, option)
     st.markdown(f"## {mark}ε = {option.budget.epsilon:g} :small[{title}]\n" + "  \n".join(lines))
-    view.draw(f"Releases at ε = {option.budget.epsilon:g}",
-              charts.option_picture(view.answer, option),
-              f"band_{name.replace(' ', '_').lower()}", 130, 120)
+    view.draw(
+        f"Releases at ε = {option.budget.epsilon:g}",
+        charts.option_picture(view.answer, option),
+        f"band_{name.replace(' ', '_').lower()}",
+        130,
+        120,
+    )
 
 
 def error_map(view: DecideView) -> None:
@@ -125,8 +143,13 @@ def _map(view: DecideView, answer: Decision) -> None:
     tables = decision_topic.map_tables(view.rows)
     calls = [view.with_rows(rows) for rows in tables]
     if uses_workers() and not all(run.knows(decision_topic.map_row, *call) for call in calls):
-        timed.row_by_row("The map is being simulated", decision_topic.map_row, calls,
-                         lambda rows: _draw_map(view, answer, tables[:len(rows)], rows), _HEIGHT)
+        timed.row_by_row(
+            "The map is being simulated",
+            decision_topic.map_row,
+            calls,
+            lambda rows: _draw_map(view, answer, tables[: len(rows)], rows),
+            _HEIGHT,
+        )
         return
     try:
         rows = [run.answer(decision_topic.map_row, *call) for call in calls]
@@ -136,13 +159,15 @@ def _map(view: DecideView, answer: Decision) -> None:
     _draw_map(view, answer, tables, rows)
 
 
-def _draw_map(view: DecideView, answer: Decision, tables: Sequence[Sequence[SiteRow]],
-              errors: Sequence[Array]) -> None:
+def _draw_map(
+    view: DecideView, answer: Decision, tables: Sequence[Sequence[SiteRow]], errors: Sequence[Array]
+) -> None:
     """The map of some rows, and how it is read."""
     people = [site_table.people(rows) for rows in tables]
     if answer.more_private is None and not any(np.isfinite(row).any() for row in errors):
         st.markdown(words.nothing_on_map((*people, answer.profile.n_people), view.facts))
         return
-    view.draw("Accuracy over people and ε",
-              charts.error_map(answer, people, errors), "map", _HEIGHT, 320)
+    view.draw(
+        "Accuracy over people and ε", charts.error_map(answer, people, errors), "map", _HEIGHT, 320
+    )
     st.markdown(f":small[{charts.map_key(answer, people, errors)} {words.jump(answer)}]")

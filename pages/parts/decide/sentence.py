@@ -34,9 +34,16 @@ def examples() -> None:
     tokens = dict(example_studies())
     with st.container(horizontal=True, key="decide_examples", vertical_alignment="center"):
         st.markdown(":small[Examples:]", width="content")
-        controls.bound(st.pills, "Worked examples", example_on_screen(session.current()),
-                       lambda label: _open(tokens[label]) if label else None, "study_example",
-                       options=list(tokens), label_visibility="collapsed", wrap=True)
+        controls.bound(
+            st.pills,
+            "Worked examples",
+            example_on_screen(session.current()),
+            lambda label: _open(tokens[label]) if label else None,
+            "study_example",
+            options=list(tokens),
+            label_visibility="collapsed",
+            wrap=True,
+        )
 
 
 def _open(token: str) -> None:
@@ -55,9 +62,16 @@ def show(view: DecideView) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="sentence", gap="small"):
         _say("We publish the")
         with st.container(width=200):
-            controls.bound(st.selectbox, "What is published", task.key, choose,
-                           "decided", options=list(DECIDED), label_visibility="collapsed",
-                           format_func=DECIDED.__getitem__)
+            controls.bound(
+                st.selectbox,
+                "What is published",
+                task.key,
+                choose,
+                "decided",
+                options=list(DECIDED),
+                label_visibility="collapsed",
+                format_func=DECIDED.__getitem__,
+            )
         _say("of")
         with st.container(width=250):
             data_choice(task, label_visibility="collapsed")
@@ -72,8 +86,13 @@ def show(view: DecideView) -> None:
             _count("people", f"{facts.people.capitalize()} at each {view.site}", people)
             _say(f"{escape(facts.people)} at{' each of' * (len(included) != 1)}")
         _sites_bracket(view)
-        sizes = (f"({words.spread(view.rows)} at each)" if is_uneven else
-                 f"({in_all} in all)" if len(included) > 1 else "")
+        sizes = (
+            f"({words.spread(view.rows)} at each)"
+            if is_uneven
+            else f"({in_all} in all)"
+            if len(included) > 1
+            else ""
+        )
         if task.data is not DataType.CURVES:
             _say(f"{sizes}.")
         else:
@@ -87,16 +106,28 @@ def show(view: DecideView) -> None:
         _who(view)
         _say(words.subject(task))
         with st.container(width=110):
-            controls.number("Target", view.target, _set_target(view), "target",
-                            refused_here=False, label_visibility="collapsed",
-                            help=words.distance(task, facts))
+            controls.number(
+                "Target",
+                view.target,
+                _set_target(view),
+                "target",
+                refused_here=False,
+                label_visibility="collapsed",
+                help=words.distance(task, facts),
+            )
         _unit(view)
         _say("in")
         with st.container(width=120):
-            controls.bound(st.selectbox, "Confidence", view.settings.confidence,
-                           lambda share: session.change(confidence=share), "confidence",
-                           options=list(words.CONFIDENCES), label_visibility="collapsed",
-                           format_func=words.CONFIDENCES.__getitem__)
+            controls.bound(
+                st.selectbox,
+                "Confidence",
+                view.settings.confidence,
+                lambda share: session.change(confidence=share),
+                "confidence",
+                options=list(words.CONFIDENCES),
+                label_visibility="collapsed",
+                format_func=words.CONFIDENCES.__getitem__,
+            )
         _say("releases.")
         for _ in range(_FEWER):
             st.empty()
@@ -125,8 +156,10 @@ def _sites_bracket(view: DecideView) -> None:
 def _means(view: DecideView) -> tuple[int, int]:
     """People and observations of a site, on average."""
     included = view.included
-    return (round(sum(row.n_curves for row in included) / len(included)),
-            round(sum(row.n_observations_per_curve for row in included) / len(included)))
+    return (
+        round(sum(row.n_curves for row in included) / len(included)),
+        round(sum(row.n_observations_per_curve for row in included) / len(included)),
+    )
 
 
 def _say(text: str) -> None:
@@ -135,16 +168,20 @@ def _say(text: str) -> None:
 
 def _set_target(view: DecideView) -> Callable[[float], None]:
     """Take a target over that asks for more than the middle of the stated range would give."""
+
     def write(value: float) -> None:
         unit, half = view.unit, view.facts.value_half_width
         target = settings.checked_target(value)
         if view.decided.has_value_unit and target >= half:
             raise InputError(
                 f"The target must be below {with_unit(f'{half:g}', unit)}, half of the stated "
-                f"range; got {target:g}.", field="target",
+                f"range; got {target:g}.",
+                field="target",
                 hint="The middle of the range is as close without any data. "
-                     + (f"Errors are in {unit}." if unit else ""))
+                + (f"Errors are in {unit}." if unit else ""),
+            )
         session.change(target_distance=target)
+
     return write
 
 
@@ -157,31 +194,49 @@ def _unit(view: DecideView) -> None:
         _say(escape(view.unit))
         return
     with st.container(width=110):
-        controls.bound(st.selectbox, "Unit", view.unit,
-                       lambda unit: change_unit(view.decided, view.target, unit),
-                       "target_unit", options=list(units), label_visibility="collapsed")
+        controls.bound(
+            st.selectbox,
+            "Unit",
+            view.unit,
+            lambda unit: change_unit(view.decided, view.target, unit),
+            "target_unit",
+            options=list(units),
+            label_visibility="collapsed",
+        )
 
 
 def _who(view: DecideView) -> None:
     site = view.site
     with st.container(width=300):
-        controls.bound(st.selectbox, "Who adds noise", view.settings.noise_place,
-                       lambda who: session.change(noise_place=who), "noise",
-                       options=list(map(str, NoisePlace)),
-                       format_func=lambda who: words.WHO[NoisePlace(who)].format(site=site),
-                       label_visibility="collapsed")
+        controls.bound(
+            st.selectbox,
+            "Who adds noise",
+            view.settings.noise_place,
+            lambda who: session.change(noise_place=who),
+            "noise",
+            options=list(map(str, NoisePlace)),
+            format_func=lambda who: words.WHO[NoisePlace(who)].format(site=site),
+            label_visibility="collapsed",
+        )
 
 
 def _count(dial: str, label: str, value: int, is_labelled: bool = False) -> None:
     """One size of all sites."""
     with st.container(width=92):
-        controls.number(label, value, _resize(dial), f"study_{dial}", is_whole=True,
-                        refused_here=False,
-                        label_visibility="visible" if is_labelled else "collapsed")
+        controls.number(
+            label,
+            value,
+            _resize(dial),
+            f"study_{dial}",
+            is_whole=True,
+            refused_here=False,
+            label_visibility="visible" if is_labelled else "collapsed",
+        )
 
 
 def _resize(dial: str) -> Callable[[int], None]:
     """Change a size of the study as it is by then: two can be typed before the page is drawn."""
+
     def write(value: int) -> None:
         view = DecideView()
         if view.refusal is not None:
@@ -190,19 +245,29 @@ def _resize(dial: str) -> Callable[[int], None]:
             sites.replace_table(_table_with(view.rows, dial, value))
             return
         people, observations = _means(view)
-        setting = Setting(view.source, view.mechanism, view.settings.epsilon, people, observations,
-                          len(view.included))
+        setting = Setting(
+            view.source,
+            view.mechanism,
+            view.settings.epsilon,
+            people,
+            observations,
+            len(view.included),
+        )
         low, high = bounds(setting, dial)
         if dial == "sites":
             high = min(high, site_table.MAX_SITES)
         if not low <= value <= high:
-            what = {"people": f"number of {view.facts.people} at each {view.site}",
-                    "sites": f"number of {words.site_noun(view.facts)[1]}",
-                    "readings": "number of observations"}[dial]
-            raise InputError(f"The {what} must lie between {low:g} and {high:g}; got {value}.",
-                             field=dial)
+            what = {
+                "people": f"number of {view.facts.people} at each {view.site}",
+                "sites": f"number of {words.site_noun(view.facts)[1]}",
+                "readings": "number of observations",
+            }[dial]
+            raise InputError(
+                f"The {what} must lie between {low:g} and {high:g}; got {value}.", field=dial
+            )
         resize(view.decided, view.on_screen, setting.moved(dial, value).curves)
         sites.restart()
+
     return write
 
 
@@ -213,17 +278,21 @@ def _table_with(rows: Sequence[SiteRow], dial: str, value: int) -> list[SiteRow]
     if dial == "readings":
         return [replace(row, n_observations_per_curve=value) for row in rows]
     if not 1 <= value <= site_table.MAX_SITES:
-        raise InputError(f"The table takes 1 to {site_table.MAX_SITES} sites; got {value}.",
-                         field="sites")
+        raise InputError(
+            f"The table takes 1 to {site_table.MAX_SITES} sites; got {value}.", field="sites"
+        )
     table = list(rows)
     while sum(row.included for row in table) < value:
         table = one_more(table)
     while sum(row.included for row in table) > value:
         table.pop()
-    gone = [row.name for row in rows[len(table):]]
+    gone = [row.name for row in rows[len(table) :]]
     if gone:
-        st.toast(f"Gone from the table: {', '.join(map(escape, gone))}. The browser’s Back brings "
-                 "them back.", icon=":material/info:")
+        st.toast(
+            f"Gone from the table: {', '.join(map(escape, gone))}. The browser’s Back brings "
+            "them back.",
+            icon=":material/info:",
+        )
     return table
 
 
@@ -231,28 +300,41 @@ def _table_with(rows: Sequence[SiteRow], dial: str, value: int) -> list[SiteRow]
 
 
 _EXAMPLES = (
-    (("Glucose in twelve hospitals", "c-glucose_days~c.n_curves-1800~c.n_servers-12~target-0.5"),
-     ("Hormones in twelve hospitals", "c-hormone_study~c.n_curves-1800~c.n_servers-12~target-8")),
-    (("Growth in schools", "c-growth_curves~c.n_curves-1000~c.n_servers-10~target-2"),
-     ("Growth in schools", "c-sparse_curves~c.n_curves-1000~c.n_servers-10~target-2")),
-    (("Electricity by district", "c-electricity_days~c.n_curves-2000~c.n_servers-8"),
-     ("Activity by district", "c-activity_days~c.n_curves-2000~c.n_servers-8"),
-     ("Growth by district", "c-sparse_curves~c.n_curves-2000~c.n_servers-8~target-2")),
+    (
+        ("Glucose in twelve hospitals", "c-glucose_days~c.n_curves-1800~c.n_servers-12~target-0.5"),
+        ("Hormones in twelve hospitals", "c-hormone_study~c.n_curves-1800~c.n_servers-12~target-8"),
+    ),
+    (
+        ("Growth in schools", "c-growth_curves~c.n_curves-1000~c.n_servers-10~target-2"),
+        ("Growth in schools", "c-sparse_curves~c.n_curves-1000~c.n_servers-10~target-2"),
+    ),
+    (
+        ("Electricity by district", "c-electricity_days~c.n_curves-2000~c.n_servers-8"),
+        ("Activity by district", "c-activity_days~c.n_curves-2000~c.n_servers-8"),
+        ("Growth by district", "c-sparse_curves~c.n_curves-2000~c.n_servers-8~target-2"),
+    ),
 )
 
 
 @cache
 def example_studies() -> tuple[tuple[str, str], ...]:
     """Label and address of every example."""
-    return tuple(next(line for line in lines if not links.decode(line[1])[1])
-                 for lines in _EXAMPLES)
+    return tuple(
+        next(line for line in lines if not links.decode(line[1])[1]) for lines in _EXAMPLES
+    )
 
 
 def example_on_screen(settings: Settings) -> str | None:
     """The label of the example that is on screen, whichever details are open beside it; or None."""
     plain = links.encode(replace(settings, open_folds=()))
-    return next((label for label, token in example_studies()
-                 if links.encode(links.decode(token)[0]) == plain), None)
+    return next(
+        (
+            label
+            for label, token in example_studies()
+            if links.encode(links.decode(token)[0]) == plain
+        ),
+        None,
+    )
 
 
 # -- the table of sites ----------------------------------------------------------------------------
@@ -270,9 +352,13 @@ def show_table(view: DecideView) -> None:
     st.header(f"Table of {several}", anchor=False)
     if not free:
         st.markdown(f":small[{words.given_sites(view.on_screen)}]")
-        st.dataframe({"Site": [row.name for row in view.rows],
-                      view.facts.people.capitalize(): [row.n_curves for row in view.rows]},
-                     hide_index=True)
+        st.dataframe(
+            {
+                "Site": [row.name for row in view.rows],
+                view.facts.people.capitalize(): [row.n_curves for row in view.rows],
+            },
+            hide_index=True,
+        )
         return
     sites.editor(None, view.facts, sites.STUDY)
     if view.problem is not None:
@@ -292,8 +378,12 @@ def contributions(view: DecideView) -> None:
 def bracket(view: DecideView) -> DeltaGenerator:
     """The sites in the sentence: behind it their number, and the box for a table."""
     n = len(view.included)
-    return st.popover(f"{n} {_nouns(view)[n != 1]}", key=_BOX, on_change="rerun",
-                      help="Change their number, or paste a table of them.")
+    return st.popover(
+        f"{n} {_nouns(view)[n != 1]}",
+        key=_BOX,
+        on_change="rerun",
+        help="Change their number, or paste a table of them.",
+    )
 
 
 def is_open() -> bool:
@@ -303,13 +393,22 @@ def is_open() -> bool:
 
 def paste(view: DecideView) -> None:
     """The box for a table from a spreadsheet."""
-    st.text_area(f"Or paste a table, one {view.site} per line: name, {view.facts.people}, and if "
-                 f"you like observations of each {view.facts.person}", key="pasted_table",
-                 placeholder="North, 150, 30\nSouth, 90, 30", height=160)
+    st.text_area(
+        f"Or paste a table, one {view.site} per line: name, {view.facts.people}, and if "
+        f"you like observations of each {view.facts.person}",
+        key="pasted_table",
+        placeholder="North, 150, 30\nSouth, 90, 30",
+        height=160,
+    )
     controls.show_problem("pasted_table")
     observations = view.included[0].n_observations_per_curve
-    st.button("Use this table", key="use_pasted", type="primary", on_click=_use_pasted,
-              args=(observations, view.facts.people, _nouns(view)))
+    st.button(
+        "Use this table",
+        key="use_pasted",
+        type="primary",
+        on_click=_use_pasted,
+        args=(observations, view.facts.people, _nouns(view)),
+    )
 
 
 def _nouns(view: DecideView) -> tuple[str, str]:
@@ -326,8 +425,11 @@ def _use_pasted(observations: int, people: str, nouns: tuple[str, str]) -> None:
         st.session_state.problem = ("pasted_table", problem)
         return
     st.session_state[_BOX] = False
-    st.toast(f"Read: {len(rows)} {nouns[len(rows) != 1]}, {whole(site_table.people(rows))} "
-             f"{people}." + _renamed(text, rows), icon=":material/check:")
+    st.toast(
+        f"Read: {len(rows)} {nouns[len(rows) != 1]}, {whole(site_table.people(rows))} "
+        f"{people}." + _renamed(text, rows),
+        icon=":material/check:",
+    )
 
 
 def _renamed(text: str, rows: Sequence[SiteRow]) -> str:

@@ -31,9 +31,16 @@ from pages.shared.state import run, session
 from pages.shared.state.settings import Settings
 
 # Networks that differ by more than their budgets: here all sites have the same.
-_NETWORKS = {name: groups for name, groups in NETWORKS.items()
-             if name == next(first for first, others in NETWORKS.items()
-                             if Network(others).sizes == Network(groups).sizes)}
+_NETWORKS = {
+    name: groups
+    for name, groups in NETWORKS.items()
+    if name
+    == next(
+        first
+        for first, others in NETWORKS.items()
+        if Network(others).sizes == Network(groups).sizes
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -48,14 +55,18 @@ class Studied:
 def on_screen() -> Studied:
     """The data of the estimand on screen, the visitor's own ones where they are shown."""
     current = session.current()
-    return _studied(current, session.source(session.data_task(current.decided_task)),
-                    session.twin_of)
+    return _studied(
+        current, session.source(session.data_task(current.decided_task)), session.twin_of
+    )
 
 
 def linked(scenario: Settings) -> Studied:
     """The data that the settings of a link stand for."""
-    return _studied(scenario, scenario.source_of(session.data_task(scenario.decided_task)),
-                    lambda real: Twin.of(real.facts, real.sizes))
+    return _studied(
+        scenario,
+        scenario.source_of(session.data_task(scenario.decided_task)),
+        lambda real: Twin.of(real.facts, real.sizes),
+    )
 
 
 def _studied(scenario: Settings, source: Source, twin_of: Callable[[Source], Twin]) -> Studied:
@@ -66,10 +77,16 @@ def _studied(scenario: Settings, source: Source, twin_of: Callable[[Source], Twi
         return Studied(source, source)
     if task.data is DataType.CURVES and task.key in (twin := twin_of(source)).served:
         return Studied(source, twin)
-    return Studied(source, source, InputError(
-        f"A study of the {DECIDED[task.key]} simulates its data, and nothing stands in for "
-        f"{'your own' if source.facts.is_upload else 'these real ones'}.",
-        field="source", hint="Choose simulated data with sizes like theirs."))
+    return Studied(
+        source,
+        source,
+        InputError(
+            f"A study of the {DECIDED[task.key]} simulates its data, and nothing stands in for "
+            f"{'your own' if source.facts.is_upload else 'these real ones'}.",
+            field="source",
+            hint="Choose simulated data with sizes like theirs.",
+        ),
+    )
 
 
 def data_choice(task: Task, **more: Any) -> None:
@@ -91,8 +108,11 @@ def choose(key: str) -> None:
     """Another estimand; a target in the unit of other data is forgotten."""
     current = session.current()
     same_data = session.data_task(key) == session.data_task(current.decided_task)
-    session.change(decided_task=key, target_distance=current.target_distance if same_data else None,
-                   typical_error=current.typical_error if same_data else None)
+    session.change(
+        decided_task=key,
+        target_distance=current.target_distance if same_data else None,
+        typical_error=current.typical_error if same_data else None,
+    )
 
 
 def change_unit(task: Task, target: float, unit: str) -> None:
@@ -107,9 +127,12 @@ def change_unit(task: Task, target: float, unit: str) -> None:
     source: Any = session.current().source_of(data)
     typical = session.current().typical_error
     session.change_source(data, replace(source, unit=unit))
-    session.change(target_distance=converted(target, source.units, source.unit, unit),
-                   typical_error=None if typical is None
-                   else converted(typical, source.units, source.unit, unit))
+    session.change(
+        target_distance=converted(target, source.units, source.unit, unit),
+        typical_error=None
+        if typical is None
+        else converted(typical, source.units, source.unit, unit),
+    )
 
 
 def use_simulated(task: Task) -> None:
@@ -126,11 +149,14 @@ def resize(task: Task, source: Source, resized: Source[Any]) -> None:
     if isinstance(resized, Twin):
         session.change_twin(source, resized)
     elif isinstance(resized, Simulated):
-        people, = {*resized.sizes.n_curves_per_server}
+        (people,) = {*resized.sizes.n_curves_per_server}
         before = session.current().network
         session.change_study(task.key, resized)
-        session.change(network=Network(
-            (Group(resized.sizes.n_servers, people, before.groups[0].epsilon),), before.delta))
+        session.change(
+            network=Network(
+                (Group(resized.sizes.n_servers, people, before.groups[0].epsilon),), before.delta
+            )
+        )
     else:
         session.change_source(session.data_task(task.key), resized)
         session.change(sites=())
@@ -198,11 +224,18 @@ class DecideView(View):
         """All that the simulation depends on."""
         return self.with_rows(decision_topic.at_one_budget(self.rows))
 
-    def with_rows(self, rows: tuple[SiteRow, ...]
-                  ) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
+    def with_rows(
+        self, rows: tuple[SiteRow, ...]
+    ) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
         """The same for another table of sites, whose names are left out of it."""
-        return (self.source, self.mechanism, decision_topic.by_number(rows),
-                delta_of(self.settings), self.settings.noise_place, self.settings.seed)
+        return (
+            self.source,
+            self.mechanism,
+            decision_topic.by_number(rows),
+            delta_of(self.settings),
+            self.settings.noise_place,
+            self.settings.seed,
+        )
 
     @property
     def recommended(self) -> Option | None:
@@ -211,33 +244,54 @@ class DecideView(View):
 
     def decide(self, profile: Profile) -> None:
         named = replace(profile, rows=decision_topic.at_one_budget(self.rows))
-        self.answer = decision_topic.decision(named, self.target, self.settings.confidence,
-                                              self.settings.group_size)
+        self.answer = decision_topic.decision(
+            named, self.target, self.settings.confidence, self.settings.group_size
+        )
 
     def shared(self) -> Decision | None:
         """The same study where sites add shares of the noise; None where it is refused."""
         source, mechanism, rows, delta, _, seed = self.arguments
         try:
-            profile = run.answer(decision_topic.profile_of, source, mechanism, rows, delta,
-                                 str(NoisePlace.SUMS), seed)
+            profile = run.answer(
+                decision_topic.profile_of,
+                source,
+                mechanism,
+                rows,
+                delta,
+                str(NoisePlace.SUMS),
+                seed,
+            )
         except InputError:
             return None
-        return decision_topic.decision(profile, self.target, self.settings.confidence,
-                                       self.settings.group_size)
+        return decision_topic.decision(
+            profile, self.target, self.settings.confidence, self.settings.group_size
+        )
 
     def strip(self) -> None:
         """The facts of the recommendation."""
         recommended = self.recommended
         protected = words.unit_tag(self.decided, self.facts)
         if recommended is None or self.answer is None:
-            strips.fixed(self.facts, "ε to be found", "decide_strip", protected=protected,
-                         n_curves=site_table.people(self.rows))
+            strips.fixed(
+                self.facts,
+                "ε to be found",
+                "decide_strip",
+                protected=protected,
+                n_curves=site_table.people(self.rows),
+            )
             return
-        strips.fixed(self.facts, tags.budget_chip(recommended.budget), "decide_strip",
-                     odds_words.odds_short(recommended.odds),
-                     words.error(recommended, self.answer.profile), unit=self.decided.unit,
-                     highest=recommended.budget.epsilon, stated=self.answer.profile.delta,
-                     protected=protected, n_curves=self.answer.profile.n_people)
+        strips.fixed(
+            self.facts,
+            tags.budget_chip(recommended.budget),
+            "decide_strip",
+            odds_words.odds_short(recommended.odds),
+            words.error(recommended, self.answer.profile),
+            unit=self.decided.unit,
+            highest=recommended.budget.epsilon,
+            stated=self.answer.profile.delta,
+            protected=protected,
+            n_curves=self.answer.profile.n_people,
+        )
 
     def formula(self) -> None:
         guarantees.formula(self.mechanism, {})
@@ -245,9 +299,17 @@ class DecideView(View):
     def question(self) -> Question:
         source, mechanism, _, delta, noise, _ = self.arguments
         rows = decision_topic.at_one_budget(self.rows)
-        return ask(decision_topic.decision_of, source, mechanism, rows, delta, noise, self.target,
-                   self.settings.confidence, self.settings.seed
-                   ).about(Person(self.settings.group_size))
+        return ask(
+            decision_topic.decision_of,
+            source,
+            mechanism,
+            rows,
+            delta,
+            noise,
+            self.target,
+            self.settings.confidence,
+            self.settings.seed,
+        ).about(Person(self.settings.group_size))
 
     def simulated(self, tell: Callable[[int], None]) -> Profile:
         """The study at every budget, as it was kept or else computed."""

@@ -30,20 +30,25 @@ def budgets(scene: Scene) -> None:
     delta = session.current().delta_on(scene.source).value
     is_known = knows_methods(scene)
     has_rate = rate_cards.is_known(*_scenario(scene))
-    chart, sentences = scene.made_once(f"bought {scene.step} {delta} {is_known} {has_rate}",
-                                       lambda: _chart_and_sentences(scene))
+    chart, sentences = scene.made_once(
+        f"bought {scene.step} {delta} {is_known} {has_rate}", lambda: _chart_and_sentences(scene)
+    )
     st.subheader("Error at every budget", anchor=False)
     scene.draw("Errors at every budget", chart, "budgets", 340, 360)
     st.markdown("\n\n".join(sentences))
     if not is_known:
-        timed.afterwards("Other methods at the same budgets are being simulated.",
-                         lambda: run.answer(mean_topic.other_methods, *_arguments(scene)))
+        timed.afterwards(
+            "Other methods at the same budgets are being simulated.",
+            lambda: run.answer(mean_topic.other_methods, *_arguments(scene)),
+        )
     rate_cards.note(_beside(scene), *_scenario(scene), scene.budget.epsilon)
-    st.markdown(":small[Band: 95 % of releases. ◇ this budget. Dash-dotted: no unbiased method "
-                "with Gaussian noise is below; shrunk estimates may be. No line: nothing would be "
-                "published, or the error is beyond the range of the values. Of the other methods, "
-                f"the {FEW} with the smallest errors at this ε are drawn; *Numbers* has all of "
-                "them.]")
+    st.markdown(
+        ":small[Band: 95 % of releases. ◇ this budget. Dash-dotted: no unbiased method "
+        "with Gaussian noise is below; shrunk estimates may be. No line: nothing would be "
+        "published, or the error is beyond the range of the values. Of the other methods, "
+        f"the {FEW} with the smallest errors at this ε are drawn; *Numbers* has all of "
+        "them.]"
+    )
 
 
 def _chart_and_sentences(scene: Scene) -> tuple[Chart, list[str]]:
@@ -52,33 +57,49 @@ def _chart_and_sentences(scene: Scene) -> tuple[Chart, list[str]]:
     chosen_method, every = methods(scene)
     others, beside = _least_errors(every, scene.step, 2 * facts.value_half_width), _beside(scene)
     drawn = {other.label for other in others}
-    chart = charts.against_budget(scene.answer, scene.step, chosen_method,
-                                  odds=scene.odds, others=others,
-                                  floor=scene.floor if np.isfinite(scene.floor).any() else None,
-                                  in_table=[m for m in every if m.label not in drawn],
-                                  theory=None if beside is None else beside.lines)
+    chart = charts.against_budget(
+        scene.answer,
+        scene.step,
+        chosen_method,
+        odds=scene.odds,
+        others=others,
+        floor=scene.floor if np.isfinite(scene.floor).any() else None,
+        in_table=[m for m in every if m.label not in drawn],
+        theory=None if beside is None else beside.lines,
+    )
     when_free = error_words.when_free(scene.epsilons, scene.private_shares)
     if scene.is_refused:
         return chart, [when_free]
     typical = float(scene.error[scene.step])
     errors = {other.label: float(other.errors[scene.step]) for other in others}
     return chart, [
-        quality.budget_ratio(facts, here, typical, study.baseline,
-                             scene.answer.error_at(here / 2), scene.answer.error_at(2 * here)),
-        when_free, quality.compared(typical, errors),
-        odds_words.two_kinds(_deltas(scene, chosen_method, others))]
+        quality.budget_ratio(
+            facts,
+            here,
+            typical,
+            study.baseline,
+            scene.answer.error_at(here / 2),
+            scene.answer.error_at(2 * here),
+        ),
+        when_free,
+        quality.compared(typical, errors),
+        odds_words.two_kinds(_deltas(scene, chosen_method, others)),
+    ]
 
 
-def _least_errors(methods: Sequence[charts.Method], step: int, useless_error: float
-                  ) -> list[charts.Method]:
+def _least_errors(
+    methods: Sequence[charts.Method], step: int, useless_error: float
+) -> list[charts.Method]:
     """The few methods with the smallest errors at the present budget.
 
     An error of `useless_error` is no use at all. Where few methods are of any use at that budget,
     those of equal rank are told apart by the mean of their log errors over all budgets.
     """
+
     def rank(method: charts.Method) -> tuple[float, float]:
-        errors = np.where(np.isfinite(method.errors), np.minimum(method.errors, useless_error),
-                          useless_error)
+        errors = np.where(
+            np.isfinite(method.errors), np.minimum(method.errors, useless_error), useless_error
+        )
         return float(errors[step]), float(np.log(errors).mean())
 
     few = {method.label for method in sorted(methods, key=rank)[:FEW]}
@@ -91,8 +112,9 @@ def why_this_method(scene: Scene) -> None:
         st.markdown(f":small[{quality.CHOOSE_BY_SIZES}]")
     elif not scene.is_refused:
         chosen_method, others = methods(scene)
-        errors = {method.label: float(method.errors[scene.step])
-                  for method in (chosen_method, *others)}
+        errors = {
+            method.label: float(method.errors[scene.step]) for method in (chosen_method, *others)
+        }
         st.markdown(f":small[{quality.why_method(chosen_method.label, errors, scene.facts)}]")
 
 
@@ -111,19 +133,23 @@ def _arguments(scene: Scene) -> tuple[Any, ...]:
 def methods(scene: Scene) -> tuple[charts.Method, list[charts.Method]]:
     """The chosen method and the others of the same task that are known, as lines of the chart."""
     current = session.current()
-    by_label = (run.answer(mean_topic.other_methods, *_arguments(scene))
-                if knows_methods(scene) else {})
+    by_label = (
+        run.answer(mean_topic.other_methods, *_arguments(scene)) if knows_methods(scene) else {}
+    )
     others = [charts.Method.of(other, errors, label) for label, (other, errors) in by_label.items()]
     return charts.Method.of(current.mechanism, scene.error), others
 
 
-def _deltas(scene: Scene, chosen_method: charts.Method, others: Sequence[charts.Method]
-            ) -> dict[str, float]:
+def _deltas(
+    scene: Scene, chosen_method: charts.Method, others: Sequence[charts.Method]
+) -> dict[str, float]:
     """δ of every method of the chart; the others have the usual one where they need one."""
     default = session.current().delta_on(scene.source).value
     return {chosen_method.label: scene.budget.delta} | {
         other.label: 0.0 if mechanisms.get(other.key).guarantee.is_pure else default
-        for other in others if np.isfinite(other.errors[scene.step])}
+        for other in others
+        if np.isfinite(other.errors[scene.step])
+    }
 
 
 def _scenario(scene: Scene) -> tuple[Source, Mechanism, float]:
@@ -134,6 +160,14 @@ def _beside(scene: Scene) -> Beside | None:
     """The rate with fitted constants, which no value of one's own curves enters."""
     source, mechanism, delta = _scenario(scene)
     has_rate = rate_cards.is_known(source, mechanism, delta)
-    return scene.made_once(f"rate {delta} {has_rate}", lambda: rate_cards.beside(
-        settings.TASK, source, mechanism, delta, scene.epsilons,
-        scene.where_published(scene.error)))
+    return scene.made_once(
+        f"rate {delta} {has_rate}",
+        lambda: rate_cards.beside(
+            settings.TASK,
+            source,
+            mechanism,
+            delta,
+            scene.epsilons,
+            scene.where_published(scene.error),
+        ),
+    )

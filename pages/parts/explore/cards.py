@@ -45,11 +45,20 @@ class Explored(Scene):
         facts, delta = self.facts, session.delta(self.source)
         strips.pinnable(
             [*strips.fact_chips(facts), *strips.delta_chips(delta), *odds_card.chips(facts)],
-            self.made_once("strip", lambda: [
-                components.Budgeted(tags.budget_chip(b), weak=max(
-                    b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
-                for b, o in zip(self.answer.budgets, self.odds, strict=True)]),
-            self.step, facts, pure=self.budget.is_pure)
+            self.made_once(
+                "strip",
+                lambda: [
+                    components.Budgeted(
+                        tags.budget_chip(b),
+                        weak=max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM,
+                    )
+                    for b, o in zip(self.answer.budgets, self.odds, strict=True)
+                ],
+            ),
+            self.step,
+            facts,
+            pure=self.budget.is_pure,
+        )
         strips.ledger_lines(self.source)
 
     def promise(self) -> None:
@@ -68,14 +77,20 @@ def follow_figure(preview: MeanAnswer) -> None:
 def figure(scene: Scene) -> None:
     """The live figure; its slider is the only ε control of the page."""
     current = session.current()
-    payload = scene.made_once("figure", lambda: components.figure_payload(
-        scene.facts, scene.answer, scene.at_budgets))
-    picked = components.figure(session.FIGURE, payload, scene.start, scene.rev,
-                               new_noise=scene.facts.is_simulated,
-                               with_truth="truth" in current.further_lines,
-                               save=st.session_state.get("save_figure", ""),
-                               anchors=guarantees.anchors(current.epsilon_limit),
-                               asked=_asked(scene))
+    payload = scene.made_once(
+        "figure", lambda: components.figure_payload(scene.facts, scene.answer, scene.at_budgets)
+    )
+    picked = components.figure(
+        session.FIGURE,
+        payload,
+        scene.start,
+        scene.rev,
+        new_noise=scene.facts.is_simulated,
+        with_truth="truth" in current.further_lines,
+        save=st.session_state.get("save_figure", ""),
+        anchors=guarantees.anchors(current.epsilon_limit),
+        asked=_asked(scene),
+    )
     if picked.new_noise:
         session.change(seed=current.seed + 1)
         st.rerun()
@@ -86,17 +101,21 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
     with suppress(InputError):  # the drawer says why
         if shape_cards.compares_groups(scene.source):
             groups = shape_cards.grouped_releases(scene)
-            return scene.made_once("groups", lambda: components.groups_payload(
-                scene.facts, scene.answer, groups))
+            return scene.made_once(
+                "groups", lambda: components.groups_payload(scene.facts, scene.answer, groups)
+            )
         if session.current().shape_question == settings.NEXT:
             people = shape_cards.next_person(scene)
-            return scene.made_once("next person", lambda: components.asked_payload(
-                scene.facts, scene.answer, people))
+            return scene.made_once(
+                "next person", lambda: components.asked_payload(scene.facts, scene.answer, people)
+            )
         question = shape_cards.question(scene.facts)
         if question is not None:
             answers = shape_cards.asked_releases(scene, question)
-            return scene.made_once(f"asked {question}", lambda: components.asked_payload(
-                scene.facts, scene.answer, answers))
+            return scene.made_once(
+                f"asked {question}",
+                lambda: components.asked_payload(scene.facts, scene.answer, answers),
+            )
     return None
 
 
@@ -109,20 +128,40 @@ def accuracy(scene: Scene) -> None:
     with st.container(border=True):
         st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
         _sentences(scene, "accuracy", lambda k: _how_close(scene, k))
-        _draw_steps(scene, "Errors of 20 releases", "dots", lambda k: small_charts.error_dots(
-            study.errors[k], study.baseline, unit, float(scene.floor[k])), 118)
+        _draw_steps(
+            scene,
+            "Errors of 20 releases",
+            "dots",
+            lambda k: small_charts.error_dots(
+                study.errors[k], study.baseline, unit, float(scene.floor[k])
+            ),
+            118,
+        )
         _sentences(scene, "beside", lambda k: _beside_accuracy(scene, k))
 
 
 def _how_close(scene: Scene, k: int) -> list[components.Said]:
     if scene.answer.is_refused(k):
-        return [components.Said(
-            "Nothing would be published at this ε, so there is no error to state.")]
+        return [
+            components.Said("Nothing would be published at this ε, so there is no error to state.")
+        ]
     study = scene.answer.study
-    return [components.Said(quality.accuracy(
-        scene.facts, float(scene.error[k]), float(study.within[k]), study.baseline,
-        scene.source.is_random)), components.Said(quality.rests_on(
-            "95 % of releases", study.simulated(k, studies.data_sets(scene.source))))]
+    return [
+        components.Said(
+            quality.accuracy(
+                scene.facts,
+                float(scene.error[k]),
+                float(study.within[k]),
+                study.baseline,
+                scene.source.is_random,
+            )
+        ),
+        components.Said(
+            quality.rests_on(
+                "95 % of releases", study.simulated(k, studies.data_sets(scene.source))
+            )
+        ),
+    ]
 
 
 def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
@@ -134,11 +173,15 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
         dashed += " Dash-dotted: floor."
     floor = quality.floor(facts, float(scene.floor[k]), float(scene.error[k]))
     planned = quality.planned(facts, preview.feasibility[k], float(preview.planned[k]))
-    drowned = quality.useless(facts, float(scene.error[k]), preview.budgets[k],
-                              preview.data.n_curves)
-    paragraphs = [components.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
-                  components.Said(floor),
-                  components.Said(planned, "small"), components.Said(drowned, "warning")]
+    drowned = quality.useless(
+        facts, float(scene.error[k]), preview.budgets[k], preview.data.n_curves
+    )
+    paragraphs = [
+        components.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
+        components.Said(floor),
+        components.Said(planned, "small"),
+        components.Said(drowned, "warning"),
+    ]
     return [paragraph for paragraph in paragraphs if paragraph.text]
 
 
@@ -148,14 +191,27 @@ def limits(scene: Scene) -> None:
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
         _sentences(scene, "limits", lambda k: [components.Said(scene.what_limits(k))])
-        _draw_steps(scene, "Parts of the error", "split", lambda k: small_charts.split_bar(
-            shares[k], error_words.PARTS), 44)
-        _sentences(scene, "parts", lambda k: [
-            *_key_of_parts(scene, k),
-            *[components.Said(text, "small") for text in [scene.limit_of_band(k)] if text]])
+        _draw_steps(
+            scene,
+            "Parts of the error",
+            "split",
+            lambda k: small_charts.split_bar(shares[k], error_words.PARTS),
+            44,
+        )
+        _sentences(
+            scene,
+            "parts",
+            lambda k: [
+                *_key_of_parts(scene, k),
+                *[components.Said(text, "small") for text in [scene.limit_of_band(k)] if text],
+            ],
+        )
         if scene.knows_changes:
-            _sentences(scene, "doubled", lambda k: [
-                components.Said(text) for text in [scene.if_doubled(k)] if text])
+            _sentences(
+                scene,
+                "doubled",
+                lambda k: [components.Said(text) for text in [scene.if_doubled(k)] if text],
+            )
         else:
             simulate_doubled(scene)
 
@@ -176,8 +232,9 @@ def _sentences(scene: Scene, key: str, make: Callable[[int], list[components.Sai
     components.said(scene.made_once(key, lambda: scene.steps(make)), f"said_{key}", scene.rev)
 
 
-def _draw_steps(scene: Scene, title: str, key: str, make: Callable[[int], Chart], height: int
-                ) -> None:
+def _draw_steps(
+    scene: Scene, title: str, key: str, make: Callable[[int], Chart], height: int
+) -> None:
     """One figure for each step, none where nothing would be published; the present one by title."""
     if not scene.is_refused:
         scene.charts[title] = make(scene.step)
@@ -204,19 +261,39 @@ def take_away(scene: Scene) -> None:
         reason = "Nothing would be published at this ε."
     with st.container(horizontal=True):
         for kind in ("SVG", "PNG"):
-            st.button(f"Figure as {kind}", icon=":material/image:", key=f"save_{kind}",
-                      on_click=_save, args=(kind,), disabled=reason is not None, help=reason)
+            st.button(
+                f"Figure as {kind}",
+                icon=":material/image:",
+                key=f"save_{kind}",
+                on_click=_save,
+                args=(kind,),
+                disabled=reason is not None,
+                help=reason,
+            )
         st.download_button(
             "Get the numbers",
             b"" if reason else lambda: export.numbers_csv(scene.answer, scene.step, plain),
-            "privacy-curves-numbers.csv", "text/csv", on_click="ignore", help=reason,
-            disabled=reason is not None, icon=":material/table:", key="get_numbers")
+            "privacy-curves-numbers.csv",
+            "text/csv",
+            on_click="ignore",
+            help=reason,
+            disabled=reason is not None,
+            icon=":material/table:",
+            key="get_numbers",
+        )
         st.download_button(
-            "Get the scenario", export.scenario_json(plain or {}), "privacy-curves-scenario.json",
-            "application/json", on_click="ignore", disabled=scene.is_own, key="get_scenario",
+            "Get the scenario",
+            export.scenario_json(plain or {}),
+            "privacy-curves-scenario.json",
+            "application/json",
+            on_click="ignore",
+            disabled=scene.is_own,
+            key="get_scenario",
             icon=":material/data_object:",
-            help=reason if scene.is_own else
-            "A file for the command line: python -m engine run FILE")
+            help=reason
+            if scene.is_own
+            else "A file for the command line: python -m engine run FILE",
+        )
 
 
 def _save(kind: str) -> None:
@@ -231,29 +308,43 @@ def numbers(scene: Scene) -> None:
     unit = scene.facts.value_unit or "their unit"
     error = scene.errors_in_words[scene.step]
     from_what = error_words.distance(scene.facts, "mean")
-    st.markdown(f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
-                + (f"{capital(from_what)} {escape(error)}." if error else "Nothing published."))
-    columns = {scene.facts.time_name: preview.times, "non-private mean": preview.non_private,
-               "privacy noise range low": preview.noise_low[scene.step],
-               "privacy noise range high": preview.noise_high[scene.step],
-               "sampling variability ±": preview.sampling}
+    st.markdown(
+        f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
+        + (f"{capital(from_what)} {escape(error)}." if error else "Nothing published.")
+    )
+    columns = {
+        scene.facts.time_name: preview.times,
+        "non-private mean": preview.non_private,
+        "privacy noise range low": preview.noise_low[scene.step],
+        "privacy noise range high": preview.noise_high[scene.step],
+        "sampling variability ±": preview.sampling,
+    }
     if preview.band is not None:
-        columns |= {"release 1": preview.releases[scene.step, 0],
-                    "95 % band from": preview.band.low[scene.step, 0],
-                    "95 % band to": preview.band.high[scene.step, 0]}
+        columns |= {
+            "release 1": preview.releases[scene.step, 0],
+            "95 % band from": preview.band.low[scene.step, 0],
+            "95 % band to": preview.band.high[scene.step, 0],
+        }
     if preview.truth is not None:
         columns["true mean"] = preview.truth
     layout.table(pd.DataFrame(columns).round(3), scene.is_own, 220)
-    st.markdown(f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases "
-                "each.")
-    table = pd.DataFrame({
-        "ε": scene.epsilons, from_what: scene.error,
-        "95 % within": scene.where_published(study.within),
-        "10th percentile": scene.where_published(study.quantile(0.1)),
-        "90th percentile": scene.where_published(study.quantile(0.9)),
-        "attacker’s accuracy, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
-        **{name: scene.where_published(study.shares[:, k])
-           for k, name in enumerate(error_words.PARTS)}})
+    st.markdown(
+        f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases each."
+    )
+    table = pd.DataFrame(
+        {
+            "ε": scene.epsilons,
+            from_what: scene.error,
+            "95 % within": scene.where_published(study.within),
+            "10th percentile": scene.where_published(study.quantile(0.1)),
+            "90th percentile": scene.where_published(study.quantile(0.9)),
+            "attacker’s accuracy, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
+            **{
+                name: scene.where_published(study.shares[:, k])
+                for k, name in enumerate(error_words.PARTS)
+            },
+        }
+    )
     for other in budget_cards.methods(scene)[1]:
         table[f"error of {other.label}"] = other.errors
     layout.table(table.round(3), scene.is_own, 220)
@@ -291,21 +382,30 @@ def _without_parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
     st.subheader("The error without some of its parts", anchor=False)
     with st.container(horizontal=True):
         parts_left = _switches(parts.has_sampling, error_words.PARTS)
-    scene.draw("The error without some of its parts",
-               charts.left(parts, parts_left, method, facts), "parts", 300)
-    st.markdown(error_words.parts_left(facts, parts.error[parts_left],
-                                       parts.error[True, True, True]))
+    scene.draw(
+        "The error without some of its parts",
+        charts.left(parts, parts_left, method, facts),
+        "parts",
+        300,
+    )
+    st.markdown(
+        error_words.parts_left(facts, parts.error[parts_left], parts.error[True, True, True])
+    )
     st.markdown(f":small[{error_words.parts_key(parts.has_sampling)}]")
 
 
 def _switches(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
     """A switch for each part; a link keeps them as one number."""
-    mask = session.looked_at("parts", range(2**len(PARTS)), _ALL)
+    mask = session.looked_at("parts", range(2 ** len(PARTS)), _ALL)
     for k, name in enumerate(names):
         if k != PARTS.index("sampling") or has_sampling:
-            controls.bound(st.toggle, capital(name), bool(mask >> k & 1),
-                           partial(_look_at_parts, mask ^ 1 << k),
-                           f"part_{PARTS[k]}")
+            controls.bound(
+                st.toggle,
+                capital(name),
+                bool(mask >> k & 1),
+                partial(_look_at_parts, mask ^ 1 << k),
+                f"part_{PARTS[k]}",
+            )
     first, second, third = (bool(mask >> k & 1) for k in range(len(PARTS)))
     return first, second, third
 

@@ -29,18 +29,37 @@ def doors(details: Sequence[Detail]) -> None:
     """Decide, learn, or use one's own data; and the drawer."""
     current = session.current()
     target = usual_target(session.source().facts)
-    to_plan = links.encode(replace(current, decided_task=settings.TASK, unknown_quantity="epsilon",
-                                     target_distance=target, open_folds=()))
+    to_plan = links.encode(
+        replace(
+            current,
+            decided_task=settings.TASK,
+            unknown_quantity="epsilon",
+            target_distance=target,
+            open_folds=(),
+        )
+    )
     with st.container(horizontal=True, vertical_alignment="center", key="doors"):
         _link("decide.py", "Decide on a budget", ":material/tune:", to_plan)
         _link("learn.py", "First lesson in 4 minutes", ":material/school:", "lesson-1")
-        st.button("Use my data", key="door_data", icon=":material/upload_file:", type="tertiary",
-                  on_click=panel.open_dialog, disabled=not visitors.may_bring_files(),
-                  help="A file stays in memory while you visit; nothing is published.")
+        st.button(
+            "Use my data",
+            key="door_data",
+            icon=":material/upload_file:",
+            type="tertiary",
+            on_click=panel.open_dialog,
+            disabled=not visitors.may_bring_files(),
+            help="A file stays in memory while you visit; nothing is published.",
+        )
         st.space("stretch")
         if any(detail.key == "shape" for detail in details):
-            st.button("Ask the curve", key="ask_curve", icon=":material/live_help:",
-                      type="tertiary", on_click=_ask, args=(details,))
+            st.button(
+                "Ask the curve",
+                key="ask_curve",
+                icon=":material/live_help:",
+                type="tertiary",
+                on_click=_ask,
+                args=(details,),
+            )
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
 
 
@@ -52,8 +71,13 @@ def _ask(details: Sequence[Detail]) -> None:
 
 
 def _link(script: str, label: str, icon: str, token: str) -> None:
-    st.page_link(st.Page(_PAGES / script), label=label, icon=icon, width="content",
-                 query_params={"s": token} if token else None)
+    st.page_link(
+        st.Page(_PAGES / script),
+        label=label,
+        icon=icon,
+        width="content",
+        query_params={"s": token} if token else None,
+    )
 
 
 # What shows a setting, where a link has it and opens no detail.
@@ -73,17 +97,38 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
 
     return [
         detail("accuracy", "Accuracy", _accuracy, "accuracy_numbers"),
-        detail("attacker", "Attacker’s accuracy", _attacker, "why", "trade_off", "several",
-               "attacker_numbers", "explore_label"),
+        detail(
+            "attacker",
+            "Attacker’s accuracy",
+            _attacker,
+            "why",
+            "trade_off",
+            "several",
+            "attacker_numbers",
+            "explore_label",
+        ),
         detail("budget_curve", "Error at every budget", _budgets, "budget_numbers", "rule"),
-        method, data,
-        detail("shape", "Ask the curve", shape_cards.section, "shape_numbers",
-               "all_answers", "power", "synthetic"),
+        method,
+        data,
+        detail(
+            "shape",
+            "Ask the curve",
+            shape_cards.section,
+            "shape_numbers",
+            "all_answers",
+            "power",
+            "synthetic",
+        ),
         detail("steps", "Effect of each step", _steps, "steps_numbers"),
         *_published_study(scene, source),
         Detail("ledger", "Privacy ledger", lambda: guarantees.ledger(spends, scene.budget)),
-        Detail("formula", "Formula and source", lambda: guarantees.formula(
-            session.current().mechanism, scene.answer.tuning[scene.step])),
+        Detail(
+            "formula",
+            "Formula and source",
+            lambda: guarantees.formula(
+                session.current().mechanism, scene.answer.tuning[scene.step]
+            ),
+        ),
         detail("numbers", "Numbers and files", _numbers),
         Detail("code", "Code", scene.code, ("explore_code",), is_fold=True),
     ]
@@ -91,9 +136,19 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
 
 def _published_study(scene: Scene, source: Source) -> list[Detail]:
     """Only the twin of that study has it."""
-    return [Detail("published_study", "As in the published study", lambda: holdout.fold(
-        source, scene.budget, scene.is_refused), ("holdout",), is_fold=True)
-    ] if source.trains_on_a_third else []
+    return (
+        [
+            Detail(
+                "published_study",
+                "As in the published study",
+                lambda: holdout.fold(source, scene.budget, scene.is_refused),
+                ("holdout",),
+                is_fold=True,
+            )
+        ]
+        if source.trains_on_a_third
+        else []
+    )
 
 
 def _data() -> None:
@@ -113,9 +168,14 @@ def _accuracy(scene: Scene) -> None:
     cards.limits(scene)
     _behind(scene, "accuracy_numbers")
     if scene.answer.truth is not None:
-        controls.bound(st.toggle, "Show the true mean", "truth" in session.current().further_lines,
-                       lambda on: session.change(further_lines=("truth",) * on), "truth",
-                       help="Known only because these curves are simulated.")
+        controls.bound(
+            st.toggle,
+            "Show the true mean",
+            "truth" in session.current().further_lines,
+            lambda on: session.change(further_lines=("truth",) * on),
+            "truth",
+            help="Known only because these curves are simulated.",
+        )
 
 
 def _attacker(scene: Scene) -> None:

@@ -88,8 +88,9 @@ class Scene(ReleaseView):
         if self.source.facts.is_upload:
             return None
         current = session.current()
-        return scenario.to_plain(self.source, current.mechanism, (self.budget,),
-                                 Run(seed=current.seed, is_study=True))
+        return scenario.to_plain(
+            self.source, current.mechanism, (self.budget,), Run(seed=current.seed, is_study=True)
+        )
 
     @cached_property
     def error(self) -> Array:
@@ -113,14 +114,19 @@ class Scene(ReleaseView):
     @cached_property
     def errors_in_words(self) -> list[str]:
         """The error at every budget with its 95 % value, as every page writes it."""
-        return [numbers.error(error, self.facts.value_unit, within)
-                for error, within in zip(self.error, self.answer.study.within, strict=True)]
+        return [
+            numbers.error(error, self.facts.value_unit, within)
+            for error, within in zip(self.error, self.answer.study.within, strict=True)
+        ]
 
     @cached_property
     def floor(self) -> Array:
         """What no unbiased method with Gaussian noise is below, at every budget; NaN: unknown."""
-        floor = run.answer(least_errors, self.source, tuple((b,) for b in self.answer.budgets)
-                           ) if self.facts.is_simulated else None
+        floor = (
+            run.answer(least_errors, self.source, tuple((b,) for b in self.answer.budgets))
+            if self.facts.is_simulated
+            else None
+        )
         return np.full(len(self.epsilons), math.nan) if floor is None else floor.errors
 
     @property
@@ -134,8 +140,9 @@ class Scene(ReleaseView):
     @property
     def knows_changes(self) -> bool:
         """Whether `changes` are there without waiting."""
-        return self._doubling is None or not uses_workers() or run.knows(
-            if_doubled, *self._doubling)
+        return (
+            self._doubling is None or not uses_workers() or run.knows(if_doubled, *self._doubling)
+        )
 
     @cached_property
     def changes(self) -> dict[str, Array]:
@@ -171,8 +178,9 @@ class Scene(ReleaseView):
         return at_budgets(self.facts, self.answer, self.odds)
 
 
-def at_budgets(facts: PublicFacts, answer: MeanAnswer, odds: Sequence[risk.Odds]
-               ) -> list[components.AtBudget]:
+def at_budgets(
+    facts: PublicFacts, answer: MeanAnswer, odds: Sequence[risk.Odds]
+) -> list[components.AtBudget]:
     """What the figure says at every budget.
 
     Parameters
@@ -183,13 +191,22 @@ def at_budgets(facts: PublicFacts, answer: MeanAnswer, odds: Sequence[risk.Odds]
         Of an attacker, one for each budget.
     """
     n_curves, errors = answer.data.n_curves, (answer.study.error, answer.study.within)
-    in_words = [[numbers.with_unit(numbers.number(value, is_padded=True), facts.value_unit)
-                 if is_published and math.isfinite(value) else ""
-                 for value, is_published in zip(values, answer.published, strict=True)]
-                for values in errors]
+    in_words = [
+        [
+            numbers.with_unit(numbers.number(value, is_padded=True), facts.value_unit)
+            if is_published and math.isfinite(value)
+            else ""
+            for value, is_published in zip(values, answer.published, strict=True)
+        ]
+        for values in errors
+    ]
     steps = [budget.epsilon for budget in answer.budgets]
-    return [_at_budget(facts, n_curves, steps, *at_one) for at_one in zip(
-        answer.budgets, odds, answer.feasibility, _notes(facts, answer), *in_words, strict=True)]
+    return [
+        _at_budget(facts, n_curves, steps, *at_one)
+        for at_one in zip(
+            answer.budgets, odds, answer.feasibility, _notes(facts, answer), *in_words, strict=True
+        )
+    ]
 
 
 def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
@@ -201,26 +218,43 @@ def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
     if band is None:
         return [""] * len(answer.budgets)
     notes = []
-    for feasibility, size, *ends in zip(answer.feasibility, band.n_functions,
-                                        *np.clip((band.low, band.high), facts.value_low,
-                                                 facts.value_high), strict=True):
+    for feasibility, size, *ends in zip(
+        answer.feasibility,
+        band.n_functions,
+        *np.clip((band.low, band.high), facts.value_low, facts.value_high),
+        strict=True,
+    ):
         low, high = ends
         wide = float((high - low).mean()) / (2 * facts.value_half_width)
-        flat = [text for limits in zip(low, high, strict=True) if facts.is_upload
-                and (text := quality.no_change(facts, *limits))]
+        flat = [
+            text
+            for limits in zip(low, high, strict=True)
+            if facts.is_upload and (text := quality.no_change(facts, *limits))
+        ]
         is_flat = 2 * len(flat) > len(low)
         why = ""
         if verdict(feasibility, wide, is_flat) == "coarse":
             at_times = width_at(low, high, band.few_times) if band.few_times else 0.0
-            why = flat[0] if is_flat else quality.level_only(
-                wide, is_flat, at_times / (2 * facts.value_half_width))
+            why = (
+                flat[0]
+                if is_flat
+                else quality.level_only(wide, is_flat, at_times / (2 * facts.value_half_width))
+            )
         notes.append(f"{why} {quality.few_functions(size)}".strip())
     return notes
 
 
-def _at_budget(facts: PublicFacts, n_curves: int, steps: Sequence[float], budget: Budget,
-               odds: risk.Odds, feasibility: Feasibility | None, note: str, error: str, within: str
-               ) -> components.AtBudget:
+def _at_budget(
+    facts: PublicFacts,
+    n_curves: int,
+    steps: Sequence[float],
+    budget: Budget,
+    odds: risk.Odds,
+    feasibility: Feasibility | None,
+    note: str,
+    error: str,
+    within: str,
+) -> components.AtBudget:
     refused = None
     if feasibility is not None and not feasibility.is_feasible:
         refused = quality.refused(facts, feasibility, budget, n_curves, steps)
@@ -237,5 +271,10 @@ def first_figure() -> dict[str, Any]:
     odds = [risk.of_ledger(spends, front.group_size) for spends in answer.spends]
     payload = components.figure_payload(facts, answer, at_budgets(facts, answer, odds))
     return components.figure_message(
-        payload, components.Picked(step, front.explore_view), rev=1, new_noise=facts.is_simulated,
-        with_truth="truth" in front.further_lines, anchors=guarantees.anchors(front.epsilon_limit))
+        payload,
+        components.Picked(step, front.explore_view),
+        rev=1,
+        new_noise=facts.is_simulated,
+        with_truth="truth" in front.further_lines,
+        anchors=guarantees.anchors(front.epsilon_limit),
+    )

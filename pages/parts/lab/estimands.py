@@ -108,58 +108,131 @@ class Estimand:
         return session.current().estimated
 
 
-ESTIMANDS = {estimand.key: estimand for estimand in (
-    Estimand(
-        key="mean", title="Mean curve", see=mean.MeanCurve.see,
-        budget=mean.budget, own_data=mean.own_data,
-        cards=(mean.estimate, (mean.error, attacker), budgets.budgets),
-        details=(More("shape", "Ask the curve", shape.section),
-                 More("steps", "What each step does", cards.effect_of_steps),
-                 More("rule", "Rules and precedents", lambda _: guarantees.rule_fold()))),
-    Estimand(
-        key="coefficients", title="Varying coefficients", see=coefficients.Effects,
-        budget=coefficients.budget, own_data=coefficients.own_data,
-        cards=(coefficients.functions, (coefficients.errors, attacker),
-               coefficients.over_budgets, coefficients.cost)),
-    Estimand(
-        key="regression", title="Regression (wavelets)", see=regression.Regression,
-        choices=regression.choices, own_data=regression.own_readings, options=regression.options,
-        in_brief=str,
-        cards=(regression.curve, (regression.accuracy, attacker),
-               regression.cost, regression.levels, regression.point,
-               regression.assumptions),
-        details=(More("regression_messages", "What each site sent", regression.messages),
-                 More("regression_worst", "What one observation can change",
-                      regression.worst),
-                 More("regression_slopes", "Slopes: theory and exact",
-                      lambda _: regression.slopes()))),
-    Estimand(
-        key="summaries", title="Density, covariance and other functions", see=summaries.Summary,
-        choices=summaries.choices, budget=summaries.budget, own_data=summaries.own_data,
-        cards=(summaries.methods_side_by_side, (summaries.accuracy, attacker), summaries.components,
-               summaries.noise)),
-    Estimand(
-        key="sparse", title="Sparse regression", see=sparse.current_view, choices=sparse.choices,
-        budget=sparse.budget, own_data=sparse.own_rows,
-        cards=((sparse.coefficients, attacker), sparse.over_budgets, sparse.calculator,
-               sparse.intervals, sparse.machines, sparse.trust),
-        details=(More("sparse_paper", "What the paper reports beside its noise", sparse.paper),)),
-    Estimand(
-        key="survival", title="Survival and other counts", see=counting.Counts,
-        choices=counting.choices, budget=counting.budget, own_data=counting.own_people,
-        cards=(counting.curve, (counting.error, attacker), counting.comparison,
-               counting.agreement, counting.over_budgets),
-        details=(More("counting_table", "The noised counts", counting.table),
-                 More("counting_coverage", "Coverage and test by simulation", counting.coverage),
-                 More("counting_power", "How many people a test needs", counting.planner))),
-    Estimand(
-        key="percentiles", title="Percentile curves", see=percentiles.Percentiles,
-        choices=percentiles.choices, budget=percentiles.budget, own_data=percentiles.own_data,
-        cards=(percentiles.curves, (percentiles.errors, attacker), percentiles.ranges,
-               percentiles.over_budgets),
-        details=(More("percentile_plan", "How many people a curve needs",
-                      percentiles.planner_of),)),
-)}
+ESTIMANDS = {
+    estimand.key: estimand
+    for estimand in (
+        Estimand(
+            key="mean",
+            title="Mean curve",
+            see=mean.MeanCurve.see,
+            budget=mean.budget,
+            own_data=mean.own_data,
+            cards=(mean.estimate, (mean.error, attacker), budgets.budgets),
+            details=(
+                More("shape", "Ask the curve", shape.section),
+                More("steps", "What each step does", cards.effect_of_steps),
+                More("rule", "Rules and precedents", lambda _: guarantees.rule_fold()),
+            ),
+        ),
+        Estimand(
+            key="coefficients",
+            title="Varying coefficients",
+            see=coefficients.Effects,
+            budget=coefficients.budget,
+            own_data=coefficients.own_data,
+            cards=(
+                coefficients.functions,
+                (coefficients.errors, attacker),
+                coefficients.over_budgets,
+                coefficients.cost,
+            ),
+        ),
+        Estimand(
+            key="regression",
+            title="Regression (wavelets)",
+            see=regression.Regression,
+            choices=regression.choices,
+            own_data=regression.own_readings,
+            options=regression.options,
+            in_brief=str,
+            cards=(
+                regression.curve,
+                (regression.accuracy, attacker),
+                regression.cost,
+                regression.levels,
+                regression.point,
+                regression.assumptions,
+            ),
+            details=(
+                More("regression_messages", "What each site sent", regression.messages),
+                More("regression_worst", "What one observation can change", regression.worst),
+                More(
+                    "regression_slopes", "Slopes: theory and exact", lambda _: regression.slopes()
+                ),
+            ),
+        ),
+        Estimand(
+            key="summaries",
+            title="Density, covariance and other functions",
+            see=summaries.Summary,
+            choices=summaries.choices,
+            budget=summaries.budget,
+            own_data=summaries.own_data,
+            cards=(
+                summaries.methods_side_by_side,
+                (summaries.accuracy, attacker),
+                summaries.components,
+                summaries.noise,
+            ),
+        ),
+        Estimand(
+            key="sparse",
+            title="Sparse regression",
+            see=sparse.current_view,
+            choices=sparse.choices,
+            budget=sparse.budget,
+            own_data=sparse.own_rows,
+            cards=(
+                (sparse.coefficients, attacker),
+                sparse.over_budgets,
+                sparse.calculator,
+                sparse.intervals,
+                sparse.machines,
+                sparse.trust,
+            ),
+            details=(
+                More("sparse_paper", "What the paper reports beside its noise", sparse.paper),
+            ),
+        ),
+        Estimand(
+            key="survival",
+            title="Survival and other counts",
+            see=counting.Counts,
+            choices=counting.choices,
+            budget=counting.budget,
+            own_data=counting.own_people,
+            cards=(
+                counting.curve,
+                (counting.error, attacker),
+                counting.comparison,
+                counting.agreement,
+                counting.over_budgets,
+            ),
+            details=(
+                More("counting_table", "The noised counts", counting.table),
+                More("counting_coverage", "Coverage and test by simulation", counting.coverage),
+                More("counting_power", "How many people a test needs", counting.planner),
+            ),
+        ),
+        Estimand(
+            key="percentiles",
+            title="Percentile curves",
+            see=percentiles.Percentiles,
+            choices=percentiles.choices,
+            budget=percentiles.budget,
+            own_data=percentiles.own_data,
+            cards=(
+                percentiles.curves,
+                (percentiles.errors, attacker),
+                percentiles.ranges,
+                percentiles.over_budgets,
+            ),
+            details=(
+                More("percentile_plan", "How many people a curve needs", percentiles.planner_of),
+            ),
+        ),
+    )
+}
 
 
 def chosen() -> Estimand:
@@ -179,9 +252,16 @@ def panel(estimand: Estimand) -> DeltaGenerator:
         A place at its foot.
     """
     with st.container(key="scenario"):
-        controls.bound(st.selectbox, "Estimand", estimand.key, _estimate, "estimand",
-                       options=list(ESTIMANDS), format_func=lambda key: ESTIMANDS[key].title,
-                       help="What is estimated with differential privacy.")
+        controls.bound(
+            st.selectbox,
+            "Estimand",
+            estimand.key,
+            _estimate,
+            "estimand",
+            options=list(ESTIMANDS),
+            format_func=lambda key: ESTIMANDS[key].title,
+            help="What is estimated with differential privacy.",
+        )
         estimand.choices()
         estimand.budget()
         brief = estimand.in_brief() if estimand.in_brief else _in_brief(estimand.task)
@@ -197,9 +277,15 @@ def panel(estimand: Estimand) -> DeltaGenerator:
 def _estimate(key: str) -> None:
     """Another estimand; what hung on the former one starts again."""
     default = settings.FRONT_PAGE
-    session.change(estimand=key, sweep=default.sweep, rate=default.rate, rate_preset="",
-                   audited_method=default.audited_method, planted_fault="",
-                   coverage_limits=default.coverage_limits)
+    session.change(
+        estimand=key,
+        sweep=default.sweep,
+        rate=default.rate,
+        rate_preset="",
+        audited_method=default.audited_method,
+        planted_fault="",
+        coverage_limits=default.coverage_limits,
+    )
 
 
 def _beside_decide(task: str) -> str:
@@ -208,12 +294,16 @@ def _beside_decide(task: str) -> str:
     if task != current.decided_task or session.uploaded(task):
         return ""
     site, _ = site_noun(session.source(task).facts)
-    sentences = [f"Sizes as in the table on *Decide*: {spread(current.sites)} at each {site}."
-            ] if current.has_table(task) else []
+    sentences = (
+        [f"Sizes as in the table on *Decide*: {spread(current.sites)} at each {site}."]
+        if current.has_table(task)
+        else []
+    )
     if current.noise_place != NoisePlace.SITES:
         who = WHO[NoisePlace(current.noise_place)].format(site=site)
-        sentences.append(f"Here each {site} adds noise; on *Decide* “{who}” is chosen, so its "
-                         "numbers differ.")
+        sentences.append(
+            f"Here each {site} adds noise; on *Decide* “{who}” is chosen, so its numbers differ."
+        )
     return " ".join(sentences)
 
 
@@ -222,8 +312,10 @@ def _in_brief(task: str) -> str:
     source = session.source(task)
     sizes, delta = source.sizes, session.delta(source, task).value
     each, sites = sizes.n_observations_per_curve, sizes.n_servers
-    parts = [f"{sizes.n_curves:,} {source.facts.people}".replace(",", "\u202f"),
-             f"{each:.3g} observations each" if each > 1 else "",
-             f"{sites:,} sites".replace(",", "\u202f") if sites > 1 else "",
-             f"δ = {small(delta)}" if delta else "δ = 0"]
+    parts = [
+        f"{sizes.n_curves:,} {source.facts.people}".replace(",", "\u202f"),
+        f"{each:.3g} observations each" if each > 1 else "",
+        f"{sites:,} sites".replace(",", "\u202f") if sites > 1 else "",
+        f"δ = {small(delta)}" if delta else "δ = 0",
+    ]
     return " · ".join(filter(None, parts))

@@ -15,7 +15,10 @@ from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
 _SHOWS: dict[Shows, str] = {
-    "release": "One release", "releases": "Equally likely releases", "difference": "Difference"}
+    "release": "One release",
+    "releases": "Equally likely releases",
+    "difference": "Difference",
+}
 _CURVE = 520  # pixels: with the panel beside it, the first screen
 
 
@@ -29,8 +32,12 @@ class MeanCurve(Scene):
         """The mean curve of the data on screen."""
         current, source = session.current(), session.source()
         answer = run.mean_at_every_step(
-            source, current.mechanism, session.delta(source).value, current.seed,
-            session.steps(current.epsilon))
+            source,
+            current.mechanism,
+            session.delta(source).value,
+            current.seed,
+            session.steps(current.epsilon),
+        )
         return cls(answer, source, current)
 
     @property
@@ -43,8 +50,10 @@ class MeanCurve(Scene):
 
 def budget() -> None:
     """The budget, by the steps of Explore."""
-    controls.epsilon_slider("mean_epsilon", "Smaller: everybody is better protected, and the curve "
-                            "is noisier. Larger: the opposite.")
+    controls.epsilon_slider(
+        "mean_epsilon",
+        "Smaller: everybody is better protected, and the curve is noisier. Larger: the opposite.",
+    )
 
 
 def own_data() -> None:
@@ -61,13 +70,18 @@ def estimate(view: MeanCurve) -> None:
         title, why = view.at_budgets[view.step].refused or ("", "")
         st.error(f"**{title}** {why}", icon=":material/block:")
         return
-    shows = controls.look("Show", list(_SHOWS), "mean_show", label_visibility="collapsed",
-                          format_func=_SHOWS.get)
-    chart = view.made_once(f"curve {view.step} {shows}",
-                           lambda: curve(view.answer, view.step, shows))
+    shows = controls.look(
+        "Show", list(_SHOWS), "mean_show", label_visibility="collapsed", format_func=_SHOWS.get
+    )
+    chart = view.made_once(
+        f"curve {view.step} {shows}", lambda: curve(view.answer, view.step, shows)
+    )
     view.draw("Mean curve", chart, "curve", _CURVE, 320)
-    smoothed = "" if view.answer.band is None else quality.few_functions(
-        view.answer.band.n_functions[view.step])
+    smoothed = (
+        ""
+        if view.answer.band is None
+        else quality.few_functions(view.answer.band.n_functions[view.step])
+    )
     if smoothed:
         st.warning(smoothed, icon=":material/warning:")
     if limit := view.limit_of_band(view.step):
@@ -80,14 +94,25 @@ def error(view: MeanCurve) -> None:
         return
     study, facts = view.answer.study, view.facts
     st.header("Error", anchor=False, help=glossary.explain("Error"))
-    st.markdown(quality.accuracy(facts, float(view.error[view.step]),
-                                 float(study.within[view.step]),
-                                 study.baseline, view.source.is_random))
+    st.markdown(
+        quality.accuracy(
+            facts,
+            float(view.error[view.step]),
+            float(study.within[view.step]),
+            study.baseline,
+            view.source.is_random,
+        )
+    )
     simulated = study.simulated(view.step, studies.data_sets(view.source))
     st.markdown(quality.rests_on("95 % of releases", simulated))
-    view.draw("Twenty equally likely releases", small_charts.error_dots(
-        study.errors[view.step], study.baseline, facts.value_unit,
-        float(view.floor[view.step])), "dots", 118)
+    view.draw(
+        "Twenty equally likely releases",
+        small_charts.error_dots(
+            study.errors[view.step], study.baseline, facts.value_unit, float(view.floor[view.step])
+        ),
+        "dots",
+        118,
+    )
     floor = quality.floor(facts, float(view.floor[view.step]), float(view.error[view.step]))
     if floor:
         st.markdown(floor, help=glossary.explain("Floor"))

@@ -35,10 +35,16 @@ _THEORY = {"rates": "Rates", "notes": "Method notes"}
 def theory(estimand: Estimand) -> list[Detail]:
     """One of both parts."""
     part = session.current().theory_part
-    controls.bound(st.segmented_control, "Part", part,
-                   lambda key: session.change(theory_part=key or part), "theory",
-                   options=list(_THEORY), format_func=_THEORY.__getitem__,
-                   label_visibility="collapsed")
+    controls.bound(
+        st.segmented_control,
+        "Part",
+        part,
+        lambda key: session.change(theory_part=key or part),
+        "theory",
+        options=list(_THEORY),
+        format_func=_THEORY.__getitem__,
+        label_visibility="collapsed",
+    )
     if part == "rates":
         return _rates(estimand.task)
     key = method_choice()
@@ -52,12 +58,20 @@ def _rates(task: str) -> list[Detail]:
         _without_rate(task)
         return []
     view = page.look(rate_cards.RateAtPoint)
-    page.cards(view, rate_cards.choices, (rate_cards.regimes, rate_cards.answer), practice.practice,
-               rate_cards.notions, rate_cards.by_eye)
+    page.cards(
+        view,
+        rate_cards.choices,
+        (rate_cards.regimes, rate_cards.answer),
+        practice.practice,
+        rate_cards.notions,
+        rate_cards.by_eye,
+    )
     if view is None:
         return []
-    return [Detail("rate_options", "Trust and smoothness", partial(rate_cards.options, view)),
-            *view.details()]
+    return [
+        Detail("rate_options", "Trust and smoothness", partial(rate_cards.options, view)),
+        *view.details(),
+    ]
 
 
 def _without_rate(task: str) -> None:
@@ -65,30 +79,49 @@ def _without_rate(task: str) -> None:
     source, epsilon = session.source(task), session.current().epsilon
     method = session.current().mechanism_of(task)
     budget = Budget(epsilon, session.delta(source, task).value)
-    strips.fixed(source.facts, tags.budget_chip(budget), "rates_strip",
-                 strips.by_method(method, source, budget), "", TASKS[task].unit, epsilon,
-                 pins_here=False)
-    st.info(f"**No rate is published for this estimand: {uncapital(TASKS[task].label)}.** "
-            "*Compare* measures how its error falls with people, observations and ε; *Method "
-            "notes* say what is guaranteed.", icon=":material/info:")
+    strips.fixed(
+        source.facts,
+        tags.budget_chip(budget),
+        "rates_strip",
+        strips.by_method(method, source, budget),
+        "",
+        TASKS[task].unit,
+        epsilon,
+        pins_here=False,
+    )
+    st.info(
+        f"**No rate is published for this estimand: {uncapital(TASKS[task].label)}.** "
+        "*Compare* measures how its error falls with people, observations and ε; *Method "
+        "notes* say what is guaranteed.",
+        icon=":material/info:",
+    )
 
 
 # -- notes on each method --------------------------------------------------------------------------
 
 
 _LAB = Path(__file__).parents[2] / "lab.py"
-_GUARANTEES = {Guarantee.PURE: "δ = 0", Guarantee.APPROXIMATE: "δ above 0",
-               Guarantee.EITHER: "δ = 0 or above"}
+_GUARANTEES = {
+    Guarantee.PURE: "δ = 0",
+    Guarantee.APPROXIMATE: "δ above 0",
+    Guarantee.EITHER: "δ = 0 or above",
+}
 _UNDER = ("Errata", "Source", "Where to see it")  # beside the other parts, in the narrow column
 
 
 def method_choice() -> str:
     """The method to read about; an address brings it back."""
     current = session.current().notes_method
-    controls.bound(st.selectbox, "Method", current,
-                   lambda key: session.change(notes_method=key), "about",
-                   options=list(handbook.method_keys()), format_func=handbook.method_label,
-                   width=640)
+    controls.bound(
+        st.selectbox,
+        "Method",
+        current,
+        lambda key: session.change(notes_method=key),
+        "about",
+        options=list(handbook.method_keys()),
+        format_func=handbook.method_label,
+        width=640,
+    )
     return current
 
 
@@ -110,19 +143,28 @@ def method_notes(key: str) -> None:
 def details_of_method(key: str) -> list[Detail]:
     """Its formula, the exhibits it is in, what was measured, and all methods."""
     measured = handbook.measured(key)
-    return [Detail("method_formula", "Formula", lambda: st.latex(mechanisms.get(key).formula)),
-            Detail("method_exhibits", "Figures and tables of papers", lambda: _exhibits(key)),
-            *([Detail("method_measured", "What was measured", lambda: st.markdown(measured))]
-              if measured else []),
-            Detail("all_methods", "All methods", _all_methods)]
+    return [
+        Detail("method_formula", "Formula", lambda: st.latex(mechanisms.get(key).formula)),
+        Detail("method_exhibits", "Figures and tables of papers", lambda: _exhibits(key)),
+        *(
+            [Detail("method_measured", "What was measured", lambda: st.markdown(measured))]
+            if measured
+            else []
+        ),
+        Detail("all_methods", "All methods", _all_methods),
+    ]
 
 
 def _exhibits(key: str) -> None:
     """Links to the figures and tables of papers that this method is in."""
     titles = handbook.exhibits(key)
     for name, title in titles:
-        st.page_link(_LAB, label=title, icon=":material/arrow_forward:",
-                     query_params={"s": f"tab-papers~exhibit-{name}"})
+        st.page_link(
+            _LAB,
+            label=title,
+            icon=":material/arrow_forward:",
+            query_params={"s": f"tab-papers~exhibit-{name}"},
+        )
     if not titles:
         st.markdown("None: this method was derived here, and no paper has figures of it.")
 
@@ -134,10 +176,20 @@ def _part_of_notes(notes: handbook.Chapter, title: str) -> None:
 
 def _all_methods() -> None:
     """What each is for and promises, as the registry says."""
-    st.dataframe(pd.DataFrame([
-        {"Method": cls.label, "What it gives": handbook.method(cls.key).opening,
-         "Guarantee": _GUARANTEES[cls.guarantee], "Paper": cls.reference}
-        for cls in mechanisms.all()]), hide_index=True)
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {
+                    "Method": cls.label,
+                    "What it gives": handbook.method(cls.key).opening,
+                    "Guarantee": _GUARANTEES[cls.guarantee],
+                    "Paper": cls.reference,
+                }
+                for cls in mechanisms.all()
+            ]
+        ),
+        hide_index=True,
+    )
 
 
 # -- the row of tabs -------------------------------------------------------------------------------
@@ -164,8 +216,11 @@ def estimate(estimand: Estimand) -> list[Detail]:
         view = page.look(estimand.see, data=estimand.task)
     with below():  # nothing of another estimand stands there meanwhile
         page.cards(view, *estimand.cards)
-    more = [] if view is None else [Detail(each.key, each.title, partial(each.draw, view))
-                                    for each in estimand.details]
+    more = (
+        []
+        if view is None
+        else [Detail(each.key, each.title, partial(each.draw, view)) for each in estimand.details]
+    )
     return [*more, *page.details(view)]
 
 
@@ -174,10 +229,16 @@ def compare(estimand: Estimand) -> list[Detail]:
     has_methods = estimand.task == MEAN_FUNCTION.key
     part = session.current().compare_part if has_methods else "sweep"
     if has_methods:
-        controls.bound(st.segmented_control, "Comparison", part,
-                       lambda key: session.change(compare_part=key or part), "comparison",
-                       options=list(_COMPARISONS), format_func=_COMPARISONS.__getitem__,
-                       label_visibility="collapsed")
+        controls.bound(
+            st.segmented_control,
+            "Comparison",
+            part,
+            lambda key: session.change(compare_part=key or part),
+            "comparison",
+            options=list(_COMPARISONS),
+            format_func=_COMPARISONS.__getitem__,
+            label_visibility="collapsed",
+        )
     view = (_methods if part == "methods" else _sweep)(estimand)
     with layout.user_errors():
         pins.section()
@@ -198,8 +259,9 @@ def _sweep(estimand: Estimand) -> View:
     """The error for each value of what is varied, simulated afresh."""
     task, scenario = estimand.task, None
     sweeps.strip(task)
-    layout.prose("Choose what to vary. Each value is simulated afresh, and its error drawn as a "
-                 "point.")
+    layout.prose(
+        "Choose what to vary. Each value is simulated afresh, and its error drawn as a point."
+    )
     with layout.user_errors():
         scenario = sweeps.panel(task)
     return sweeps.Sweep(task, scenario)
@@ -222,16 +284,29 @@ def papers(estimand: Estimand) -> list[Detail]:
     reproduce.strip()
     reproduce.overview()
     view = reproduce.choices()
-    page.cards(view, reproduce.heading, reproduce.again, reproduce.drawings, reproduce.claims,
-               reproduce.take_away)
-    printed = [Detail("published", "As printed", lambda: reproduce.published(view))
-               ] if view.exhibit.published else []
+    page.cards(
+        view,
+        reproduce.heading,
+        reproduce.again,
+        reproduce.drawings,
+        reproduce.claims,
+        reproduce.take_away,
+    )
+    printed = (
+        [Detail("published", "As printed", lambda: reproduce.published(view))]
+        if view.exhibit.published
+        else []
+    )
     return [*printed, *view.details()]
 
 
-TABS = (Tab("estimate", "Estimate", estimate), Tab("compare", "Compare", compare),
-        Tab("theory", "Theory", theory), Tab("verify", "Verify", verify),
-        Tab("papers", "Papers", papers))
+TABS = (
+    Tab("estimate", "Estimate", estimate),
+    Tab("compare", "Compare", compare),
+    Tab("theory", "Theory", theory),
+    Tab("verify", "Verify", verify),
+    Tab("papers", "Papers", papers),
+)
 
 
 def show(estimand: Estimand) -> list[Detail]:
@@ -245,13 +320,21 @@ def show(estimand: Estimand) -> list[Detail]:
     details: list[Detail] = []
     titles = {tab.key: tab.title for tab in TABS}
     st.session_state[_KEY] = titles[session.current().lab_tab]
-    for tab, slot in zip(TABS, st.tabs(list(titles.values()), key=_KEY, on_change=_open),
-                         strict=True):
+    for tab, slot in zip(
+        TABS, st.tabs(list(titles.values()), key=_KEY, on_change=_open), strict=True
+    ):
         if tab.key == session.current().lab_tab:
             with slot, layout.user_errors():
                 details = tab.draw(estimand)
-    return [Detail("options", "All settings", partial(_settings, estimand),
-                   (f"{estimand.key}_more", "compare_more", "sweeps_more")), *details]
+    return [
+        Detail(
+            "options",
+            "All settings",
+            partial(_settings, estimand),
+            (f"{estimand.key}_more", "compare_more", "sweeps_more"),
+        ),
+        *details,
+    ]
 
 
 def _settings(estimand: Estimand) -> None:

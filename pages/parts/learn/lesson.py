@@ -25,8 +25,11 @@ from pages.shared.state import links, run, session, settings
 
 _KEY, _SLIDE = "lesson_picture", "lesson_slide"  # two pictures: a slide begins with its question
 _PAGES = Path(__file__).parents[2]
-_STEPS = ("**1. Guess.** Move {squares}.", "**2. Reveal.** See what happens, and why.",
-          "**3. Answer** one question.")
+_STEPS = (
+    "**1. Guess.** Move {squares}.",
+    "**2. Reveal.** See what happens, and why.",
+    "**3. Answer** one question.",
+)
 _WORDS = ("ε", "δ", "Unit of protection", "Odds")  # of every lesson, before its own
 
 
@@ -44,10 +47,12 @@ def show() -> None:
         else:
             slides.show(_SLIDE, view.message, lesson, view.worked)
         return
-    details = [Detail("words", "Words and formula", view.formula, ("teach_formula", "words")),
-               Detail("data", "Numbers", view.table, ("teach_numbers",)),
-               Detail("seed", "Seed", _seed, ("teach_more",)),
-               Detail("code", "Code", view.code, ("learn_code",), is_fold=True)]
+    details = [
+        Detail("words", "Words and formula", view.formula, ("teach_formula", "words")),
+        Detail("data", "Numbers", view.table, ("teach_numbers",)),
+        Detail("seed", "Seed", _seed, ("teach_more",)),
+        Detail("code", "Code", view.code, ("learn_code",), is_fold=True),
+    ]
     _above(details)
     left, right = st.columns([7, 3], gap="medium")
     with left, layout.user_errors():
@@ -74,10 +79,14 @@ class LessonView(View):
         self.lesson = lesson
         with st.spinner("Computing this lesson"):
             self.worked = run.answer(work, lesson.key, self.settings.seed)
-        self.message = guess.payload(lesson.key, self.worked.picture, self.worked.guess,
-                                     self.filled(lesson.ask),
-                                     "slides" if self.is_presented else "page",
-                                     slides.turn() if self.is_presented else 0)
+        self.message = guess.payload(
+            lesson.key,
+            self.worked.picture,
+            self.worked.guess,
+            self.filled(lesson.ask),
+            "slides" if self.is_presented else "page",
+            slides.turn() if self.is_presented else 0,
+        )
 
     @property
     def is_presented(self) -> bool:
@@ -94,8 +103,9 @@ class LessonView(View):
     @property
     def link(self) -> str:
         """The lesson with its seed for everybody in class; "" where nobody else reaches it."""
-        token = links.encode(replace(settings.Settings(), lesson=self.lesson.key,
-                                       seed=self.settings.seed))
+        token = links.encode(
+            replace(settings.Settings(), lesson=self.lesson.key, seed=self.settings.seed)
+        )
         others = classroom.page_for_others("learn")
         return f"{others}?s={token}" if others else ""
 
@@ -105,12 +115,17 @@ class LessonView(View):
         Errors and the attacker’s accuracy are what this lesson or a later one asks for, so they
         stand in the text.
         """
-        chips = [components.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
-                 components.Chip(*self.lesson.unit, "blue", "shield"),
-                 components.Chip("Everyone sees the same random numbers",
-                                 "Whoever opens the link sees the same data and noise. A seed, "
-                                 f"here {self.settings.seed}, is never used for a release.",
-                                 "gray", "person")]
+        chips = [
+            components.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
+            components.Chip(*self.lesson.unit, "blue", "shield"),
+            components.Chip(
+                "Everyone sees the same random numbers",
+                "Whoever opens the link sees the same data and noise. A seed, "
+                f"here {self.settings.seed}, is never used for a release.",
+                "gray",
+                "person",
+            ),
+        ]
         components.strip(chips, [components.Budgeted(self.worked.budget)], 0, key="teach_strip")
 
     def table(self) -> None:
@@ -134,24 +149,42 @@ class LessonView(View):
 @st.dialog("A class guesses along")
 def _class_dialog(view: LessonView) -> None:
     """What a class is, and before anything is projected whether its phones reach this server."""
-    st.markdown("The slides show a code. Pupils enter it on the page *Learn* and guess on their "
-                "phones. You see how many have guessed, and their guesses once you reveal. They "
-                "are numbers without names, and forgotten when you end the class.")
+    st.markdown(
+        "The slides show a code. Pupils enter it on the page *Learn* and guess on their "
+        "phones. You see how many have guessed, and their guesses once you reveal. They "
+        "are numbers without names, and forgotten when you end the class."
+    )
     if not classroom.page_for_others("learn"):
         st.warning(classroom.what_to_do(), icon=":material/wifi_off:")
-    if st.button("Open the class", type="primary", key="class_open", icon=":material/slideshow:",
-                 on_click=slides.begin_class, args=(view.lesson, view.settings.seed, view.worked)):
+    if st.button(
+        "Open the class",
+        type="primary",
+        key="class_open",
+        icon=":material/slideshow:",
+        on_click=slides.begin_class,
+        args=(view.lesson, view.settings.seed, view.worked),
+    ):
         st.rerun()
 
 
 def _above(details: list[Detail]) -> None:
     """Back to the path, an open class, and the drawer."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("All lessons", icon=":material/arrow_back:", key="learn_path", type="tertiary",
-                  on_click=session.change, kwargs={"lesson": ""})
+        st.button(
+            "All lessons",
+            icon=":material/arrow_back:",
+            key="learn_path",
+            type="tertiary",
+            on_click=session.change,
+            kwargs={"lesson": ""},
+        )
         if slides.class_on_screen() is not None:
-            st.button("End the class", icon=":material/stop_circle:", key="learn_end",
-                      on_click=slides.end_class)
+            st.button(
+                "End the class",
+                icon=":material/stop_circle:",
+                key="learn_end",
+                on_click=slides.end_class,
+            )
             st.markdown(slides.class_in_words(), width="content")
         st.space("stretch")
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
@@ -189,17 +222,23 @@ def question(view: LessonView) -> None:
     question = view.lesson.question
     with st.container(border=True):
         st.header("One question", anchor=False)
-        picked = st.radio(view.filled(question.ask), range(len(question.options)), index=None,
-                          format_func=lambda k: view.filled(question.options[k].text),
-                          key=f"teach_answer_{view.message['tag']}")
+        picked = st.radio(
+            view.filled(question.ask),
+            range(len(question.options)),
+            index=None,
+            format_func=lambda k: view.filled(question.options[k].text),
+            key=f"teach_answer_{view.message['tag']}",
+        )
         if picked is None:
             return
         option = question.options[picked]
         if option.is_right:
             st.success(f"**Right.** {view.filled(option.why)}", icon=":material/check:")
         else:
-            st.info(f"**Not quite.** {view.filled(option.why)} Try another answer.",
-                    icon=":material/undo:")
+            st.info(
+                f"**Not quite.** {view.filled(option.why)} Try another answer.",
+                icon=":material/undo:",
+            )
 
 
 # -- ways on --------------------------------------------------------------------------------------
@@ -209,36 +248,63 @@ def ways(view: LessonView) -> None:
     """The lessons before and after, pages to go on, and below them what a teacher needs."""
     before, after = neighbours(view.lesson)
     with st.container(horizontal=True, vertical_alignment="center"):
-        for other, text, icon in ((before, "Previous", "arrow_back"), (after, "Next",
-                                                                       "arrow_forward")):
+        for other, text, icon in (
+            (before, "Previous", "arrow_back"),
+            (after, "Next", "arrow_forward"),
+        ):
             if other is not None:
-                st.button(f"{text}: {other.label}", icon=f":material/{icon}:",
-                          key=f"teach_{text.lower()}", on_click=session.change,
-                          kwargs={"lesson": other.key})
+                st.button(
+                    f"{text}: {other.label}",
+                    icon=f":material/{icon}:",
+                    key=f"teach_{text.lower()}",
+                    on_click=session.change,
+                    kwargs={"lesson": other.key},
+                )
         for see in view.lesson.see:
             page, token = places.present(see.script.removesuffix(".py"), see.token)
             if token:  # in the order in which the page will write them, so that Back leads back
                 token = links.encode(replace(links.decode(token)[0], seed=view.settings.seed))
-            st.page_link(_PAGES / f"{page}.py", label=see.label, icon=":material/open_in_new:",
-                         query_params={"s": token} if token else None)
+            st.page_link(
+                _PAGES / f"{page}.py",
+                label=see.label,
+                icon=":material/open_in_new:",
+                query_params={"s": token} if token else None,
+            )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("For a class:", width="content")
-        st.button("Show as slides", icon=":material/slideshow:", key="learn_present",
-                  on_click=session.change, kwargs={"presenter": "on"},
-                  help="For a projector. A class can guess along on its phones.")
+        st.button(
+            "Show as slides",
+            icon=":material/slideshow:",
+            key="learn_present",
+            on_click=session.change,
+            kwargs={"presenter": "on"},
+            help="For a projector. A class can guess along on its phones.",
+        )
         if slides.class_on_screen() is None and st.button(
-                "Open a class", icon=":material/groups:", key="learn_class"):
+            "Open a class", icon=":material/groups:", key="learn_class"
+        ):
             _class_dialog(view)
         st.download_button(
-            "Handout", handout(view.lesson, view.worked, view.settings.seed, view.link),
-            f"privacy-curves-lesson-{view.lesson.key}.html", "text/html", on_click="ignore",
-            icon=":material/print:", key="teach_handout",
-            help="One page to print: story, picture, question, and the answer upside down.")
+            "Handout",
+            handout(view.lesson, view.worked, view.settings.seed, view.link),
+            f"privacy-curves-lesson-{view.lesson.key}.html",
+            "text/html",
+            on_click="ignore",
+            icon=":material/print:",
+            key="teach_handout",
+            help="One page to print: story, picture, question, and the answer upside down.",
+        )
     if view.link:
         st.markdown("**Class link.** Whoever opens it sees this lesson with the same noise.")
         st.code(view.link, language=None, wrap_lines=True)
 
 
 def _seed() -> None:
-    controls.number("Seed", session.current().seed, session.set_seed, "teach_seed", is_whole=True,
-                    help="Same seed, same noise: a class sees the same picture.")
+    controls.number(
+        "Seed",
+        session.current().seed,
+        session.set_seed,
+        "teach_seed",
+        is_whole=True,
+        help="Same seed, same noise: a class sees the same picture.",
+    )

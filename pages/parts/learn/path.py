@@ -27,18 +27,26 @@ def show() -> None:
     """Eight tiles in their order; each opens its lesson, as a page or as slides."""
     page.begin("Learn")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.markdown("Eight short lessons: guess first, then see what happens.  \n"
-                    "Teachers: open a lesson, then *Open a class*.", width="stretch")
-        st.text_input("Class code", key=_CODE, width=200, on_change=_joined,
-                      max_chars=CODE_LENGTH + 2,  # codes are pasted with spaces
-                      placeholder="then press Enter")
+        st.markdown(
+            "Eight short lessons: guess first, then see what happens.  \n"
+            "Teachers: open a lesson, then *Open a class*.",
+            width="stretch",
+        )
+        st.text_input(
+            "Class code",
+            key=_CODE,
+            width=200,
+            on_change=_joined,
+            max_chars=CODE_LENGTH + 2,  # codes are pasted with spaces
+            placeholder="then press Enter",
+        )
     if problem := st.session_state.pop(_PROBLEM, None):
         st.error(controls.message(problem), icon=":material/error:")
     every = lessons.all()
     with st.container(key="path"):
         for start in range(0, len(every), _IN_A_ROW):
             row = st.columns(_IN_A_ROW, gap="small")
-            for slot, lesson in zip(row, every[start:start + _IN_A_ROW], strict=True):
+            for slot, lesson in zip(row, every[start : start + _IN_A_ROW], strict=True):
                 with slot:
                     _tile(lesson)
     st.space("small")
@@ -59,12 +67,21 @@ def _joined() -> None:
 
 def _tile(lesson: type[Lesson]) -> None:
     """A lesson, and below it the same lesson as slides."""
-    faces = {_PAGE: f"**{lesson.key}**  \n{capital(lesson.label)}  \n:small[{lesson.minutes} min]",
-             _SLIDES: f"{_PROJECTOR} Slides"}
+    faces = {
+        _PAGE: f"**{lesson.key}**  \n{capital(lesson.label)}  \n:small[{lesson.minutes} min]",
+        _SLIDES: f"{_PROJECTOR} Slides",
+    }
     key = f"tile_{lesson.key}"
-    st.segmented_control(capital(heading(lesson)), list(faces), format_func=faces.__getitem__,
-                         key=key, label_visibility="collapsed", width="stretch",
-                         on_change=_open, args=(lesson.key, key))
+    st.segmented_control(
+        capital(heading(lesson)),
+        list(faces),
+        format_func=faces.__getitem__,
+        key=key,
+        label_visibility="collapsed",
+        width="stretch",
+        on_change=_open,
+        args=(lesson.key, key),
+    )
 
 
 def _open(lesson: str, key: str) -> None:
@@ -85,15 +102,25 @@ _MAX_FOUND = 8  # of sections, and of terms
 def entrance() -> None:
     """The way in from the path: the first chapter, which has a search above it."""
     st.header("Guide and glossary", anchor=False)
-    st.button("Open or search the guide", icon=":material/menu_book:", key="guide_open",
-              on_click=_open_chapter, args=(handbook.CHAPTERS[0],))
+    st.button(
+        "Open or search the guide",
+        icon=":material/menu_book:",
+        key="guide_open",
+        on_click=_open_chapter,
+        args=(handbook.CHAPTERS[0],),
+    )
 
 
 def show_guide() -> None:
     """One chapter, or what was found."""
     page.begin("Guide and glossary")
-    st.button("All lessons", icon=":material/arrow_back:", key="learn_path", type="tertiary",
-              on_click=_close_guide)
+    st.button(
+        "All lessons",
+        icon=":material/arrow_back:",
+        key="learn_path",
+        type="tertiary",
+        on_click=_close_guide,
+    )
     chapter = session.current().guide_chapter
     _choices(chapter)
     query = st.session_state.get(_SEARCH, "").strip()
@@ -129,12 +156,26 @@ def _forget_search() -> None:
 def _choices(chapter: str) -> None:
     """A chapter to open, and words to look for."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.bound(st.selectbox, "Chapter", chapter, _open_chapter, "chapter", width=360,
-                       options=[*handbook.CHAPTERS, handbook.GLOSSARY], format_func=_title)
+        controls.bound(
+            st.selectbox,
+            "Chapter",
+            chapter,
+            _open_chapter,
+            "chapter",
+            width=360,
+            options=[*handbook.CHAPTERS, handbook.GLOSSARY],
+            format_func=_title,
+        )
         # The text outlives a change of the page's parts: the framework forgets what is not drawn.
         st.session_state[_SEARCH] = st.session_state.get(_SEARCH, "")
-        st.text_input("Search", key=_SEARCH, max_chars=60, placeholder="e.g. clipping", width=360,
-                      on_change=lambda: session.change(learn_part="guide"))
+        st.text_input(
+            "Search",
+            key=_SEARCH,
+            max_chars=60,
+            placeholder="e.g. clipping",
+            width=360,
+            on_change=lambda: session.change(learn_part="guide"),
+        )
 
 
 def _title(chapter: str) -> str:
@@ -146,12 +187,18 @@ def _search_results(query: str) -> None:
     sections, terms = handbook.search(query), glossary.search(query)
     st.header(f"Found for “{escape(query)}”", anchor=False)
     if not sections and not terms:
-        st.info("**Nothing holds all of these words.** Try a shorter one.",
-                icon=":material/search_off:")
+        st.info(
+            "**Nothing holds all of these words.** Try a shorter one.", icon=":material/search_off:"
+        )
     for number, hit in enumerate(sections[:_MAX_FOUND]):
-        st.button(f"{hit.title}: {hit.section}" if hit.section else hit.title,
-                  key=f"found_{number}", type="tertiary", icon=":material/menu_book:",
-                  on_click=_open_chapter, args=(hit.chapter,))
+        st.button(
+            f"{hit.title}: {hit.section}" if hit.section else hit.title,
+            key=f"found_{number}",
+            type="tertiary",
+            icon=":material/menu_book:",
+            on_click=_open_chapter,
+            args=(hit.chapter,),
+        )
     st.markdown("\n\n".join(entry(term, False, where=True) for term in terms[:_MAX_FOUND]))
 
 
@@ -164,8 +211,9 @@ def _terms() -> None:
 
 def links(notes: handbook.Chapter) -> None:
     """Links to the pages that a text names, in the order of the menu."""
-    named = [(script, title) for _, script, title in PAGES
-             if notes.names(title) and title != "Learn"]
+    named = [
+        (script, title) for _, script, title in PAGES if notes.names(title) and title != "Learn"
+    ]
     if named:
         st.markdown(":small[Pages named here]")
     for script, title in named:

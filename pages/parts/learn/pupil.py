@@ -30,20 +30,28 @@ def show(code: str) -> None:
     if classroom is None:
         has_ended = code in _been_in()
         page.begin("This class has ended" if has_ended else "No class has this code now")
-        st.markdown("For a new class, enter its code on the page *Learn*, or try the lessons by "
-                    "yourself." if has_ended else  # by its teacher, or because its hours are over
-                    "Ask your teacher for the code, which you can enter on the page *Learn*, or "
-                    "try the lessons by yourself.")
-        st.button("All lessons", on_click=session.change,
-                  kwargs={"class_code": "", "lesson": ""}, icon=":material/school:",
-                  key="pupil_leave")
+        st.markdown(
+            "For a new class, enter its code on the page *Learn*, or try the lessons by yourself."
+            if has_ended
+            # by its teacher, or because its hours are over
+            else "Ask your teacher for the code, which you can enter on the page *Learn*, or "
+            "try the lessons by yourself."
+        )
+        st.button(
+            "All lessons",
+            on_click=session.change,
+            kwargs={"class_code": "", "lesson": ""},
+            icon=":material/school:",
+            key="pupil_leave",
+        )
         return
     _been_in().add(code)
     name = browser_name(_SEAT, code)
     poll = classroom.poll
     worked = run.answer(work, poll.lesson, poll.seed)
-    desk = _Desk(classroom, _seat(classroom, name), poll, classroom.stage, lessons.get(poll.lesson),
-                 worked)
+    desk = _Desk(
+        classroom, _seat(classroom, name), poll, classroom.stage, lessons.get(poll.lesson), worked
+    )
     if desk.stage >= Stage.QUESTION:
         page.begin(desk.filled(desk.lesson.question.ask))
         timed.run(lambda: _question(desk), _LOOK_SECONDS)
@@ -89,10 +97,20 @@ def _picture(desk: _Desk) -> None:
     """The picture with this visitor's guess."""
     desk.follow()
     classroom, is_shown = desk.room, desk.stage > Stage.GUESS
-    message = guess.payload(desk.poll.lesson, desk.worked.picture, desk.worked.guess,
-                             desk.filled(desk.lesson.ask), "pupil")
-    report = guess.guess(_KEY, message, is_shown=is_shown, is_sent=classroom.has(desk.seat),
-                         guesses=classroom.guesses if is_shown else ())
+    message = guess.payload(
+        desk.poll.lesson,
+        desk.worked.picture,
+        desk.worked.guess,
+        desk.filled(desk.lesson.ask),
+        "pupil",
+    )
+    report = guess.guess(
+        _KEY,
+        message,
+        is_shown=is_shown,
+        is_sent=classroom.has(desk.seat),
+        guesses=classroom.guesses if is_shown else (),
+    )
     if report.sent is not None:
         try:
             classroom.guess(desk.seat, desk.poll, report.sent)
@@ -109,10 +127,14 @@ def _question(desk: _Desk) -> None:
     if desk.stage == Stage.QUESTION:
         with st.container(key="pupil_answers"):
             for k, option in enumerate(options):
-                st.button(f"{_LETTERS[k]}\\. {desk.filled(option.text)}",
-                          key=f"pupil_answer_{k}", width="stretch",
-                          icon=":material/check:" if k == chosen else None,
-                          on_click=_answer, args=(desk, k))
+                st.button(
+                    f"{_LETTERS[k]}\\. {desk.filled(option.text)}",
+                    key=f"pupil_answer_{k}",
+                    width="stretch",
+                    icon=":material/check:" if k == chosen else None,
+                    on_click=_answer,
+                    args=(desk, k),
+                )
         if problem := st.session_state.pop(_PROBLEM, None):
             st.error(controls.message(problem), icon=":material/error:")
         elif chosen is not None:

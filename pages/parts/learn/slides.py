@@ -30,16 +30,21 @@ _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
 _PLACE, _TURN = "slide_place", "slide_turn"  # in the session
 _BACK = "back:"  # and the key of a teacher
 _LED = "slide_led"  # what this window last showed its class
-_STAGES = {"": Stage.GUESS, "shows": Stage.SHOWN, "question": Stage.QUESTION,
-           "answer": Stage.ANSWER}  # where slides begin
+_STAGES = {
+    "": Stage.GUESS,
+    "shows": Stage.SHOWN,
+    "question": Stage.QUESTION,
+    "answer": Stage.ANSWER,
+}  # where slides begin
 
 
 def poll_of(lesson: type[Lesson], seed: int, worked: Worked) -> Poll:
     """What the class of a lesson guesses."""
     guess: Guess = worked.guess
     axis = worked.picture.y if guess.is_curve else worked.picture.x
-    return Poll(lesson.key, seed, len(guess.truth), axis.low, axis.high,
-                len(lesson.question.options))
+    return Poll(
+        lesson.key, seed, len(guess.truth), axis.low, axis.high, len(lesson.question.options)
+    )
 
 
 def class_on_screen() -> Classroom | None:
@@ -96,8 +101,12 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
             st.rerun()
         guesses: Sequence[Numbers] = [] if classroom is None else classroom.guesses
         report = guess_picture.guess(
-            key, message, guesses=guesses if is_revealed else [], slide=slide,
-            room=None if classroom is None else _seen_by_teacher(classroom, len(guesses)))
+            key,
+            message,
+            guesses=guesses if is_revealed else [],
+            slide=slide,
+            room=None if classroom is None else _seen_by_teacher(classroom, len(guesses)),
+        )
         if report.is_revealed:
             st.session_state.pop(_PLACE, None)
         if report.request:
@@ -157,8 +166,11 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
         components.around("slide")  # its keys press these buttons
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(heading(lesson), width="stretch")
-            for label, wish in (("◀ Back", "shows"), ("One question ▶", "question"),
-                                ("Leave", "leave")):
+            for label, wish in (
+                ("◀ Back", "shows"),
+                ("One question ▶", "question"),
+                ("Leave", "leave"),
+            ):
                 st.button(label, key=f"slide_{wish}", on_click=_do, args=(wish, lesson, poll))
         st.markdown(worked.filled(" ".join(lesson.story[:-1])))
         draw_game(seed)
@@ -167,13 +179,25 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
 def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
     before, after = neighbours(lesson)
     closing, filled = lesson.question, worked.filled
-    question = Question(filled(closing.ask), tuple(
-        Option(filled(option.text), filled(option.why), option.is_right)
-        for option in closing.options))
-    return guess_picture.Slide(heading(lesson), filled(lesson.ask), [*map(filled, lesson.story)],
-                               filled(lesson.shows), [*map(filled, lesson.explains)], question,
-                               lesson.has_game, before is not None, after is not None,
-                               place(lesson))
+    question = Question(
+        filled(closing.ask),
+        tuple(
+            Option(filled(option.text), filled(option.why), option.is_right)
+            for option in closing.options
+        ),
+    )
+    return guess_picture.Slide(
+        heading(lesson),
+        filled(lesson.ask),
+        [*map(filled, lesson.story)],
+        filled(lesson.shows),
+        [*map(filled, lesson.explains)],
+        question,
+        lesson.has_game,
+        before is not None,
+        after is not None,
+        place(lesson),
+    )
 
 
 def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
@@ -216,15 +240,24 @@ def _seen_by_teacher(classroom: Classroom, count: int) -> guess_picture.Room:
     link = f"{page}?s=class-{classroom.code}" if page else ""
     note = f"Join on the page Learn of Privacy Curves with the code **{classroom.code}**"
     problem = "" if link else what_to_do()
-    return guess_picture.Room(classroom.code, classroom.key, link, qr_code(link) if link else "",
-                              note, count, classroom.answers, problem)
+    return guess_picture.Room(
+        classroom.code,
+        classroom.key,
+        link,
+        qr_code(link) if link else "",
+        note,
+        count,
+        classroom.answers,
+        problem,
+    )
 
 
 def qr_code(text: str) -> str:
     """A QR code as SVG: dark on white in both themes, as cameras expect."""
     drawing = io.BytesIO()
     segno.make(text, error="m", micro=False).save(
-        drawing, kind="svg", xmldecl=False, omitsize=True, dark="#182033", light="#FFFFFF")
+        drawing, kind="svg", xmldecl=False, omitsize=True, dark="#182033", light="#FFFFFF"
+    )
     return drawing.getvalue().decode()
 
 
@@ -242,6 +275,7 @@ def draw_game(seed: int) -> None:
     delta = front.delta_on(front.source, front.mechanism).value
     preview = run.mean_at_every_step(front.source, front.mechanism, delta, seed)
     scene = Scene(preview, front.source, front)
-    payload = scene.made_once("figure", lambda: components.figure_payload(
-        scene.facts, scene.answer, scene.at_budgets))
+    payload = scene.made_once(
+        "figure", lambda: components.figure_payload(scene.facts, scene.answer, scene.at_budgets)
+    )
     components.figure(_GAME, payload, components.Picked(scene.step, "attack"), _GAME_REV)

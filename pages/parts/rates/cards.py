@@ -41,8 +41,13 @@ class RateAtPoint(View):
     def __init__(self) -> None:
         super().__init__()
         self.rate = rate_on_screen(self.settings) or self.settings.rate
-        self.problem = (self.settings.estimated if self.settings.estimated in self.rate.tasks
-                        else settings.TASK if self.serves_curves else min(self.rate.tasks))
+        self.problem = (
+            self.settings.estimated
+            if self.settings.estimated in self.rate.tasks
+            else settings.TASK
+            if self.serves_curves
+            else min(self.rate.tasks)
+        )
         self.source = session.source(self.problem if self.has_scenario else settings.TASK)
         if self.has_scenario and not self.settings.rate_preset:
             self.rate = self.rate.of_scenario(self.source)
@@ -68,8 +73,12 @@ class RateAtPoint(View):
         sizes, default = self.source.sizes, {s.name: float(s.default) for s in self.rate.symbols}
         here = {"epsilon": self.settings.epsilon, "delta": self.delta}
         if self.has_scenario:
-            here |= {"n": float(min(sizes.n_curves_per_server)), "S": float(sizes.n_servers),
-                     "m": float(sizes.n_observations_per_curve), "d": float(sizes.n_covariates)}
+            here |= {
+                "n": float(min(sizes.n_curves_per_server)),
+                "S": float(sizes.n_servers),
+                "m": float(sizes.n_observations_per_curve),
+                "d": float(sizes.n_covariates),
+            }
         if self.settings.rate_preset:
             here |= PRESETS[self.settings.rate_preset].point
         return default | {name: value for name, value in here.items() if name in default}
@@ -92,8 +101,11 @@ class RateAtPoint(View):
     def measured_share(self) -> float | None:
         """The share of privacy noise in the error that Explore shows; None where there is none."""
         scene = self.scene
-        return None if scene is None or scene.is_refused else float(
-            scene.answer.study.shares[scene.step, 0])
+        return (
+            None
+            if scene is None or scene.is_refused
+            else float(scene.answer.study.shares[scene.step, 0])
+        )
 
     @cached_property
     def scene(self) -> Scene | None:
@@ -102,8 +114,12 @@ class RateAtPoint(View):
             return None
         try:
             preview = run.mean_at_every_step(
-                self.source, self.settings.mechanism, session.delta(self.source).value,
-                self.settings.seed, session.steps(self.settings.epsilon))
+                self.source,
+                self.settings.mechanism,
+                session.delta(self.source).value,
+                self.settings.seed,
+                session.steps(self.settings.epsilon),
+            )
         except InputError:
             return None
         return Scene(preview, self.source, self.settings)
@@ -119,8 +135,12 @@ class RateAtPoint(View):
     @property
     def has_shares(self) -> bool:
         """Whether shares of the terms can be stated: not of data whose constants nothing fits."""
-        return bool(self.rate.has_constants or not self.has_scenario or self.settings.rate_preset
-                    or self.measured_share is not None)
+        return bool(
+            self.rate.has_constants
+            or not self.has_scenario
+            or self.settings.rate_preset
+            or self.measured_share is not None
+        )
 
     @property
     def mark(self) -> str:
@@ -148,18 +168,28 @@ class RateAtPoint(View):
             error = scene.errors_in_words[scene.step]
         else:
             odds = self._odds(budget)
-        strips.fixed(self.facts, tags.budget_chip(budget), "rates_strip", odds, error,
-                     TASKS[self.problem].unit, budget.epsilon,
-                     self.serves_curves and not self.settings.rate_preset,
-                     None if scene is None else scene.stated_delta)
+        strips.fixed(
+            self.facts,
+            tags.budget_chip(budget),
+            "rates_strip",
+            odds,
+            error,
+            TASKS[self.problem].unit,
+            budget.epsilon,
+            self.serves_curves and not self.settings.rate_preset,
+            None if scene is None else scene.stated_delta,
+        )
 
     def _odds(self, budget: Budget) -> str:
         """The odds of the method of this problem; of the budget alone where there is none."""
         if self.settings.rate_preset or self.problem not in LAB_TASKS:
             return strips.by_budget_alone(budget)
         source = session.source(self.problem)
-        return strips.by_method(self.settings.mechanism_of(self.problem), source, Budget(
-            budget.epsilon, session.delta(source, self.problem).value))
+        return strips.by_method(
+            self.settings.mechanism_of(self.problem),
+            source,
+            Budget(budget.epsilon, session.delta(source, self.problem).value),
+        )
 
     @property
     def changed(self) -> list[str]:
@@ -185,8 +215,17 @@ class RateAtPoint(View):
         measured = practice_cards.request_of(self)
         if measured is None:
             return ask(terms, self.rate, self.point, share, self.along)
-        return ask(terms, self.rate, self.point, share, self.along, measured.settings,
-                   measured.values, measured.limits, measured.seed)
+        return ask(
+            terms,
+            self.rate,
+            self.point,
+            share,
+            self.along,
+            measured.settings,
+            measured.values,
+            measured.limits,
+            measured.seed,
+        )
 
 
 def rate_on_screen(current: settings.Settings) -> Rate | None:
@@ -215,25 +254,57 @@ def choices(view: RateAtPoint) -> None:
         if preset is None:
             session.change(rate_preset="")
         else:
-            session.change(rate=preset.rate, rate_axis=preset.along, rate_second_axis=preset.across,
-                           rate_preset=preset.key, rate_constants="one",
-                           **lab_tasks.settings_of(min(preset.rate.tasks)))
+            session.change(
+                rate=preset.rate,
+                rate_axis=preset.along,
+                rate_second_axis=preset.across,
+                rate_preset=preset.key,
+                rate_constants="one",
+                **lab_tasks.settings_of(min(preset.rate.tasks)),
+            )
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.bound(st.selectbox, "Problem", view.rate.label, choose, "rate", options=labels,
-                       help="What is estimated. Each has its own rate.")
-        controls.bound(st.selectbox, "Map across", view.along,
-                       lambda name: session.change(rate_axis=name), "along", options=names,
-                       format_func=view.symbol, help="The horizontal axis of both charts.")
-        controls.bound(st.selectbox, "Map up", view.across,
-                       lambda name: session.change(rate_second_axis=name), "across",
-                       options=[name for name in names if name != view.along],
-                       format_func=view.symbol, help="The vertical axis of the map.")
-        controls.bound(st.selectbox, "Sizes", PRESETS[view.settings.rate_preset].label
-                       if view.settings.rate_preset else view.own_sizes, example, "example",
-                       options=[view.own_sizes, *(p.label for p in PRESETS.values())],
-                       help="Where you are on the map: your scenario, or a figure or table of the "
-                       "paper on private mean functions.")
+        controls.bound(
+            st.selectbox,
+            "Problem",
+            view.rate.label,
+            choose,
+            "rate",
+            options=labels,
+            help="What is estimated. Each has its own rate.",
+        )
+        controls.bound(
+            st.selectbox,
+            "Map across",
+            view.along,
+            lambda name: session.change(rate_axis=name),
+            "along",
+            options=names,
+            format_func=view.symbol,
+            help="The horizontal axis of both charts.",
+        )
+        controls.bound(
+            st.selectbox,
+            "Map up",
+            view.across,
+            lambda name: session.change(rate_second_axis=name),
+            "across",
+            options=[name for name in names if name != view.along],
+            format_func=view.symbol,
+            help="The vertical axis of the map.",
+        )
+        controls.bound(
+            st.selectbox,
+            "Sizes",
+            PRESETS[view.settings.rate_preset].label
+            if view.settings.rate_preset
+            else view.own_sizes,
+            example,
+            "example",
+            options=[view.own_sizes, *(p.label for p in PRESETS.values())],
+            help="Where you are on the map: your scenario, or a figure or table of the "
+            "paper on private mean functions.",
+        )
 
 
 # -- the picture and its answer ---------------------------------------------------------------
@@ -248,29 +319,40 @@ def regimes(view: RateAtPoint) -> None:
         st.markdown(f":small[Constants are part of it: none is dropped or fitted. {view.mark}]")
         return
     if view.measured_share is None:
-        st.markdown(":small[Borders show where regimes change, not exact sizes: constants are "
-                    f"dropped. {view.mark}]")
+        st.markdown(
+            ":small[Borders show where regimes change, not exact sizes: constants are "
+            f"dropped. {view.mark}]"
+        )
         return
-    controls.bound(st.segmented_control, "Constants", view.settings.rate_constants,
-                   lambda chosen: session.change(rate_constants=chosen or "fitted"), "constants",
-                   options=["fitted", "one"], format_func={
-                       "fitted": "Fitted to your scenario", "one": "Theory only (all one)"}.get,
-                   help="Theory drops constants. Fitted: privacy weighs as much as was measured "
-                   "for your scenario, so that the map agrees with it here.")
+    controls.bound(
+        st.segmented_control,
+        "Constants",
+        view.settings.rate_constants,
+        lambda chosen: session.change(rate_constants=chosen or "fitted"),
+        "constants",
+        options=["fitted", "one"],
+        format_func={"fitted": "Fitted to your scenario", "one": "Theory only (all one)"}.get,
+        help="Theory drops constants. Fitted: privacy weighs as much as was measured "
+        "for your scenario, so that the map agrees with it here.",
+    )
     st.markdown(f":small[{_about_constants(view)} {view.mark}]")
 
 
 def _about_constants(view: RateAtPoint) -> str:
     if view.settings.rate_constants == "fitted":
-        return (f"Fitted so that privacy makes up {100 * (view.measured_share or 0):.0f} % of the "
-                "squared error here, as measured.")
+        return (
+            f"Fitted so that privacy makes up {100 * (view.measured_share or 0):.0f} % of the "
+            "squared error here, as measured."
+        )
     share = view.weighted.shares(**view.point)
     private = sum(s for s, term in zip(share, view.rate.terms, strict=True) if term.is_private)
     text = "Borders show where regimes change, not exact sizes."
     if abs(private - (view.measured_share or 0)) > 0.3:
-        text += (f" **They disagree with the measured error here:** measured, privacy makes up "
-                 f"{100 * (view.measured_share or 0):.0f} % of the squared error; with all "
-                 f"constants one it would be {100 * private:.0f} %.")
+        text += (
+            f" **They disagree with the measured error here:** measured, privacy makes up "
+            f"{100 * (view.measured_share or 0):.0f} % of the squared error; with all "
+            f"constants one it would be {100 * private:.0f} %."
+        )
     return text
 
 
@@ -285,16 +367,21 @@ def answer(view: RateAtPoint) -> None:
             st.markdown(rate_words.value(view.weighted, view.point, view.facts))
         if view.has_shares:
             st.markdown(rate_words.ruling(view.weighted, view.point))
-        for sentence in (rate_words.gap(view.rate, view.point),
-                         rate_words.lost(view.rate, view.point)):
+        for sentence in (
+            rate_words.gap(view.rate, view.point),
+            rate_words.lost(view.rate, view.point),
+        ):
             if sentence:
                 st.markdown(sentence)
         if not view.has_shares:
             st.markdown(rate_words.UNKNOWN_CONSTANTS)
         _doubled(view)
         if any(term.is_private for term in view.rate.terms):
-            measured = "" if view.scene is None else error_words.when_free(
-                view.scene.epsilons, view.scene.private_shares)
+            measured = (
+                ""
+                if view.scene is None
+                else error_words.when_free(view.scene.epsilons, view.scene.private_shares)
+            )
             st.markdown(measured or rate_words.UNKNOWN_SHARE)
     if view.rate.assumptions:
         with st.container(border=True):
@@ -317,8 +404,9 @@ def _doubled(view: RateAtPoint) -> None:
     scene = view.scene
     is_known = scene is not None and scene.knows_changes
     measured = scene.changes_at(scene.step) if scene is not None and is_known else {}
-    rows = rate_words.if_doubled(view.weighted if view.has_shares else None, view.point, view.rate,
-                                 measured)
+    rows = rate_words.if_doubled(
+        view.weighted if view.has_shares else None, view.point, view.rate, measured
+    )
     if rows:
         st.markdown(rate_words.doubled_lines(rows))
     if scene is not None and not is_known:
@@ -326,8 +414,11 @@ def _doubled(view: RateAtPoint) -> None:
 
 
 def _where(view: RateAtPoint) -> str:
-    values = [f"{symbol.written} = {view.point[symbol.name]:,g}".replace(",", "\u202f")
-              for symbol in view.rate.symbols if symbol.name != "delta"]
+    values = [
+        f"{symbol.written} = {view.point[symbol.name]:,g}".replace(",", "\u202f")
+        for symbol in view.rate.symbols
+        if symbol.name != "delta"
+    ]
     sizes = view.source.sizes.n_curves_per_server
     text = ", ".join(values)
     if view.has_scenario and len(set(sizes)) > 1:
@@ -341,11 +432,15 @@ def notions(view: RateAtPoint) -> None:
     lines = _lines(view)
     if hasattr(view.rate, charts.SMOOTHNESS):
         controls.bound(
-            st.segmented_control, "Against", view.settings.rate_curve_axis,
-            lambda chosen: session.change(rate_curve_axis=chosen or "map"), "against",
-            options=["map", "smoothness"], format_func={
-                "map": view.symbol(view.along), "smoothness": "Smoothness (α)"}.get,
-            help="The symbol of the map’s horizontal axis, or how smooth the curves are.")
+            st.segmented_control,
+            "Against",
+            view.settings.rate_curve_axis,
+            lambda chosen: session.change(rate_curve_axis=chosen or "map"),
+            "against",
+            options=["map", "smoothness"],
+            format_func={"map": view.symbol(view.along), "smoothness": "Smoothness (α)"}.get,
+            help="The symbol of the map’s horizontal axis, or how smooth the curves are.",
+        )
     smooth = view.settings.rate_curve_axis == "smoothness" and hasattr(view.rate, charts.SMOOTHNESS)
     chart = charts.curves(lines, charts.SMOOTHNESS if smooth else view.along, view.point)
     view.draw("How fast the error falls", chart, "notions", 340, 320)
@@ -358,27 +453,32 @@ def by_eye(view: RateAtPoint) -> None:
         return
     st.header("Estimates seen by eye", anchor=False)
     people, numbers = (round(view.point[name]) for name in ("S", "n"))
-    answer = run.answer(estimates_by_eye, people, numbers, view.point["epsilon"],
-                        view.settings.seed)
+    answer = run.answer(
+        estimates_by_eye, people, numbers, view.point["epsilon"], view.settings.seed
+    )
     chart = charts.by_eye(answer)
     view.draw("Estimates seen by eye", chart, "by_eye", 340, 380)
     dots = len(next(iter(answer.estimates.values())))
-    st.markdown(f":small[Each dot: an estimate from a fresh data set, {dots} for each kind of "
-                "trust. Upright: the true mean. Estimates beyond the range stand at its end.]")
+    st.markdown(
+        f":small[Each dot: an estimate from a fresh data set, {dots} for each kind of "
+        "trust. Upright: the true mean. Estimates beyond the range stand at its end.]"
+    )
 
 
 def _heights(view: RateAtPoint) -> str:
     if view.rate.has_constants:
         return "Floors are numbers: their heights may be compared with measured squared errors."
-    return ("Rates hold up to constants and logarithms: compare slopes and borders, not "
-            "heights.")
+    return "Rates hold up to constants and logarithms: compare slopes and borders, not heights."
 
 
 def _lines(view: RateAtPoint) -> dict[str, Weighted]:
     """The rate under each value of its first choice, such as who is trusted."""
     if view.rate.has_constants:
-        others = [cls(**view.rate.changed()) for cls in rates.for_task(view.problem)
-                  if cls.has_constants and not isinstance(view.rate, cls)]
+        others = [
+            cls(**view.rate.changed())
+            for cls in rates.for_task(view.problem)
+            if cls.has_constants and not isinstance(view.rate, cls)
+        ]
         return {rate.label: Weighted.plain(rate) for rate in (view.rate, *others)}
     parameter = next((p for p in view.rate.parameters() if p.choices), None)
     if parameter is None:
@@ -396,5 +496,6 @@ def _lines(view: RateAtPoint) -> dict[str, Weighted]:
 
 def options(view: RateAtPoint) -> None:
     """The rate's own parameters."""
-    controls.parameter_form(view.rate, f"r_{view.rate.key}",
-                            lambda member: session.change(rate=member))
+    controls.parameter_form(
+        view.rate, f"r_{view.rate.key}", lambda member: session.change(rate=member)
+    )

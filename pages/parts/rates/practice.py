@@ -39,8 +39,10 @@ SLOPE = "Does it hold? Theory over practice"
 _LAST_REQUEST = "rate_check"  # where the session keeps the last request, with its job
 _FORM = "sizes"
 _LAB = Path(__file__).parents[2] / "lab.py"
-_NO_TRUTH = {DataKind.UPLOAD: "Your own curves have no known truth",
-             DataKind.PUBLIC: "Of these curves the truth is not known"}
+_NO_TRUTH = {
+    DataKind.UPLOAD: "Your own curves have no known truth",
+    DataKind.PUBLIC: "Of these curves the truth is not known",
+}
 
 
 class _LastRequest(NamedTuple):
@@ -63,25 +65,40 @@ def request_of(view: RateAtPoint) -> Check | None:
     limits = _limits(view)
     if not values and limits is None:
         return None
-    return Check(view.rate, view.point, view.along, methods if values else (), values, limits,
-                 view.settings.seed)
+    return Check(
+        view.rate,
+        view.point,
+        view.along,
+        methods if values else (),
+        values,
+        limits,
+        view.settings.seed,
+    )
 
 
 def why_not(view: RateAtPoint) -> str:
     """Why nothing is measured here; empty where something is."""
     if view.settings.rate_preset:
-        return ("Figures and tables of the paper are theory alone. Choose your own sizes above to "
-                "measure.")
+        return (
+            "Figures and tables of the paper are theory alone. Choose your own sizes above to "
+            "measure."
+        )
     if view.has_scenario and not view.source.is_random:
         known = _NO_TRUTH[view.source.facts.kind]
-        return (f"{known}, so neither slope nor coverage can be checked on them. Choose "
-                "simulated curves on their page.")
+        return (
+            f"{known}, so neither slope nor coverage can be checked on them. Choose "
+            "simulated curves on their page."
+        )
     if view.rate.has_constants:
-        return ("A floor is a number, which holds at every size: *Compare* draws it below the "
-                "measured errors.")
+        return (
+            "A floor is a number, which holds at every size: *Compare* draws it below the "
+            "measured errors."
+        )
     if view.has_scenario and view.rate.attained_by() is None:
-        return ("Methods here trust each site with its own curves. To measure, set *Who is "
-                "trusted* to *federated* under *More options*.")
+        return (
+            "Methods here trust each site with its own curves. To measure, set *Who is "
+            "trusted* to *federated* under *More options*."
+        )
     return ""
 
 
@@ -98,8 +115,9 @@ def _settings(view: RateAtPoint) -> tuple[Setting, ...]:
 
 
 def _of_scenario(view: RateAtPoint) -> Setting:
-    return Setting.of(view.source, view.settings.mechanism_of(view.problem), view.settings.epsilon,
-                      view.delta)
+    return Setting.of(
+        view.source, view.settings.mechanism_of(view.problem), view.settings.epsilon, view.delta
+    )
 
 
 def _of_problem(view: RateAtPoint) -> Setting | None:
@@ -107,13 +125,22 @@ def _of_problem(view: RateAtPoint) -> Setting | None:
     example = view.rate.in_practice()
     if example is None:
         return None
-    of_dial = {view.rate.dials[name]: value for name, value in view.point.items()
-               if name in view.rate.dials}
+    of_dial = {
+        view.rate.dials[name]: value
+        for name, value in view.point.items()
+        if name in view.rate.dials
+    }
     source, mechanism = example
     default = source.sizes.n_observations_per_curve  # where the rate depends on none
-    return Setting(source, mechanism, view.settings.epsilon, round(of_dial.get("people", 1)),
-                   round(of_dial.get("readings", default)), round(of_dial.get("sites", 1)),
-                   0.0 if mechanism.guarantee.is_pure else None)
+    return Setting(
+        source,
+        mechanism,
+        view.settings.epsilon,
+        round(of_dial.get("people", 1)),
+        round(of_dial.get("readings", default)),
+        round(of_dial.get("sites", 1)),
+        0.0 if mechanism.guarantee.is_pure else None,
+    )
 
 
 def _limits(view: RateAtPoint) -> coverage_topic.Experiment | None:
@@ -134,14 +161,18 @@ def practice(view: RateAtPoint) -> None:
     st.header(SLOPE, anchor=False)
     check = request_of(view)
     if check is None:
-        st.markdown(why_not(view) or "Nothing of this problem is simulated along this symbol, and "
-                    "no method here gives a confidence band for it.")
+        st.markdown(
+            why_not(view)
+            or "Nothing of this problem is simulated along this symbol, and "
+            "no method here gives a confidence band for it."
+        )
         return
     warm_up()
     layout.prose(_in_words(check, view.symbol(view.along)))
     if _pressed(view):
         st.session_state[_LAST_REQUEST] = _LastRequest(
-            begin(_key(check), rate_check.check, check, total=check.steps), check)
+            begin(_key(check), rate_check.check, check, total=check.steps), check
+        )
     last: _LastRequest | None = st.session_state.get(_LAST_REQUEST)
     if last is None:
         layout.empty(f"{_coming(check)} Press *Measure*: it takes some seconds.")
@@ -149,8 +180,10 @@ def practice(view: RateAtPoint) -> None:
     if last.job.key == _key(check):
         last = _LastRequest(last.job, check)  # with the rate as it is now
     else:
-        st.warning("These points are of earlier settings. Press *Measure* for the present ones.",
-                   icon=":material/history:")
+        st.warning(
+            "These points are of earlier settings. Press *Measure* for the present ones.",
+            icon=":material/history:",
+        )
     progress(last.job, lambda job: _results(view, last.request, job), "Measurements")
 
 
@@ -159,13 +192,16 @@ def _in_words(check: Check, symbol: str) -> str:
     symbol, parts, lacks = uncapital(symbol), [], ""
     if check.values:
         methods = " and by ".join(f"*{_name(setting.mechanism)}*" for setting in check.settings)
-        parts.append(f"the error at {len(check.values)} values of {symbol}, "
-                     f"up to {rate_check.DATA_SETS} data sets each, by {methods}")
+        parts.append(
+            f"the error at {len(check.values)} values of {symbol}, "
+            f"up to {rate_check.DATA_SETS} data sets each, by {methods}"
+        )
     else:
         lacks = f" No errors of this problem are simulated along {symbol}, so there is no slope."
     if check.limits is not None:
-        parts.append(f"{_how_many(check.limits)} by *{_name(check.limits.mechanism)}* miss the "
-                     "truth")
+        parts.append(
+            f"{_how_many(check.limits)} by *{_name(check.limits.mechanism)}* miss the truth"
+        )
     else:
         lacks = " No method for this problem gives a confidence band."
     return f"One press measures on fresh simulated data: {', then '.join(parts)}.{lacks}"
@@ -202,8 +238,12 @@ def _pressed(view: RateAtPoint) -> bool:
         return st.button("Measure", icon=":material/play_arrow:", key="measure")
     with st.form(_FORM), st.container(horizontal=True, vertical_alignment="bottom"):
         read = _fields(view)
-        pressed = st.form_submit_button("Measure", icon=":material/play_arrow:", key="measure",
-                                        on_click=lambda: _take(view, read))
+        pressed = st.form_submit_button(
+            "Measure",
+            icon=":material/play_arrow:",
+            key="measure",
+            on_click=lambda: _take(view, read),
+        )
     controls.show_problem(_FORM)
     return pressed and st.session_state.get("problem", ("",))[0] != _FORM
 
@@ -211,15 +251,21 @@ def _pressed(view: RateAtPoint) -> bool:
 def _fields(view: RateAtPoint) -> Callable[[], dict[str, Any]]:
     """Four numbers; what is given reads them once the form is sent."""
     present = _of_scenario(view)
-    fields = {"people": ("People on each site (n)", present.people),
-              "readings": ("Observations each (m)", present.readings),
-              "epsilon": ("Privacy budget ε", present.epsilon),
-              "smoothness": ("Smoothness (α)", view.rate.values()["smoothness"])}
+    fields = {
+        "people": ("People on each site (n)", present.people),
+        "readings": ("Observations each (m)", present.readings),
+        "epsilon": ("Privacy budget ε", present.epsilon),
+        "smoothness": ("Smoothness (α)", view.rate.values()["smoothness"]),
+    }
     keys = {name: f"{_FORM}_{name}_{value:g}" for name, (_, value) in fields.items()}
     for name, (label, value) in fields.items():
         st.text_input(label, value=f"{value:.9g}", key=keys[name])
-    return lambda: {name: (typed.count if isinstance(fields[name][1], int) else typed.number)(
-        st.session_state[key]) for name, key in keys.items()}
+    return lambda: {
+        name: (typed.count if isinstance(fields[name][1], int) else typed.number)(
+            st.session_state[key]
+        )
+        for name, key in keys.items()
+    }
 
 
 def _take(view: RateAtPoint, read: Callable[[], dict[str, Any]]) -> None:
@@ -261,16 +307,24 @@ def _slopes(view: RateAtPoint, check: Check, so_far: Measurements) -> None:
     symbol = _symbol(check)
     compared = so_far.compared(check)
     methods = [setting.mechanism for setting in check.settings]
-    series = [charts.Series(method.nearest_preset()[0], points, line, method_style(
-        method.key, method.family, controls.named(method)[1]))
-              for method, points, line in zip(methods, so_far.points, compared, strict=True)]
+    series = [
+        charts.Series(
+            method.nearest_preset()[0],
+            points,
+            line,
+            method_style(method.key, method.family, controls.named(method)[1]),
+        )
+        for method, points, line in zip(methods, so_far.points, compared, strict=True)
+    ]
     unit = check.settings[0].source.facts.value_unit
     chart = charts.practice(series, symbol, check.point, unit)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         layout.draw(chart, "practice", 460, 380)
-        st.markdown(":small[Bars: 95 % confidence intervals. In the rate, privacy weighs as much "
-                    "as was measured at the middle value.]")
+        st.markdown(
+            ":small[Bars: 95 % confidence intervals. In the rate, privacy weighs as much "
+            "as was measured at the middle value.]"
+        )
         fits = {line.name: line.compared.fitted for line in series if line.compared is not None}
         if fits:
             st.markdown(f":small[{words.fitted_to_squares(fits)}]")
@@ -290,8 +344,14 @@ def _verdict(check: Check, so_far: Measurements, k: int, series: charts.Series) 
             st.markdown(f":small[{capital(role)}.]")
         st.markdown(words.verdict(series.compared, _symbol(check).written, role != words.YOURS))
         if role == words.YOURS and k:
-            st.markdown(words.smaller(series.points, so_far.points[0], check.point[check.symbol],
-                                      _symbol(check).written))
+            st.markdown(
+                words.smaller(
+                    series.points,
+                    so_far.points[0],
+                    check.point[check.symbol],
+                    _symbol(check).written,
+                )
+            )
 
 
 def _symbol(check: Check) -> Symbol:
@@ -307,15 +367,29 @@ def _misses(view: RateAtPoint, check: Check, limits: CoverageAnswer) -> None:
         layout.draw(chart, f"rate_{key}", 300, 260)
 
     kind = coverage_topic.KINDS[check.limits.kind]
-    st.header(coverage_words.heading(check.limits.kind), anchor=False,
-              help=glossary.explain("Coverage"))
-    st.markdown(f"{kind.label}, by *{_name(check.limits.mechanism)}* at "
-                f"{tags.budget_chip(check.limits.budget)}.{_instead(view, check)}")
+    st.header(
+        coverage_words.heading(check.limits.kind), anchor=False, help=glossary.explain("Coverage")
+    )
+    st.markdown(
+        f"{kind.label}, by *{_name(check.limits.mechanism)}* at "
+        f"{tags.budget_chip(check.limits.budget)}.{_instead(view, check)}"
+    )
     limit_cards.misses(check.limits, limits, draw)
-    token = links.encode(replace(view.settings, lab_tab="verify", audit_part="coverage",
-                                 coverage_limits=check.limits.kind, open_folds=()))
-    st.page_link(st.Page(_LAB), label="Other bands and intervals, under Verify",
-                 query_params={"s": token}, icon=":material/arrow_forward:")
+    token = links.encode(
+        replace(
+            view.settings,
+            lab_tab="verify",
+            audit_part="coverage",
+            coverage_limits=check.limits.kind,
+            open_folds=(),
+        )
+    )
+    st.page_link(
+        st.Page(_LAB),
+        label="Other bands and intervals, under Verify",
+        query_params={"s": token},
+        icon=":material/arrow_forward:",
+    )
 
 
 def _instead(view: RateAtPoint, check: Check) -> str:

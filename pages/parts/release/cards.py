@@ -46,14 +46,16 @@ from pages.shared.state import run, session
 from pages.shared.state.lab_tasks import LAB_TASKS
 from pages.shared.uploads import draft, frozen, groups, panel
 
-_FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
-          "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
-          "release.html": ("Report (HTML)", "text/html", ":material/article:"),
-          "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:"),
-          "counts.csv": ("Noised counts (CSV)", "text/csv", ":material/table:"),
-          "at_risk.csv": ("Numbers at risk (CSV)", "text/csv", ":material/groups:"),
-          "time_in_range.csv": ("Time in range (CSV)", "text/csv", ":material/stacked_bar_chart:"),
-          "again.json": ("Settings (JSON)", "application/json", ":material/replay:")}
+_FILES = {
+    "release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
+    "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
+    "release.html": ("Report (HTML)", "text/html", ":material/article:"),
+    "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:"),
+    "counts.csv": ("Noised counts (CSV)", "text/csv", ":material/table:"),
+    "at_risk.csv": ("Numbers at risk (CSV)", "text/csv", ":material/groups:"),
+    "time_in_range.csv": ("Time in range (CSV)", "text/csv", ":material/stacked_bar_chart:"),
+    "again.json": ("Settings (JSON)", "application/json", ":material/replay:"),
+}
 
 _LOWEST_TOTAL, _HIGHEST_TOTAL = 0.05, 100.0  # ε
 _OF_PERCENTILES = ("percentiles", "limits", "point_mass")  # what a release of them is about
@@ -127,13 +129,19 @@ class Choice(View):
         source = self.source
         assert source is not None
         return questions.ask(published.release_cost, source, self.mechanism, self.budget).about(
-            odds_card.person(source.facts, source.sizes))
+            odds_card.person(source.facts, source.sizes)
+        )
 
     def code(self) -> None:
         """Code of the real path; it holds no data and publishes only what is given a name."""
-        code_fold.show(self.page, self.question, self.task,
-                       "It shows what a release would cost. With `--name NAME --yes` it "
-                       "publishes: with new noise, and it is charged.", write=code_for.release)
+        code_fold.show(
+            self.page,
+            self.question,
+            self.task,
+            "It shows what a release would cost. With `--name NAME --yes` it "
+            "publishes: with new noise, and it is charged.",
+            write=code_for.release,
+        )
 
 
 # -- what -------------------------------------------------------------------------------------
@@ -148,12 +156,23 @@ def strip(choice: Choice, cost: ReleaseCost | None) -> None:
     if cost is not None and not controls.is_refused():
         odds = odds_words.odds_short(odds_card.of(cost.certified_spends))
         error = error_in_words(choice, cost)
-    strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
-                 odds, error, TASKS[choice.task].unit, choice.budget.epsilon,
-                  stated=session.delta(choice.file or choice.source, choice.task),
-                 is_forecast=True, n_curves=choice.source.sizes.n_curves,
-                 protected=(capital(unit), "What is protected: exchanging all of it changes what "
-                            "is published only a little."), data=_about_data(choice))
+    strips.fixed(
+        choice.source.facts,
+        tags.budget_chip(choice.budget),
+        "release_strip",
+        odds,
+        error,
+        TASKS[choice.task].unit,
+        choice.budget.epsilon,
+        stated=session.delta(choice.file or choice.source, choice.task),
+        is_forecast=True,
+        n_curves=choice.source.sizes.n_curves,
+        protected=(
+            capital(unit),
+            "What is protected: exchanging all of it changes what is published only a little.",
+        ),
+        data=_about_data(choice),
+    )
     strips.ledger_lines(choice.file or choice.source)
 
 
@@ -164,8 +183,10 @@ def _about_data(choice: Choice) -> tuple[str, str] | None:
         return None
     on_screen = {release.release_id for release in st.session_state.get("released", ())}
     is_released = choice.settings.publish_step == "release" and any(
-        entry.release_id in on_screen for part in choice.parts
-        for entry in strips.standing(part).entries)
+        entry.release_id in on_screen
+        for part in choice.parts
+        for entry in strips.standing(part).entries
+    )
     return tags.published_chip(source.facts, source.sizes.n_curves, is_released)
 
 
@@ -180,8 +201,15 @@ def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | Non
     if not choice.has_methods:
         return None
     try:
-        preview = run.at_once(release_preview, part.facts, part.sizes, choice.mechanism,
-                              cost.inner_budgets[0], session.current().seed, choice.budget)
+        preview = run.at_once(
+            release_preview,
+            part.facts,
+            part.sizes,
+            choice.mechanism,
+            cost.inner_budgets[0],
+            session.current().seed,
+            choice.budget,
+        )
     except InputError:  # too large to simulate: the preview says so
         return None
     return preview.forecast(choice.what)
@@ -189,17 +217,29 @@ def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | Non
 
 def what(choice: Choice) -> None:
     """Which summary is to be published."""
-    controls.bound(st.selectbox, "What to publish", choice.what, _choose_what, "release_what",
-                   options=PUBLISHED, format_func=lambda key: TASKS[key].result)
+    controls.bound(
+        st.selectbox,
+        "What to publish",
+        choice.what,
+        _choose_what,
+        "release_what",
+        options=PUBLISHED,
+        format_func=lambda key: TASKS[key].result,
+    )
 
 
 def budget_and_method(choice: Choice) -> None:
     """At which ε, and by which method."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         current = session.current()
-        controls.number(controls.PRIVACY_BUDGET, current.epsilon, session.set_epsilon,
-                        "release_epsilon", refused_here=False, help="Smaller ε: everybody is "
-                        "protected more, and the noise is larger.")
+        controls.number(
+            controls.PRIVACY_BUDGET,
+            current.epsilon,
+            session.set_epsilon,
+            "release_epsilon",
+            refused_here=False,
+            help="Smaller ε: everybody is protected more, and the noise is larger.",
+        )
         if choice.has_methods:
             controls.mechanism_choice(choice.task)
         groups.choice(choice.file)
@@ -207,10 +247,15 @@ def budget_and_method(choice: Choice) -> None:
     controls.show_problem("w_release_epsilon")
     if choice.what == PERCENTILE_CURVES.key:
         controls.parameter_form(
-            choice.mechanism, f"m_{choice.mechanism.key}",
+            choice.mechanism,
+            f"m_{choice.mechanism.key}",
             lambda member: session.change_mechanism(choice.task, member),
-            leave_out=[parameter.name for parameter in choice.mechanism.parameters()
-                       if parameter.name not in _OF_PERCENTILES])
+            leave_out=[
+                parameter.name
+                for parameter in choice.mechanism.parameters()
+                if parameter.name not in _OF_PERCENTILES
+            ],
+        )
 
 
 def _choose_what(key: str) -> None:
@@ -221,8 +266,12 @@ def _choose_what(key: str) -> None:
 def data_choice(choice: Choice) -> bool:
     """Public data, or a file of one's own; whether a file is asked for."""
     task, state = choice.task, st.session_state
-    public = {label: (cls, parameters) for cls in sources.for_task(task) if not cls.is_random
-              for label, parameters in cls.presets_for(task)}
+    public = {
+        label: (cls, parameters)
+        for cls in sources.for_task(task)
+        if not cls.is_random
+        for label, parameters in cls.presets_for(task)
+    }
     mine = "A file of my own"
     is_public = choice.file is not None and not session.uploaded(task)
     wants_file = state.get("publish_file", not is_public)
@@ -236,9 +285,16 @@ def data_choice(choice: Choice) -> bool:
             cls, parameters = public[label]
             session.change_source(task, cls(**parameters))
 
-    controls.bound(st.selectbox, "Data", current, write, f"release_source_{task}",
-                   options=[mine, *public], help="Public data to try it, or your own file. "
-                   "Simulated curves are nobody’s: there is nothing to publish.")
+    controls.bound(
+        st.selectbox,
+        "Data",
+        current,
+        write,
+        f"release_source_{task}",
+        options=[mine, *public],
+        help="Public data to try it, or your own file. "
+        "Simulated curves are nobody’s: there is nothing to publish.",
+    )
     return bool(current == mine)
 
 
@@ -259,22 +315,32 @@ def release_cost(choice: Choice) -> ReleaseCost | None:
 def worth(choice: Choice) -> None:
     """What other answers about the curves would be worth, from bounds and sizes alone."""
     current = draft.of(choice.task)
-    if current is None or current.declared is None or not (
-            isinstance(current.observations, CurveTable)
-            and choice.mechanism.tasks & Twin.tasks):
+    if (
+        current is None
+        or current.declared is None
+        or not (
+            isinstance(current.observations, CurveTable) and choice.mechanism.tasks & Twin.tasks
+        )
+    ):
         return
-    if not st.toggle("Show what other answers would be worth", key="price_of_facts",
-                     help="Rehearsed on simulated people with these bounds and sizes: nothing of "
-                     "the file is looked at. State what is true, not what is worth most."):
+    if not st.toggle(
+        "Show what other answers would be worth",
+        key="price_of_facts",
+        help="Rehearsed on simulated people with these bounds and sizes: nothing of "
+        "the file is looked at. State what is true, not what is worth most.",
+    ):
         return
     facts, n = current.declared, len(current.observations.counts)
     sizes = Sizes((n,), n * facts.observations_per_curve, facts.observations_per_curve)
     budget = Budget(choice.settings.epsilon, choice.mechanism.delta(n, None).value)
-    rehearsed = run.at_once(prices, essential(facts), sizes, choice.mechanism, budget,
-                            choice.settings.seed)
+    rehearsed = run.at_once(
+        prices, essential(facts), sizes, choice.mechanism, budget, choice.settings.seed
+    )
     lines = words.worth(rehearsed, facts.value_unit)
-    st.markdown("\n".join(f"* {line}" for line in lines) or
-                ":small[At this ε no other answer changes the band by more than a twentieth.]")
+    st.markdown(
+        "\n".join(f"* {line}" for line in lines)
+        or ":small[At this ε no other answer changes the band by more than a twentieth.]"
+    )
 
 
 def _cost_of(choice: Choice, part: Source) -> ReleaseCost:
@@ -286,9 +352,12 @@ def _published_instead(choice: Choice, source: Source) -> None:
     if not choice.has_methods or not choice.mechanism.why_not_published(choice.budget):
         return
     budget = Budget(choice.budget.epsilon, choice.settings.delta_on(source).value)
-    labels = [label for cls in mechanisms.for_task(choice.task)
-              for label, parameters in cls.presets_for(choice.task)
-              if not cls(**parameters).why_not_published(budget)]
+    labels = [
+        label
+        for cls in mechanisms.for_task(choice.task)
+        for label, parameters in cls.presets_for(choice.task)
+        if not cls(**parameters).why_not_published(budget)
+    ]
     st.markdown(f":small[Methods that can be published: {', '.join(labels)}.]")
 
 
@@ -325,34 +394,54 @@ def before(choice: Choice, cost: ReleaseCost | None) -> None:
         statements = sentences.confirmations(facts, cost, choice.source.is_of_rows)
         ticked = st.checkbox(sentences.CONFIRMED, key=_tick(choice))
         st.markdown("\n".join(f"{k}. {statement}" for k, statement in enumerate(statements, 1)))
-        name = st.text_input("Name of the release", max_chars=LONGEST_NAME,
-                             key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
+        name = st.text_input(
+            "Name of the release",
+            max_chars=LONGEST_NAME,
+            key=f"release_name_{_tries()}",
+            placeholder="e.g. growth-2026",
+        )
         if (used := _name_used(choice, name)) is not None:
             st.error(controls.message(used), icon=":material/block:")
         same, total = _same_people(choice), _total(choice)
-        st.button("Publish and write to the ledger", icon=":material/publish:", type="primary",
-                  disabled=controls.is_refused() or used is not None or not (
-                      ticked and name.strip()),
-                  key="release_publish", on_click=_publish, args=(choice, name, total, same))
+        st.button(
+            "Publish and write to the ledger",
+            icon=":material/publish:",
+            type="primary",
+            disabled=controls.is_refused() or used is not None or not (ticked and name.strip()),
+            key="release_publish",
+            on_click=_publish,
+            args=(choice, name, total, same),
+        )
         if missing := sentences.still_missing(ticked, name):
             st.markdown(f":small[{missing}]")
 
 
 def _exhausted(choice: Choice) -> list[int]:
     """Count the people of each part who have less left than a release costs."""
-    return [strips.standing(part).count_without_room(published.charge_of(_cost_of(choice, part)))
-            if strips.standing(part).is_known else 0 for part in choice.parts]
+    return [
+        strips.standing(part).count_without_room(published.charge_of(_cost_of(choice, part)))
+        if strips.standing(part).is_known
+        else 0
+        for part in choice.parts
+    ]
 
 
 def leave_out(choice: Choice) -> None:
     """Offer to publish about the others, where there are some in each part."""
     exhausted, facts = _exhausted(choice), choice.parts[0].facts
-    if any(exhausted) and all(n < part.sizes.n_curves for n, part in zip(
-            exhausted, choice.parts, strict=True)):
-        controls.bound(st.checkbox, sentences.leave_out(facts, sum(exhausted)), choice.leaves_out,
-                       lambda chosen: st.session_state.update(
-                           release_without=choice.data_key if chosen else ""),
-                       "release_without", help=sentences.LEFT_OUT_HELP)
+    if any(exhausted) and all(
+        n < part.sizes.n_curves for n, part in zip(exhausted, choice.parts, strict=True)
+    ):
+        controls.bound(
+            st.checkbox,
+            sentences.leave_out(facts, sum(exhausted)),
+            choice.leaves_out,
+            lambda chosen: st.session_state.update(
+                release_without=choice.data_key if chosen else ""
+            ),
+            "release_without",
+            help=sentences.LEFT_OUT_HELP,
+        )
 
 
 def no_room_for(choice: Choice) -> InputError | None:
@@ -381,8 +470,12 @@ def _name_used(choice: Choice, name: str) -> InputError | None:
         try:
             check_name(Ledger().entries(), called)
         except InputError as problem:
-            if published.asked_before(people, choice.mechanism, choice.budget, Ledger(), called,
-                                      choice.leaves_out) is None:
+            if (
+                published.asked_before(
+                    people, choice.mechanism, choice.budget, Ledger(), called, choice.leaves_out
+                )
+                is None
+            ):
                 return problem
     return None
 
@@ -407,9 +500,12 @@ def _same_people(choice: Choice) -> dict[str, bool | None]:
             about = f"{escape(group)}: " if group else ""
             st.warning(f"{about}{told}", icon=":material/group:")
             options = sentences.same_or_others(part.facts)
-            same[group] = st.radio(f"{about}Are they the same?", [True, False],
-                                   format_func=options.get,
-                                   key=f"release_people_{choice.key}{_suffix(k)}")
+            same[group] = st.radio(
+                f"{about}Are they the same?",
+                [True, False],
+                format_func=options.get,
+                key=f"release_people_{choice.key}{_suffix(k)}",
+            )
     return same
 
 
@@ -423,16 +519,22 @@ def _total(choice: Choice) -> float | None:
     stated = f"release_total_stated_{_tries()}"
     usual = DEFAULT_TOTAL if of_ledger is None else of_ledger.epsilon
     total: float = st.session_state.get(stated, usual)
-    controls.number(f"Total budget for {each} {escape(facts.people)} (ε)", total,
-                    partial(_set_total, stated), f"release_total_{_tries()}",
-                    help=sentences.total_help(facts))
+    controls.number(
+        f"Total budget for {each} {escape(facts.people)} (ε)",
+        total,
+        partial(_set_total, stated),
+        f"release_total_{_tries()}",
+        help=sentences.total_help(facts),
+    )
     return total
 
 
 def _set_total(stated: str, total: float) -> None:
     if not _LOWEST_TOTAL <= total <= _HIGHEST_TOTAL:
-        raise InputError(f"A total must lie between {_LOWEST_TOTAL:g} and {_HIGHEST_TOTAL:g}; got "
-                         f"{total:g}.", field="total")
+        raise InputError(
+            f"A total must lie between {_LOWEST_TOTAL:g} and {_HIGHEST_TOTAL:g}; got {total:g}.",
+            field="total",
+        )
     st.session_state[stated] = total
 
 
@@ -445,12 +547,23 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
     def publish(part: Source) -> Published:
         people, called = groups.released_as(file, part, name)
         is_new = total is not None and not strips.standing(part).is_known
-        total_budget = Budget(total, large_delta(part.sizes.n_curves)) if (
-            is_new and total is not None) else None
-        return published.publish(people, choice.mechanism, choice.budget, Ledger(), called,
-                                 total_budget, same[groups.name(part)],
-                                 _forecast(choice, part, _cost_of(choice, part)),
-                                 choice.leaves_out, frozen.declaration(choice.task))
+        total_budget = (
+            Budget(total, large_delta(part.sizes.n_curves))
+            if (is_new and total is not None)
+            else None
+        )
+        return published.publish(
+            people,
+            choice.mechanism,
+            choice.budget,
+            Ledger(),
+            called,
+            total_budget,
+            same[groups.name(part)],
+            _forecast(choice, part, _cost_of(choice, part)),
+            choice.leaves_out,
+            frozen.declaration(choice.task),
+        )
 
     if not _release(lambda: (publish(part) for part in choice.parts)):
         return
@@ -465,8 +578,11 @@ def odds(choice: Choice, cost: ReleaseCost | None) -> None:
     """What an attacker could find out, by what is charged, before anything is confirmed."""
     if choice.source is not None and cost is not None:
         with st.container(border=True):
-            st.subheader(f"Attacker’s accuracy for one {escape(choice.source.facts.person)}",
-                         anchor=False, help=glossary.explain("Odds"))
+            st.subheader(
+                f"Attacker’s accuracy for one {escape(choice.source.facts.person)}",
+                anchor=False,
+                help=glossary.explain("Odds"),
+            )
             odds_card.face(choice.source.facts, cost.certified_spends)
 
 
@@ -485,16 +601,21 @@ def ledger_of_choice(choice: Choice, cost: ReleaseCost | None) -> None:
         for k, part in enumerate(choice.parts):
             if groups.name(part):
                 st.markdown(f"**{escape(groups.name(part))}**")
-            _ledger_of(part, cost is not None and no_room_for(choice) is None
-                     and _cost_of(choice, part), _suffix(k))
+            _ledger_of(
+                part,
+                cost is not None and no_room_for(choice) is None and _cost_of(choice, part),
+                _suffix(k),
+            )
 
 
 def _ledger_of_all() -> None:
     """Every release of this machine, while no data are chosen: to be shown again at no charge."""
     entries = Ledger().entries() if visitors.may_bring_files() else ()
     if not entries:
-        st.markdown("Nothing was published here yet. Of public data or a file of your own, all "
-                    "releases and what is left of the total budget stand here.")
+        st.markdown(
+            "Nothing was published here yet. Of public data or a file of your own, all "
+            "releases and what is left of the total budget stand here."
+        )
         return
     st.dataframe(_rows(entries), hide_index=True, key="release_book_all")
     st.markdown("What is left of a total stands here once its data are chosen.")
@@ -515,10 +636,19 @@ def _ledger_of(part: Source, next_one: ReleaseCost | bool, suffix: str) -> None:
 
 
 def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
-             "δ": small(entry.budget.delta), "What": f"{entry.what} ({sentences.became(entry)})"
-             if sentences.became(entry) else entry.what, "Id": entry.release_id}
-            for entry in reversed(entries)]
+    return [
+        {
+            "When": entry.at[:10],
+            "Name": entry.name,
+            "ε": entry.budget.epsilon,
+            "δ": small(entry.budget.delta),
+            "What": f"{entry.what} ({sentences.became(entry)})"
+            if sentences.became(entry)
+            else entry.what,
+            "Id": entry.release_id,
+        }
+        for entry in reversed(entries)
+    ]
 
 
 def _never_drawn(choice: Choice, part: Source) -> None:
@@ -529,12 +659,16 @@ def _never_drawn(choice: Choice, part: Source) -> None:
         st.warning(sentences.never_drawn(entry), icon=":material/pending:")
         asked = entry.name.removesuffix(f", {groups.name(part)}")
         source = part if choice.file is None else groups.released_as(choice.file, part, asked)[0]
-        if published.asked_before(source, choice.mechanism, choice.budget, Ledger(), entry.name,
-                                  choice.leaves_out):
-            st.button(f"Draw “{escape(entry.name)}” now", key=f"release_draw_{entry.release_id}",
-                      icon=":material/replay:", on_click=_draw, args=(
-                          source, choice.mechanism, choice.budget, entry.name,
-                          choice.leaves_out))
+        if published.asked_before(
+            source, choice.mechanism, choice.budget, Ledger(), entry.name, choice.leaves_out
+        ):
+            st.button(
+                f"Draw “{escape(entry.name)}” now",
+                key=f"release_draw_{entry.release_id}",
+                icon=":material/replay:",
+                on_click=_draw,
+                args=(source, choice.mechanism, choice.budget, entry.name, choice.leaves_out),
+            )
 
 
 def _once_more(entries: Sequence[Entry], suffix: str) -> None:
@@ -543,19 +677,30 @@ def _once_more(entries: Sequence[Entry], suffix: str) -> None:
     if not drawn:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        earlier = st.selectbox("An earlier release", list(drawn),
-                               key=f"release_again_which{suffix}",
-                               format_func=lambda release_id: drawn.get(release_id, ""))
-        st.button("Show it again", key=f"release_again{suffix}", icon=":material/replay:",
-                  help="It is made from the ledger as it was, with all of its files, at no charge.",
-                  on_click=_show_again, args=(earlier,))
+        earlier = st.selectbox(
+            "An earlier release",
+            list(drawn),
+            key=f"release_again_which{suffix}",
+            format_func=lambda release_id: drawn.get(release_id, ""),
+        )
+        st.button(
+            "Show it again",
+            key=f"release_again{suffix}",
+            icon=":material/replay:",
+            help="It is made from the ledger as it was, with all of its files, at no charge.",
+            on_click=_show_again,
+            args=(earlier,),
+        )
 
 
 def _draw(source: Source, mechanism: Mechanism, budget: Budget, name: str, without: bool) -> None:
     """Draw a release under the charge that its process left behind."""
     if visitors.may_bring_files():
-        _release(lambda: [published.publish(source, mechanism, budget, Ledger(), name,
-                                            leave_out=without)])
+        _release(
+            lambda: [
+                published.publish(source, mechanism, budget, Ledger(), name, leave_out=without)
+            ]
+        )
 
 
 def _show_again(release_id: str) -> None:
@@ -597,9 +742,16 @@ def result() -> None:
         with st.container(border=True):
             st.header("Released: each group on its own", anchor=False)
             _compared(releases)
-            st.download_button("All files of all groups (.zip)", release_files.archive(*releases),
-                               "release.zip", "application/zip", on_click="ignore", type="primary",
-                               icon=":material/folder_zip:", key="release_get_groups")
+            st.download_button(
+                "All files of all groups (.zip)",
+                release_files.archive(*releases),
+                "release.zip",
+                "application/zip",
+                on_click="ignore",
+                type="primary",
+                icon=":material/folder_zip:",
+                key="release_get_groups",
+            )
     for k, release in enumerate(releases):
         _result_of(release, _suffix(k))
 
@@ -617,17 +769,22 @@ def _compared(releases: Sequence[Published]) -> None:
 def _result_of(release: Published, suffix: str) -> None:
     with st.container(border=True):
         st.header(f"Released: {escape(release.name)}", anchor=False)
-        st.badge(f"Released {release.at[:10]} · {tags.budget_chip(release.cost.budget)}",
-                 icon=":material/verified:", color="green",
-                 help="Published with this much protection and written in the ledger. It may be "
-                 "shared.")
+        st.badge(
+            f"Released {release.at[:10]} · {tags.budget_chip(release.cost.budget)}",
+            icon=":material/verified:",
+            color="green",
+            help="Published with this much protection and written in the ledger. It may be shared.",
+        )
         _picture(release, suffix)
-        st.markdown("The noised numbers are kept in the ledger, so these files can be produced "
-                    "again at no cost. The noise itself cannot be drawn again.")
+        st.markdown(
+            "The noised numbers are kept in the ledger, so these files can be produced "
+            "again at no cost. The noise itself cannot be drawn again."
+        )
         _take_away(release, suffix)
         _answers(release, suffix)
-        with layout.fold("The guarantee, and the same settings again",
-                         f"release_card{suffix}") as is_open:
+        with layout.fold(
+            "The guarantee, and the same settings again", f"release_card{suffix}"
+        ) as is_open:
             if is_open:
                 _guarantee(release, suffix)
 
@@ -641,18 +798,24 @@ def _picture(release: Published, suffix: str) -> None:
         st.metric(release.value, number(float(next(iter(release.columns.values()))[0]), 4))
         return
     chart = charts.chart(release)
-    layout.draw(chart, f"released{suffix}", charts.height(release, 340),
-                charts.height(release, 280))
+    layout.draw(
+        chart, f"released{suffix}", charts.height(release, 340), charts.height(release, 280)
+    )
     if (ranges := charts.ranges(release)) is not None:
         layout.draw(ranges, f"released_ranges{suffix}", 170, 150)
     for sentence in (*warnings[1:], *captions.explained(release)):
         st.markdown(f":small[{escape(sentence)}]")
     if release.uncertainty.checks:
-        with layout.fold("Stated facts and what was measured of them", f"release_checks{suffix}"
-                         ) as is_open:
+        with layout.fold(
+            "Stated facts and what was measured of them", f"release_checks{suffix}"
+        ) as is_open:
             if is_open:
-                st.table([{name.replace("_", " ").capitalize(): text for name, text in row.items()}
-                          for row in release.uncertainty.checks])
+                st.table(
+                    [
+                        {name.replace("_", " ").capitalize(): text for name, text in row.items()}
+                        for row in release.uncertainty.checks
+                    ]
+                )
     with layout.fold("Numbers behind this picture", f"release_numbers{suffix}") as is_open:
         if is_open:
             layout.in_words("What is published", chart)
@@ -665,46 +828,79 @@ def _answers(release: Published, suffix: str) -> None:
     with layout.fold("Ask the released curve", f"release_answers{suffix}") as is_open:
         if is_open:
             answer_cards.table(answers_card.read(release.card))
-    with layout.fold("Synthetic people drawn from the release",
-                     f"release_synthetic{suffix}") as is_open:
+    with layout.fold(
+        "Synthetic people drawn from the release", f"release_synthetic{suffix}"
+    ) as is_open:
         if is_open:
-            answer_cards.synthetic_section(answers_card.read(release.card),
-                                           release.card["release"]["name"], release.cost.certified,
-                                           1, f"release_synthetic{suffix}")
+            answer_cards.synthetic_section(
+                answers_card.read(release.card),
+                release.card["release"]["name"],
+                release.cost.certified,
+                1,
+                f"release_synthetic{suffix}",
+            )
 
 
 def _take_away(release: Published, suffix: str) -> None:
     with st.container(horizontal=True):
-        st.download_button("All files (.zip)", release_files.archive(release), "release.zip",
-                           "application/zip", on_click="ignore", icon=":material/folder_zip:",
-                           type="primary", key=f"release_get_all{suffix}")
+        st.download_button(
+            "All files (.zip)",
+            release_files.archive(release),
+            "release.zip",
+            "application/zip",
+            on_click="ignore",
+            icon=":material/folder_zip:",
+            type="primary",
+            key=f"release_get_all{suffix}",
+        )
         for file, content in release_files.all_files(release).items():
             label, kind, icon = _FILES[file]
-            st.download_button(label, content, file, kind, on_click="ignore", icon=icon,
-                               key=f"release_get_{file}{suffix}")
+            st.download_button(
+                label,
+                content,
+                file,
+                kind,
+                on_click="ignore",
+                icon=icon,
+                key=f"release_get_{file}{suffix}",
+            )
 
 
 def _guarantee(release: Published, suffix: str) -> None:
     """The odds, the guarantee in words, and the command for a new release."""
     with st.columns([5, 7])[0]:
         odds_card.face(release.facts, release.cost.certified_spends, f"odds_released{suffix}")
-    st.markdown("\n".join(f"* **{heading}:** {escape(text)}" for heading, text in
-                          release_files.guarantee_rows(release).items() if heading != "Odds"))
+    st.markdown(
+        "\n".join(
+            f"* **{heading}:** {escape(text)}"
+            for heading, text in release_files.guarantee_rows(release).items()
+            if heading != "Odds"
+        )
+    )
     st.markdown("A new release with the same settings, new noise, and charged again:")
-    st.code("python -m engine release - --yes <<'END'\n"
-            + release_files.request(release).decode() + "\nEND", language="bash")
+    st.code(
+        "python -m engine release - --yes <<'END'\n"
+        + release_files.request(release).decode()
+        + "\nEND",
+        language="bash",
+    )
 
 
 def accounting(cost: ReleaseCost) -> None:
     """Every message, its noise and its charge."""
-    st.dataframe([_message(step, message) for (_, step), message in cost.messages.items()],
-                 hide_index=True)
+    st.dataframe(
+        [_message(step, message) for (_, step), message in cost.messages.items()], hide_index=True
+    )
     st.markdown(sentences.why(cost))
 
 
 def _message(step: str, message: HardenedNoise) -> dict[str, Any]:
     sign = "ε" if message.is_pure else "ρ"
-    return {"What leaves": step, "Numbers": message.size,
-            "Noise": message.name,
-            "Moved at most by (in units of the noise)": float(f"{message.sensitivity:.4g}"),
-            "Lattice": power_of_two(-message.bits), "Charge": f"{sign} = {message.cost:.6g}"}
+    return {
+        "What leaves": step,
+        "Numbers": message.size,
+        "Noise": message.name,
+        "Moved at most by (in units of the noise)": float(f"{message.sensitivity:.4g}"),
+        "Lattice": power_of_two(-message.bits),
+        "Charge": f"{sign} = {message.cost:.6g}",
+    }

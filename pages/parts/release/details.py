@@ -28,21 +28,34 @@ def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
     cost : ReleaseCost or None
         What it would cost, once the data are there.
     """
-    always = [Detail("release_ledger", "Ledger and total budget",
-                     partial(cards.ledger_of_choice, choice, cost)),
-              Detail("release_check", "Check published files", check_published),
-              Detail("real_sites", "Several sites, each with its own file",
-                     partial(several_sites.show, choice)),
-              Detail("release_limits", "What a release covers",
-                     lambda: st.markdown(sentences.LIMITS))]
+    always = [
+        Detail(
+            "release_ledger",
+            "Ledger and total budget",
+            partial(cards.ledger_of_choice, choice, cost),
+        ),
+        Detail("release_check", "Check published files", check_published),
+        Detail(
+            "real_sites",
+            "Several sites, each with its own file",
+            partial(several_sites.show, choice),
+        ),
+        Detail("release_limits", "What a release covers", lambda: st.markdown(sentences.LIMITS)),
+    ]
     if cost is None:
         return always
-    return [*always,
-            Detail("release_attacker", "Attacker", partial(_attacker, choice, cost),
-                   ("why", "trade_off", "several")),
-            Detail("release_cost", "How the cost is worked out", partial(cards.accounting, cost)),
-            Detail("release_formula", "Formula and source", choice.formula),
-            Detail("release_code", "Code", choice.code, ("publish_code",), is_fold=True)]
+    return [
+        *always,
+        Detail(
+            "release_attacker",
+            "Attacker",
+            partial(_attacker, choice, cost),
+            ("why", "trade_off", "several"),
+        ),
+        Detail("release_cost", "How the cost is worked out", partial(cards.accounting, cost)),
+        Detail("release_formula", "Formula and source", choice.formula),
+        Detail("release_code", "Code", choice.code, ("publish_code",), is_fold=True),
+    ]
 
 
 def _attacker(choice: Choice, cost: ReleaseCost) -> None:
@@ -58,11 +71,17 @@ _ICONS = {True: ":material/check_circle:", False: ":material/cancel:", None: ":m
 
 def check_published() -> None:
     """Files of a release are chosen, and what can be told of them is said."""
-    st.markdown("The .zip of a release, or its files with guarantee.json among them. They are "
-                "compared with what the ledger of this machine makes again, and with each other.")
-    chosen = st.file_uploader("Published files", ["zip", "json", "csv", "html", "svg"],
-                              accept_multiple_files=True, key="check_files",
-                              max_upload_size=checked_files.MAX_BYTES // 1_000_000)
+    st.markdown(
+        "The .zip of a release, or its files with guarantee.json among them. They are "
+        "compared with what the ledger of this machine makes again, and with each other."
+    )
+    chosen = st.file_uploader(
+        "Published files",
+        ["zip", "json", "csv", "html", "svg"],
+        accept_multiple_files=True,
+        key="check_files",
+        max_upload_size=checked_files.MAX_BYTES // 1_000_000,
+    )
     if not chosen:
         return
     book = Ledger() if visitors.may_bring_files() else None
@@ -82,9 +101,15 @@ def _findings(findings: list[Finding]) -> None:
     if False in verdicts:
         st.error("**These files are not what was released.**", icon=_ICONS[False])
     elif None in verdicts:
-        st.info("**These files fit together.** Whether they were released is not known here.",
-                icon=_ICONS[None])
+        st.info(
+            "**These files fit together.** Whether they were released is not known here.",
+            icon=_ICONS[None],
+        )
     else:
         st.success("**These files are what was released.**", icon=_ICONS[True])
-    st.markdown("\n".join(f"* {_ICONS[finding.holds]} {escape(finding.text)}" for finding in
-                          sorted(findings, key=lambda finding: finding.holds is not False)))
+    st.markdown(
+        "\n".join(
+            f"* {_ICONS[finding.holds]} {escape(finding.text)}"
+            for finding in sorted(findings, key=lambda finding: finding.holds is not False)
+        )
+    )

@@ -42,10 +42,18 @@ _MAX_FILE = 50  # MB
 
 def show(choice: Choice) -> None:
     """One of three: before a run, during it, and afterwards."""
-    st.markdown("Each site keeps its file and sends noised messages. Whoever has all of them makes "
-                "the release. The chapter *Three hospitals, one afternoon* goes through it.")
-    part = st.segmented_control("What to do", list(_PARTS), default="plan", key="sites_part",
-                                format_func=_PARTS.__getitem__, label_visibility="collapsed")
+    st.markdown(
+        "Each site keeps its file and sends noised messages. Whoever has all of them makes "
+        "the release. The chapter *Three hospitals, one afternoon* goes through it."
+    )
+    part = st.segmented_control(
+        "What to do",
+        list(_PARTS),
+        default="plan",
+        key="sites_part",
+        format_func=_PARTS.__getitem__,
+        label_visibility="collapsed",
+    )
     with layout.user_errors():
         try:
             {"plan": _plan, "follow": _follow, "open": _open}[part or "plan"](choice)
@@ -59,36 +67,65 @@ def show(choice: Choice) -> None:
 def _plan(choice: Choice) -> None:
     rows, facts = _rows(), session.source(choice.task).facts
     bounds = controls.plain(tags.bounds_tag(facts))
-    st.markdown(f"Bounds and times as on screen: {bounds}. Bring a file of your own to "
-                "have its columns and facts in the plan; it stays here.")
+    st.markdown(
+        f"Bounds and times as on screen: {bounds}. Bring a file of your own to "
+        "have its columns and facts in the plan; it stays here."
+    )
     is_summed = st.toggle(
-        "Masked sums", key="plan_sums", help="Sites add the noise in shares and mask their "
+        "Masked sums",
+        key="plan_sums",
+        help="Sites add the noise in shares and mask their "
         "messages, so that only the sum can be read: nearly as little noise as at one trusted "
-        "centre. All but one of the sites are relied on.")
+        "centre. All but one of the sites are relied on.",
+    )
     if is_summed:
         choice.mechanism.noised_by(NoisePlace.SUMS)  # which refuses what sends anything else
     table = st.data_editor(
-        [{"Site": drafts.site_name(row.name), capital(facts.people): row.n_curves,
-          "ε": row.epsilon} for row in rows],
-        num_rows="dynamic", hide_index=True, key=f"plan_table_{digest((rows, is_summed))}")
+        [
+            {
+                "Site": drafts.site_name(row.name),
+                capital(facts.people): row.n_curves,
+                "ε": row.epsilon,
+            }
+            for row in rows
+        ],
+        num_rows="dynamic",
+        hide_index=True,
+        key=f"plan_table_{digest((rows, is_summed))}",
+    )
     name = st.text_input("Name of the release", "study", key="plan_name", max_chars=60)
-    origin = facts.origin or st.text_input("Where the bounds come from", key="plan_origin",
-                                           placeholder="e.g. national growth chart, 2019")
+    origin = facts.origin or st.text_input(
+        "Where the bounds come from",
+        key="plan_origin",
+        placeholder="e.g. national growth chart, 2019",
+    )
     is_shared = not is_summed and st.toggle(
-        "One secret for all sites", key="plan_shared", help="Needs no library. Each site could "
-        "write in another’s name, which the other would notice. Without it each has its own key.")
+        "One secret for all sites",
+        key="plan_shared",
+        help="Needs no library. Each site could "
+        "write in another’s name, which the other would notice. Without it each has its own key.",
+    )
     if not origin:
         st.markdown("State where the bounds come from: never from the data.")
         return
     stated = _stated(choice, table, name, str(origin), is_summed, is_shared)
     study = _checked(stated)
-    st.download_button("Study (JSON)", json.dumps(study.plain, ensure_ascii=False, indent=1),
-                       "study.json", "application/json", icon=":material/edit_note:",
-                       type="primary", on_click="ignore", key="plan_study")
+    st.download_button(
+        "Study (JSON)",
+        json.dumps(study.plain, ensure_ascii=False, indent=1),
+        "study.json",
+        "application/json",
+        icon=":material/edit_note:",
+        type="primary",
+        on_click="ignore",
+        key="plan_study",
+    )
     st.markdown("\n".join(f"* {escape(line.strip())}" for line in words.summary(study)))
     layout.table(words.budgets_table(study))
-    st.markdown("Give the study to all sites. Each makes an offer; study and offers are the plan, "
-                "which each signs off. What everybody types:")
+    st.markdown(
+        "Give the study to all sites. Each makes an offer; study and offers are the plan, "
+        "which each signs off. What everybody types:"
+    )
     st.code(words.commands(study), language="bash")
 
 
@@ -98,35 +135,55 @@ def _rows() -> tuple[SiteRow, ...]:
     return rows if len(rows) > 1 else site_table.PRESETS["mixed"].rows
 
 
-def _stated(choice: Choice, table: list[dict[str, Any]], name: str, origin: str,
-            is_summed: bool, is_shared: bool) -> dict[str, Any]:
+def _stated(
+    choice: Choice,
+    table: list[dict[str, Any]],
+    name: str,
+    origin: str,
+    is_summed: bool,
+    is_shared: bool,
+) -> dict[str, Any]:
     """The study of the table, about data as those on screen."""
     source, mechanism = session.source(choice.task), choice.mechanism
     people = capital(source.facts.people)
-    entries = [SiteEntry(str(row["Site"] or ""), int(row[people] or 0),
-                         Budget(float(row["ε"] or 0), mechanism.delta(int(row[people] or 1)).value))
-               for row in table]
+    entries = [
+        SiteEntry(
+            str(row["Site"] or ""),
+            int(row[people] or 0),
+            Budget(float(row["ε"] or 0), mechanism.delta(int(row[people] or 1)).value),
+        )
+        for row in table
+    ]
     honest = max(len(entries) - 1, 1) if is_summed else 0
-    return drafts.study(source, mechanism, entries, name,
-                        Scheme.HMAC if is_shared else Scheme.ED25519, _reading(choice, origin),
-                        honest)
+    return drafts.study(
+        source,
+        mechanism,
+        entries,
+        name,
+        Scheme.HMAC if is_shared else Scheme.ED25519,
+        _reading(choice, origin),
+        honest,
+    )
 
 
 def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
     """Say how one's own file was read, as every site's is; else usual names and these facts."""
     source = session.source(choice.task)
     file = code_fold.own_file(choice.task) if source.facts.is_upload else None
-    plain = None if file is None else request.to_plain(source, choice.mechanism, choice.budget,
-                                                       file)
+    plain = (
+        None if file is None else request.to_plain(source, choice.mechanism, choice.budget, file)
+    )
     if plain is not None and "data" in plain:
         data = {key: value for key, value in plain["data"].items() if key != "file"}
-        columns = {role: column for role, column in data["reading"]["columns"].items()
-                   if role != "site"}
+        columns = {
+            role: column for role, column in data["reading"]["columns"].items() if role != "site"
+        }
         return {**data, "reading": {**data["reading"], "columns": columns}}
     if source.facts.origin and source.facts.observations_per_curve:
         return None
-    return drafts.usual_reading(source.facts, origin, max(
-        row.n_observations_per_curve for row in _rows()))
+    return drafts.usual_reading(
+        source.facts, origin, max(row.n_observations_per_curve for row in _rows())
+    )
 
 
 def _checked(stated: Mapping[str, Any]) -> SiteStudy:
@@ -146,8 +203,11 @@ def _follow(choice: Choice) -> None:
     if not visitors.may_bring_files():
         st.info("Folders are read on a machine of your own only.", icon=":material/lock:")
         return
-    folder = st.text_input("Folder through which offers and messages travel", key="follow_folder",
-                           placeholder="/mnt/shared/through")
+    folder = st.text_input(
+        "Folder through which offers and messages travel",
+        key="follow_folder",
+        placeholder="/mnt/shared/through",
+    )
     study_file = st.text_input("File of the study", "study.json", key="follow_study")
     if not folder:
         st.markdown("Name the folder that all sites share, and the study.")
@@ -164,6 +224,7 @@ def _follow(choice: Choice) -> None:
                 _progress(study, there, ring)
             except InputError as problem:
                 st.error(controls.message(problem), icon=":material/gpp_bad:")
+
     plan = _plan_of(study, there)
     is_whole = plan is not None and len(there.received()) == len(Protocol(plan).turns)
     timed.run(look, None if is_whole else _LOOK_SECONDS)
@@ -173,8 +234,11 @@ def _plan_of(study: SiteStudy, there: Folder) -> SitePlan | None:
     """The plan that anybody makes of the offers in the folder; None before all are there."""
     offers = there.offers()
     names = {offer.site for offer in offers}
-    return SitePlan.of(study, offers) if all(
-        member.name in names for member in study.members) else None
+    return (
+        SitePlan.of(study, offers)
+        if all(member.name in names for member in study.members)
+        else None
+    )
 
 
 def _progress(study: SiteStudy, there: Folder, ring: Keyring | None) -> None:
@@ -190,8 +254,15 @@ def _progress(study: SiteStudy, there: Folder, ring: Keyring | None) -> None:
     if ring is not None:
         agreement.check_offers(plan, ring)
     if agreement.missing(plan, sign_offs):
-        st.download_button("Plan (JSON)", plan.to_bytes(), "plan.json", "application/json",
-                           icon=":material/handshake:", on_click="ignore", key="follow_plan")
+        st.download_button(
+            "Plan (JSON)",
+            plan.to_bytes(),
+            "plan.json",
+            "application/json",
+            icon=":material/handshake:",
+            on_click="ignore",
+            key="follow_plan",
+        )
         st.markdown("\n".join(f"* {escape(line.strip())}" for line in words.of_plan(plan)))
         return
     run = SiteRun(plan, tuple(sign_offs), tuple(received))
@@ -210,8 +281,12 @@ def _open(choice: Choice) -> None:
     if not visitors.may_bring_files():
         st.info("Files are opened on a machine of your own only.", icon=":material/lock:")
         return
-    file = st.file_uploader("The transcript of a run: transcript.json", "json", key="open_run",
-                            max_upload_size=_MAX_FILE)
+    file = st.file_uploader(
+        "The transcript of a run: transcript.json",
+        "json",
+        key="open_run",
+        max_upload_size=_MAX_FILE,
+    )
     if file is None:
         return
     try:
@@ -225,17 +300,25 @@ def _open(choice: Choice) -> None:
 def _ring(scheme: Scheme, part: str) -> Keyring | None:
     """Ask for the keys that signatures are checked with, and keep them nowhere; None if unnamed."""
     if scheme is Scheme.ED25519:
-        path = st.text_input("Address book, to check signatures: its file", key=f"{part}_partners",
-                             placeholder="partners.json")
+        path = st.text_input(
+            "Address book, to check signatures: its file",
+            key=f"{part}_partners",
+            placeholder="partners.json",
+        )
         ring = partners.read(entrance.text_of(path, "partners")) if path.strip() else None
     else:
-        text = st.text_input("Shared secret, to check signatures: the content of its file",
-                             type="password", key=f"{part}_secret")
+        text = st.text_input(
+            "Shared secret, to check signatures: the content of its file",
+            type="password",
+            key=f"{part}_secret",
+        )
         ring = Keyring({}, key_of(text)) if text.strip() else None
     if ring is None:
-        st.warning("Signatures are not checked: that needs the "
-                   f"{'address book' if scheme is Scheme.ED25519 else 'shared secret'}.",
-                   icon=":material/key_off:")
+        st.warning(
+            "Signatures are not checked: that needs the "
+            f"{'address book' if scheme is Scheme.ED25519 else 'shared secret'}.",
+            icon=":material/key_off:",
+        )
     return ring
 
 
@@ -245,15 +328,20 @@ def _result(run: SiteRun, transcript: Mapping[int, Any]) -> None:
     st.subheader(f"Released: {escape(release.name)}", anchor=False)
     st.markdown(f"**{escape(headline(release))}**")
     if release.axis:
-        layout.draw(charts.chart(release), "sites_released",
-                    charts.height(release, 300), charts.height(release, 260))
+        layout.draw(
+            charts.chart(release),
+            "sites_released",
+            charts.height(release, 300),
+            charts.height(release, 260),
+        )
     else:
         st.metric(release.value, f"{float(next(iter(release.columns.values()))[0]):.4g}")
     st.markdown("**What each site’s people were charged**")
     layout.table(words.budgets_table(run.plan.study))
     masked = run.plan.study.shares is not None
-    st.markdown(f"**What the centre saw**: {'masked' if masked else 'noised'} numbers, and nothing "
-                "else")
+    st.markdown(
+        f"**What the centre saw**: {'masked' if masked else 'noised'} numbers, and nothing else"
+    )
     layout.table(words.messages_table(run.protocol, transcript), height=280)
     with st.container(horizontal=True):
         for name, content in centre.all_files(run, release).items():

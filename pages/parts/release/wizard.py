@@ -52,10 +52,20 @@ def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) ->
     with st.container(horizontal=True, vertical_alignment="center"):
         is_out = step == "release" and "released" in st.session_state
         title = "Released" if is_out else _TITLES[step]
-        st.header(f"{at + 1} {title}", anchor=False, width="stretch",
-                  help=f"Step {at + 1} of {len(WIZARD)}")
-        drawer.button(details, "Ledger", "wizard_ledger", ":material/receipt_long:",
-                      "release_ledger", "tertiary")
+        st.header(
+            f"{at + 1} {title}",
+            anchor=False,
+            width="stretch",
+            help=f"Step {at + 1} of {len(WIZARD)}",
+        )
+        drawer.button(
+            details,
+            "Ledger",
+            "wizard_ledger",
+            ":material/receipt_long:",
+            "release_ledger",
+            "tertiary",
+        )
         drawer.button(details, "Details", "details", ":material/right_panel_open:")
     {"data": _data, "preview": _preview, "release": _release}[step](choice, cost)
 
@@ -82,13 +92,19 @@ def _next(step: str, then: Callable[[], bool] = lambda: True, is_open: bool = Tr
     There is no way on before all is stated, nor while a control holds what was refused, also where
     it was pressed at once.
     """
+
     def go() -> None:
         if not controls.is_refused() and then():
             _go(step)
 
-    st.button(f"Next: {_TITLES[step].lower()}", key="wizard_next", type="primary",
-              icon=":material/arrow_forward:", on_click=go,
-              disabled=not is_open or controls.is_refused())
+    st.button(
+        f"Next: {_TITLES[step].lower()}",
+        key="wizard_next",
+        type="primary",
+        icon=":material/arrow_forward:",
+        on_click=go,
+        disabled=not is_open or controls.is_refused(),
+    )
 
 
 def _decided(number: int, step: str, choice: Choice, cost: ReleaseCost | None) -> None:
@@ -96,8 +112,14 @@ def _decided(number: int, step: str, choice: Choice, cost: ReleaseCost | None) -
     line = _data_line(choice) if step == "data" else _preview_line(choice, cost)
     with st.container(horizontal=True, vertical_alignment="center", key=f"decided_{number}"):
         st.markdown(f"{number} **{_TITLES[step]}** · {line}", width="stretch")
-        st.button("Change", key=f"change_step_{number}", type="tertiary", on_click=_go,
-                  args=(step,), help=f"Back to {_TITLES[step].lower()}; nothing is lost.")
+        st.button(
+            "Change",
+            key=f"change_step_{number}",
+            type="tertiary",
+            on_click=_go,
+            args=(step,),
+            help=f"Back to {_TITLES[step].lower()}; nothing is lost.",
+        )
 
 
 def _data_line(choice: Choice) -> str:
@@ -105,12 +127,23 @@ def _data_line(choice: Choice) -> str:
     source = choice.file
     assert source is not None
     file, n_curves = code_fold.own_file(choice.task), source.sizes.n_curves
-    data = (tags.data_chip(source.facts, n_curves) if file is None else
-            f"{whole(n_curves)} {source.facts.people}, {file.name}")
+    data = (
+        tags.data_chip(source.facts, n_curves)
+        if file is None
+        else f"{whole(n_curves)} {source.facts.people}, {file.name}"
+    )
     held = "curve" if getattr(source, "holds_curves", True) else "record"
-    return " · ".join(filter(None, (
-        f"{TASKS[choice.what].result}: {escape(data)}", escape(groups.in_short(source)),
-        controls.plain(tags.bounds_tag(source.facts)), stated.trust_tag(source.sizes, held)[0])))
+    return " · ".join(
+        filter(
+            None,
+            (
+                f"{TASKS[choice.what].result}: {escape(data)}",
+                escape(groups.in_short(source)),
+                controls.plain(tags.bounds_tag(source.facts)),
+                stated.trust_tag(source.sizes, held)[0],
+            ),
+        )
+    )
 
 
 def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
@@ -122,8 +155,11 @@ def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
         risk = f"attacker’s accuracy {odds_words.odds_short(odds_card.of(cost.certified_spends))}"
         error = cards.error_in_words(choice, cost)
     forecast = f"forecast error{about} {error}" if error else ""
-    return " · ".join(filter(None, (
-        tags.budget_chip(choice.budget), escape(choice.mechanism.label), risk, forecast)))
+    return " · ".join(
+        filter(
+            None, (tags.budget_chip(choice.budget), escape(choice.mechanism.label), risk, forecast)
+        )
+    )
 
 
 # -- the steps -----------------------------------------------------------------------------------
@@ -151,8 +187,14 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
         _next("preview", partial(_frozen, choice.task), is_whole)
     if not is_past_data(choice):
         then = f"Then: {' · '.join(_TITLES[later].lower() for later in WIZARD[1:])}."
-        earlier = (" Nothing is published until then. Earlier releases of this machine, and "
-                   "their files, are in the *Ledger*.") if choice.source is None else ""
+        earlier = (
+            (
+                " Nothing is published until then. Earlier releases of this machine, and "
+                "their files, are in the *Ledger*."
+            )
+            if choice.source is None
+            else ""
+        )
         st.markdown(f":small[{then}{earlier}]")
 
 
@@ -203,9 +245,15 @@ def preview(choice: Choice, cost: ReleaseCost | None) -> None:
         facts = choice.source.facts
         st.markdown(words.about(facts))
         try:
-            simulated = run.at_once(release_preview, facts, choice.source.sizes, choice.mechanism,
-                                    cost.inner_budgets[0], session.current().seed,
-                                    choice.budget)
+            simulated = run.at_once(
+                release_preview,
+                facts,
+                choice.source.sizes,
+                choice.mechanism,
+                cost.inner_budgets[0],
+                session.current().seed,
+                choice.budget,
+            )
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return

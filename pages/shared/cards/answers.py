@@ -35,8 +35,10 @@ def table(curve: ReleasedCurve) -> None:
     """
     one_question(curve)
     answers = {cls.label: cls().answer(curve) for cls in curve_questions.all()}
-    st.dataframe([{"Question": label, "Answer": answer.text} for label, answer in answers.items()],
-                 hide_index=True)
+    st.dataframe(
+        [{"Question": label, "Answer": answer.text} for label, answer in answers.items()],
+        hide_index=True,
+    )
     for note in dict.fromkeys(note for answer in answers.values() for note in answer.notes):
         st.markdown(f":small[{escape(note)}]")
     st.markdown(f":small[{DRAWN_OTHERWISE} {ASKING}]")
@@ -46,8 +48,14 @@ def one_question(curve: ReleasedCurve) -> None:
     """Any question with any times and level, answered in a sentence."""
     question: CurveQuestion = st.session_state.get(_ASKED) or curve_questions.all()[0]()
     labels = {cls.label: cls for cls in curve_questions.all()}
-    controls.bound(st.selectbox, "Ask", question.label, lambda label: _keep(labels[label]()),
-                   "asked_question", options=list(labels))
+    controls.bound(
+        st.selectbox,
+        "Ask",
+        question.label,
+        lambda label: _keep(labels[label]()),
+        "asked_question",
+        options=list(labels),
+    )
     controls.parameter_form(question, f"asked_{question.key}", _keep, n_columns=2)
     try:
         st.markdown(f"**{escape(question.answer(curve).text)}**")
@@ -66,8 +74,9 @@ PEOPLE = 1000
 _NOT_PRIVATE = "Your own curves are not private: nothing of them can be downloaded."
 
 
-def synthetic_section(curve: ReleasedCurve, name: str, budget: Budget, seed: int, key: str,
-                      is_own: bool = False) -> None:
+def synthetic_section(
+    curve: ReleasedCurve, name: str, budget: Budget, seed: int, key: str, is_own: bool = False
+) -> None:
     """Picture and file of synthetic people, or why there are none.
 
     Parameters
@@ -88,7 +97,15 @@ def synthetic_section(curve: ReleasedCurve, name: str, budget: Budget, seed: int
         st.markdown(f"{heading}\n" + "\n".join(f"* {escape(line)}" for line in lines))
     st.markdown(escape(OWN_UNCERTAINTY))
     st.download_button(
-        f"Get {PEOPLE:,} synthetic people", b"" if is_own else as_csv(people, curve, mark).encode(),
-        "privacy-curves-synthetic-people.csv", "text/csv", on_click="ignore", disabled=is_own,
-        key=f"get_{key}", icon=":material/table:", help=_NOT_PRIVATE if is_own else
-        "Any number from a guarantee card: python -m engine synthetic CARD --people N")
+        f"Get {PEOPLE:,} synthetic people",
+        b"" if is_own else as_csv(people, curve, mark).encode(),
+        "privacy-curves-synthetic-people.csv",
+        "text/csv",
+        on_click="ignore",
+        disabled=is_own,
+        key=f"get_{key}",
+        icon=":material/table:",
+        help=_NOT_PRIVATE
+        if is_own
+        else "Any number from a guarantee card: python -m engine synthetic CARD --people N",
+    )

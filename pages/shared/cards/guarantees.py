@@ -42,8 +42,16 @@ def ledger(spends: Sequence[Spend], budget: Budget) -> None:
     if len(proved) == 1:
         st.markdown(spending.total(proved[0], accounting.total_mu(spends)))
     else:
-        layout.table([{"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
-                       "at δ": small(budget.delta)} for s, budget in enumerate(proved)])
+        layout.table(
+            [
+                {
+                    "site": s + 1,
+                    "all of it gives ε": round(budget.epsilon, 4),
+                    "at δ": small(budget.delta),
+                }
+                for s, budget in enumerate(proved)
+            ]
+        )
     _of_several(spends)
     promise(spends, budget)
     epsilon = max(budget.epsilon for budget in proved)
@@ -58,11 +66,18 @@ def _line(spend: Spend) -> dict[str, object]:
     """
     costs = {"μ": spend.mu, "ρ": spend.rho, "ε": spend.epsilon}
     sign, cost = next((sign, cost) for sign, cost in costs.items() if cost is not None)
-    return {"site": spend.server + 1, "what leaves it": spend.what, "how often": spend.count,
-            f"{sign} of each": float(f"{cost:.4g}"), "adds up": spend.composition,
-            "neighbours": f"replace one {spend.unit.noun}".strip(),
-            "moved at most by": f"{spend.sensitivity[0]:.4g}", "in the norm": spend.norm,
-            "noise": f"{spend.noise_scale[0]:.4g}", "law": spending.LAWS.get(spend.noise, "")}
+    return {
+        "site": spend.server + 1,
+        "what leaves it": spend.what,
+        "how often": spend.count,
+        f"{sign} of each": float(f"{cost:.4g}"),
+        "adds up": spend.composition,
+        "neighbours": f"replace one {spend.unit.noun}".strip(),
+        "moved at most by": f"{spend.sensitivity[0]:.4g}",
+        "in the norm": spend.norm,
+        "noise": f"{spend.noise_scale[0]:.4g}",
+        "law": spending.LAWS.get(spend.noise, ""),
+    }
 
 
 def _of_several(spends: Sequence[Spend]) -> None:
@@ -86,13 +101,20 @@ def formula(mechanism: Mechanism, tuning: Mapping[str, object]) -> None:
 
 def anchors(rule: float | None) -> list[components.Anchor]:
     """What is marked under the slider: budgets of others, and the visitor's own rule."""
-    marks = [components.Anchor(
-        precedent.budget.epsilon,
-        f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects {precedent.unit}",
-        precedent.by) for precedent in precedents.PRECEDENTS]
+    marks = [
+        components.Anchor(
+            precedent.budget.epsilon,
+            f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects {precedent.unit}",
+            precedent.by,
+        )
+        for precedent in precedents.PRECEDENTS
+    ]
     if rule is not None:
-        marks.append(components.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule",
-                                       is_own=True))
+        marks.append(
+            components.Anchor(
+                rule, f"Your own rule: at most ε = {rule:g}", "your rule", is_own=True
+            )
+        )
     return marks
 
 
@@ -105,11 +127,17 @@ def rule_fold() -> None:
 
 def rule_and_precedents() -> None:
     """The most ε by the visitor's own policy, and what others have spent."""
-    controls.number("Our rule: ε at most", session.current().epsilon_limit,
-                    lambda rule: session.change(epsilon_limit=settings.checked_rule(rule)), "rule",
-                    is_optional=True, placeholder="none", width=220,
-                    help="From your own policy, for one whole release. It is marked under the "
-                    "slider, and a budget above it is pointed out.")
+    controls.number(
+        "Our rule: ε at most",
+        session.current().epsilon_limit,
+        lambda rule: session.change(epsilon_limit=settings.checked_rule(rule)),
+        "rule",
+        is_optional=True,
+        placeholder="none",
+        width=220,
+        help="From your own policy, for one whole release. It is marked under the "
+        "slider, and a budget above it is pointed out.",
+    )
     layout.table(precedents.table())
     st.markdown(precedents.CAUTION)
 

@@ -21,8 +21,9 @@ def fold(source: Source, budget: Budget, is_refused: bool) -> None:
     """Two charts, one below the other, only where the study's twin is shown."""
     if not source.trains_on_a_third:
         return
-    with layout.fold("As in the published study: a third trains, the rest is protected",
-                     "holdout") as is_open:
+    with layout.fold(
+        "As in the published study: a third trains, the rest is protected", "holdout"
+    ) as is_open:
         if is_open:
             _distances(source, budget)
             _runs(source, budget, is_refused)
@@ -35,8 +36,11 @@ def _distances(source: Source, budget: Budget) -> None:
     budgets = tuple(Budget(epsilon, budget.delta) for epsilon in PAPER_EPSILONS)
     study = run.answer(holdout_study, source, current.mechanism, budgets, current.seed)
     chart = charts.distances(study, Method.of(current.mechanism), facts.value_unit)
-    _show(chart, "distances", holdout_words.holdout(
-        facts, study.n_training, study.n_protected, study.n_iterations))
+    _show(
+        chart,
+        "distances",
+        holdout_words.holdout(facts, study.n_training, study.n_protected, study.n_iterations),
+    )
 
 
 def _runs(source: Source, budget: Budget, is_refused: bool) -> None:

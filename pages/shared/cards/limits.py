@@ -21,10 +21,17 @@ def question(kind: str, current: settings.Settings) -> coverage_topic.Experiment
     """Limits of one kind, by the method and on the data of their own page."""
     task = coverage_topic.KINDS[kind].task
     source = current.studied(task)
-    mechanism = coverage_topic.mechanism_for(kind, current.mechanism_of(task),
-                                             current.evaluation_point)
-    return coverage_topic.Experiment(kind, source, mechanism, budget(current, mechanism, source),
-                                     current.seed, current.evaluation_point)
+    mechanism = coverage_topic.mechanism_for(
+        kind, current.mechanism_of(task), current.evaluation_point
+    )
+    return coverage_topic.Experiment(
+        kind,
+        source,
+        mechanism,
+        budget(current, mechanism, source),
+        current.seed,
+        current.evaluation_point,
+    )
 
 
 def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
@@ -32,16 +39,22 @@ def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> 
     return Budget(current.epsilon, current.delta_on(source, mechanism).value)
 
 
-def misses(experiment: coverage_topic.Experiment, batch: coverage_topic.CoverageAnswer, draw: Draw
-           ) -> None:
+def misses(
+    experiment: coverage_topic.Experiment, batch: coverage_topic.CoverageAnswer, draw: Draw
+) -> None:
     """Limits as they are given beside naive ones, and what the count of misses says."""
     kind, unit = experiment.kind, experiment.source.facts.value_unit
     covered = words.what_is_covered(kind)
     if covered:
         st.markdown(covered)
     half = charts.common_half([batch.proper, batch.naive])
-    for column, limits, title, key in zip(st.columns(2, gap="medium"), (batch.proper, batch.naive),
-                                          words.titles(kind), ("proper", "naive"), strict=True):
+    for column, limits, title, key in zip(
+        st.columns(2, gap="medium"),
+        (batch.proper, batch.naive),
+        words.titles(kind),
+        ("proper", "naive"),
+        strict=True,
+    ):
         with column:
             st.subheader(title, anchor=False)
             draw(title, charts.repetitions(limits, half, kind, unit), key)

@@ -71,8 +71,9 @@ class Slider(Protocol):
     def made_once(self, name: str, make: Callable[[], Any]) -> Any: ...
 
 
-def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
-         slider: Slider | None = None) -> dict[str, Chart]:
+def card(
+    facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes, slider: Slider | None = None
+) -> dict[str, Chart]:
     """The sentence, a hundred dots, and what stands behind them; the dots by their title.
 
     It follows the slider, if there is one.
@@ -91,8 +92,9 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
         with layout.fold("Trade-off curve of the mechanism", "trade_off") as is_open:
             if is_open:
                 _trade_off(of(spends), facts)
-        with layout.fold(f"Several {held}s of one {person}, or a secret sample",
-                         "several") as is_open:
+        with layout.fold(
+            f"Several {held}s of one {person}, or a secret sample", "several"
+        ) as is_open:
             if is_open:
                 _several(facts, held)
                 _secret_sample(facts, spends, sizes)
@@ -125,11 +127,18 @@ class _Step:
 
 def _follow(facts: PublicFacts, slider: Slider) -> None:
     """The same for every step of a slider."""
+
     def make() -> tuple[Any, ...]:
-        steps = [_Step(facts, spends, odds) for spends, odds in
-                 zip(slider.answer.spends, slider.odds, strict=True)]
-        return ([s.above for s in steps], [s.below for s in steps],
-                [components.as_json(s.dots.spec) for s in steps], [s.dots.alt for s in steps])
+        steps = [
+            _Step(facts, spends, odds)
+            for spends, odds in zip(slider.answer.spends, slider.odds, strict=True)
+        ]
+        return (
+            [s.above for s in steps],
+            [s.below for s in steps],
+            [components.as_json(s.dots.spec) for s in steps],
+            [s.dots.alt for s in steps],
+        )
 
     above, below, specs, alts = slider.made_once("odds card", make)
     components.said(above, "said_odds", slider.rev)
@@ -142,15 +151,19 @@ def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str, n:
     st.markdown(odds_words.odds_careful(plain))
     st.markdown(odds_words.odds_rare(plain))
     st.markdown(odds_words.odds_why(plain))
-    guess = controls.look("Attacker’s prior probability", list(_FIRST_GUESSES), "first_guess",
-                          "10 %")
+    guess = controls.look(
+        "Attacker’s prior probability", list(_FIRST_GUESSES), "first_guess", "10 %"
+    )
     odds = of(spends, _FIRST_GUESSES[guess])
     st.markdown(odds_words.odds_flagged(odds, facts.people))
     st.markdown(odds_words.with_and_without(odds, facts.person, held))
     st.markdown(odds_words.not_covered(facts))
     delta = Delta.of(plain.budget.delta, n)  # of several units together it is nobody's choice
-    st.markdown(odds_words.delta_stated(delta) if plain.group == 1 else
-                f"{odds_words.delta_explained(delta.value)} {odds_words.delta_concern(delta)}")
+    st.markdown(
+        odds_words.delta_stated(delta)
+        if plain.group == 1
+        else f"{odds_words.delta_explained(delta.value)} {odds_words.delta_concern(delta)}"
+    )
 
 
 def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
@@ -163,11 +176,14 @@ def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
 def _several(facts: PublicFacts, held: str) -> None:
     """How many protected units one person has: stated, never read off the data."""
     controls.number(
-        f"{capital(held)}s of one {facts.person}", session.current().group_size,
-        lambda count: session.change(group_size=settings.checked_group(count)), "group",
+        f"{capital(held)}s of one {facts.person}",
+        session.current().group_size,
+        lambda count: session.change(group_size=settings.checked_group(count)),
+        "group",
         is_whole=True,
         help=f"The most {held}s that one {facts.person} "
-        "has in the data, from repeat visits for example. Yours to state.")
+        "has in the data, from repeat visits for example. Yours to state.",
+    )
 
 
 def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> None:
@@ -196,12 +212,22 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
 
     controls.number("How many could have been drawn", total, count, "population", is_whole=True)
     controls.bound(
-        st.checkbox, odds_words.DECLARATION, declared_size is not None,
-        lambda declared: declare(total if declared else None), "declared")
+        st.checkbox,
+        odds_words.DECLARATION,
+        declared_size is not None,
+        lambda declared: declare(total if declared else None),
+        "declared",
+    )
     if declared_size is not None:
         drawn = SecretSample(n, declared_size, True)
-        st.markdown(odds_words.sampled(of(spends), drawn.odds(spends, session.current().group_size),
-                                    drawn.share, facts.person))
+        st.markdown(
+            odds_words.sampled(
+                of(spends),
+                drawn.odds(spends, session.current().group_size),
+                drawn.share,
+                facts.person,
+            )
+        )
 
 
 def _draw(chart: Chart, key: str, height: int) -> None:

@@ -16,8 +16,14 @@ from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
 
 
-def beside(task: str, source: Source, mechanism: Mechanism, delta: float,
-           epsilons: Sequence[float], errors: Array) -> Beside | None:
+def beside(
+    task: str,
+    source: Source,
+    mechanism: Mechanism,
+    delta: float,
+    epsilons: Sequence[float],
+    errors: Array,
+) -> Beside | None:
     """The rate of a problem with constants fitted to the errors of simulated data.
 
     Parameters
@@ -37,8 +43,9 @@ def beside(task: str, source: Source, mechanism: Mechanism, delta: float,
     return beside_errors(task, arguments[0], mechanism, delta, steps, simulated, epsilons)
 
 
-def note(rate: Beside | None, source: Source, mechanism: Mechanism, delta: float,
-         epsilon: float) -> None:
+def note(
+    rate: Beside | None, source: Source, mechanism: Mechanism, delta: float, epsilon: float
+) -> None:
     """What is fitted, over which range, how far it is from what was measured, and what rules.
 
     Parameters
@@ -52,8 +59,10 @@ def note(rate: Beside | None, source: Source, mechanism: Mechanism, delta: float
     elif not source.is_random:
         arguments = _of_twin(source, mechanism, delta)
         if not _is_known(arguments):
-            timed.afterwards("The rate is being fitted to curves simulated from stated facts.",
-                             lambda: run.answer(simulated_errors, *arguments))
+            timed.afterwards(
+                "The rate is being fitted to curves simulated from stated facts.",
+                lambda: run.answer(simulated_errors, *arguments),
+            )
 
 
 def is_known(source: Source, mechanism: Mechanism, delta: float) -> bool:
@@ -61,8 +70,9 @@ def is_known(source: Source, mechanism: Mechanism, delta: float) -> bool:
     return source.is_random or _is_known(_of_twin(source, mechanism, delta))
 
 
-def _of_twin(source: Source, mechanism: Mechanism, delta: float
-             ) -> tuple[Source, Mechanism, float, int]:
+def _of_twin(
+    source: Source, mechanism: Mechanism, delta: float
+) -> tuple[Source, Mechanism, float, int]:
     return session.twin_of(source), mechanism, delta, session.current().seed
 
 

@@ -50,10 +50,13 @@ def question(facts: PublicFacts) -> Question | None:
     if current.shape_question not in shape.KINDS:
         return None
     default = shape.default(current.shape_question, facts)
-    stated = {name.removeprefix("shape_"): getattr(current, name)
-              for name in settings.SHAPE_NUMBERS}
-    return shape.checked(replace(default, **{name: value for name, value in stated.items()
-                                             if value is not None}), facts)
+    stated = {
+        name.removeprefix("shape_"): getattr(current, name) for name in settings.SHAPE_NUMBERS
+    }
+    return shape.checked(
+        replace(default, **{name: value for name, value in stated.items() if value is not None}),
+        facts,
+    )
 
 
 def compares_groups(source: Source) -> bool:
@@ -65,10 +68,16 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
     """The choice of a question and its numbers; what cannot be asked is said beside them."""
     current = session.current()
     kinds = (*shape.KINDS, settings.NEXT, *((settings.GROUPS,) if has_groups else ()))
-    controls.bound(st.segmented_control, "Question",
-                   current.shape_question if current.shape_question in kinds else None,
-                   lambda kind: session.change(shape_question=kind or ""), "shape", options=kinds,
-                   format_func=words.LABELS.get, help=words.HELP)
+    controls.bound(
+        st.segmented_control,
+        "Question",
+        current.shape_question if current.shape_question in kinds else None,
+        lambda kind: session.change(shape_question=kind or ""),
+        "shape",
+        options=kinds,
+        format_func=words.LABELS.get,
+        help=words.HELP,
+    )
     if current.shape_question not in shape.KINDS:
         return None
     _numbers(facts)
@@ -83,20 +92,40 @@ def _numbers(facts: PublicFacts) -> None:
     """The numbers of a question: public facts that the visitor states."""
     current = session.current()
     default = shape.default(current.shape_question, facts)
-    within = ("tolerance", named("Within", facts.time_unit),
-              "How far off a time may be and still be of use.")
-    level = ("level", named("Level", facts.value_unit),
-             "A value from outside the data, such as a limit in a guideline.")
-    span = [("first", named("From", facts.time_unit), "The first time."),
-            ("second", named("To", facts.time_unit), "The second time.")]
-    numbers = {"peak": [within], "crossing": [level, within], "above": [level, within],
-               "sign": span, "fastest": [*span, within]}[current.shape_question]
+    within = (
+        "tolerance",
+        named("Within", facts.time_unit),
+        "How far off a time may be and still be of use.",
+    )
+    level = (
+        "level",
+        named("Level", facts.value_unit),
+        "A value from outside the data, such as a limit in a guideline.",
+    )
+    span = [
+        ("first", named("From", facts.time_unit), "The first time."),
+        ("second", named("To", facts.time_unit), "The second time."),
+    ]
+    numbers = {
+        "peak": [within],
+        "crossing": [level, within],
+        "above": [level, within],
+        "sign": span,
+        "fastest": [*span, within],
+    }[current.shape_question]
     with st.container(horizontal=True):
         for name, label, help in numbers:
             field = f"shape_{name}"
             stated = getattr(current, field)
-            controls.number(label, getattr(default, name) if stated is None else stated,
-                            partial(_state, field), field, is_optional=True, help=help, width=180)
+            controls.number(
+                label,
+                getattr(default, name) if stated is None else stated,
+                partial(_state, field),
+                field,
+                is_optional=True,
+                help=help,
+                width=180,
+            )
 
 
 def _state(field: str, value: float | None) -> None:
@@ -128,22 +157,35 @@ class Answer:
 def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
     """`typical` (budgets,) are errors, NaN where nothing would be published."""
     reference, times = draws.reference, draws.times
-    non_private = (shape.how_often(asked, draws.non_private, reference, times)
-                   if draws.is_truth else None)
-    return Answer(float(shape.answers(asked, reference, times)),
-                  shape.how_often(asked, draws.curves, reference, times), non_private,
-                  ~shape.is_drowned(typical, facts), draws.is_truth)
+    non_private = (
+        shape.how_often(asked, draws.non_private, reference, times) if draws.is_truth else None
+    )
+    return Answer(
+        float(shape.answers(asked, reference, times)),
+        shape.how_often(asked, draws.curves, reference, times),
+        non_private,
+        ~shape.is_drowned(typical, facts),
+        draws.is_truth,
+    )
 
 
-def sentences(asked: Question, kept_answer: Answer, step: int, budget: Budget, facts: PublicFacts
-              ) -> None:
+def sentences(
+    asked: Question, kept_answer: Answer, step: int, budget: Budget, facts: PublicFacts
+) -> None:
     """What the average says, and how often a release says it, too."""
     st.markdown(words.reference(asked, kept_answer.reference, facts, kept_answer.is_truth))
     if not kept_answer.known[step]:
         st.warning(words.refused(budget), icon=":material/block:")
         return
-    st.markdown(words.agreement(asked, kept_answer.at(step), kept_answer.non_private, facts,
-                                bool(np.isnan(kept_answer.reference))))
+    st.markdown(
+        words.agreement(
+            asked,
+            kept_answer.at(step),
+            kept_answer.non_private,
+            facts,
+            bool(np.isnan(kept_answer.reference)),
+        )
+    )
 
 
 def asked_releases(scene: Scene, question: Question) -> AskedReleases:
@@ -154,8 +196,9 @@ def asked_releases(scene: Scene, question: Question) -> AskedReleases:
     InputError
         If the method has no covariance.
     """
-    return run.answer(asked, scene.source, scene.mechanism, scene.answer.budgets,
-                      session.current().seed, question)
+    return run.answer(
+        asked, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed, question
+    )
 
 
 def next_person(scene: Scene) -> AskedReleases:
@@ -166,8 +209,9 @@ def next_person(scene: Scene) -> AskedReleases:
     InputError
         If the method has no covariance.
     """
-    return run.answer(asked_next, scene.source, scene.mechanism, scene.answer.budgets,
-                      session.current().seed)
+    return run.answer(
+        asked_next, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed
+    )
 
 
 def grouped_releases(scene: Scene) -> GroupedReleases:
@@ -178,8 +222,9 @@ def grouped_releases(scene: Scene) -> GroupedReleases:
     InputError
         If they cannot be compared.
     """
-    return run.answer(asked_groups, scene.source, scene.mechanism, scene.answer.budgets,
-                      session.current().seed)
+    return run.answer(
+        asked_groups, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed
+    )
 
 
 def _groups(scene: Scene) -> None:
@@ -209,8 +254,9 @@ def _list(texts: Sequence[str]) -> None:
     if len(set(texts)) == 1:
         st.markdown(escape(texts[0]))
         return
-    st.markdown(words.RELEASES + "\n" + "\n".join(
-        f"{k}. {escape(text)}" for k, text in enumerate(texts, 1)))
+    st.markdown(
+        words.RELEASES + "\n" + "\n".join(f"{k}. {escape(text)}" for k, text in enumerate(texts, 1))
+    )
 
 
 def section(scene: Scene) -> None:
@@ -236,9 +282,14 @@ def section(scene: Scene) -> None:
         with layout.fold("Synthetic people drawn from one release", "synthetic") as is_open:
             if is_open:
                 with layout.user_errors():
-                    answer_cards.synthetic_section(_first(scene), scene.facts.name, scene.budget,
-                                                   session.current().seed, "synthetic",
-                                                   scene.is_own)
+                    answer_cards.synthetic_section(
+                        _first(scene),
+                        scene.facts.name,
+                        scene.budget,
+                        session.current().seed,
+                        "synthetic",
+                        scene.is_own,
+                    )
     with layout.fold("People needed to see a difference between two groups", "power") as is_open:
         if is_open:
             people_needed(scene)
@@ -249,22 +300,31 @@ def section(scene: Scene) -> None:
 
 def _first(scene: Scene) -> ReleasedCurve:
     """The first release on screen, as far as questions need it."""
-    return run.answer(first_release, scene.source, scene.mechanism, scene.budget,
-                      session.current().seed)
+    return run.answer(
+        first_release, scene.source, scene.mechanism, scene.budget, session.current().seed
+    )
 
 
 def _how_often(scene: Scene, asked: Question) -> None:
     facts, picture = scene.facts, scene.answer
     mechanism = session.current().mechanism
-    draws = run.answer(mean_topic.drawn, scene.source, mechanism, picture.budgets,
-                       session.current().seed)
+    draws = run.answer(
+        mean_topic.drawn, scene.source, mechanism, picture.budgets, session.current().seed
+    )
     kept_answer = answer(asked, draws, scene.error, facts)
     sentences(asked, kept_answer, scene.step, scene.budget, facts)
     label, variant = controls.named(mechanism)
-    line = charts.MethodErrors(label, mechanism.key, mechanism.family, variant,
-                               np.where(kept_answer.known, scene.error, np.nan), np.array([]))
-    chart = charts.agreeing_share(scene.epsilons, [(line, kept_answer.agreeing)],
-                                  scene.budget.epsilon)
+    line = charts.MethodErrors(
+        label,
+        mechanism.key,
+        mechanism.family,
+        variant,
+        np.where(kept_answer.known, scene.error, np.nan),
+        np.array([]),
+    )
+    chart = charts.agreeing_share(
+        scene.epsilons, [(line, kept_answer.agreeing)], scene.budget.epsilon
+    )
     layout.draw(chart, "shape", 280, 260)
     st.markdown(f":small[{words.KEY}]")
     with layout.fold("Numbers behind this question", "shape_numbers") as is_open:
@@ -289,8 +349,16 @@ def people_needed(scene: Scene) -> None:
     source = scene.source if scene.source.is_random else session.twin_of(scene.source)
     difference, time = _planned_difference(scene.facts)
     with layout.user_errors():
-        plan = run.answer(people_for_difference, source, scene.mechanism, scene.budget, difference,
-                          time, DEFAULT_POWER, session.current().seed)
+        plan = run.answer(
+            people_for_difference,
+            source,
+            scene.mechanism,
+            scene.budget,
+            difference,
+            time,
+            DEFAULT_POWER,
+            session.current().seed,
+        )
         st.markdown(escape(verdict(plan, scene.facts, scene.budget)))
         layout.table(_sizes(plan, scene.facts), scene.is_own, "content")
 
@@ -298,30 +366,53 @@ def people_needed(scene: Scene) -> None:
 def _planned_difference(facts: PublicFacts) -> tuple[float, float]:
     current = session.current()
     width = facts.value_high - facts.value_low
-    default = {"power_difference": float(f"{_DEFAULT_SHARE * width:.1g}"),
-               "power_at": float(f"{(facts.time_low + facts.time_high) / 2:.3g}")}
-    labels = {"power_difference": (named("Difference", facts.value_unit),
-                                   "The smallest that would matter."),
-              "power_at": (named("At", facts.time_unit), "The time of that difference.")}
-    stated = {name: default[name] if getattr(current, name) is None else getattr(current, name)
-              for name in settings.POWER_NUMBERS}
+    default = {
+        "power_difference": float(f"{_DEFAULT_SHARE * width:.1g}"),
+        "power_at": float(f"{(facts.time_low + facts.time_high) / 2:.3g}"),
+    }
+    labels = {
+        "power_difference": (
+            named("Difference", facts.value_unit),
+            "The smallest that would matter.",
+        ),
+        "power_at": (named("At", facts.time_unit), "The time of that difference."),
+    }
+    stated = {
+        name: default[name] if getattr(current, name) is None else getattr(current, name)
+        for name in settings.POWER_NUMBERS
+    }
     with st.container(horizontal=True):
         for name, (label, help) in labels.items():
-            controls.number(label, stated[name], partial(_state_difference, name), name,
-                            is_optional=True, help=help, width=180)
+            controls.number(
+                label,
+                stated[name],
+                partial(_state_difference, name),
+                name,
+                is_optional=True,
+                help=help,
+                width=180,
+            )
     return stated["power_difference"], stated["power_at"]
 
 
 def _state_difference(field: str, value: float | None) -> None:
     """A number of the plan; an emptied box goes back to the usual one."""
     if field == "power_difference" and value == 0:
-        raise InputError("The difference must be a number other than 0.", field=field,
-                         hint="State the smallest difference that would matter.")
+        raise InputError(
+            "The difference must be a number other than 0.",
+            field=field,
+            hint="State the smallest difference that would matter.",
+        )
     session.change(**{field: None if value is None else settings.checked_number(value, field)})
 
 
 def _sizes(plan: PowerPlan, facts: PublicFacts) -> list[dict[str, float | int | None]]:
     error = named("standard error", facts.value_unit)
-    return [{f"{facts.people} in each group": size.people,
-             error: round(size.error, 4) if math.isfinite(size.error) else None,
-             "power (%)": round(100 * size.power)} for size in plan.sizes]
+    return [
+        {
+            f"{facts.people} in each group": size.people,
+            error: round(size.error, 4) if math.isfinite(size.error) else None,
+            "power (%)": round(100 * size.power),
+        }
+        for size in plan.sizes
+    ]

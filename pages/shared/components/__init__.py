@@ -25,7 +25,31 @@ from pages.shared.components.said import Said, said
 from pages.shared.components.slider import slider
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
-__all__ = ["Anchor", "AtBudget", "Budgeted", "Chip", "Picked", "Pinning", "Said", "around",
-           "arrive", "as_json", "asked_payload", "chart", "chart_by_step", "figure",
-           "figure_message", "figure_payload", "frame", "groups_payload", "keep", "kept", "memo",
-           "picked", "pin_pressed", "said", "slider", "strip"]
+__all__ = [
+    "Anchor",
+    "AtBudget",
+    "Budgeted",
+    "Chip",
+    "Picked",
+    "Pinning",
+    "Said",
+    "around",
+    "arrive",
+    "as_json",
+    "asked_payload",
+    "chart",
+    "chart_by_step",
+    "figure",
+    "figure_message",
+    "figure_payload",
+    "frame",
+    "groups_payload",
+    "keep",
+    "kept",
+    "memo",
+    "picked",
+    "pin_pressed",
+    "said",
+    "slider",
+    "strip",
+]

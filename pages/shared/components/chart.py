@@ -20,9 +20,11 @@ from engine.figures.theme import in_both_themes
 _HERE = Path(__file__).parent
 _JS = (_HERE / "chart.js").read_text("utf-8")
 _CSS = (_HERE / "chart.css").read_text("utf-8")
-_SAVE = "".join(f'<button type="button" data-kind="{kind.lower()}" title="Save this picture as '
-                f'{kind}" aria-label="Save this picture as {kind}">{kind}</button>'
-                for kind in ("SVG", "PNG"))
+_SAVE = "".join(
+    f'<button type="button" data-kind="{kind.lower()}" title="Save this picture as '
+    f'{kind}" aria-label="Save this picture as {kind}">{kind}</button>'
+    for kind in ("SVG", "PNG")
+)
 
 
 def as_json(spec: dict[str, Any]) -> str:
@@ -30,9 +32,15 @@ def as_json(spec: dict[str, Any]) -> str:
     return json.dumps(in_both_themes(spec))
 
 
-def chart(spec: dict[str, Any], alt: str, key: str, height: int = 320,
-          phone_height: int | None = None, picked: Callable[[float], None] | None = None,
-          leaving: dict[str, Any] | None = None) -> None:
+def chart(
+    spec: dict[str, Any],
+    alt: str,
+    key: str,
+    height: int = 320,
+    phone_height: int | None = None,
+    picked: Callable[[float], None] | None = None,
+    leaving: dict[str, Any] | None = None,
+) -> None:
     """Draw a Plotly specification in a space of fixed height.
 
     `alt` is one sentence with the main number. `height` is in pixels, `phone_height` replaces it
@@ -40,36 +48,61 @@ def chart(spec: dict[str, Any], alt: str, key: str, height: int = 320,
     plot. `leaving` is what a saved picture has beside the chart (`engine.figures.labels.leaving`);
     without it there is no button to save one.
     """
+
     def report() -> None:
         x = st.session_state[key].get("picked")
         if picked is not None and isinstance(x, int | float) and math.isfinite(x):
             picked(float(x))
 
     _component(height, phone_height or height)(
-        key=key, data={"figures": [as_json(spec)], "alts": [alt], "picks": picked is not None,
-                       "leaving": as_json(leaving) if leaving else ""},
-        on_picked_change=report)
+        key=key,
+        data={
+            "figures": [as_json(spec)],
+            "alts": [alt],
+            "picks": picked is not None,
+            "leaving": as_json(leaving) if leaving else "",
+        },
+        on_picked_change=report,
+    )
 
 
-def chart_by_step(figures: Sequence[str], alts: Sequence[str], key: str, height: int, rev: int,
-                  phone_height: int | None = None, leaving: dict[str, Any] | None = None) -> None:
+def chart_by_step(
+    figures: Sequence[str],
+    alts: Sequence[str],
+    key: str,
+    height: int,
+    rev: int,
+    phone_height: int | None = None,
+    leaving: dict[str, Any] | None = None,
+) -> None:
     """One figure for every step of the slider, each by `as_json`, which the browser follows.
 
     All are sent once; an empty one is left out. `rev` is that of the strip; the others as of
     `chart`.
     """
     _component(height, phone_height or height)(
-        key=key, data={"figures": list(figures), "alts": list(alts), "picks": False, "rev": rev,
-                       "leaving": as_json(leaving) if leaving else ""},
-        on_picked_change=lambda: None)
+        key=key,
+        data={
+            "figures": list(figures),
+            "alts": list(alts),
+            "picks": False,
+            "rev": rev,
+            "leaving": as_json(leaving) if leaving else "",
+        },
+        on_picked_change=lambda: None,
+    )
 
 
 @cache
 def _component(height: int, phone: int) -> Any:
     """One component per height: the space stands in its style sheet, so nothing jumps."""
     name = f"privacy_curves_chart_{height}_{phone}"
-    css = (f"{_CSS}.{name} {{ height: {height}px; width: 100%; }}\n"
-           f"@media (max-width: 640px) {{ .{name} {{ height: {phone}px; }} }}")
-    html = (f'<div class="pc-chart"><div class="{name}" data-chart></div>'
-            f'<div class="pc-save" hidden>{_SAVE}</div></div>')
+    css = (
+        f"{_CSS}.{name} {{ height: {height}px; width: 100%; }}\n"
+        f"@media (max-width: 640px) {{ .{name} {{ height: {phone}px; }} }}"
+    )
+    html = (
+        f'<div class="pc-chart"><div class="{name}" data-chart></div>'
+        f'<div class="pc-save" hidden>{_SAVE}</div></div>'
+    )
     return st.components.v2.component(name, html=html, css=css, js=_JS, isolate_styles=False)

@@ -78,13 +78,20 @@ class AtBudget:
     note: str = ""  # under the figure, where little of it can be trusted
 
 
-_ROLES = {"quiet": "quiet", "raw": "raw", "truth": "truth", "without": "without",
-          "method": "gradient", "pull": "visitor"}
+_ROLES = {
+    "quiet": "quiet",
+    "raw": "raw",
+    "truth": "truth",
+    "without": "without",
+    "method": "gradient",
+    "pull": "visitor",
+}
 _COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()} for theme in THEMES}
 
 
-def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudget]
-                   ) -> dict[str, Any]:
+def figure_payload(
+    facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudget]
+) -> dict[str, Any]:
     """Everything the browser needs to draw all budgets, as plain values.
 
     Parameters
@@ -107,15 +114,21 @@ def figure_payload(facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudge
         "n": view.data.n_curves,
         "attacker": [share if share[0] == ">" else f"≤ {share}" for share in shares],
         "bound": [step.attacker for step in steps],
-        "weak": [step.is_weak for step in steps], "notes": [step.note for step in steps],
+        "weak": [step.is_weak for step in steps],
+        "notes": [step.note for step in steps],
         "errors": [_errors(facts, step) for step in steps],
-        "invitations": [odds_words.hidden(facts.person, f"{budget.epsilon:g}", step.attacker)
-                        + " Pull any grey curve to compare."
-                        for budget, step in zip(view.budgets, steps, strict=True)],
+        "invitations": [
+            odds_words.hidden(facts.person, f"{budget.epsilon:g}", step.attacker)
+            + " Pull any grey curve to compare."
+            for budget, step in zip(view.budgets, steps, strict=True)
+        ],
         "refused": [list(step.refused) if step.refused else None for step in steps],
-        **_axes(facts), **_curves(facts, view, [step.refused is not None for step in steps]),
+        **_axes(facts),
+        **_curves(facts, view, [step.refused is not None for step in steps]),
         "words": _words(facts, view.data.n_curves, view.band),
-        "colours": _COLOURS, "source": _source_words(facts), "downloads": not facts.is_upload,
+        "colours": _COLOURS,
+        "source": _source_words(facts),
+        "downloads": not facts.is_upload,
     }
     return _tagged(payload)
 
@@ -128,26 +141,41 @@ def _tagged(payload: dict[str, Any]) -> dict[str, Any]:
 def _errors(facts: PublicFacts, step: AtBudget) -> list[str]:
     """The error of a step, what most releases stay within, and the error in a sentence."""
     within = f"({most_releases(facts.value_unit)}: {step.within})" if step.within else ""
-    spoken = (f"{error_words.distance(facts, 'mean')} {step.error}" if step.error else
-              "nothing published")
+    spoken = (
+        f"{error_words.distance(facts, 'mean')} {step.error}" if step.error else "nothing published"
+    )
     return [step.error or "–", within, spoken]
 
 
 def _check_shapes(view: MeanAnswer) -> None:
     n_budgets, n_draws, n_points = view.releases.shape
-    _check(releases=(view.releases, (n_budgets, n_draws, n_points)),
-           times=(view.times, (n_points,)), non_private=(view.non_private, (n_points,)),
-           noise_low=(view.noise_low, (n_budgets, n_points)),
-           noise_high=(view.noise_high, (n_budgets, n_points)))
+    _check(
+        releases=(view.releases, (n_budgets, n_draws, n_points)),
+        times=(view.times, (n_points,)),
+        non_private=(view.non_private, (n_points,)),
+        noise_low=(view.noise_low, (n_budgets, n_points)),
+        noise_high=(view.noise_high, (n_budgets, n_points)),
+    )
 
 
 def _axes(facts: PublicFacts) -> dict[str, Any]:
     """The axes: public, and the same at every budget."""
-    return {"time": {"low": facts.time_low, "high": facts.time_high, "unit": facts.time_unit,
-                     "name": facts.time_name, "label": named(facts.time_name, facts.time_unit)},
-            "value": {"low": facts.value_low, "high": facts.value_high, "unit": facts.value_unit,
-                      "label": named(facts.value_name, facts.value_unit)},
-            "difference": named("Difference", facts.value_unit)}
+    return {
+        "time": {
+            "low": facts.time_low,
+            "high": facts.time_high,
+            "unit": facts.time_unit,
+            "name": facts.time_name,
+            "label": named(facts.time_name, facts.time_unit),
+        },
+        "value": {
+            "low": facts.value_low,
+            "high": facts.value_high,
+            "unit": facts.value_unit,
+            "label": named(facts.value_name, facts.value_unit),
+        },
+        "difference": named("Difference", facts.value_unit),
+    }
 
 
 def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> dict[str, Any]:
@@ -160,16 +188,22 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
     scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the frame
     scales, noise_scales = (_scales(high - low, values) for values in (drawn, noise))
     return {
-        "scale": scale, "scales": scales, "noise_scales": noise_scales,
-        "draws": view.releases.shape[1], "points": len(view.times),
+        "scale": scale,
+        "scales": scales,
+        "noise_scales": noise_scales,
+        "draws": view.releases.shape[1],
+        "points": len(view.times),
         "times": int16(view.times, facts.time_low, facts.time_high),
-        "without": int16(non_private, *scale), "releases": _by_budget(drawn, scales),
+        "without": int16(non_private, *scale),
+        "releases": _by_budget(drawn, scales),
         "noise": _by_budget(noise, noise_scales),
         "truth": None if view.truth is None else _spanned(view.truth - non_private),
         "band": None if view.band is None else _band(facts, drawn, view, view.band),
-        "visits": [] if view.band is None else facts.from_unit_time(
-            np.array(view.band.few_times)).tolist(),
-        **_single_curves(view.data.curves(MAX_CURVES), scale)}
+        "visits": []
+        if view.band is None
+        else facts.from_unit_time(np.array(view.band.few_times)).tolist(),
+        **_single_curves(view.data.curves(MAX_CURVES), scale),
+    }
 
 
 def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -202,9 +236,13 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
     drawn = view.releases[:, :n_draws] - view.non_private
     curves = np.where(np.isfinite(asked.curves), asked.curves - view.non_private, drawn)
     payload = {
-        "draws": n_draws, "marks": [[_mark(mark) for mark in row] for row in asked.marks],
+        "draws": n_draws,
+        "marks": [[_mark(mark) for mark in row] for row in asked.marks],
         "curves": _three(facts.value_high - facts.value_low, *curves),
-        "speed": None, "panel": "", "title": ""}
+        "speed": None,
+        "panel": "",
+        "title": "",
+    }
     if asked.speeds is not None:
         furthest = (facts.value_high - facts.value_low) / (facts.time_high - facts.time_low)
         payload |= {
@@ -212,14 +250,18 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
             "told": np.isfinite(asked.speeds[0]).all(axis=-1).tolist(),
             "most": _FURTHEST * furthest,
             "panel": named("Velocity", rate_unit(facts, 1)),
-            "title": "Velocity of the release with its 95 % confidence band."}
+            "title": "Velocity of the release with its 95 % confidence band.",
+        }
     if asked.people is not None:
         low, high = asked.people - view.non_private
         is_told = np.isfinite(low).all(axis=-1)
         payload |= {
-            "people": _three(facts.value_high - facts.value_low, *map(
-                np.nan_to_num, (low, low, high))), "told": is_told.tolist(),
-            "person": f"About 95 of 100 new {facts.people}"}
+            "people": _three(
+                facts.value_high - facts.value_low, *map(np.nan_to_num, (low, low, high))
+            ),
+            "told": is_told.tolist(),
+            "person": f"About 95 of 100 new {facts.people}",
+        }
     return _tagged(payload)
 
 
@@ -238,27 +280,43 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
     height = facts.value_high - facts.value_low
     group, other_group = groups.names
     payload = {
-        "draws": n_draws, "marks": [[_mark(Mark(text)) for text in row] for row in groups.texts],
-        "curves": _three(height, *first), "other": _three(height, *second),
-        "names": [f"{name} ({size})" for name, size in zip(groups.names, groups.sizes,
-                                                           strict=True)],
+        "draws": n_draws,
+        "marks": [[_mark(Mark(text)) for text in row] for row in groups.texts],
+        "curves": _three(height, *first),
+        "other": _three(height, *second),
+        "names": [
+            f"{name} ({size})" for name, size in zip(groups.names, groups.sizes, strict=True)
+        ],
         "speed": _three(height, *map(np.nan_to_num, groups.difference)),
-        "told": np.isfinite(groups.p).tolist(), "most": _FURTHEST * height, "signed": True,
+        "told": np.isfinite(groups.p).tolist(),
+        "most": _FURTHEST * height,
+        "signed": True,
         "panel": named(f"{group} − {other_group}", facts.value_unit),
-        "title": f"{group} less {other_group}, with its 95 % confidence band."}
+        "title": f"{group} less {other_group}, with its 95 % confidence band.",
+    }
     return _tagged(payload)
 
 
 def _three(height: float, middle: Array, low: Array, high: Array) -> dict[str, Any]:
     """A line with its band for every budget and release."""
     scales = _scales(height, middle, low, high)
-    return {"scales": scales, "middle": _by_budget(middle, scales),
-            "low": _by_budget(low, scales), "high": _by_budget(high, scales)}
+    return {
+        "scales": scales,
+        "middle": _by_budget(middle, scales),
+        "low": _by_budget(low, scales),
+        "high": _by_budget(high, scales),
+    }
 
 
 def _mark(mark: Mark) -> dict[str, Any]:
-    return {"text": unbroken(mark.text), "dots": mark.dots, "bars": mark.bars,
-            "whisker": mark.whisker, "level": mark.level, "filled": mark.is_filled}
+    return {
+        "text": unbroken(mark.text),
+        "dots": mark.dots,
+        "bars": mark.bars,
+        "whisker": mark.whisker,
+        "level": mark.level,
+        "filled": mark.is_filled,
+    }
 
 
 def int16(values: NDArray[Any], low: float, high: float) -> str:
@@ -272,8 +330,10 @@ def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
     furthest, smallest_step = _FURTHEST * height, height / _STEPS**2
     lows = np.minimum.reduce([d.min(axis=tuple(range(1, d.ndim))) for d in differences])
     highs = np.maximum.reduce([d.max(axis=tuple(range(1, d.ndim))) for d in differences])
-    return [(low, max(high, low + smallest_step)) for low, high in
-            np.clip(np.stack([lows, highs], axis=1), -furthest, furthest).tolist()]
+    return [
+        (low, max(high, low + smallest_step))
+        for low, high in np.clip(np.stack([lows, highs], axis=1), -furthest, furthest).tolist()
+    ]
 
 
 def _spanned(values: Array) -> tuple[str, float, float]:
@@ -283,27 +343,41 @@ def _spanned(values: Array) -> tuple[str, float, float]:
     return int16(values, low, high), low, high
 
 
-def _band(facts: PublicFacts, drawn: Array, view: MeanAnswer, band: PlausibleBand
-          ) -> dict[str, Any]:
+def _band(
+    facts: PublicFacts, drawn: Array, view: MeanAnswer, band: PlausibleBand
+) -> dict[str, Any]:
     """The band of every release; where there is none, the release itself.
 
     Bands are smooth and many: every second point is sent, and the browser puts in the others.
     """
-    low, high = (np.where(np.isfinite(edge), edge - view.non_private, drawn)
-                 for edge in (band.low, band.high))
+    low, high = (
+        np.where(np.isfinite(edge), edge - view.non_private, drawn)
+        for edge in (band.low, band.high)
+    )
     _check(band_low=(low, view.releases.shape), band_high=(high, view.releases.shape))
     scales = _scales(facts.value_high - facts.value_low, low, high)
-    return {"scales": scales, "low": _by_budget(low[..., ::2], scales),
-            "high": _by_budget(high[..., ::2], scales)}
+    return {
+        "scales": scales,
+        "low": _by_budget(low[..., ::2], scales),
+        "high": _by_budget(high[..., ::2], scales),
+    }
 
 
 def _by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[str]:
     return [int16(row, *scale) for row, scale in zip(values, scales, strict=True)]
 
 
-def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0,
-           new_noise: bool = False, with_truth: bool = False, save: str = "",
-           anchors: Sequence[Anchor] = (), asked: Mapping[str, Any] | None = None) -> Picked:
+def figure(
+    key: str,
+    payload: Mapping[str, Any],
+    start: Picked,
+    rev: int = 0,
+    new_noise: bool = False,
+    with_truth: bool = False,
+    save: str = "",
+    anchors: Sequence[Anchor] = (),
+    asked: Mapping[str, Any] | None = None,
+) -> Picked:
     """Draw the figure and return what the visitor has picked.
 
     Parameters
@@ -333,14 +407,26 @@ def figure(key: str, payload: Mapping[str, Any], start: Picked, rev: int = 0,
     return replace(chosen, new_noise=bool(result.get("new_noise")))
 
 
-def figure_message(payload: Mapping[str, Any], start: Picked, rev: int = 0,
-                   new_noise: bool = False, with_truth: bool = False, save: str = "",
-                   anchors: Sequence[Anchor] = (), asked: Mapping[str, Any] | None = None
-                   ) -> dict[str, Any]:
+def figure_message(
+    payload: Mapping[str, Any],
+    start: Picked,
+    rev: int = 0,
+    new_noise: bool = False,
+    with_truth: bool = False,
+    save: str = "",
+    anchors: Sequence[Anchor] = (),
+    asked: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """What the browser is sent to draw the figure; parameters as in `figure`."""
-    now = {"rev": rev, "new_noise": new_noise, "with_truth": with_truth, "save": save,
-           "anchors": placed(anchors, payload["epsilons"]), "start": start.budget,
-           "view": start.view}
+    now = {
+        "rev": rev,
+        "new_noise": new_noise,
+        "with_truth": with_truth,
+        "save": save,
+        "anchors": placed(anchors, payload["epsilons"]),
+        "start": start.budget,
+        "view": start.view,
+    }
     return {"curves": payload, "asked": asked, "now": now}
 
 
@@ -348,9 +434,16 @@ def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str,
     """Where marks stand, as shares of the slider, whose steps are even on the screen."""
     steps = np.log([float(epsilon) for epsilon in epsilons])
     places = np.arange(len(steps)) / max(len(steps) - 1, 1)
-    return [{"at": round(float(np.interp(np.log(a.epsilon), steps, places)), 4), "help": a.help,
-             "word": a.word, "is_own": a.is_own} for a in anchors
-            if steps[0] <= np.log(a.epsilon) <= steps[-1]]
+    return [
+        {
+            "at": round(float(np.interp(np.log(a.epsilon), steps, places)), 4),
+            "help": a.help,
+            "word": a.word,
+            "is_own": a.is_own,
+        }
+        for a in anchors
+        if steps[0] <= np.log(a.epsilon) <= steps[-1]
+    ]
 
 
 def picked(key: str, start: Picked, rev: int = 0, n_budgets: int = 24) -> Picked:
@@ -363,8 +456,12 @@ def picked(key: str, start: Picked, rev: int = 0, n_budgets: int = 24) -> Picked
 def _moved(key: str, rev: int, start: Picked) -> dict[str, Any]:
     """Where the server last moved the figure to; constant, so that the message stays a hash."""
     memory = st.session_state.get(f"{key}_moved")
-    if (memory is None or memory[0] != rev or key not in st.session_state
-            or start.budget != _known_to_browser(key, rev, memory[1]["start"])):
+    if (
+        memory is None
+        or memory[0] != rev
+        or key not in st.session_state
+        or start.budget != _known_to_browser(key, rev, memory[1]["start"])
+    ):
         memory = (rev, {"start": start.budget, "view": start.view})
         st.session_state[f"{key}_moved"] = memory
     return dict(memory[1])
@@ -401,13 +498,16 @@ def _check(**arrays: tuple[Array, tuple[int, ...]]) -> None:
             raise ValueError(f"{name} holds NaN")
 
 
-def _single_curves(curves: Sequence[tuple[Array, Array]], scale: tuple[float, float]
-                   ) -> dict[str, Any]:
+def _single_curves(
+    curves: Sequence[tuple[Array, Array]], scale: tuple[float, float]
+) -> dict[str, Any]:
     """The grey curves, one after another, with the number of observations of each."""
     drawn = [_thinned(*curve) for curve in curves]
-    return {"counts": [len(times) for times, _ in drawn],
-            "curve_times": int16(_flat(times for times, _ in drawn), 0.0, 1.0),
-            "curve_values": int16(_flat(values for _, values in drawn), *scale)}
+    return {
+        "counts": [len(times) for times, _ in drawn],
+        "curve_times": int16(_flat(times for times, _ in drawn), 0.0, 1.0),
+        "curve_values": int16(_flat(values for _, values in drawn), *scale),
+    }
 
 
 def _thinned(times: Array, values: Array) -> tuple[Array, Array]:
@@ -424,12 +524,12 @@ def _source_words(facts: PublicFacts) -> str:
     public = f"Public data: {facts.name}"
     if facts.credit:
         public += f" ({facts.credit})"
-    return {"simulated": "Simulated curves: for looking, not for publishing",
-            "public": public}.get(facts.kind, "Not private")
+    return {"simulated": "Simulated curves: for looking, not for publishing", "public": public}.get(
+        facts.kind, "Not private"
+    )
 
 
-_KEYS = ("Left and right read values, up and down pull a curve, Escape puts it back, space "
-         "pauses.")
+_KEYS = "Left and right read values, up and down pull a curve, Escape puts it back, space pauses."
 
 
 def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dict[str, Any]:
@@ -440,58 +540,86 @@ def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dic
     person, people, unit = facts.person, facts.people, facts.value_unit
     n_drawn = min(n_curves, MAX_CURVES)
     value = f"{{}} {unit}" if unit else "{}"
-    game = (f"One of these two {people} took part, the other did not. The lower figure has this "
-            "round’s release and the mean with A and with B.")
+    game = (
+        f"One of these two {people} took part, the other did not. The lower figure has this "
+        "round’s release and the mean with A and with B."
+    )
     by, shift, noise = (value.format(f"{{{name}}}") for name in ("by", "shift", "noise"))
     return {
-        "attacker": "Attacker’s accuracy", "guessing": "(guessing: 50 %)",
+        "attacker": "Attacker’s accuracy",
+        "guessing": "(guessing: 50 %)",
         "error": capital(error_words.distance(facts, "mean")),
-        "slider": "Privacy budget ε (smaller = more private)", "private": "◀ more private",
-        "accurate": "more accurate ▶", "used": "ε elsewhere:",
-        "mean": "non-private mean", "release": "one release", "difference": "difference",
-        "curves": f"{n_drawn} of {n_curves} {people}" if n_drawn < n_curves
-        else f"{n_curves} {people}", "band": "95 % band", "public_bound": (
-            "range of this file" if facts.is_proposed else "public bound"),
+        "slider": "Privacy budget ε (smaller = more private)",
+        "private": "◀ more private",
+        "accurate": "more accurate ▶",
+        "used": "ε elsewhere:",
+        "mean": "non-private mean",
+        "release": "one release",
+        "difference": "difference",
+        "curves": f"{n_drawn} of {n_curves} {people}"
+        if n_drawn < n_curves
+        else f"{n_curves} {people}",
+        "band": "95 % band",
+        "public_bound": ("range of this file" if facts.is_proposed else "public bound"),
         "visits": "dotted: the common times",
-        "pause": "Pause", "play": "Play", "next": "Next release", "new_noise": "New noise",
+        "pause": "Pause",
+        "play": "Play",
+        "next": "Next release",
+        "new_noise": "New noise",
         "new_noise_help": "Draws fresh releases. Possible because these curves are simulated.",
         "attack": "Be the attacker",
-        "stage": f"Figure. {_KEYS}", "keys": _KEYS,
+        "stage": f"Figure. {_KEYS}",
+        "keys": _KEYS,
         "spoken": "attacker’s accuracy {attacker}, {error}",
-        "nothing": "Nothing published", "unpublished": "would-be release",
-        "moved": "mean after the pull", "pulled_one": f"pulled {person}",
+        "nothing": "Nothing published",
+        "unpublished": "would-be release",
+        "moved": "mean after the pull",
+        "pulled_one": f"pulled {person}",
         "pulled_out": f"pulled {person}, beyond this axis",
         "drowned": f"{quality.too_few(facts)}: would not be released",
-        "shift": f"the mean moves {by}", "noise": f"privacy noise here ± {by} (95 %)",
-        "banded": [] if band is None else [
-            "95 % band for the true mean", "whole curve at once; the error is an average over it"
-            if band.kind == "simultaneous" else "each point by itself"],
+        "shift": f"the mean moves {by}",
+        "noise": f"privacy noise here ± {by} (95 %)",
+        "banded": []
+        if band is None
+        else [
+            "95 % band for the true mean",
+            "whole curve at once; the error is an average over it"
+            if band.kind == "simultaneous"
+            else "each point by itself",
+        ],
         "pulled": f"You moved one {person}’s curve by {by}. The mean moves by {shift}; the noise "
-                  f"that hides it is ± {noise} in 95 % of releases.",
+        f"that hides it is ± {noise} in 95 % of releases.",
         "panel": "Difference from the non-private mean, with the 95 % confidence band of the "
-                 f"release. The axis reaches {value.format('{limit}')}.",
+        f"release. The axis reaches {value.format('{limit}')}.",
         "question": "Round {round} of {rounds}: which curve is in the data?",
         "hint": f"{game} Which does the release lean towards?",
         "hint_enlarged": f"{game} So little does one {person} change the mean that the two are "
-                         "drawn {times} times as far apart. Which does the release lean towards?",
+        "drawn {times} times as far apart. Which does the release lean towards?",
         "means": "mean with A or with B",
         "means_enlarged": "mean with A or with B, {times} times as far apart",
         "unplayable": "Nothing would be published at ε = {epsilon}: there is nothing to attack.",
         "raise": "Move the slider to the right until a curve is released.",
-        "a": "A", "b": "B", "right": "Round {round}: right, it was {letter}.",
+        "a": "A",
+        "b": "B",
+        "right": "Round {round}: right, it was {letter}.",
         "wrong": "Round {round}: wrong, it was {letter}.",
-        "so_far": "{hits} of {count} right.", "over": "{hits} of {rounds} right",
-        "next_round": "Next round", "restart": "Play again", "leave": "Back to the figure",
+        "so_far": "{hits} of {count} right.",
+        "over": "{hits} of {rounds} right",
+        "next_round": "Next round",
+        "restart": "Play again",
+        "leave": "Back to the figure",
         "score": "Share of right answers: {hits} of {count}.",
         "caption": "Your share of right answers. Grey: 95 % of games of pure guessing. Dashed: "
-                   "the most that any attacker can expect.",
-        "rounds": "Rounds", "bound": "≤ {bound}",
+        "the most that any attacker can expect.",
+        "rounds": "Rounds",
+        "bound": "≤ {bound}",
         "lessons": {
             "within": "Pure guessing gives {low} to {high} right in 95 % of games; you were within "
-                      "that range.",
+            "that range.",
             "above": "Pure guessing gives {low} to {high} right in 95 % of games; you had more.",
             "below": "Pure guessing gives {low} to {high} right in 95 % of games; you had fewer.",
             "over": f"Over many games no attacker, even one who knows all other {people}’s "
-                    "curves, does better than {bound} from the releases.",
-            "certain": "From such releases an attacker may be nearly certain who took part."},
+            "curves, does better than {bound} from the releases.",
+            "certain": "From such releases an attacker may be nearly certain who took part.",
+        },
     }

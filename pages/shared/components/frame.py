@@ -17,15 +17,19 @@ _LOGOS = "img:is([data-testid=stHeaderLogo], [data-testid=stSidebarLogo], [data-
 def _logo(theme: str) -> str:
     """The logo of a theme while the page has it: the server hears of a change only later."""
     drawn = base64.b64encode((_HERE.parent / "assets" / f"logo_{theme}.svg").read_bytes()).decode()
-    return (f":root[data-pc-theme={theme}] {_LOGOS} "
-            f"{{ content: url(data:image/svg+xml;base64,{drawn}) }}")
+    return (
+        f":root[data-pc-theme={theme}] {_LOGOS} "
+        f"{{ content: url(data:image/svg+xml;base64,{drawn}) }}"
+    )
 
 
 _component = st.components.v2.component(
-    "privacy_curves_frame", html="<span hidden></span>",
+    "privacy_curves_frame",
+    html="<span hidden></span>",
     css=(_HERE / "frame.css").read_text("utf-8") + "\n".join(map(_logo, THEMES)),
     js=(_HERE / "frame.js").read_text("utf-8"),
-    isolate_styles=False)  # its rules are about what stands around it
+    isolate_styles=False,
+)  # its rules are about what stands around it
 
 # Rules about the frame, for as long as something stands on the page.
 _AROUND = {
@@ -42,10 +46,16 @@ _AROUND = {
 }
 # Keys of a slide that is no dialog press its buttons; what has the focus keeps its own keys.
 _SLIDE_KEYS = (_HERE / "slide_keys.js").read_text("utf-8")
-_around = {name: st.components.v2.component(
-    f"privacy_curves_around_{name}", html="<span hidden></span>", css=css,
-    js=_SLIDE_KEYS if name == "slide" else None, isolate_styles=False)
-    for name, css in _AROUND.items()}
+_around = {
+    name: st.components.v2.component(
+        f"privacy_curves_around_{name}",
+        html="<span hidden></span>",
+        css=css,
+        js=_SLIDE_KEYS if name == "slide" else None,
+        isolate_styles=False,
+    )
+    for name, css in _AROUND.items()
+}
 
 
 def around(name: Literal["drawer", "slide"]) -> None:

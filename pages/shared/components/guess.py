@@ -81,8 +81,9 @@ class Report:
     sent: object = None
 
 
-def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: str = "page",
-            turn: int = 0) -> dict[str, Any]:
+def payload(
+    lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: str = "page", turn: int = 0
+) -> dict[str, Any]:
     """The message of one picture; `tag` tells it from all others.
 
     Parameters
@@ -90,18 +91,37 @@ def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: s
     turn : int
         A picture that is shown anew, with nothing revealed, has another turn.
     """
-    looks = {"wide": drawn.WIDE, "narrow": drawn.NARROW} if mode != "slides" else {
-        "wide": drawn.PRESENTED, "narrow": drawn.PRESENTED_NARROW, "high": drawn.PRESENTED_HIGH}
-    data = {"lesson": lesson, "mode": mode, "guess": {**asdict(guess), "is_curve": guess.is_curve},
-            "ask": ask, "alt": picture.alt, "alt_after": picture.alt_after,
-            "axis": asdict(picture.y if guess.is_curve else picture.x), "verdicts": VERDICTS,
-            "off": "Your guess was typically off by" if len(guess.truth) > 1 else
-                   "Your guess was off by",
-            "colours": {theme: {**drawn.palette(theme), "room": colour("visitor", theme)}
-                        for theme in THEMES}}
+    looks = (
+        {"wide": drawn.WIDE, "narrow": drawn.NARROW}
+        if mode != "slides"
+        else {
+            "wide": drawn.PRESENTED,
+            "narrow": drawn.PRESENTED_NARROW,
+            "high": drawn.PRESENTED_HIGH,
+        }
+    )
+    data = {
+        "lesson": lesson,
+        "mode": mode,
+        "guess": {**asdict(guess), "is_curve": guess.is_curve},
+        "ask": ask,
+        "alt": picture.alt,
+        "alt_after": picture.alt_after,
+        "axis": asdict(picture.y if guess.is_curve else picture.x),
+        "verdicts": VERDICTS,
+        "off": "Your guess was typically off by"
+        if len(guess.truth) > 1
+        else "Your guess was off by",
+        "colours": {
+            theme: {**drawn.palette(theme), "room": colour("visitor", theme)} for theme in THEMES
+        },
+    }
     tag = digest((lesson, guess, picture.marks, *((turn,) if turn else ())))
-    return {**data, "tag": tag, "looks": [_look(picture, guess, look, name)
-                                          for name, look in looks.items()]}
+    return {
+        **data,
+        "tag": tag,
+        "looks": [_look(picture, guess, look, name) for name, look in looks.items()],
+    }
 
 
 def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> dict[str, Any]:
@@ -109,16 +129,32 @@ def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> 
     box = drawn.frame(picture, look)
     places = box.x(picture.x, np.array(guess.places)).tolist() if guess.is_curve else []
     row = drawn.ROW * look.text
-    return {"svg": drawn.svg(picture, look, name), "box": asdict(box), "places": places,
-            "thick": look.thick, "width": look.width, "height": look.height,
-            "legend": {"top": drawn.FIRST * look.text, "row": row,
-                       "rows": round((box.top - drawn.BELOW_LEGEND) / row),
-                       "between": drawn.BETWEEN, "right": look.width - drawn.MARGIN}}
+    return {
+        "svg": drawn.svg(picture, look, name),
+        "box": asdict(box),
+        "places": places,
+        "thick": look.thick,
+        "width": look.width,
+        "height": look.height,
+        "legend": {
+            "top": drawn.FIRST * look.text,
+            "row": row,
+            "rows": round((box.top - drawn.BELOW_LEGEND) / row),
+            "between": drawn.BETWEEN,
+            "right": look.width - drawn.MARGIN,
+        },
+    }
 
 
-def guess(key: str, message: Mapping[str, Any], is_shown: bool = False, is_sent: bool = False,
-          guesses: Sequence[Sequence[float | None]] = (), slide: Slide | None = None,
-          room: Room | None = None) -> Report:
+def guess(
+    key: str,
+    message: Mapping[str, Any],
+    is_shown: bool = False,
+    is_sent: bool = False,
+    guesses: Sequence[Sequence[float | None]] = (),
+    slide: Slide | None = None,
+    room: Room | None = None,
+) -> Report:
     """Draw the picture, and return what the visitor did in it.
 
     Parameters
@@ -134,15 +170,25 @@ def guess(key: str, message: Mapping[str, Any], is_shown: bool = False, is_sent:
     """
     is_revealed = is_shown or bool(step(key, message))
     result = _component(
-        key=key, on_step_change=_nothing, on_asked_change=_nothing, on_sent_change=_nothing,
-        data={**message, "is_revealed": is_revealed, "is_sent": is_sent,
-              "guesses": [list(values) for values in guesses],
-              "slide": slide and asdict(slide), "room": room and asdict(room)})
+        key=key,
+        on_step_change=_nothing,
+        on_asked_change=_nothing,
+        on_sent_change=_nothing,
+        data={
+            **message,
+            "is_revealed": is_revealed,
+            "is_sent": is_sent,
+            "guesses": [list(values) for values in guesses],
+            "slide": slide and asdict(slide),
+            "room": room and asdict(room),
+        },
+    )
     sent, asked = result.get("sent"), result.get("asked")
     if not isinstance(sent, Mapping) or sent.get("tag") != message["tag"]:
         sent = {}  # nothing, or a guess in another picture
-    return Report(bool(_step(result, message)),
-                  asked if isinstance(asked, str) else "", sent.get("values"))
+    return Report(
+        bool(_step(result, message)), asked if isinstance(asked, str) else "", sent.get("values")
+    )
 
 
 def step(key: str, message: Mapping[str, Any]) -> int | None:

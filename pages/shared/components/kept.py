@@ -8,8 +8,10 @@ from pathlib import Path
 import streamlit as st
 
 _component = st.components.v2.component(
-    "privacy_curves_kept", html="<span hidden></span>",
-    js=(Path(__file__).parent / "kept.js").read_text("utf-8"))
+    "privacy_curves_kept",
+    html="<span hidden></span>",
+    js=(Path(__file__).parent / "kept.js").read_text("utf-8"),
+)
 _KEY = "kept_stated"
 
 
@@ -35,8 +37,10 @@ def keep(stated: Mapping[str, str | bool]) -> None:
 
 
 _seat = st.components.v2.component(
-    "privacy_curves_seat", html="<span hidden></span>",
-    js=(Path(__file__).parent / "seat.js").read_text("utf-8"))
+    "privacy_curves_seat",
+    html="<span hidden></span>",
+    js=(Path(__file__).parent / "seat.js").read_text("utf-8"),
+)
 _LONGEST = 40  # of a name
 
 

@@ -8,8 +8,11 @@ import streamlit as st
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
-    "privacy_curves_memo", html=(_HERE / "memo.html").read_text("utf-8"),
-    css=(_HERE / "memo.css").read_text("utf-8"), js=(_HERE / "memo.js").read_text("utf-8"))
+    "privacy_curves_memo",
+    html=(_HERE / "memo.html").read_text("utf-8"),
+    css=(_HERE / "memo.css").read_text("utf-8"),
+    js=(_HERE / "memo.js").read_text("utf-8"),
+)
 
 
 def memo(html: str, key: str) -> None:

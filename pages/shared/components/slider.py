@@ -11,14 +11,20 @@ _HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "privacy_curves_slider",
     html='<div class="rail"><input type="range" min="0" step="1"><strong aria-hidden="true">'
-         '</strong></div><div class="ends" aria-hidden="true"><span></span><span></span></div>',
+    '</strong></div><div class="ends" aria-hidden="true"><span></span><span></span></div>',
     css=(_HERE / "slider.css").read_text("utf-8"),
     js=(_HERE / "slider.js").read_text("utf-8"),
 )
 
 
-def slider(label: str, steps: Sequence[str], at: int, ends: tuple[str, str], key: str,
-           moved: Callable[[int], None]) -> None:
+def slider(
+    label: str,
+    steps: Sequence[str],
+    at: int,
+    ends: tuple[str, str],
+    key: str,
+    moved: Callable[[int], None],
+) -> None:
     """Draw it.
 
     Parameters
@@ -40,6 +46,8 @@ def slider(label: str, steps: Sequence[str], at: int, ends: tuple[str, str], key
         if isinstance(step, int) and not isinstance(step, bool) and step in range(len(steps)):
             moved(step)
 
-    _component(key=key, on_picked_change=report,
-               data={"label": label, "steps": list(steps), "at": at, "ends": list(ends),
-                     "rev": rev})
+    _component(
+        key=key,
+        on_picked_change=report,
+        data={"label": label, "steps": list(steps), "at": at, "ends": list(ends), "rev": rev},
+    )

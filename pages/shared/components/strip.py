@@ -18,8 +18,8 @@ _component = st.components.v2.component(
     "privacy_curves_strip",
     # The heading is heard, not seen: it stands above the cards of every page.
     html='<h2 class="heard">At these settings</h2>'
-         '<div id="strip" role="toolbar" aria-label="What is protected" '
-         'data-keys="Left and right move along."></div>',
+    '<div id="strip" role="toolbar" aria-label="What is protected" '
+    'data-keys="Left and right move along."></div>',
     css=(_HERE / "strip.css").read_text("utf-8"),
     js=(_HERE / "strip.js").read_text("utf-8"),
 )
@@ -61,10 +61,20 @@ class Budgeted:
     weak: bool = False  # amber, with words
 
 
-def strip(chips: Sequence[Chip], budgets: Sequence[Budgeted], budget: int, *,
-          person: str = "person", pure: bool = False, link: bool = True, key: str = "strip",
-          pin: Pinning | None = None, on_action: Callable[[], None] = lambda: None,
-          error: str = "Error", is_forecast: bool = False) -> None:
+def strip(
+    chips: Sequence[Chip],
+    budgets: Sequence[Budgeted],
+    budget: int,
+    *,
+    person: str = "person",
+    pure: bool = False,
+    link: bool = True,
+    key: str = "strip",
+    pin: Pinning | None = None,
+    on_action: Callable[[], None] = lambda: None,
+    error: str = "Error",
+    is_forecast: bool = False,
+) -> None:
     """Draw the strip for one scenario.
 
     `budgets` holds the words of every step of the slider; `budget` is the one the page stands at,
@@ -75,29 +85,41 @@ def strip(chips: Sequence[Chip], budgets: Sequence[Budgeted], budget: int, *,
     to be drawn.
     """
     state = st.session_state
-    limit = ("This method’s limit always holds (δ = 0)." if pure else
-             f"ε limits how much one {person} can shift what is published. δ is by how much "
-             "probabilities may exceed this limit.")
-    alone = next((f" {WHY_ALONE}" for step_words in budgets
-                  if step_words.odds.endswith(BY_BUDGET_ALONE)), "")
+    limit = (
+        "This method’s limit always holds (δ = 0)."
+        if pure
+        else f"ε limits how much one {person} can shift what is published. δ is by how much "
+        "probabilities may exceed this limit."
+    )
+    alone = next(
+        (f" {WHY_ALONE}" for step_words in budgets if step_words.odds.endswith(BY_BUDGET_ALONE)), ""
+    )
     words = {
-        "budget": limit, "weak": f"Weak protection for one {person}. See the odds.",
+        "budget": limit,
+        "weak": f"Weak protection for one {person}. See the odds.",
         "odds": f"For an attacker who knows all other curves and chooses between two for this "
-                f"{person}. Guessing is right in 50 %; bounds are rounded up.{alone}",
+        f"{person}. Guessing is right in 50 %; bounds are rounded up.{alone}",
         "error": "Root mean squared distance, over the whole curve and over releases. In "
-                 "brackets: what 95 % of releases stay within."
-                 + (" Of releases of a twin, which is simulated from stated facts."
-                    if is_forecast else ""),
+        "brackets: what 95 % of releases stay within."
+        + (" Of releases of a twin, which is simulated from stated facts." if is_forecast else ""),
         "link": "Opens the same view with the same seed. The link holds settings, never data; of "
-                "a table of sites on Decide it holds names and sizes."
-                if link else "Your own curves cannot be put into a link.",
+        "a table of sites on Decide it holds names and sizes."
+        if link
+        else "Your own curves cannot be put into a link.",
         "pin": "Keep this scenario to compare it with others, on Compare, Methods.",
         "pinned": "This scenario is kept. Compare, Methods, shows all that are.",
     }
-    data = {"chips": [asdict(c) for c in chips], "words": words, "link": link, "budget": budget,
-            "error": "Forecast error, from the truth" if is_forecast else error,
-            "budgets": [asdict(b) for b in budgets], "rev": state.get("rev", 0),
-            "arrived": state.get("arrived", 0), "pin": None if pin is None else asdict(pin)}
+    data = {
+        "chips": [asdict(c) for c in chips],
+        "words": words,
+        "link": link,
+        "budget": budget,
+        "error": "Forecast error, from the truth" if is_forecast else error,
+        "budgets": [asdict(b) for b in budgets],
+        "rev": state.get("rev", 0),
+        "arrived": state.get("arrived", 0),
+        "pin": None if pin is None else asdict(pin),
+    }
     _component(key=key, on_pin_change=lambda: None, on_action_change=on_action, data=data)
 
 

@@ -17,8 +17,14 @@ _HEIGHT = 320  # of long code, which scrolls
 _LONG = 18  # lines
 
 
-def show(page: str, question: Callable[[], Any], task: str = settings.TASK, note: str = "",
-         scope: str = "", write: Callable[[Any, OwnFile | None], Code] = code_for) -> None:
+def show(
+    page: str,
+    question: Callable[[], Any],
+    task: str = settings.TASK,
+    note: str = "",
+    scope: str = "",
+    write: Callable[[Any, OwnFile | None], Code] = code_for,
+) -> None:
     """The fold with the code of the question of a page.
 
     `task` is empty on pages that never show the visitor's own data; `note` stands under the command
@@ -30,8 +36,10 @@ def show(page: str, question: Callable[[], Any], task: str = settings.TASK, note
             return
         file = own_file(task)
         if task and session.uploaded(task) and file is None:
-            st.markdown("There is no code of a first look: its ranges come from the file. Confirm "
-                        "under *Use my data* how the file is read, and state public bounds.")
+            st.markdown(
+                "There is no code of a first look: its ranges come from the file. Confirm "
+                "under *Use my data* how the file is read, and state public bounds."
+            )
         else:
             _drawn(page, write(question(), file), file, note, scope)
 
@@ -59,25 +67,37 @@ def _drawn(page: str, code: Code, file: OwnFile | None, note: str, scope: str) -
     python, command = st.tabs(["Python", "Command line"])
     with python:
         if file is not None:
-            st.markdown(":small[It reads your file by name and contains none of its values. Its "
-                        "output is not private.]")
+            st.markdown(
+                ":small[It reads your file by name and contains none of its values. Its "
+                "output is not private.]"
+            )
         st.code(code.python, language="python", height=_height(code.python))
     with command:
         if code.command:
             st.code(code.command, language="bash", height=_height(code.command))
             st.markdown(note)
         else:
-            st.markdown("The command line does not have the facts that you stated. Save the Python "
-                        "code and run it." if file is None else
-                        "The command line does not have your file. Save the Python code beside "
-                        "your file and run it.")
-    st.download_button("Get the notebook", notebook(code), f"privacy-curves-{page}.ipynb",
-                       "application/x-ipynb+json", on_click="ignore", key=f"{page}_notebook",
-                       icon=":material/book:", help="The same code, with a chart and short "
-                                                    "comments.")
+            st.markdown(
+                "The command line does not have the facts that you stated. Save the Python "
+                "code and run it."
+                if file is None
+                else "The command line does not have your file. Save the Python code beside "
+                "your file and run it."
+            )
+    st.download_button(
+        "Get the notebook",
+        notebook(code),
+        f"privacy-curves-{page}.ipynb",
+        "application/x-ipynb+json",
+        on_click="ignore",
+        key=f"{page}_notebook",
+        icon=":material/book:",
+        help="The same code, with a chart and short comments.",
+    )
     if not code.spends:
-        st.markdown(":small[Run it in the folder of Privacy Curves: it prints the numbers above. "
-                    f"{scope}]")
+        st.markdown(
+            f":small[Run it in the folder of Privacy Curves: it prints the numbers above. {scope}]"
+        )
 
 
 def _height(text: str) -> int | Literal["content"]:

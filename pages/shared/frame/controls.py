@@ -31,8 +31,15 @@ _DEFAULT = "default"
 _DIGITS = 9  # that a field shows of a number
 
 
-def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[Any], None],
-          key: str, refused_here: bool = True, **options: Any) -> None:
+def bound(
+    widget: Callable[..., Any],
+    label: str,
+    value: Any,
+    write: Callable[[Any], None],
+    key: str,
+    refused_here: bool = True,
+    **options: Any,
+) -> None:
     """A widget that shows `value` and calls `write` with what the visitor makes of it.
 
     A value that cannot be is refused below the widget, unless `refused_here` says that the page
@@ -57,8 +64,11 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
     # whatever is written here replaces what stands in the browser, and with it what is being typed
     if key not in st.session_state and _refused()[0] == key:  # what was typed went with its widget
         st.session_state.pop("problem")
-    if (_has_new_labels(key, options) | session.is_first_drawn(key) or key not in st.session_state
-            or (st.session_state[key] != wanted and _refused()[0] != key)):
+    if (
+        _has_new_labels(key, options) | session.is_first_drawn(key)
+        or key not in st.session_state
+        or (st.session_state[key] != wanted and _refused()[0] != key)
+    ):
         st.session_state[key] = wanted
     options.setdefault("help", glossary.of_label(label))
     widget(label, key=key, on_change=changed, **options)
@@ -66,9 +76,16 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
         show_problem(key)
 
 
-def number(label: str, value: float | None, write: Callable[[Any], None], key: str,
-           is_whole: bool = False, is_optional: bool = False, n_digits: int = _DIGITS,
-           **options: Any) -> None:
+def number(
+    label: str,
+    value: float | None,
+    write: Callable[[Any], None],
+    key: str,
+    is_whole: bool = False,
+    is_optional: bool = False,
+    n_digits: int = _DIGITS,
+    **options: Any,
+) -> None:
     """A field for a number as people type it: with a comma or a point; counts with marks too.
 
     What is no number, or is refused by `write`, stays in the field and is quoted in the message,
@@ -81,8 +98,9 @@ def number(label: str, value: float | None, write: Callable[[Any], None], key: s
         try:
             write(None if is_optional and not text.strip() else _typed(text, is_whole))
         except InputError as problem:
-            raise InputError(problem.message, problem.field,
-                             f"{problem.hint} {until}".strip()) from None
+            raise InputError(
+                problem.message, problem.field, f"{problem.hint} {until}".strip()
+            ) from None
 
     if not options.get("refused_here", True):
         bound(st.text_input, label, displayed, read, key, **options)
@@ -130,8 +148,9 @@ def _has_new_labels(key: str, options: dict[str, Any]) -> bool:
     return bool(before != labels)
 
 
-def look(label: str, options: Sequence[Option], key: str, default: Option | None = None, **more: Any
-         ) -> Option:
+def look(
+    label: str, options: Sequence[Option], key: str, default: Option | None = None, **more: Any
+) -> Option:
     """A choice that changes a picture or its words alone; a link brings it back.
 
     `key` is one of `settings.LOOKS`; without a choice it is `default`, or else the first option.
@@ -189,10 +208,13 @@ def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None
     """
     presets, noun = _presets(sources, task), _noun(task)
     mine = f"Your {noun.lower()}"
-    labels = [*(label for label, _, _ in presets),
-              *([mine] if session.upload_of(task) is not None else [])]
-    current = (mine if session.uploaded(task)
-               else session.current().source_of(task).nearest_preset()[0])
+    labels = [
+        *(label for label, _, _ in presets),
+        *([mine] if session.upload_of(task) is not None else []),
+    ]
+    current = (
+        mine if session.uploaded(task) else session.current().source_of(task).nearest_preset()[0]
+    )
 
     def write(label: str) -> None:
         session.show_own(task, label == mine)
@@ -200,9 +222,16 @@ def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None
             cls, parameters = next((c, v) for name, c, v in presets if name == label)
             session.change_source(task, cls(**parameters))
 
-    bound(st.selectbox, noun, current, write, key or _key("source", task), options=labels,
-          help=f"Where the {noun.lower()} come from: simulation, public data, or your file.",
-          **more)
+    bound(
+        st.selectbox,
+        noun,
+        current,
+        write,
+        key or _key("source", task),
+        options=labels,
+        help=f"Where the {noun.lower()} come from: simulation, public data, or your file.",
+        **more,
+    )
 
 
 def _noun(task: str) -> str:
@@ -218,9 +247,15 @@ def mechanism_choice(task: str = settings.TASK) -> None:
         cls, parameters = next((c, v) for name, c, v in presets if name == label)
         session.change_mechanism(task, cls(**parameters))
 
-    bound(st.selectbox, "Method", session.current().mechanism_of(task).nearest_preset()[0], write,
-          _key("mechanism", task), options=[label for label, _, _ in presets],
-          help=glossary.explain("method", "Its settings are among all settings."))
+    bound(
+        st.selectbox,
+        "Method",
+        session.current().mechanism_of(task).nearest_preset()[0],
+        write,
+        _key("mechanism", task),
+        options=[label for label, _, _ in presets],
+        help=glossary.explain("method", "Its settings are among all settings."),
+    )
 
 
 def epsilon_slider(key: str, help: str, label: str = PRIVACY_BUDGET) -> None:
@@ -230,9 +265,16 @@ def epsilon_slider(key: str, help: str, label: str = PRIVACY_BUDGET) -> None:
     """
     current = session.current()
     with st.container(gap=None):
-        bound(st.select_slider, label, current.epsilon, session.set_epsilon, key,
-              options=session.steps(current.epsilon), format_func="ε = {:g}".format,
-              help=glossary.explain("privacy budget", help))
+        bound(
+            st.select_slider,
+            label,
+            current.epsilon,
+            session.set_epsilon,
+            key,
+            options=session.steps(current.epsilon),
+            format_func="ε = {:g}".format,
+            help=glossary.explain("privacy budget", help),
+        )
         with st.container(horizontal=True, horizontal_alignment="distribute"):
             st.markdown(":small[◀ more private]", width="content")
             st.markdown(":small[more accurate ▶]", width="content")
@@ -247,9 +289,14 @@ def live_epsilon_slider(key: str, help: str) -> None:
     steps = session.steps(current.epsilon)
     with st.container(gap=None):
         st.markdown(f":small[{PRIVACY_BUDGET}]", help=glossary.explain("privacy budget", help))
-        components.slider(PRIVACY_BUDGET, [f"ε = {step:g}" for step in steps],
-                          steps.index(current.epsilon), ("◀ more private", "more accurate ▶"), key,
-                          lambda step: session.change(epsilon=steps[step]))
+        components.slider(
+            PRIVACY_BUDGET,
+            [f"ε = {step:g}" for step in steps],
+            steps.index(current.epsilon),
+            ("◀ more private", "more accurate ▶"),
+            key,
+            lambda step: session.change(epsilon=steps[step]),
+        )
 
 
 def _key(name: str, task: str) -> str:
@@ -257,8 +304,11 @@ def _key(name: str, task: str) -> str:
 
 
 def _presets(shelf: Registry, task: str) -> list[tuple[str, Any, dict[str, Any]]]:
-    return [(label, cls, parameters) for cls in shelf.for_task(task)
-            for label, parameters in cls.presets_for(task)]
+    return [
+        (label, cls, parameters)
+        for cls in shelf.for_task(task)
+        for label, parameters in cls.presets_for(task)
+    ]
 
 
 def preset_of(member: Any) -> Any:
@@ -270,12 +320,24 @@ def preset_of(member: Any) -> Any:
 
 
 # Parameters of curves that a table of sites has in their place.
-SIZES_OF_TABLE = ("n_curves", "n_observations_per_curve", "more_observations", "n_servers",
-                  "site_sizes", "site_readings", "n_visits")
+SIZES_OF_TABLE = (
+    "n_curves",
+    "n_observations_per_curve",
+    "more_observations",
+    "n_servers",
+    "site_sizes",
+    "site_readings",
+    "n_visits",
+)
 
 
-def parameter_form(member: Any, prefix: str, write: Callable[[Any], None],
-                   leave_out: Sequence[str] = (), n_columns: int = 3) -> None:
+def parameter_form(
+    member: Any,
+    prefix: str,
+    write: Callable[[Any], None],
+    leave_out: Sequence[str] = (),
+    n_columns: int = 3,
+) -> None:
     """One widget for each parameter of a source or mechanism, from its own declaration."""
     columns = st.columns(n_columns)
     parameters = [p for p in member.relevant_parameters() if p.name not in leave_out]
@@ -284,8 +346,9 @@ def parameter_form(member: Any, prefix: str, write: Callable[[Any], None],
             _parameter_widget(member, parameter, prefix, write)
 
 
-def _parameter_widget(member: Any, parameter: Parameter, prefix: str,
-                      write: Callable[[Any], None]) -> None:
+def _parameter_widget(
+    member: Any, parameter: Parameter, prefix: str, write: Callable[[Any], None]
+) -> None:
     def set_to(value: Any) -> None:
         write(with_value(member, parameter.name, value))
 
@@ -296,17 +359,40 @@ def _parameter_widget(member: Any, parameter: Parameter, prefix: str,
         options = list(parameter.choices)
         if parameter.optional:
             options.insert(0, _DEFAULT)
-        bound(st.selectbox, label, value or _DEFAULT,
-              lambda chosen: set_to(None if chosen == _DEFAULT else chosen), key, options=options,
-              help=parameter.help, format_func=_in_words)
+        bound(
+            st.selectbox,
+            label,
+            value or _DEFAULT,
+            lambda chosen: set_to(None if chosen == _DEFAULT else chosen),
+            key,
+            options=options,
+            help=parameter.help,
+            format_func=_in_words,
+        )
     elif parameter.kind is bool:
         bound(st.toggle, label, value, set_to, key, help=parameter.help)
     elif parameter.kind is str:
-        bound(st.text_input, label, value or "", lambda text: set_to(text.strip() or None), key,
-              help=parameter.help, placeholder=_DEFAULT, max_chars=settings.LONGEST_TEXT)
+        bound(
+            st.text_input,
+            label,
+            value or "",
+            lambda text: set_to(text.strip() or None),
+            key,
+            help=parameter.help,
+            placeholder=_DEFAULT,
+            max_chars=settings.LONGEST_TEXT,
+        )
     else:
-        number(label, value, set_to, key, parameter.kind is int, parameter.optional,
-               help=parameter.help, placeholder=_DEFAULT if parameter.optional else "")
+        number(
+            label,
+            value,
+            set_to,
+            key,
+            parameter.kind is int,
+            parameter.optional,
+            help=parameter.help,
+            placeholder=_DEFAULT if parameter.optional else "",
+        )
 
 
 def with_value(member: Any, name: str, value: Any) -> Any:
@@ -320,9 +406,11 @@ def changed_chips(member: Any, leave_out: Sequence[str] = ()) -> list[str]:
     `leave_out` are symbols of parameters that something else decides.
     """
     preset = preset_of(member).values()
-    return [f"{p.label} {_in_words(getattr(member, p.name))} (default {_in_words(preset[p.name])})"
-            for p in member.relevant_parameters()
-            if getattr(member, p.name) != preset[p.name] and p.symbol not in leave_out]
+    return [
+        f"{p.label} {_in_words(getattr(member, p.name))} (default {_in_words(preset[p.name])})"
+        for p in member.relevant_parameters()
+        if getattr(member, p.name) != preset[p.name] and p.symbol not in leave_out
+    ]
 
 
 def _in_words(value: Any) -> str:
@@ -344,8 +432,11 @@ def all_changed(task: str = settings.TASK) -> list[str]:
     """Everything that differs from the default settings of a task, in words."""
     current = session.current()
     has_table = current.has_table(task) and not session.uploaded(task)
-    out = [] if session.uploaded(task) else changed_chips(
-        current.source_of(task), _OF_TABLE if has_table else ())
+    out = (
+        []
+        if session.uploaded(task)
+        else changed_chips(current.source_of(task), _OF_TABLE if has_table else ())
+    )
     if has_table:
         n = len(current.sites)
         out.append(f"Table of {n} site{'s' * (n != 1)}")
@@ -363,8 +454,13 @@ def all_changed(task: str = settings.TASK) -> list[str]:
     return out
 
 
-def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = True,
-                 columns: int = 1, leave_out: Sequence[str] = ()) -> None:
+def more_options(
+    task: str = settings.TASK,
+    epsilon: bool = True,
+    delta: bool = True,
+    columns: int = 1,
+    leave_out: Sequence[str] = (),
+) -> None:
     """Every parameter of the curves and the method, δ and the seed.
 
     `epsilon` and `delta` say whether the page has one budget, which is asked for here; `columns`
@@ -378,29 +474,56 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
         if current.has_table(task):
             st.markdown(":small[Sizes are those of the table of sites on *Decide*.]")
             leave_out = (*leave_out, *SIZES_OF_TABLE)
-        parameter_form(recipe, f"c_{recipe.key}",
-                       lambda member: session.change_source(task, member),
-                       leave_out=("mean", *leave_out), n_columns=columns)
+        parameter_form(
+            recipe,
+            f"c_{recipe.key}",
+            lambda member: session.change_source(task, member),
+            leave_out=("mean", *leave_out),
+            n_columns=columns,
+        )
     if task in LAB_TASKS:  # otherwise the method is not chosen
         st.subheader("Method", anchor=False)
-        parameter_form(mechanism, f"m_{mechanism.key}",
-                       lambda member: session.change_mechanism(task, member), n_columns=columns)
+        parameter_form(
+            mechanism,
+            f"m_{mechanism.key}",
+            lambda member: session.change_mechanism(task, member),
+            n_columns=columns,
+        )
     st.subheader("Privacy budget and seed", anchor=False)
     cells = st.columns(columns)
     if epsilon:
         with cells[0]:
-            number(PRIVACY_BUDGET, current.epsilon, session.set_epsilon, "epsilon",
-                   help=glossary.explain("privacy budget", "Any value in the slider’s range."))
+            number(
+                PRIVACY_BUDGET,
+                current.epsilon,
+                session.set_epsilon,
+                "epsilon",
+                help=glossary.explain("privacy budget", "Any value in the slider’s range."),
+            )
     if delta:
         with cells[epsilon % columns]:
-            number("Slack of the guarantee (δ)", current.delta_on(source).value,
-                   lambda chosen: session.set_delta(chosen, task), "delta", is_optional=True,
-                   n_digits=2, help=glossary.explain(
-                       "δ", "With δ = 1/n a mechanism may publish one whole curve. Some methods "
-                       "allow δ = 0."))
+            number(
+                "Slack of the guarantee (δ)",
+                current.delta_on(source).value,
+                lambda chosen: session.set_delta(chosen, task),
+                "delta",
+                is_optional=True,
+                n_digits=2,
+                help=glossary.explain(
+                    "δ",
+                    "With δ = 1/n a mechanism may publish one whole curve. Some methods "
+                    "allow δ = 0.",
+                ),
+            )
     with cells[(epsilon + delta) % columns]:
-        number("Seed", current.seed, session.set_seed, "seed", is_whole=True,
-               help=glossary.explain("seed"))
+        number(
+            "Seed",
+            current.seed,
+            session.set_seed,
+            "seed",
+            is_whole=True,
+            help=glossary.explain("seed"),
+        )
 
 
 def named(mechanism: Mechanism) -> tuple[str, int]:

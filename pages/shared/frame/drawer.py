@@ -30,8 +30,14 @@ class Detail:
         return {self.key, *self.folds}
 
 
-def button(details: Sequence[Detail], label: str, key: str, icon: str, first: str = "",
-           kind: Literal["secondary", "tertiary"] = "secondary") -> None:
+def button(
+    details: Sequence[Detail],
+    label: str,
+    key: str,
+    icon: str,
+    first: str = "",
+    kind: Literal["secondary", "tertiary"] = "secondary",
+) -> None:
     """Opens the drawer, at a detail if one is named, or closes it."""
     target = first or ("" if _chosen(details) else details[0].key)
     st.button(label, key=key, on_click=open_at, args=(details, target), icon=icon, type=kind)
@@ -47,11 +53,20 @@ def show(details: Sequence[Detail]) -> None:
         components.around("drawer")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.session_state["drawer_choice"] = detail.key
-            st.selectbox("Details", list(titles), key="drawer_choice",
-                         format_func=titles.__getitem__,
-                         on_change=lambda: open_at(details, st.session_state.drawer_choice))
-            st.button("Close", icon=":material/close:", key="drawer_close", on_click=open_at,
-                      args=(details, ""))
+            st.selectbox(
+                "Details",
+                list(titles),
+                key="drawer_choice",
+                format_func=titles.__getitem__,
+                on_change=lambda: open_at(details, st.session_state.drawer_choice),
+            )
+            st.button(
+                "Close",
+                icon=":material/close:",
+                key="drawer_close",
+                on_click=open_at,
+                args=(details, ""),
+            )
         if detail.is_fold:  # a link may name the detail alone, or by a fold of an earlier page
             st.session_state.setdefault(f"fold_{detail.folds[0]}", True)
         with layout.user_errors():

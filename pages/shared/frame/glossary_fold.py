@@ -16,9 +16,25 @@ _GUARANTEE = ("Privacy budget", "δ", "Unit of protection", "Attacker’s accura
 _STRIP = (*_GUARANTEE, "Error")
 # Terms of `engine.language.glossary` by page, as they are met from top to bottom.
 TERMS: dict[str, tuple[str, ...]] = {
-    "explore": (*_STRIP, "Differential privacy", "Simulated", "Observation", "Release",
-                "Non-private mean", "Confidence band", "Privacy noise", "Bias", "Effective size",
-                "μ", "Bounds", "Clipping", "Mechanism", "Trade-off curve", "Ledger", "Seed"),
+    "explore": (
+        *_STRIP,
+        "Differential privacy",
+        "Simulated",
+        "Observation",
+        "Release",
+        "Non-private mean",
+        "Confidence band",
+        "Privacy noise",
+        "Bias",
+        "Effective size",
+        "μ",
+        "Bounds",
+        "Clipping",
+        "Mechanism",
+        "Trade-off curve",
+        "Ledger",
+        "Seed",
+    ),
     "decide": (*_STRIP, "Simulated", "Curve", "Central", "Mechanism", "Seed"),
     "publish": (*_STRIP, "Public", "Release", "Mechanism", "Bounds", "Trade-off curve", "Ledger"),
     "lab": (*_STRIP, "Simulated", "Mechanism", "Release", "Privacy noise", "Trade-off curve"),
@@ -26,15 +42,34 @@ TERMS: dict[str, tuple[str, ...]] = {
 # The same on the other tabs of Lab, and further ones on *Estimate* by estimand.
 OF_TABS: dict[str, tuple[str, ...]] = {
     "compare": (*_STRIP, "Simulated", "Release", "Mechanism", "Seed"),
-    "theory": (*_STRIP, "Simulated", "Sparse observations", "Central", "Smoothness", "Clipping",
-               "Approximate", "Composition", "μ"),
-    "verify": (*_GUARANTEE, "Simulated", "Audit", "Neighbouring data sets", "Mechanism",
-               "Coverage", "Release"),
-    "papers": ("Privacy budget", "δ", "Unit of protection", "Simulated", "Public")}
+    "theory": (
+        *_STRIP,
+        "Simulated",
+        "Sparse observations",
+        "Central",
+        "Smoothness",
+        "Clipping",
+        "Approximate",
+        "Composition",
+        "μ",
+    ),
+    "verify": (
+        *_GUARANTEE,
+        "Simulated",
+        "Audit",
+        "Neighbouring data sets",
+        "Mechanism",
+        "Coverage",
+        "Release",
+    ),
+    "papers": ("Privacy budget", "δ", "Unit of protection", "Simulated", "Public"),
+}
 OF_ESTIMANDS: dict[str, tuple[str, ...]] = {
-    "coefficients": ("Covariate",), "regression": ("Wavelets", "Laplace noise", "Bounds"),
+    "coefficients": ("Covariate",),
+    "regression": ("Wavelets", "Laplace noise", "Bounds"),
     "summaries": ("Density", "Covariance", "Penalty"),
-    "survival": ("Confidence band", "Laplace noise", "Sensitivity")}
+    "survival": ("Confidence band", "Laplace noise", "Sensitivity"),
+}
 
 
 def show() -> None:
@@ -46,8 +81,12 @@ def show() -> None:
         if is_open:
             formulas = st.toggle("With formulas", key="words_formulas")
             st.markdown("\n\n".join(entry(glossary.find(name), formulas) for name in terms))
-            st.page_link(_LEARN, label="Full glossary in the guide", icon=":material/menu_book:",
-                         query_params={"s": "learn-guide~chapter-glossary"})
+            st.page_link(
+                _LEARN,
+                label="Full glossary in the guide",
+                icon=":material/menu_book:",
+                query_params={"s": "learn-guide~chapter-glossary"},
+            )
 
 
 def _on_screen() -> tuple[str, ...]:

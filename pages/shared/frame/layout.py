@@ -40,8 +40,11 @@ def user_errors() -> Iterator[None]:
             raise  # how streamlit stops or reruns a script
         reference = uuid.uuid4().hex[:8]
         _log.error("fault %s: %s", reference, placed(fault), exc_info=_without_data(fault))
-        st.error("**Something went wrong on our side.** Nothing was published. Quote this when "
-                 f"you report it: {reference}.", icon=":material/error:")
+        st.error(
+            "**Something went wrong on our side.** Nothing was published. Quote this when "
+            f"you report it: {reference}.",
+            icon=":material/error:",
+        )
 
 
 def _without_data(fault: Exception) -> tuple[type[Exception], Exception, TracebackType | None]:
@@ -161,9 +164,11 @@ def link_problems() -> None:
     """Settings of the link that are unknown or invalid."""
     with st.container():  # always there: what follows keeps its place when this goes
         for name in st.session_state.get("link_problems", []):
-            st.warning("**The link asked for something this page does not have "
-                       f"({escape(name[:40])}).** The default is used instead.",
-                       icon=":material/link_off:")
+            st.warning(
+                "**The link asked for something this page does not have "
+                f"({escape(name[:40])}).** The default is used instead.",
+                icon=":material/link_off:",
+            )
 
 
 def chips(changed: Sequence[str]) -> None:
@@ -195,6 +200,7 @@ def folded(label: str, key: str, draw: Callable[[], object]) -> None:
 
 def numbers(charts: Mapping[str, Chart], is_own: bool = False, key: str = "numbers") -> None:
     """The tables behind the charts of a page, in a fold; `is_own` as in `table`."""
+
     def tables() -> None:
         for title, chart in charts.items():
             in_words(title, chart, is_own)
@@ -210,8 +216,9 @@ def in_words(title: str, chart: Chart, is_own: bool = False) -> None:
     table(chart.table, is_own, 220)
 
 
-def table(columns: Any, is_own: bool = False, height: int | Literal["auto", "content"] = "auto"
-          ) -> None:
+def table(
+    columns: Any, is_own: bool = False, height: int | Literal["auto", "content"] = "auto"
+) -> None:
     """A table; of the visitor’s own curves (`is_own`) one without a button to download it.
 
     It is at most as high as `height`: pixels, ten rows ("auto") or all its rows ("content").
@@ -237,15 +244,31 @@ def reset() -> None:
     from pages.shared.frame.controls import preset_of
 
     current, default = session.current(), settings.FRONT_PAGE
-    studies = {task: settings.DataAndMethod(preset_of(study.source), preset_of(study.mechanism))
-               for task, study in current.studies.items()}
-    session.change(studies=studies, rate=preset_of(current.rate), sites=default.sites,
-                   delta=default.delta, seed=default.seed, group_size=default.group_size,
-                   population=default.population, epsilon_limit=default.epsilon_limit)
+    studies = {
+        task: settings.DataAndMethod(preset_of(study.source), preset_of(study.mechanism))
+        for task, study in current.studies.items()
+    }
+    session.change(
+        studies=studies,
+        rate=preset_of(current.rate),
+        sites=default.sites,
+        delta=default.delta,
+        seed=default.seed,
+        group_size=default.group_size,
+        population=default.population,
+        epsilon_limit=default.epsilon_limit,
+    )
 
 
-def draw(chart: Chart, key: str, height: int, phone: int | None = None,
-         picked: Callable[[float], None] | None = None, title: str = "", foot: str = "") -> None:
+def draw(
+    chart: Chart,
+    key: str,
+    height: int,
+    phone: int | None = None,
+    picked: Callable[[float], None] | None = None,
+    title: str = "",
+    foot: str = "",
+) -> None:
     """A chart on a page; `picked` hears the place along its horizontal axis that was clicked.
 
     With a `foot`, which says where it is from, it can be saved as a picture; `title` is then above

@@ -66,8 +66,11 @@ class LiveView(ReleaseView):
         """Compute the pictures of all steps, and what takes long, when the page stands."""
         calls = [call for call in (self._compute, self._later) if call and not run.knows(*call)]
         if calls:
-            words = "Errors are being simulated." if self.pictures else (
-                "Other budgets are being computed; then the picture follows the slider.")
+            words = (
+                "Errors are being simulated."
+                if self.pictures
+                else ("Other budgets are being computed; then the picture follows the slider.")
+            )
             timed.afterwards(words, lambda: run.answer(*calls[0]))
 
     def awaited(self, words: str, *call: Any) -> Any:
@@ -98,19 +101,33 @@ class LiveView(ReleaseView):
             return super().budgeted(present)
         # errors of other budgets are not simulated before the slider comes to rest there
         error = f"{present.error} at ε = {self.settings.epsilon:g}" if present.error else ""
-        words = [self._words(picture.budget, picture.spends, picture.is_refused, error)
-                 for picture in self.pictures]
+        words = [
+            self._words(picture.budget, picture.spends, picture.is_refused, error)
+            for picture in self.pictures
+        ]
         words[self.step] = present
         return words, self.step
 
-    def _words(self, budget: Budget, spends: Sequence[Spend], refused: bool, error: str
-               ) -> components.Budgeted:
+    def _words(
+        self, budget: Budget, spends: Sequence[Spend], refused: bool, error: str
+    ) -> components.Budgeted:
         odds = "" if refused else odds_words.odds_short(odds_card.of(spends))
-        return components.Budgeted(tags.budget_chip(budget), odds, "" if refused else error,
-                                   weak=budget.epsilon >= odds_card.WEAK_FROM)
+        return components.Budgeted(
+            tags.budget_chip(budget),
+            odds,
+            "" if refused else error,
+            weak=budget.epsilon >= odds_card.WEAK_FROM,
+        )
 
-    def draw_steps(self, title: str, key: str, height: int, phone: int, look: object,
-                   make: Callable[[Any], Chart]) -> None:
+    def draw_steps(
+        self,
+        title: str,
+        key: str,
+        height: int,
+        phone: int,
+        look: object,
+        make: Callable[[Any], Chart],
+    ) -> None:
         """Draw a chart that follows the slider.
 
         Parameters
@@ -129,20 +146,30 @@ class LiveView(ReleaseView):
 
         def drawn() -> tuple[list[str], list[str]]:
             charts = [None if each.is_refused else make(each) for each in self.pictures]
-            return (["" if chart is None else components.as_json(chart.spec) for chart in charts],
-                    [_NOTHING if chart is None else chart.alt for chart in charts])
+            return (
+                ["" if chart is None else components.as_json(chart.spec) for chart in charts],
+                [_NOTHING if chart is None else chart.alt for chart in charts],
+            )
 
         if not self.answer.is_refused:
             self.charts[title] = make(self.answer)
         figures, alts = run.made_once(self.pictures[0], (key, look), drawn)
         foot = self.foot()
-        components.chart_by_step(figures, alts, f"chart_{self.chart_prefix}{key}", height,
-                                 st.session_state.get("rev", 0), phone,
-                                 labels.leaving(title, foot) if foot else None)
+        components.chart_by_step(
+            figures,
+            alts,
+            f"chart_{self.chart_prefix}{key}",
+            height,
+            st.session_state.get("rev", 0),
+            phone,
+            labels.leaving(title, foot) if foot else None,
+        )
 
     def say_steps(self, key: str, make: Callable[[Any], list[components.Said]]) -> None:
         """Say what follows the slider; at budgets that are refused that nothing is published."""
         pictures = self.pictures or (self.answer,)
-        lines = [[components.Said(_NOTHING, "warning")] if each.is_refused else make(each)
-                 for each in pictures]
+        lines = [
+            [components.Said(_NOTHING, "warning")] if each.is_refused else make(each)
+            for each in pictures
+        ]
         components.said(lines, f"said_{self.page}_{key}", st.session_state.get("rev", 0))

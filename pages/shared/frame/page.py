@@ -66,9 +66,16 @@ class View:
         """Whether these are the visitor's own data, which only they may see."""
         return False
 
-    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None,
-             picked: Callable[[float], None] | None = None, budgets: Sequence[Budget] = ()
-             ) -> None:
+    def draw(
+        self,
+        title: str,
+        chart: Chart,
+        key: str,
+        height: int,
+        phone: int | None = None,
+        picked: Callable[[float], None] | None = None,
+        budgets: Sequence[Budget] = (),
+    ) -> None:
         """Draw a chart, and keep it for the table of its numbers.
 
         Parameters
@@ -83,8 +90,9 @@ class View:
             Of all releases in it, where they are more than those of `question`.
         """
         self.charts[title] = chart
-        layout.draw(chart, f"{self.chart_prefix}{key}", height, phone, picked, title,
-                    self.foot(budgets))
+        layout.draw(
+            chart, f"{self.chart_prefix}{key}", height, phone, picked, title, self.foot(budgets)
+        )
 
     def foot(self, budgets: Sequence[Budget] = ()) -> str:
         """The line below a picture that is saved; "" where none may leave the page.
@@ -120,10 +128,11 @@ class View:
 
     def details(self) -> list[Detail]:
         """What the drawer holds of it; each opens at the keys that folds had in earlier links."""
-        return [Detail("numbers", "Numbers", self.tables),
-                Detail("formula", self.formula_label, self.formula,
-                       (f"{self.fold_prefix}formula",)),
-                Detail("code", "Code", self.code, (f"{self.page}_code",), is_fold=True)]
+        return [
+            Detail("numbers", "Numbers", self.tables),
+            Detail("formula", self.formula_label, self.formula, (f"{self.fold_prefix}formula",)),
+            Detail("code", "Code", self.code, (f"{self.page}_code",), is_fold=True),
+        ]
 
     def tables(self) -> None:
         """The tables behind the charts."""
@@ -194,10 +203,20 @@ class ReleaseView(View):
 
     def strip(self) -> None:
         odds = odds_words.odds_short(odds_card.of(self.spends)) if self.spends else ""
-        present = components.Budgeted(self.budget_in_words, odds, self.error_in_words,
-                                      self.highest_epsilon >= odds_card.WEAK_FROM)
-        strips.by_step(self.facts, *self.budgeted(present), f"{self.page}_strip",
-                       TASKS[self.task].unit, stated=self.stated_delta, warning=self.warning)
+        present = components.Budgeted(
+            self.budget_in_words,
+            odds,
+            self.error_in_words,
+            self.highest_epsilon >= odds_card.WEAK_FROM,
+        )
+        strips.by_step(
+            self.facts,
+            *self.budgeted(present),
+            f"{self.page}_strip",
+            TASKS[self.task].unit,
+            stated=self.stated_delta,
+            warning=self.warning,
+        )
         strips.ledger_lines(self.source)
 
     def promise(self) -> None:
@@ -213,17 +232,31 @@ class ReleaseView(View):
             return super().details()
         return [
             Detail("attacker", "Attacker", self._attacker, ("why", "trade_off", "several")),
-            Detail("label", "Protected from whom", lambda: guarantee_cards.consequences(
-                self.spends, self.facts, self.page), (f"{self.page}_label",), is_fold=True),
-            Detail("ledger", "Privacy ledger", lambda: guarantee_cards.ledger(
-                self.spends, self.budget), (f"{self.fold_prefix}ledger",)), *super().details()]
+            Detail(
+                "label",
+                "Protected from whom",
+                lambda: guarantee_cards.consequences(self.spends, self.facts, self.page),
+                (f"{self.page}_label",),
+                is_fold=True,
+            ),
+            Detail(
+                "ledger",
+                "Privacy ledger",
+                lambda: guarantee_cards.ledger(self.spends, self.budget),
+                (f"{self.fold_prefix}ledger",),
+            ),
+            *super().details(),
+        ]
 
     def _attacker(self) -> None:
         self.charts |= odds_card.card(self.facts, self.spends, self.sizes)
 
     def code(self) -> None:
-        code_fold.show(self.page, lambda: self.question().about(
-            odds_card.person(self.facts, self.sizes)), self.task)
+        code_fold.show(
+            self.page,
+            lambda: self.question().about(odds_card.person(self.facts, self.sizes)),
+            self.task,
+        )
 
 
 V = TypeVar("V")

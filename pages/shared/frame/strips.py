@@ -28,9 +28,16 @@ if TYPE_CHECKING:
     from engine.release.standing import Standing
 
 
-def pinnable(chips: Sequence[components.Chip], budgets: Sequence[components.Budgeted], at: int,
-             facts: PublicFacts, *, key: str = "strip", pins_here: bool = True,
-             **options: Any) -> None:
+def pinnable(
+    chips: Sequence[components.Chip],
+    budgets: Sequence[components.Budgeted],
+    at: int,
+    facts: PublicFacts,
+    *,
+    key: str = "strip",
+    pins_here: bool = True,
+    **options: Any,
+) -> None:
     """The strip, whose scenario is kept when the visitor asks for it.
 
     `pins_here` says whether there is a scenario.
@@ -40,22 +47,43 @@ def pinnable(chips: Sequence[components.Chip], budgets: Sequence[components.Budg
     # which tab of Lab is open is no part of a scenario
     token = links.encode(replace(session.current(), open_folds=(), lab_tab=settings.TABS[0]))
     name = "" if is_personal else pins.name_of(page, token)
-    reason = ("Your own curves cannot be pinned: a pin is a link." if is_personal
-              else pins.reason_against(token))
+    reason = (
+        "Your own curves cannot be pinned: a pin is a link."
+        if is_personal
+        else pins.reason_against(token)
+    )
     if pins_here and not name and not reason and components.pin_pressed(key):
         name = pins.keep(page, token)
     of = "mean" if session.task_on_screen() == settings.TASK else "estimate"
-    components.strip(chips, budgets, at, person=facts.person,
-                     error=capital(error_words.distance(facts, of)), link=not is_personal,
-                     pin=components.Pinning(name, reason) if pins_here else None, key=key,
-                     on_action=panel.open_dialog, **options)
+    components.strip(
+        chips,
+        budgets,
+        at,
+        person=facts.person,
+        error=capital(error_words.distance(facts, of)),
+        link=not is_personal,
+        pin=components.Pinning(name, reason) if pins_here else None,
+        key=key,
+        on_action=panel.open_dialog,
+        **options,
+    )
 
 
-def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
-          unit: Unit = Unit.CURVE, highest: float = 0.0, pins_here: bool = True,
-          stated: Delta | None = None, protected: tuple[str, str] | None = None,
-          n_curves: int | None = None, is_forecast: bool = False,
-          data: tuple[str, str] | None = None) -> None:
+def fixed(
+    facts: PublicFacts,
+    budget: str,
+    key: str,
+    odds: str = "",
+    error: str = "",
+    unit: Unit = Unit.CURVE,
+    highest: float = 0.0,
+    pins_here: bool = True,
+    stated: Delta | None = None,
+    protected: tuple[str, str] | None = None,
+    n_curves: int | None = None,
+    is_forecast: bool = False,
+    data: tuple[str, str] | None = None,
+) -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
     `unit` is what is protected, and `protected` words and tooltip where the usual ones do not suit;
@@ -63,15 +91,35 @@ def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str 
     `n_curves` and `data` as in `by_step`; `is_forecast` as in `pieces.strip`.
     """
     budgeted = components.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
-    by_step(facts, [budgeted], 0, key, unit, pins_here, stated, protected=protected,
-            n_curves=n_curves, is_forecast=is_forecast, data=data)
+    by_step(
+        facts,
+        [budgeted],
+        0,
+        key,
+        unit,
+        pins_here,
+        stated,
+        protected=protected,
+        n_curves=n_curves,
+        is_forecast=is_forecast,
+        data=data,
+    )
 
 
-def by_step(facts: PublicFacts, budgets: Sequence[components.Budgeted], at: int, key: str,
-            unit: Unit = Unit.CURVE, pins_here: bool = True, stated: Delta | None = None,
-            warning: str = "", protected: tuple[str, str] | None = None,
-            n_curves: int | None = None, is_forecast: bool = False,
-            data: tuple[str, str] | None = None) -> None:
+def by_step(
+    facts: PublicFacts,
+    budgets: Sequence[components.Budgeted],
+    at: int,
+    key: str,
+    unit: Unit = Unit.CURVE,
+    pins_here: bool = True,
+    stated: Delta | None = None,
+    warning: str = "",
+    protected: tuple[str, str] | None = None,
+    n_curves: int | None = None,
+    is_forecast: bool = False,
+    data: tuple[str, str] | None = None,
+) -> None:
     """The same with the words of every step of a slider, or of one budget.
 
     `at` is the present step; `stated` is δ, which is marked where it is large; `warning` is what
@@ -91,11 +139,16 @@ def by_step(facts: PublicFacts, budgets: Sequence[components.Budgeted], at: int,
     pinnable(chips, budgets, at, facts, pins_here=pins_here, key=key, is_forecast=is_forecast)
 
 
-def fact_chips(facts: PublicFacts, protected: tuple[str, str] | None = None,
-               n_curves: int | None = None) -> list[components.Chip]:
+def fact_chips(
+    facts: PublicFacts, protected: tuple[str, str] | None = None, n_curves: int | None = None
+) -> list[components.Chip]:
     """What kind of data is on screen and what is protected, usually a whole curve."""
-    icon = {DataKind.SIMULATED: "flask", DataKind.TWIN: "flask", DataKind.PUBLIC: "globe",
-            DataKind.UPLOAD: "warning"}[facts.kind]
+    icon = {
+        DataKind.SIMULATED: "flask",
+        DataKind.TWIN: "flask",
+        DataKind.PUBLIC: "globe",
+        DataKind.UPLOAD: "warning",
+    }[facts.kind]
     kind = "orange" if facts.is_upload else "gray"
     unit = components.Chip(*(protected or tags.unit_tag(facts)), "blue", "shield")
     return [_data_chip(facts, kind, icon, n_curves), unit, *_trust(facts)]
@@ -108,8 +161,13 @@ def _data_chip(facts: PublicFacts, kind: str, icon: str, n_curves: int | None) -
     if source.facts != facts:
         return components.Chip(text, why, kind, icon)
     can_change = session.shows_own_data() and visitors.may_bring_files()
-    return components.Chip(tags.data_chip(facts, n_curves or source.sizes.n_curves), why, kind,
-                           icon, "change" if can_change else "")
+    return components.Chip(
+        tags.data_chip(facts, n_curves or source.sizes.n_curves),
+        why,
+        kind,
+        icon,
+        "change" if can_change else "",
+    )
 
 
 def _trust(facts: PublicFacts) -> list[components.Chip]:
@@ -124,8 +182,15 @@ def _trust(facts: PublicFacts) -> list[components.Chip]:
 def delta_chips(stated: Delta) -> list[components.Chip]:
     """δ where it is larger than it should be, with the reason; the same on every page."""
     tag = odds_words.delta_tag(stated)
-    return [components.Chip(tag, odds_words.delta_stated(stated).replace("**", ""), "orange",
-                            "warning")] if tag else []
+    return (
+        [
+            components.Chip(
+                tag, odds_words.delta_stated(stated).replace("**", ""), "orange", "warning"
+            )
+        ]
+        if tag
+        else []
+    )
 
 
 def by_budget_alone(budget: Budget) -> str:
@@ -140,8 +205,9 @@ def by_method(mechanism: Mechanism, source: Source, *budgets: Budget) -> str:
     """
     group = session.current().group_size
     try:
-        return odds_words.odds_span([run.answer(odds_of_method, mechanism, source, budget, group)
-                                     for budget in budgets])
+        return odds_words.odds_span(
+            [run.answer(odds_of_method, mechanism, source, budget, group) for budget in budgets]
+        )
     except InputError:
         return ""
 
@@ -176,13 +242,15 @@ def standing(source: Source, same_people: bool | None = None) -> Standing:
     from engine.release.ledger import Ledger
 
     ledger = Ledger()
-    stamps = [path.stat().st_mtime_ns if path.exists() else 0
-              for path in (ledger.path, ledger.witness)]
+    stamps = [
+        path.stat().st_mtime_ns if path.exists() else 0 for path in (ledger.path, ledger.witness)
+    ]
     return run.at_once(_standing, source, same_people, str(ledger.path), tuple(stamps))
 
 
-def _standing(source: Source, same_people: bool | None, path: str, stamps: tuple[int, ...]
-              ) -> Standing:
+def _standing(
+    source: Source, same_people: bool | None, path: str, stamps: tuple[int, ...]
+) -> Standing:
     """Looked up anew when the ledger has changed, which `stamps` tell."""
     from engine.release.ledger import Ledger
 

@@ -49,8 +49,13 @@ def afterwards(words: str, compute: Callable[[], object]) -> None:
     run(wait, _STAYS_SECONDS)
 
 
-def row_by_row(words: str, compute: Callable[..., Any], calls: Sequence[tuple[Any, ...]],
-               draw: Callable[[list[Any]], None], height: int) -> None:
+def row_by_row(
+    words: str,
+    compute: Callable[..., Any],
+    calls: Sequence[tuple[Any, ...]],
+    draw: Callable[[list[Any]], None],
+    height: int,
+) -> None:
     """Compute several results of one function when the page stands, and draw what there is.
 
     Parameters
@@ -92,8 +97,13 @@ _MINUTES_FROM = 90
 _MAX_LEFT = 4
 
 
-def begin(key: str, function: Callable[[*Ts], Any], *arguments: *Ts, total: int | None = None,
-          is_shared: bool = True) -> Job:
+def begin(
+    key: str,
+    function: Callable[[*Ts], Any],
+    *arguments: *Ts,
+    total: int | None = None,
+    is_shared: bool = True,
+) -> Job:
     """Start a job for this visitor, or join the one that is there; see `jobs.Jobs.start`.
 
     A job that is not shared is found by this visitor alone.
@@ -102,8 +112,9 @@ def begin(key: str, function: Callable[[*Ts], Any], *arguments: *Ts, total: int 
         key = f"{key} {visitor()}"
     _left().pop(key, None)
     while True:
-        job = jobs().start(key, function, *arguments, total=total, is_kept=is_shared,
-                           visitor=visitor())
+        job = jobs().start(
+            key, function, *arguments, total=total, is_kept=is_shared, visitor=visitor()
+        )
         if job.watch(visitor()):  # or else its last watcher left this moment
             return job
 
@@ -126,8 +137,9 @@ def _left() -> dict[str, Job]:
     return jobs_left
 
 
-def progress(job: Job, draw: Callable[[Job], None], noun: str = "Runs",
-             is_timed: bool = True) -> None:
+def progress(
+    job: Job, draw: Callable[[Job], None], noun: str = "Runs", is_timed: bool = True
+) -> None:
     """Show a job while it lives and how it ended; `draw` draws the parts that are there.
 
     `noun` names that which is counted. `is_timed` says whether the pace so far tells what is left:
@@ -173,8 +185,11 @@ def _ending(job: Job) -> None:
     if job.problem is not None:
         st.error(message(job.problem), icon=":material/error:")
     elif job.state == "failed":
-        st.error("**Something went wrong on our side.** Nothing was published. Quote this when "
-                 f"you report it: {job.key}.", icon=":material/error:")
+        st.error(
+            "**Something went wrong on our side.** Nothing was published. Quote this when "
+            f"you report it: {job.key}.",
+            icon=":material/error:",
+        )
     elif job.state == "stopped" and not job.parts:
         st.markdown(":small[Stopped before the first result.]")
     elif job.state == "stopped":

@@ -31,8 +31,10 @@ PLOTLY, CONNECT, FIRST = "/vendor/plotly.min.js", "/vendor/connect.js", "/vendor
 _PACKED = {".js", ".css", ".html", ".json", ".svg"}
 _FOR_EVER, _ASK_AGAIN = "public, immutable, max-age=31536000", "no-cache"
 _ON_EVERY_PAGE = ("BidiComponent", "PageLink", "Button")
-_WITH_CHARTS = {"lab": ("Selectbox", "Slider", "ButtonGroup"),
-                "decide": ("Selectbox", "TextInput", "ButtonGroup")}
+_WITH_CHARTS = {
+    "lab": ("Selectbox", "Slider", "ButtonGroup"),
+    "decide": ("Selectbox", "TextInput", "ButtonGroup"),
+}
 _IMPORTED = re.compile(r'(?:from|import)\s*"\./([\w.-]+\.js)"')
 
 
@@ -59,9 +61,12 @@ class Asset:
     def headers(self) -> dict[str, str]:
         """What every answer says of it."""
         charset = "; charset=utf-8" if self._kind.startswith("text/") else ""
-        return {"content-type": self._kind + charset, "vary": "Accept-Encoding",
-                "cache-control": _FOR_EVER if self._keeps else _ASK_AGAIN,
-                "etag": f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'}
+        return {
+            "content-type": self._kind + charset,
+            "vary": "Accept-Encoding",
+            "cache-control": _FOR_EVER if self._keeps else _ASK_AGAIN,
+            "etag": f'"{hashlib.sha256(self.content).hexdigest()[:32]}"',
+        }
 
     def pack(self) -> None:
         """Compress it; until then it is sent as it is."""
@@ -77,8 +82,13 @@ class Asset:
             body, headers["content-encoding"] = self._packed, "gzip"
         if status == 200:
             headers["content-length"] = str(len(body))
-        await send({"type": "http.response.start", "status": status,
-                    "headers": [(k.encode(), v.encode()) for k, v in headers.items()]})
+        await send(
+            {
+                "type": "http.response.start",
+                "status": status,
+                "headers": [(k.encode(), v.encode()) for k, v in headers.items()],
+            }
+        )
         await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
 
 
@@ -95,18 +105,25 @@ class Assets:
         places = {"": ""} | {script.removesuffix(".py"): "" for _, script, _ in PAGES}
         places |= {name: moved.page for name, moved in EARLIER.items()}
         plain = (self.front_end / "index.html").read_text("utf-8")
-        return {f"/{name}": Asset(partial(self._page, plain, page or name), "index.html", False)
-                for name, page in places.items()}
+        return {
+            f"/{name}": Asset(partial(self._page, plain, page or name), "index.html", False)
+            for name, page in places.items()
+        }
 
     @cached_property
     def files(self) -> dict[str, Asset]:
         """Scripts, styles and fonts."""
-        paths = {f"/{path.relative_to(self.front_end).as_posix()}": path
-                 for path in (self.front_end / "static").rglob("*") if path.is_file()}
+        paths = {
+            f"/{path.relative_to(self.front_end).as_posix()}": path
+            for path in (self.front_end / "static").rglob("*")
+            if path.is_file()
+        }
         connect = Path(__file__).parents[1] / "assets" / "connect.js"
-        return {PLOTLY: Asset(plotly_script.served, PLOTLY, False),
-                CONNECT: Asset(connect.read_bytes, CONNECT, False),
-                **{name: Asset(path.read_bytes, name, True) for name, path in paths.items()}}
+        return {
+            PLOTLY: Asset(plotly_script.served, PLOTLY, False),
+            CONNECT: Asset(connect.read_bytes, CONNECT, False),
+            **{name: Asset(path.read_bytes, name, True) for name, path in paths.items()},
+        }
 
     def find(self, path: str, query: str = "") -> Asset | None:
         """What stands at an address; None for all that the framework answers itself."""
@@ -125,11 +142,17 @@ class Assets:
         asset.pack()
         connect = f'<script src=".{CONNECT}"></script>'
         both = f'{connect}<script async type="module" src=".{FIRST}"></script>'
-        pages = {name: self.pages[name].content.decode().replace(connect, both)
-                 for name in ("/", f"/{PAGES[0][1].removesuffix('.py')}")}
-        self._first.update({FIRST: asset} | {
-            name: Asset(partial(text.encode, "utf-8"), "index.html", False)
-            for name, text in pages.items()})
+        pages = {
+            name: self.pages[name].content.decode().replace(connect, both)
+            for name in ("/", f"/{PAGES[0][1].removesuffix('.py')}")
+        }
+        self._first.update(
+            {FIRST: asset}
+            | {
+                name: Asset(partial(text.encode, "utf-8"), "index.html", False)
+                for name, text in pages.items()
+            }
+        )
 
     def pack(self) -> None:
         """Compress everything."""
@@ -139,12 +162,17 @@ class Assets:
     def _page(self, plain: str, page: str) -> bytes:
         """The page of the front end with what this page will need at its head."""
         first = f'<head><script src=".{CONNECT}"></script>'  # the other scripts wait for it
-        last = [f'<link rel="modulepreload" crossorigin href="./static/js/{name}">'
-                for name in self._modules((*_ON_EVERY_PAGE, *_WITH_CHARTS.get(page, ())), plain)]
+        last = [
+            f'<link rel="modulepreload" crossorigin href="./static/js/{name}">'
+            for name in self._modules((*_ON_EVERY_PAGE, *_WITH_CHARTS.get(page, ())), plain)
+        ]
         if page in _WITH_CHARTS:
             last.append(f'<script async src=".{PLOTLY}"></script>')
-        return (plain.replace("<head>", first, 1)
-                .replace("</head>", "\n".join(["", *last, "</head>"]), 1).encode())
+        return (
+            plain.replace("<head>", first, 1)
+            .replace("</head>", "\n".join(["", *last, "</head>"]), 1)
+            .encode()
+        )
 
     def _modules(self, names: Iterable[str], plain: str) -> list[str]:
         """Script files of modules and of all that these import, without those the page names."""

@@ -59,16 +59,27 @@ class Poll:
             If it is anything else than `n_values` numbers between `low` and `high`, or all are
             left out.
         """
-        if not isinstance(values, Sequence) or isinstance(values, str | bytes) \
-                or len(values) != self.n_values or all(value is None for value in values) \
-                or not all(value is None or self._allows(value) for value in values):
-            raise InputError("This guess does not belong to the picture and was not counted.",
-                             field="guess", hint="Load the page again and guess once more.")
+        if (
+            not isinstance(values, Sequence)
+            or isinstance(values, str | bytes)
+            or len(values) != self.n_values
+            or all(value is None for value in values)
+            or not all(value is None or self._allows(value) for value in values)
+        ):
+            raise InputError(
+                "This guess does not belong to the picture and was not counted.",
+                field="guess",
+                hint="Load the page again and guess once more.",
+            )
         return tuple(None if value is None else float(value) for value in values)
 
     def _allows(self, value: object) -> bool:
-        return (isinstance(value, int | float) and not isinstance(value, bool)
-                and math.isfinite(value) and self.low <= value <= self.high)
+        return (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and math.isfinite(value)
+            and self.low <= value <= self.high
+        )
 
 
 @dataclass
@@ -81,9 +92,11 @@ class Classroom:
     ends_at: float  # when it ends by itself, by the clock of `Classrooms`; s
     stage: Stage = Stage.GUESS  # how far the teacher is in it
     _guesses: dict[Poll, dict[int, Numbers]] = field(
-        default_factory=lambda: defaultdict(dict))  # by seat, for every picture
+        default_factory=lambda: defaultdict(dict)
+    )  # by seat, for every picture
     _answers: dict[Poll, dict[int, int]] = field(
-        default_factory=lambda: defaultdict(dict))  # which option, by seat, for every picture
+        default_factory=lambda: defaultdict(dict)
+    )  # which option, by seat, for every picture
     _seats: count[int] = field(default_factory=count)
     _browsers: dict[str, int] = field(default_factory=dict)  # their seats, by name
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -102,8 +115,11 @@ class Classroom:
             Its name in this class, whose tabs all have one seat; "" if unknown.
         """
         with self._lock:
-            return self._browsers.setdefault(browser, next(self._seats)) if browser else next(
-                self._seats)
+            return (
+                self._browsers.setdefault(browser, next(self._seats))
+                if browser
+                else next(self._seats)
+            )
 
     def guess(self, seat: int, poll: Poll, values: object) -> None:
         """Take the guess of a seat in place of its earlier one.
@@ -140,8 +156,11 @@ class Classroom:
             If it is no option, came too late, or is one too many.
         """
         if not 0 <= option < poll.n_options:
-            raise InputError("This answer does not belong to the question and was not counted.",
-                             field="answer", hint="Load the page again and answer once more.")
+            raise InputError(
+                "This answer does not belong to the question and was not counted.",
+                field="answer",
+                hint="Load the page again and answer once more.",
+            )
         with self._lock:
             self._check_time(poll, Stage.QUESTION)
             self._check_room(seat, self._answers[poll])
@@ -149,13 +168,19 @@ class Classroom:
 
     def _check_time(self, poll: Poll, stage: Stage) -> None:
         if (poll, stage) != (self.poll, self.stage):
-            raise InputError("The teacher has gone on; this came too late.", field="class",
-                             hint="What comes next is shown by itself.")
+            raise InputError(
+                "The teacher has gone on; this came too late.",
+                field="class",
+                hint="What comes next is shown by itself.",
+            )
 
     def _check_room(self, seat: int, taken: Mapping[int, object]) -> None:
         if seat not in taken and len(taken) >= MAX_GUESSES:
-            raise InputError(f"{MAX_GUESSES} pupils have answered, and no more are counted.",
-                             field="class", hint="Look on as the teacher goes on.")
+            raise InputError(
+                f"{MAX_GUESSES} pupils have answered, and no more are counted.",
+                field="class",
+                hint="Look on as the teacher goes on.",
+            )
 
     def has(self, seat: int) -> bool:
         """Whether a seat has guessed in this picture."""
@@ -198,12 +223,15 @@ class Classrooms:
         with self._lock:
             self._end_old()
             if len(self._open) >= MAX_CLASSES:
-                raise InputError(f"There are {MAX_CLASSES} classes on this server, and no more "
-                                 "may be opened.", field="class", hint="Try again later, or let "
-                                 "pupils raise their hands.")
+                raise InputError(
+                    f"There are {MAX_CLASSES} classes on this server, and no more may be opened.",
+                    field="class",
+                    hint="Try again later, or let pupils raise their hands.",
+                )
             code = "".join(secrets.choice(_LETTERS) for _ in range(CODE_LENGTH))
-            classroom = Classroom(code, secrets.token_urlsafe(16), poll,
-                                  self._clock() + MAX_SECONDS)
+            classroom = Classroom(
+                code, secrets.token_urlsafe(16), poll, self._clock() + MAX_SECONDS
+            )
             self._open[code] = classroom
             return classroom
 
@@ -224,18 +252,26 @@ class Classrooms:
         code = "".join(text.split()).replace("-", "").upper()
         classroom = self.find(code)
         if classroom is None:
-            raise InputError(f"No class has the code “{code[:2 * CODE_LENGTH]}” now.",
-                             field="class",
-                             hint=f"A code has {CODE_LENGTH} letters and digits. Look at it once "
-                                  "more, or ask whether the class has ended.")
+            raise InputError(
+                f"No class has the code “{code[: 2 * CODE_LENGTH]}” now.",
+                field="class",
+                hint=f"A code has {CODE_LENGTH} letters and digits. Look at it once "
+                "more, or ask whether the class has ended.",
+            )
         return classroom
 
     def of_teacher(self, key: str) -> Classroom | None:
         """The class of a teacher's key; None if there is none."""
         with self._lock:
             self._end_old()
-            return next((classroom for classroom in self._open.values()
-                         if secrets.compare_digest(classroom.key.encode(), key.encode())), None)
+            return next(
+                (
+                    classroom
+                    for classroom in self._open.values()
+                    if secrets.compare_digest(classroom.key.encode(), key.encode())
+                ),
+                None,
+            )
 
     def end(self, code: str) -> None:
         """End a class; its guesses are forgotten."""
@@ -244,8 +280,9 @@ class Classrooms:
 
     def _end_old(self) -> None:
         now = self._clock()
-        self._open = {code: classroom for code, classroom in self._open.items()
-                      if classroom.ends_at > now}
+        self._open = {
+            code: classroom for code, classroom in self._open.items() if classroom.ends_at > now
+        }
 
 
 CLASSROOMS = Classrooms()  # of this process
@@ -284,8 +321,10 @@ def page_for_others(page: str) -> str:
     stated = os.environ.get(ADDRESS_NAME, "")
     if stated:
         if urlsplit(stated).scheme not in ("http", "https") or not urlsplit(stated).hostname:
-            raise ValueError(f"{ADDRESS_NAME} must begin with http:// or https:// and name a "
-                             f"server; got {stated!r}.")
+            raise ValueError(
+                f"{ADDRESS_NAME} must begin with http:// or https:// and name a "
+                f"server; got {stated!r}."
+            )
         return f"{stated.rstrip('/')}/{page}"
     parts = urlsplit(st.context.url or "")
     if not parts.hostname or is_loopback(parts.hostname):
@@ -307,6 +346,8 @@ def is_loopback(host: str) -> bool:
 
 def what_to_do() -> str:
     """Why phones cannot join and what to do, where others cannot reach the address of this page."""
-    return ("Phones cannot reach the address at which this page is open. Whoever runs the "
-            "dashboard starts it with make run ADDRESS=0.0.0.0. Then open this page by the "
-            "computer’s name in your network.")
+    return (
+        "Phones cannot reach the address at which this page is open. Whoever runs the "
+        "dashboard starts it with make run ADDRESS=0.0.0.0. Then open this page by the "
+        "computer’s name in your network."
+    )

@@ -72,9 +72,13 @@ def uses_workers() -> bool:
     return _in_workers
 
 
-def computed(key: str, function: Callable[..., Any], *arguments: Any,
-             progress: Callable[[int], None] = lambda done: None,
-             bounds: Bounds | None = None) -> Any:
+def computed(
+    key: str,
+    function: Callable[..., Any],
+    *arguments: Any,
+    progress: Callable[[int], None] = lambda done: None,
+    bounds: Bounds | None = None,
+) -> Any:
     """What a function of the engine returns; `progress` hears how many steps are done.
 
     Visitors who ask with the same key at once share one computation: the key of what is computed
@@ -88,8 +92,11 @@ def computed(key: str, function: Callable[..., Any], *arguments: Any,
         If it was ended because it took more than its bounds.
     """
     if not _in_workers:
-        return _here(function(*arguments), progress) if inspect.isgeneratorfunction(function) \
+        return (
+            _here(function(*arguments), progress)
+            if inspect.isgeneratorfunction(function)
             else function(*arguments)
+        )
     if bounds is not None:
         function, arguments = bounded.within, (bounds, function, *arguments)
     pace = st.session_state.setdefault("pace", _Pace()) if _of_a_page() else _Pace()
@@ -119,12 +126,17 @@ def _rest() -> None:
         _make_way()
 
 
-def _waited_for(key: str, function: Callable[..., Any], arguments: tuple[Any, ...],
-                progress: Callable[[int], None]) -> Job:
+def _waited_for(
+    key: str,
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    progress: Callable[[int], None],
+) -> Job:
     while True:
         # The pool keeps no result: pages have stores, and that of an upload goes with its visitor.
-        job = _POOL.start(key, function, *arguments, is_kept=False, visitor=_visitor(),
-                          is_later=_is_later())
+        job = _POOL.start(
+            key, function, *arguments, is_kept=False, visitor=_visitor(), is_later=_is_later()
+        )
         with _watching(job):
             _follow(job, progress)
         if job.state != "stopped":  # else given up by others just before we came

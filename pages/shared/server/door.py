@@ -21,16 +21,23 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 UPLOADS = "/_stcore/upload_file/"
 _STREAM = "/_stcore/stream"
 _READING, _WRITING = ("GET", "HEAD", "OPTIONS"), ("PUT", "DELETE")
-_REASONS = {403: "Only pages of this server may do this.", 404: "Nothing is here.",
-            405: "Files alone can be sent here."}
+_REASONS = {
+    403: "Only pages of this server may do this.",
+    404: "Nothing is here.",
+    405: "Files alone can be sent here.",
+}
 _PROTOCOL, _NO_BYTES, _POLICY, _TOO_LARGE = 1002, 1003, 1008, 1009  # RFC 6455
 # Orders that no page of ours gives: they would empty what visitors share, or write to the log.
 _NOT_OURS = ("clear_cache", "debug_disconnect_websocket", "debug_shutdown_runtime", None)
 _EVERYWHERE = (None, "", "0.0.0.0", "::")
 # The loggers that speak of what came in.
-_LOGGERS = ("uvicorn.error", "websockets.server", "streamlit.runtime.app_session",
-            "streamlit.web.server.starlette.starlette_routes",
-            "streamlit.web.server.starlette.starlette_websocket")
+_LOGGERS = (
+    "uvicorn.error",
+    "websockets.server",
+    "streamlit.runtime.app_session",
+    "streamlit.web.server.starlette.starlette_routes",
+    "streamlit.web.server.starlette.starlette_websocket",
+)
 
 
 def base_path() -> str:
@@ -91,8 +98,13 @@ def _refusal(scope: Scope) -> int:
 
 async def refuse(send: Send, status: int, reason: str) -> None:
     """Answer a request with a status and a sentence."""
-    await send({"type": "http.response.start", "status": status,
-                "headers": [(b"content-type", b"text/plain; charset=utf-8")]})
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [(b"content-type", b"text/plain; charset=utf-8")],
+        }
+    )
     await send({"type": "http.response.body", "body": reason.encode()})
 
 
@@ -106,8 +118,9 @@ def _is_of_our_pages(scope: Scope) -> bool:
         host = urlsplit(origin).netloc
     except ValueError:
         return False
-    return bool(host) and (host == headers.get("host")
-                           or origin in {*st.get_option("server.corsAllowedOrigins")})
+    return bool(host) and (
+        host == headers.get("host") or origin in {*st.get_option("server.corsAllowedOrigins")}
+    )
 
 
 class _Messages:

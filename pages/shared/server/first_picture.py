@@ -25,10 +25,15 @@ _COMPONENTS = _PAGES / "shared" / "components"
 _CONFIG = _PAGES.parent / ".streamlit" / "config.toml"
 STORED = _PAGES.parent / "data" / "first_picture.json.gz"
 # Of the theme, by the framework's name of the variable; the two fonts are its own.
-_COLOURS = {"text-color": "textColor", "background-color": "backgroundColor",
-            "primary-color": "primaryColor", "border-color": "borderColor",
-            "link-color": "linkColor", "orange-text-color": "orangeTextColor",
-            "red-text-color": "redTextColor"}
+_COLOURS = {
+    "text-color": "textColor",
+    "background-color": "backgroundColor",
+    "primary-color": "primaryColor",
+    "border-color": "borderColor",
+    "link-color": "linkColor",
+    "orange-text-color": "orangeTextColor",
+    "red-text-color": "redTextColor",
+}
 
 
 def stored() -> dict[str, Any]:
@@ -50,14 +55,20 @@ def script(sent: Mapping[str, Any]) -> bytes:
     sent : dict
         What the figure is sent (`pages.shared.components.figure_message`).
     """
+
     def read(name: str) -> str:
         return (_COMPONENTS / name).read_text("utf-8")
 
-    parts = {"sent": sent, "html": read("figure.html"),
-             "css": read("first.css") + read("figure.css").replace(":host { display: block }", ""),
-             "font": _font(), **_themes()}
-    return "\n".join([read("figure.js"), f"const FIRST = {json.dumps(parts)};",
-                      read("first.js")]).encode()
+    parts = {
+        "sent": sent,
+        "html": read("figure.html"),
+        "css": read("first.css") + read("figure.css").replace(":host { display: block }", ""),
+        "font": _font(),
+        **_themes(),
+    }
+    return "\n".join(
+        [read("figure.js"), f"const FIRST = {json.dumps(parts)};", read("first.js")]
+    ).encode()
 
 
 def _font() -> str:
@@ -69,7 +80,12 @@ def _font() -> str:
 def _themes() -> dict[str, dict[str, str]]:
     """The variables of both themes that the figure's style sheet knows."""
     theme = tomllib.loads(_CONFIG.read_text("utf-8"))["theme"]
-    shared = {"font": '"Source Sans", sans-serif', "base-radius": theme["baseRadius"],
-              "button-radius": theme["buttonRadius"]}
-    return {kind: shared | {name: theme[kind][key] for name, key in _COLOURS.items()}
-            for kind in ("light", "dark")}
+    shared = {
+        "font": '"Source Sans", sans-serif',
+        "base-radius": theme["baseRadius"],
+        "button-radius": theme["buttonRadius"],
+    }
+    return {
+        kind: shared | {name: theme[kind][key] for name, key in _COLOURS.items()}
+        for kind in ("light", "dark")
+    }

@@ -42,10 +42,25 @@ _NICENESS = 10  # the pages come first
 _SHORT_SECONDS = 0.5  # jobs that have run for less count as equal
 _LATER_SECONDS = 4.0  # by which what no page waits for starts behind
 # What most jobs use: a worker that was killed is replaced in the middle of somebody's work.
-_MODULES = ("pages.shared.server.jobs", "scipy.optimize", "scipy.special", *(
-    f"engine.topics.{topic}.answer" for topic in (
-        "coefficients", "decision", "mean", "planning", "rates", "regression", "sites", "sparse",
-        "summaries")))
+_MODULES = (
+    "pages.shared.server.jobs",
+    "scipy.optimize",
+    "scipy.special",
+    *(
+        f"engine.topics.{topic}.answer"
+        for topic in (
+            "coefficients",
+            "decision",
+            "mean",
+            "planning",
+            "rates",
+            "regression",
+            "sites",
+            "sparse",
+            "summaries",
+        )
+    ),
+)
 DIED = "WorkerDied"  # the fault of a job whose worker ended before it
 _log = logging.getLogger("privacy_curves")
 
@@ -58,8 +73,15 @@ class Job:
     a message may quote a reading. `is_later` says that no page waits for it to stand.
     """
 
-    def __init__(self, key: str, total: int | None = None, task: tuple[Any, ...] = (),
-                 is_kept: bool = True, visitor: str = "", is_later: bool = False) -> None:
+    def __init__(
+        self,
+        key: str,
+        total: int | None = None,
+        task: tuple[Any, ...] = (),
+        is_kept: bool = True,
+        visitor: str = "",
+        is_later: bool = False,
+    ) -> None:
         self.key, self.total, self.is_kept, self.visitor = key, total, is_kept, visitor
         self.is_later = is_later
         self.state = "waiting"
@@ -214,8 +236,14 @@ class Jobs:
         How far workers stand behind other processes of the machine.
     """
 
-    def __init__(self, slots: int = 2, waiting: int = 8, minutes: float = 30.0, paused: int = 0,
-                 niceness: int = _NICENESS) -> None:
+    def __init__(
+        self,
+        slots: int = 2,
+        waiting: int = 8,
+        minutes: float = 30.0,
+        paused: int = 0,
+        niceness: int = _NICENESS,
+    ) -> None:
         self.slots, self.minutes = slots, minutes
         self._places, self._most_live = slots + paused, slots + paused + waiting
         self._jobs: OrderedDict[str, Job] = OrderedDict()
@@ -238,9 +266,16 @@ class Jobs:
         for slot in range(self.slots):
             self.start(f"ready {slot}", ready, total=1)
 
-    def start(self, key: str, function: Callable[[*Ts], Any], *arguments: *Ts,
-              total: int | None = None, is_kept: bool = True, visitor: str = "",
-              is_later: bool = False) -> Job:
+    def start(
+        self,
+        key: str,
+        function: Callable[[*Ts], Any],
+        *arguments: *Ts,
+        total: int | None = None,
+        is_kept: bool = True,
+        visitor: str = "",
+        is_later: bool = False,
+    ) -> Job:
         """The job of that key: the one that is there, or else a new one.
 
         The function is one of a module, so that a worker finds it. What a generator yields are the
@@ -302,12 +337,15 @@ class Jobs:
     def _refuse_if_full(self, visitor: str) -> None:
         live = [job for job in self._jobs.values() if job.live]
         if visitor and sum(job.visitor == visitor for job in live) >= _MAX_OF_ONE:
-            raise InputError(f"{_MAX_OF_ONE} computations of yours are running or waiting here, "
-                             "which is the most for one visitor.",
-                             hint="Wait until one has ended, or stop one.")
+            raise InputError(
+                f"{_MAX_OF_ONE} computations of yours are running or waiting here, "
+                "which is the most for one visitor.",
+                hint="Wait until one has ended, or stop one.",
+            )
         if self._closed or len(live) >= self._most_live:
-            raise InputError("The server is busy with the work of other visitors.",
-                             hint="Try again in a minute.")
+            raise InputError(
+                "The server is busy with the work of other visitors.", hint="Try again in a minute."
+            )
 
     def _enqueue(self, job: Job) -> None:
         self._jobs[job.key] = job
@@ -323,15 +361,17 @@ class Jobs:
     def _end_what_was_left(self) -> None:
         """Free as many places as are wanted and held by jobs that nobody waits for."""
         needed = len(self._waiting) - (self._places - len(self._running))
-        for job in [job for job in self._running if job.is_left][:max(0, needed)]:
+        for job in [job for job in self._running if job.is_left][: max(0, needed)]:
             job.stop()
 
     def _open(self) -> None:
         # Before the exit of multiprocessing, which would end workers that slots then replace.
         atexit.register(self.close)
         self._idle = [Worker(_answer, self._niceness, _MODULES) for _ in range(self._places)]
-        self._threads = [threading.Thread(target=self._slot, daemon=True, name=f"job slot {k}")
-                         for k in range(self._places)]
+        self._threads = [
+            threading.Thread(target=self._slot, daemon=True, name=f"job slot {k}")
+            for k in range(self._places)
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -349,8 +389,11 @@ class Jobs:
         with self._changed:
             while not self._closed:
                 busy = {job.visitor for job in self._running if job.visitor and self.slots > 1}
-                able = [job for job in self._waiting
-                        if job.visitor not in busy or job.state != "waiting"]
+                able = [
+                    job
+                    for job in self._waiting
+                    if job.visitor not in busy or job.state != "waiting"
+                ]
                 if able:
                     job = min(able, key=lambda job: job.standing)
                     self._waiting.remove(job)
@@ -389,10 +432,12 @@ class Jobs:
             job._fail(DIED if has_died else type(fault).__name__)
 
     def _too_long(self) -> InputError:
-        return InputError(f"This takes longer than {self.minutes:g} minutes, the most for one "
-                          "computation on this server.",
-                          hint="Choose smaller sizes or fewer repeats, or run the code of this "
-                          "view on a machine of your own.")
+        return InputError(
+            f"This takes longer than {self.minutes:g} minutes, the most for one "
+            "computation on this server.",
+            hint="Choose smaller sizes or fewer repeats, or run the code of this "
+            "view on a machine of your own.",
+        )
 
     def _leave(self, job: Job) -> None:
         """Free the slot; what came of one visitor's data stays with that visitor alone."""
@@ -430,8 +475,9 @@ def _end_if_asked(job: Job, worker: Worker) -> bool:
 # -- what runs in the worker ----------------------------------------------------------------
 
 
-def parts(function: Callable[..., Iterator[Part]], *arguments: Any
-          ) -> Generator[Part, None, list[Part]]:
+def parts(
+    function: Callable[..., Iterator[Part]], *arguments: Any
+) -> Generator[Part, None, list[Part]]:
     """Work whose result is the list of the parts that a generator gives."""
     given = []
     for part in function(*arguments):
@@ -456,10 +502,17 @@ def _answer(pipe: Connection, task: bytes) -> None:
     except InputError as problem:
         pipe.send(("problem", problem))
     except MemoryError:
-        pipe.send(("problem", InputError(
-            f"This needs more than {_MAX_MEGABYTES:,} MB of memory, the most for one computation "
-            "on this server.", hint="Choose smaller sizes or fewer repeats, or run the code of "
-            "this view on a machine of your own.")))
+        pipe.send(
+            (
+                "problem",
+                InputError(
+                    f"This needs more than {_MAX_MEGABYTES:,} MB of memory, the most for one computation "
+                    "on this server.",
+                    hint="Choose smaller sizes or fewer repeats, or run the code of "
+                    "this view on a machine of your own.",
+                ),
+            )
+        )
     except Exception as fault:  # its message stays here: it may quote a reading
         where = "".join(traceback.format_tb(fault.__traceback__))
         pipe.send(("fault", (type(fault).__name__, where)))

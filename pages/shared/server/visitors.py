@@ -76,8 +76,11 @@ class Visitors:
             for session in self._gone_since:
                 here, since = self._is_here(session), self._gone_since[session]
                 self._gone_since[session] = None if here else now if since is None else since
-            left = [session for session, since in self._gone_since.items()
-                    if since is not None and now - since >= seconds]
+            left = [
+                session
+                for session, since in self._gone_since.items()
+                if since is not None and now - since >= seconds
+            ]
             for session in left:
                 del self._gone_since[session]
                 self._places.discard(session)
@@ -134,8 +137,11 @@ def admit() -> None:
     if context is None or not Runtime.exists() or _VISITORS.let_in(context.session_id):
         return
     st.title("The server is busy", anchor=False)
-    st.info(f"**All {_VISITORS.limit} sessions are in use.** Your page opens by itself as soon as "
-            "one ends. The address keeps your settings.", icon=":material/hourglass_top:")
+    st.info(
+        f"**All {_VISITORS.limit} sessions are in use.** Your page opens by itself as soon as "
+        "one ends. The address keeps your settings.",
+        icon=":material/hourglass_top:",
+    )
     timed.run(lambda: _retry(context.session_id), _RETRY_SECONDS)
     st.stop()
 
@@ -178,8 +184,10 @@ class OneFileEach:
 
 
 def _host(scope: Scope) -> str | None:
-    return next((value.decode("latin-1") for name, value in scope.get("headers", ())
-                 if name == b"host"), None)
+    return next(
+        (value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"host"),
+        None,
+    )
 
 
 def _address() -> str | None:

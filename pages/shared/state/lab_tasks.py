@@ -28,20 +28,24 @@ class LabTask:
 
 
 # By key, in the order in which links write them.
-LAB_TASKS = {offered.task.key: offered for offered in (
-    LabTask(tasks.MEAN_FUNCTION, "mean", ("c", "m")),
-    LabTask(tasks.VARYING_COEFFICIENTS, "coefficients", ("g", "k")),
-    LabTask(tasks.WAVELET_REGRESSION, "regression", ("w", "v")),
-    LabTask(tasks.FUNCTIONAL_SUMMARY, "summaries", ("f", "p"), "summary_task"),
-    LabTask(tasks.DENSITY, "summaries", ("d", "n"), "summary_task"),
-    LabTask(tasks.COVARIANCE, "summaries", ("h", "q"), "summary_task"),
-    LabTask(tasks.RISK_MINIMISATION, "summaries", ("l", "u"), "summary_task"),
-    LabTask(tasks.SPARSE_REGRESSION, "sparse", ("x", "y")),
-    LabTask(tasks.SURVIVAL, "survival", ("a", "b"), "counted_task"),
-    LabTask(tasks.INCIDENCE, "survival", ("e", "i"), "counted_task"),
-    LabTask(tasks.DISTRIBUTION, "survival", ("j", "o"), "counted_task"),
-    LabTask(tasks.ROC, "survival", ("t", "z"), "counted_task"),
-    LabTask(tasks.PERCENTILE_CURVES, "percentiles", ("J", "Z")))}
+LAB_TASKS = {
+    offered.task.key: offered
+    for offered in (
+        LabTask(tasks.MEAN_FUNCTION, "mean", ("c", "m")),
+        LabTask(tasks.VARYING_COEFFICIENTS, "coefficients", ("g", "k")),
+        LabTask(tasks.WAVELET_REGRESSION, "regression", ("w", "v")),
+        LabTask(tasks.FUNCTIONAL_SUMMARY, "summaries", ("f", "p"), "summary_task"),
+        LabTask(tasks.DENSITY, "summaries", ("d", "n"), "summary_task"),
+        LabTask(tasks.COVARIANCE, "summaries", ("h", "q"), "summary_task"),
+        LabTask(tasks.RISK_MINIMISATION, "summaries", ("l", "u"), "summary_task"),
+        LabTask(tasks.SPARSE_REGRESSION, "sparse", ("x", "y")),
+        LabTask(tasks.SURVIVAL, "survival", ("a", "b"), "counted_task"),
+        LabTask(tasks.INCIDENCE, "survival", ("e", "i"), "counted_task"),
+        LabTask(tasks.DISTRIBUTION, "survival", ("j", "o"), "counted_task"),
+        LabTask(tasks.ROC, "survival", ("t", "z"), "counted_task"),
+        LabTask(tasks.PERCENTILE_CURVES, "percentiles", ("J", "Z")),
+    )
+}
 ESTIMANDS = tuple(dict.fromkeys(offered.estimand for offered in LAB_TASKS.values()))
 
 

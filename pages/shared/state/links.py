@@ -40,17 +40,24 @@ LETTERS = (*(letter for offered in LAB_TASKS.values() for letter in offered.lett
 
 def encode(wanted: Settings) -> str:
     """The settings that differ from the front page."""
-    return "~".join([*_plugged_words(wanted), *_single_words(wanted),
-                     *settings.sweep_words(wanted.sweep),
-                     *(f"look.{key}-{option}" for key, option in wanted.looks)])
+    return "~".join(
+        [
+            *_plugged_words(wanted),
+            *_single_words(wanted),
+            *settings.sweep_words(wanted.sweep),
+            *(f"look.{key}-{option}" for key, option in wanted.looks),
+        ]
+    )
 
 
 def decode(token: str) -> tuple[Settings, list[str]]:
     """Settings of a token, and the names of those that are unknown or invalid."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
-    studies = {task: _study(LAB_TASKS[task].letters, words, default, problems)
-               for task, default in FRONT_PAGE.studies.items()}
+    studies = {
+        task: _study(LAB_TASKS[task].letters, words, default, problems)
+        for task, default in FRONT_PAGE.studies.items()
+    }
     rate = _plugged(_RATE, words, rates, FRONT_PAGE.rate, problems)
     wanted = replace(FRONT_PAGE, studies=studies, rate=rate)
     for name, text in words.items():
@@ -70,9 +77,11 @@ def _plugged_words(wanted: Settings) -> Iterator[str]:
     for letter, mine in _members(wanted).items():
         if mine != default[letter]:
             yield f"{letter}-{mine.key}"
-            yield from (f"{letter}.{parameter}-{_plain(value)}"
-                        for parameter, value in mine.changed().items()
-                        if parameter != "task")  # the letter says it
+            yield from (
+                f"{letter}.{parameter}-{_plain(value)}"
+                for parameter, value in mine.changed().items()
+                if parameter != "task"
+            )  # the letter says it
 
 
 def _members(chosen: Settings) -> dict[str, Source | Mechanism | Rate]:
@@ -84,15 +93,19 @@ def _members(chosen: Settings) -> dict[str, Source | Mechanism | Rate]:
     return by_letter | {_RATE: chosen.rate}
 
 
-def _study(letters: tuple[str, str], words: Mapping[str, str], default: DataAndMethod,
-           problems: list[str]) -> DataAndMethod:
+def _study(
+    letters: tuple[str, str], words: Mapping[str, str], default: DataAndMethod, problems: list[str]
+) -> DataAndMethod:
     of_source, of_mechanism = letters
-    return DataAndMethod(_plugged(of_source, words, sources, default.source, problems),
-                 _plugged(of_mechanism, words, mechanisms, default.mechanism, problems))
+    return DataAndMethod(
+        _plugged(of_source, words, sources, default.source, problems),
+        _plugged(of_mechanism, words, mechanisms, default.mechanism, problems),
+    )
 
 
-def _plugged(letter: str, words: Mapping[str, str], shelf: Registry, default: Any,
-             problems: list[str]) -> Any:
+def _plugged(
+    letter: str, words: Mapping[str, str], shelf: Registry, default: Any, problems: list[str]
+) -> Any:
     """The source or mechanism of a token; parameters that do not fit are left at their usual."""
     if letter not in words:
         return default
@@ -119,8 +132,9 @@ def _plugged(letter: str, words: Mapping[str, str], shelf: Registry, default: An
 def fixed_by(letter: str, cls: Any) -> dict[str, Any]:
     """What the letter alone says of a member that serves several tasks: which one."""
     offered = cls.presets_for(_task_of(letter) or "")
-    return {name: value for _, values in offered[:1] for name, value in values.items()
-            if name == "task"}
+    return {
+        name: value for _, values in offered[:1] for name, value in values.items() if name == "task"
+    }
 
 
 def has_a_page(letter: str, cls: Any) -> bool:
@@ -158,20 +172,33 @@ class Word:
 
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
 _CHOICES: dict[str, Sequence[str]] = {
-    "explore_view": settings.VIEWS, "rate_axis": _SYMBOLS, "rate_second_axis": _SYMBOLS,
-    "rate_preset": ("", *PRESETS), "rate_constants": ("fitted", "one"),
-    "rate_curve_axis": ("map", "smoothness"), "unknown_quantity": DIALS,
-    "estimand": ESTIMANDS, "lab_tab": settings.TABS, "compare_part": settings.COMPARISONS,
-    "theory_part": settings.THEORY_PARTS, "summary_task": SUMMARIES, "counted_task": COUNTED,
+    "explore_view": settings.VIEWS,
+    "rate_axis": _SYMBOLS,
+    "rate_second_axis": _SYMBOLS,
+    "rate_preset": ("", *PRESETS),
+    "rate_constants": ("fitted", "one"),
+    "rate_curve_axis": ("map", "smoothness"),
+    "unknown_quantity": DIALS,
+    "estimand": ESTIMANDS,
+    "lab_tab": settings.TABS,
+    "compare_part": settings.COMPARISONS,
+    "theory_part": settings.THEORY_PARTS,
+    "summary_task": SUMMARIES,
+    "counted_task": COUNTED,
     "audit_part": settings.AUDIT_PARTS,
     "audited_data": ("small", "screen"),
-    "second_noise": ("same", "fresh"), "guide_chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
-    "notes_method": handbook.method_keys(), "published_task": PUBLISHED,
+    "second_noise": ("same", "fresh"),
+    "guide_chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
+    "notes_method": handbook.method_keys(),
+    "published_task": PUBLISHED,
     "publish_step": ("", *settings.WIZARD),
-    "presenter": ("off", "on"), "learn_part": ("", "guide"),
+    "presenter": ("off", "on"),
+    "learn_part": ("", "guide"),
     "shape_question": ("", *shape.KINDS, settings.GROUPS, settings.NEXT),
-    "decided_task": (*DECIDED,), "noise_place": (*NoisePlace,),
-    "confidence": (*SHARES,)}
+    "decided_task": (*DECIDED,),
+    "noise_place": (*NoisePlace,),
+    "confidence": (*SHARES,),
+}
 
 
 def _exhibits() -> Sequence[str]:
@@ -206,9 +233,12 @@ def _lessons() -> Sequence[str]:
 
 # Choices whose modules take a moment to import: only for a link that has one of these words.
 _SELDOM: dict[str, Callable[[], Sequence[str]]] = {
-    "exhibit": _exhibits, "audited_method": _audited, "planted_fault": _broken,
+    "exhibit": _exhibits,
+    "audited_method": _audited,
+    "planted_fault": _broken,
     "coverage_limits": _coverage_limits,
-    "lesson": _lessons}
+    "lesson": _lessons,
+}
 CHOICES = (*_CHOICES, *_SELDOM)  # settings that are one of a few words
 
 
@@ -231,8 +261,9 @@ def _network(text: str) -> Network:
     """Sites of several kinds from `16x4000x1_2x500x0.5`."""
     groups = tuple(_group(part) for part in text.split("_"))
     if len(groups) > MAX_KINDS:
-        raise InputError(f"There may be at most {MAX_KINDS} kinds of sites; got {len(groups)}.",
-                         field="groups")
+        raise InputError(
+            f"There may be at most {MAX_KINDS} kinds of sites; got {len(groups)}.", field="groups"
+        )
     return Network(groups)
 
 
@@ -249,8 +280,10 @@ def _shape_number(name: str, text: str) -> float:
     return settings.checked_number(float(text), name)
 
 
-_NUMBER = {name: Word(partial(_shape_number, name))
-           for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)}
+_NUMBER = {
+    name: Word(partial(_shape_number, name))
+    for name in (*settings.SHAPE_NUMBERS, *settings.POWER_NUMBERS)
+}
 _WORDS = {
     "epsilon": Word(lambda text: settings.checked_epsilon(float(text))),
     "second_epsilon": Word(lambda text: settings.checked_epsilon(float(text))),
@@ -258,9 +291,11 @@ _WORDS = {
     "seed": Word(lambda text: settings.checked_seed(int(text))),
     **{name: Word(partial(_one_of, name)) for name in CHOICES},
     "explore_view": Word(
-        lambda text: _one_of("explore_view", "look" if text in _EARLIER_VIEWS else text)),
+        lambda text: _one_of("explore_view", "look" if text in _EARLIER_VIEWS else text)
+    ),
     "publish_step": Word(
-        lambda text: _one_of("publish_step", "data" if text in _EARLIER_STEPS else text)),
+        lambda text: _one_of("publish_step", "data" if text in _EARLIER_STEPS else text)
+    ),
     "target_distance": Word(lambda text: settings.checked_target(float(text))),
     "typical_error": Word(lambda text: settings.checked_target(float(text))),
     "planned_percentile": Word(lambda text: settings.checked_percentile(float(text))),
@@ -274,15 +309,18 @@ _WORDS = {
     **_NUMBER,
     "further_lines": Word(
         lambda text: tuple(line for line in settings.LINES if line in text.split(".")),
-        lambda lines: ".".join(lines) or "nothing"),
+        lambda lines: ".".join(lines) or "nothing",
+    ),
     "compared_methods": Word(lambda text: settings.checked_methods(text.split(".")), ".".join),
     "compared_budgets": Word(
         lambda text: settings.checked_budgets([float(part) for part in text.split("_")]),
-        lambda budgets: "_".join(map(_plain, budgets))),
+        lambda budgets: "_".join(map(_plain, budgets)),
+    ),
     "network": Word(_network, _network_word),
     "sites": Word(site_table.rows_of_word, site_table.word),
     "class_code": Word(classroom.checked_code),
-    "open_folds": Word(lambda text: settings.checked_folds(text.split(".")), ".".join)}
+    "open_folds": Word(lambda text: settings.checked_folds(text.split(".")), ".".join),
+}
 _SETTING_OF = {word_of(name): name for name in _WORDS}
 
 

@@ -49,7 +49,7 @@ def split(token: str) -> tuple[str, tuple[Pin, ...], list[str]]:
         if not dash or name not in tuple(NAMES):
             others.append(word)
             continue
-        earlier, _, settings = _read(text[:2 * _LONGEST]).partition("~")
+        earlier, _, settings = _read(text[: 2 * _LONGEST]).partition("~")
         page, settings = places.present(earlier, settings)
         if page in PAGES and len(settings) <= _LONGEST:
             scenarios[name] = Pin(name, page, settings)

@@ -98,17 +98,22 @@ def _silent(done: int) -> None:
 
 
 @overload
-def answer(function: Callable[[*Ts], Generator[Any, None, A]], *arguments: *Ts,
-           progress: Callable[[int], None] = ...) -> A: ...
+def answer(
+    function: Callable[[*Ts], Generator[Any, None, A]],
+    *arguments: *Ts,
+    progress: Callable[[int], None] = ...,
+) -> A: ...
 
 
 @overload
-def answer(function: Callable[[*Ts], A], *arguments: *Ts, progress: Callable[[int], None] = ...
-           ) -> A: ...
+def answer(
+    function: Callable[[*Ts], A], *arguments: *Ts, progress: Callable[[int], None] = ...
+) -> A: ...
 
 
-def answer(function: Callable[[*Ts], Any], *arguments: *Ts,
-           progress: Callable[[int], None] = _silent) -> Any:
+def answer(
+    function: Callable[[*Ts], Any], *arguments: *Ts, progress: Callable[[int], None] = _silent
+) -> Any:
     """What a function of the engine returns: as it was kept, or else computed in a worker.
 
     Parameters
@@ -128,16 +133,24 @@ def answer(function: Callable[[*Ts], Any], *arguments: *Ts,
     return _result(_store_of(arguments), _key(function, arguments), function, arguments, progress)
 
 
-def parts(function: Callable[[*Ts], Iterator[A]], *arguments: *Ts,
-          progress: Callable[[int], None] = _silent) -> list[A]:
+def parts(
+    function: Callable[[*Ts], Iterator[A]],
+    *arguments: *Ts,
+    progress: Callable[[int], None] = _silent,
+) -> list[A]:
     """All parts that a generator of the engine gives; kept, computed and told as by `answer`."""
     call = (function, *arguments)
     result: list[A] = _result(_store_of(call), _key(jobs.parts, call), jobs.parts, call, progress)
     return result
 
 
-def _result(store: Store, key: str, function: Callable[..., Any], arguments: Sequence[Any],
-            progress: Callable[[int], None] = _silent) -> Any:
+def _result(
+    store: Store,
+    key: str,
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    progress: Callable[[int], None] = _silent,
+) -> Any:
     """A result as it was kept, or else computed in a worker for those who may share it."""
     with suppress(KeyError):
         return store[key]
@@ -159,8 +172,12 @@ def _key(function: Callable[..., Any], arguments: Sequence[Any]) -> str:
     return digest((function, *arguments))
 
 
-def _store_of(arguments: Any, shared: Store = _SHARED, key: str = "own_results",
-              max_results: int = _MAX_KEPT_BY_A_VISITOR) -> Store:
+def _store_of(
+    arguments: Any,
+    shared: Store = _SHARED,
+    key: str = "own_results",
+    max_results: int = _MAX_KEPT_BY_A_VISITOR,
+) -> Store:
     """Results of recipes are shared by all visitors; those of one's own data stay in the session.
 
     So do those of a twin, which is made of what the visitor stated.
@@ -198,16 +215,26 @@ def made_once(owner: Any, name: Hashable, make: Callable[[], A]) -> A:
 # -- answers that are put together of others ------------------------------------------------------
 
 
-def mean_at_every_step(source: Source, mechanism: Mechanism, delta: float, seed: int,
-            epsilons: tuple[float, ...] = mean_topic.EPSILON_STEPS) -> mean_topic.MeanAnswer:
+def mean_at_every_step(
+    source: Source,
+    mechanism: Mechanism,
+    delta: float,
+    seed: int,
+    epsilons: tuple[float, ...] = mean_topic.EPSILON_STEPS,
+) -> mean_topic.MeanAnswer:
     """Everything the picture shows, at every step of the slider and at an ε of one's own."""
     arguments = (source, mechanism, delta, seed)
     key = _key(mean_topic.mean_over_budgets, arguments)
-    steps: mean_topic.MeanAnswer = _result(_store_of(arguments), key, mean_topic.mean_over_budgets,
-                                           arguments)
+    steps: mean_topic.MeanAnswer = _result(
+        _store_of(arguments), key, mean_topic.mean_over_budgets, arguments
+    )
     for epsilon in set(epsilons) - set(mean_topic.EPSILON_STEPS):
-        steps = _result(_store_of(arguments), digest((key, epsilon)), mean_topic.with_budget,
-                        (steps, source, mechanism, seed, epsilon))
+        steps = _result(
+            _store_of(arguments),
+            digest((key, epsilon)),
+            mean_topic.with_budget,
+            (steps, source, mechanism, seed, epsilon),
+        )
     return steps
 
 
@@ -222,8 +249,14 @@ def of_sites(function: Callable[..., A], /, *arguments: Any) -> A:
     return result
 
 
-def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int, *,
-               is_whole: bool = False) -> sites_topic.SitesAnswer:
+def federation(
+    source: Source,
+    mechanism: Mechanism,
+    rows: Sequence[SiteRow],
+    seed: int,
+    *,
+    is_whole: bool = False,
+) -> sites_topic.SitesAnswer:
     """The sites together, pooled and alone; of what changes nothing else is computed.
 
     The error without privacy is there if it is known, or wanted for the whole.
@@ -234,8 +267,10 @@ def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], se
     store, key = _store_of_sites(arguments), _key(sites_topic.federation, arguments)
     if is_whole or key in store or not uses_workers():
         return store.get(key, lambda: sites_topic.federation(*arguments, of_sites))
-    return store.get(_key(sites_topic.without_baseline, arguments),
-                     lambda: sites_topic.without_baseline(*arguments, of_sites))
+    return store.get(
+        _key(sites_topic.without_baseline, arguments),
+        lambda: sites_topic.without_baseline(*arguments, of_sites),
+    )
 
 
 def front_picture() -> mean_topic.MeanAnswer:
@@ -244,9 +279,13 @@ def front_picture() -> mean_topic.MeanAnswer:
 
     use_workers()
     front = FRONT_PAGE
-    return mean_at_every_step(front.source, front.mechanism,
-                              usual_delta(front.source.sizes.n_curves), front.seed,
-                              steps_of(front.epsilon))
+    return mean_at_every_step(
+        front.source,
+        front.mechanism,
+        usual_delta(front.source.sizes.n_curves),
+        front.seed,
+        steps_of(front.epsilon),
+    )
 
 
 def warm_up() -> None:

@@ -37,8 +37,12 @@ if TYPE_CHECKING:
 
 Option = TypeVar("Option")
 # Where the session keeps the visitor's own data.
-OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",
-            DataType.RECORDS: "upload_rows", DataType.EVENTS: "upload_events"}
+OWN_KEYS = {
+    DataType.CURVES: "upload",
+    DataType.READINGS: "upload_readings",
+    DataType.RECORDS: "upload_rows",
+    DataType.EVENTS: "upload_events",
+}
 LAB = "lab"
 FIGURE = "figure"  # the key of the live figure
 FRAME = "frame"  # that of what stands around every page
@@ -68,8 +72,12 @@ def load(page: str) -> None:
     if "settings" not in state:
         _follow(written_token, same_page)
         _move_folds(())
-    elif (written_token != state.written and (written_token or same_page) and not moved
-          and (not same_page or written_token not in state.behind or _went_back())):
+    elif (
+        written_token != state.written
+        and (written_token or same_page)
+        and not moved
+        and (not same_page or written_token not in state.behind or _went_back())
+    ):
         _follow(written_token, same_page)
         _move_folds(tuple(state))
     if written_token == state.written:
@@ -198,8 +206,9 @@ def open_of_link(fold_of: Mapping[str, str]) -> None:
     if state.pop("followed_to", None) != state.page or current().open_folds:
         return
     initial = Settings()
-    opened = {fold for name, fold in fold_of.items()
-              if getattr(current(), name) != getattr(initial, name)}
+    opened = {
+        fold for name, fold in fold_of.items() if getattr(current(), name) != getattr(initial, name)
+    }
     if opened:
         take_over(open_folds=tuple(sorted(opened)))
         _move_folds(())
@@ -259,12 +268,17 @@ def set_delta(delta: float | None, task: str = TASK) -> None:
     """Choose δ below 1/n; nothing means the default 1/n²."""
     n = source(task).sizes.n_curves
     if delta is not None and not 0 <= delta < 1 / n:
-        raise InputError(f"δ must be 0, or lie above 0 and below 1/n = {1 / n:.3g}; got "
-                         f"{delta:g}.", field="delta",
-                         hint=f"The default is {usual_delta(n):.2g}.")
+        raise InputError(
+            f"δ must be 0, or lie above 0 and below 1/n = {1 / n:.3g}; got {delta:g}.",
+            field="delta",
+            hint=f"The default is {usual_delta(n):.2g}.",
+        )
     if delta == 0 and current().mechanism_of(task).guarantee is Guarantee.APPROXIMATE:
-        raise InputError("This method’s noise needs a δ above 0; got 0.", field="delta",
-                         hint="Choose another method, or a δ such as 1/n².")
+        raise InputError(
+            "This method’s noise needs a δ above 0; got 0.",
+            field="delta",
+            hint="Choose another method, or a δ such as 1/n².",
+        )
     default = delta is None or abs(delta / usual_delta(n) - 1) < 0.01
     change(delta=None if default else delta)
 
@@ -341,17 +355,20 @@ def change_source(task: str, source: Source) -> None:
     """Other data; a target, or typical error, in another unit than theirs is forgotten."""
     now = current()
     same_unit = now.source_of(task).facts.value_unit == source.facts.value_unit
-    change(studies=now.with_study(task, source).studies,
-           target_distance=now.target_distance if same_unit else None,
-           typical_error=now.typical_error if same_unit else None)
+    change(
+        studies=now.with_study(task, source).studies,
+        target_distance=now.target_distance if same_unit else None,
+        typical_error=now.typical_error if same_unit else None,
+    )
 
 
 def change_mechanism(task: str, mechanism: Mechanism) -> None:
     change_study(task, mechanism=mechanism)
 
 
-def change_study(task: str, source: Source | None = None, mechanism: Mechanism | None = None
-                 ) -> None:
+def change_study(
+    task: str, source: Source | None = None, mechanism: Mechanism | None = None
+) -> None:
     """Data and method of a task at once; targets stay as they are."""
     change(studies=current().with_study(task, source, mechanism).studies)
 

@@ -52,8 +52,11 @@ class SweepChoice:
 def sweep_words(choice: SweepChoice) -> list[str]:
     """`sweep.along-source.n_curves` for everything that is not as usual."""
     default = SweepChoice()
-    return [f"sweep.{f.name}-{_sweep_word(getattr(choice, f.name))}" for f in fields(choice)
-            if getattr(choice, f.name) != getattr(default, f.name)]
+    return [
+        f"sweep.{f.name}-{_sweep_word(getattr(choice, f.name))}"
+        for f in fields(choice)
+        if getattr(choice, f.name) != getattr(default, f.name)
+    ]
 
 
 def _sweep_word(value: object) -> str:
@@ -99,8 +102,11 @@ def _sweep_path(text: str) -> str:
 
 def checked_repeats(repeats: int | None) -> int:
     if repeats is None or not 1 <= repeats <= MAX_REPEATS:
-        raise InputError(f"Repeats must lie between 1 and {MAX_REPEATS}; got {repeats}.",
-                         field="repeats", hint="More can be run on the command line.")
+        raise InputError(
+            f"Repeats must lie between 1 and {MAX_REPEATS}; got {repeats}.",
+            field="repeats",
+            hint="More can be run on the command line.",
+        )
     return repeats
 
 
@@ -120,19 +126,36 @@ WIZARD = ("data", "preview", "release")  # steps of Publish
 MAX_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 # Choices that change a picture or its words alone; a link has the place of what was chosen.
-LOOKS = frozenset({
-    "first_guess", "coefficients_show", "regression_show", "site_lines", "trust", "mean_show",
-    "summaries_function", "percentiles_show", "sparse_show", "sparse_target", "sparse_less",
-    "sparse_own", "sparse_along", "parts", "exhibit_form"})
+LOOKS = frozenset(
+    {
+        "first_guess",
+        "coefficients_show",
+        "regression_show",
+        "site_lines",
+        "trust",
+        "mean_show",
+        "summaries_function",
+        "percentiles_show",
+        "sparse_show",
+        "sparse_target",
+        "sparse_less",
+        "sparse_own",
+        "sparse_along",
+        "parts",
+        "exhibit_form",
+    }
+)
 MAX_OPTIONS = 50  # of one of them; beyond those that there are, the usual one is shown
 _FOLD = re.compile(r"[a-z_]{1,40}")
 MAX_FOLDS = 20
 
 
 # What Compare may show side by side, under the words of the address: label, class and preset.
-METHODS = {f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
-           for cls in mechanisms.for_task(TASK)
-           for k, (label, chosen) in enumerate(cls.presets_for(TASK))}
+METHODS = {
+    f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
+    for cls in mechanisms.for_task(TASK)
+    for k, (label, chosen) in enumerate(cls.presets_for(TASK))
+}
 MAX_BUDGETS = 4  # side by side
 GROUPS = "groups"  # the question of shape that is about two groups, where there are any
 NEXT = "next"  # and the one that is about people who are not in the data
@@ -150,16 +173,18 @@ class DataAndMethod:
     @classmethod
     def default(cls, task: Task) -> DataAndMethod:
         """What a task begins with."""
-        return cls(sources.default(task.source, task.key),
-                   mechanisms.default(task.mechanism, task.key))
+        return cls(
+            sources.default(task.source, task.key), mechanisms.default(task.mechanism, task.key)
+        )
 
 
 @dataclass(frozen=True)
 class Settings:
     """One view of the dashboard, in the order of the pages that show it."""
 
-    studies: Mapping[str, DataAndMethod] = field(default_factory=lambda: {
-        key: DataAndMethod.default(TASKS[key]) for key in LAB_TASKS})  # by task
+    studies: Mapping[str, DataAndMethod] = field(
+        default_factory=lambda: {key: DataAndMethod.default(TASKS[key]) for key in LAB_TASKS}
+    )  # by task
     epsilon: float = 1.0
     delta: float | None = None  # 1/n²
     seed: int = 1
@@ -283,8 +308,9 @@ class Settings:
             return default
         return self.studies[task].mechanism
 
-    def with_study(self, task: str, source: Source | None = None,
-                   mechanism: Mechanism | None = None) -> Settings:
+    def with_study(
+        self, task: str, source: Source | None = None, mechanism: Mechanism | None = None
+    ) -> Settings:
         """The same with other data or another method of a task."""
         before = self.studies[task]
         study = DataAndMethod(source or before.source, mechanism or before.mechanism)
@@ -324,8 +350,9 @@ def checked_group(count: int) -> int:
 
 def checked_population(count: int) -> int:
     if not 1 < count <= MAX_PEOPLE:
-        raise InputError(f"The larger group has 2 to {MAX_PEOPLE:,} people; got {count}.",
-                         field="population")
+        raise InputError(
+            f"The larger group has 2 to {MAX_PEOPLE:,} people; got {count}.", field="population"
+        )
     return count
 
 
@@ -352,39 +379,55 @@ def checked_number(value: float, field: str) -> float:
 
 def checked_target(target: float) -> float:
     if not 0 < target < 1e12:
-        raise InputError(f"The error to reach must be above zero; got {target:g}.",
-                         field="target", hint="Give it in the unit of the values.")
+        raise InputError(
+            f"The error to reach must be above zero; got {target:g}.",
+            field="target",
+            hint="Give it in the unit of the values.",
+        )
     return target
 
 
 def checked_percentile(percentile: float) -> float:
     if not 0 < percentile < 100:
-        raise InputError(f"A percentile must lie between 0 and 100; got {percentile:g}.",
-                         field="planned_percentile")
+        raise InputError(
+            f"A percentile must lie between 0 and 100; got {percentile:g}.",
+            field="planned_percentile",
+        )
     return percentile
 
 
 def checked_risk(risk: float) -> float:
     if not 50 < risk < 100:
-        raise InputError("The attacker’s accuracy must lie above 50 % and below 100 %; got "
-                         f"{risk:g} %.",
-                         field="risk", hint="Guessing is right in 50 % of cases.")
+        raise InputError(
+            f"The attacker’s accuracy must lie above 50 % and below 100 %; got {risk:g} %.",
+            field="risk",
+            hint="Guessing is right in 50 % of cases.",
+        )
     return risk
 
 
 def checked_rule(rule: float | None) -> float | None:
     if rule is not None and not 0.01 <= rule <= 100:
-        raise InputError(f"A rule must lie between 0.01 and 100; got {rule:g}.", field="rule",
-                         hint="Leave it empty if there is none.")
+        raise InputError(
+            f"A rule must lie between 0.01 and 100; got {rule:g}.",
+            field="rule",
+            hint="Leave it empty if there is none.",
+        )
     return rule
 
 
 def checked_epsilon(epsilon: float) -> float:
     if not LOWEST_EPSILON <= epsilon <= HIGHEST_EPSILON:
-        why = (f"Below {LOWEST_EPSILON:g} noise hides nearly everything." if epsilon < 1 else
-               f"Beyond {HIGHEST_EPSILON:g} there is hardly any privacy.")
-        raise InputError(f"ε must lie between {LOWEST_EPSILON:g} and {HIGHEST_EPSILON:g}; got "
-                         f"{epsilon:g}.", field="epsilon", hint=why)
+        why = (
+            f"Below {LOWEST_EPSILON:g} noise hides nearly everything."
+            if epsilon < 1
+            else f"Beyond {HIGHEST_EPSILON:g} there is hardly any privacy."
+        )
+        raise InputError(
+            f"ε must lie between {LOWEST_EPSILON:g} and {HIGHEST_EPSILON:g}; got {epsilon:g}.",
+            field="epsilon",
+            hint=why,
+        )
     return epsilon
 
 
@@ -402,8 +445,9 @@ def checked_folds(names: Iterable[str]) -> tuple[str, ...]:
     return ordered
 
 
-def with_look(looks: Sequence[tuple[str, int]], key: str, option: int
-              ) -> tuple[tuple[str, int], ...]:
+def with_look(
+    looks: Sequence[tuple[str, int]], key: str, option: int
+) -> tuple[tuple[str, int], ...]:
     """The ways to look with one more chosen."""
     if key not in LOOKS or not 0 <= option < MAX_OPTIONS:
         raise InputError("There is no such way to look.", field=key)

@@ -23,8 +23,14 @@ from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import SitesAnswer
 from engine.topics.sites.site_table import PRESETS, SiteRow, checked, preset_of
 
-_FIELDS = {"name": "name", "people": "n_curves", "readings": "n_observations_per_curve",
-           "epsilon": "epsilon", "delta": "delta", "included": "included"}
+_FIELDS = {
+    "name": "name",
+    "people": "n_curves",
+    "readings": "n_observations_per_curve",
+    "epsilon": "epsilon",
+    "delta": "delta",
+    "included": "included",
+}
 FIXED = ("weight", "share", "guarantee")  # columns that are worked out
 SIZES = ("name", "people", "readings")  # columns that a file fixes
 _WHOLE = ("people", "readings")
@@ -56,8 +62,14 @@ def _row_of_word(text: str) -> SiteRow:
     delta = rest[0] if rest else "usual"
     if len(rest) > 2 or rest[1:] not in ([], ["out"]):
         raise ValueError("not a row")
-    return SiteRow(name, int(people), int(readings), float(epsilon),
-                   None if delta == "usual" else float(delta), not rest[1:])
+    return SiteRow(
+        name,
+        int(people),
+        int(readings),
+        float(epsilon),
+        None if delta == "usual" else float(delta),
+        not rest[1:],
+    )
 
 
 # -- the frame ----------------------------------------------------------------------------------
@@ -66,13 +78,19 @@ def _row_of_word(text: str) -> SiteRow:
 def frame(rows: Sequence[SiteRow], federation: SitesAnswer | None) -> pd.DataFrame:
     """A row for each site; what is worked out is empty where a site does not take part."""
     columns: dict[str, list[Any]] = {
-        column: [getattr(row, field) for row in rows] for column, field in _FIELDS.items()}
+        column: [getattr(row, field) for row in rows] for column, field in _FIELDS.items()
+    }
     columns["epsilon"] = [float(row.epsilon) for row in rows]
     data = pd.DataFrame(columns)
     data["delta"] = data["delta"].astype(float)
-    worked_out = {member.row.name: (site_words.percent(member.weight),
-                                    site_words.percent(member.share), site_words.guarantee(member))
-                  for member in (() if federation is None else federation.members)}
+    worked_out = {
+        member.row.name: (
+            site_words.percent(member.weight),
+            site_words.percent(member.share),
+            site_words.guarantee(member),
+        )
+        for member in (() if federation is None else federation.members)
+    }
     for k, column in enumerate(FIXED):
         data[column] = [worked_out.get(row.name, ("",) * 3)[k] for row in rows]
     return data
@@ -89,9 +107,14 @@ def edited(rows: Sequence[SiteRow], edits: Mapping[int, Mapping[str, Any]]) -> l
     out = list(rows)
     for k, changes in edits.items():
         row = out[int(k)]
-        out[int(k)] = replace(row, **{
-            _FIELDS[column]: _cell(row, column, value) for column, value in changes.items()
-            if column in _FIELDS})
+        out[int(k)] = replace(
+            row,
+            **{
+                _FIELDS[column]: _cell(row, column, value)
+                for column, value in changes.items()
+                if column in _FIELDS
+            },
+        )
     return out
 
 
@@ -116,8 +139,10 @@ def labels(facts: PublicFacts) -> dict[str, tuple[str, str]]:
         "name": (capital(site_noun(facts)[0]), "Letters, digits, spaces, hyphens and commas."),
         "people": (f"{facts.people.capitalize()} (n)", "Whose curves are at this site."),
         "readings": ("Observations (m)", "Observations on each curve."),
-        "epsilon": ("ε", glossary.explain("privacy budget", f"Of each {facts.person} at this "
-                                                            "site.")),
+        "epsilon": (
+            "ε",
+            glossary.explain("privacy budget", f"Of each {facts.person} at this site."),
+        ),
         "delta": ("δ", glossary.explain("δ", "Empty: the default, with n of this site.")),
         "included": ("Takes part", "A site that is left out keeps its row and its curves."),
         "weight": ("Weight", "Its weight in the common mean, from noise and sizes."),

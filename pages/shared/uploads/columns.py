@@ -37,22 +37,35 @@ class _File(NamedTuple):
 
 
 _FILES = {
-    DataType.CURVES: _File("Curves as CSV, TSV or XLSX: a row per observation, or a row or column "
-                           "per curve; or exports of glucose monitors, GGIR or Green Button, a "
-                           "file per person in a .zip", examples.GROWTH_CURVES,
-                           {"time": "Column of times", "value": "Column of values"}),
-    DataType.READINGS: _File("Observations as CSV, TSV or XLSX: one row per person",
-                             examples.TEMPERATURES,
-                             {"time": "Column of times", "value": "Column of values"}),
-    DataType.RECORDS: _File("Records as CSV, TSV or XLSX: one row per record, numbers in columns",
-                            examples.RECORDS, {}),
-    Counted.OUTCOMES: _File("Times as CSV, TSV or XLSX: a row per person, or per interval",
-                            examples.OUTCOMES,
-                            {"time": "Time, or end date", "status": "Status"}),
-    Counted.VALUES: _File("Values as CSV, TSV or XLSX: one row per person",
-                          examples.CONCENTRATIONS, {"time": "Value"}),
-    Counted.LABELS: _File("Scores and labels as CSV, TSV or XLSX: one row per person",
-                          examples.SCORES, {"time": "Score", "status": "Label"})}
+    DataType.CURVES: _File(
+        "Curves as CSV, TSV or XLSX: a row per observation, or a row or column "
+        "per curve; or exports of glucose monitors, GGIR or Green Button, a "
+        "file per person in a .zip",
+        examples.GROWTH_CURVES,
+        {"time": "Column of times", "value": "Column of values"},
+    ),
+    DataType.READINGS: _File(
+        "Observations as CSV, TSV or XLSX: one row per person",
+        examples.TEMPERATURES,
+        {"time": "Column of times", "value": "Column of values"},
+    ),
+    DataType.RECORDS: _File(
+        "Records as CSV, TSV or XLSX: one row per record, numbers in columns", examples.RECORDS, {}
+    ),
+    Counted.OUTCOMES: _File(
+        "Times as CSV, TSV or XLSX: a row per person, or per interval",
+        examples.OUTCOMES,
+        {"time": "Time, or end date", "status": "Status"},
+    ),
+    Counted.VALUES: _File(
+        "Values as CSV, TSV or XLSX: one row per person", examples.CONCENTRATIONS, {"time": "Value"}
+    ),
+    Counted.LABELS: _File(
+        "Scores and labels as CSV, TSV or XLSX: one row per person",
+        examples.SCORES,
+        {"time": "Score", "status": "Label"},
+    ),
+}
 
 
 def kind_of(task: str) -> DataType | Counted:
@@ -74,37 +87,48 @@ def stated(task: str) -> dict[str, Any]:
     """What was chosen otherwise than the file proposed, by the keys of a request."""
     proposed: Mapping[str, Any] = st.session_state.get("upload_defaults", {})
     chosen = {role: draft.answered(key_of(key)) for role, key in _keys(task).items()}
-    columns = {role: name for role, name in chosen.items()
-               if name not in (None, [], proposed.get(role) or _NONE)}
+    columns = {
+        role: name
+        for role, name in chosen.items()
+        if name not in (None, [], proposed.get(role) or _NONE)
+    }
     if columns.get("id") == EVERY_ROW:
         columns["id"] = _NONE
     features = columns.pop("features", None)
     if features and chosen.get("value") is not None:
         columns["value"] = chosen["value"]  # whoever names features names what is predicted, too
     columns = {role: None if name == _NONE else name for role, name in columns.items()}
-    return {**({"columns": columns} if columns else {}),
-            **({"features": features} if features else {})}
+    return {
+        **({"columns": columns} if columns else {}),
+        **({"features": features} if features else {}),
+    }
 
 
 def _keys(task: str) -> dict[str, str]:
     """The keys of all choices of columns, by role."""
     is_of_rows = TASKS[task].data is DataType.RECORDS
     roles = ("id", "time", "value", "status", "start", "group", "covariates", "server")
-    return {**{role: f"upload_role_{role}" for role in roles},
-            **({"value": "rows_response", "features": f"rows_features_{task}"}
-               if is_of_rows else {})}
+    return {
+        **{role: f"upload_role_{role}" for role in roles},
+        **({"value": "rows_response", "features": f"rows_features_{task}"} if is_of_rows else {}),
+    }
 
 
 def proposed(task: str, reading: Reading) -> dict[str, Any]:
     """The columns of a proposal, by role, as the choices on screen have them at first."""
     columns = {role: column.name for role, column in reading.columns.items()}
     person = reading.person
-    return {**columns, "server": columns.get("site"),
-            "id": EVERY_ROW if person is not None and person.rows else
-            person.column if person is not None and person.column else None,
-            "covariates": [column.name for column in reading.covariates],
-            "features": [column.name for column in reading.features]
-            if _takes_all(task) else []}
+    return {
+        **columns,
+        "server": columns.get("site"),
+        "id": EVERY_ROW
+        if person is not None and person.rows
+        else person.column
+        if person is not None and person.column
+        else None,
+        "covariates": [column.name for column in reading.covariates],
+        "features": [column.name for column in reading.features] if _takes_all(task) else [],
+    }
 
 
 def _takes_all(task: str) -> bool:
@@ -121,17 +145,32 @@ def draw(task: str, header: Sequence[str], reading: Reading | None) -> None:
     keys, is_turned = _keys(task), reading is not None and reading.frame.people == "columns"
     with st.container(horizontal=True):
         if reading is None or now["id"] is not None:
-            _choice("Who a line belongs to", [EVERY_ROW, *header], now.get("id"), keys["id"],
-                    "The protection is that of one person. Where people may have several lines a "
-                    "column must tell them apart.")
+            _choice(
+                "Who a line belongs to",
+                [EVERY_ROW, *header],
+                now.get("id"),
+                keys["id"],
+                "The protection is that of one person. Where people may have several lines a "
+                "column must tell them apart.",
+            )
         is_wide = reading is not None and reading.is_wide
         for role, label in _FILES[kind_of(task)].roles.items() if not is_turned else ():
-            _choice(label, header, now.get(role), keys[role],
-                    placeholder="In the header" if is_wide else "Choose")
+            _choice(
+                label,
+                header,
+                now.get(role),
+                keys[role],
+                placeholder="In the header" if is_wide else "Choose",
+            )
         if kind_of(task) is Counted.OUTCOMES:
-            _choice("Start", [_NONE, *header], now.get("start", _NONE), keys["start"],
-                    "For files with dates, and with several intervals of a person: times go from "
-                    "the first start to the last end.")
+            _choice(
+                "Start",
+                [_NONE, *header],
+                now.get("start", _NONE),
+                keys["start"],
+                "For files with dates, and with several intervals of a person: times go from "
+                "the first start to the last end.",
+            )
     if TASKS[task].data is DataType.RECORDS:
         _features(task, header, now)
     if reading is not None and not is_turned:
@@ -142,31 +181,59 @@ def _optional(task: str, header: Sequence[str], reading: Reading, now: Mapping[s
     """Columns that a file may have besides: what explains curves, public groups, sites."""
     keys, data = _keys(task), TASKS[task].data
     free = [name for name in header if name not in reading.used]
-    chosen = {role: [name for name in ([now.get(role)] if role != "covariates" else now[role])
-                     if name] for role in ("covariates", "group", "server")}
+    chosen = {
+        role: [name for name in ([now.get(role)] if role != "covariates" else now[role]) if name]
+        for role in ("covariates", "group", "server")
+    }
     if data is DataType.CURVES and (free or chosen["covariates"]):
-        st.multiselect("Columns that may explain the curves (optional)",
-                       [*chosen["covariates"], *free], chosen["covariates"],
-                       key=key_of(keys["covariates"]), format_func=shortened,
-                       max_selections=MAX_COVARIATES, placeholder="None",
-                       help="Numbers, or yes and no, that stay the same along a curve. The average "
-                       "does not use them.")
+        st.multiselect(
+            "Columns that may explain the curves (optional)",
+            [*chosen["covariates"], *free],
+            chosen["covariates"],
+            key=key_of(keys["covariates"]),
+            format_func=shortened,
+            max_selections=MAX_COVARIATES,
+            placeholder="None",
+            help="Numbers, or yes and no, that stay the same along a curve. The average "
+            "does not use them.",
+        )
     with st.container(horizontal=True):
         if task == MEAN_FUNCTION.key or kind_of(task) is Counted.OUTCOMES:
-            _choice("Public groups to compare (optional)", [_NONE, *chosen["group"], *free],
-                    now.get("group", _NONE), keys["group"], "A column such as the arms of a trial. "
-                    "Choose it only if everybody may know who is in which group, and nobody is in "
-                    "two. Each group is then released on its own, and their budgets do not add.")
-        _choice("Sites that each add their own noise (optional)",
-                [_NONE, *chosen["server"], *free], now.get("server") or _NONE, keys["server"],
-                "For sites that trust nobody with their data. The result is less accurate.")
+            _choice(
+                "Public groups to compare (optional)",
+                [_NONE, *chosen["group"], *free],
+                now.get("group", _NONE),
+                keys["group"],
+                "A column such as the arms of a trial. "
+                "Choose it only if everybody may know who is in which group, and nobody is in "
+                "two. Each group is then released on its own, and their budgets do not add.",
+            )
+        _choice(
+            "Sites that each add their own noise (optional)",
+            [_NONE, *chosen["server"], *free],
+            now.get("server") or _NONE,
+            keys["server"],
+            "For sites that trust nobody with their data. The result is less accurate.",
+        )
 
 
-def _choice(label: str, names: Sequence[str], default: str | None, key: str, why: str = "",
-            placeholder: str = "Choose") -> None:
-    st.selectbox(label, names, index=names.index(default) if default in names else None,
-                 format_func=shortened, placeholder=placeholder, key=key_of(key),
-                 help=why or None)
+def _choice(
+    label: str,
+    names: Sequence[str],
+    default: str | None,
+    key: str,
+    why: str = "",
+    placeholder: str = "Choose",
+) -> None:
+    st.selectbox(
+        label,
+        names,
+        index=names.index(default) if default in names else None,
+        format_func=shortened,
+        placeholder=placeholder,
+        key=key_of(key),
+        help=why or None,
+    )
 
 
 def _features(task: str, header: Sequence[str], now: Mapping[str, Any]) -> None:
@@ -175,11 +242,16 @@ def _features(task: str, header: Sequence[str], now: Mapping[str, Any]) -> None:
     assert features is not None
     if "value" in TASKS[task].roles:
         _choice("What is predicted", [_NONE, *header], now.get("value", _NONE), keys["value"])
-    st.multiselect(features.label, [name for name in header if name != now.get("id")],
-                   now.get("features", []), key=key_of(keys["features"]), format_func=shortened,
-                   max_selections=features.most if features.is_bounded else None,
-                   placeholder="Choose", help="Columns of numbers; yes and no, or another known "
-                   "pair of words, are 1 and 0.")
+    st.multiselect(
+        features.label,
+        [name for name in header if name != now.get("id")],
+        now.get("features", []),
+        key=key_of(keys["features"]),
+        format_func=shortened,
+        max_selections=features.most if features.is_bounded else None,
+        placeholder="Choose",
+        help="Columns of numbers; yes and no, or another known pair of words, are 1 and 0.",
+    )
 
 
 def check_features(task: str, reading: Reading) -> None:
@@ -189,9 +261,13 @@ def check_features(task: str, reading: Reading) -> None:
         return
     if features.is_bounded and not draft.answered(key_of(_keys(task)["features"])):
         predicts = "value" in TASKS[task].roles
-        raise InputError("Choose what is predicted and from which columns." if predicts else
-                         "Choose the columns.", field="columns",
-                         hint=f"This needs {features.words}.")
+        raise InputError(
+            "Choose what is predicted and from which columns."
+            if predicts
+            else "Choose the columns.",
+            field="columns",
+            hint=f"This needs {features.words}.",
+        )
     check_columns(task, [column.name for column in reading.features])
 
 
@@ -199,15 +275,24 @@ def several(task: str, reading: Reading) -> Reading:
     """The reading with what becomes of several lines or observations of one person."""
     kind, is_wide = kind_of(task), reading.is_wide
     if reading.frame.people == "columns" or not (
-            kind is DataType.CURVES or kind in (Counted.VALUES, Counted.LABELS)):
+        kind is DataType.CURVES or kind in (Counted.VALUES, Counted.LABELS)
+    ):
         return reading
     keeps = kind is DataType.CURVES and not is_wide
-    options = {**({"keep": "keep all of them"} if keeps else {}), "average": "average them",
-               "refuse": "refuse the file"}
-    chosen = st.selectbox("If one person has several observations at one time" if keeps else
-                          "If one person has several lines", [*options],
-                          index=[*options].index(reading.several),
-                          format_func=options.__getitem__, key=key_of("upload_several"))
+    options = {
+        **({"keep": "keep all of them"} if keeps else {}),
+        "average": "average them",
+        "refuse": "refuse the file",
+    }
+    chosen = st.selectbox(
+        "If one person has several observations at one time"
+        if keeps
+        else "If one person has several lines",
+        [*options],
+        index=[*options].index(reading.several),
+        format_func=options.__getitem__,
+        key=key_of("upload_several"),
+    )
     return answered(reading, Option("", {"several": chosen}))
 
 

@@ -25,12 +25,33 @@ if TYPE_CHECKING:
     from engine.release.freezing import Frozen
 
 _FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
-_OF_FILE = ("upload_proposed", "upload_defaults", "upload_header", "upload_read", "upload_confirm",
-            "upload_edit", "upload_draft", "upload_example", "upload_answered", "upload_brought",
-            "upload_looked", "upload_typed", "upload_again")
+_OF_FILE = (
+    "upload_proposed",
+    "upload_defaults",
+    "upload_header",
+    "upload_read",
+    "upload_confirm",
+    "upload_edit",
+    "upload_draft",
+    "upload_example",
+    "upload_answered",
+    "upload_brought",
+    "upload_looked",
+    "upload_typed",
+    "upload_again",
+)
 # Nobody may set the values of the first; the others are no answers, and go when the file does.
-_NO_FIELDS = ("upload_file", "upload_settings", "upload_show", "upload_held", "upload_files",
-              "upload_file_last", "upload_open", "upload_name", *_OF_FILE)
+_NO_FIELDS = (
+    "upload_file",
+    "upload_settings",
+    "upload_show",
+    "upload_held",
+    "upload_files",
+    "upload_file_last",
+    "upload_open",
+    "upload_name",
+    *_OF_FILE,
+)
 _UNANSWERED = {"upload_law": StatedLaw.UNKNOWN.value, "rows_reach": None}  # choices before any
 _PLAIN = (str, int, float, tuple, list, type(None))
 
@@ -83,8 +104,11 @@ def is_typed_since() -> bool:
 def _on_screen() -> dict[str, Any]:
     """The answers in all fields of the form."""
     state = st.session_state
-    return {key: state[key] for key in map(str, state) if key.startswith(_FIELDS)
-            and key not in _NO_FIELDS and isinstance(state[key], _PLAIN)}
+    return {
+        key: state[key]
+        for key in map(str, state)
+        if key.startswith(_FIELDS) and key not in _NO_FIELDS and isinstance(state[key], _PLAIN)
+    }
 
 
 def answer_of_file() -> Answer | None:
@@ -190,10 +214,28 @@ def forget_reading() -> None:
 # anywhere.
 
 
-_STATED_WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "origin",
-                 "value_low", "value_high", "time_low", "time_high", "observations", "gap",
-                 "window", "times", "heights", "reading_sd", "guessed_spread", "event_edges",
-                 "time_step")
+_STATED_WORDS = (
+    "value_name",
+    "value_unit",
+    "time_name",
+    "time_unit",
+    "person",
+    "people",
+    "origin",
+    "value_low",
+    "value_high",
+    "time_low",
+    "time_high",
+    "observations",
+    "gap",
+    "window",
+    "times",
+    "heights",
+    "reading_sd",
+    "guessed_spread",
+    "event_edges",
+    "time_step",
+)
 _STATED_SWITCHES = ("periodic", "symmetric")
 _STATED_LAW = "law"
 _MOST_STATED = 20_000  # characters of all of them
@@ -213,8 +255,9 @@ def restore_stated() -> None:
     except InputError:
         return
     if isinstance(stated, dict):
-        answer({f"upload_{name}": value for name, value in stated.items()
-                if _is_answer(name, value)})
+        answer(
+            {f"upload_{name}": value for name, value in stated.items() if _is_answer(name, value)}
+        )
 
 
 def _is_answer(name: str, value: Any) -> bool:
@@ -227,9 +270,14 @@ def _is_answer(name: str, value: Any) -> bool:
 
 def keep_stated() -> None:
     """Have the browser keep what is stated now; of an example nothing."""
-    answers = {name: answered(f"upload_{name}") for name in (*_STATED_WORDS, *_STATED_SWITCHES,
-                                                             _STATED_LAW)}
-    stated = {name: value for name, value in answers.items()
-              if _is_answer(name, value) and value not in ("", False, str(StatedLaw.UNKNOWN))}
+    answers = {
+        name: answered(f"upload_{name}")
+        for name in (*_STATED_WORDS, *_STATED_SWITCHES, _STATED_LAW)
+    }
+    stated = {
+        name: value
+        for name, value in answers.items()
+        if _is_answer(name, value) and value not in ("", False, str(StatedLaw.UNKNOWN))
+    }
     is_kept = not is_example() and len(json.dumps(stated)) <= _MOST_STATED
     components.keep(stated if is_kept else {})

@@ -36,29 +36,44 @@ from pages.shared.uploads.files import key_of
 Bound = float | None
 Fields = tuple[tuple[str, str, str], ...]  # a field of `PublicFacts`, its label and an example
 _OF_CURVES: Fields = (
-    ("value_name", "What is measured", "Height"), ("value_unit", "Unit", "cm"),
-    ("time_name", "Horizontal axis", "Age"), ("time_unit", "Unit of the axis", "years"))
+    ("value_name", "What is measured", "Height"),
+    ("value_unit", "Unit", "cm"),
+    ("time_name", "Horizontal axis", "Age"),
+    ("time_unit", "Unit of the axis", "years"),
+)
 _OF_PEOPLE: Fields = (("person", "Unit of protection", "child"), ("people", "Plural", "children"))
 _OF_ROWS: Fields = (("person", "Unit of protection (a row)", "scan"), ("people", "Plural", "scans"))
-_FROM_OUTSIDE = ("These come from outside the file: {}, a law. Taken from the file, "
-                 "they would reveal something about it.{}")
+_FROM_OUTSIDE = (
+    "These come from outside the file: {}, a law. Taken from the file, "
+    "they would reveal something about it.{}"
+)
 _LEADS = {
     DataType.CURVES: _FROM_OUTSIDE.format("a growth chart, a manual", ""),
-    DataType.READINGS: _FROM_OUTSIDE.format("a growth chart, a manual", " The bounds are those of "
-                                            "the curve; single observations may lie beyond."),
+    DataType.READINGS: _FROM_OUTSIDE.format(
+        "a growth chart, a manual",
+        " The bounds are those of the curve; single observations may lie beyond.",
+    ),
     DataType.RECORDS: _FROM_OUTSIDE.format(
-        "a manual, an earlier study", " **One row is one record, and one record is protected: "
-        "somebody with several rows is protected less.**")}
+        "a manual, an earlier study",
+        " **One row is one record, and one record is protected: "
+        "somebody with several rows is protected less.**",
+    ),
+}
 _LEADS_OF_EVENTS = {
     Counted.OUTCOMES: "These come from outside the file: the protocol says how long people are "
-                      "followed. The longest time in the file would reveal somebody.",
+    "followed. The longest time in the file would reveal somebody.",
     Counted.VALUES: _FROM_OUTSIDE.format("a manual", ""),
-    Counted.LABELS: _FROM_OUTSIDE.format("the definition of the score", "")}
-_OF_EXAMPLE = ("**Filled in for you:** the public facts by which this example was simulated. For "
-               "a file of your own they come from outside it; taken from the file, they would "
-               "reveal something about it.")
-_OF_TIMES: Fields = (("time_name", "What is measured", "Time since surgery"),
-                     ("time_unit", "Unit", "days"))
+    Counted.LABELS: _FROM_OUTSIDE.format("the definition of the score", ""),
+}
+_OF_EXAMPLE = (
+    "**Filled in for you:** the public facts by which this example was simulated. For "
+    "a file of your own they come from outside it; taken from the file, they would "
+    "reveal something about it."
+)
+_OF_TIMES: Fields = (
+    ("time_name", "What is measured", "Time since surgery"),
+    ("time_unit", "Unit", "days"),
+)
 _LONGEST = 40  # characters of a word or unit
 _REFUSED = "number_of_form_refused"  # whether a field holds something else than a number
 _MAX_LISTED = 3  # columns whose ranges are asked for one by one without a choice
@@ -79,11 +94,15 @@ def bounds_step(task: str) -> bool:
     lead = _LEADS_OF_EVENTS[counted] if isinstance(counted, Counted) else _LEADS[data]
     st.markdown(_OF_EXAMPLE if draft.is_example() else lead)
     if isinstance(counted, Counted):
-        declared, numbers = _of_events(event_columns(current.reading, counted),
-                                       "start" in current.reading.columns)
+        declared, numbers = _of_events(
+            event_columns(current.reading, counted), "start" in current.reading.columns
+        )
     else:
-        declared, numbers = (_of_rows(current.observations, task) if data is DataType.RECORDS else
-                             _of_curves(current))
+        declared, numbers = (
+            _of_rows(current.observations, task)
+            if data is DataType.RECORDS
+            else _of_curves(current)
+        )
     draft.declare(None)
     if st.session_state[_REFUSED]:  # said below its field
         return False
@@ -91,8 +110,10 @@ def bounds_step(task: str) -> bool:
     try:
         facts = declared()
     except InputError as first:
-        is_open = (first.field == "observations_per_curve"  # the one number in no library
-                   and not st.session_state.get("upload_observations"))
+        is_open = (
+            first.field == "observations_per_curve"  # the one number in no library
+            and not st.session_state.get("upload_observations")
+        )
         if not is_open and (is_begun or st.session_state.get("upload_origin")):
             raise
         st.info(message(first), icon=":material/edit:")
@@ -100,8 +121,16 @@ def bounds_step(task: str) -> bool:
     draft.declare(facts)
     if (answer := draft.answer_of_file()) is not None:
         now = frozen.stated(task, current.reading, facts)
-        frozen.say_changed({*answer.frozen.changed, *(name for name in {*now, *answer.stated}
-                                                      if now.get(name) != answer.stated.get(name))})
+        frozen.say_changed(
+            {
+                *answer.frozen.changed,
+                *(
+                    name
+                    for name in {*now, *answer.stated}
+                    if now.get(name) != answer.stated.get(name)
+                ),
+            }
+        )
     return True
 
 
@@ -118,33 +147,58 @@ def _of_events(columns: EventColumns, of_dates: bool) -> Stated:
         if of_dates and not words["time_unit"]:
             words["time_unit"] = "days"
         low: Bound = 0.0
-        high = _number("Planned follow-up", "e.g. 1095", "time_high", "From the protocol, in the "
-                       "unit of the times. People who are followed longer count as event-free "
-                       "until then.")
+        high = _number(
+            "Planned follow-up",
+            "e.g. 1095",
+            "time_high",
+            "From the protocol, in the "
+            "unit of the times. People who are followed longer count as event-free "
+            "until then.",
+        )
     else:
-        low, high = _pair(("Range: from", "e.g. 0", "time_low"),
-                          ("Range: to", "e.g. 1", "time_high"))
-    edges = _numbers("Edges of intervals (optional)", "event_edges", "e.g. 0, 90, 180, 365",
-                     "From the plan of the study. Left empty, there are as many equally wide "
-                     "intervals as people and ε allow.")
-    step = _number("Times are recorded in steps of (optional)", "e.g. 1", "time_step",
-                   "In the unit of the times: 1 for whole days if the unit is days. Left empty, "
-                   "the confidence interval of a median ends at edges of intervals, since times "
-                   "may be heaped on months or years.") if outcomes else None
+        low, high = _pair(
+            ("Range: from", "e.g. 0", "time_low"), ("Range: to", "e.g. 1", "time_high")
+        )
+    edges = _numbers(
+        "Edges of intervals (optional)",
+        "event_edges",
+        "e.g. 0, 90, 180, 365",
+        "From the plan of the study. Left empty, there are as many equally wide "
+        "intervals as people and ε allow.",
+    )
+    step = (
+        _number(
+            "Times are recorded in steps of (optional)",
+            "e.g. 1",
+            "time_step",
+            "In the unit of the times: 1 for whole days if the unit is days. Left empty, "
+            "the confidence interval of a median ends at edges of intervals, since times "
+            "may be heaped on months or years.",
+        )
+        if outcomes
+        else None
+    )
     origin = _origin("protocol of the study" if outcomes else "manual of the device")
     sizes = _group_sizes(columns.groups) if columns.groups else ()
-    return (partial(declare_events, low, high, origin, columns, edges, sizes, step, **words),
-            (high,) if outcomes else (low, high))
+    return (
+        partial(declare_events, low, high, origin, columns, edges, sizes, step, **words),
+        (high,) if outcomes else (low, high),
+    )
 
 
 def _group_sizes(groups: Sequence[str]) -> tuple[int, ...]:
     """How many people are in each group, where everybody may know it."""
-    if not st.toggle("The sizes of the groups are public", key="upload_event_sizes_public",
-                     help="In a trial they are, in a registry usually not. Public sizes make the "
-                     "comparison more accurate."):
+    if not st.toggle(
+        "The sizes of the groups are public",
+        key="upload_event_sizes_public",
+        help="In a trial they are, in a registry usually not. Public sizes make the "
+        "comparison more accurate.",
+    ):
         return ()
-    sizes = [_number(f"People in {plain(shortened(name))}", "e.g. 120", f"event_size_{k}",
-                     is_whole=True) for k, name in enumerate(groups)]
+    sizes = [
+        _number(f"People in {plain(shortened(name))}", "e.g. 120", f"event_size_{k}", is_whole=True)
+        for k, name in enumerate(groups)
+    ]
     return tuple(0 if size is None or math.isnan(size) else int(size) for size in sizes)
 
 
@@ -165,27 +219,42 @@ def _of_curves(current: Draft) -> Stated:
     of_curve = " of the curve" if is_single else ""
     left, right = st.columns(2)
     with left:
-        values = _pair((f"Range of {value}{of_curve}: from", "e.g. 60", "value_low"),
-                       (f"Range of {value}{of_curve}: to", "e.g. 210", "value_high"))
+        values = _pair(
+            (f"Range of {value}{of_curve}: from", "e.g. 60", "value_low"),
+            (f"Range of {value}{of_curve}: to", "e.g. 210", "value_high"),
+        )
     with right:
-        times = _pair((f"Range of {time}: from", "e.g. 2", "time_low"),
-                      (f"Range of {time}: to", "e.g. 18", "time_high"))
-    spread = _spread(
-        f"How far one {value} typically lies from the curve (σ)", "Standard deviation of single "
-        "observations around the curve at the same time: about two in three lie within σ. From a "
-        "manual of the device or an earlier study. Too small: large ones are cut and the curve "
-        "is pulled to the middle. Too large: more noise.") if is_single else None
+        times = _pair(
+            (f"Range of {time}: from", "e.g. 2", "time_low"),
+            (f"Range of {time}: to", "e.g. 18", "time_high"),
+        )
+    spread = (
+        _spread(
+            f"How far one {value} typically lies from the curve (σ)",
+            "Standard deviation of single "
+            "observations around the curve at the same time: about two in three lie within σ. From a "
+            "manual of the device or an earlier study. Too small: large ones are cut and the curve "
+            "is pulled to the middle. Too large: more noise.",
+        )
+        if is_single
+        else None
+    )
     plan = _plan(curves, time, words["time_unit"] or curves.time_unit, is_single)
     if not is_single:
         plan["guessed_spread"] = _guess(values, words)
     covariates = [_covariate(name) for name in curves.covariate_names]
     origin = _origin("national growth chart")
-    periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic",
-                         help="Both ends of the released curve are then the same, and each tells "
-                         "of the other. Of a curve that ends elsewhere both would be wrong.")
+    periodic = st.toggle(
+        "The curve ends where it began (a day, a year)",
+        key="upload_periodic",
+        help="Both ends of the released curve are then the same, and each tells "
+        "of the other. Of a curve that ends elsewhere both would be wrong.",
+    )
     others = {**plan, **words, "periodic": periodic}
-    return partial(declare, *values, *times, origin, covariates, is_single, spread,
-                   **others), (*values, *times)
+    return partial(declare, *values, *times, origin, covariates, is_single, spread, **others), (
+        *values,
+        *times,
+    )
 
 
 def _guess(ends: tuple[Bound, Bound], words: dict[str, Any]) -> Bound:
@@ -196,27 +265,37 @@ def _guess(ends: tuple[Bound, Bound], words: dict[str, Any]) -> Bound:
         proposed = f"{guessed_spread(PublicFacts(value_low=low, value_high=high)):.2g} if empty"
     of_unit = f", {plain(words['value_unit'])}" if words["value_unit"] else ""
     people = plain(words["people"] or "people")
-    return _number(f"Most {people} are within … of the average{of_unit}",
-                   proposed or "e.g. 10", "guessed_spread", "About two in three observations at "
-                   "the same time. A guess from earlier studies, never from this file: only the "
-                   "forecast of the error uses it, and nothing that is released.")
+    return _number(
+        f"Most {people} are within … of the average{of_unit}",
+        proposed or "e.g. 10",
+        "guessed_spread",
+        "About two in three observations at "
+        "the same time. A guess from earlier studies, never from this file: only the "
+        "forecast of the error uses it, and nothing that is released.",
+    )
 
 
 def _units(curves: CurveTable, words: dict[str, Any]) -> None:
     """Where the name of a column says another unit than the one stated: nothing goes on unsaid."""
-    for role, name, stated in (("value", curves.value_column, words["value_unit"]),
-                               ("time", curves.time_column, words["time_unit"])):
+    for role, name, stated in (
+        ("value", curves.value_column, words["value_unit"]),
+        ("time", curves.time_column, words["time_unit"]),
+    ):
         unit = unit_in_name(name, of_time=role == "time") if name else ""
         if not stated or not unit or same_unit(unit, stated):
             continue
         slot = st.container()
-        if st.checkbox(f"The {role}s of the file are in {plain(stated)}, as stated",
-                       key=key_of(f"upload_unit_of_{role}_{stated}")):
+        if st.checkbox(
+            f"The {role}s of the file are in {plain(stated)}, as stated",
+            key=key_of(f"upload_unit_of_{role}_{stated}"),
+        ):
             continue
         st.session_state[_REFUSED] = True
         problem = InputError(
             f"The column “{shortened(str(name))}” is in {in_words(unit)} by its name, and {stated} "
-            "is stated.", hint=f"State unit and range in {in_words(unit)}, or tick what holds.")
+            "is stated.",
+            hint=f"State unit and range in {in_words(unit)}, or tick what holds.",
+        )
         slot.error(message(problem), icon=":material/error:")
 
 
@@ -224,18 +303,29 @@ def _library() -> None:
     """Bounds that are publicly known; choosing some fills the fields, which stay free to change."""
     library = public_bounds()
     with st.container(horizontal=True, vertical_alignment="bottom", key="start_of_bounds"):
-        st.selectbox("Start from public bounds (optional)", list(library), index=None,
-                     format_func=lambda key: library[key].label, key="upload_library",
-                     placeholder="Height, glucose, temperature …", on_change=_fill,
-                     help="Each comes with its source. Check that it suits your study.")
+        st.selectbox(
+            "Start from public bounds (optional)",
+            list(library),
+            index=None,
+            format_func=lambda key: library[key].label,
+            key="upload_library",
+            placeholder="Height, glucose, temperature …",
+            on_change=_fill,
+            help="Each comes with its source. Check that it suits your study.",
+        )
         _earlier_release()
 
 
 def _earlier_release() -> None:
     """What was stated for an earlier release, from the settings that were saved with it."""
     with st.popover("From an earlier release", icon=":material/replay:"):
-        st.file_uploader("Its settings: again.json", "json", key="upload_settings",
-                         on_change=_restore, max_upload_size=1)
+        st.file_uploader(
+            "Its settings: again.json",
+            "json",
+            key="upload_settings",
+            on_change=_restore,
+            max_upload_size=1,
+        )
     problem: InputError | None = st.session_state.pop("upload_settings_problem", None)
     if problem is not None:
         st.error(message(problem), icon=":material/error:")
@@ -260,19 +350,31 @@ def _fields(stated: StatedFacts) -> dict[str, Any]:
     design = stated.design
     fields: dict[str, Any] = {
         **{name: word[:_LONGEST] for name, word in stated.words.items()},
-        **{name: _written(number) for name, number in stated.numbers.items()}, **stated.flags,
-        "law": design.law, "gap": _written(design.gap), "window": _written(design.window),
-        "times": _typed(design.times), "heights": _typed(design.heights),
-        "event_edges": _typed(stated.edges), "origin": stated.words.get("origin")}
+        **{name: _written(number) for name, number in stated.numbers.items()},
+        **stated.flags,
+        "law": design.law,
+        "gap": _written(design.gap),
+        "window": _written(design.window),
+        "times": _typed(design.times),
+        "heights": _typed(design.heights),
+        "event_edges": _typed(stated.edges),
+        "origin": stated.words.get("origin"),
+    }
     if planned := fields.pop("observations_per_curve", None):
         fields["observations"] = planned
     for covariate in stated.covariates:
         key = f"covariate_{covariate.name}"
-        fields |= {f"{key}_low": _written(covariate.low), f"{key}_high": _written(covariate.high),
-                   f"{key}_unit": covariate.unit[:_LONGEST]}
-    of_rows = {"rows_two_classes": fields.pop("two_classes", None),
-               key_of("rows_others"): [covariate.name for covariate in stated.features]
-               if len(stated.features) > _MAX_LISTED else None}
+        fields |= {
+            f"{key}_low": _written(covariate.low),
+            f"{key}_high": _written(covariate.high),
+            f"{key}_unit": covariate.unit[:_LONGEST],
+        }
+    of_rows = {
+        "rows_two_classes": fields.pop("two_classes", None),
+        key_of("rows_others"): [covariate.name for covariate in stated.features]
+        if len(stated.features) > _MAX_LISTED
+        else None,
+    }
     by_key = {f"upload_{name}": value for name, value in fields.items()} | of_rows
     return {key: value for key, value in by_key.items() if value is not None}
 
@@ -289,12 +391,24 @@ def _fill() -> None:
     bounds = public_bounds().get(st.session_state.upload_library or "")
     if bounds is not None:
         stated = {**vars(bounds), "origin": bounds.source}
-        for name in ("value_name", "value_unit", "value_low", "value_high", "time_name",
-                     "time_unit", "time_low", "time_high", "person", "people", "periodic",
-                     "origin"):
+        for name in (
+            "value_name",
+            "value_unit",
+            "value_low",
+            "value_high",
+            "time_name",
+            "time_unit",
+            "time_low",
+            "time_high",
+            "person",
+            "people",
+            "periodic",
+            "origin",
+        ):
             value = stated[name]
             st.session_state[f"upload_{name}"] = (
-                written(value) if isinstance(value, float) else value)
+                written(value) if isinstance(value, float) else value
+            )
 
 
 def _of_rows(rows: CurveTable | RowTable | EventTable | None, task: str) -> Stated:
@@ -304,13 +418,19 @@ def _of_rows(rows: CurveTable | RowTable | EventTable | None, task: str) -> Stat
     response = _response(rows.value_name, task) if rows is not None and rows.value_name else {}
     origin = _origin("manual of the device")
     ranges = [*covariates, *([response["value"]] if response else [])]
-    return (partial(declare_rows, task, covariates, origin, **response, **words),
-            [end for stated in ranges for end in (stated.low, stated.high)])
+    return (
+        partial(declare_rows, task, covariates, origin, **response, **words),
+        [end for stated in ranges for end in (stated.low, stated.high)],
+    )
 
 
 def _origin(example: str) -> str:
-    return st.text_input("Source of these bounds", key="upload_origin",
-                         placeholder=f"e.g. {example}, 2019", max_chars=200)
+    return st.text_input(
+        "Source of these bounds",
+        key="upload_origin",
+        placeholder=f"e.g. {example}, 2019",
+        max_chars=200,
+    )
 
 
 def _words(question: Fields) -> dict[str, Any]:
@@ -318,8 +438,9 @@ def _words(question: Fields) -> dict[str, Any]:
     words = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name, label, example in question:
-            words[name] = st.text_input(label, key=f"upload_{name}", placeholder=f"e.g. {example}",
-                                        max_chars=_LONGEST).strip()
+            words[name] = st.text_input(
+                label, key=f"upload_{name}", placeholder=f"e.g. {example}", max_chars=_LONGEST
+            ).strip()
     if words.get("person") and not words["people"]:
         words["people"] = f"{words['person']}s"
     return words
@@ -328,8 +449,9 @@ def _words(question: Fields) -> dict[str, Any]:
 # -- numbers --------------------------------------------------------------------------------------
 
 
-def _number(label: str, example: str, key: str, why: str | None = None, is_whole: bool = False
-            ) -> Bound:
+def _number(
+    label: str, example: str, key: str, why: str | None = None, is_whole: bool = False
+) -> Bound:
     """A number as it is typed; None while nothing is, and NaN where it is none, which is said."""
     number = entered(label, f"upload_{key}", is_whole, placeholder=example, help=why)
     if number is not None and math.isnan(number):
@@ -352,8 +474,9 @@ def _covariate(name: str) -> StatedCovariate:
     with high:
         highest = _number(f"Range of {label}: to", "e.g. 1", f"{key}_high")
     with unit:
-        its_unit = st.text_input("Its unit", key=f"upload_{key}_unit", placeholder="e.g. cm",
-                                 max_chars=_LONGEST)
+        its_unit = st.text_input(
+            "Its unit", key=f"upload_{key}_unit", placeholder="e.g. cm", max_chars=_LONGEST
+        )
     return StatedCovariate(name, lowest, highest, its_unit.strip())
 
 
@@ -361,11 +484,18 @@ def _ranges(names: tuple[str, ...]) -> list[StatedCovariate]:
     """One by one if they are few; otherwise one pair for all, and own pairs where they differ."""
     if len(names) <= _MAX_LISTED:
         return [_covariate(name) for name in names]
-    ends = _pair(("Range of all features: from", "e.g. 0", "rows_all_low"),
-                 ("Range of all features: to", "e.g. 100", "rows_all_high"))
-    others = st.multiselect("Features with bounds of their own", names,
-                            key=key_of("rows_others"), format_func=shortened,
-                            placeholder="None", help="Everything else has the bounds above.")
+    ends = _pair(
+        ("Range of all features: from", "e.g. 0", "rows_all_low"),
+        ("Range of all features: to", "e.g. 100", "rows_all_high"),
+    )
+    others = st.multiselect(
+        "Features with bounds of their own",
+        names,
+        key=key_of("rows_others"),
+        format_func=shortened,
+        placeholder="None",
+        help="Everything else has the bounds above.",
+    )
     differing = {name: _covariate(name) for name in others}
     return [differing.get(name, StatedCovariate(name, *ends)) for name in names]
 
@@ -381,22 +511,31 @@ def _response(name: str, task: str) -> dict[str, Any]:
     response: dict[str, Any] = {}
     if "two_classes" in states:
         response["two_classes"] = st.toggle(
-            "It has only two values (yes or no)", key="rows_two_classes", help="State the numbers "
+            "It has only two values (yes or no)",
+            key="rows_two_classes",
+            help="State the numbers "
             "of both below, such as 0 and 1. What lies above their middle is the second class; "
-            "all else, and what is missing, the first.")
+            "all else, and what is missing, the first.",
+        )
     response["value"] = _covariate(name)
     if "spread" in states:
         response["spread"] = _spread(
             f"How far {plain(shortened(name))} typically lies from what the features say (σ)",
             "A standard deviation, from an earlier study: about two in three lie within σ. Too "
             "small: what lies far off is cut, which pulls coefficients to zero. Too large: more "
-            "noise.")
+            "noise.",
+        )
     if "reach" in states:
         reach = st.selectbox(
-            "How features lie in their ranges", [*REACHES], index=None, key="rows_reach",
-            placeholder="Choose", help="Says how many standard deviations a range reaches to each "
+            "How features lie in their ranges",
+            [*REACHES],
+            index=None,
+            key="rows_reach",
+            placeholder="Choose",
+            help="Says how many standard deviations a range reaches to each "
             "side. Features and response are measured from the middle of their ranges, so choose "
-            "bounds whose middle is typical. A wrong guess costs accuracy, never protection.")
+            "bounds whose middle is typical. A wrong guess costs accuracy, never protection.",
+        )
         response["reach"] = None if reach is None else REACHES[reach]
     return response
 
@@ -408,45 +547,64 @@ def _plan(curves: CurveTable, time: str, unit: str, is_single: bool) -> dict[str
     """Design, number of observations and spread of people: arguments of `declare`."""
     laws = laws_for(is_single)
     law = st.selectbox(
-        "Distribution of observation times", [law.value for law in laws],
+        "Distribution of observation times",
+        [law.value for law in laws],
         index=laws.index(StatedLaw.UNKNOWN),
-        format_func=lambda law: StatedLaw(law).label, key="upload_law",
+        format_func=lambda law: StatedLaw(law).label,
+        key="upload_law",
         help="From the plan of the study, not from the file. Times on their own are the most "
         "accurate to estimate with, if they are so. “Not known” is always possible: methods then "
-        "rely on nothing but what they release, with more noise.")
+        "rely on nothing but what they release, with more noise.",
+    )
     design = _design(law, curves, time, unit)
     if is_single:
         return {"design": design}
     observations = _number(
         "Observations planned for each curve",
-        "as many as common times" if law == StatedLaw.COMMON else "e.g. 8", "observations",
+        "as many as common times" if law == StatedLaw.COMMON else "e.g. 8",
+        "observations",
         "A public number, from the protocol or the device: every five minutes of a day are 288. "
-        "Single curves may have more or fewer: how many they have stays private.", is_whole=True)
+        "Single curves may have more or fewer: how many they have stays private.",
+        is_whole=True,
+    )
     symmetric = st.selectbox(
-        "Distribution of people about their mean", tuple(_SPREAD), format_func=_SPREAD.__getitem__,
-        key="upload_symmetric", help="Stated as symmetric, the few farthest people are held back "
+        "Distribution of people about their mean",
+        tuple(_SPREAD),
+        format_func=_SPREAD.__getitem__,
+        key="upload_symmetric",
+        help="Stated as symmetric, the few farthest people are held back "
         "more, which is more accurate. If that is wrong, the result can be farther off than its "
-        "band says. In doubt leave it at not known.")
+        "band says. In doubt leave it at not known.",
+    )
     return {"design": design, "observations": observations, "symmetric": bool(symmetric)}
 
 
 def _design(law: str | None, curves: CurveTable, time: str, unit: str) -> StatedDesign:
     """What the law needs, in the unit of the times."""
-    of_unit, why = (f", {plain(unit)}", f"In {plain(unit)}.") if unit else (
-        "", "In the unit of the file.")
+    of_unit, why = (
+        (f", {plain(unit)}", f"In {plain(unit)}.") if unit else ("", "In the unit of the file.")
+    )
     details: dict[str, Any] = {}
     if law == StatedLaw.COMMON:
         details["times"] = _common(curves, time, why)
     elif law == StatedLaw.VISITS:
-        details["gap"] = _number(f"Interval between observations{of_unit}", "e.g. 0.5", "gap",
-                                 f"Of a device or a plan of visits. {why}")
+        details["gap"] = _number(
+            f"Interval between observations{of_unit}",
+            "e.g. 0.5",
+            "gap",
+            f"Of a device or a plan of visits. {why}",
+        )
     elif law == StatedLaw.WINDOWS:
-        details["window"] = _number(f"Length of the stretch of one person{of_unit}", "e.g. 0.5",
-                                    "window", why)
+        details["window"] = _number(
+            f"Length of the stretch of one person{of_unit}", "e.g. 0.5", "window", why
+        )
     elif law == StatedLaw.DENSITY:
         details["heights"] = _numbers(
-            f"How often times occur, from first to last {time}", "heights", "e.g. 1, 2, 1",
-            "Relative heights at equally spaced times, joined by straight lines.")
+            f"How often times occur, from first to last {time}",
+            "heights",
+            "e.g. 1, 2, 1",
+            "Relative heights at equally spaced times, joined by straight lines.",
+        )
     return StatedDesign(law=law, **details)
 
 
@@ -454,18 +612,25 @@ def _common(curves: CurveTable, time: str, why: str) -> tuple[float, ...]:
     """The times in the header, once they are confirmed, or those that are typed in."""
     header = curves.header_times
     if header and st.checkbox(
-            f"The {counted(len(header), 'time')} in the header of the file were planned for "
-            "everybody and may be published", key=key_of("upload_header_public"),
-            help="Not if the file was spread out by another program: then a column may be the own "
-            "visit of one person."):
+        f"The {counted(len(header), 'time')} in the header of the file were planned for "
+        "everybody and may be published",
+        key=key_of("upload_header_public"),
+        help="Not if the file was spread out by another program: then a column may be the own "
+        "visit of one person.",
+    ):
         return header
-    return _numbers(f"The common times ({time})", "times", "e.g. 2, 6, 10, 14 or 0 to 24 by 0.5",
-                    f"{why} Each observation is moved to the nearest of them.")
+    return _numbers(
+        f"The common times ({time})",
+        "times",
+        "e.g. 2, 6, 10, 14 or 0 to 24 by 0.5",
+        f"{why} Each observation is moved to the nearest of them.",
+    )
 
 
 def _numbers(label: str, name: str, example: str, why: str) -> tuple[float, ...]:
-    text = st.text_input(label, key=f"upload_{name}", placeholder=example, help=why,
-                         max_chars=20_000)
+    text = st.text_input(
+        label, key=f"upload_{name}", placeholder=example, help=why, max_chars=20_000
+    )
     try:
         return numbers_in(text, name)
     except InputError:

@@ -34,22 +34,41 @@ def uploaded(label: str, example: Example) -> bool:
     Any file name will do: the content decides, and a name that the widget refused would end the
     page.
     """
-    file = st.file_uploader(label, key="upload_file", on_change=_changed,
-                            max_upload_size=MAX_BYTES // 1_000_000)
+    file = st.file_uploader(
+        label, key="upload_file", on_change=_changed, max_upload_size=MAX_BYTES // 1_000_000
+    )
     if file is not None:
         _hold(file)
     elif name := name_of_file():  # the uploader forgot it, the form did not
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/description: {escape(name)}", width="content")
-            st.button("Remove the file", icon=":material/delete:", type="tertiary",
-                      key="remove_file", on_click=draft.forget_file)
+            st.button(
+                "Remove the file",
+                icon=":material/delete:",
+                type="tertiary",
+                key="remove_file",
+                on_click=draft.forget_file,
+            )
     else:
         with st.container(horizontal=True):
-            st.button("Use an example", key="use_example", type="tertiary",
-                      icon=":material/science:", on_click=_use_example, args=(example,),
-                      help="Invented people, to try it.")
-            st.download_button("Download the example", example.make(), _EXAMPLE, "text/csv",
-                               on_click="ignore", type="tertiary", icon=":material/download:")
+            st.button(
+                "Use an example",
+                key="use_example",
+                type="tertiary",
+                icon=":material/science:",
+                on_click=_use_example,
+                args=(example,),
+                help="Invented people, to try it.",
+            )
+            st.download_button(
+                "Download the example",
+                example.make(),
+                _EXAMPLE,
+                "text/csv",
+                on_click="ignore",
+                type="tertiary",
+                icon=":material/download:",
+            )
     return has_file()
 
 
@@ -84,9 +103,13 @@ def _use_example(example: Example) -> None:
     """Hold the example in place of a file, and answer what is asked of it."""
     made = example.make()
     _hold(_ExampleFile(made, file_id=digest(made)))
-    draft.use_example({name if name.startswith("rows_") else f"upload_{name}": fact
-                       for name, fact in example.stated.items()},
-                      {key_of(name): choice for name, choice in example.choices.items()})
+    draft.use_example(
+        {
+            name if name.startswith("rows_") else f"upload_{name}": fact
+            for name, fact in example.stated.items()
+        },
+        {key_of(name): choice for name, choice in example.choices.items()},
+    )
 
 
 def _hold(file: Any) -> None:
@@ -113,8 +136,9 @@ def made(name: str, maker: Callable[..., Made], *choices: Any, **options: Any) -
         bounds = BOUNDS if name in _BEFORE else OF_COLUMNS
         with st.spinner("Reading the file …"):
             try:
-                result: Made = computed(f"file {asked}", partial(maker, **options), content(),
-                                        *choices, bounds=bounds)
+                result: Made = computed(
+                    f"file {asked}", partial(maker, **options), content(), *choices, bounds=bounds
+                )
             except Ended:
                 raise too_much(bounds) from None
         st.session_state[name] = asked, result
@@ -131,8 +155,12 @@ def frame() -> dict[str, str]:
 def frame_choices(encoding: str, sheet: str = "") -> None:
     """Encoding of a text that is not the usual one, and sheet of a workbook that has several."""
     if encoding not in ("", ENCODINGS[0]) or "encoding" in frame():
-        st.selectbox("Encoding of the file", ENCODINGS, key=key_of("upload_encoding"),
-                     index=ENCODINGS.index(encoding) if encoding in ENCODINGS else 0)
+        st.selectbox(
+            "Encoding of the file",
+            ENCODINGS,
+            key=key_of("upload_encoding"),
+            index=ENCODINGS.index(encoding) if encoding in ENCODINGS else 0,
+        )
     sheets = made("upload_sheets", sheets_of) if sheet else ()
     if len(sheets) > 1:
         st.selectbox("Sheet", sheets, key=key_of("upload_sheet"), index=sheets.index(sheet))

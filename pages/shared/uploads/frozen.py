@@ -96,28 +96,37 @@ def stated(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
 def say_answer() -> None:
     """What the file said to the facts as they were frozen, for its holder."""
     if st.session_state.pop("upload_again", False):
-        st.info("Your last change was taken over: press the button once more.",
-                icon=":material/edit:")
+        st.info(
+            "Your last change was taken over: press the button once more.", icon=":material/edit:"
+        )
     answer = draft.answer_of_file()
     if answer is None:
         return
     if answer.refuted is not None:
         problem = answer.refuted
         here = problem.hint.replace(READ_AGAIN, "Say what time is counted from: “Change” above")
-        st.error(message(InputError(problem.message, field=problem.field, hint=here)),
-                 icon=":material/error:")
+        st.error(
+            message(InputError(problem.message, field=problem.field, hint=here)),
+            icon=":material/error:",
+        )
     elif answer.doubts:
-        layout.warned([f"{capital(doubt)}." for doubt in answer.doubts],
-                      "**The file does not look as stated.** This is for you only. Check the plan "
-                      f"of the study. {AFTER_LOOKING}", ":material/rule:")
+        layout.warned(
+            [f"{capital(doubt)}." for doubt in answer.doubts],
+            "**The file does not look as stated.** This is for you only. Check the plan "
+            f"of the study. {AFTER_LOOKING}",
+            ":material/rule:",
+        )
 
 
 def say_changed(names: Collection[str]) -> None:
     """Which facts the card will name as changed after looking."""
     if names:
         listed = conjunction([f"*{plain(_fact(name))}*" for name in sorted(names)])
-        st.info(f"The card will say that {listed} {'was' if len(names) == 1 else 'were'} changed "
-                "after looking.", icon=":material/edit_note:")
+        st.info(
+            f"The card will say that {listed} {'was' if len(names) == 1 else 'were'} changed "
+            "after looking.",
+            icon=":material/edit_note:",
+        )
 
 
 def _fact(name: str) -> str:
@@ -135,14 +144,23 @@ def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
         people = UploadEvents(events=observations, declared=facts, reading=current.reading)
         people.check_sizes()
         if not people.serves(task):
-            raise InputError("Incidences are those of several causes, and one event was stated.",
-                             field="causes", hint="State a text for each cause.")
+            raise InputError(
+                "Incidences are those of several causes, and one event was stated.",
+                field="causes",
+                hint="State a text for each cause.",
+            )
         return people
     assert not isinstance(observations, EventTable)
-    return (Upload(curves=observations, declared=facts, groups=current.reading.groups,
-                   reading=current.reading)
-            if isinstance(observations, CurveTable) else
-            UploadRows(rows=observations, declared=facts, reading=current.reading))
+    return (
+        Upload(
+            curves=observations,
+            declared=facts,
+            groups=current.reading.groups,
+            reading=current.reading,
+        )
+        if isinstance(observations, CurveTable)
+        else UploadRows(rows=observations, declared=facts, reading=current.reading)
+    )
 
 
 def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:

@@ -46,8 +46,11 @@ def in_short(file: Source) -> str:
     names = stated(file)
     if not names:
         return ""
-    return ("groups not used" if st.session_state.get(_TOGETHER) else
-            f"each group on its own: {_listed(names)}")
+    return (
+        "groups not used"
+        if st.session_state.get(_TOGETHER)
+        else f"each group on its own: {_listed(names)}"
+    )
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -65,10 +68,17 @@ def choice(file: Source | None) -> None:
         st.session_state[_TOGETHER] = chosen == together
 
     is_together = bool(st.session_state.get(_TOGETHER))
-    controls.bound(st.selectbox, "Who is published", together if is_together else apart, write,
-                   "release_who", options=[apart, together], help="A release for each group, and "
-                   "whether they differ. Nobody is in two, so their budgets do not add; whoever is "
-                   "in none is left out. Together, groups are not used.")
+    controls.bound(
+        st.selectbox,
+        "Who is published",
+        together if is_together else apart,
+        write,
+        "release_who",
+        options=[apart, together],
+        help="A release for each group, and "
+        "whether they differ. Nobody is in two, so their budgets do not add; whoever is "
+        "in none is left out. Together, groups are not used.",
+    )
 
 
 def looked_at(groups: tuple[Source, ...]) -> Source:
@@ -85,5 +95,12 @@ def look(groups: tuple[Source, ...]) -> None:
     def write(chosen: str) -> None:
         st.session_state[_LOOKED_AT] = chosen
 
-    controls.bound(st.segmented_control, "Group in the preview", name(looked_at(groups)), write,
-                   "release_group", options=[name(group) for group in groups], required=True)
+    controls.bound(
+        st.segmented_control,
+        "Group in the preview",
+        name(looked_at(groups)),
+        write,
+        "release_group",
+        options=[name(group) for group in groups],
+        required=True,
+    )

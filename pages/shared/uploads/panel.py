@@ -27,8 +27,10 @@ from pages.shared.uploads import draft, facts, files, frozen, reading
 
 _TITLE = "Use my data"
 _STAYS = "Stays in memory while you visit; nothing is published."
-DEMONSTRATION = ("Switched off: others may reach this dashboard, and private data belong on a "
-                  "machine of your own. Start a copy there. Whoever runs this one can allow files.")
+DEMONSTRATION = (
+    "Switched off: others may reach this dashboard, and private data belong on a "
+    "machine of your own. Start a copy there. Whoever runs this one can allow files."
+)
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,15 @@ class DialogRequest:
 def button() -> None:
     """Opens the dialog; nothing that is on screen is lost."""
     is_allowed = visitors.may_bring_files()
-    st.button(_TITLE, icon=":material/upload_file:", type="tertiary",
-              on_click=open_dialog, key="use_my_curves", disabled=not is_allowed,
-              help=_STAYS if is_allowed else DEMONSTRATION)
+    st.button(
+        _TITLE,
+        icon=":material/upload_file:",
+        type="tertiary",
+        on_click=open_dialog,
+        key="use_my_curves",
+        disabled=not is_allowed,
+        help=_STAYS if is_allowed else DEMONSTRATION,
+    )
 
 
 def open_dialog() -> None:
@@ -53,8 +61,11 @@ def open_dialog() -> None:
     st.session_state.upload_open = True
 
 
-def draw(show: str = DialogRequest.show, task: str = settings.TASK,
-         then: Callable[[], None] = lambda: None) -> None:
+def draw(
+    show: str = DialogRequest.show,
+    task: str = settings.TASK,
+    then: Callable[[], None] = lambda: None,
+) -> None:
     """What the dialog of this page does at its end; and what to know of the file on screen."""
     st.session_state.upload_for = DialogRequest(show, task, then)
     upload = session.upload_of(task)
@@ -98,8 +109,15 @@ def _whole(request: DialogRequest, began: tuple[object, ...]) -> None:
     with above:
         if _looks_first(request):
             st.rerun()
-    st.button(request.show, disabled=not is_whole, key="upload_show", type="primary",
-              icon=":material/visibility:", on_click=_show, args=(request,))
+    st.button(
+        request.show,
+        disabled=not is_whole,
+        key="upload_show",
+        type="primary",
+        icon=":material/visibility:",
+        on_click=_show,
+        args=(request,),
+    )
 
 
 def _looks_first(request: DialogRequest) -> bool:
@@ -131,8 +149,11 @@ def remarks(upload: Source) -> None:
     if not isinstance(upload, UploadedData) or upload.facts.is_proposed:
         return
     doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
-    layout.warned([*doubts, *upload.remarks()], "**About your file, visible only to you.**" + (
-        f" {AFTER_LOOKING}" if doubts else ""), ":material/rule:")
+    layout.warned(
+        [*doubts, *upload.remarks()],
+        "**About your file, visible only to you.**" + (f" {AFTER_LOOKING}" if doubts else ""),
+        ":material/rule:",
+    )
 
 
 def first_look(task: str) -> None:
@@ -141,11 +162,19 @@ def first_look(task: str) -> None:
     if upload is None or not upload.facts.is_proposed or not session.uploaded(task):
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f":orange-badge[:material/visibility_lock: {tags.FOR_YOUR_EYES}] "
-                    f"{plain(from_file(upload.facts))}.", width="stretch")
-        st.button("State public bounds", key="state_bounds", on_click=open_dialog,
-                  icon=":material/edit:", type="tertiary", help="Then the data can be published, "
-                  "and pages that plan a release can use them.")
+        st.markdown(
+            f":orange-badge[:material/visibility_lock: {tags.FOR_YOUR_EYES}] "
+            f"{plain(from_file(upload.facts))}.",
+            width="stretch",
+        )
+        st.button(
+            "State public bounds",
+            key="state_bounds",
+            on_click=open_dialog,
+            icon=":material/edit:",
+            type="tertiary",
+            help="Then the data can be published, and pages that plan a release can use them.",
+        )
 
 
 # -- the form from a file to data on screen, in the dialog and in *Publish* alike ------------------

@@ -35,7 +35,8 @@ _HERE = {
     "header": "The saved reading is of another table: have one proposed from this file.",
     "several": "Choose under “Change columns” what becomes of them, or keep one line of each.",
     "start": "Choose the column of starts under “Change columns”.",
-    "group": "Choose the groups above, or no column of groups under “Change columns”."}
+    "group": "Choose the groups above, or no column of groups under “Change columns”.",
+}
 """What to do on this page about a refusal, by the field that it names."""
 _TRUST = "columns.site"  # the question who is trusted with the data: no answer is usual
 _MOST_ROWS = 20
@@ -69,15 +70,17 @@ def _confirmed(task: str) -> InputError | None:
     try:
         confirm(task, reading)
     except InputError as problem:
-        return InputError(problem.message, field=problem.field,
-                          hint=_HERE.get(problem.field, problem.hint))
+        return InputError(
+            problem.message, field=problem.field, hint=_HERE.get(problem.field, problem.hint)
+        )
     return None
 
 
 def confirm(task: str, reading: Reading) -> None:
     """Read the bytes by the reading alone, and keep what they say."""
-    observations = files.made("upload_read", looking.observations_of, reading,
-                              columns.kind_of(task))
+    observations = files.made(
+        "upload_read", looking.observations_of, reading, columns.kind_of(task)
+    )
     before = draft.of(task)
     draft.keep(Draft(task, reading, observations, None if before is None else before.declared))
     st.session_state.upload_edit = False
@@ -90,8 +93,9 @@ def first_look(task: str) -> Upload | UploadRows | UploadEvents:
 
 def proposal_of(task: str, stated: Mapping[str, Any]) -> Proposal:
     """What the file says by itself, for its holder to look at."""
-    return files.made("upload_proposed", propose, data=columns.kind_of(task), stated=dict(stated),
-                      **files.frame())
+    return files.made(
+        "upload_proposed", propose, data=columns.kind_of(task), stated=dict(stated), **files.frame()
+    )
 
 
 # -- the screen ------------------------------------------------------------------------------------
@@ -118,8 +122,9 @@ def _screen(task: str) -> tuple[Reading, int]:
     if not stated:
         st.session_state.upload_defaults = columns.proposed(task, proposal.reading)
     reading, header = proposal.reading, proposal.reading.frame.header
-    needs_columns = any(gap.field.startswith("columns") and gap.field.count(".") == 1
-                        for gap in proposal.gaps)
+    needs_columns = any(
+        gap.field.startswith("columns") and gap.field.count(".") == 1 for gap in proposal.gaps
+    )
     with st.expander("Change columns", expanded=needs_columns):
         files.frame_choices(reading.frame.encoding, reading.frame.sheet)
         columns.draw(task, header, reading)
@@ -143,53 +148,92 @@ def _asked(question: Question, reading: Reading) -> Reading:
         return _groups(question, reading, key)
     options = {option.label: option for option in question.options}
     if question.takes_several:
-        chosen: Sequence[str] = st.multiselect(plain(question.question), [*options], key=key,
-                                               placeholder="Choose one or more")
+        chosen: Sequence[str] = st.multiselect(
+            plain(question.question), [*options], key=key, placeholder="Choose one or more"
+        )
     else:
         is_open = question.is_gap or (question.field == _TRUST and not draft.is_example())
-        answer = st.radio(plain(question.question), [*options], key=key, format_func=plain,
-                          index=None if is_open else 0)
+        answer = st.radio(
+            plain(question.question),
+            [*options],
+            key=key,
+            format_func=plain,
+            index=None if is_open else 0,
+        )
         chosen = [answer] if answer else []
     if question.evidence:
         st.markdown(f":small[Only you see this: {plain(question.evidence)}]")
     if question.field == "columns.time.from" and reading.columns["time"].kind is Kind.DATE:
-        day = st.text_input("Or: days since this public day", key=key_of("upload_since"),
-                            max_chars=10, placeholder="e.g. 2024-01-31, the start of the study")
+        day = st.text_input(
+            "Or: days since this public day",
+            key=key_of("upload_since"),
+            max_chars=10,
+            placeholder="e.g. 2024-01-31, the start of the study",
+        )
         if day.strip():
-            return answered(reading, Option("", {"columns": {"time": {
-                "from": f"days since {day.strip()}"}}}))
+            return answered(
+                reading, Option("", {"columns": {"time": {"from": f"days since {day.strip()}"}}})
+            )
     return answered(reading, *(options[label] for label in chosen))
 
 
 def _groups(question: Question, reading: Reading, key: str) -> Reading:
     """The reading with the texts that are groups, of which two or more are chosen."""
     words = question.options[0].adds["columns"]["group"]["words"]
-    chosen = st.multiselect(plain(question.question), [*words], key=key, format_func=shortened,
-                            placeholder="Choose two or more", max_selections=MAX_GROUPS)
+    chosen = st.multiselect(
+        plain(question.question),
+        [*words],
+        key=key,
+        format_func=shortened,
+        placeholder="Choose two or more",
+        max_selections=MAX_GROUPS,
+    )
     if not chosen and 1 < len(words) <= MAX_GROUPS:  # never without being told so
-        st.button(plain(f"All of them: {', '.join(map(shortened, words))}"), key=f"all_of_{key}",
-                  icon=":material/done_all:", type="tertiary",
-                  on_click=lambda: st.session_state.update({key: [*words]}),
-                  help="Only if everybody may know that there are these groups.")
+        st.button(
+            plain(f"All of them: {', '.join(map(shortened, words))}"),
+            key=f"all_of_{key}",
+            icon=":material/done_all:",
+            type="tertiary",
+            on_click=lambda: st.session_state.update({key: [*words]}),
+            help="Only if everybody may know that there are these groups.",
+        )
     if len(chosen) < 2:
         return reading
     other = "missing" if "status" in reading.columns else "left out"
-    return answered(reading, Option("", {"columns": {"group": {
-        "words": {text: words[text] for text in chosen}, "other": other}}}))
+    return answered(
+        reading,
+        Option(
+            "",
+            {
+                "columns": {
+                    "group": {"words": {text: words[text] for text in chosen}, "other": other}
+                }
+            },
+        ),
+    )
 
 
 def _still_open(proposal: Proposal, reading: Reading) -> set[str]:
     """Fields of the gaps that are left: those of the reading, and columns it does not have yet."""
-    lacking = {gap.field for gap in proposal.gaps if gap.field.count(".") == 1
-               and gap.field.removeprefix("columns.") not in reading.columns}
+    lacking = {
+        gap.field
+        for gap in proposal.gaps
+        if gap.field.count(".") == 1 and gap.field.removeprefix("columns.") not in reading.columns
+    }
     return {gap.field for gap in reading.gaps} | lacking
 
 
 def _table(reading: Reading) -> None:
     """A line for each column that is read: name, role, kind, invented cells as they are read."""
     rows = rows_of(reading)
-    lines = ["| " + " | ".join(plain(shortened(cell) if k == 0 else cell) or " "
-                               for k, cell in enumerate(row)) + " |" for row in rows[:_MOST_ROWS]]
+    lines = [
+        "| "
+        + " | ".join(
+            plain(shortened(cell) if k == 0 else cell) or " " for k, cell in enumerate(row)
+        )
+        + " |"
+        for row in rows[:_MOST_ROWS]
+    ]
     if more := len(rows) - len(lines):
         lines.append(f"| and {more} more | | | |")
     st.markdown("\n".join(["| Column | Role | Read as | For example |", "|--|--|--|--|", *lines]))
@@ -198,12 +242,15 @@ def _table(reading: Reading) -> None:
 def _in_short(confirmed: Draft) -> None:
     """One line on a reading that is confirmed, with the way back to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f":material/check: **{_TITLE}** · {columns.counts(confirmed)}",
-                    width="stretch")
+        st.markdown(f":material/check: **{_TITLE}** · {columns.counts(confirmed)}", width="stretch")
         _download(confirmed.reading)
         if files.content() is not None:
-            st.button("Change", key="change_reading", type="tertiary",
-                      on_click=lambda: st.session_state.update(upload_edit=True))
+            st.button(
+                "Change",
+                key="change_reading",
+                type="tertiary",
+                on_click=lambda: st.session_state.update(upload_edit=True),
+            )
     _notes(confirmed.observations.notes)
 
 
@@ -218,13 +265,25 @@ def _buttons(reading: Reading, n_open: int) -> None:
     if n_open:
         st.markdown(f":small[{n_open} question{'s are' if n_open > 1 else ' is'} open above.]")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Confirm", key="confirm_reading", type="primary", icon=":material/check:",
-                  disabled=n_open > 0, on_click=_ask_to_confirm, args=(reading,))
+        st.button(
+            "Confirm",
+            key="confirm_reading",
+            type="primary",
+            icon=":material/check:",
+            disabled=n_open > 0,
+            on_click=_ask_to_confirm,
+            args=(reading,),
+        )
         if not n_open:
             _download(reading)
         with st.popover("Use a saved reading", icon=":material/replay:"):
-            st.file_uploader("reading.json of an earlier file", "json", key="reading_file",
-                             on_change=_bring, max_upload_size=1)
+            st.file_uploader(
+                "reading.json of an earlier file",
+                "json",
+                key="reading_file",
+                on_change=_bring,
+                max_upload_size=1,
+            )
     if (problem := st.session_state.pop("reading_problem", None)) is not None:
         st.error(message(problem), icon=":material/error:")
 
@@ -235,12 +294,18 @@ def _ask_to_confirm(reading: Reading) -> None:
 
 
 def _download(reading: Reading) -> None:
-    st.download_button("Save this reading", json.dumps(reading.to_plain(), ensure_ascii=False,
-                                                       indent=1),
-                       "reading.json", "application/json", on_click="ignore", type="tertiary",
-                       icon=":material/download:", key="save_reading",
-                       help="Next year’s file can be read in the same way. It holds names of "
-                       "columns and no cell of anybody.")
+    st.download_button(
+        "Save this reading",
+        json.dumps(reading.to_plain(), ensure_ascii=False, indent=1),
+        "reading.json",
+        "application/json",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        key="save_reading",
+        help="Next year’s file can be read in the same way. It holds names of "
+        "columns and no cell of anybody.",
+    )
 
 
 def _bring() -> None:
@@ -253,9 +318,14 @@ def _bring() -> None:
         st.session_state.upload_brought = Reading.of(text).complete()
     except (ValueError, InputError) as problem:
         st.session_state.reading_problem = (
-            problem if isinstance(problem, InputError) else InputError(
-                "This file is no saved reading.", field="reading",
-                hint="Bring reading.json, as *Save this reading* writes it."))
+            problem
+            if isinstance(problem, InputError)
+            else InputError(
+                "This file is no saved reading.",
+                field="reading",
+                hint="Bring reading.json, as *Save this reading* writes it.",
+            )
+        )
 
 
 def _brought() -> Reading | None:
@@ -264,6 +334,10 @@ def _brought() -> Reading | None:
     if brought is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown("Read by your saved reading.", width="content")
-            st.button("Propose one from the file", type="tertiary", key="drop_reading",
-                      on_click=lambda: st.session_state.pop("upload_brought"))
+            st.button(
+                "Propose one from the file",
+                type="tertiary",
+                key="drop_reading",
+                on_click=lambda: st.session_state.pop("upload_brought"),
+            )
     return brought

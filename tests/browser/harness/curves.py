@@ -4,8 +4,32 @@ import numpy as np
 
 from engine.topics.mean.answer import PlausibleBand
 
-EPSILONS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5,
-            2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+EPSILONS = (
+    0.05,
+    0.06,
+    0.08,
+    0.1,
+    0.12,
+    0.15,
+    0.2,
+    0.25,
+    0.3,
+    0.4,
+    0.5,
+    0.6,
+    0.8,
+    1.0,
+    1.2,
+    1.5,
+    2.0,
+    2.5,
+    3.0,
+    4.0,
+    5.0,
+    6.0,
+    8.0,
+    10.0,
+)
 EVIL = "<img src=x onerror='window.__harm=1'><script>window.__harm=1</script>"
 
 
@@ -34,5 +58,6 @@ def made_up(seed=7):
 def band(releases, scales):
     """A band around each release, as wide as the noise."""
     half = 3 * scales[:, None, None] * np.ones_like(releases)
-    return PlausibleBand(releases - half, releases + half, np.full(101, 2.0), "simultaneous",
-                         (12,) * len(scales))
+    return PlausibleBand(
+        releases - half, releases + half, np.full(101, 2.0), "simultaneous", (12,) * len(scales)
+    )

@@ -22,9 +22,14 @@ _SMOOTH, _MOST = 9, 8  # cosines that draw four turns, and most coefficients tha
 _MIN, _SMALLEST = 1e-12, 1e-300  # of the trace, and at all: where a covariance is nearly singular
 
 
-def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width: Array,
-                      material: float | None = None, misfit: float = constants.MISFIT
-                      ) -> NDArray[np.bool_]:
+def have_finer_detail(
+    basis: Basis,
+    centre: Array,
+    covariance: Array,
+    half_width: Array,
+    material: float | None = None,
+    misfit: float = constants.MISFIT,
+) -> NDArray[np.bool_]:
     """True where the last coefficients have not become small, so that more would be needed.
 
     Of cosines the last four may be what two slopes at the ends make of them; of Fourier functions,
@@ -56,8 +61,11 @@ def have_finer_detail(basis: Basis, centre: Array, covariance: Array, half_width
     if material is None:
         last = min(max(size - _SMOOTH, _LAST), _MOST) if basis.family == "cosine" else _LAST
         material = constants.MATERIAL * math.sqrt(last)
-    p_values, left = (detail(centre, covariance, last) if basis.family == "cosine"
-                      else _last_four(centre, covariance))
+    p_values, left = (
+        detail(centre, covariance, last)
+        if basis.family == "cosine"
+        else _last_four(centre, covariance)
+    )
     return np.asarray((p_values < misfit) & (left > material * half_width))
 
 
@@ -71,8 +79,13 @@ def _last_four(centre: Array, covariance: Array) -> tuple[Array, Array]:
     return (1 + misfit / 2) * np.exp(-misfit / 2), np.linalg.norm(beyond, axis=-1)  # χ² with four
 
 
-def have_steep_ends(basis: Basis, centre: Array, covariance: Array, half_width: Array,
-                    still_moving: float = constants.STILL_MOVING) -> NDArray[np.bool_]:
+def have_steep_ends(
+    basis: Basis,
+    centre: Array,
+    covariance: Array,
+    half_width: Array,
+    still_moving: float = constants.STILL_MOVING,
+) -> NDArray[np.bool_]:
     """True where an end would move on by several half-widths if more coefficients told of it.
 
     How far an end lies, beyond doubt, from what the kept functions draw, times how much steeper it

@@ -19,35 +19,50 @@ from engine.mechanisms.families.adaptive.checked_facts import (
 from engine.mechanisms.families.adaptive.fits import Heard
 from engine.mechanisms.families.adaptive.scales import Scale
 
-UNTRUE = ("Observation times are not spread as stated: about {share} of them lie between {start} "
-          "and {end}, where {expected} should. The band is not valid.")
-UNEVEN = ("Observation times are not spread evenly: about {share} of them lie between {start} and "
-          "{end}, where {expected} would. The band is not valid.")
-LEARNED = ("Observation times are not spread evenly: about {share} of them lie between {start} and "
-           "{end}, where {expected} would. The curve allows for that.")
-PART_EMPTY = ("A part of the time range may hold next to no observations: state how observation "
-              "times come about. The band is not valid.")
-CLUSTERED = ("Observation times lie at a few common times: state these times. The band is not "
-             "valid.")
-FOLLOWS = ("Observation times follow covariates: people who differ in these were observed at other "
-           "times. The bands are not valid.")
-MOVED = ("About {share} of the observations lie beyond {bound}. They were moved to it: this is the "
-         "mean of the moved values.")
-LEFT_OUT = ("At {times} only about {share} of people were observed. Observations there were left "
-            "out.")
+UNTRUE = (
+    "Observation times are not spread as stated: about {share} of them lie between {start} "
+    "and {end}, where {expected} should. The band is not valid."
+)
+UNEVEN = (
+    "Observation times are not spread evenly: about {share} of them lie between {start} and "
+    "{end}, where {expected} would. The band is not valid."
+)
+LEARNED = (
+    "Observation times are not spread evenly: about {share} of them lie between {start} and "
+    "{end}, where {expected} would. The curve allows for that."
+)
+PART_EMPTY = (
+    "A part of the time range may hold next to no observations: state how observation "
+    "times come about. The band is not valid."
+)
+CLUSTERED = "Observation times lie at a few common times: state these times. The band is not valid."
+FOLLOWS = (
+    "Observation times follow covariates: people who differ in these were observed at other "
+    "times. The bands are not valid."
+)
+MOVED = (
+    "About {share} of the observations lie beyond {bound}. They were moved to it: this is the "
+    "mean of the moved values."
+)
+LEFT_OUT = (
+    "At {times} only about {share} of people were observed. Observations there were left out."
+)
 FEW_PRESENT = "At {times} only about {share} of people were observed."
 ABSENT = "At {times} only about {share} of people were observed. The band is not valid."
-MOVED_PERCENTILES = ("About {share} of the observations lie beyond {bound}. They count as {bound}, "
-                     "and so does any percentile beyond it.")
-FAR_AWAY = ("About {share} of people are far from the others. The curve may lie too close to most "
-            "people; the band is not valid.")
+MOVED_PERCENTILES = (
+    "About {share} of the observations lie beyond {bound}. They count as {bound}, "
+    "and so does any percentile beyond it."
+)
+FAR_AWAY = (
+    "About {share} of people are far from the others. The curve may lie too close to most "
+    "people; the band is not valid."
+)
 NOT_VISIBLE = "Not visible here: {}."
 FEWER_FAR = "fewer than {share} of people far from the others (beyond {distance})"
 ANY_FAR = "people far from the others (beyond {distance}), however many"
 SHORTER_GAP = "a gap in observation times shorter than {length} of the time range"
 FAR_PEOPLE, SHORT_GAPS = "far people", "gaps"  # what a release would not show
-TIMES_AND_LEVELS = ("The band relies on observation times that do not depend on how high people "
-                    "are.")
+TIMES_AND_LEVELS = "The band relies on observation times that do not depend on how high people are."
 
 
 Where = tuple[int, ...]
@@ -62,8 +77,9 @@ def cautions(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Caution
         for applies, voids, words in _said(facts, scale, heard, k):
             for repeat, draw in zip(*np.nonzero(applies), strict=True):
                 kind, gaps = words((repeat, draw))
-                of_text = releases.setdefault((not voids, kind, kind.format(**gaps)),
-                                              np.zeros(heard.reach.shape, dtype=bool))
+                of_text = releases.setdefault(
+                    (not voids, kind, kind.format(**gaps)), np.zeros(heard.reach.shape, dtype=bool)
+                )
                 of_text[k, repeat, draw] = True
     for (is_valid, kind, text), applies in sorted(releases.items(), key=lambda item: item[0][0]):
         yield Caution(text, applies, voids_band=not is_valid, kind=kind)
@@ -82,18 +98,26 @@ def _said(facts: PublicFacts, scale: Scale, heard: Heard, k: int) -> Iterator[Sa
         yield from _of_bounds(facts, scale, decision, question.is_of_mean)
     yield heard.may_be_empty(k), True, lambda where: (PART_EMPTY, {})
     check, _ = heard.far_people(k)
-    yield (check.has(Outcome.VOID), True,
-           lambda where: (FAR_AWAY, {"share": _share(check.measured[where])}))
+    yield (
+        check.has(Outcome.VOID),
+        True,
+        lambda where: (FAR_AWAY, {"share": _share(check.measured[where])}),
+    )
 
 
-def _of_spread_times(facts: PublicFacts, decision: Decision, window: Window, learns: bool
-                     ) -> Iterator[Said]:
+def _of_spread_times(
+    facts: PublicFacts, decision: Decision, window: Window, learns: bool
+) -> Iterator[Said]:
     def departs(where: Where) -> Words:
-        start, end, share, expected = (each[where] for each in (
-            window.start, window.end, window.share, window.expected))
+        start, end, share, expected = (
+            each[where] for each in (window.start, window.end, window.share, window.expected)
+        )
         return LEARNED if learns else UNTRUE if facts.design.is_known else UNEVEN, {
-            "share": _share(share), "expected": _share(expected), "start": _time(facts, start),
-            "end": _time(facts, end)}
+            "share": _share(share),
+            "expected": _share(expected),
+            "start": _time(facts, start),
+            "end": _time(facts, end),
+        }
 
     yield np.asarray(decision.departs & ~decision.is_clustered), not learns, departs
     yield decision.is_clustered, True, lambda where: (CLUSTERED, {})
@@ -108,6 +132,7 @@ def _of_common_times(facts: PublicFacts, decision: Decision) -> Iterator[Said]:
             named = [_time(facts, times[j]) for j in few]
             listed = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
             return text, {"times": listed, "share": _share(float(present[where][few].max()))}
+
         return words
 
     is_read = decision.thin & ~decision.left_out & ~decision.absent
@@ -116,8 +141,9 @@ def _of_common_times(facts: PublicFacts, decision: Decision) -> Iterator[Said]:
     yield np.asarray(is_read.any(axis=-1)), False, at(is_read, FEW_PRESENT)
 
 
-def _of_bounds(facts: PublicFacts, scale: Scale, decision: Decision, is_of_mean: bool
-               ) -> Iterator[Said]:
+def _of_bounds(
+    facts: PublicFacts, scale: Scale, decision: Decision, is_of_mean: bool
+) -> Iterator[Said]:
     def moved(where: Where) -> Words:
         side = int(np.argmax(np.where(decision.is_moved[where], decision.beyond[where], -1.0)))
         bound = "the stated distance from the prior curve"
@@ -125,7 +151,9 @@ def _of_bounds(facts: PublicFacts, scale: Scale, decision: Decision, is_of_mean:
             value = scale.middle.heights[0] + (scale.half if side else -scale.half)
             bound = f"the stated bound {_number(value)} {facts.value_unit}".rstrip()
         return MOVED if is_of_mean else MOVED_PERCENTILES, {
-            "share": _share(decision.beyond[where][side]), "bound": bound}
+            "share": _share(decision.beyond[where][side]),
+            "bound": bound,
+        }
 
     yield np.asarray(decision.is_moved.any(axis=-1)), is_of_mean, moved
 
@@ -142,14 +170,21 @@ def _not_visible(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Cau
             noise, reach = heard.far_noise[k][where], heard.reach[k][where]
             smallest = smallest_far(noise)
             sentence = FEWER_FAR if smallest < MOST_FAR else ANY_FAR
-            far = "" if not np.isfinite(noise) or not reach else sentence.format(
-                share=_share(smallest),
-                distance=f"{_number(2 * scale.half * reach, 2)} {facts.value_unit}".rstrip())
+            far = (
+                ""
+                if not np.isfinite(noise) or not reach
+                else sentence.format(
+                    share=_share(smallest),
+                    distance=f"{_number(2 * scale.half * reach, 2)} {facts.value_unit}".rstrip(),
+                )
+            )
             hidden = [(text, what) for text, what in ((far, FAR_PEOPLE), (gap, SHORT_GAPS)) if text]
             if hidden:
                 texts, named = zip(*hidden, strict=True)
-                releases.setdefault((NOT_VISIBLE.format("; ".join(texts)), named), np.zeros(
-                    heard.reach.shape, dtype=bool))[k][where] = True
+                releases.setdefault(
+                    (NOT_VISIBLE.format("; ".join(texts)), named),
+                    np.zeros(heard.reach.shape, dtype=bool),
+                )[k][where] = True
     for (text, named), applies in releases.items():
         yield Caution(text, applies, low_power_for=named, kind=NOT_VISIBLE)
 

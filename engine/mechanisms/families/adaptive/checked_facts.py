@@ -97,19 +97,32 @@ _FAR_LEVEL, _FAR, _ONE_OF_TEN = 0.01, 0.005, 0.1  # ordinary people: up to .002 
 MOST_FAR = 0.5  # where only a larger share would show, which is never far, nothing is tested
 _MIDDLE_LEVEL, _MIDDLE, _OUTER = 0.05, 1.0, 3.0  # radii by which people beyond 1 and 2 may move it
 
-LAW = Fact("Observation times are spread as stated",
-           "{} of observations too many or too few in one part of the time range",
-           "a gap of {} of the time range")
-CLUSTERS = Fact("Observation times are not a few common ones",
-                "two observations coincide {} more often than stated",
-                "coincidences {} more often", is_relied_on=False)
-AVAILABLE = Fact("People are observed at all common times alike",
-                 "{} of people at the time with fewest", "a time with fewer than {}")
-COVARIATES = Fact("Observation times do not follow covariates",
-                  "covariance of {} at most with the share of a quarter of the time range",
-                  "a covariance of {}")
-BOUNDS = Fact("Observations lie within the stated bounds",
-              "{} beyond the worse of both bounds", "{} beyond a bound")
+LAW = Fact(
+    "Observation times are spread as stated",
+    "{} of observations too many or too few in one part of the time range",
+    "a gap of {} of the time range",
+)
+CLUSTERS = Fact(
+    "Observation times are not a few common ones",
+    "two observations coincide {} more often than stated",
+    "coincidences {} more often",
+    is_relied_on=False,
+)
+AVAILABLE = Fact(
+    "People are observed at all common times alike",
+    "{} of people at the time with fewest",
+    "a time with fewer than {}",
+)
+COVARIATES = Fact(
+    "Observation times do not follow covariates",
+    "covariance of {} at most with the share of a quarter of the time range",
+    "a covariance of {}",
+)
+BOUNDS = Fact(
+    "Observations lie within the stated bounds",
+    "{} beyond the worse of both bounds",
+    "{} beyond a bound",
+)
 NEAR = Fact("Nobody is far from the others", "{} of people", "{} of people", is_relied_on=False)
 
 
@@ -144,8 +157,11 @@ class FirstMessage:
         if design.law is not TimeLaw.COMMON:
             return cls(pure=pure)
         q = len(design.times)
-        noise = (q / math.sqrt(2) / (effective * share) if pure
-                 else math.sqrt(4 / 3 * q) / (effective * math.sqrt(share)))
+        noise = (
+            q / math.sqrt(2) / (effective * share)
+            if pure
+            else math.sqrt(4 / 3 * q) / (effective * math.sqrt(share))
+        )
         return cls(design.times if noise <= _MAX_NOISE_OF_TIMES else (), False, pure)
 
     @property
@@ -168,14 +184,22 @@ class FirstMessage:
         if k:
             return np.array([math.sqrt(0.375 / (k - 1))] * QUARTERS * k + [0.5] * 2)
         if self.pure:
-            return np.array([1.0] * PARTS * self.has_parts + [2 / max(q, 1)] * q
-                            + [1.0 if q or self.has_parts else 2.0] * 2)
+            return np.array(
+                [1.0] * PARTS * self.has_parts
+                + [2 / max(q, 1)] * q
+                + [1.0 if q or self.has_parts else 2.0] * 2
+            )
         if self.has_parts:
             return np.array([math.sqrt(0.5)] * PARTS + [0.5] * (FINE_PARTS + 2))
         return np.array([math.sqrt(1.5 / max(q, 1))] * q + [0.5 if q else 1.0] * 2)
 
-    def statistic(self, times: Array, side: NDArray[np.int64], counts: NDArray[np.int64],
-                  regressors: Array | None = None) -> Array:
+    def statistic(
+        self,
+        times: Array,
+        side: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        regressors: Array | None = None,
+    ) -> Array:
         """What everybody adds to the averages, without weights: (repeats, numbers, people).
 
         Parameters
@@ -193,8 +217,9 @@ class FirstMessage:
             products = of_parts[:, :, None] * regressors[:, None]
             blocks.append(np.asarray(products.reshape(len(times), -1, len(counts))))
         elif self.has_parts:
-            fine = shares_in(parts_of(np.where(is_number, times, 0.0)), is_number, counts,
-                             FINE_PARTS)
+            fine = shares_in(
+                parts_of(np.where(is_number, times, 0.0)), is_number, counts, FINE_PARTS
+            )
             blocks.append(fine.reshape(len(fine), PARTS, -1, fine.shape[-1]).sum(axis=2))
             blocks += [] if self.pure else [fine]
         elif self.times:
@@ -223,21 +248,34 @@ def nearest(times: Array, stated: Sequence[float]) -> NDArray[np.int64]:
     return np.searchsorted(between, times)
 
 
-def site_averages(message: FirstMessage, data: CurveData, scale: Scale, servers: Sequence[slice],
-                  regressors: Callable[[slice], Array] | None = None) -> Array:
+def site_averages(
+    message: FirstMessage,
+    data: CurveData,
+    scale: Scale,
+    servers: Sequence[slice],
+    regressors: Callable[[slice], Array] | None = None,
+) -> Array:
     """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
     blocks, tall = [], max(1, _ENTRIES // (len(message.weights) * max(data.n_curves, 1)))
     for first in range(0, data.n_repeats, tall):
         some = slice(first, first + tall)
         each = message.statistic(
-            data.times[some], scale.side(data.times[some], data.values[some]), data.counts,
-            None if regressors is None else regressors(some))
+            data.times[some],
+            scale.side(data.times[some], data.values[some]),
+            data.counts,
+            None if regressors is None else regressors(some),
+        )
         blocks.append(np.stack([each[..., curves].mean(axis=-1) for curves in servers], axis=1))
     return np.concatenate(blocks)
 
 
-def sent_by_sites(message: FirstMessage, averages: Array, deviations: Sequence[Array],
-                  noises: Sequence[Array], people: Sequence[int]) -> tuple[Array, Array]:
+def sent_by_sites(
+    message: FirstMessage,
+    averages: Array,
+    deviations: Sequence[Array],
+    noises: Sequence[Array],
+    people: Sequence[int],
+) -> tuple[Array, Array]:
     """Send the first message of every site; what all say together, and the noise in it.
 
     Averages are (repeats, sites, numbers), deviations (sites, columns), the noise of each site
@@ -253,8 +291,9 @@ def sent_by_sites(message: FirstMessage, averages: Array, deviations: Sequence[A
     return pooled(sent, scales, people)
 
 
-def pooled(sent: Sequence[Array], scales: Sequence[Array], people: Sequence[int]
-           ) -> tuple[Array, Array]:
+def pooled(
+    sent: Sequence[Array], scales: Sequence[Array], people: Sequence[int]
+) -> tuple[Array, Array]:
     """What all sites say together, by their numbers of people, and the noise in it."""
     shares = np.array(people) / sum(people)
     values = sum(share * each for share, each in zip(shares, sent, strict=True))
@@ -367,25 +406,47 @@ def decide(question: Question, measured: Array, noise: Array) -> Decision:
         checks.append(check)
     if message.times:
         check, thin, few = _of_times(question, present, of_first)
-        left_out, absent = (few & ~check.has(Outcome.VOID)[..., None],
-                            few & check.has(Outcome.VOID)[..., None])
+        left_out, absent = (
+            few & ~check.has(Outcome.VOID)[..., None],
+            few & check.has(Outcome.VOID)[..., None],
+        )
         checks.append(check)
     check, is_moved = _of_bounds(question, beyond, of_beyond)
-    return Decision((*checks, check), window, departs, is_clustered, present, thin, left_out,
-                    absent, beyond, is_moved, follows)
+    return Decision(
+        (*checks, check),
+        window,
+        departs,
+        is_clustered,
+        present,
+        thin,
+        left_out,
+        absent,
+        beyond,
+        is_moved,
+        follows,
+    )
 
 
-def _of_windows(question: Question, shares: Array, noise: Array
-                ) -> tuple[Check, Window, NDArray[np.bool_]]:
+def _of_windows(
+    question: Question, shares: Array, noise: Array
+) -> tuple[Check, Window, NDArray[np.bool_]]:
     """Scan windows of up to half of the range for too many or too few observations."""
     parts, n = shares.shape[-1], question.n_people
-    windows = np.array([(first, first + length) for length in range(1, parts // 2 + 1)
-                        for first in range(parts - length + 1)])
+    windows = np.array(
+        [
+            (first, first + length)
+            for length in range(1, parts // 2 + 1)
+            for first in range(parts - length + 1)
+        ]
+    )
     covers = ((windows[:, :1] <= np.arange(parts)) & (np.arange(parts) < windows[:, 1:])) * 1.0
     expected, found = covers @ question.expected.reshape(parts, -1).sum(axis=1), shares @ covers.T
     spread = np.sqrt(noise**2 @ covers.T + expected * (1 - expected) / n)
-    pure, is_asked, apart = question.message.pure, expected >= _LEAST_EXPECTED, np.abs(
-        found - expected)
+    pure, is_asked, apart = (
+        question.message.pure,
+        expected >= _LEAST_EXPECTED,
+        np.abs(found - expected),
+    )
     sure = _PURE_SURE if pure else _SURE[parts]
     told = (apart > sure * spread) & (apart > _MATERIAL) & is_asked
     # the farthest off, in units of its noise, of those that are told, else of all
@@ -405,13 +466,23 @@ def _of_windows(question: Question, shares: Array, noise: Array
     least = np.maximum(least, _MATERIAL)
     departs = told.any(axis=-1)
     outcome = Outcome.CORRECTED if question.learns_times else Outcome.VOID
-    return Check(LAW, at_worst(apart), of_part, np.maximum(_MATERIAL, sure * at_worst(spread)),
-                 least / (1 - two + least), outcomes(departs, outcome, of_part < _MAX_NOISE)
-                 ), window, departs
+    return (
+        Check(
+            LAW,
+            at_worst(apart),
+            of_part,
+            np.maximum(_MATERIAL, sure * at_worst(spread)),
+            least / (1 - two + least),
+            outcomes(departs, outcome, of_part < _MAX_NOISE),
+        ),
+        window,
+        departs,
+    )
 
 
-def _of_clusters(question: Question, shares: Array, noise: Array, departs: NDArray[np.bool_]
-                 ) -> tuple[Check, NDArray[np.bool_]]:
+def _of_clusters(
+    question: Question, shares: Array, noise: Array, departs: NDArray[np.bool_]
+) -> tuple[Check, NDArray[np.bool_]]:
     """Ask whether observations fall together: Σ (k − e)², less what noise and sampling add.
 
     A law that is uneven from part to part, and told by that, is not called clustered.
@@ -424,29 +495,42 @@ def _of_clusters(question: Question, shares: Array, noise: Array, departs: NDArr
     apart = (shares - expected).reshape(*shares.shape[:-1], PARTS, -1)
     between = apart.sum(axis=-1) ** 2 / apart.shape[-1]
     told = np.asarray(excess > limit) & ~(departs & (between.sum(axis=-1) > excess / 2))
-    return Check(CLUSTERS, excess, spread, limit, limit + quantile(_ONE_OF_TEN) * spread,
-                 outcomes(told, Outcome.VOID)), told
+    return Check(
+        CLUSTERS,
+        excess,
+        spread,
+        limit,
+        limit + quantile(_ONE_OF_TEN) * spread,
+        outcomes(told, Outcome.VOID),
+    ), told
 
 
-def _of_covariates(question: Question, products: Array, noise: Array
-                   ) -> tuple[Check, NDArray[np.bool_]]:
+def _of_covariates(
+    question: Question, products: Array, noise: Array
+) -> tuple[Check, NDArray[np.bool_]]:
     """Ask whether mean h_b g_k = mean h_b · mean g_k: (…, parts, K) and the noise (…, parts)."""
     n, shares, means = question.n_people, products[..., :1], products.sum(axis=-2, keepdims=True)
     apart = (products - shares * means)[..., 1:]
     # of h_b g_k, less shares of all parts together; and of shares, times the mean of g_k
     of_sums = 1 - 2 * shares + shares.shape[-2] * shares**2 + means[..., 1:] ** 2
-    spread = np.sqrt(noise[..., None] ** 2 * np.maximum(of_sums, 0.5)
-                     + np.maximum(shares, 0.0) / n)
+    spread = np.sqrt(noise[..., None] ** 2 * np.maximum(of_sums, 0.5) + np.maximum(shares, 0.0) / n)
     tests = apart.shape[-1] * apart.shape[-2]
     limit = np.maximum(quantile(_DEPENDENT_LEVEL / 2 / tests) * spread, _DEPENDENT)
     told = np.asarray((np.abs(apart) > limit).any(axis=(-1, -2)))
     largest, of_test, at = (each.max(axis=(-1, -2)) for each in (np.abs(apart), spread, limit))
-    return Check(COVARIATES, largest, of_test, at, at + quantile(_ONE_OF_TEN) * of_test,
-                 outcomes(told, Outcome.VOID, of_test < _MAX_NOISE)), told
+    return Check(
+        COVARIATES,
+        largest,
+        of_test,
+        at,
+        at + quantile(_ONE_OF_TEN) * of_test,
+        outcomes(told, Outcome.VOID, of_test < _MAX_NOISE),
+    ), told
 
 
-def _of_times(question: Question, present: Array, noise: Array
-              ) -> tuple[Check, NDArray[np.bool_], NDArray[np.bool_]]:
+def _of_times(
+    question: Question, present: Array, noise: Array
+) -> tuple[Check, NDArray[np.bool_], NDArray[np.bool_]]:
     """Ask who is observed at each common time; those with few are left out, unless most are.
 
     Few against how many observations people have: all times, or some of them drawn evenly.
@@ -458,24 +542,30 @@ def _of_times(question: Question, present: Array, noise: Array
     is_void = few.mean(axis=-1) > (0.5 if question.is_of_mean else 0.0)
     of_time = noise.mean(axis=-1)
     limit = _THIN * planned - beyond * of_time
-    outcome = np.where(is_void, Outcome.VOID.value, outcomes(
-        np.asarray(few.any(axis=-1)), Outcome.CORRECTED))
-    outcome = np.where((outcome == Outcome.HOLDS.value) & thin.any(axis=-1), Outcome.TOLD.value,
-                       outcome)
+    outcome = np.where(
+        is_void, Outcome.VOID.value, outcomes(np.asarray(few.any(axis=-1)), Outcome.CORRECTED)
+    )
+    outcome = np.where(
+        (outcome == Outcome.HOLDS.value) & thin.any(axis=-1), Outcome.TOLD.value, outcome
+    )
     smallest = np.maximum(limit - quantile(_ONE_OF_TEN, pure) * of_time, 0.0)
     return Check(AVAILABLE, present.min(axis=-1), of_time, limit, smallest, outcome), thin, few
 
 
-def _of_bounds(question: Question, beyond: Array, noise: Array
-               ) -> tuple[Check, NDArray[np.bool_]]:
+def _of_bounds(question: Question, beyond: Array, noise: Array) -> tuple[Check, NDArray[np.bool_]]:
     """Ask how many observations were moved to a bound: how far they were beyond, nothing tells."""
     pure, outcome = question.message.pure, Outcome.VOID if question.is_of_mean else Outcome.TOLD
     limit = _BEYOND + quantile(_BEYOND_LEVEL, pure) * noise
     told = beyond > limit
     of_bound = noise.max(axis=-1)
-    return Check(BOUNDS, beyond.max(axis=-1), of_bound, limit.max(axis=-1),
-                 limit.max(axis=-1) + quantile(_ONE_OF_TEN, pure) * of_bound,
-                 outcomes(np.asarray(told.any(axis=-1)), outcome, of_bound < _MAX_NOISE)), told
+    return Check(
+        BOUNDS,
+        beyond.max(axis=-1),
+        of_bound,
+        limit.max(axis=-1),
+        limit.max(axis=-1) + quantile(_ONE_OF_TEN, pure) * of_bound,
+        outcomes(np.asarray(told.any(axis=-1)), outcome, of_bound < _MAX_NOISE),
+    ), told
 
 
 def of_far_people(shares: Array, usual: Array, noise: Array) -> tuple[Check, Array]:
@@ -502,8 +592,14 @@ def of_far_people(shares: Array, usual: Array, noise: Array) -> tuple[Check, Arr
     surely = np.maximum(excess - (quantile(_MIDDLE_LEVEL) * noise)[..., None], 0.0)
     radii = np.where(told, surely @ np.array([_MIDDLE, _OUTER]), 0.0)
     smallest = smallest_far(noise)
-    return Check(NEAR, excess[..., 1], noise, limit, smallest,
-                 outcomes(told, Outcome.VOID, np.asarray(smallest < MOST_FAR))), radii
+    return Check(
+        NEAR,
+        excess[..., 1],
+        noise,
+        limit,
+        smallest,
+        outcomes(told, Outcome.VOID, np.asarray(smallest < MOST_FAR)),
+    ), radii
 
 
 def smallest_far(noise: Array) -> Array:

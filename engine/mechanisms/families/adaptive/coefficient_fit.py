@@ -56,8 +56,15 @@ class CoefficientStreams(Streams):
     gram: Array
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, n_functions: int, size: int,
-             n_facts: int) -> CoefficientStreams:
+    def draw(
+        cls,
+        rng: np.random.Generator,
+        repeats: int,
+        draws: int,
+        n_functions: int,
+        size: int,
+        n_facts: int,
+    ) -> CoefficientStreams:
         """Draw the standard noise of one site.
 
         Parameters
@@ -69,10 +76,19 @@ class CoefficientStreams(Streams):
         square = symmetric(rng.standard_normal((repeats, draws, p, p)))
         gram = symmetric(rng.standard_normal((2, repeats, draws, n_functions, n_functions)))
         normals = rng.standard_normal((6, *shape))
-        far, facts = ((rng.standard_normal((repeats, draws, n)) for n in (2, n_facts)) if n_facts
-                      else (np.empty(0), np.empty(0)))
-        return cls(normals, np.empty(0), square.reshape(*shape, n_functions, size), gram, far=far,
-                   facts=facts)
+        far, facts = (
+            (rng.standard_normal((repeats, draws, n)) for n in (2, n_facts))
+            if n_facts
+            else (np.empty(0), np.empty(0))
+        )
+        return cls(
+            normals,
+            np.empty(0),
+            square.reshape(*shape, n_functions, size),
+            gram,
+            far=far,
+            facts=facts,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,17 +116,36 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         (K, K), second moments of the regressors where they are stated, else None.
     """
 
-    def __init__(self, data: CurveData, basis: Basis, plans: Sequence[CoefficientPlan], draws: int,
-                 curves: RegressionMoments, declared: Array | None, scale: Scale,
-                 rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        data: CurveData,
+        basis: Basis,
+        plans: Sequence[CoefficientPlan],
+        draws: int,
+        curves: RegressionMoments,
+        declared: Array | None,
+        scale: Scale,
+        rng: np.random.Generator,
+    ) -> None:
         self.curves, self.declared, self.covariate_plans = curves, declared, plans
         self.n_functions, self.curve_counts = curves.n_functions, data.counts
         n_facts = max((len(plan.first.weights) for plan in plans if plan.first), default=0)
-        self.noise = [CoefficientStreams.draw(stream, data.n_repeats, draws, self.n_functions,
-                                              basis.size, n_facts)
-                      for stream in rng.spawn(data.sizes.n_servers)]
-        super().__init__(data, basis, plans, draws, self.noise, data.facts.design,
-                         (self.n_functions, basis.size), scale)
+        self.noise = [
+            CoefficientStreams.draw(
+                stream, data.n_repeats, draws, self.n_functions, basis.size, n_facts
+            )
+            for stream in rng.spawn(data.sizes.n_servers)
+        ]
+        super().__init__(
+            data,
+            basis,
+            plans,
+            draws,
+            self.noise,
+            data.facts.design,
+            (self.n_functions, basis.size),
+            scale,
+        )
         self.doubt = np.zeros((len(plans), data.n_repeats, draws, self.n_functions))
 
     def evidence(self, fit: UnitFit) -> CoefficientEvidence:
@@ -149,29 +184,44 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         for first in range(0, self.n_repeats, step):
             yield slice(first, min(first + step, self.n_repeats))
 
-    def _piece(self, members: list[int], repeats: slice, deviations: AffineDeviations,
-               design: Design) -> CoefficientPiece:
+    def _piece(
+        self, members: list[int], repeats: slice, deviations: AffineDeviations, design: Design
+    ) -> CoefficientPiece:
         """The covariates are released here, as the deviations of coefficients depend on them."""
         size, regressors = deviations.size, self.curves.regressors[repeats]
         basis = self.basis.first(size)
-        covariates = learned([
-            self.covariate_site(s, regressors[..., people], members, repeats)
-            for s, people in enumerate(self.servers)], self.declared)
+        covariates = learned(
+            [
+                self.covariate_site(s, regressors[..., people], members, repeats)
+                for s, people in enumerate(self.servers)
+            ],
+            self.declared,
+        )
         for row, k in enumerate(self.feasible(members)):
             of_plan = slice(row * self.draws, (row + 1) * self.draws)
             self.doubt[k, repeats] = covariates.doubt[:, of_plan]
-        sites = [self.site(s, RegressionDeviations(
-            deviations.among(people), regressors[..., people], covariates.map), members, repeats)
-            for s, people in enumerate(self.servers)]
+        sites = [
+            self.site(
+                s,
+                RegressionDeviations(
+                    deviations.among(people), regressors[..., people], covariates.map
+                ),
+                members,
+                repeats,
+            )
+            for s, people in enumerate(self.servers)
+        ]
         scale = np.tile(public_scale(size, self.sizes), self.n_functions)
         law = of_regressors(covariates.moments, covariates.map, basis, self.planned, design)
         plan = self.covariate_plans[members[0]]
         constants = _widened(plan.constants, covariates.widening, plan.is_joint)
-        return CoefficientPiece(members, repeats, sites, scale, law, constants,
-                                self.n_functions, map=covariates.map)
+        return CoefficientPiece(
+            members, repeats, sites, scale, law, constants, self.n_functions, map=covariates.map
+        )
 
-    def covariate_site(self, s: int, regressors: Array, members: list[int], repeats: slice
-                       ) -> CovariateSite:
+    def covariate_site(
+        self, s: int, regressors: Array, members: list[int], repeats: slice
+    ) -> CovariateSite:
         """One site's regressors with the noise of both of their releases.
 
         Parameters
@@ -181,8 +231,12 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         shares = self.covariate_plans[members[0]].covariate_shares
         with np.errstate(divide="ignore"):  # a release that is not made has no share
             unit = 1 / (regressors.shape[2] * self.costs(shares, s, members))
-        return CovariateSite(regressors, unit, columns(
-            self.noise[s].gram[:, repeats], len(self.feasible(members)), 2), s)
+        return CovariateSite(
+            regressors,
+            unit,
+            columns(self.noise[s].gram[:, repeats], len(self.feasible(members)), 2),
+            s,
+        )
 
 
 def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:
@@ -196,18 +250,26 @@ def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:
     square = (*centre.shape, *centre.shape[2:])
     covariance = to_covariates.covariance(located.covariance.reshape(square))
     covariance = covariance.reshape(located.covariance.shape)
-    before, after = (np.trace(each, axis1=-2, axis2=-1)
-                     for each in (located.covariance, covariance))
+    before, after = (
+        np.trace(each, axis1=-2, axis2=-1) for each in (located.covariance, covariance)
+    )
     growth = after / np.maximum(before, 1e-300)
-    return replace(located, centre=centre.reshape(located.centre.shape), covariance=covariance,
-                   noise=located.noise * growth, sampling=located.sampling * growth)
+    return replace(
+        located,
+        centre=centre.reshape(located.centre.shape),
+        covariance=covariance,
+        noise=located.noise * growth,
+        sampling=located.sampling * growth,
+    )
 
 
 def _widened(constants: Constants, widening: Array, is_joint: bool) -> Constants:
     """Constants of the engine with radii² by (repeats, columns), wider where few tell an effect."""
-    widths: dict[str, Any] = {"middle_width": constants.middle_width * widening,
-                              "scale_width": constants.scale_width * widening,
-                              "final_width": np.maximum(constants.final_width, widening)}
+    widths: dict[str, Any] = {
+        "middle_width": constants.middle_width * widening,
+        "scale_width": constants.scale_width * widening,
+        "final_width": np.maximum(constants.final_width, widening),
+    }
     if is_joint:  # the second location is clipped as the sizes that come with it
         widths["first_radius"] = constants.first_radius * np.minimum(widening**0.25, _WIDEST_START)
         widths["first_scale"] = np.minimum(constants.first_scale * np.sqrt(widening), 1.0)

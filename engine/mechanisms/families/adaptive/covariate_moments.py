@@ -48,8 +48,10 @@ def shift(n_functions: int) -> float:
 
 def steps(n_functions: int) -> tuple[Step, Step]:
     """Both releases with their sensitivity, which grows with the number of covariates."""
-    return (replace(IN_RANGES, sensitivity=shift(n_functions)),
-            replace(SCALED, sensitivity=shift(n_functions)))
+    return (
+        replace(IN_RANGES, sensitivity=shift(n_functions)),
+        replace(SCALED, sensitivity=shift(n_functions)),
+    )
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,8 @@ class CovariateSite:
         if step == IN_RANGES:
             scale[..., 0, 0] = 0.0  # the mean of 1 is known
         return transcript.sent(
-            self.index, step, average + scale * self.noise[STEPS.index(step)], scale)
+            self.index, step, average + scale * self.noise[STEPS.index(step)], scale
+        )
 
 
 @dataclass(frozen=True)
@@ -131,19 +134,22 @@ def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> Co
         Stated second moments of the regressors.
     """
     if declared is None:
-        rough, noise = _combined([site.first() for site in sites],
-                                 [site.noise_scale(IN_RANGES) for site in sites])
+        rough, noise = _combined(
+            [site.first() for site in sites], [site.noise_scale(IN_RANGES) for site in sites]
+        )
         moments = regressor_maps.floored(rough, np.maximum(_SURE_FIRST * noise, _MIN))
     else:
         shape = (*sites[0].noise.shape[1:3], *declared.shape)
         moments = np.broadcast_to(declared, shape).astype(float)
     standard = regressor_maps.whitening(moments)
-    fine, noise = _combined([site.second(standard) for site in sites],
-                            [site.noise_scale(SCALED) for site in sites])
+    fine, noise = _combined(
+        [site.second(standard) for site in sites], [site.noise_scale(SCALED) for site in sites]
+    )
     sure = regressor_maps.floored(fine, np.maximum(_SURE * noise, _MIN))
     full = regressor_maps.reflected(regressor_maps.whitening(sure) @ standard)
-    return CovariateMoments(RegressorMap(standard, full), moments, _doubt(fine, standard, noise),
-                            _widening(fine, noise))
+    return CovariateMoments(
+        RegressorMap(standard, full), moments, _doubt(fine, standard, noise), _widening(fine, noise)
+    )
 
 
 def _combined(sent: Sequence[Array], scales: Sequence[Array]) -> tuple[Array, Array]:

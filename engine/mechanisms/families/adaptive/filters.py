@@ -29,8 +29,12 @@ class Combined:
 
     @property
     def matrix(self) -> Array:
-        return np.asarray(sum(weight[..., None] * mixing.matrix for weight, mixing in
-                              zip(self.weights, self.mixings, strict=True)))
+        return np.asarray(
+            sum(
+                weight[..., None] * mixing.matrix
+                for weight, mixing in zip(self.weights, self.mixings, strict=True)
+            )
+        )
 
     def uncertainty(self, covariance: Array) -> Array:
         """Variance that errors of the M_s add: (…, p).
@@ -40,8 +44,12 @@ class Combined:
         covariance : (…, p, p)
             Of a − β.
         """
-        return np.asarray(sum(weight**2 * mixing.uncertainty(covariance) for weight, mixing in
-                              zip(self.weights, self.mixings, strict=True)))
+        return np.asarray(
+            sum(
+                weight**2 * mixing.uncertainty(covariance)
+                for weight, mixing in zip(self.weights, self.mixings, strict=True)
+            )
+        )
 
 
 class Filter(Protocol):
@@ -51,8 +59,15 @@ class Filter(Protocol):
     def variance(self) -> Array:
         """Of each coefficient: (…, p)."""
 
-    def update(self, measured: Array, noise: Array, slope: Array, sampling: Array,
-               response: Array | None, design: Combined | None) -> tuple[Array, Array, Filter]:
+    def update(
+        self,
+        measured: Array,
+        noise: Array,
+        slope: Array,
+        sampling: Array,
+        response: Array | None,
+        design: Combined | None,
+    ) -> tuple[Array, Array, Filter]:
         """The step of the centre after a measurement.
 
         Parameters
@@ -107,13 +122,21 @@ class Independent:
 
     variance: Array  # (…, p): of the centre's privacy noise
 
-    def update(self, measured: Array, noise: Array, slope: Array, sampling: Array,
-               response: Array | None, design: Combined | None
-               ) -> tuple[Array, Array, Independent]:
+    def update(
+        self,
+        measured: Array,
+        noise: Array,
+        slope: Array,
+        sampling: Array,
+        response: Array | None,
+        design: Combined | None,
+    ) -> tuple[Array, Array, Independent]:
         total = np.maximum(slope**2 * self.variance + noise, _NO_ZERO)
-        return (-slope * self.variance / total * measured,
-                _innovation(measured, total + slope**2 * sampling),
-                Independent(self.variance * noise / total))
+        return (
+            -slope * self.variance / total * measured,
+            _innovation(measured, total + slope**2 * sampling),
+            Independent(self.variance * noise / total),
+        )
 
     def widened(self, allowance: Array) -> Independent:
         return Independent(self.variance + allowance)
@@ -160,8 +183,15 @@ class Joint:
     def variance(self) -> Array:
         return np.asarray(np.diagonal(self.noise, axis1=-2, axis2=-1))
 
-    def update(self, measured: Array, noise: Array, slope: Array, sampling: Array,
-               response: Array | None, design: Combined | None) -> tuple[Array, Array, Joint]:
+    def update(
+        self,
+        measured: Array,
+        noise: Array,
+        slope: Array,
+        sampling: Array,
+        response: Array | None,
+        design: Combined | None,
+    ) -> tuple[Array, Array, Joint]:
         if design is None:
             assert response is not None
             response_matrix = response
@@ -180,18 +210,28 @@ class Joint:
             missed = (gain * slope[..., None, :]) @ self.doubt
             before = self.noise + _weighed(self.pull, sampling) + _weighed(self.left, self.prior)
             unsure = missed @ before @ _turned(missed)
-        return (-(gain @ measured[..., None])[..., 0],
-                _innovation(measured, np.diagonal(total, axis1=-2, axis2=-1)
-                            + slope**2 * sampling),
-                replace(self, noise=left, pull=rest @ self.pull - gain * slope[..., None, :],
-                        left=rest @ self.left, unsure=unsure))
+        return (
+            -(gain @ measured[..., None])[..., 0],
+            _innovation(measured, np.diagonal(total, axis1=-2, axis2=-1) + slope**2 * sampling),
+            replace(
+                self,
+                noise=left,
+                pull=rest @ self.pull - gain * slope[..., None, :],
+                left=rest @ self.left,
+                unsure=unsure,
+            ),
+        )
 
     def widened(self, allowance: Array) -> Joint:
         return replace(self, noise=self.noise + allowance[..., None] * np.eye(allowance.shape[-1]))
 
     def covariance(self, sampling: Array) -> Array:
-        return np.asarray(self.noise + self.pull @ sampling @ _turned(self.pull)
-                          + _weighed(self.left, self.prior) + self.unsure)
+        return np.asarray(
+            self.noise
+            + self.pull @ sampling @ _turned(self.pull)
+            + _weighed(self.left, self.prior)
+            + self.unsure
+        )
 
 
 def _innovation(measured: Array, variance: Array) -> Array:

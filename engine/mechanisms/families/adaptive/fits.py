@@ -72,7 +72,7 @@ class AdaptivePlan(Plan):
     @property
     def steps(self) -> tuple[Step, ...]:
         """What is released, in order, as far as shares reach."""
-        return release_steps(self.is_joint)[:len(self.shares)]
+        return release_steps(self.is_joint)[: len(self.shares)]
 
     @property
     def learns_times(self) -> bool:
@@ -91,13 +91,23 @@ class AdaptivePlan(Plan):
     @property
     def kind(self) -> Hashable:
         """Plans of one kind are fitted together, as columns of the same arrays."""
-        return (self.size, self.pure, self.shares, self.is_joint, self.first, self.first_share,
-                self.far_share)
+        return (
+            self.size,
+            self.pure,
+            self.shares,
+            self.is_joint,
+            self.first,
+            self.first_share,
+            self.far_share,
+        )
 
     @property
     def tuning(self) -> dict[str, Any]:
-        return {"truncation": self.size, "effective_size": self.verdict.effective_size,
-                "shrunk": self.shrinks}
+        return {
+            "truncation": self.size,
+            "effective_size": self.verdict.effective_size,
+            "shrunk": self.shrinks,
+        }
 
 
 @dataclass(frozen=True)
@@ -208,8 +218,15 @@ class UnitFit:
     people: SecondMoments | None = None
 
     @classmethod
-    def empty(cls, plans: int, repeats: int, draws: int, shape: tuple[int, ...], servers: int,
-              readings: tuple[tuple[int, int], ...] = ()) -> UnitFit:
+    def empty(
+        cls,
+        plans: int,
+        repeats: int,
+        draws: int,
+        shape: tuple[int, ...],
+        servers: int,
+        readings: tuple[tuple[int, int], ...] = (),
+    ) -> UnitFit:
         """Nothing yet.
 
         Parameters
@@ -219,15 +236,24 @@ class UnitFit:
         """
         square = (*shape, shape[-1])
         each = (plans, repeats, draws)
-        nothing: list[Array] = [np.full((*each, *more), np.nan)
-                                for more in (square, (), shape, shape)]
-        people = SecondMoments(nothing[0], nothing[1], nothing[2], nothing[3],
-                               readings) if readings else None
-        return cls(np.zeros((plans, repeats, draws, *shape)),
-                   np.zeros((plans, repeats, draws, *square)),
-                   np.zeros((plans, repeats, *shape)), np.zeros((plans, repeats, *square)),
-                   ServerParts(*np.zeros((3, plans, servers))), np.zeros(each, dtype=bool),
-                   np.zeros(each, dtype=bool), people)
+        nothing: list[Array] = [
+            np.full((*each, *more), np.nan) for more in (square, (), shape, shape)
+        ]
+        people = (
+            SecondMoments(nothing[0], nothing[1], nothing[2], nothing[3], readings)
+            if readings
+            else None
+        )
+        return cls(
+            np.zeros((plans, repeats, draws, *shape)),
+            np.zeros((plans, repeats, draws, *square)),
+            np.zeros((plans, repeats, *shape)),
+            np.zeros((plans, repeats, *square)),
+            ServerParts(*np.zeros((3, plans, servers))),
+            np.zeros(each, dtype=bool),
+            np.zeros(each, dtype=bool),
+            people,
+        )
 
     def put(self, piece: Piece, located: Located, feasible: Sequence[int]) -> None:
         """Put what was located for some plans and repeats where it belongs.
@@ -278,8 +304,9 @@ class Piece:
     columns: NDArray[np.int64] | None = None  # of all, those that are here; None: all of them
     left_out: NDArray[np.bool_] | None = None  # which common times are not read; None: none
 
-    def places(self, feasible: Sequence[int], draws: int
-               ) -> Iterator[tuple[int, NDArray[np.int64] | slice, NDArray[np.int64] | slice]]:
+    def places(
+        self, feasible: Sequence[int], draws: int
+    ) -> Iterator[tuple[int, NDArray[np.int64] | slice, NDArray[np.int64] | slice]]:
         """For each plan its number, which of its draws are here, and in which columns."""
         for row, k in enumerate(feasible):
             first = row * draws
@@ -305,8 +332,9 @@ class Heard:
     reach: Array  # how far a person at one radius moves the level, in unit scale
     relies_on_law: bool  # whether times are learned only where they contradict a law
 
-    def note(self, k: int, repeats: slice, question: Question, measured: Array, noise: Array
-             ) -> None:
+    def note(
+        self, k: int, repeats: slice, question: Question, measured: Array, noise: Array
+    ) -> None:
         """Keep what a plan's first messages (repeats, draws, numbers) said."""
         if self.questions[k] is None:
             self.questions[k], self.facts_noise[k] = question, noise
@@ -334,27 +362,33 @@ class Heard:
 
     def checks(self) -> tuple[Check, ...]:
         """The checks of all releases, fact by fact; none where no message was sent."""
-        of_plans = [[] if question is None else [
-            *decide(question, self.facts[k], self.facts_noise[k]).checks]
-            for k, question in enumerate(self.questions)]
+        of_plans = [
+            []
+            if question is None
+            else [*decide(question, self.facts[k], self.facts_noise[k]).checks]
+            for k, question in enumerate(self.questions)
+        ]
         for k, of_plan in enumerate(of_plans):
             if np.isfinite(self.far_noise[k]).all() and of_plan:
                 of_plan.append(self.far_people(k)[0])
             if of_plan:  # a law that is learned may be known too little
                 is_void = self.may_be_empty(k)
-                of_plan[0] = replace(of_plan[0], outcome=np.where(
-                    is_void, Outcome.VOID.value, of_plan[0].outcome))
+                of_plan[0] = replace(
+                    of_plan[0], outcome=np.where(is_void, Outcome.VOID.value, of_plan[0].outcome)
+                )
         facts = dict.fromkeys(check.fact for of_plan in of_plans for check in of_plan)
         return tuple(self._of_fact(fact, of_plans) for fact in facts)
 
     def _of_fact(self, fact: Fact, of_plans: list[list[Check]]) -> Check:
         """The check of one fact, empty for plans that do not ask for it."""
-        found = [next((check for check in checks if check.fact == fact), None)
-                 for checks in of_plans]
+        found = [
+            next((check for check in checks if check.fact == fact), None) for checks in of_plans
+        ]
         shape = self.reach.shape[1:]
         nothing = np.full(shape, np.nan)
-        unasked = Check(fact, nothing, nothing, nothing, nothing,
-                        np.full(shape, Outcome.UNTESTED.value))
+        unasked = Check(
+            fact, nothing, nothing, nothing, nothing, np.full(shape, Outcome.UNTESTED.value)
+        )
         return joined([unasked if check is None else check for check in found])
 
     @classmethod
@@ -362,8 +396,17 @@ class Heard:
         shape = (plans, repeats, draws)
         far, usual = np.full((2, *shape, 2), np.nan)
         far_noise, reach = np.full((2, *shape), np.nan)
-        return cls([None] * plans, [_none()] * plans, [_none()] * plans,
-                   np.zeros(shape, dtype=bool), far, usual, far_noise, reach, relies_on_law)
+        return cls(
+            [None] * plans,
+            [_none()] * plans,
+            [_none()] * plans,
+            np.zeros(shape, dtype=bool),
+            far,
+            usual,
+            far_noise,
+            reach,
+            relies_on_law,
+        )
 
 
 @dataclass(frozen=True)
@@ -403,9 +446,17 @@ class AdaptiveFit(Generic[E]):
         (r,), or (K, r) for a model with several functions.
     """
 
-    def __init__(self, data: CurveData, basis: Basis, plans: Sequence[AdaptivePlan], draws: int,
-                 streams: Sequence[Streams], design: Design, shape: tuple[int, ...], scale: Scale
-                 ) -> None:
+    def __init__(
+        self,
+        data: CurveData,
+        basis: Basis,
+        plans: Sequence[AdaptivePlan],
+        draws: int,
+        streams: Sequence[Streams],
+        design: Design,
+        shape: tuple[int, ...],
+        scale: Scale,
+    ) -> None:
         self.data, self.scale = data, scale
         self._averages: dict[FirstMessage, Array] = {}
         self.sizes, self.n_repeats, self.basis = data.sizes, data.n_repeats, basis
@@ -448,11 +499,23 @@ class AdaptiveFit(Generic[E]):
 
     def fitted(self) -> UnitFit:
         """Locate the means of all pieces, and put them where they belong."""
-        fit = UnitFit.empty(len(self.plans), self.n_repeats, self.draws, self.shape,
-                            len(self.servers), self.readings)
+        fit = UnitFit.empty(
+            len(self.plans),
+            self.n_repeats,
+            self.draws,
+            self.shape,
+            len(self.servers),
+            self.readings,
+        )
         for piece in self.pieces():
-            located = locate(piece.sites, piece.public_scale, piece.law, piece.constants,
-                             piece.n_functions, piece.prior)
+            located = locate(
+                piece.sites,
+                piece.public_scale,
+                piece.law,
+                piece.constants,
+                piece.n_functions,
+                piece.prior,
+            )
             feasible = self.feasible(piece.members)
             fit.put(piece, self.finished(piece, located), feasible)
             for k, mine, of_plan in piece.places(feasible, self.draws):
@@ -474,16 +537,30 @@ class AdaptiveFit(Generic[E]):
         message, people = plan.first, self.sizes.n_curves_per_server
         if message is None:
             return None
-        deviations = [message.noise_of(self.costs((plan.first_share,), s, members)[0], is_pure)
-                      for s, is_pure in enumerate(plan.pure)]
-        noises = [columns((streams.pure_facts if is_pure else streams.facts)[
-            repeats, :, :len(message.weights)], len(feasible), 1)
-            for streams, is_pure in zip(self.streams, plan.pure, strict=True)]
-        measured, noise = sent_by_sites(message, self.averages(message)[repeats], deviations,
-                                        noises, people)
+        deviations = [
+            message.noise_of(self.costs((plan.first_share,), s, members)[0], is_pure)
+            for s, is_pure in enumerate(plan.pure)
+        ]
+        noises = [
+            columns(
+                (streams.pure_facts if is_pure else streams.facts)[
+                    repeats, :, : len(message.weights)
+                ],
+                len(feasible),
+                1,
+            )
+            for streams, is_pure in zip(self.streams, plan.pure, strict=True)
+        ]
+        measured, noise = sent_by_sites(
+            message, self.averages(message)[repeats], deviations, noises, people
+        )
         question = Question(
-            message, self._tested_law(plan), public_observations(self.data), sum(people),
-            learns_times=plan.learns_times)
+            message,
+            self._tested_law(plan),
+            public_observations(self.data),
+            sum(people),
+            learns_times=plan.learns_times,
+        )
         for row, k in enumerate(feasible):
             of_plan = slice(row * self.draws, (row + 1) * self.draws)
             self.heard.note(k, repeats, question, measured[:, of_plan], noise[of_plan][0])
@@ -497,8 +574,12 @@ class AdaptiveFit(Generic[E]):
         """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
         if message not in self._averages:
             self._averages[message] = site_averages(
-                message, self.data, self.scale, self.servers,
-                self.regressors if message.n_functions else None)
+                message,
+                self.data,
+                self.scale,
+                self.servers,
+                self.regressors if message.n_functions else None,
+            )
         return self._averages[message]
 
     def regressors(self, repeats: slice) -> Array:
@@ -515,8 +596,9 @@ class AdaptiveFit(Generic[E]):
         """What the steps of every model tell."""
         released = np.zeros(self.innovations.shape, dtype=bool)
         released[[plan.feasible for plan in self.plans]] = True
-        return Evidence(self.sizes, released, self.innovations, fit.sites_differ, fit.hides_sites,
-                        self.heard)
+        return Evidence(
+            self.sizes, released, self.innovations, fit.sites_differ, fit.hides_sites, self.heard
+        )
 
     def feasible(self, members: Sequence[int]) -> list[int]:
         """Those that release anything; the others are fitted without noise only."""
@@ -532,13 +614,21 @@ class AdaptiveFit(Generic[E]):
         """
         pure = self.plans[members[0]].pure[s]
         budgets = [self.plans[k].budgets[s] for k in self.feasible(members)]
-        cost = np.repeat([budget.epsilon if pure else min(mu_of(budget), NOISE_FREE)
-                          for budget in budgets], self.draws)
+        cost = np.repeat(
+            [budget.epsilon if pure else min(mu_of(budget), NOISE_FREE) for budget in budgets],
+            self.draws,
+        )
         of_total = np.array(shares)[:, None]
         return np.asarray((of_total if pure else np.sqrt(of_total)) * np.append(cost, NOISE_FREE))
 
-    def site(self, s: int, deviations: Deviations, members: Sequence[int], repeats: slice,
-             mixing: Mixing | None = None) -> SiteDeviations:
+    def site(
+        self,
+        s: int,
+        deviations: Deviations,
+        members: Sequence[int],
+        repeats: slice,
+        mixing: Mixing | None = None,
+    ) -> SiteDeviations:
         """One site's curves with the noise of the feasible plans, and one column without.
 
         Parameters
@@ -550,14 +640,23 @@ class AdaptiveFit(Generic[E]):
         size, pure, streams = plan.size, plan.pure[s], self.streams[s]
         noise = streams.of_steps(repeats, size, pure)
         growth = math.sqrt(noise.shape[-1] + 1) if pure else 1.0
-        has_moments, n = not pure and (plan.is_joint or SECOND_MOMENTS in plan.steps), (
-            deviations.n_curves)
+        has_moments, n = (
+            not pure and (plan.is_joint or SECOND_MOMENTS in plan.steps),
+            (deviations.n_curves),
+        )
         site = SiteDeviations(
-            deviations, growth / (n * self.costs(plan.shares, s, members)),
+            deviations,
+            growth / (n * self.costs(plan.shares, s, members)),
             columns(noise, n_plans, 2),
-            columns(streams.of_moments(repeats, size), n_plans, 1) if has_moments else None, s,
-            mixing, release_steps(plan.is_joint))
+            columns(streams.of_moments(repeats, size), n_plans, 1) if has_moments else None,
+            s,
+            mixing,
+            release_steps(plan.is_joint),
+        )
         if not plan.far_share:
             return site
-        return replace(site, far_unit=1 / (n * self.costs((plan.far_share,), s, members)[0]),
-                       far_noise=columns(streams.far[repeats], n_plans, 1))
+        return replace(
+            site,
+            far_unit=1 / (n * self.costs((plan.far_share,), s, members)[0]),
+            far_noise=columns(streams.far[repeats], n_plans, 1),
+        )

@@ -126,9 +126,15 @@ def of_stage(step: Step, stage: str) -> Step:
 # The rows of `SiteDeviations.noise` that a release takes, for its location before its sizes. No
 # release takes a row that another one of the same run takes; stored results were drawn like this.
 NOISE_ROWS = {
-    FIRST_CENTRE.key: (0,), FIRST_SPREAD.key: (1,), SECOND_CENTRE.key: (2,),
-    SECOND_SPREAD.key: (3,), FINAL_CENTRE.key: (4,),
-    SECOND_PAIR.key: (2, 1), THIRD_PAIR.key: (5, 3), FINAL_PAIR.key: (4,)}
+    FIRST_CENTRE.key: (0,),
+    FIRST_SPREAD.key: (1,),
+    SECOND_CENTRE.key: (2,),
+    SECOND_SPREAD.key: (3,),
+    FINAL_CENTRE.key: (4,),
+    SECOND_PAIR.key: (2, 1),
+    THIRD_PAIR.key: (5, 3),
+    FINAL_PAIR.key: (4,),
+}
 _NO_ZERO = 1e-300
 _TOLD = 1e-6  # of the largest singular value of E T: directions that the times tell
 _FIXED_POINT_STEPS = 12
@@ -161,11 +167,14 @@ class SiteDeviations:
     def among_columns(self, columns: Indices) -> SiteDeviations:
         """The same curves for some of the columns."""
         return replace(
-            self, unit=self.unit[:, columns], noise=self.noise[:, :, columns],
+            self,
+            unit=self.unit[:, columns],
+            noise=self.noise[:, :, columns],
             symmetric=None if self.symmetric is None else self.symmetric[:, columns],
             mixing=None if self.mixing is None else self.mixing.of(slice(None), columns),
             far_unit=None if self.far_unit is None else self.far_unit[columns],
-            far_noise=None if self.far_noise is None else self.far_noise[:, columns])
+            far_noise=None if self.far_noise is None else self.far_noise[:, columns],
+        )
 
     def noise_of(self, step: Step) -> Array:
         """Standard noise of a release.
@@ -202,8 +211,9 @@ class SiteDeviations:
         -------
         (repeats, columns, …)
         """
-        return transcript.sent(self.index, of_stage(step, self.stage),
-                               statistic + scale * self.noise_of(step), scale)
+        return transcript.sent(
+            self.index, of_stage(step, self.stage), statistic + scale * self.noise_of(step), scale
+        )
 
 
 @dataclass(frozen=True)
@@ -264,9 +274,14 @@ class Located:
     far: Far | None = None
 
 
-def locate(sites: Sequence[SiteDeviations], public_scale: Array, law: DeviationLaw,
-           constants: Constants = SEPARATELY, n_functions: int = 1, prior: Array | None = None
-           ) -> Located:
+def locate(
+    sites: Sequence[SiteDeviations],
+    public_scale: Array,
+    law: DeviationLaw,
+    constants: Constants = SEPARATELY,
+    n_functions: int = 1,
+    prior: Array | None = None,
+) -> Located:
     """The mean by a few releases, and its covariance where second moments are among them.
 
     Parameters
@@ -287,12 +302,23 @@ def locate(sites: Sequence[SiteDeviations], public_scale: Array, law: DeviationL
     return release(sites, state, law, constants, n_functions)
 
 
-def _one_by_one(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw,
-                constants: Constants, n_functions: int) -> Located:
+def _one_by_one(
+    sites: Sequence[SiteDeviations],
+    state: State,
+    law: DeviationLaw,
+    constants: Constants,
+    n_functions: int,
+) -> Located:
     """Locations, sizes and second moments in releases of their own, each about a newer centre."""
     locations = _sent(sites, state, FIRST_CENTRE, clipped_averages.average)
-    state, _ = _move(sites, state, locations, np.ones_like(state.centre),
-                     _response(sites, state, law, 1), constants)
+    state, _ = _move(
+        sites,
+        state,
+        locations,
+        np.ones_like(state.centre),
+        _response(sites, state, law, 1),
+        constants,
+    )
     state = replace(state, radius=constants.first_scale * state.radius)
     sizes = _sent(sites, state, FIRST_SPREAD, clipped_averages.average_size)
     state = _with_spread(state, sizes, law, constants, n_functions)
@@ -309,38 +335,67 @@ def _one_by_one(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw
 
     last, slope = state, _slope(state, law, constants)
     locations = _sent(sites, state, FINAL_CENTRE, clipped_averages.average)
-    state, weights = _move(sites, state, locations, slope, _response(sites, state, law, 3),
-                           constants)
+    state, weights = _move(
+        sites, state, locations, slope, _response(sites, state, law, 3), constants
+    )
     moments = None
     if all(site.symmetric is not None for site in sites):
         moments = _moments(sites, state, constants)
-    return replace(_located(sites, state, slope, locations, weights, moments, constants, law),
-                   far=_far(sites, last, slope, law))
+    return replace(
+        _located(sites, state, slope, locations, weights, moments, constants, law),
+        far=_far(sites, last, slope, law),
+    )
 
 
-def _jointly(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw,
-             constants: Constants, n_functions: int) -> Located:
+def _jointly(
+    sites: Sequence[SiteDeviations],
+    state: State,
+    law: DeviationLaw,
+    constants: Constants,
+    n_functions: int,
+) -> Located:
     """Sizes and second moments together with the location, about the same centre."""
     locations = _sent(sites, state, FIRST_CENTRE, clipped_averages.average)
-    state, _ = _move(sites, state, locations, np.ones_like(state.centre),
-                     _response(sites, state, law, 1), constants)
+    state, _ = _move(
+        sites,
+        state,
+        locations,
+        np.ones_like(state.centre),
+        _response(sites, state, law, 1),
+        constants,
+    )
     state = replace(state, radius=constants.first_scale * state.radius)
     for step, width in ((SECOND_PAIR, constants.middle_width), (THIRD_PAIR, constants.final_width)):
         locations, sizes = _centres_and_sizes(sites, state, step)
         state = _with_spread(state, sizes, law, constants, n_functions)
-        state, _ = _move(sites, state, locations, _slope(state, law, constants),
-                         _response(sites, state, law, 2), constants)
+        state, _ = _move(
+            sites,
+            state,
+            locations,
+            _slope(state, law, constants),
+            _response(sites, state, law, 2),
+            constants,
+        )
         state = _tightened(_doubted(state, constants), width)
     last = _recentred(state, constants, law)
     slope = _slope(last, law, constants)
     locations, moments = _centres_and_moments(sites, last, constants)
     if last.holds_all.any():
-        locations, moments = _about((state.centre - last.centre) @ law.mean_slopes.T,
-                                    locations, moments)
-    state, weights = _move(sites, replace(last, centre=state.centre), locations, slope,
-                           _response(sites, last, law, 3), constants)
-    return replace(_located(sites, state, slope, locations, weights, moments, constants, law),
-                   far=_far(sites, last, slope, law))
+        locations, moments = _about(
+            (state.centre - last.centre) @ law.mean_slopes.T, locations, moments
+        )
+    state, weights = _move(
+        sites,
+        replace(last, centre=state.centre),
+        locations,
+        slope,
+        _response(sites, last, law, 3),
+        constants,
+    )
+    return replace(
+        _located(sites, state, slope, locations, weights, moments, constants, law),
+        far=_far(sites, last, slope, law),
+    )
 
 
 def _recentred(state: State, constants: Constants, law: DeviationLaw) -> State:
@@ -360,9 +415,13 @@ def _recentred(state: State, constants: Constants, law: DeviationLaw) -> State:
     of_ellipsoid = largest[..., 0] * np.trace(np.linalg.inv(inverse), axis1=-2, axis2=-1)
     in_ball = constants.ball**2 * turns.shape[1] <= of_ellipsoid
     each = in_ball[..., None]
-    return replace(state, centre=np.where(each, 0.0, state.centre),
-                   shape=np.where(each, 1.0, state.shape),
-                   radius=np.where(in_ball, constants.ball, state.radius), holds_all=in_ball)
+    return replace(
+        state,
+        centre=np.where(each, 0.0, state.centre),
+        shape=np.where(each, 1.0, state.shape),
+        radius=np.where(in_ball, constants.ball, state.radius),
+        holds_all=in_ball,
+    )
 
 
 def _about(shift: Array, locations: Sent, moments: Sent) -> tuple[Sent, Sent]:
@@ -371,13 +430,15 @@ def _about(shift: Array, locations: Sent, moments: Sent) -> tuple[Sent, Sent]:
     Noise of the locations then adds 4 g²‖a‖²‖φ‖⁴ at most to the variance of φ'Mφ for any φ.
     """
     matrices, scales = [], []
-    for location, g, matrix, scale in zip(locations.values, locations.scales, moments.values,
-                                          moments.scales, strict=True):
+    for location, g, matrix, scale in zip(
+        locations.values, locations.scales, moments.values, moments.scales, strict=True
+    ):
         cross = (location + shift / 2)[..., :, None] * shift[..., None, :]
         matrices.append(matrix + cross + cross.swapaxes(-1, -2))
         scales.append(np.sqrt(scale**2 + 4 * (g**2).max(axis=-1) * (shift**2).sum(axis=-1)))
     return Sent([each + shift for each in locations.values], locations.scales), Sent(
-        matrices, scales)
+        matrices, scales
+    )
 
 
 # -- what sites send --------------------------------------------------------------------------
@@ -401,40 +462,77 @@ class Sent:
         -------
         (repeats, columns, …), twice
         """
-        return (np.asarray((weights * np.stack(self.values)).sum(axis=0)),
-                np.asarray(((weights * np.stack(self.scales)) ** 2).sum(axis=0)))
+        return (
+            np.asarray((weights * np.stack(self.values)).sum(axis=0)),
+            np.asarray(((weights * np.stack(self.scales)) ** 2).sum(axis=0)),
+        )
 
 
-def _sent(sites: Sequence[SiteDeviations], state: State, step: Step,
-          average: Callable[[Deviations, Array, Array, Array], Array]) -> Sent:
+def _sent(
+    sites: Sequence[SiteDeviations],
+    state: State,
+    step: Step,
+    average: Callable[[Deviations, Array, Array, Array], Array],
+) -> Sent:
     """One clipped average of every site, with noise in the shape of the deviations."""
     scales = [_noise_scale(site, step, state) for site in sites]
-    return Sent([site.send(step, average(site.deviations, state.centre, state.shape, state.radius),
-                           scale) for site, scale in zip(sites, scales, strict=True)], scales)
+    return Sent(
+        [
+            site.send(
+                step, average(site.deviations, state.centre, state.shape, state.radius), scale
+            )
+            for site, scale in zip(sites, scales, strict=True)
+        ],
+        scales,
+    )
 
 
 def _moments(sites: Sequence[SiteDeviations], state: State, constants: Constants) -> Sent:
     """Second moments alone, in units of the shape; the noise is that on the diagonal."""
     step, radius = SECOND_MOMENTS, _moments_radius(state, constants)
     scales = [MOMENTS * site.unit_of(step) * radius**2 for site in sites]
-    return Sent([site.send(step, clipped_averages.average_products(
-        site.deviations, state.centre, state.shape, radius), scale[..., None, None])
-        for site, scale in zip(sites, scales, strict=True)], scales)
+    return Sent(
+        [
+            site.send(
+                step,
+                clipped_averages.average_products(
+                    site.deviations, state.centre, state.shape, radius
+                ),
+                scale[..., None, None],
+            )
+            for site, scale in zip(sites, scales, strict=True)
+        ],
+        scales,
+    )
 
 
-def _centres_and_sizes(sites: Sequence[SiteDeviations], state: State, step: Step
-                       ) -> tuple[Sent, Sent]:
+def _centres_and_sizes(
+    sites: Sequence[SiteDeviations], state: State, step: Step
+) -> tuple[Sent, Sent]:
     """Locations and sizes in one message, about one centre, shape and radius."""
     p, scales = state.centre.shape[-1], [_noise_scale(site, step, state) for site in sites]
-    sent = [site.send(step, np.concatenate(clipped_averages.average_with_size(
-        site.deviations, state.centre, state.shape, state.radius), axis=-1),
-        np.concatenate([scale, scale], axis=-1)) for site, scale in zip(sites, scales, strict=True)]
-    return (Sent([each[..., :p] for each in sent], scales),
-            Sent([each[..., p:] for each in sent], scales))
+    sent = [
+        site.send(
+            step,
+            np.concatenate(
+                clipped_averages.average_with_size(
+                    site.deviations, state.centre, state.shape, state.radius
+                ),
+                axis=-1,
+            ),
+            np.concatenate([scale, scale], axis=-1),
+        )
+        for site, scale in zip(sites, scales, strict=True)
+    ]
+    return (
+        Sent([each[..., :p] for each in sent], scales),
+        Sent([each[..., p:] for each in sent], scales),
+    )
 
 
-def _centres_and_moments(sites: Sequence[SiteDeviations], state: State, constants: Constants
-                         ) -> tuple[Sent, Sent]:
+def _centres_and_moments(
+    sites: Sequence[SiteDeviations], state: State, constants: Constants
+) -> tuple[Sent, Sent]:
     """Locations and second moments in one message, about one centre and shape."""
     step, p = FINAL_PAIR, state.centre.shape[-1]
     radius = _moments_radius(state, constants)
@@ -444,19 +542,29 @@ def _centres_and_moments(sites: Sequence[SiteDeviations], state: State, constant
     for site, of_location, of_moments in zip(sites, location_scales, moment_scales, strict=True):
         location, products = _average_with_products(site, state, radius)
         of_products = np.broadcast_to(of_moments[..., None], products.shape)
-        sent.append(site.send(step, np.concatenate([location, products], axis=-1),
-                              np.concatenate([of_location, of_products], axis=-1)))
-    return (Sent([each[..., :p] for each in sent], location_scales),
-            Sent([as_matrix(each[..., p:]) for each in sent], moment_scales))
+        sent.append(
+            site.send(
+                step,
+                np.concatenate([location, products], axis=-1),
+                np.concatenate([of_location, of_products], axis=-1),
+            )
+        )
+    return (
+        Sent([each[..., :p] for each in sent], location_scales),
+        Sent([as_matrix(each[..., p:]) for each in sent], moment_scales),
+    )
 
 
-def _average_with_products(site: SiteDeviations, state: State, radius: Array
-                           ) -> tuple[Array, Array]:
+def _average_with_products(
+    site: SiteDeviations, state: State, radius: Array
+) -> tuple[Array, Array]:
     """A location and second moments as a vector, which may be clipped at a smaller radius."""
     about = (site.deviations, state.centre, state.shape)
     if (radius < state.radius).any():
-        return (clipped_averages.average(*about, state.radius),
-                as_vector(clipped_averages.average_products(*about, radius)))
+        return (
+            clipped_averages.average(*about, state.radius),
+            as_vector(clipped_averages.average_products(*about, radius)),
+        )
     location, products = clipped_averages.average_with_products(*about, state.radius)
     return location, as_vector(products)
 
@@ -467,8 +575,9 @@ def _moments_radius(state: State, constants: Constants) -> Array:
     return np.asarray(np.minimum(state.radius, largest_radius))
 
 
-def _far(sites: Sequence[SiteDeviations], last: State, slope: Array, law: DeviationLaw
-         ) -> Far | None:
+def _far(
+    sites: Sequence[SiteDeviations], last: State, slope: Array, law: DeviationLaw
+) -> Far | None:
     """The shares of people beyond one and two radii of the last location, about its centre.
 
     A ball that holds everybody moves nobody, however far: there the shares are none.
@@ -479,33 +588,61 @@ def _far(sites: Sequence[SiteDeviations], last: State, slope: Array, law: Deviat
             return None
         scales.append(checked_facts.SENSITIVITY * site.far_unit)
         shares = clipped_averages.share_beyond(
-            site.deviations, last.centre, last.shape, last.radius)
+            site.deviations, last.centre, last.shape, last.radius
+        )
         scale = scales[-1][:, None]
-        sent.append(transcript.sent(site.index, of_stage(checked_facts.FAR, site.stage),
-                                    shares + scale * site.far_noise, scale))
+        sent.append(
+            transcript.sent(
+                site.index,
+                of_stage(checked_facts.FAR, site.stage),
+                shares + scale * site.far_noise,
+                scale,
+            )
+        )
     pooled, noise = checked_facts.pooled(sent, scales, [site.n_curves for site in sites])
     reach = last.radius * last.shape[..., 0] / slope[..., 0]
-    return Far(np.where(last.holds_all[..., None], 0.0, pooled),
-               law.share_beyond(last.spread, last.shape, last.radius), noise,
-               np.where(last.holds_all, 0.0, reach))
+    return Far(
+        np.where(last.holds_all[..., None], 0.0, pooled),
+        law.share_beyond(last.spread, last.shape, last.radius),
+        noise,
+        np.where(last.holds_all, 0.0, reach),
+    )
 
 
 # -- what follows from it ----------------------------------------------------------------------
 
 
-def _located(sites: Sequence[SiteDeviations], after: State, slope: Array, locations: Sent,
-             weights: Array, moments: Sent | None, constants: Constants, law: DeviationLaw
-             ) -> Located:
+def _located(
+    sites: Sequence[SiteDeviations],
+    after: State,
+    slope: Array,
+    locations: Sent,
+    weights: Array,
+    moments: Sent | None,
+    constants: Constants,
+    law: DeviationLaw,
+) -> Located:
     covariance = _covariance(sites, after, slope, weights, moments, constants)
     people = None if moments is None else _people(sites, after, slope, moments, constants, law)
-    return Located(after.centre, covariance, weights.mean(axis=-1),
-                   *_parts(sites, after, locations, weights), after.innovation, people,
-                   *_away_from_all(sites, after, slope, locations, weights, covariance))
+    return Located(
+        after.centre,
+        covariance,
+        weights.mean(axis=-1),
+        *_parts(sites, after, locations, weights),
+        after.innovation,
+        people,
+        *_away_from_all(sites, after, slope, locations, weights, covariance),
+    )
 
 
-def _away_from_all(sites: Sequence[SiteDeviations], after: State, slope: Array, locations: Sent,
-                   weights: Array, covariance: Array
-                   ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _away_from_all(
+    sites: Sequence[SiteDeviations],
+    after: State,
+    slope: Array,
+    locations: Sent,
+    weights: Array,
+    covariance: Array,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether weights move the centre away from the mean of all people: (repeats, columns) twice.
 
     With shares π_s of people a centre of weights ω_s is off by Σ (ω_s − π_s) β_s/J, which is 0
@@ -516,8 +653,10 @@ def _away_from_all(sites: Sequence[SiteDeviations], after: State, slope: Array, 
     people = np.array([site.n_curves for site in sites])
     apart = weights - (people / people.sum())[:, None, None, None]
     away = (apart * np.stack(locations.values)).sum(axis=0)
-    variance = sum(part**2 * (scale**2 + after.spread**2 / site.n_curves) for part, scale, site in
-                   zip(apart, locations.scales, sites, strict=True))
+    variance = sum(
+        part**2 * (scale**2 + after.spread**2 / site.n_curves)
+        for part, scale, site in zip(apart, locations.scales, sites, strict=True)
+    )
     hidden = np.sqrt(np.maximum(np.asarray(variance), _NO_ZERO))
     variance_of_centre = np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0)
     error = slope * np.sqrt(variance_of_centre)
@@ -526,8 +665,14 @@ def _away_from_all(sites: Sequence[SiteDeviations], after: State, slope: Array, 
     return is_told.any(axis=-1), (hidden > OFF * error)[..., 0]
 
 
-def _people(sites: Sequence[SiteDeviations], after: State, slope: Array, moments: Sent,
-            constants: Constants, law: DeviationLaw) -> SecondMoments:
+def _people(
+    sites: Sequence[SiteDeviations],
+    after: State,
+    slope: Array,
+    moments: Sent,
+    constants: Constants,
+    law: DeviationLaw,
+) -> SecondMoments:
     """What was released of people's deviations; clipping is undone at the radius of moments."""
     if np.isfinite(constants.moments_width):
         radius = _moments_radius(after, constants)
@@ -535,12 +680,14 @@ def _people(sites: Sequence[SiteDeviations], after: State, slope: Array, moments
     share = np.array([site.n_curves for site in sites]) / sum(site.n_curves for site in sites)
     pooled = sum(part * values for part, values in zip(share, moments.values, strict=True))
     noise = sum((part * scale) ** 2 for part, scale in zip(share, moments.scales, strict=True))
-    return SecondMoments(np.asarray(pooled), np.sqrt(np.asarray(noise)), after.shape / slope,
-                         after.filter.variance)
+    return SecondMoments(
+        np.asarray(pooled), np.sqrt(np.asarray(noise)), after.shape / slope, after.filter.variance
+    )
 
 
-def _parts(sites: Sequence[SiteDeviations], after: State, locations: Sent, weights: Array
-           ) -> tuple[Array, Array]:
+def _parts(
+    sites: Sequence[SiteDeviations], after: State, locations: Sent, weights: Array
+) -> tuple[Array, Array]:
     """What noise and sampling at each site add to the variance: (sites, repeats, columns) each.
 
     The variance of the noise is split as that of the final release, which has most of the budget.
@@ -548,22 +695,39 @@ def _parts(sites: Sequence[SiteDeviations], after: State, locations: Sent, weigh
     variance = (weights * np.stack(locations.scales)) ** 2
     share = variance / np.maximum(variance.sum(axis=0), _NO_ZERO)
     noise = (share * after.filter.variance).sum(axis=-1)
-    sampling = [((weight * after.spread) ** 2).sum(axis=-1) / site.n_curves
-                for weight, site in zip(weights, sites, strict=True)]
+    sampling = [
+        ((weight * after.spread) ** 2).sum(axis=-1) / site.n_curves
+        for weight, site in zip(weights, sites, strict=True)
+    ]
     return np.asarray(noise), np.stack(sampling)
 
 
-def _start(site: SiteDeviations, public_scale: Array, constants: Constants, law: DeviationLaw,
-           prior: Array | None) -> State:
+def _start(
+    site: SiteDeviations,
+    public_scale: Array,
+    constants: Constants,
+    law: DeviationLaw,
+    prior: Array | None,
+) -> State:
     """The prior: centre 0, with spread and radius from public facts."""
     shape = site.noise.shape[1:]
     scale = np.broadcast_to(public_scale, shape)
     size = constants.prior * scale if prior is None else np.broadcast_to(prior, shape)
-    prior_filter: Filter = Independent(size**2) if not is_mixed(law) else Joint.start(
-        size**2, (constants.prior_in_band * size) ** 2, law.doubt)
-    return State(np.zeros(shape), prior_filter, np.sqrt(scale),
-                 constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale,
-                 constants.prior * scale, np.zeros(shape[:-1]), np.zeros(shape[:-1], dtype=bool))
+    prior_filter: Filter = (
+        Independent(size**2)
+        if not is_mixed(law)
+        else Joint.start(size**2, (constants.prior_in_band * size) ** 2, law.doubt)
+    )
+    return State(
+        np.zeros(shape),
+        prior_filter,
+        np.sqrt(scale),
+        constants.first_radius * np.sqrt(scale.sum(axis=-1)),
+        constants.prior * scale,
+        constants.prior * scale,
+        np.zeros(shape[:-1]),
+        np.zeros(shape[:-1], dtype=bool),
+    )
 
 
 def _slope(state: State, law: DeviationLaw, constants: Constants) -> Array:
@@ -572,42 +736,68 @@ def _slope(state: State, law: DeviationLaw, constants: Constants) -> Array:
     return np.where(state.holds_all[..., None], 1.0, slope)
 
 
-def _response(sites: Sequence[SiteDeviations], state: State, law: DeviationLaw, phase: int
-              ) -> Array | None:
+def _response(
+    sites: Sequence[SiteDeviations], state: State, law: DeviationLaw, phase: int
+) -> Array | None:
     """J M where the design is stated and M is not the identity; E T in the first phase."""
     if not is_mixed(law) or sites[0].mixing is not None:
         return None
     mean = np.broadcast_to(law.mean_slopes, (*state.centre.shape, state.centre.shape[-1]))
     if phase == 1 or state.holds_all.all():  # the first radius is wide, and a ball clips nobody
         return mean
-    return np.where(state.holds_all[..., None, None], mean,
-                    law.response(state.spread, state.shape, state.radius))
+    return np.where(
+        state.holds_all[..., None, None],
+        mean,
+        law.response(state.spread, state.shape, state.radius),
+    )
 
 
-def _move(sites: Sequence[SiteDeviations], state: State, locations: Sent, slope: Array,
-          response: Array | None, constants: Constants) -> tuple[State, Array]:
+def _move(
+    sites: Sequence[SiteDeviations],
+    state: State,
+    locations: Sent,
+    slope: Array,
+    response: Array | None,
+    constants: Constants,
+) -> tuple[State, Array]:
     """The Kalman update of the centre by what sites sent; also the weights of the sites."""
-    weights = _weights([scale**2 + state.spread**2 / site.n_curves
-                        for site, scale in zip(sites, locations.scales, strict=True)])
+    weights = _weights(
+        [
+            scale**2 + state.spread**2 / site.n_curves
+            for site, scale in zip(sites, locations.scales, strict=True)
+        ]
+    )
     if constants.by_people:
         people = np.array([site.n_curves for site in sites])
         weights = np.broadcast_to((people / people.sum())[:, None, None, None], weights.shape)
     measured, noise = locations.combined(weights)
     mixings = [site.mixing for site in sites if site.mixing is not None]
-    step_of_centre, innovation, updated = state.filter.update(measured, noise, slope, _sampling(
-        sites, state, weights), response, Combined(mixings, weights) if mixings else None)
-    return replace(state, centre=state.centre + step_of_centre, filter=updated,
-                   innovation=innovation), weights
+    step_of_centre, innovation, updated = state.filter.update(
+        measured,
+        noise,
+        slope,
+        _sampling(sites, state, weights),
+        response,
+        Combined(mixings, weights) if mixings else None,
+    )
+    return replace(
+        state, centre=state.centre + step_of_centre, filter=updated, innovation=innovation
+    ), weights
 
 
 def _sampling(sites: Sequence[SiteDeviations], state: State, weights: Array) -> Array:
     """Variance of the combined average over who takes part: (repeats, columns, p)."""
-    return np.asarray(sum((weight * state.spread) ** 2 / site.n_curves
-                          for site, weight in zip(sites, weights, strict=True)))
+    return np.asarray(
+        sum(
+            (weight * state.spread) ** 2 / site.n_curves
+            for site, weight in zip(sites, weights, strict=True)
+        )
+    )
 
 
-def _with_spread(state: State, sent: Sent, law: DeviationLaw, constants: Constants, n_functions: int
-                 ) -> State:
+def _with_spread(
+    state: State, sent: Sent, law: DeviationLaw, constants: Constants, n_functions: int
+) -> State:
     """The spread that follows from released sizes, before and after clipping.
 
     Deviations of smooth curves shrink with frequency, so the sizes are made non-increasing. The
@@ -618,15 +808,19 @@ def _with_spread(state: State, sent: Sent, law: DeviationLaw, constants: Constan
     by_function = size.reshape(*size.shape[:-1], n_functions, -1)
     smooth = non_increasing_fit(by_function).reshape(size.shape)
     clipped_size = np.maximum(smooth, noise)  # no smaller than noise could have hidden
-    retained = np.maximum(law.retained_share(clipped_size, state.shape, state.radius),
-                          constants.least_kept)
+    retained = np.maximum(
+        law.retained_share(clipped_size, state.shape, state.radius), constants.least_kept
+    )
     spread = clipped_size / retained
     is_full = _are_full(size, noise, state, constants)[..., None]
     if is_mixed(law) or not is_full.any():
         return replace(state, spread=spread, clipped_spread=clipped_size)
     unclipped = _unclipped(clipped_size, state, law, constants)
-    return replace(state, spread=np.where(is_full, unclipped, spread),
-                   clipped_spread=np.where(is_full, unclipped, clipped_size))
+    return replace(
+        state,
+        spread=np.where(is_full, unclipped, spread),
+        clipped_spread=np.where(is_full, unclipped, clipped_size),
+    )
 
 
 def _are_full(size: Array, noise: Array, state: State, constants: Constants) -> NDArray[np.bool_]:
@@ -636,12 +830,16 @@ def _are_full(size: Array, noise: Array, state: State, constants: Constants) -> 
     be that of two groups, which one step serves well.
     """
     count = size.shape[-1]
-    filled, by_noise = (np.linalg.norm(each / state.shape, axis=-1) / state.radius
-                        for each in (size, noise))
+    filled, by_noise = (
+        np.linalg.norm(each / state.shape, axis=-1) / state.radius for each in (size, noise)
+    )
     squares = (size / state.shape) ** 2
     at_work = squares.sum(axis=-1) ** 2 / np.maximum((squares**2).sum(axis=-1), _NO_ZERO)
-    return np.asarray((filled - 3 * by_noise / math.sqrt(count) > constants.full)
-                      & (by_noise < constants.most_noise_full) & (at_work > count / 2))
+    return np.asarray(
+        (filled - 3 * by_noise / math.sqrt(count) > constants.full)
+        & (by_noise < constants.most_noise_full)
+        & (at_work > count / 2)
+    )
 
 
 def _unclipped(clipped_size: Array, state: State, law: DeviationLaw, constants: Constants) -> Array:
@@ -653,14 +851,18 @@ def _unclipped(clipped_size: Array, state: State, law: DeviationLaw, constants: 
     spread = clipped_size
     for _ in range(_FIXED_POINT_STEPS):
         spread = clipped_size / np.maximum(
-            law.retained_share(spread, state.shape, state.radius), constants.least_kept_full)
+            law.retained_share(spread, state.shape, state.radius), constants.least_kept_full
+        )
     return np.asarray(spread)
 
 
 def _tightened(state: State, width: Array | float) -> State:
     """Clip in the shape of the released sizes from now on."""
-    return replace(state, shape=np.sqrt(state.clipped_spread),
-                   radius=np.sqrt(width * state.clipped_spread.sum(axis=-1)))
+    return replace(
+        state,
+        shape=np.sqrt(state.clipped_spread),
+        radius=np.sqrt(width * state.clipped_spread.sum(axis=-1)),
+    )
 
 
 def _doubted(state: State, constants: Constants) -> State:
@@ -682,8 +884,14 @@ def _weights(variances: Sequence[Array]) -> Array:
     return np.asarray(inverse / inverse.sum(axis=0))
 
 
-def _covariance(sites: Sequence[SiteDeviations], state: State, slope: Array, weights: Array,
-                sent: Sent | None, constants: Constants) -> Array:
+def _covariance(
+    sites: Sequence[SiteDeviations],
+    state: State,
+    slope: Array,
+    weights: Array,
+    sent: Sent | None,
+    constants: Constants,
+) -> Array:
     """That of the centre: of its noise, and D (Σ_s ω_s ω_s' ∘ M_s/n_s) D with D = diag(d/J).
 
     Where M is mostly noise it is shrunk towards what the released sizes alone say, spread²/n.
@@ -704,8 +912,9 @@ def _covariance(sites: Sequence[SiteDeviations], state: State, slope: Array, wei
     return state.filter.covariance(sampling)
 
 
-def _moments_of_average(sites: Sequence[SiteDeviations], weights: Array, sent: Sent
-                        ) -> tuple[Array, Array]:
+def _moments_of_average(
+    sites: Sequence[SiteDeviations], weights: Array, sent: Sent
+) -> tuple[Array, Array]:
     """Σ_s ω_s ω_s' ∘ M_s/n_s and the variance of its noise: (repeats, columns, p, p) each."""
     moments, variance = np.zeros(()), np.zeros(())
     for site, weight, values, scale in zip(sites, weights, sent.values, sent.scales, strict=True):

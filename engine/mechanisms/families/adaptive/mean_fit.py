@@ -82,8 +82,9 @@ class MeanStreams(Streams):
     times_gaps: Array
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, size: int, pure: bool,
-             n_facts: int) -> MeanStreams:
+    def draw(
+        cls, rng: np.random.Generator, repeats: int, draws: int, size: int, pure: bool, n_facts: int
+    ) -> MeanStreams:
         """Draw the standard noise of one site.
 
         Parameters
@@ -97,17 +98,26 @@ class MeanStreams(Streams):
         normals = rng.standard_normal((5, repeats, draws, size))
         square = rng.standard_normal((repeats, draws, size, size))
         times = rng.standard_normal((repeats, draws, n_bins(size)))
-        gaps, times_gaps = (rng.standard_exponential(each.shape) if pure else
-                            np.empty((*each.shape[:-1], 0)) for each in (normals, times))
+        gaps, times_gaps = (
+            rng.standard_exponential(each.shape) if pure else np.empty((*each.shape[:-1], 0))
+            for each in (normals, times)
+        )
         normals = np.concatenate([normals, rng.standard_normal((1, *normals.shape[1:]))])
         far = facts = pure_facts = np.empty(0)
         if n_facts:
             far, facts = (rng.standard_normal((repeats, draws, n)) for n in (2, n_facts))
         if n_facts and pure:
             pure_facts = rng.laplace(size=facts.shape) / math.sqrt(2)
-        return cls(normals[..., None, :], gaps[..., None, :],
-                   symmetric(square)[..., None, :, None, :], times, times_gaps, far=far,
-                   facts=facts, pure_facts=pure_facts)
+        return cls(
+            normals[..., None, :],
+            gaps[..., None, :],
+            symmetric(square)[..., None, :, None, :],
+            times,
+            times_gaps,
+            far=far,
+            facts=facts,
+            pure_facts=pure_facts,
+        )
 
 
 class MeanFit(AdaptiveFit[Evidence]):
@@ -119,12 +129,22 @@ class MeanFit(AdaptiveFit[Evidence]):
         The law that is relied on, unless messages contradict it.
     """
 
-    def __init__(self, data: CurveData, basis: Basis, plans: Sequence[MeanPlan], draws: int,
-                 design: Design, scale: Scale, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        data: CurveData,
+        basis: Basis,
+        plans: Sequence[MeanPlan],
+        draws: int,
+        design: Design,
+        scale: Scale,
+        rng: np.random.Generator,
+    ) -> None:
         pure = any(any(plan.pure) for plan in plans)
         n_facts = max((len(plan.first.weights) for plan in plans if plan.first), default=0)
-        self.noise = [MeanStreams.draw(stream, data.n_repeats, draws, basis.size, pure, n_facts)
-                      for stream in rng.spawn(data.sizes.n_servers)]
+        self.noise = [
+            MeanStreams.draw(stream, data.n_repeats, draws, basis.size, pure, n_facts)
+            for stream in rng.spawn(data.sizes.n_servers)
+        ]
         super().__init__(data, basis, plans, draws, self.noise, design, (basis.size,), scale)
         self.mean_plans, self.values = plans, scale(data.times, data.values)
 
@@ -151,29 +171,45 @@ class MeanFit(AdaptiveFit[Evidence]):
         basis = self.basis.first(max(sizes))
         moments = curve_moments(data.times, self.values, data.counts, basis)
         for repeats in self._blocks(basis.size):
-            for of_parts in zip(*(
-                    weighted_within_curves(moments.repeats(part), data.counts, set(sizes),
-                                           self.design)
-                    for part in self._within(repeats, basis.size)), strict=True):
+            for of_parts in zip(
+                *(
+                    weighted_within_curves(
+                        moments.repeats(part), data.counts, set(sizes), self.design
+                    )
+                    for part in self._within(repeats, basis.size)
+                ),
+                strict=True,
+            ):
                 size = of_parts[0][0]
-                by_site = [AffineDeviations.joined([each.among(curves) for _, each in of_parts])
-                           for curves in self.servers]
-                for members in (members for members, of_kind in zip(kinds, sizes, strict=True)
-                                if of_kind == size):
+                by_site = [
+                    AffineDeviations.joined([each.among(curves) for _, each in of_parts])
+                    for curves in self.servers
+                ]
+                for members in (
+                    members
+                    for members, of_kind in zip(kinds, sizes, strict=True)
+                    if of_kind == size
+                ):
                     yield from self._as_decided(members, repeats, by_site, moments)
 
     def _with_learned_times(self, members: list[int]) -> Iterator[Piece]:
         """Plans of one kind that rely on the released distribution of observation times."""
         size = self.plans[members[0]].size
-        moments = curve_moments(self.data.times, self.values, self.data.counts,
-                                self.basis.first(size))
+        moments = curve_moments(
+            self.data.times, self.values, self.data.counts, self.basis.first(size)
+        )
         for repeats in self._blocks(size):
             self.decided(members, repeats)
             mixings = self._mixings(members, repeats)
             yield self._learned_piece(members, repeats, moments, mixings)
 
-    def _as_decided(self, members: list[int], repeats: slice, by_site: Sequence[AffineDeviations],
-                    moments: Moments) -> Iterator[Piece]:
+    def _as_decided(
+        self,
+        members: list[int],
+        repeats: slice,
+        by_site: Sequence[AffineDeviations],
+        moments: Moments,
+    ) -> Iterator[Piece]:
         """The releases of one kind, apart where the first message says that they differ."""
         decision = self.decided(members, repeats)
         mixings = self._mixings(members, repeats) if self.mean_plans[members[0]].times_share else []
@@ -182,33 +218,69 @@ class MeanFit(AdaptiveFit[Evidence]):
             kinds = decision.is_untrue.astype(np.intp)
         elif decision is not None and decision.left_out.any():
             of_release = decision.left_out.shape[:-1]
-            patterns, which = np.unique(decision.left_out.reshape(np.prod(of_release), -1), axis=0,
-                                        return_inverse=True)
+            patterns, which = np.unique(
+                decision.left_out.reshape(np.prod(of_release), -1), axis=0, return_inverse=True
+            )
             kinds = np.where(decision.left_out.any(axis=-1), which.reshape(of_release) + 1, 0)
         for rows, among, kind in _alike(kinds):
-            where = repeats if among is None else slice(
-                repeats.start + rows.start, repeats.start + rows.stop)
+            where = (
+                repeats
+                if among is None
+                else slice(repeats.start + rows.start, repeats.start + rows.stop)
+            )
             if kind == 0:
-                sites = [self.site(s, each if among is None else AffineDeviations(each.rows[rows]),
-                                   members, where) for s, each in enumerate(by_site)]
+                sites = [
+                    self.site(
+                        s,
+                        each if among is None else AffineDeviations(each.rows[rows]),
+                        members,
+                        where,
+                    )
+                    for s, each in enumerate(by_site)
+                ]
                 yield self._piece(members, where, sites, self.design, among)
             elif mixings:
-                yield self._learned_piece(members, where, moments, mixings if among is None else [
-                    mixing.of(rows, slice(None)) for mixing in mixings], among)
+                yield self._learned_piece(
+                    members,
+                    where,
+                    moments,
+                    mixings
+                    if among is None
+                    else [mixing.of(rows, slice(None)) for mixing in mixings],
+                    among,
+                )
             else:
                 yield from self._without_times(members, where, patterns[kind - 1], among)
 
-    def _learned_piece(self, members: list[int], repeats: slice, moments: Moments,
-                       mixings: Sequence[Mixing], columns: Indices | None = None) -> Piece:
+    def _learned_piece(
+        self,
+        members: list[int],
+        repeats: slice,
+        moments: Moments,
+        mixings: Sequence[Mixing],
+        columns: Indices | None = None,
+    ) -> Piece:
         """Releases that rely on what was released of the observation times."""
         size = self.plans[members[0]].size
         deviations = plain(moments.repeats(repeats).first(size))
-        return self._piece(members, repeats, [
-            self.site(s, deviations.among(curves), members, repeats, mixings[s])
-            for s, curves in enumerate(self.servers)], Design(law=TimeLaw.UNKNOWN), columns)
+        return self._piece(
+            members,
+            repeats,
+            [
+                self.site(s, deviations.among(curves), members, repeats, mixings[s])
+                for s, curves in enumerate(self.servers)
+            ],
+            Design(law=TimeLaw.UNKNOWN),
+            columns,
+        )
 
-    def _without_times(self, members: list[int], repeats: slice, left_out: NDArray[np.bool_],
-                       columns: Indices | None) -> Iterator[Piece]:
+    def _without_times(
+        self,
+        members: list[int],
+        repeats: slice,
+        left_out: NDArray[np.bool_],
+        columns: Indices | None,
+    ) -> Iterator[Piece]:
         """Releases that do not read the observations at some of the common times.
 
         Sites are worked on one by one: what one reads changes not even the rounding of another.
@@ -217,21 +289,35 @@ class MeanFit(AdaptiveFit[Evidence]):
         design = Design.common(tuple(np.array(self.design.times)[~left_out].tolist()))
         for k in range(repeats.start, repeats.stop):
             repeat = slice(k, k + 1)
-            yield replace(self._piece(members, repeat, [
-                self.site(s, self._at_times(k, curves, left_out, size, design), members, repeat)
-                for s, curves in enumerate(self.servers)], design, columns), left_out=left_out)
+            yield replace(
+                self._piece(
+                    members,
+                    repeat,
+                    [
+                        self.site(
+                            s, self._at_times(k, curves, left_out, size, design), members, repeat
+                        )
+                        for s, curves in enumerate(self.servers)
+                    ],
+                    design,
+                    columns,
+                ),
+                left_out=left_out,
+            )
 
     def finished(self, piece: Piece, located: Located) -> Located:
         """Drawn past common times that were left out."""
         if piece.left_out is None:
             return located
         basis = self.basis.first(self.plans[piece.members[0]].size)
-        centre, covariance = drawn_past(basis, self.design.times, piece.left_out, located.centre,
-                                         located.covariance)
+        centre, covariance = drawn_past(
+            basis, self.design.times, piece.left_out, located.centre, located.covariance
+        )
         return replace(located, centre=centre, covariance=covariance)
 
-    def _at_times(self, repeat: int, curves: slice, left_out: NDArray[np.bool_], size: int,
-                  design: Design) -> AffineDeviations:
+    def _at_times(
+        self, repeat: int, curves: slice, left_out: NDArray[np.bool_], size: int, design: Design
+    ) -> AffineDeviations:
         """The deviations of one site's curves, observed at the other common times alone."""
         data, ends = self.data, np.cumsum([0, *self.data.counts])
         mine = slice(ends[curves.start], ends[curves.stop])
@@ -239,9 +325,10 @@ class MeanFit(AdaptiveFit[Evidence]):
         is_read = ~left_out[nearest(times, self.design.times)]
         curve = np.repeat(np.arange(curves.stop - curves.start), data.counts[curves])
         counts = np.bincount(curve[is_read], minlength=curves.stop - curves.start)
-        moments = curve_moments(times[None, is_read], values[None, is_read], counts,
-                                self.basis.first(size))
-        (_, deviations), = weighted_within_curves(moments, counts, {size}, design)
+        moments = curve_moments(
+            times[None, is_read], values[None, is_read], counts, self.basis.first(size)
+        )
+        ((_, deviations),) = weighted_within_curves(moments, counts, {size}, design)
         return deviations
 
     # -- arrays that fit into a cache ---------------------------------------------------------
@@ -259,8 +346,14 @@ class MeanFit(AdaptiveFit[Evidence]):
         for first in range(repeats.start, repeats.stop, tall):
             yield slice(first, min(first + tall, repeats.stop))
 
-    def _piece(self, members: list[int], repeats: slice, sites: Sequence[SiteDeviations],
-               design: Design, columns: Indices | None = None) -> Piece:
+    def _piece(
+        self,
+        members: list[int],
+        repeats: slice,
+        sites: Sequence[SiteDeviations],
+        design: Design,
+        columns: Indices | None = None,
+    ) -> Piece:
         """What is located together: releases by one law of the times."""
         plan = self.mean_plans[members[0]]
         if columns is not None:
@@ -271,8 +364,16 @@ class MeanFit(AdaptiveFit[Evidence]):
         clips = plan.constants if design.is_known else plan.learned_constants
         if design != self.design:  # the ball that clips nobody is that of all stated times
             clips = replace(clips, ball=math.inf)
-        return Piece(members, repeats, sites, public_scale(plan.size, self.sizes), law, clips,
-                     prior=self._prior(plan.size, design), columns=columns)
+        return Piece(
+            members,
+            repeats,
+            sites,
+            public_scale(plan.size, self.sizes),
+            law,
+            clips,
+            prior=self._prior(plan.size, design),
+            columns=columns,
+        )
 
     def _law(self, size: int, design: Design) -> ReferenceLaw:
         """Of the deviations; where every curve tells of all coefficients they differ in nothing."""
@@ -298,18 +399,23 @@ class MeanFit(AdaptiveFit[Evidence]):
         """What all sites release of their observation times, as the mixing of each."""
         data, size = self.data, self.plans[members[0]].size
         shares = time_shares(data.times[repeats], self.values[repeats], data.counts, n_bins(size))
-        learned = [self._learned(s, shares[..., curves], members, repeats)
-                   for s, curves in enumerate(self.servers)]
-        together, noise = pooled([values for values, _ in learned],
-                                 [scale[:, None] for _, scale in learned],
-                                 self.sizes.n_curves_per_server)
+        learned = [
+            self._learned(s, shares[..., curves], members, repeats)
+            for s, curves in enumerate(self.servers)
+        ]
+        together, noise = pooled(
+            [values for values, _ in learned],
+            [scale[:, None] for _, scale in learned],
+            self.sizes.n_curves_per_server,
+        )
         is_void = may_leave_a_part_empty(together, noise[:, 0])
         for row, k in enumerate(self.feasible(members)):
-            self.heard.learned_void[k, repeats] = is_void[:, row * self.draws:][:, :self.draws]
+            self.heard.learned_void[k, repeats] = is_void[:, row * self.draws :][:, : self.draws]
         return [mixing_of_shares(*each, self.basis.first(size)) for each in learned]
 
-    def _learned(self, s: int, shares: Array, members: list[int], repeats: slice
-                 ) -> tuple[Array, Array]:
+    def _learned(
+        self, s: int, shares: Array, members: list[int], repeats: slice
+    ) -> tuple[Array, Array]:
         """What one site releases of its observation times, and the scale of the noise in it.
 
         `shares` (repeats, bins, curves). The last column, without noise, is for looking at alone.
@@ -320,10 +426,17 @@ class MeanFit(AdaptiveFit[Evidence]):
         if plan.pure[s]:
             noise = spherical(noise, streams.times_gaps[repeats, :, :bins])
             growth = math.sqrt(bins + 1)
-        scale = SENSITIVITY * growth / (shares.shape[2] * self.costs(
-            (plan.times_share,), s, members)[0])
-        return transcript.sent(s, TIMES, shares.mean(axis=2)[:, None] + scale[:, None]
-                               * columns(noise, n_plans, 1), scale[:, None]), scale
+        scale = (
+            SENSITIVITY
+            * growth
+            / (shares.shape[2] * self.costs((plan.times_share,), s, members)[0])
+        )
+        return transcript.sent(
+            s,
+            TIMES,
+            shares.mean(axis=2)[:, None] + scale[:, None] * columns(noise, n_plans, 1),
+            scale[:, None],
+        ), scale
 
 
 def _alike(kinds: Indices) -> Iterator[tuple[slice, Indices | None, int]]:
@@ -336,8 +449,11 @@ def _alike(kinds: Indices) -> Iterator[tuple[slice, Indices | None, int]]:
     if (released == released[0, 0]).all():
         yield slice(0, len(kinds)), None, int(released[0, 0])
         return
-    starts = [0, *(np.flatnonzero((released[1:] != released[:-1]).any(axis=1)) + 1).tolist(),
-              len(kinds)]
+    starts = [
+        0,
+        *(np.flatnonzero((released[1:] != released[:-1]).any(axis=1)) + 1).tolist(),
+        len(kinds),
+    ]
     for start, stop in pairwise(starts):
         for kind in np.unique(released[start]).tolist():
             here = np.flatnonzero(released[start] == kind)

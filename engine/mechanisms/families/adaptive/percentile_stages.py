@@ -98,9 +98,13 @@ class PercentilePlan(Plan):
 
     @property
     def tuning(self) -> dict[str, float]:
-        return {"truncation": self.centre_size, "basis functions of the spread": self.spread_size,
-                "basis functions of shares": self.shape_size, "clipping width": self.width,
-                "effective_size": self.verdict.effective_size}
+        return {
+            "truncation": self.centre_size,
+            "basis functions of the spread": self.spread_size,
+            "basis functions of shares": self.shape_size,
+            "clipping width": self.width,
+            "effective_size": self.verdict.effective_size,
+        }
 
     @property
     def n_thresholds(self) -> int:
@@ -108,8 +112,12 @@ class PercentilePlan(Plan):
 
     def constants(self) -> Constants:
         """Of the clips of shares: wide, because the shares of single people are skewed."""
-        return replace(_OF_PLACES, middle_width=max(1.0, self.width / 2), scale_width=self.width,
-                       final_width=self.width)
+        return replace(
+            _OF_PLACES,
+            middle_width=max(1.0, self.width / 2),
+            scale_width=self.width,
+            final_width=self.width,
+        )
 
 
 def releases(left: float = 1.0) -> list[tuple[Step, float]]:
@@ -125,9 +133,12 @@ def releases(left: float = 1.0) -> list[tuple[Step, float]]:
     list of (Step, float)
         The shares sum to what is left.
     """
-    return [(of_stage(step, stage), left * share * part) for stage, share in STAGES.items()
-            # second moments, the last step, have a part in the shares alone
-            for step, part in zip(SEPARATE[:len(_parts(stage))], _parts(stage), strict=True)]
+    return [
+        (of_stage(step, stage), left * share * part)
+        for stage, share in STAGES.items()
+        # second moments, the last step, have a part in the shares alone
+        for step, part in zip(SEPARATE[: len(_parts(stage))], _parts(stage), strict=True)
+    ]
 
 
 def _parts(stage: str) -> tuple[float, ...]:
@@ -165,8 +176,10 @@ class Placement:
         raw = self.spread[..., None, :] @ transposed[..., :size, :] + _MIDDLE_SIZE
         mean = self.spread[..., :1] + _MIDDLE_SIZE  # of all waves the first alone has one
         min_spread = _MIN_OF_MEAN * np.maximum(mean, _MIN_SPREAD)
-        return (np.asarray(np.clip(centre[..., 0, :], -1.0, 1.0)),
-                np.asarray(np.maximum(raw[..., 0, :], min_spread) / _NORMAL_SIZE))
+        return (
+            np.asarray(np.clip(centre[..., 0, :], -1.0, 1.0)),
+            np.asarray(np.maximum(raw[..., 0, :], min_spread) / _NORMAL_SIZE),
+        )
 
     def thresholds(self, centre: Array, spread: Array) -> tuple[Array, Array]:
         """c_k and the shares p_k that are expected below them.
@@ -187,8 +200,10 @@ class Placement:
         stated = np.broadcast_to(limits, score.shape)
         expected = np.broadcast_to(np.array(LEVELS)[:, None], placed.shape)
         of_limits = np.clip(ndtr(score), MIN_SHARE, 1 - MIN_SHARE)
-        return (np.concatenate([placed, stated], axis=-2),
-                np.concatenate([expected, of_limits], axis=-2))
+        return (
+            np.concatenate([placed, stated], axis=-2),
+            np.concatenate([expected, of_limits], axis=-2),
+        )
 
 
 def rotation(expected: Array) -> tuple[Array, Array]:
@@ -211,8 +226,9 @@ def rotation(expected: Array) -> tuple[Array, Array]:
     """
     level = np.clip(expected.mean(axis=-1), _MIN_LEVEL, 1 - _MIN_LEVEL)
     rows, columns = level[..., :, None], level[..., None, :]
-    bridge = (np.minimum(rows, columns) * (1 - np.maximum(rows, columns))
-              + 1e-9 * np.eye(level.shape[-1]))
+    bridge = np.minimum(rows, columns) * (1 - np.maximum(rows, columns)) + 1e-9 * np.eye(
+        level.shape[-1]
+    )
     values, vectors = np.linalg.eigh(bridge)
     # Signs differ between processors. The inverse of a bridge is tridiagonal, so that no
     # eigenvector begins with 0: here each begins above it.
@@ -233,21 +249,32 @@ class StageNoise:
     facts: Array  # (repeats, draws, numbers), of the first message; drawn last
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, repeats: int, draws: int,
-             plans: Sequence[PercentilePlan]) -> StageNoise:
+    def draw(
+        cls, rng: np.random.Generator, repeats: int, draws: int, plans: Sequence[PercentilePlan]
+    ) -> StageNoise:
         """Draw enough for the largest plan; smaller ones use the first waves of it."""
         k = plans[0].n_thresholds
-        sizes = [max(getattr(plan, name) for plan in plans)
-                 for name in ("centre_size", "spread_size", "shape_size")]
-        return cls(_streams(rng, repeats, draws, 1, sizes[0], False),
-                   _streams(rng, repeats, draws, 1, sizes[1], False),
-                   _streams(rng, repeats, draws, k, sizes[2], True),
-                   rng.standard_normal((repeats, draws, max(
-                       (len(plan.first.weights) for plan in plans if plan.first), default=0))))
+        sizes = [
+            max(getattr(plan, name) for plan in plans)
+            for name in ("centre_size", "spread_size", "shape_size")
+        ]
+        return cls(
+            _streams(rng, repeats, draws, 1, sizes[0], False),
+            _streams(rng, repeats, draws, 1, sizes[1], False),
+            _streams(rng, repeats, draws, k, sizes[2], True),
+            rng.standard_normal(
+                (
+                    repeats,
+                    draws,
+                    max((len(plan.first.weights) for plan in plans if plan.first), default=0),
+                )
+            ),
+        )
 
 
-def _streams(rng: np.random.Generator, repeats: int, draws: int, functions: int, size: int,
-             has_moments: bool) -> Streams:
+def _streams(
+    rng: np.random.Generator, repeats: int, draws: int, functions: int, size: int, has_moments: bool
+) -> Streams:
     normals = rng.standard_normal((6, repeats, draws, functions, size))
     p = functions * size if has_moments else 0
     square = symmetric(rng.standard_normal((repeats, draws, p, p)))
@@ -266,9 +293,17 @@ class PercentileFit:
         Where readings lie between their stated bounds.
     """
 
-    def __init__(self, data: CurveData, values: Array, family: str, design: Design,
-                 plans: Sequence[PercentilePlan], draws: int, bounds: Scale,
-                 rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        data: CurveData,
+        values: Array,
+        family: str,
+        design: Design,
+        plans: Sequence[PercentilePlan],
+        draws: int,
+        bounds: Scale,
+        rng: np.random.Generator,
+    ) -> None:
         self.heard = Heard.nothing(len(plans), data.n_repeats, draws)
         self.data, self.values, self.design, self.draws = data, values, design, draws
         # what is no number is 0 here, and whoever has it tells nothing: see `CurveWeights`
@@ -276,15 +311,21 @@ class PercentileFit:
         times = np.clip(data.times, 0.0, 1.0)
         self.readings = [np.where(is_number, each, 0.0) for each in (times, values)]
         self.basis = Basis(max(plan.centre_size for plan in plans), family=family)
-        self.noise = [StageNoise.draw(stream, data.n_repeats, draws, plans)
-                      for stream in rng.spawn(data.sizes.n_servers)]
+        self.noise = [
+            StageNoise.draw(stream, data.n_repeats, draws, plans)
+            for stream in rng.spawn(data.sizes.n_servers)
+        ]
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
-        self.averages = {message: site_averages(message, data, bounds, self.servers)
-                         for message in {plan.first for plan in plans} if message is not None}
+        self.averages = {
+            message: site_averages(message, data, bounds, self.servers)
+            for message in {plan.first for plan in plans}
+            if message is not None
+        }
 
-    def surfaces(self, plans: Sequence[PercentilePlan]
-                 ) -> Iterator[tuple[int, slice, ShareSurface]]:
+    def surfaces(
+        self, plans: Sequence[PercentilePlan]
+    ) -> Iterator[tuple[int, slice, ShareSurface]]:
         """What all plans release, one data set after the other.
 
         Yields
@@ -310,15 +351,24 @@ class PercentileFit:
         if message is None:
             return
         n_plans = 1 if plan.verdict.is_feasible else 0
-        noises = [columns(noise.facts[repeats, :, :len(message.weights)], n_plans, 1)
-                  for noise in self.noise]
+        noises = [
+            columns(noise.facts[repeats, :, : len(message.weights)], n_plans, 1)
+            for noise in self.noise
+        ]
         measured, noise = sent_by_sites(
-            message, self.averages[message][repeats],
-            [message.noise_of(math.sqrt(plan.first_share) * self._mu(plan, s), is_pure=False)
-             for s in range(len(people))], noises, people)
+            message,
+            self.averages[message][repeats],
+            [
+                message.noise_of(math.sqrt(plan.first_share) * self._mu(plan, s), is_pure=False)
+                for s in range(len(people))
+            ],
+            noises,
+            people,
+        )
         if n_plans:
-            question = Question(message, self.design, public_observations(self.data), sum(people),
-                                is_of_mean=False)
+            question = Question(
+                message, self.design, public_observations(self.data), sum(people), is_of_mean=False
+            )
             self.heard.note(k, repeats, question, measured[:, :-1], noise[0])
 
     def _mu(self, plan: PercentilePlan, s: int) -> Array:
@@ -331,13 +381,18 @@ class PercentileFit:
         centre = self._centre(plan, repeats, readings)
         of_stage_centre = effective * math.sqrt(STAGES[CENTRE])
         placement = Placement(
-            _shrinkage(centre, of_stage_centre >= _SHRINK_CENTRE), np.zeros((1, 1)), basis,
-            plan.limits)
+            _shrinkage(centre, of_stage_centre >= _SHRINK_CENTRE),
+            np.zeros((1, 1)),
+            basis,
+            plan.limits,
+        )
         spread = self._spread(plan, repeats, readings, placement)
         is_shrunk = effective * math.sqrt(STAGES[SPREAD]) >= _SHRINK_REST
         level = spread.centre[..., :1]
-        placement = replace(placement, spread=np.concatenate(
-            [level, _shrinkage(spread, is_shrunk)[..., 1:]], axis=-1))
+        placement = replace(
+            placement,
+            spread=np.concatenate([level, _shrinkage(spread, is_shrunk)[..., 1:]], axis=-1),
+        )
         grid = drawing_grid()
         middle, size = placement.curves(basis(grid))
         thresholds, expected = placement.thresholds(middle, size)
@@ -347,10 +402,19 @@ class PercentileFit:
         shrinkage = _shrinkage(shares, effective * math.sqrt(STAGES[SHARES]) >= _SHRINK_REST)
         variances_of_centre = np.diagonal(centre.covariance, axis1=-2, axis2=-1)
         return ShareSurface(
-            thresholds, expected, directions, shrinkage.reshape(shape),
-            shares.centre.reshape(shape), shares.covariance, basis(grid)[:, :plan.shape_size], size,
-            basis(grid)[:, plan.shape_size:].T, variances_of_centre[..., plan.shape_size:],
-            centre.centre, centre.covariance)
+            thresholds,
+            expected,
+            directions,
+            shrinkage.reshape(shape),
+            shares.centre.reshape(shape),
+            shares.covariance,
+            basis(grid)[:, : plan.shape_size],
+            size,
+            basis(grid)[:, plan.shape_size :].T,
+            variances_of_centre[..., plan.shape_size :],
+            centre.centre,
+            centre.covariance,
+        )
 
     def weights(self, repeats: slice, size: int, waves: Array) -> CurveWeights:
         """How every person's readings are weighted.
@@ -360,8 +424,14 @@ class PercentileFit:
         waves : (repeats, N, r)
             φ at all times, of at least so many waves.
         """
-        return CurveWeights.of(self.data.times[repeats], self.values[repeats], self.data.counts,
-                               self.basis.first(size), self.design, waves[..., :size])
+        return CurveWeights.of(
+            self.data.times[repeats],
+            self.values[repeats],
+            self.data.counts,
+            self.basis.first(size),
+            self.design,
+            waves[..., :size],
+        )
 
     # -- stages -------------------------------------------------------------------------------
 
@@ -370,34 +440,73 @@ class PercentileFit:
         n_columns = self.draws + 1 if plan.verdict.is_feasible else 1
         targets = np.repeat(weights.targets(0, readings.values[None]), n_columns, axis=0)
         return self._located(
-            CENTRE, plan, repeats, weights, targets[None],
-            public_scale(size, self.data.sizes), _OF_PLACES, lambda noise: noise.centre)
+            CENTRE,
+            plan,
+            repeats,
+            weights,
+            targets[None],
+            public_scale(size, self.data.sizes),
+            _OF_PLACES,
+            lambda noise: noise.centre,
+        )
 
-    def _spread(self, plan: PercentilePlan, repeats: slice, readings: _Readings,
-                placement: Placement) -> Located:
+    def _spread(
+        self, plan: PercentilePlan, repeats: slice, readings: _Readings, placement: Placement
+    ) -> Located:
         weights, size = readings.weights(plan.spread_size), plan.spread_size
-        middle, _ = _of_repeat(placement).curves(readings.waves[:, :plan.centre_size])
+        middle, _ = _of_repeat(placement).curves(readings.waves[:, : plan.centre_size])
         sizes = np.minimum(np.abs(readings.values - middle), 1.0) - _MIDDLE_SIZE
         return self._located(
-            SPREAD, plan, repeats, weights, weights.targets(0, sizes)[None],
-            public_scale(size, self.data.sizes) / 2, _OF_PLACES, lambda noise: noise.spread)
+            SPREAD,
+            plan,
+            repeats,
+            weights,
+            weights.targets(0, sizes)[None],
+            public_scale(size, self.data.sizes) / 2,
+            _OF_PLACES,
+            lambda noise: noise.spread,
+        )
 
-    def _shares(self, plan: PercentilePlan, repeats: slice, readings: _Readings,
-                placement: Placement, directions: Array, variances: Array) -> Located:
+    def _shares(
+        self,
+        plan: PercentilePlan,
+        repeats: slice,
+        readings: _Readings,
+        placement: Placement,
+        directions: Array,
+        variances: Array,
+    ) -> Located:
         weights, size = readings.weights(plan.shape_size), plan.shape_size
-        curves = _of_repeat(placement).curves(readings.waves[:, :plan.centre_size])
-        targets = np.stack([
-            self._targets(weights, readings.values, placement, of_column, directions[0, column])
-            for column, of_column in enumerate(zip(*curves, strict=True))])
+        curves = _of_repeat(placement).curves(readings.waves[:, : plan.centre_size])
+        targets = np.stack(
+            [
+                self._targets(weights, readings.values, placement, of_column, directions[0, column])
+                for column, of_column in enumerate(zip(*curves, strict=True))
+            ]
+        )
         scale = np.sqrt(np.maximum(variances, _MIN_VARIANCE))[..., None] * public_scale(
-            size, self.data.sizes)
+            size, self.data.sizes
+        )
         return self._located(
-            SHARES, plan, repeats, weights, targets[None], scale.reshape(*scale.shape[:-2], -1),
-            plan.constants(), lambda noise: noise.shares, plan.n_thresholds)
+            SHARES,
+            plan,
+            repeats,
+            weights,
+            targets[None],
+            scale.reshape(*scale.shape[:-2], -1),
+            plan.constants(),
+            lambda noise: noise.shares,
+            plan.n_thresholds,
+        )
 
     @staticmethod
-    def _targets(weights: CurveWeights, values: Array, placement: Placement,
-                 curves: tuple[Array, Array], directions: Array) -> Array:
+    def _targets(
+        weights: CurveWeights,
+        values: Array,
+        placement: Placement,
+        curves: tuple[Array, Array],
+        directions: Array,
+    ) -> Array:
         """Rotated indicators of one column, less what is expected of them: (K r, curves)."""
         thresholds, expected = placement.thresholds(*curves)
         below = (values <= thresholds) - expected
@@ -405,14 +514,32 @@ class PercentileFit:
         rotated = np.tensordot(directions, target, axes=(0, 0))
         return np.asarray(rotated.reshape(-1, target.shape[-1]))
 
-    def _located(self, stage: str, plan: PercentilePlan, repeats: slice, weights: CurveWeights,
-                 targets: Array, scale: Array, constants: Constants,
-                 streams: Callable[[StageNoise], Streams], n_functions: int = 1) -> Located:
+    def _located(
+        self,
+        stage: str,
+        plan: PercentilePlan,
+        repeats: slice,
+        weights: CurveWeights,
+        targets: Array,
+        scale: Array,
+        constants: Constants,
+        streams: Callable[[StageNoise], Streams],
+        n_functions: int = 1,
+    ) -> Located:
         """Locate by one run of the engine; `targets` are (repeats, columns, p, curves)."""
         p = targets.shape[2]
-        sites = [self._site(s, stage, plan, repeats, streams(self.noise[s]), ShareDeviations(
-            weights.slopes[..., curves], targets[..., curves]), p // n_functions)
-            for s, curves in enumerate(self.servers)]
+        sites = [
+            self._site(
+                s,
+                stage,
+                plan,
+                repeats,
+                streams(self.noise[s]),
+                ShareDeviations(weights.slopes[..., curves], targets[..., curves]),
+                p // n_functions,
+            )
+            for s, curves in enumerate(self.servers)
+        ]
         law = heavy_tailed(p) if n_functions > 1 else self._law(p)
         return locate(sites, scale, law, constants, n_functions)
 
@@ -423,17 +550,30 @@ class PercentileFit:
             return heavy_tailed(size)
         return of_observed_curves(self.basis.first(size), planned, self.design)
 
-    def _site(self, s: int, stage: str, plan: PercentilePlan, repeats: slice, streams: Streams,
-              deviations: Deviations, size: int) -> SiteDeviations:
+    def _site(
+        self,
+        s: int,
+        stage: str,
+        plan: PercentilePlan,
+        repeats: slice,
+        streams: Streams,
+        deviations: Deviations,
+        size: int,
+    ) -> SiteDeviations:
         n_plans = 1 if plan.verdict.is_feasible else 0
         mu, n = self._mu(plan, s), deviations.n_curves
         shares = (1 - plan.first_share) * STAGES[stage] * np.array(_parts(stage))
         moments = None
         if stage == SHARES:
             moments = columns(streams.of_moments(repeats, size), n_plans, 1)
-        return SiteDeviations(deviations, 1 / (n * np.sqrt(shares)[:, None] * mu),
-                              columns(streams.of_steps(repeats, size, False), n_plans, 2), moments,
-                              s, stage=stage)
+        return SiteDeviations(
+            deviations,
+            1 / (n * np.sqrt(shares)[:, None] * mu),
+            columns(streams.of_steps(repeats, size, False), n_plans, 2),
+            moments,
+            s,
+            stage=stage,
+        )
 
 
 @dataclass(frozen=True)

@@ -52,18 +52,25 @@ from engine.privacy.feasibility import Feasibility
 STEPS_DISAGREE = (
     "The steps of this release do not agree with each other: the last one moved the curve by more "
     "than noise explains. Observation times may not be as stated, as where people drop out. The "
-    "band cannot be relied on.")
-FEATURES = ("The curve has features that are too short for this release to draw. Around them the "
-            "band can miss.")
-GAPS = ("Between the common times the band is for curves without features that are shorter than "
-        "the gaps.")
+    "band cannot be relied on."
+)
+FEATURES = (
+    "The curve has features that are too short for this release to draw. Around them the "
+    "band can miss."
+)
+GAPS = (
+    "Between the common times the band is for curves without features that are shorter than "
+    "the gaps."
+)
 SITES_DIFFER = (
     "By what sites sent, their people differ. Sites count by the precision of what they send and "
     "not by their numbers of people, so that this is not the average of all people, and the "
-    "confidence band is not for it.")
+    "confidence band is not for it."
+)
 SITES_MAY_DIFFER = (
     "Sites count by the precision of what they send and not by their numbers of people. If sites "
-    "differ, this is not the average of all people, and noise is too large to show it.")
+    "differ, this is not the average of all people, and noise is too large to show it."
+)
 
 
 _NO_ZERO, _NEGLIGIBLE = 1e-300, 1e-12
@@ -85,32 +92,51 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     basis: str | None  # each model says what it may be
     design: str
     truncation: int | None = param(
-        None, "Number of basis functions",
-        "More: less bias, more noise. Default: from the public sizes.", low=1, high=33, symbol="r")
+        None,
+        "Number of basis functions",
+        "More: less bias, more noise. Default: from the public sizes.",
+        low=1,
+        high=33,
+        symbol="r",
+    )
     band: str = param(
-        "simultaneous", "Confidence band",
+        "simultaneous",
+        "Confidence band",
         "Simultaneous: covers the whole curve in 95 % of releases. Pointwise: covers it in 95 % at "
         "each time. None: its share of the budget goes to the curve.",
-        choices=("simultaneous", "pointwise", "none"))
+        choices=("simultaneous", "pointwise", "none"),
+    )
     shrink: str | None = param(
-        None, "Shrink small coefficients",
+        None,
+        "Shrink small coefficients",
         "Shrink coefficients no larger than their noise towards zero. Default: where it helps.",
-        choices=("always", "never"))
+        choices=("always", "never"),
+    )
     releases: str | None = param(
-        None, "Joint releases",
+        None,
+        "Joint releases",
         "Joint: sizes and second moments are sent together with the location, at no cost of their "
         "own. Separate: in releases of their own. Default: joint where that was measured to be "
-        "more accurate.", choices=("joint", "separate"), earlier="separate")
+        "more accurate.",
+        choices=("joint", "separate"),
+        earlier="separate",
+    )
     edition: str = param(
-        "current", "Edition",
+        "current",
+        "Edition",
         "0.6: as up to that version, so that stored releases are made again. Simultaneous bands "
         "are then wider by 1.1 in place of 1.05, and coefficients are shrunk each on its own.",
-        choices=("current", "0.6"), earlier="0.6")
+        choices=("current", "0.6"),
+        earlier="0.6",
+    )
 
     checks: float | None = param(
-        None, "Share of the budget for checks",
+        None,
+        "Share of the budget for checks",
         "Of the first message, about the stated facts. Default: 2 to 10 %, less for large studies.",
-        low=0.001, high=0.2)
+        low=0.001,
+        high=0.2,
+    )
 
     # -- what a model says ------------------------------------------------------------------
 
@@ -163,13 +189,20 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         """What is kept of the curves beside their moments."""
         return moments
 
-    def model_fit(self, data: CurveData, basis: Basis, plans: Sequence[A], draws: int,
-                  rng: np.random.Generator) -> AdaptiveFit[E]:
+    def model_fit(
+        self,
+        data: CurveData,
+        basis: Basis,
+        plans: Sequence[A],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> AdaptiveFit[E]:
         """Make what fits these plans."""
         raise NotImplementedError
 
-    def cautions(self, facts: PublicFacts, plans: Sequence[A], fit: Fit, evidence: E
-                 ) -> Iterator[Caution]:
+    def cautions(
+        self, facts: PublicFacts, plans: Sequence[A], fit: Fit, evidence: E
+    ) -> Iterator[Caution]:
         """What is known, from released quantities or stated facts, against taking it as it is.
 
         Parameters
@@ -179,8 +212,9 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         """
         raise NotImplementedError
 
-    def narrow_features(self, facts: PublicFacts, plans: Sequence[A], band: Band,
-                        half_width: Array) -> tuple[NDArray[np.bool_], ...]:
+    def narrow_features(
+        self, facts: PublicFacts, plans: Sequence[A], band: Band, half_width: Array
+    ) -> tuple[NDArray[np.bool_], ...]:
         """Ask releases for features that their functions are too few for.
 
         Parameters
@@ -200,14 +234,17 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
                 functions = self.functions(plan.size, facts)
                 covariance = band.covariance[k, ..., part, part]
                 check = (functions, band.centre[k, ..., part], covariance, half_width[k])
-                told[:, k] = (band_checks.have_finer_detail(*check),
-                              band_checks.have_steep_ends(*check))
+                told[:, k] = (
+                    band_checks.have_finer_detail(*check),
+                    band_checks.have_steep_ends(*check),
+                )
         return tuple(np.asarray(told.reshape(*told.shape[:4], -1).any(axis=-1)))
 
     # -- releases ---------------------------------------------------------------------------
 
-    def fitted(self, data: CurveData, plans: Sequence[A], draws: int,
-               rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: CurveData, plans: Sequence[A], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """Locations, and second moments for the band; see `Mechanism.fitted`."""
         facts, scale = data.facts, self.scale(data.facts)
         names = self.names(facts)
@@ -218,39 +255,65 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         square = scale.half**2
         shrink = shrunk if self._is_current else shrunk_each
         fit = Fit(
-            basis=self.drawn(basis, facts), functions=names,
+            basis=self.drawn(basis, facts),
+            functions=names,
             basis_sizes=tuple(plan.size for plan in plans),
             coefficients=_in_response_units(
-                shrink(unit.centre, unit.covariance, shrinks), scale, names),
+                shrink(unit.centre, unit.covariance, shrinks), scale, names
+            ),
             unprotected=_in_response_units(
-                shrink(unit.noise_free, unit.noise_free_covariance, shrinks), scale, names),
-            band=None if self.band == "none" else Band(
+                shrink(unit.noise_free, unit.noise_free_covariance, shrinks), scale, names
+            ),
+            band=None
+            if self.band == "none"
+            else Band(
                 _in_response_units(unit.centre, scale, names),
-                square * model.heard.widened(unit.covariance), self.band,
-                people=None if unit.people is None else replace(
-                    unit.people, stretch=scale.half * unit.people.stretch,
-                    privacy=square * unit.people.privacy),
-                wider=WIDER if self._is_current else WIDER_BEFORE),
-            parts=ServerParts(unit.parts.weight, square * unit.parts.noise,
-                              square * unit.parts.sampling),
-            offset=None if scale.is_flat else scale.middle)
+                square * model.heard.widened(unit.covariance),
+                self.band,
+                people=None
+                if unit.people is None
+                else replace(
+                    unit.people,
+                    stretch=scale.half * unit.people.stretch,
+                    privacy=square * unit.people.privacy,
+                ),
+                wider=WIDER if self._is_current else WIDER_BEFORE,
+            ),
+            parts=ServerParts(
+                unit.parts.weight, square * unit.parts.noise, square * unit.parts.sampling
+            ),
+            offset=None if scale.is_flat else scale.middle,
+        )
         evidence = model.evidence(unit)
-        return replace(fit, checks=Late(evidence.heard.checks), cautions=LateCautions(
-            partial(self._judged, facts, plans, fit, evidence)))
+        return replace(
+            fit,
+            checks=Late(evidence.heard.checks),
+            cautions=LateCautions(partial(self._judged, facts, plans, fit, evidence)),
+        )
 
-    def _judged(self, facts: PublicFacts, plans: Sequence[A], fit: Fit, evidence: E
-                ) -> tuple[Caution, ...]:
+    def _judged(
+        self, facts: PublicFacts, plans: Sequence[A], fit: Fit, evidence: E
+    ) -> tuple[Caution, ...]:
         """What the steps of every model tell, and what is known of this one."""
         n_functions = max(len(fit.functions), 1)
         largest_innovation = np.array([most_innovation(plan.size * n_functions) for plan in plans])
-        of_steps = [Caution(text, evidence.released & applies, voids_band=text is STEPS_DISAGREE)
-                    for text, applies in (
-            (STEPS_DISAGREE, evidence.innovations > largest_innovation[:, None, None]),
-            (SITES_DIFFER, evidence.sites_differ),
-            (SITES_MAY_DIFFER, evidence.hides_sites & ~evidence.sites_differ))]
-        return tuple(caution for caution in (
-            *check_words.cautions(facts, self.scale(facts), evidence.heard), *of_steps,
-            *self.cautions(facts, plans, fit, evidence)) if caution.applies.any())
+        of_steps = [
+            Caution(text, evidence.released & applies, voids_band=text is STEPS_DISAGREE)
+            for text, applies in (
+                (STEPS_DISAGREE, evidence.innovations > largest_innovation[:, None, None]),
+                (SITES_DIFFER, evidence.sites_differ),
+                (SITES_MAY_DIFFER, evidence.hides_sites & ~evidence.sites_differ),
+            )
+        ]
+        return tuple(
+            caution
+            for caution in (
+                *check_words.cautions(facts, self.scale(facts), evidence.heard),
+                *of_steps,
+                *self.cautions(facts, plans, fit, evidence),
+            )
+            if caution.applies.any()
+        )
 
     def shares_of_checks(self, effective: float, pure: bool) -> tuple[float, float]:
         """Shares of the first and of the last message, both about stated facts."""
@@ -268,18 +331,24 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         names, scale = self.names(facts), self.scale(facts)
         basis, ridge = least_squares.shown_by(
             self.functions(self.size(data.sizes, math.inf, facts), facts),
-            self.law_of_times(facts).times)
+            self.law_of_times(facts).times,
+        )
         curves, ridges = self.in_unit_scale(data, basis), np.tile(ridge, max(len(names), 1))
         values = least_squares.fit(curves, ridges)
         covariance = scale.half**2 * least_squares.covariance(curves, values, ridges)
         if names:
             values = values.reshape(len(values), len(names), basis.size)
             covariance = least_squares.within_functions(
-                covariance.reshape(*values.shape, *values.shape[1:]))
-        return Fit.exact(self.drawn(basis, facts), _in_response_units(values, scale, names),
-                         covariance,
-                         "pointwise" if self.band == "none" else self.band, functions=names,
-                         offset=None if scale.is_flat else scale.middle)
+                covariance.reshape(*values.shape, *values.shape[1:])
+            )
+        return Fit.exact(
+            self.drawn(basis, facts),
+            _in_response_units(values, scale, names),
+            covariance,
+            "pointwise" if self.band == "none" else self.band,
+            functions=names,
+            offset=None if scale.is_flat else scale.middle,
+        )
 
     def in_unit_scale(self, data: CurveData, basis: Basis) -> Any:
         """What is kept of all curves, responses mapped to [−1, 1]."""
@@ -315,9 +384,12 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
             If they do not tell so many functions apart.
         """
         if not self._is_current and are_few(self.functions(size, facts), self.law_of_times(facts)):
-            raise InputError("This version draws curves between few common times in another way "
-                             "than version 0.6.", field="edition",
-                             hint="Use version 0.6 to make its releases again.")
+            raise InputError(
+                "This version draws curves between few common times in another way "
+                "than version 0.6.",
+                field="edition",
+                hint="Use version 0.6 to make its releases again.",
+            )
 
     @property
     def _usual_shares(self) -> tuple[float, ...]:

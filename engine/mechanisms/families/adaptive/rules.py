@@ -41,8 +41,12 @@ def effective_size(sizes: Sizes, budgets: tuple[Budget, ...], by_people: bool = 
     """
     if by_people:
         return sizes.n_curves / math.hypot(*(1 / mu_of(budget) for budget in budgets))
-    return math.sqrt(sum((n * mu_of(budget)) ** 2 for n, budget in
-                         zip(sizes.n_curves_per_server, budgets, strict=True)))
+    return math.sqrt(
+        sum(
+            (n * mu_of(budget)) ** 2
+            for n, budget in zip(sizes.n_curves_per_server, budgets, strict=True)
+        )
+    )
 
 
 def public_scale(size: int, sizes: Sizes) -> Array:
@@ -59,8 +63,13 @@ def public_scale(size: int, sizes: Sizes) -> Array:
     return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
 
 
-def basis_size(sizes: Sizes, effective: float, max_size: int, facts: PublicFacts | None = None,
-               factor: float = DETAIL) -> int:
+def basis_size(
+    sizes: Sizes,
+    effective: float,
+    max_size: int,
+    facts: PublicFacts | None = None,
+    factor: float = DETAIL,
+) -> int:
     """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports.
 
     Parameters
@@ -83,8 +92,12 @@ def mu_of(budget: Budget) -> float:
     return accounting.exact_mu(budget.epsilon, budget.delta)
 
 
-def ledger(sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
-           releases: Sequence[tuple[Step, float]]) -> tuple[Spend, ...]:
+def ledger(
+    sizes: Sizes,
+    budgets: tuple[Budget, ...],
+    verdict: Feasibility,
+    releases: Sequence[tuple[Step, float]],
+) -> tuple[Spend, ...]:
     """One line for each site and release, or for each site one that says that nothing is spent.
 
     Parameters
@@ -94,17 +107,33 @@ def ledger(sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
     """
     if not verdict.is_feasible:
         return nothing_spent(budgets)
-    return tuple(_spend(step, share, s, budget, n) for s, (budget, n) in enumerate(
-        zip(budgets, sizes.n_curves_per_server, strict=True)) for step, share in releases)
+    return tuple(
+        _spend(step, share, s, budget, n)
+        for s, (budget, n) in enumerate(zip(budgets, sizes.n_curves_per_server, strict=True))
+        for step, share in releases
+    )
 
 
 def nothing_spent(budgets: tuple[Budget, ...], unit: Unit = Unit.CURVE) -> tuple[Spend, ...]:
     """The ledger where nothing useful could be released."""
     why = f"Too few {unit}s for this budget: nothing is released and nothing is spent."
-    return tuple(Spend(step=NOTHING, server=s, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
-                       count=1, composition=Composition.SEQUENTIAL, budget=budget, unit=unit,
-                       norm="ℓ2", noise=NoiseLaw.NONE, why=why)
-                 for s, budget in enumerate(budgets))
+    return tuple(
+        Spend(
+            step=NOTHING,
+            server=s,
+            mu=0.0,
+            sensitivity=(0.0,),
+            noise_scale=(0.0,),
+            count=1,
+            composition=Composition.SEQUENTIAL,
+            budget=budget,
+            unit=unit,
+            norm="ℓ2",
+            noise=NoiseLaw.NONE,
+            why=why,
+        )
+        for s, budget in enumerate(budgets)
+    )
 
 
 def is_nothing_spent(spends: Sequence[Spend]) -> bool:
@@ -119,20 +148,45 @@ def _spend(step: Step, share: float, server: int, budget: Budget, n: int) -> Spe
     """
     assert step.sensitivity is not None
     sensitivity = step.sensitivity / n
-    units = ("shares of observations or people" if step.key in (FACTS.key, FAR.key) else
-             "units of the radius that curves are clipped to")
-    why = ("All curves take part in every release; squares of μ add up to the total, whatever the "
-           f"releases were. Shifts and noise are in {units}.")
+    units = (
+        "shares of observations or people"
+        if step.key in (FACTS.key, FAR.key)
+        else "units of the radius that curves are clipped to"
+    )
+    why = (
+        "All curves take part in every release; squares of μ add up to the total, whatever the "
+        f"releases were. Shifts and noise are in {units}."
+    )
     if budget.is_private and budget.is_pure:
         epsilon = share * budget.epsilon
-        norm, law = (("ℓ1", NoiseLaw.LAPLACE) if step.key == FACTS.key else ("ℓ2", NoiseLaw.NORM))
-        return Spend(step=step, server=server, mu=None, epsilon=epsilon, sensitivity=(sensitivity,),
-                     noise_scale=(sensitivity / epsilon,), count=1,
-                     composition=Composition.SEQUENTIAL,
-                     budget=budget, why=why.replace("squares of μ", "the ε"), unit=Unit.CURVE,
-                     norm=norm, noise=law)
+        norm, law = ("ℓ1", NoiseLaw.LAPLACE) if step.key == FACTS.key else ("ℓ2", NoiseLaw.NORM)
+        return Spend(
+            step=step,
+            server=server,
+            mu=None,
+            epsilon=epsilon,
+            sensitivity=(sensitivity,),
+            noise_scale=(sensitivity / epsilon,),
+            count=1,
+            composition=Composition.SEQUENTIAL,
+            budget=budget,
+            why=why.replace("squares of μ", "the ε"),
+            unit=Unit.CURVE,
+            norm=norm,
+            noise=law,
+        )
     mu = math.sqrt(share) * accounting.exact_mu(budget.epsilon, budget.delta)
-    return Spend(step=step, server=server, mu=mu, sensitivity=(sensitivity,),
-                 noise_scale=(sensitivity / mu,),
-                 count=1, composition=Composition.SEQUENTIAL, budget=budget, why=why,
-                 unit=Unit.CURVE, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)
+    return Spend(
+        step=step,
+        server=server,
+        mu=mu,
+        sensitivity=(sensitivity,),
+        noise_scale=(sensitivity / mu,),
+        count=1,
+        composition=Composition.SEQUENTIAL,
+        budget=budget,
+        why=why,
+        unit=Unit.CURVE,
+        norm="ℓ2",
+        noise=NoiseLaw.GAUSSIAN,
+    )

@@ -32,15 +32,31 @@ class KernelRelease(FunctionalRelease):
     Paper symbol → name here: C `kernel`, ν (printed α) `smoothness`, ρ `length`.
     """
 
-    kernel: str = param("matern", "Kernel", "Covariance kernel whose eigenfunctions are used. "
-                        "Sobolev: of functions with a square-integrable derivative.",
-                        choices=KERNELS, when={"task=density": "gaussian"})
+    kernel: str = param(
+        "matern",
+        "Kernel",
+        "Covariance kernel whose eigenfunctions are used. "
+        "Sobolev: of functions with a square-integrable derivative.",
+        choices=KERNELS,
+        when={"task=density": "gaussian"},
+    )
     smoothness: float = param(
-        1.5, "Smoothness of the kernel", "Of the Matérn kernel; the others do not look at it.",
-        low=0.1, high=20.0, symbol="ν")
+        1.5,
+        "Smoothness of the kernel",
+        "Of the Matérn kernel; the others do not look at it.",
+        low=0.1,
+        high=20.0,
+        symbol="ν",
+    )
     length: float = param(
-        0.1, "Length of the kernel", "As a share of the range: how far times influence each other.",
-        low=0.005, high=2.0, symbol="ρ", only_for=(*CURVES, RISK_MINIMISATION.key))
+        0.1,
+        "Length of the kernel",
+        "As a share of the range: how far times influence each other.",
+        low=0.005,
+        high=2.0,
+        symbol="ρ",
+        only_for=(*CURVES, RISK_MINIMISATION.key),
+    )
 
     @property
     def covariance(self) -> Kernel:
@@ -64,16 +80,31 @@ class PenalisedRelease(KernelRelease):
     """
 
     eta: float | None = param(
-        None, "Smoothness of the summary", "In powers of the kernel. Default: 1 + 2/β, twice that "
+        None,
+        "Smoothness of the summary",
+        "In powers of the kernel. Default: 1 + 2/β, twice that "
         "for the absolute penalty, β being the decay of the kernel; 1.5 for the Gaussian one, and "
         "for a density 1 + 9/(8β).",
-        low=0.51, high=20.0, symbol="η")
+        low=0.51,
+        high=20.0,
+        symbol="η",
+    )
     penalty_weight: float | None = param(
-        None, "Weight of the penalty", "Default: by the rule below.", low=1e-12, high=1e6,
-        symbol="ψ", only_for=CURVES)
+        None,
+        "Weight of the penalty",
+        "Default: by the rule below.",
+        low=1e-12,
+        high=1e6,
+        symbol="ψ",
+        only_for=CURVES,
+    )
     rule: str = param(
-        "usual", "Rule for the weight", "Default: 1/n, and at least 1/(nε²). One over n: 1/n at "
-        "every ε, as in the paper’s tables.", choices=("usual", "one_over_n"), only_for=CURVES)
+        "usual",
+        "Rule for the weight",
+        "Default: 1/n, and at least 1/(nε²). One over n: 1/n at every ε, as in the paper’s tables.",
+        choices=("usual", "one_over_n"),
+        only_for=CURVES,
+    )
 
     @property
     def power(self) -> float:
@@ -118,8 +149,10 @@ class PenalisedRelease(KernelRelease):
         smallest = n / effective**2 if self.rule == "usual" else 0.0
         return max(1 / n, smallest)
 
-    def smoothings(self, eigenvalues: Array, n: float, effective: float,
-                   order: NDArray[np.int64] | None = None) -> tuple[Smoothing, ...]:
+    def smoothings(
+        self, eigenvalues: Array, n: float, effective: float, order: NDArray[np.int64] | None = None
+    ) -> tuple[Smoothing, ...]:
         powers = eigenvalues**self.power
-        return tuple(Linear(powers / (powers + psi))
-                     for psi in self.candidates(self.weight(n, effective)))
+        return tuple(
+            Linear(powers / (powers + psi)) for psi in self.candidates(self.weight(n, effective))
+        )

@@ -68,19 +68,33 @@ class LaplaceNoise:
         differences, epsilon = block.differences(n), block.share * budget.epsilon
         shape = block.shape
         if self.constants == "optimal":  # the spectrum may be off where functions differ in norm
-            shape = min(differences.spectrum, shape, key=lambda scales: (
-                differences.l1(scales)**2 * float((block.norms * scales**2) @ differences.moving)))
+            shape = min(
+                differences.spectrum,
+                shape,
+                key=lambda scales: (
+                    differences.l1(scales) ** 2
+                    * float((block.norms * scales**2) @ differences.moving)
+                ),
+            )
         exact = ROUND_UP * differences.l1(shape)
         used = exact
         if self.constants == "published":
             used = ROUND_UP * differences.published(shape)
         if used < exact:
-            raise InputError(f"The published constant is too small here: at ε = {epsilon:.3g} it "
-                             f"would spend {epsilon * exact / used:.3g}.", field="constants",
-                             hint="Choose tight constants.")
+            raise InputError(
+                f"The published constant is too small here: at ε = {epsilon:.3g} it "
+                f"would spend {epsilon * exact / used:.3g}.",
+                field="constants",
+                hint="Choose tight constants.",
+            )
         scales = used / epsilon * shape * differences.moving
-        return Calibrated(scales, block.norms, exact, used / epsilon,
-                          epsilon=epsilon * (exact / used if used else 0.0))
+        return Calibrated(
+            scales,
+            block.norms,
+            exact,
+            used / epsilon,
+            epsilon=epsilon * (exact / used if used else 0.0),
+        )
 
 
 @dataclass(frozen=True)
@@ -93,8 +107,16 @@ class NormNoise:
     def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
         differences, r = block.differences(n), len(block.shape)
         exact, epsilon = ROUND_UP * differences.l2(np.ones(r)), block.share * budget.epsilon
-        return Calibrated(np.full(r, exact / epsilon), block.norms, exact, exact / epsilon,
-                          epsilon=epsilon, variance=r + 1.0, norm="ℓ2", law=NoiseLaw.NORM)
+        return Calibrated(
+            np.full(r, exact / epsilon),
+            block.norms,
+            exact,
+            exact / epsilon,
+            epsilon=epsilon,
+            variance=r + 1.0,
+            norm="ℓ2",
+            law=NoiseLaw.NORM,
+        )
 
 
 @dataclass(frozen=True)
@@ -125,5 +147,13 @@ class GaussianNoise:
         if self.constants == "published" and budget.is_private:
             sigma = exact * math.sqrt(2 * math.log(2 / budget.delta)) / budget.epsilon / share
             mu = exact / sigma if sigma else 0.0
-        return Calibrated(sigma * shape * differences.moving, block.norms, exact, sigma, mu=mu,
-                          variance=1.0, norm="weighted ℓ2", law=NoiseLaw.GAUSSIAN)
+        return Calibrated(
+            sigma * shape * differences.moving,
+            block.norms,
+            exact,
+            sigma,
+            mu=mu,
+            variance=1.0,
+            norm="weighted ℓ2",
+            law=NoiseLaw.GAUSSIAN,
+        )

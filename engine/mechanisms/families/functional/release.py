@@ -103,55 +103,110 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     tasks = frozenset({*summaries, FUNCTIONAL_SUMMARY.key})
 
     task: str = param(
-        MEAN_FUNCTION.key, "Summary", "What is released of the records.",
-        choices=tuple(summaries))
+        MEAN_FUNCTION.key, "Summary", "What is released of the records.", choices=tuple(summaries)
+    )
     constants: str = param(
-        "tight", "Constants",
+        "tight",
+        "Constants",
         "Tight: exact sensitivity. Published: the bound the papers print. Optimal: exact, and the "
-        "noise has the shape with the least total.", choices=("tight", "published", "optimal"))
+        "noise has the shape with the least total.",
+        choices=("tight", "published", "optimal"),
+    )
     size: float | None = param(
-        None, "Largest size of a curve (τ)", "Curves further from the middle of their bounds than "
+        None,
+        "Largest size of a curve (τ)",
+        "Curves further from the middle of their bounds than "
         "this, in root mean square, are drawn towards it. Default: what the bounds allow.",
-        low=1e-9, high=1e9, symbol="τ", only_for=CURVES)
+        low=1e-9,
+        high=1e9,
+        symbol="τ",
+        only_for=CURVES,
+    )
     grid_size: int | None = param(
-        None, "Points of the grid", "On each axis. Default: the common times of the curves, else "
+        None,
+        "Points of the grid",
+        "On each axis. Default: the common times of the curves, else "
         "100; 200 for a density, 28 on each of two axes, 50 for a covariance.",
-        low=5, high=500, symbol="K")
+        low=5,
+        high=500,
+        symbol="K",
+    )
 
     share: float = param(
-        0.5, "Share of the first step",
+        0.5,
+        "Share of the first step",
         "Part of ε for what comes first: the private mean of a covariance, or the covariates’ own "
-        "second moments.", low=0.05, high=0.95,
-        only_for=(COVARIANCE.key, VARYING_COEFFICIENTS.key))
+        "second moments.",
+        low=0.05,
+        high=0.95,
+        only_for=(COVARIANCE.key, VARYING_COEFFICIENTS.key),
+    )
     centre: str = param(
-        "private_mean", "Covariance about", "A private mean, paid for first; nothing; or the "
-        "sample mean, at 2.8 times the noise.", choices=("private_mean", "nothing", "sample_mean"),
-        only_for=(COVARIANCE.key,))
+        "private_mean",
+        "Covariance about",
+        "A private mean, paid for first; nothing; or the sample mean, at 2.8 times the noise.",
+        choices=("private_mean", "nothing", "sample_mean"),
+        only_for=(COVARIANCE.key,),
+    )
     positive: bool = param(
-        True, "Positive part", "Set negative eigenvalues of a released covariance to zero.",
-        only_for=(COVARIANCE.key,))
+        True,
+        "Positive part",
+        "Set negative eigenvalues of a released covariance to zero.",
+        only_for=(COVARIANCE.key,),
+    )
     floor: float = param(
-        0.05, "Least eigenvalue", "Of the released second moments of the covariates, as a share of "
-        "the most it can be on average.", low=1e-4, high=1.0,
-        only_for=(VARYING_COEFFICIENTS.key,))
+        0.05,
+        "Least eigenvalue",
+        "Of the released second moments of the covariates, as a share of "
+        "the most it can be on average.",
+        low=1e-4,
+        high=1.0,
+        only_for=(VARYING_COEFFICIENTS.key,),
+    )
     bandwidth: float | None = param(
-        None, "Bandwidth", "c in the width h = c n^(−1/(4 + d)) of a density’s atoms, as a share "
-        "of the range; d is 1 or 2. Default: 0.12, and 0.2 in the plane.", low=0.005, high=5.0,
-        symbol="c", only_for=(DENSITY.key,))
+        None,
+        "Bandwidth",
+        "c in the width h = c n^(−1/(4 + d)) of a density’s atoms, as a share "
+        "of the range; d is 1 or 2. Default: 0.12, and 0.2 in the plane.",
+        low=0.005,
+        high=5.0,
+        symbol="c",
+        only_for=(DENSITY.key,),
+    )
     clean: bool = param(
-        True, "A density again", "Replace what is released by the nearest function that is never "
+        True,
+        "A density again",
+        "Replace what is released by the nearest function that is never "
         "negative and has mass one. Needs no budget and never adds an error.",
-        only_for=(DENSITY.key,))
+        only_for=(DENSITY.key,),
+    )
     loss: str | None = param(
-        None, "Loss", "Huber and square: for numbers; square needs far more noise. Logistic and "
+        None,
+        "Loss",
+        "Huber and square: for numbers; square needs far more noise. Logistic and "
         "hinge: for two classes, above the middle of the stated bounds or not. Default: Huber for "
-        "numbers, logistic for classes.", choices=LOSSES, only_for=(RISK_MINIMISATION.key,))
+        "numbers, logistic for classes.",
+        choices=LOSSES,
+        only_for=(RISK_MINIMISATION.key,),
+    )
     huber_width: float = param(
-        0.5, "Threshold of Huber’s loss", "As a share of half the stated range of numbers.",
-        low=0.01, high=10.0, symbol="k", only_for=(RISK_MINIMISATION.key,))
+        0.5,
+        "Threshold of Huber’s loss",
+        "As a share of half the stated range of numbers.",
+        low=0.01,
+        high=10.0,
+        symbol="k",
+        only_for=(RISK_MINIMISATION.key,),
+    )
     risk_weight: float | None = param(
-        None, "Weight of the penalty", "Of smoothness against the mean loss. Default: one over the "
-        "root of n.", low=1e-6, high=1e3, symbol="ψ", only_for=(RISK_MINIMISATION.key,))
+        None,
+        "Weight of the penalty",
+        "Of smoothness against the mean loss. Default: one over the root of n.",
+        low=1e-6,
+        high=1e3,
+        symbol="ψ",
+        only_for=(RISK_MINIMISATION.key,),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -180,8 +235,9 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         """
         raise NotImplementedError
 
-    def smoothings(self, eigenvalues: Array, n: float, effective: float,
-                   order: NDArray[np.int64] | None = None) -> tuple[Smoothing, ...]:
+    def smoothings(
+        self, eigenvalues: Array, n: float, effective: float, order: NDArray[np.int64] | None = None
+    ) -> tuple[Smoothing, ...]:
         """How averages are smoothed: the candidates.
 
         Parameters
@@ -227,18 +283,26 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
         return tuple(
-            Trial({"task": task, **summaries[task].trial}, Budget(0.8, 1e-3),
-                  cls.attains.get(task, ATTAINED),
-                  summaries[task].loose if task in cls.attains else "", summaries[task].pairs)
-            for task in sorted(cls.tasks & summaries.keys()))
+            Trial(
+                {"task": task, **summaries[task].trial},
+                Budget(0.8, 1e-3),
+                cls.attains.get(task, ATTAINED),
+                summaries[task].loose if task in cls.attains else "",
+                summaries[task].pairs,
+            )
+            for task in sorted(cls.tasks & summaries.keys())
+        )
 
     @classmethod
     def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
         """The presets that serve a task, with the task in them."""
         if task in (MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key):
             return cls.presets()
-        return tuple((label, {"task": task, **settings}) for label, settings in cls.presets()
-                     if cls.serves(task, settings))
+        return tuple(
+            (label, {"task": task, **settings})
+            for label, settings in cls.presets()
+            if cls.serves(task, settings)
+        )
 
     @property
     def served(self) -> frozenset[str]:
@@ -260,24 +324,42 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         """The stated summary, from public facts."""
         return summaries[self.task](self, sizes, facts)
 
-    def fitted(self, data: Data, plans: Sequence[FunctionPlan], draws: int,
-               rng: np.random.Generator) -> Fit:
+    def fitted(
+        self, data: Data, plans: Sequence[FunctionPlan], draws: int, rng: np.random.Generator
+    ) -> Fit:
         """The summary of every site with noise, put together; see `Mechanism.fitted`."""
         summary = self.summary(data.sizes, data.facts)
         records = [summary.records(site_data) for site_data in _by_site(data)]
         chance, *streams = rng.spawn(1 + len(records))
-        noise = [[self.process.standard((data.n_repeats, draws, max(plans[0].sizes(block))), stream)
-                  for block in range(len(plans[0].blocks[0]))] for stream in streams]
-        releases = [_Release(summary, plan, records, noise, partial(
-            choose, self, summary, plan, records, draws, chance)) for plan in plans]
+        noise = [
+            [
+                self.process.standard((data.n_repeats, draws, max(plans[0].sizes(block))), stream)
+                for block in range(len(plans[0].blocks[0]))
+            ]
+            for stream in streams
+        ]
+        releases = [
+            _Release(
+                summary,
+                plan,
+                records,
+                noise,
+                partial(choose, self, summary, plan, records, draws, chance),
+            )
+            for plan in plans
+        ]
         released, noise_free = zip(*(each.coefficients() for each in releases), strict=True)
         coefficients = summary.scale * np.stack(released)
         judge = partial(summary.cautions, self, data.public, plans, coefficients)
         return Fit(
-            basis=summary.basis, offset=summary.offset, functions=summary.functions,
-            coefficients=coefficients, cautions=LateCautions(judge),
+            basis=summary.basis,
+            offset=summary.offset,
+            functions=summary.functions,
+            coefficients=coefficients,
+            cautions=LateCautions(judge),
             unprotected=summary.scale * np.stack(noise_free),
-            parts=summary.parts(plans, records))
+            parts=summary.parts(plans, records),
+        )
 
     def variances(self, public: Public, plan: FunctionPlan) -> Array:
         """Of the noise in the coefficients that the centre has, of all sites together: (r,)."""
@@ -303,22 +385,40 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         sizes, facts = public.sizes, public.facts
         n = np.array(sizes.n_curves_per_server, dtype=float)
         if not n.all():
-            raise InputError("Every site needs at least one record.", field="counts",
-                             hint="Number sites without gaps.")
+            raise InputError(
+                "Every site needs at least one record.",
+                field="counts",
+                hint="Number sites without gaps.",
+            )
         summary = self.summary(sizes, facts)
-        effective = math.hypot(*(records * min(budget.epsilon, 1e12)
-                                 for records, budget in zip(n, budgets, strict=True)))
+        effective = math.hypot(
+            *(
+                records * min(budget.epsilon, 1e12)
+                for records, budget in zip(n, budgets, strict=True)
+            )
+        )
         smoothings = summary.smoothings(float(n.sum()), effective)
         blocks = tuple(summary.blocks(smoothing) for smoothing in smoothings)
-        noise = tuple(tuple(tuple(self.process.calibrated(block, people, self.left(budget))
-                                  for block in vectors)
-                            for people, budget in zip(n, budgets, strict=True))
-                      for vectors in blocks)
+        noise = tuple(
+            tuple(
+                tuple(
+                    self.process.calibrated(block, people, self.left(budget)) for block in vectors
+                )
+                for people, budget in zip(n, budgets, strict=True)
+            )
+            for vectors in blocks
+        )
         energies = np.array([[site[-1].energy for site in sites] for sites in noise])
         weights = 1 / (1 / n + energies)
         return FunctionPlan(
-            smoothings, blocks, noise, weights / weights.sum(axis=1, keepdims=True), budgets,
-            summary.usual_candidate(len(smoothings)), spends=self._ledger(blocks, noise, budgets))
+            smoothings,
+            blocks,
+            noise,
+            weights / weights.sum(axis=1, keepdims=True),
+            budgets,
+            summary.usual_candidate(len(smoothings)),
+            spends=self._ledger(blocks, noise, budgets),
+        )
 
     def left(self, budget: Budget) -> Budget:
         """What is left for the release when the smoothing has been chosen."""
@@ -328,8 +428,9 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         """Weights of the penalty to choose from; only the usual one where a formula decides."""
         return (default,)
 
-    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
-                       ) -> float | None:
+    def expected_error(
+        self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+    ) -> float | None:
         """E‖noise‖² in squared response units, exact; None where it passes through an inverse."""
         if summaries[self.task].is_inverted:
             return None
@@ -339,9 +440,11 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     def unsuited_because(self, facts: PublicFacts) -> str:
         if facts.common_times or self.task not in CURVES:
             return ""
-        return ("**This method is for dense curves with common times.** Here the observations of "
-                "each curve are joined by straight lines, which flattens peaks where there are "
-                "few, and their errors are not smoothed. *Adaptive mean* has no such step.")
+        return (
+            "**This method is for dense curves with common times.** Here the observations of "
+            "each curve are joined by straight lines, which flattens peaks where there are "
+            "few, and their errors are not smoothed. *Adaptive mean* has no such step."
+        )
 
     def norm_bound(self, facts: PublicFacts) -> float:
         """τ: the stated one, else what the bounds of the values allow.
@@ -365,8 +468,11 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
             return of_times(facts.common_times)
         default = 28 if dimension == 2 else summaries[self.task].usual_grid
         if dimension == 2 and (self.grid_size or default) > _MAX_IN_THE_PLANE:
-            raise InputError(f"In the plane a grid has at most {_MAX_IN_THE_PLANE} points on each "
-                             f"axis; got {self.grid_size}.", field="grid_size")
+            raise InputError(
+                f"In the plane a grid has at most {_MAX_IN_THE_PLANE} points on each "
+                f"axis; got {self.grid_size}.",
+                field="grid_size",
+            )
         return midpoints(self.grid_size or default, dimension)
 
     def width(self, n: float, dimension: int) -> float:
@@ -386,17 +492,23 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         """The law of the noise, and how large it must be."""
         return LaplaceNoise(self.constants)
 
-    def _ledger(self, blocks: tuple[tuple[Block, ...], ...],
-                noise: tuple[tuple[tuple[Calibrated, ...], ...], ...], budgets: tuple[Budget, ...]
-                ) -> tuple[Spend, ...]:
+    def _ledger(
+        self,
+        blocks: tuple[tuple[Block, ...], ...],
+        noise: tuple[tuple[tuple[Calibrated, ...], ...], ...],
+        budgets: tuple[Budget, ...],
+    ) -> tuple[Spend, ...]:
         """One line for every site and vector: that of the candidate that costs most."""
         lines: list[Spend] = []
         for s, budget in enumerate(budgets):
             lines += self.selection(s, budget)
             for k, block in enumerate(blocks[0]):
                 each = [candidate[s][k] for candidate in noise]
-                lines.append(_line(block, max(each, key=lambda law: law.cost), s, budget,
-                                   TASKS[self.task].unit))
+                lines.append(
+                    _line(
+                        block, max(each, key=lambda law: law.cost), s, budget, TASKS[self.task].unit
+                    )
+                )
         return tuple(lines)
 
     def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:
@@ -406,11 +518,21 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
 
 def _line(block: Block, noise: Calibrated, server: int, budget: Budget, unit: Unit) -> Spend:
     return Spend(
-        step=block.step, server=server, mu=noise.mu, epsilon=noise.epsilon, count=1,
-        sensitivity=(noise.sensitivity,), noise_scale=(noise.multiplier,),
-        composition=Composition.SEQUENTIAL, budget=budget, unit=unit, norm=noise.norm,
-        noise=noise.law, why=f"{len(block.shape)} coefficients, each with noise in proportion to a "
-        "public shape; sensitivity and scale are in units of that shape.")
+        step=block.step,
+        server=server,
+        mu=noise.mu,
+        epsilon=noise.epsilon,
+        count=1,
+        sensitivity=(noise.sensitivity,),
+        noise_scale=(noise.multiplier,),
+        composition=Composition.SEQUENTIAL,
+        budget=budget,
+        unit=unit,
+        norm=noise.norm,
+        noise=noise.law,
+        why=f"{len(block.shape)} coefficients, each with noise in proportion to a "
+        "public shape; sensitivity and scale are in units of that shape.",
+    )
 
 
 def _by_site(data: Data) -> list[Data]:
@@ -436,22 +558,31 @@ class _Release:
     def coefficients(self) -> tuple[Array, Array]:
         """From noisy messages (repeats, draws, …), and of the first draw without noise."""
         averages, choice = self._averages(self._sent, self.choose)
-        noise_free, _ = self._averages(self._values,
-                                       lambda _: None if choice is None else choice[:, :1])
-        return (self._finished(averages, choice),
-                self._finished(noise_free, None if choice is None else choice[:, :1])[:, 0])
+        noise_free, _ = self._averages(
+            self._values, lambda _: None if choice is None else choice[:, :1]
+        )
+        return (
+            self._finished(averages, choice),
+            self._finished(noise_free, None if choice is None else choice[:, :1])[:, 0],
+        )
 
-    def _averages(self, message: Callable[..., Array],
-                  choose: Callable[[Sequence[Array]], NDArray[np.int64] | None]
-                  ) -> tuple[list[Array], NDArray[np.int64] | None]:
+    def _averages(
+        self,
+        message: Callable[..., Array],
+        choose: Callable[[Sequence[Array]], NDArray[np.int64] | None],
+    ) -> tuple[list[Array], NDArray[np.int64] | None]:
         """The centre's averages of all messages; with a choice there is one site, of weight 1."""
         averages: list[Array] = []
         choice = None
         for block in range(len(self.plan.blocks[0])):
             if block == len(self.plan.blocks[0]) - 1:
                 choice = choose(averages)
-            averages.append(sum(weight * message(block, site, averages, choice)
-                                for site, weight in enumerate(self.plan.weights[0])))
+            averages.append(
+                sum(
+                    weight * message(block, site, averages, choice)
+                    for site, weight in enumerate(self.plan.weights[0])
+                )
+            )
         return averages, choice
 
     def _finished(self, averages: Sequence[Array], choice: NDArray[np.int64] | None) -> Array:
@@ -459,30 +590,43 @@ class _Release:
         finished, smoothings = self.summary.finished, self.plan.smoothings
         if choice is None:
             return finished(averages, smoothings[0])
-        each = {g: finished([*averages[:-1], averages[-1][..., :self.plan.sizes(-1)[g]]],
-                            smoothings[g]) for g in np.unique(choice).tolist()}
+        each = {
+            g: finished(
+                [*averages[:-1], averages[-1][..., : self.plan.sizes(-1)[g]]], smoothings[g]
+            )
+            for g in np.unique(choice).tolist()
+        }
         out = np.zeros_like(next(iter(each.values())))
         for g, values in each.items():
             out[choice == g] = values[choice == g]
         return out
 
-    def _sent(self, block: int, site: int, earlier: Sequence[Array],
-              choice: NDArray[np.int64] | None) -> Array:
+    def _sent(
+        self, block: int, site: int, earlier: Sequence[Array], choice: NDArray[np.int64] | None
+    ) -> Array:
         """Everything one site does with its records for one vector; only the result leaves it."""
         noise = [candidate[site][block] for candidate in self.plan.noise]
         standard = self.noise[site][block]
-        scales = noise[0].scales if choice is None else np.stack(
-            [_filled(calibrated.scales, standard.shape[-1]) for calibrated in noise])[choice]
+        scales = (
+            noise[0].scales
+            if choice is None
+            else np.stack([_filled(calibrated.scales, standard.shape[-1]) for calibrated in noise])[
+                choice
+            ]
+        )
         noisy = self._values(block, site, earlier, choice) + scales * standard
         spread = np.broadcast_to(math.sqrt(noise[0].variance) * scales, noisy.shape)
         return transcript.sent(site, self.plan.blocks[0][block].step, noisy, spread)
 
-    def _values(self, block: int, site: int, earlier: Sequence[Array],
-                choice: NDArray[np.int64] | None) -> Array:
+    def _values(
+        self, block: int, site: int, earlier: Sequence[Array], choice: NDArray[np.int64] | None
+    ) -> Array:
         """One vector of one site without noise: (repeats, 1 or draws, r)."""
         used = [0] if choice is None else np.unique(choice).tolist()
-        values = {g: self.summary.values(block, self.records[site], self.plan.smoothings[g],
-                                         earlier) for g in used}
+        values = {
+            g: self.summary.values(block, self.records[site], self.plan.smoothings[g], earlier)
+            for g in used
+        }
         if choice is None:
             return values[0]
         out = np.zeros((*choice.shape, max(self.plan.sizes(block))))

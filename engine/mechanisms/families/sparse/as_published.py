@@ -95,8 +95,9 @@ class PublishedConstants:
     @property
     def rounds(self) -> int:
         """T, L² log(8c₀²LN)."""
-        return math.ceil(self.largest**2
-                         * math.log(8 * self.radius**2 * self.largest * self.pooled))
+        return math.ceil(
+            self.largest**2 * math.log(8 * self.radius**2 * self.largest * self.pooled)
+        )
 
     @property
     def learning_rate(self) -> float:
@@ -106,8 +107,11 @@ class PublishedConstants:
     @property
     def gradient_bound(self) -> float:
         """B₀ as in Algorithm 2: 2(R + √s c₀c)c."""
-        return 2 * self.feature * (self.response
-                                   + math.sqrt(self.sparsity) * self.radius * self.feature)
+        return (
+            2
+            * self.feature
+            * (self.response + math.sqrt(self.sparsity) * self.radius * self.feature)
+        )
 
     @property
     def column_bound(self) -> float:
@@ -117,8 +121,9 @@ class PublishedConstants:
     @property
     def difference_bound(self) -> float:
         """B₅ as in Algorithm 8: c(2R + √s c₀c), for the norm c₀/2 of its proof."""
-        return self.feature * (2 * self.response
-                               + math.sqrt(self.sparsity) * self.radius * self.feature)
+        return self.feature * (
+            2 * self.response + math.sqrt(self.sparsity) * self.radius * self.feature
+        )
 
     @property
     def variance_bound(self) -> float:
@@ -129,8 +134,9 @@ class PublishedConstants:
     @property
     def variance_sensitivity(self) -> float:
         """By how much a row moves the average of squared residuals."""
-        return (self.response + math.sqrt(self.sparsity) * self.radius * self.feature
-                )**2 / self.pooled
+        return (
+            self.response + math.sqrt(self.sparsity) * self.radius * self.feature
+        ) ** 2 / self.pooled
 
     @property
     def eigenvalue_bound(self) -> float:
@@ -146,21 +152,35 @@ class PublishedConstants:
     def pooled_draw_bound(self) -> float:
         """B₄ as in Algorithm 7."""
         residual = self.response + self.radius * self.feature * math.sqrt(self.sparsity)
-        return (4 * self.largest * math.sqrt(math.log(self.machines)) * self.feature * residual
-                / math.sqrt(self.pooled))
+        return (
+            4
+            * self.largest
+            * math.sqrt(math.log(self.machines))
+            * self.feature
+            * residual
+            / math.sqrt(self.pooled)
+        )
 
     @property
     def local_draw_bound(self) -> float:
         """B₆ as in Algorithm 10."""
-        return (2 * math.sqrt(self.sparsity * math.log(self.rows) / self.rows) * self.feature
-                * self.column_radius)
+        return (
+            2
+            * math.sqrt(self.sparsity * math.log(self.rows) / self.rows)
+            * self.feature
+            * self.column_radius
+        )
 
     @property
     def correction_bound(self) -> float:
         """Δ₁ as in Algorithm 6; a row moves a correction by 2Δ₁/N."""
         root = math.sqrt(self.sparsity)
-        return self.column_radius * self.feature * root * (
-            self.response + root * self.radius * self.feature)
+        return (
+            self.column_radius
+            * self.feature
+            * root
+            * (self.response + root * self.radius * self.feature)
+        )
 
     @property
     def largest_multiplier(self) -> float:
@@ -175,16 +195,29 @@ class PublishedConstants:
         factor : float
             By which the draw is multiplied: σ in Algorithm 10.
         """
-        return (2 * self.largest_multiplier * factor * math.sqrt(self.sparsity)
-                * self.column_radius * self.feature / math.sqrt(n))
+        return (
+            2
+            * self.largest_multiplier
+            * factor
+            * math.sqrt(self.sparsity)
+            * self.column_radius
+            * self.feature
+            / math.sqrt(n)
+        )
 
 
 # -- the algorithms as they stand -----------------------------------------------------------------
 
 
-def _descent(gradient: Callable[[Array], Array], constants: PublishedConstants, n: int,
-             bound: float, radius: float, shape: tuple[int, ...],
-             rng: np.random.Generator) -> Array:
+def _descent(
+    gradient: Callable[[Array], Array],
+    constants: PublishedConstants,
+    n: int,
+    bound: float,
+    radius: float,
+    shape: tuple[int, ...],
+    rng: np.random.Generator,
+) -> Array:
     """The loop of Algorithms 2, 3 and 8: T steps from 0, thresholded with noise and clipped.
 
     `gradient`, (…, d) to (…, d), averages over n rows, of which one moves a step's entries by ηB/n
@@ -192,19 +225,27 @@ def _descent(gradient: Callable[[Array], Array], constants: PublishedConstants, 
     the constants η, T, s, ε and δ count; s entries of the result may differ from zero.
     """
     rounds, s, rate = constants.rounds, constants.sparsity, constants.learning_rate
-    scale = printed_scale(PEELING, s, rate * bound / n, constants.epsilon / rounds,
-                          constants.delta / rounds, shape[-1])
+    scale = printed_scale(
+        PEELING,
+        s,
+        rate * bound / n,
+        constants.epsilon / rounds,
+        constants.delta / rounds,
+        shape[-1],
+    )
     vector = np.zeros(shape)
     for _ in range(rounds):
-        vector = noisy_hard_threshold(vector - rate * gradient(vector), s, scale, scale,
-                                      draw(PEELING, s, shape, rng))
+        vector = noisy_hard_threshold(
+            vector - rate * gradient(vector), s, scale, scale, draw(PEELING, s, shape, rng)
+        )
         size = np.linalg.norm(vector, axis=-1, keepdims=True)
         vector *= radius / np.maximum(size, radius)
     return vector
 
 
-def precision_column(rows: RowMoments, k: int, constants: PublishedConstants,
-                     rng: np.random.Generator) -> Array:
+def precision_column(
+    rows: RowMoments, k: int, constants: PublishedConstants, rng: np.random.Generator
+) -> Array:
     """Algorithm 3: column k of the inverse of the features' second moments.
 
     Parameters
@@ -218,12 +259,20 @@ def precision_column(rows: RowMoments, k: int, constants: PublishedConstants,
     """
     repeats, size, _ = rows.second.shape
     unit = np.eye(size)[k]
-    return _descent(lambda column: rows.products(column[:, None])[:, 0] - unit, constants, rows.n,
-                    constants.column_bound, constants.column_radius, (repeats, size), rng)
+    return _descent(
+        lambda column: rows.products(column[:, None])[:, 0] - unit,
+        constants,
+        rows.n,
+        constants.column_bound,
+        constants.column_radius,
+        (repeats, size),
+        rng,
+    )
 
 
-def pooled_coefficients(rows: RowMoments, constants: PublishedConstants, radius: float,
-                        rng: np.random.Generator) -> Array:
+def pooled_coefficients(
+    rows: RowMoments, constants: PublishedConstants, radius: float, rng: np.random.Generator
+) -> Array:
     """Algorithm 2: coefficients that all machines share.
 
     Parameters
@@ -237,12 +286,20 @@ def pooled_coefficients(rows: RowMoments, constants: PublishedConstants, radius:
     -------
     (repeats, d)
     """
-    return _descent(lambda vector: rows.gradient(vector[:, None])[:, 0], constants, rows.n,
-                    constants.gradient_bound, radius, rows.cross.shape, rng)
+    return _descent(
+        lambda vector: rows.gradient(vector[:, None])[:, 0],
+        constants,
+        rows.n,
+        constants.gradient_bound,
+        radius,
+        rows.cross.shape,
+        rng,
+    )
 
 
-def two_stages(pooled: RowMoments, machine: RowMoments, constants: PublishedConstants,
-               rng: np.random.Generator) -> Array:
+def two_stages(
+    pooled: RowMoments, machine: RowMoments, constants: PublishedConstants, rng: np.random.Generator
+) -> Array:
     """Algorithm 8: what all machines share, then by how much one of them differs.
 
     Parameters
@@ -258,13 +315,28 @@ def two_stages(pooled: RowMoments, machine: RowMoments, constants: PublishedCons
     radius = constants.radius / 2
     common = pooled_coefficients(pooled, constants, radius, rng)
     return common + _descent(
-        lambda difference: machine.gradient((common + difference)[:, None])[:, 0], constants,
-        machine.n, constants.difference_bound, radius, common.shape, rng)
+        lambda difference: machine.gradient((common + difference)[:, None])[:, 0],
+        constants,
+        machine.n,
+        constants.difference_bound,
+        radius,
+        common.shape,
+        rng,
+    )
 
 
-def interval(rows: RowMoments, vectors: Array, column: Array, spread: Array, variances: Array,
-             k: int, constants: PublishedConstants, rng: np.random.Generator, level: float = 0.95,
-             sign: int = 1) -> tuple[Array, Array]:
+def interval(
+    rows: RowMoments,
+    vectors: Array,
+    column: Array,
+    spread: Array,
+    variances: Array,
+    k: int,
+    constants: PublishedConstants,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    sign: int = 1,
+) -> tuple[Array, Array]:
     """Algorithm 6 (rows of all machines) or 9 (rows of one machine): an interval for β_k.
 
     The full interval has `bias_of_interval` on each side besides.
@@ -296,13 +368,14 @@ def interval(rows: RowMoments, vectors: Array, column: Array, spread: Array, var
     unit = 2 * constants.correction_bound / rows.n
     noise = unit / accounting.printed_mu(constants.epsilon, constants.delta, "isotropic")
     centres = vectors[:, k] + sign * correction + noise * rng.standard_normal(len(vectors))
-    privacy = rows.n * (unit / constants.epsilon)**2 * 2 * math.log(1 / constants.delta)
+    privacy = rows.n * (unit / constants.epsilon) ** 2 * 2 * math.log(1 / constants.delta)
     half = norm.ppf((1 + level) / 2) * np.sqrt(variances * (spread + privacy) / rows.n)
     return centres, np.asarray(half)
 
 
-def bias_of_interval(constants: PublishedConstants, largest: float, smallest: float, n: int
-                     ) -> float:
+def bias_of_interval(
+    constants: PublishedConstants, largest: float, smallest: float, n: int
+) -> float:
     """The bias term of Theorem 5's interval for n rows: γ(μ²/ν²)H(s, n).
 
     Parameters
@@ -319,12 +392,18 @@ def bias_of_interval(constants: PublishedConstants, largest: float, smallest: fl
     """
     c = constants
     gamma = max(largest * (9 * largest + 1 / 4), 17 / 16 * largest + 1 / 96)
-    return float(gamma * (largest / smallest * c.sparsity * math.log(c.size))**2
-                 * math.log(1 / c.delta) * math.log(n)**3 / (n * c.epsilon)**2)
+    return float(
+        gamma
+        * (largest / smallest * c.sparsity * math.log(c.size)) ** 2
+        * math.log(1 / c.delta)
+        * math.log(n) ** 3
+        / (n * c.epsilon) ** 2
+    )
 
 
-def private_max(values: Array, sensitivity: float, epsilon: float, delta: float,
-                rng: np.random.Generator) -> Array:
+def private_max(
+    values: Array, sensitivity: float, epsilon: float, delta: float, rng: np.random.Generator
+) -> Array:
     """Private Max: the largest entry in size, chosen and released as Algorithm 1 does for s = 1.
 
     Parameters
@@ -345,8 +424,13 @@ def private_max(values: Array, sensitivity: float, epsilon: float, delta: float,
     return np.asarray(np.abs(released).max(axis=-1))
 
 
-def restricted_eigenvalue(second: Array, constants: PublishedConstants, n_directions: int,
-                          is_largest: bool, rng: np.random.Generator) -> float:
+def restricted_eigenvalue(
+    second: Array,
+    constants: PublishedConstants,
+    n_directions: int,
+    is_largest: bool,
+    rng: np.random.Generator,
+) -> float:
     """Algorithm 5: the extreme of v'Σ̂v over random unit vectors with s entries, with noise.
 
     Parameters
@@ -373,8 +457,13 @@ def restricted_eigenvalue(second: Array, constants: PublishedConstants, n_direct
     return float(exact[noisy.argmax()] + scale * laplace((), rng))
 
 
-def bootstrap(precision: Array, constants: PublishedConstants, bound: float | None,
-              rng: np.random.Generator, factor: float = 1.0) -> Array:
+def bootstrap(
+    precision: Array,
+    constants: PublishedConstants,
+    bound: float | None,
+    rng: np.random.Generator,
+    factor: float = 1.0,
+) -> Array:
     """Draws of Algorithms 7 and 10 for many rows: |N(0, Θ̂)|'s largest entry by Private Max.
 
     Given the rows, a draw is normal with covariance Θ̂Σ̂Θ̂', which is Θ where both are exact.
@@ -422,10 +511,12 @@ class Guarantee:
         """Why it is not published, with what it gives."""
         if math.isinf(self.epsilon):
             return f"Algorithm {self.algorithm} as printed is not released. {self.reason}."
-        return (f"Algorithm {self.algorithm} as printed is not released. Stated is "
-                f"ε = {self.stated:g}; it gives ε = {self.epsilon:.3g} at δ = {self.delta:g} if "
-                f"features are held to their range, and no finite ε if they are not. "
-                f"{self.reason}.")
+        return (
+            f"Algorithm {self.algorithm} as printed is not released. Stated is "
+            f"ε = {self.stated:g}; it gives ε = {self.epsilon:.3g} at δ = {self.delta:g} if "
+            f"features are held to their range, and no finite ε if they are not. "
+            f"{self.reason}."
+        )
 
 
 def guarantees(c: PublishedConstants) -> tuple[Guarantee, ...]:
@@ -437,13 +528,13 @@ def guarantees(c: PublishedConstants) -> tuple[Guarantee, ...]:
         In the order of the algorithms.
     """
     rounds = c.rounds
-    descent = rounds * PEELING_COST * (c.epsilon / rounds)**2 / math.log(rounds / c.delta)
-    normal = accounting.printed_mu(c.epsilon, c.delta, "isotropic")**2 / 2
-    variance = normal * (c.variance_sensitivity / c.variance_bound)**2
+    descent = rounds * PEELING_COST * (c.epsilon / rounds) ** 2 / math.log(rounds / c.delta)
+    normal = accounting.printed_mu(c.epsilon, c.delta, "isotropic") ** 2 / 2
+    variance = normal * (c.variance_sensitivity / c.variance_bound) ** 2
     choice = c.epsilon * c.eigenvalue_sensitivity / c.eigenvalue_bound
     maximum = c.draws * PEELING_COST * c.epsilon**2 / math.log(1 / c.delta)
-    pooled = maximum * (c.draw_sensitivity(c.pooled) / c.pooled_draw_bound)**2
-    local = maximum * (c.draw_sensitivity(c.rows, c.sd) / c.local_draw_bound)**2
+    pooled = maximum * (c.draw_sensitivity(c.pooled) / c.pooled_draw_bound) ** 2
+    local = maximum * (c.draw_sensitivity(c.rows, c.sd) / c.local_draw_bound) ** 2
     band = descent + variance + c.size * (descent + normal)
     anew = f"{c.draws} draws, {c.size} columns and {c.size} corrections each spend it anew"
     finite = {  # ρ, δ left for its conversion, why
@@ -451,12 +542,15 @@ def guarantees(c: PublishedConstants) -> tuple[Guarantee, ...]:
         4: (variance, c.delta, "Its noise is made for a larger bound than the true one"),
         7: (band + pooled, c.delta / 2, anew),
         8: (2 * descent, c.delta, "A row is used in both stages"),
-        10: (band + descent + local, c.delta / 2, anew)}
-    proved = {number: Guarantee(number, c.epsilon, c.delta, accounting.epsilon_of_rho(rho, delta),
-                                reason)
-              for number, (rho, delta, reason) in finite.items()}
-    proved[5] = Guarantee(5, c.epsilon, 0.0, 1.5 * choice,
-                          "Its noise is made for 2m times the true sensitivity")
+        10: (band + descent + local, c.delta / 2, anew),
+    }
+    proved = {
+        number: Guarantee(number, c.epsilon, c.delta, accounting.epsilon_of_rho(rho, delta), reason)
+        for number, (rho, delta, reason) in finite.items()
+    }
+    proved[5] = Guarantee(
+        5, c.epsilon, 0.0, 1.5 * choice, "Its noise is made for 2m times the true sensitivity"
+    )
     for number in (6, 9):
         proved[number] = Guarantee(number, c.epsilon, c.delta, math.inf, UNNOISED)
     return tuple(proved[number] for number in sorted(proved))

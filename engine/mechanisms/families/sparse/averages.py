@@ -124,8 +124,13 @@ class Averages(Protocol):
         """
         ...
 
-    def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
-                    norms: Array | float = math.inf) -> Array:
+    def corrections(
+        self,
+        vectors: Array,
+        directions: Array,
+        clip: float = math.inf,
+        norms: Array | float = math.inf,
+    ) -> Array:
         """Averages of w [y − x'b]_R, w = Θx clipped to norm W: (repeats, columns, g).
 
         Parameters
@@ -156,8 +161,9 @@ class RowAverages:
         size = self.rows.per_machine[machine]
         rows = slice(stop - size, stop)
         counts = tuple(size if k == machine else 0 for k in range(len(self.rows.per_machine)))
-        return RowAverages(replace(self.rows, x=self.rows.x[:, rows], y=self.rows.y[:, rows],
-                                   per_machine=counts))
+        return RowAverages(
+            replace(self.rows, x=self.rows.x[:, rows], y=self.rows.y[:, rows], per_machine=counts)
+        )
 
     def gradient(self, vectors: Array, clip: float = math.inf) -> Array:
         return self.rows.gradient(vectors, clip)
@@ -171,56 +177,74 @@ class RowAverages:
         def part(r: int, rows: slice) -> Array:
             residuals = self.rows.x[r, rows] @ vectors[r].T - self.rows.y[r, rows, None]
             return _sum_of_squares(residuals, clip)
+
         return self._average(Step("average squared residual"), vectors.shape[:2], part)
 
     def within(self, vectors: Array, clip: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             residuals = self.rows.x[r, rows] @ vectors[r].T - self.rows.y[r, rows, None]
             return np.asarray((np.abs(residuals) <= clip).sum(axis=0, dtype=float))
+
         return self._average(Step("share of residuals within their clip"), vectors.shape[:2], part)
 
     def residuals(self, vectors: Array, clip: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             residuals = self.rows.y[r, rows, None] - self.rows.x[r, rows] @ vectors[r].T
             return np.asarray(np.clip(residuals, -clip, clip).sum(axis=0))
+
         return self._average(Step("average residual"), vectors.shape[:2], part)
 
     def squared_products(self, vectors: Array, clip: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             return _sum_of_squares(self.rows.x[r, rows] @ vectors[r].T, clip)
+
         return self._average(Step("average squared product"), vectors.shape[:2], part)
 
     def means(self) -> Array:
         """Averages of x: (repeats, d)."""
-        return self._average(Step("average row"), (len(self.rows.x), 1, self.rows.n_features),
-                             lambda r, rows: self.rows.x[r, rows].sum(axis=0)[None])[:, 0]
+        return self._average(
+            Step("average row"),
+            (len(self.rows.x), 1, self.rows.n_features),
+            lambda r, rows: self.rows.x[r, rows].sum(axis=0)[None],
+        )[:, 0]
 
     def squared_lengths(self) -> Array:
         """Averages of ‖x‖²: (repeats, 1)."""
+
         def part(r: int, rows: slice) -> Array:
             x = self.rows.x[r, rows].ravel()
             return np.asarray([x @ x])
+
         return self._average(Step("average squared length"), (len(self.rows.x), 1), part)
 
     def gram(self, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             x = _clip_rows(self.rows.x[r, rows], norm)
             return np.asarray(x.T @ x)[None]
+
         size = self.rows.n_features
         # adding up d² numbers for each piece costs little beside products of 2d rows
         pieces = self.rows.pieces(max(2 * size, _PIECE // size))
-        return self._average(Step("average of x x'"), (len(self.rows.x), 1, size, size), part,
-                             pieces)[:, 0]
+        return self._average(
+            Step("average of x x'"), (len(self.rows.x), 1, size, size), part, pieces
+        )[:, 0]
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             each = [_clip_rows(self.rows.x[r, rows][:, places], norm) for places in where[r]]
             return np.stack([x.T @ x for x in each])
-        return self._average(Step("average of x x' of chosen features"),
-                             (*where.shape, where.shape[-1]), part)
 
-    def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
-                    norms: Array | float = math.inf) -> Array:
+        return self._average(
+            Step("average of x x' of chosen features"), (*where.shape, where.shape[-1]), part
+        )
+
+    def corrections(
+        self,
+        vectors: Array,
+        directions: Array,
+        clip: float = math.inf,
+        norms: Array | float = math.inf,
+    ) -> Array:
         limits = np.broadcast_to(norms, vectors.shape[:2])
 
         def part(r: int, rows: slice) -> Array:
@@ -231,10 +255,16 @@ class RowAverages:
                 products = x @ matrix.T
                 out[c] = (residuals[:, c] * _clip_factors(products, limits[r, c])) @ products
             return out
+
         return self._average(Step("average correction"), directions.shape[:3], part)
 
-    def _average(self, step: Step, shape: tuple[int, ...], part: Callable[[int, slice], Array],
-                 pieces: tuple[tuple[slice, ...], ...] | None = None) -> Array:
+    def _average(
+        self,
+        step: Step,
+        shape: tuple[int, ...],
+        part: Callable[[int, slice], Array],
+        pieces: tuple[tuple[slice, ...], ...] | None = None,
+    ) -> Array:
         """Sums over blocks of rows, put together machine by machine, over the number of rows."""
         total = np.zeros(shape)
         for machine, blocks in enumerate(self.rows.blocks if pieces is None else pieces):
@@ -309,8 +339,13 @@ class RowMoments:
         repeats = np.arange(len(where))[:, None, None, None]
         return np.asarray(self.second[repeats, where[..., :, None], where[..., None, :]])
 
-    def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
-                    norms: Array | float = math.inf) -> Array:
+    def corrections(
+        self,
+        vectors: Array,
+        directions: Array,
+        clip: float = math.inf,
+        norms: Array | float = math.inf,
+    ) -> Array:
         return -np.asarray((directions @ self.gradient(vectors)[..., None])[..., 0])
 
 
@@ -327,11 +362,13 @@ def pooled(parts: Sequence[RowMoments]) -> RowMoments:
 
     def mean(name: str) -> Array:
         return np.asarray(sum(part.n / n * getattr(part, name) for part in parts))
+
     return RowMoments(n, mean("second"), mean("cross"), mean("square"))
 
 
-def sample_moments(covariance: Array, vector: Array, sd: float, n: int, repeats: int,
-                   rng: np.random.Generator) -> RowMoments:
+def sample_moments(
+    covariance: Array, vector: Array, sd: float, n: int, repeats: int, rng: np.random.Generator
+) -> RowMoments:
     """Draw moments of n rows x ~ N(0, Σ), y = x'β + σw, w ~ N(0, 1), for each of several data sets.
 
     X'X = RR' is a Wishart matrix, drawn by its triangular factor (Bartlett); given X, X'w = Rz with
@@ -349,7 +386,8 @@ def sample_moments(covariance: Array, vector: Array, sd: float, n: int, repeats:
     size = len(covariance)
     factor = np.tril(rng.standard_normal((repeats, size, size)), -1)
     factor[:, np.arange(size), np.arange(size)] = np.sqrt(
-        rng.chisquare(n - np.arange(size), (repeats, size)))
+        rng.chisquare(n - np.arange(size), (repeats, size))
+    )
     root = np.linalg.cholesky(covariance) @ factor / math.sqrt(n)
     z = rng.standard_normal((repeats, size))
     noise = sd / math.sqrt(n) * (root @ z[..., None])[..., 0]

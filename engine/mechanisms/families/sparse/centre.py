@@ -70,8 +70,10 @@ class Centre:
     def planned(cls, sizes: Sizes, budgets: Sequence[Budget], rho: float) -> Centre:
         """5 % of ρ."""
         means_sensitivity = sensitivity(sizes.n_covariates, sizes.n_curves)
-        lines = tuple(line(CENTRE, means_sensitivity, SHARE * rho, server, budget, WHY + _IN_RANGES)
-                      for server, budget in enumerate(budgets))
+        lines = tuple(
+            line(CENTRE, means_sensitivity, SHARE * rho, server, budget, WHY + _IN_RANGES)
+            for server, budget in enumerate(budgets)
+        )
         return cls(gaussian(means_sensitivity, SHARE * rho), (1 - SHARE) * rho, lines)
 
 
@@ -88,8 +90,9 @@ def exact_means(data: SampleData, is_secure: bool = False, is_clipped: bool = Tr
     (repeats, d + 1)
     """
     feature_bound, half = _feature_bound(data.facts), data.facts.value_half_width
-    rows = rows_of(data, 1.0, *((feature_bound, half) if is_clipped else (math.inf, math.inf)),
-                   is_secure)
+    rows = rows_of(
+        data, 1.0, *((feature_bound, half) if is_clipped else (math.inf, math.inf)), is_secure
+    )
     both = np.concatenate([rows.x / feature_bound, rows.y[..., None] / half], axis=-1)
     return RowAverages(replace(rows, x=both)).means()
 
@@ -104,11 +107,18 @@ def measured_from(data: SampleData, means: Array) -> SampleData:
     """
     assert data.y is not None
     facts = data.facts
-    half = np.full(data.x.shape[-1], _feature_bound(facts)) if is_standard(facts) else np.array(
-        [(each.high - each.low) / 2 for each in facts.covariates])
+    half = (
+        np.full(data.x.shape[-1], _feature_bound(facts))
+        if is_standard(facts)
+        else np.array([(each.high - each.low) / 2 for each in facts.covariates])
+    )
     with np.errstate(over="ignore", invalid="ignore"):
-        return replace(data, x=data.x - (means[:, :-1] * half)[:, None], truth=None,
-                       y=data.y - means[:, -1:] * facts.value_half_width)
+        return replace(
+            data,
+            x=data.x - (means[:, :-1] * half)[:, None],
+            truth=None,
+            y=data.y - means[:, -1:] * facts.value_half_width,
+        )
 
 
 def _feature_bound(facts: PublicFacts) -> float:
@@ -116,9 +126,14 @@ def _feature_bound(facts: PublicFacts) -> float:
     return CLIP if is_standard(facts) else 1.0
 
 
-def by_centre(data: SampleData, is_secure: bool, deviations: Sequence[float], draws: int,
-              rng: np.random.Generator,
-              fit: Callable[[SampleData, int, np.random.Generator], Fit]) -> Fit:
+def by_centre(
+    data: SampleData,
+    is_secure: bool,
+    deviations: Sequence[float],
+    draws: int,
+    rng: np.random.Generator,
+    fit: Callable[[SampleData, int, np.random.Generator], Fit],
+) -> Fit:
     """Release the means for every budget and draw, and fit each on rows measured from its own.
 
     Draws share their noise across budgets.
@@ -132,11 +147,21 @@ def by_centre(data: SampleData, is_secure: bool, deviations: Sequence[float], dr
     """
     columns = Columns(data.n_repeats, len(deviations), draws)
     exact = exact_means(data, is_secure)[:, None]
-    means = columns.released(published(CENTRE, exact, columns.per_budget(deviations),
-                                       columns.normals(exact.shape[-1:], rng)))
+    means = columns.released(
+        published(
+            CENTRE, exact, columns.per_budget(deviations), columns.normals(exact.shape[-1:], rng)
+        )
+    )
     by_draw = []
     for draw in range(draws):
         streams = [*(copy.deepcopy(rng) for _ in deviations[1:]), rng]
-        by_draw.append(joined([fit(measured_from(data, means[k, :, draw]), k, stream)
-                               for k, stream in enumerate(streams)], axis=0))
+        by_draw.append(
+            joined(
+                [
+                    fit(measured_from(data, means[k, :, draw]), k, stream)
+                    for k, stream in enumerate(streams)
+                ],
+                axis=0,
+            )
+        )
     return joined(by_draw, axis=2)

@@ -70,8 +70,13 @@ class Residuals:
     mean: Array | float = 0.0
 
 
-def _residual_law(rows: FittedRows, deviations: Array, columns: Columns, rng: np.random.Generator,
-                  has_mean: bool = False) -> Residuals:
+def _residual_law(
+    rows: FittedRows,
+    deviations: Array,
+    columns: Columns,
+    rng: np.random.Generator,
+    has_mean: bool = False,
+) -> Residuals:
     """Released squares of residuals and the share within their clip, as one message.
 
     With the mean residual, in units of twice the clip, where that is needed. The noise in both
@@ -85,9 +90,12 @@ def _residual_law(rows: FittedRows, deviations: Array, columns: Columns, rng: np
     exact = np.stack(each, axis=-1)
     released = published(RESIDUALS, exact, deviations, columns.normals(exact.shape[-1:], rng))
     within = np.minimum(released[..., 1], 1.0)
-    return Residuals(np.maximum(unit**2 * released[..., 0], MIN_VARIANCE * rows.guess**2),
-                     np.maximum(within, MIN_WITHIN), within >= MIN_WITHIN,
-                     2 * unit * released[..., 2] if has_mean else 0.0)
+    return Residuals(
+        np.maximum(unit**2 * released[..., 0], MIN_VARIANCE * rows.guess**2),
+        np.maximum(within, MIN_WITHIN),
+        within >= MIN_WITHIN,
+        2 * unit * released[..., 2] if has_mean else 0.0,
+    )
 
 
 @dataclass(frozen=True)
@@ -134,8 +142,11 @@ class Distance:
             β̂.
         """
         norm = np.linalg.norm(vectors, axis=-1)
-        return cls(np.zeros_like(vectors), np.zeros((*vectors.shape, vectors.shape[-1])),
-                   (norm + radius) ** 2)
+        return cls(
+            np.zeros_like(vectors),
+            np.zeros((*vectors.shape, vectors.shape[-1])),
+            (norm + radius) ** 2,
+        )
 
     def at_most(self, shares: Array) -> Distance:
         """The same where noise in a Gram matrix has made it look smaller.
@@ -149,8 +160,11 @@ class Distance:
             Standard deviations of e.
         """
         larger = 1 / (1 - np.minimum(NORMAL * shares, _MOST_OF_NOISE))
-        return replace(self, values=larger * self.values,
-                       covariance=larger[..., :, None] * self.covariance * larger[..., None, :])
+        return replace(
+            self,
+            values=larger * self.values,
+            covariance=larger[..., :, None] * self.covariance * larger[..., None, :],
+        )
 
     @property
     def square(self) -> Array:
@@ -207,13 +221,23 @@ class Corrected:
         bias : (repeats, columns, g)
         """
         bias = np.where(self.is_refused[..., None], 0.0, bias)
-        return replace(self, values=self.values - bias,
-                       privacy=self.privacy + bias[..., :, None] * bias[..., None, :])
+        return replace(
+            self,
+            values=self.values - bias,
+            privacy=self.privacy + bias[..., :, None] * bias[..., None, :],
+        )
 
 
-def correct(rows: FittedRows, directions: Directions, places: Indices,
-            noises: Sequence[NoiseDeviations], columns: Columns, rng: np.random.Generator,
-            distance: Distance | None = None, are_alike: bool = True) -> Corrected:
+def correct(
+    rows: FittedRows,
+    directions: Directions,
+    places: Indices,
+    noises: Sequence[NoiseDeviations],
+    columns: Columns,
+    rng: np.random.Generator,
+    distance: Distance | None = None,
+    are_alike: bool = True,
+) -> Corrected:
     """β̃ at some places, from rows the coefficients belong to; see `newton`.
 
     Parameters
@@ -229,17 +253,34 @@ def correct(rows: FittedRows, directions: Directions, places: Indices,
         Whether the Gram matrix is that of the same rows.
     """
     of_centre = [noise.centre for noise in noises if noise.centre is not None]
-    noise = CorrectionNoise(columns.per_budget([each.residuals for each in noises]),
-                            columns.per_budget([each.correction for each in noises]),
-                            columns.per_budget(of_centre) if of_centre else None)
+    noise = CorrectionNoise(
+        columns.per_budget([each.residuals for each in noises]),
+        columns.per_budget([each.correction for each in noises]),
+        columns.per_budget(of_centre) if of_centre else None,
+    )
     is_whole = len(places) == rows.vectors.shape[-1]
-    return newton(rows, rows.vectors[..., places], directions, noise, columns, rng,
-                  None if is_whole else distance, are_alike)
+    return newton(
+        rows,
+        rows.vectors[..., places],
+        directions,
+        noise,
+        columns,
+        rng,
+        None if is_whole else distance,
+        are_alike,
+    )
 
 
-def newton(rows: FittedRows, start: Array, directions: Directions, noise: CorrectionNoise,
-           columns: Columns, rng: np.random.Generator, distance: Distance | None = None,
-           are_alike: bool = True) -> Corrected:
+def newton(
+    rows: FittedRows,
+    start: Array,
+    directions: Directions,
+    noise: CorrectionNoise,
+    columns: Columns,
+    rng: np.random.Generator,
+    distance: Distance | None = None,
+    are_alike: bool = True,
+) -> Corrected:
     """β̃ = β̂ + root · (average of Θx [y − x'β̂]_R + noise)/P, with all of its errors.
 
     Parameters
@@ -265,21 +306,31 @@ def newton(rows: FittedRows, start: Array, directions: Directions, noise: Correc
         variance = _less_signal(law.variance, noisy, n, deviations, rows.guess)
     scale, across = law.within**-2.0, directions.root.swapaxes(-1, -2)
     sampling = (scale * variance / n)[..., None, None] * (
-        directions.root @ directions.spread @ across)
+        directions.root @ directions.spread @ across
+    )
     privacy = (scale * deviations**2)[..., None, None] * (directions.root @ across)
     if has_gram:
         inverse = directions.root @ (directions.root if distance is None else directions.theta)
         missing = Distance(moved, sampling + privacy) if distance is None else distance
-        privacy = privacy + matrix_noise(inverse, directions.deviation,
-                                         missing.at_most(directions.shares_of_noise))
+        privacy = privacy + matrix_noise(
+            inverse, directions.deviation, missing.at_most(directions.shares_of_noise)
+        )
     if noise.centre is not None:
         privacy = privacy + _mean_noise(directions, noise.centre, law.mean / law.within)
-    return Corrected(start + moved, sampling, privacy, variance, directions.is_distinct,
-                     law.is_enough, directions.is_narrow)
+    return Corrected(
+        start + moved,
+        sampling,
+        privacy,
+        variance,
+        directions.is_distinct,
+        law.is_enough,
+        directions.is_narrow,
+    )
 
 
-def _less_signal(variance: Array, averages: Array, n: int, deviations: Array, guess: float
-                 ) -> Array:
+def _less_signal(
+    variance: Array, averages: Array, n: int, deviations: Array, guess: float
+) -> Array:
     """Average squared residuals less what of them is x'(β − β̂), as far as averages surely show it.
 
     Averages of Mx [y − x'β̂]_R have squared norm P²(β − β̂)'A(β − β̂) but for noise.
@@ -307,8 +358,10 @@ def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:
     """
     along = times(inverse, distance.values)
     across = inverse @ inverse.swapaxes(-1, -2)
-    return np.asarray((deviation**2)[:, None, None] * (
-        distance.square[..., None, None] * across + along[..., :, None] * along[..., None, :]))
+    return np.asarray(
+        (deviation**2)[:, None, None]
+        * (distance.square[..., None, None] * across + along[..., :, None] * along[..., None, :])
+    )
 
 
 def bias_of_shared_noise(directions: Directions, vectors: Array) -> Array:
@@ -346,8 +399,9 @@ def _mean_noise(directions: Directions, deviation: Array, offset: Array) -> Arra
     residual, give (repeats, columns, g, g).
     """
     inverse = directions.root @ directions.theta
-    return np.asarray(((deviation * offset) ** 2)[..., None, None] * (
-        inverse @ inverse.swapaxes(-1, -2)))
+    return np.asarray(
+        ((deviation * offset) ** 2)[..., None, None] * (inverse @ inverse.swapaxes(-1, -2))
+    )
 
 
 def times(matrices: Array, vectors: Array) -> Array:
@@ -414,12 +468,14 @@ def simultaneous_half_width(covariance: Array) -> Array:
     """
     return _by_blocks(
         lambda matrices: largest_quantile(matrices, LEVEL, _SAMPLE, np.random.default_rng(_SEED)),
-        covariance, covariance.shape[-1] * _SAMPLE)
+        covariance,
+        covariance.shape[-1] * _SAMPLE,
+    )
 
 
 def _by_blocks(function: Callable[[Array], Array], matrices: Array, numbers: int) -> Array:
     """A function of matrices (…, d, d), each of which needs so many numbers, a few at a time."""
     flat = matrices.reshape(-1, *matrices.shape[-2:])
     block = max(1, _BLOCK // numbers)
-    parts = [function(flat[k:k + block]) for k in range(0, len(flat), block)]
+    parts = [function(flat[k : k + block]) for k in range(0, len(flat), block)]
     return np.concatenate(parts).reshape(*matrices.shape[:-2], *parts[0].shape[1:])

@@ -45,12 +45,20 @@ def _symmetric(columns: Columns, size: int, rng: np.random.Generator) -> Array:
     Variance 1 beside the diagonal and 2 on it, so that its law depends on the Frobenius norm alone.
     """
     standard = np.triu(columns.normals((size, size), rng))
-    return np.asarray(standard + np.triu(standard, 1).swapaxes(-1, -2)
-                      + (math.sqrt(2) - 1) * standard * np.eye(size))
+    return np.asarray(
+        standard
+        + np.triu(standard, 1).swapaxes(-1, -2)
+        + (math.sqrt(2) - 1) * standard * np.eye(size)
+    )
 
 
-def noisy_gram(pooled: Averages, c: Constants, noises: Sequence[NoiseDeviations], columns: Columns,
-               rng: np.random.Generator) -> Array:
+def noisy_gram(
+    pooled: Averages,
+    c: Constants,
+    noises: Sequence[NoiseDeviations],
+    columns: Columns,
+    rng: np.random.Generator,
+) -> Array:
     """The average of xx' with symmetric noise.
 
     Replacing a row moves it by at most √2 B²/N in the Frobenius norm, which two orthogonal rows of
@@ -66,12 +74,14 @@ def noisy_gram(pooled: Averages, c: Constants, noises: Sequence[NoiseDeviations]
     (repeats, columns, d, d)
     """
     exact = pooled.gram(c.row)[:, None]
-    return with_noise(GRAM, exact, columns.per_budget([noise.gram for noise in noises]),
-                      columns, rng)
+    return with_noise(
+        GRAM, exact, columns.per_budget([noise.gram for noise in noises]), columns, rng
+    )
 
 
-def with_noise(step: Step, exact: Array, deviations: Array, columns: Columns,
-               rng: np.random.Generator) -> Array:
+def with_noise(
+    step: Step, exact: Array, deviations: Array, columns: Columns, rng: np.random.Generator
+) -> Array:
     """Publish symmetric matrices with noise: (repeats, columns, d, d).
 
     Parameters
@@ -116,8 +126,9 @@ def several_directions(gram: Array, places: Indices, deviation: Array) -> Direct
         root, theta = _power(inner, axes, 0.5), _power(inner, axes, -0.5) @ rows
     spread = np.broadcast_to(np.eye(len(places)), root.shape)
     norms = np.full(gram.shape[:2], ball(len(places)))
-    return Directions(theta, root, spread, norms, deviation, is_distinct,
-                      _power(floored, vectors, 1.0), is_narrow)
+    return Directions(
+        theta, root, spread, norms, deviation, is_distinct, _power(floored, vectors, 1.0), is_narrow
+    )
 
 
 def _power(values: Array, vectors: Array, exponent: float) -> Array:
@@ -125,8 +136,14 @@ def _power(values: Array, vectors: Array, exponent: float) -> Array:
     return np.asarray((vectors * values[..., None, :] ** exponent) @ vectors.swapaxes(-1, -2))
 
 
-def on_support(averages: Averages, vectors: Array, s: int, deviations: Array, columns: Columns,
-               rng: np.random.Generator) -> tuple[Indices, Directions]:
+def on_support(
+    averages: Averages,
+    vectors: Array,
+    s: int,
+    deviations: Array,
+    columns: Columns,
+    rng: np.random.Generator,
+) -> tuple[Indices, Directions]:
     """Places of entries that are not zero, and directions for them.
 
     Only the Gram matrix of the s chosen features is released, whose rows are so much shorter.
@@ -147,18 +164,33 @@ def on_support(averages: Averages, vectors: Array, s: int, deviations: Array, co
     gram = with_noise(GRAM_OF_CHOSEN, averages.gram_on(where, ball(s)), deviations, columns, rng)
     small = several_directions(gram, np.arange(s), deviations)
     theta = np.zeros((*where.shape, vectors.shape[-1]))
-    np.put_along_axis(theta, np.broadcast_to(where[..., None, :], (*where.shape, s)), small.theta,
-                      axis=-1)
-    return where, Directions(theta, small.root, small.spread, small.norms, small.deviation,
-                             small.is_distinct, small.gram, small.is_narrow)
+    np.put_along_axis(
+        theta, np.broadcast_to(where[..., None, :], (*where.shape, s)), small.theta, axis=-1
+    )
+    return where, Directions(
+        theta,
+        small.root,
+        small.spread,
+        small.norms,
+        small.deviation,
+        small.is_distinct,
+        small.gram,
+        small.is_narrow,
+    )
 
 
 # -- one coefficient without a Gram matrix --------------------------------------------------------
 
 
-def one_direction(pooled: Averages, place: int, size: int, c: Constants,
-                  noises: Sequence[NoiseDeviations],
-                  columns: Columns, rng: np.random.Generator) -> Directions:
+def one_direction(
+    pooled: Averages,
+    place: int,
+    size: int,
+    c: Constants,
+    noises: Sequence[NoiseDeviations],
+    columns: Columns,
+    rng: np.random.Generator,
+) -> Directions:
     """Θ̂_k by private hard thresholding, and V by clipped squares, for one coefficient.
 
     Products are clipped to ±τ everywhere, τ being about four of their standard deviations Θ_kk^½.
@@ -170,16 +202,28 @@ def one_direction(pooled: Averages, place: int, size: int, c: Constants,
     c : Constants
         Clips; τ is `c.product`.
     """
-    vectors = descend(partial(_column_gradient, pooled, place, c.product),
-                    (columns.repeats, columns.draws, size), c.column, c.law,
-                    [noise.column for noise in noises], rng, DIRECTION)
+    vectors = descend(
+        partial(_column_gradient, pooled, place, c.product),
+        (columns.repeats, columns.draws, size),
+        c.column,
+        c.law,
+        [noise.column for noise in noises],
+        rng,
+        DIRECTION,
+    )
     exact = pooled.squared_products(vectors, c.product)
     deviations = columns.per_budget([noise.spread for noise in noises])
     spread = published(SPREAD, exact, deviations, columns.normals((), rng))
     spread = np.maximum(spread, MIN_SPREAD)[:, :, None, None]
     shape = vectors.shape[:2]
-    return Directions(vectors[:, :, None], np.ones((*shape, 1, 1)), spread,
-                      np.full(shape, c.product), np.zeros(shape[1]), np.ones(shape, dtype=bool))
+    return Directions(
+        vectors[:, :, None],
+        np.ones((*shape, 1, 1)),
+        spread,
+        np.full(shape, c.product),
+        np.zeros(shape[1]),
+        np.ones(shape, dtype=bool),
+    )
 
 
 def _column_gradient(pooled: Averages, place: int, clip: float, vectors: Array) -> Array:

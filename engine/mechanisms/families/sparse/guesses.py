@@ -35,7 +35,8 @@ _REACH = 4.0  # of ranges of which nothing else is stated
 NO_CONSTANT = (
     "There is no constant in this fit: features and response are measured from the middle of their "
     "stated ranges. Where means lie elsewhere, as they mostly do, coefficients and intervals are "
-    "wrong at any number of rows, and nothing that is released shows it.")
+    "wrong at any number of rows, and nothing that is released shows it."
+)
 _MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and two
 
 
@@ -53,27 +54,51 @@ class PublicGuesses(Mechanism[Data, P]):
     measured = "Sparse regression over machines"
 
     noise_sd: float | None = param(
-        None, "Spread of the noise", "A public guess of the standard deviation of a response "
-        "around what its features say. Default: as stated with the data.", low=1e-9, high=1e9,
-        symbol="σ")
+        None,
+        "Spread of the noise",
+        "A public guess of the standard deviation of a response "
+        "around what its features say. Default: as stated with the data.",
+        low=1e-9,
+        high=1e9,
+        symbol="σ",
+    )
     radius: float | None = param(
-        None, "Largest norm", "A public guess of the Euclidean norm of all coefficients; hard "
+        None,
+        "Largest norm",
+        "A public guess of the Euclidean norm of all coefficients; hard "
         "thresholding draws them back to it. Default: 1 where values are of size one, otherwise "
-        "half the width of the range of responses.", low=1e-9, high=1e9, symbol="c_0")
+        "half the width of the range of responses.",
+        low=1e-9,
+        high=1e9,
+        symbol="c_0",
+    )
     step_size: float | None = param(
-        None, "Step size", "Of hard thresholding. Default: at most 0.7, and so short that it "
+        None,
+        "Step size",
+        "Of hard thresholding. Default: at most 0.7, and so short that it "
         "converges, by a released bound of the largest sparse eigenvalue of the features.",
-        low=1e-3, high=2.0, symbol="η")
+        low=1e-3,
+        high=2.0,
+        symbol="η",
+    )
     reach: float | None = param(
-        None, "Reach of the ranges", "How many standard deviations of a feature its stated range "
+        None,
+        "Reach of the ranges",
+        "How many standard deviations of a feature its stated range "
         "reaches to each side; 1.7 for even spread. Default: as stated with the data, else 4. Not "
-        "used where values are of size one.", low=1.0, high=100.0)
+        "used where values are of size one.",
+        low=1.0,
+        high=100.0,
+    )
 
     centre: str | None = param(
-        None, "Centre of features", "Stated: the middle of the ranges of features and response. "
+        None,
+        "Centre of features",
+        "Stated: the middle of the ranges of features and response. "
         "Released: 5 % of the budget tells their means, from which everything is measured, as with "
         "a constant in the model. Default: released, unless values are of size one.",
-        choices=("stated", "released"))
+        choices=("stated", "released"),
+    )
 
     def has_centre(self, facts: PublicFacts) -> bool:
         """Whether the means of features and response are released first."""
@@ -85,9 +110,14 @@ class PublicGuesses(Mechanism[Data, P]):
             return Centre(None, rho)
         return Centre.planned(public.sizes, budgets, rho)
 
-    def from_centre(self, data: Data, plans: Sequence[Any], draws: int, rng: np.random.Generator,
-                    fit: Callable[[SampleData, Sequence[Any], int, np.random.Generator], Fit]
-                    ) -> Fit:
+    def from_centre(
+        self,
+        data: Data,
+        plans: Sequence[Any],
+        draws: int,
+        rng: np.random.Generator,
+        fit: Callable[[SampleData, Sequence[Any], int, np.random.Generator], Fit],
+    ) -> Fit:
         """Fit rows less their released means, or as they are where these are not released.
 
         Parameters
@@ -109,8 +139,14 @@ class PublicGuesses(Mechanism[Data, P]):
                 return without
             every = np.ones(without.coefficients.shape[:3], dtype=bool)
             return replace(without, cautions=(Caution(NO_CONSTANT, every), *without.cautions))
-        return by_centre(rows, self.is_secure, deviations, draws, rng,
-                         lambda moved, k, stream: fit(moved, plans[k:k + 1], 1, stream))
+        return by_centre(
+            rows,
+            self.is_secure,
+            deviations,
+            draws,
+            rng,
+            lambda moved, k, stream: fit(moved, plans[k : k + 1], 1, stream),
+        )
 
     def without_constant(self, data: Data) -> SampleData:
         """Rows less their means, without noise, where a release has them less released ones."""
@@ -138,9 +174,11 @@ class PublicGuesses(Mechanism[Data, P]):
         """
         stated = facts.reading_sd if self.noise_sd is None else self.noise_sd
         if stated <= 0:
-            raise InputError("The standard deviation of a response around what its features say "
-                             "must be stated.", field="noise_sd",
-                             hint="A public guess is enough; a wrong one costs accuracy only.")
+            raise InputError(
+                "The standard deviation of a response around what its features say must be stated.",
+                field="noise_sd",
+                hint="A public guess is enough; a wrong one costs accuracy only.",
+            )
         return stated
 
     def largest_norm(self, facts: PublicFacts) -> float:
@@ -188,8 +226,9 @@ class PublicGuesses(Mechanism[Data, P]):
             If the data have no responses.
         """
         rows = rows_of(self.without_constant(data), self.reach_of(data.facts), math.inf)
-        return Fit.exact(Coordinates(rows.n_features), settled(rows, min(sparsity,
-                                                                         rows.n_features)))
+        return Fit.exact(
+            Coordinates(rows.n_features), settled(rows, min(sparsity, rows.n_features))
+        )
 
     def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
         """Noise of a Gram matrix is independent on and above the diagonal, and mirrored."""
@@ -204,9 +243,11 @@ class PublicGuesses(Mechanism[Data, P]):
         """
         if is_standard(facts):
             return ""
-        text = (f"**Ranges of features are taken to reach {self.reach_of(facts):g} standard "
-                "deviations to each side of their middle.** Where features spread wider, more of "
-                "them is clipped: state fewer.")
+        text = (
+            f"**Ranges of features are taken to reach {self.reach_of(facts):g} standard "
+            "deviations to each side of their middle.** Where features spread wider, more of "
+            "them is clipped: state fewer."
+        )
         return text if self.has_centre(facts) else f"{text} **{NO_CONSTANT}**"
 
 
@@ -219,6 +260,9 @@ def with_responses(data: Data) -> SampleData:
         If they are not.
     """
     if not isinstance(data, SampleData) or data.y is None:
-        raise InputError("Sparse regression needs rows of features and a response.",
-                         field="source", hint="Choose data with many numbers in each row.")
+        raise InputError(
+            "Sparse regression needs rows of features and a response.",
+            field="source",
+            hint="Choose data with many numbers in each row.",
+        )
     return data

@@ -84,7 +84,8 @@ MIN_VARIANCE = 1e-3  # σ̂² neither, in units of the public guess
 NARROW = (
     "By what was released, at least one feature hardly varies within its stated range: privacy "
     "noise may hide what it does, and its coefficient and interval may be far off. State a tighter "
-    "range for it, or leave it out.")
+    "range for it, or leave it out."
+)
 _DRAWS = 2  # axis of what is released
 
 
@@ -102,10 +103,12 @@ class InferenceShares:
     correction: float
 
 
-ONE = InferenceShares(coefficients=0.35, variance=0.03, precision=0.25, spread=0.02,
-                      correction=0.35)
-SEVERAL = InferenceShares(coefficients=0.20, variance=0.05, precision=0.30, spread=0.0,
-                          correction=0.45)
+ONE = InferenceShares(
+    coefficients=0.35, variance=0.03, precision=0.25, spread=0.02, correction=0.35
+)
+SEVERAL = InferenceShares(
+    coefficients=0.20, variance=0.05, precision=0.30, spread=0.0, correction=0.45
+)
 
 
 def ball(n_entries: int) -> float:
@@ -182,8 +185,12 @@ def gaussian_rho(budgets: Sequence[Budget]) -> float:
     InputError
         If δ = 0.
     """
-    return min(math.inf if math.isinf(budget.epsilon) else
-               accounting.exact_mu(budget.epsilon, budget.delta) ** 2 / 2 for budget in budgets)
+    return min(
+        math.inf
+        if math.isinf(budget.epsilon)
+        else accounting.exact_mu(budget.epsilon, budget.delta) ** 2 / 2
+        for budget in budgets
+    )
 
 
 RESIDUALS, SPREAD, CORRECTIONS = Step("residuals"), Step("spread"), Step("corrections")
@@ -228,37 +235,66 @@ def _column_sensitivity(c: Constants, n: int) -> float:
     return sensitivity(c.column.learning_rate, c.product, c.feature, n)
 
 
-def noise(c: Constants, shares: InferenceShares, rho: float, pooled: int, n_machine: int
-          ) -> NoiseDeviations:
+def noise(
+    c: Constants, shares: InferenceShares, rho: float, pooled: int, n_machine: int
+) -> NoiseDeviations:
     """The noise that costs its shares of ρ."""
     return NoiseDeviations(
         residuals=gaussian(residuals_sensitivity(n_machine, c.has_centre), shares.variance * rho),
-        column=scales_of(c.law, c.column.sparsity, _column_sensitivity(c, pooled),
-                         shares.precision * rho / c.column.rounds),
+        column=scales_of(
+            c.law,
+            c.column.sparsity,
+            _column_sensitivity(c, pooled),
+            shares.precision * rho / c.column.rounds,
+        ),
         gram=gram_noise(c.row, pooled, shares.precision * rho),
         spread=gaussian(c.product**2 / pooled, shares.spread * rho),
-        correction=gaussian(2 * c.residual / n_machine, shares.correction * rho))
+        correction=gaussian(2 * c.residual / n_machine, shares.correction * rho),
+    )
 
 
-def line(step: Step, sensitivity: float, rho: float, server: int, budget: Budget,
-         why: str) -> Spend:
+def line(
+    step: Step, sensitivity: float, rho: float, server: int, budget: Budget, why: str
+) -> Spend:
     """The ledger's line about Gaussian noise that costs ρ."""
     mu = math.sqrt(2 * rho)
-    return Spend(step=step, server=server, mu=mu, sensitivity=(sensitivity,),
-                 noise_scale=(sensitivity / mu,),
-                 count=1, composition=Composition.SEQUENTIAL, budget=budget, why=why,
-                 unit=Unit.ROW, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)
+    return Spend(
+        step=step,
+        server=server,
+        mu=mu,
+        sensitivity=(sensitivity,),
+        noise_scale=(sensitivity / mu,),
+        count=1,
+        composition=Composition.SEQUENTIAL,
+        budget=budget,
+        why=why,
+        unit=Unit.ROW,
+        norm="ℓ2",
+        noise=NoiseLaw.GAUSSIAN,
+    )
 
 
-WHY = ("An average over all rows, whose contributions are clipped. Noise is added once, by the "
-        "trusted centre, and protects the rows of every machine alike.")
-_WHY_OWN = ("An average over the rows of this machine alone, whose contributions are clipped; "
-            "other machines hold other rows, so that all of them cost as much as one.")
+WHY = (
+    "An average over all rows, whose contributions are clipped. Noise is added once, by the "
+    "trusted centre, and protects the rows of every machine alike."
+)
+_WHY_OWN = (
+    "An average over the rows of this machine alone, whose contributions are clipped; "
+    "other machines hold other rows, so that all of them cost as much as one."
+)
 _IN_UNITS = " In units of W, the clip of products whitened by the published Gram matrix."
 
 
-def inference_lines(c: Constants, shares: InferenceShares, rho: float, pooled: int, n_machine: int,
-                    is_one: bool, server: int, budget: Budget) -> list[Spend]:
+def inference_lines(
+    c: Constants,
+    shares: InferenceShares,
+    rho: float,
+    pooled: int,
+    n_machine: int,
+    is_one: bool,
+    server: int,
+    budget: Budget,
+) -> list[Spend]:
     """The ledger of one machine after β̂: Θ̂_k and V, or the Gram matrix; σ̂² and corrections.
 
     Parameters
@@ -268,18 +304,31 @@ def inference_lines(c: Constants, shares: InferenceShares, rho: float, pooled: i
     """
     why = WHY if n_machine == pooled else _WHY_OWN
     beside = f"the share within the clip{' and the mean' if c.has_centre else ''}"
-    lines = [line(RESIDUALS, residuals_sensitivity(n_machine, c.has_centre), shares.variance * rho,
-                  server, budget, f"{why} In units of the squared clip; beside it {beside}.")]
+    lines = [
+        line(
+            RESIDUALS,
+            residuals_sensitivity(n_machine, c.has_centre),
+            shares.variance * rho,
+            server,
+            budget,
+            f"{why} In units of the squared clip; beside it {beside}.",
+        )
+    ]
     if is_one:
         step_sensitivity = _column_sensitivity(c, pooled)
         scales = noise(c, shares, rho, pooled, n_machine).column
-        lines += [replace(spend, server=server) for spend in
-                  ledger(c.law, c.column, step_sensitivity, scales, [budget], DIRECTION)]
+        lines += [
+            replace(spend, server=server)
+            for spend in ledger(c.law, c.column, step_sensitivity, scales, [budget], DIRECTION)
+        ]
         lines.append(line(SPREAD, c.product**2 / pooled, shares.spread * rho, server, budget, WHY))
         step_sensitivity = 2 * c.product * c.residual / n_machine
     else:
-        lines.append(line(GRAM, math.sqrt(2) * c.row**2 / pooled, shares.precision * rho,
-                          server, budget, WHY))
+        lines.append(
+            line(
+                GRAM, math.sqrt(2) * c.row**2 / pooled, shares.precision * rho, server, budget, WHY
+            )
+        )
         step_sensitivity, why = 2 * c.residual / n_machine, why + _IN_UNITS
     lines.append(line(CORRECTIONS, step_sensitivity, shares.correction * rho, server, budget, why))
     return lines
@@ -333,8 +382,9 @@ class Columns:
         return np.broadcast_to(column, (self.budgets, *column.shape))
 
 
-def by_kind(plans: Sequence[P], kind: Callable[[P], Hashable],
-            fit: Callable[[Sequence[P]], Fit]) -> Fit:
+def by_kind(
+    plans: Sequence[P], kind: Callable[[P], Hashable], fit: Callable[[Sequence[P]], Fit]
+) -> Fit:
     """Fit neighbouring plans of the same kind at once, and put the fits together along the budgets.
 
     What suits a budget is decided by public numbers, for each on its own, so that a release does
@@ -373,17 +423,36 @@ def joined(fits: Sequence[Fit], axis: int) -> Fit:
     every = [fit.intervals for fit in fits if fit.intervals is not None]
     texts = dict.fromkeys(caution.text for fit in fits for caution in fit.cautions)
     return replace(
-        fits[0], coefficients=np.concatenate([fit.coefficients for fit in fits], axis),
-        unprotected=fits[0].unprotected if axis == _DRAWS else np.concatenate(
-            [fit.unprotected for fit in fits], axis),
-        intervals=None if not every else Intervals(
+        fits[0],
+        coefficients=np.concatenate([fit.coefficients for fit in fits], axis),
+        unprotected=fits[0].unprotected
+        if axis == _DRAWS
+        else np.concatenate([fit.unprotected for fit in fits], axis),
+        intervals=None
+        if not every
+        else Intervals(
             np.concatenate([limits.centre for limits in every], axis),
             np.concatenate([limits.half_width for limits in every], axis),
-            np.concatenate([limits.error for limits in every], axis), every[0].kind),
-        cautions=tuple(Caution(text, np.concatenate([
-            next((caution.applies for caution in fit.cautions if caution.text == text),
-                 np.zeros(fit.coefficients.shape[:3], dtype=bool)) for fit in fits], axis))
-            for text in texts))
+            np.concatenate([limits.error for limits in every], axis),
+            every[0].kind,
+        ),
+        cautions=tuple(
+            Caution(
+                text,
+                np.concatenate(
+                    [
+                        next(
+                            (caution.applies for caution in fit.cautions if caution.text == text),
+                            np.zeros(fit.coefficients.shape[:3], dtype=bool),
+                        )
+                        for fit in fits
+                    ],
+                    axis,
+                ),
+            )
+            for text in texts
+        ),
+    )
 
 
 class AveragesPlan(Plan):
@@ -401,19 +470,40 @@ A = TypeVar("A", bound=AveragesPlan)
 class FromAverages(Mechanism[Data, A]):
     """A method that needs nothing of the rows but their averages."""
 
-    def estimate(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
-                 rng: np.random.Generator) -> Estimate:
+    def estimate(
+        self,
+        averages: Averages,
+        plans: Sequence[A],
+        repeats: int,
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
         """Estimate once rows can be averaged; for studies, from moments without rows."""
         return self.estimate_of(plans, self.fit_averages(averages, plans, repeats, draws, rng))
 
-    def fit_averages(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
-                     rng: np.random.Generator) -> Fit:
+    def fit_averages(
+        self,
+        averages: Averages,
+        plans: Sequence[A],
+        repeats: int,
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Fit:
         """What `estimate` is made of, at every budget."""
-        return by_kind(plans, lambda plan: plan.chooses_first,
-                       lambda alike: self.fit_alike(averages, alike, repeats, draws, rng))
+        return by_kind(
+            plans,
+            lambda plan: plan.chooses_first,
+            lambda alike: self.fit_alike(averages, alike, repeats, draws, rng),
+        )
 
-    def fit_alike(self, averages: Averages, plans: Sequence[A], repeats: int, draws: int,
-                  rng: np.random.Generator) -> Fit:
+    def fit_alike(
+        self,
+        averages: Averages,
+        plans: Sequence[A],
+        repeats: int,
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Fit:
         """The same by plans that all choose features first, or none of which does."""
         raise NotImplementedError
 
@@ -430,6 +520,9 @@ def published(step: Step, exact: Array, deviation: Array, standard: Array) -> Ar
     standard : (repeats, columns, …)
         Noise of unit size.
     """
-    size = deviation if deviation.ndim == exact.ndim - 1 > 2 else deviation.reshape(
-        *deviation.shape, *[1] * (exact.ndim - 2))
+    size = (
+        deviation
+        if deviation.ndim == exact.ndim - 1 > 2
+        else deviation.reshape(*deviation.shape, *[1] * (exact.ndim - 2))
+    )
     return transcript.sent(transcript.CENTRE, step, exact + size * standard, size)

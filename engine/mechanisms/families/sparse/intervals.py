@@ -51,13 +51,16 @@ LAW = GUMBEL  # of the choice of entries in every round
 NOT_DISTINCT = (
     "No confidence intervals: the smallest eigenvalue of the released Gram matrix is not clearly "
     "above its privacy noise, so their coverage could not be guaranteed. More rows, a larger ε or "
-    "fewer features would help.")
+    "fewer features would help."
+)
 NOT_ENOUGH = (
     f"No confidence intervals: by what was released, fewer than {100 * MIN_WITHIN:.0f} % of the "
-    "residuals lie within their clip. State a larger standard deviation of the noise.")
+    "residuals lie within their clip. State a larger standard deviation of the noise."
+)
 ASSUMED = (
     "These intervals rest on the assumption that a column of the inverse covariance of the "
-    "features has few entries. Nothing that was released can check it.")
+    "features has few entries. Nothing that was released can check it."
+)
 Shown = Callable[[Array], Array]
 
 
@@ -71,40 +74,79 @@ class SparseIntervals(PublicGuesses[P]):
     residual_sds: ClassVar[float] = 3.0
 
     target: str = param(
-        "coordinates", "Confidence intervals", "Coordinates: one 95 % interval for each "
+        "coordinates",
+        "Confidence intervals",
+        "Coordinates: one 95 % interval for each "
         "coefficient. Band: simultaneous intervals, which cover all coefficients in 95 % of cases.",
-        choices=("coordinates", "band"))
+        choices=("coordinates", "band"),
+    )
     features: str | None = param(
-        None, "Which features", "Their numbers, counted from 1, with commas. Fewer need less "
-        "noise. Empty: all.")
+        None,
+        "Which features",
+        "Their numbers, counted from 1, with commas. Fewer need less noise. Empty: all.",
+    )
     directions: str = param(
-        "gram", "Inverse covariance", "Gram: from a noisy Gram matrix of all features, which "
+        "gram",
+        "Inverse covariance",
+        "Gram: from a noisy Gram matrix of all features, which "
         "serves any correlation and shows where it does not. Column: for a single feature, by "
         "hard thresholding, as published; assumes that few others depend on it.",
-        choices=("gram", "column"))
+        choices=("gram", "column"),
+    )
     rounds: int | None = param(
-        None, "Rounds", "Of hard thresholding. Default: until at most a twentieth of the distance "
-        "is left, if eigenvalues are at least ⅓.", low=1, high=1000, symbol="T")
+        None,
+        "Rounds",
+        "Of hard thresholding. Default: until at most a twentieth of the distance "
+        "is left, if eigenvalues are at least ⅓.",
+        low=1,
+        high=1000,
+        symbol="T",
+    )
     feature_clip: float | None = param(
-        None, "Clip of features", "In standard deviations. Default: 4, or the reach of the ranges "
-        "where that is less.", low=0.1, high=1e3, symbol="c_x")
+        None,
+        "Clip of features",
+        "In standard deviations. Default: 4, or the reach of the ranges where that is less.",
+        low=0.1,
+        high=1e3,
+        symbol="c_x",
+    )
     residual_clip: float | None = param(
-        None, "Clip of residuals", "In response units. Default: three times the standard "
-        "deviation of the noise, four times where machines differ.", low=1e-9, high=1e9, symbol="R")
+        None,
+        "Clip of residuals",
+        "In response units. Default: three times the standard "
+        "deviation of the noise, four times where machines differ.",
+        low=1e-9,
+        high=1e9,
+        symbol="R",
+    )
     precision_kept: int = param(
-        3, "Features in a correction", "How many entries a column of the inverse covariance "
+        3,
+        "Features in a correction",
+        "How many entries a column of the inverse covariance "
         "keeps, if it is had without the Gram matrix: 3 where features depend on their two "
-        "neighbours.", low=1, high=50)
+        "neighbours.",
+        low=1,
+        high=50,
+    )
     product_clip: float = param(
-        5.0, "Clip of products", "Of a feature less what the others say of it, without the Gram "
-        "matrix. Four of its standard deviations.", low=0.1, high=1e3, symbol="τ")
+        5.0,
+        "Clip of products",
+        "Of a feature less what the others say of it, without the Gram "
+        "matrix. Four of its standard deviations.",
+        low=0.1,
+        high=1e3,
+        symbol="τ",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         features = whole_numbers("features", self.features)
         if self.directions == "column" and (self.target == "band" or len(set(features)) != 1):
-            raise InputError("Without the Gram matrix there is an interval for one feature only.",
-                             field="directions", hint="Name one feature, or choose “gram”.")
+            raise InputError(
+                "Without the Gram matrix there is an interval for one feature only.",
+                field="directions",
+                hint="Name one feature, or choose “gram”.",
+            )
 
     @property
     def learning_rate(self) -> float:
@@ -125,8 +167,11 @@ class SparseIntervals(PublicGuesses[P]):
         """
         size, features = sizes.n_covariates, set(whole_numbers("features", self.features))
         if features and max(features) > size:
-            raise InputError(f"There are {size} features; number {max(features)} was asked for.",
-                             field="features", hint="Features are counted from 1.")
+            raise InputError(
+                f"There are {size} features; number {max(features)} was asked for.",
+                field="features",
+                hint="Features are counted from 1.",
+            )
         return np.array(sorted(k - 1 for k in features)) if features else np.arange(size)
 
     def is_one(self, sizes: Sizes) -> bool:
@@ -140,8 +185,11 @@ class SparseIntervals(PublicGuesses[P]):
     def descent(self, sizes: Sizes, facts: PublicFacts, sparsity: int) -> DescentSettings:
         """Constants of rounds of hard thresholding."""
         return DescentSettings(
-            min(sparsity, sizes.n_covariates), self.n_rounds(self.learning_rate),
-            self.learning_rate, self.largest_norm(facts))
+            min(sparsity, sizes.n_covariates),
+            self.n_rounds(self.learning_rate),
+            self.learning_rate,
+            self.largest_norm(facts),
+        )
 
     def n_rounds(self, learning_rate: float) -> int:
         """T."""
@@ -156,16 +204,32 @@ class SparseIntervals(PublicGuesses[P]):
             If σ is not stated.
         """
         guess, size = self.spread(facts), sizes.n_covariates
-        column = DescentSettings(min(self.precision_kept, size), self.n_rounds(0.7), 0.7,
-                                 LARGEST_PRECISION)
+        column = DescentSettings(
+            min(self.precision_kept, size), self.n_rounds(0.7), 0.7, LARGEST_PRECISION
+        )
         feature = self.feature_clip or self.clip_of_features(facts)
-        return Constants(LAW, feature, self.residual_clip or self.residual_sds * guess,
-                         row_norm(size, feature), guess, self.clip_of_responses(facts),
-                         self.largest_norm(facts), column, self.product_clip,
-                         self.has_centre(facts))
+        return Constants(
+            LAW,
+            feature,
+            self.residual_clip or self.residual_sds * guess,
+            row_norm(size, feature),
+            guess,
+            self.clip_of_responses(facts),
+            self.largest_norm(facts),
+            column,
+            self.product_clip,
+            self.has_centre(facts),
+        )
 
-    def noises(self, facts: PublicFacts, c: Constants, rho: float, sizes: tuple[int, int],
-               shares: InferenceShares, centre: Centre) -> NoiseDeviations:
+    def noises(
+        self,
+        facts: PublicFacts,
+        c: Constants,
+        rho: float,
+        sizes: tuple[int, int],
+        shares: InferenceShares,
+        centre: Centre,
+    ) -> NoiseDeviations:
         """The noise that costs its shares of ρ, beside that in released means.
 
         Parameters
@@ -197,8 +261,9 @@ class SparseIntervals(PublicGuesses[P]):
         clip, norm = (math.inf, None) if c is None else (c.feature, c.row)
         return RowAverages(rows_of(rows, self.reach_of(rows.facts), clip, norm=norm))
 
-    def limits_around(self, corrected: Corrected, places: Indices, size: int, released: Shown
-                      ) -> Intervals:
+    def limits_around(
+        self, corrected: Corrected, places: Indices, size: int, released: Shown
+    ) -> Intervals:
         """Limits of the entries that were asked for.
 
         Where they are refused, half widths and errors are not numbers.
@@ -211,15 +276,20 @@ class SparseIntervals(PublicGuesses[P]):
             Takes columns to what may be seen of them.
         """
         refused = corrected.is_refused[..., None]
-        half, errors = (np.where(refused, np.nan, entries)
-                        for entries in (self.half_widths(corrected), corrected.errors))
-        centre, half, error = (released(placed(entries, places, size)) for entries in (
-            corrected.values, half, errors))
-        return Intervals(centre, half, error,
-                         "simultaneous" if self.target == "band" else "pointwise")
+        half, errors = (
+            np.where(refused, np.nan, entries)
+            for entries in (self.half_widths(corrected), corrected.errors)
+        )
+        centre, half, error = (
+            released(placed(entries, places, size)) for entries in (corrected.values, half, errors)
+        )
+        return Intervals(
+            centre, half, error, "simultaneous" if self.target == "band" else "pointwise"
+        )
 
-    def cautions(self, each: Sequence[Corrected], columns: Columns, has_centre: bool
-                 ) -> tuple[Caution, ...]:
+    def cautions(
+        self, each: Sequence[Corrected], columns: Columns, has_centre: bool
+    ) -> tuple[Caution, ...]:
         """Why limits are refused, or what they rest on, from what was released.
 
         Parameters
@@ -229,13 +299,21 @@ class SparseIntervals(PublicGuesses[P]):
         has_centre : bool
             Whether features are measured from their means, so that one may be said to vary little.
         """
-        distinct, enough = (columns.released(np.all([getattr(entries, name) for entries in each],
-                                                    axis=0))
-                            for name in ("is_distinct", "is_enough"))
-        out = [Caution(text, ~fine) for text, fine in
-               ((NOT_DISTINCT, distinct), (NOT_ENOUGH, enough)) if not fine.all()]
-        narrow = columns.released(np.any([np.broadcast_to(
-            entries.is_narrow, entries.is_distinct.shape) for entries in each], axis=0))
+        distinct, enough = (
+            columns.released(np.all([getattr(entries, name) for entries in each], axis=0))
+            for name in ("is_distinct", "is_enough")
+        )
+        out = [
+            Caution(text, ~fine)
+            for text, fine in ((NOT_DISTINCT, distinct), (NOT_ENOUGH, enough))
+            if not fine.all()
+        ]
+        narrow = columns.released(
+            np.any(
+                [np.broadcast_to(entries.is_narrow, entries.is_distinct.shape) for entries in each],
+                axis=0,
+            )
+        )
         if has_centre and narrow.any():
             out.append(Caution(NARROW, narrow))
         if self.directions == "column":

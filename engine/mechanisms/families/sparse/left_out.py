@@ -13,12 +13,14 @@ from engine.core.types import Array, Caution, Fit
 
 MORE_MATTER = (
     "By the released answers, more means lie beyond what chance explains than are kept. Those that "
-    "are left out count as zero: state a larger number of means.")
+    "are left out count as zero: state a larger number of means."
+)
 MORE_MAY_MATTER = (
     "All entries that are kept stand far out of the noise. Those that are left out count as zero, "
     "and this release does not show whether some of them matter as well: one as large as the "
     "smallest that is kept would make the error larger than was forecast. A larger stated number "
-    "would show.")
+    "would show."
+)
 _RARE = 0.01
 
 

@@ -52,7 +52,8 @@ _LONGEST = 1.9  # of a step times the bound; below 2 steps converge
 _CORRELATED = 3.5  # bound above which hard thresholding may mistake features
 STANDS_FOR_ANOTHER = (
     "By what was released, some features are strongly correlated for this method and this noise: "
-    "a feature that was kept may stand for another one that matters.")
+    "a feature that was kept may stand for another one that matters."
+)
 
 
 # -- from moments ---------------------------------------------------------------------------------
@@ -90,8 +91,14 @@ class Pilot:
     distance: Distance  # what the averages behind it say of β − β̂
 
 
-def from_moments(pooled: Averages, directions: Directions, s: int, stages: Sequence[Stage],
-                 columns: Columns, rng: np.random.Generator) -> Pilot:
+def from_moments(
+    pooled: Averages,
+    directions: Directions,
+    s: int,
+    stages: Sequence[Stage],
+    columns: Columns,
+    rng: np.random.Generator,
+) -> Pilot:
     """The best s features by averages whitened with a released Gram matrix, stage by stage.
 
     Averages of all stages are weighted by their precision.
@@ -108,8 +115,9 @@ def from_moments(pooled: Averages, directions: Directions, s: int, stages: Seque
     for k, stage in enumerate(stages):
         exact = pooled.corrections(vectors, root, stage.clip, directions.norms)
         noise = columns.per_budget(stage.deviations)
-        moved = published(stage_average(k), exact, directions.norms * noise,
-                          columns.normals((size,), rng))
+        moved = published(
+            stage_average(k), exact, directions.norms * noise, columns.normals((size,), rng)
+        )
         precision = 1 / np.where(noise > 0, noise * ball(size), 1.0) ** 2
         whole = times(gram, times(root, moved) + vectors)
         total, weight = total + precision[:, None] * whole, weight + precision
@@ -145,8 +153,16 @@ class Thresholding:
     pace_noise_sd: float  # standard deviation of the noise in that number
 
     @classmethod
-    def planned(cls, descent: DescentSettings, is_stated: bool, law: SelectionLaw, clips: RowClips,
-                n: int, size: int, rho: float) -> Thresholding:
+    def planned(
+        cls,
+        descent: DescentSettings,
+        is_stated: bool,
+        law: SelectionLaw,
+        clips: RowClips,
+        n: int,
+        size: int,
+        rho: float,
+    ) -> Thresholding:
         """Rounds that cost ρ, with 2 % of it for the pace unless the step is stated.
 
         Parameters
@@ -156,22 +172,40 @@ class Thresholding:
         """
         share = 0.0 if is_stated else EIGENVALUE_SHARE
         step_sensitivity = sensitivity(descent.learning_rate, clips.residual, clips.feature, n)
-        scales = scales_of(law, descent.sparsity, step_sensitivity,
-                           (1 - share) * rho / descent.rounds)
+        scales = scales_of(
+            law, descent.sparsity, step_sensitivity, (1 - share) * rho / descent.rounds
+        )
         if is_stated:
             return cls(descent, step_sensitivity, scales, None, 0.0)
-        pace_sensitivity = row_sum_sensitivity(min(2 * descent.sparsity, size), clips.feature,
-                                               clips.norm, n)
-        return cls(descent, step_sensitivity, scales, pace_sensitivity,
-                   gaussian(pace_sensitivity, share * rho))
+        pace_sensitivity = row_sum_sensitivity(
+            min(2 * descent.sparsity, size), clips.feature, clips.norm, n
+        )
+        return cls(
+            descent,
+            step_sensitivity,
+            scales,
+            pace_sensitivity,
+            gaussian(pace_sensitivity, share * rho),
+        )
 
     @property
     def tuning(self) -> dict[str, float]:
-        return {"rounds": self.descent.rounds, "step_size": self.descent.learning_rate,
-                "sensitivity": self.step_sensitivity, "choice_scale": self.scales.choice}
+        return {
+            "rounds": self.descent.rounds,
+            "step_size": self.descent.learning_rate,
+            "sensitivity": self.step_sensitivity,
+            "choice_scale": self.scales.choice,
+        }
 
-    def pace(self, pooled: Averages, norm: float, each: Sequence[Thresholding], columns: Columns,
-             rng: np.random.Generator, subject: Subject = COEFFICIENTS) -> Array | float:
+    def pace(
+        self,
+        pooled: Averages,
+        norm: float,
+        each: Sequence[Thresholding],
+        columns: Columns,
+        rng: np.random.Generator,
+        subject: Subject = COEFFICIENTS,
+    ) -> Array | float:
         """Shares of the step at which it converges, by a released bound.
 
         One standard deviation of the noise is added.
@@ -206,8 +240,9 @@ class Thresholding:
         slowest = _LONGEST / (self.descent.learning_rate * _CORRELATED)
         return np.asarray(pace < slowest).reshape(shape)
 
-    def lines(self, law: SelectionLaw, budgets: Sequence[Budget], subject: Subject = COEFFICIENTS
-              ) -> tuple[Spend, ...]:
+    def lines(
+        self, law: SelectionLaw, budgets: Sequence[Budget], subject: Subject = COEFFICIENTS
+    ) -> tuple[Spend, ...]:
         """The ledger of every machine."""
         rounds = ledger(law, self.descent, self.step_sensitivity, self.scales, budgets, subject)
         if self.pace_sensitivity is None:
@@ -215,5 +250,10 @@ class Thresholding:
         rho = math.inf
         if self.pace_noise_sd:
             rho = (self.pace_sensitivity / self.pace_noise_sd) ** 2 / 2
-        return (*(line(subject.eigenvalue, self.pace_sensitivity, rho, server, budget, WHY)
-                  for server, budget in enumerate(budgets)), *rounds)
+        return (
+            *(
+                line(subject.eigenvalue, self.pace_sensitivity, rho, server, budget, WHY)
+                for server, budget in enumerate(budgets)
+            ),
+            *rounds,
+        )

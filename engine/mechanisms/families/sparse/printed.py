@@ -45,8 +45,10 @@ def scaled_errors(corrected: Corrected) -> Array:
     -------
     (repeats, columns, g)
     """
-    sampling, privacy = (np.diagonal(covariance, axis1=-2, axis2=-1)
-                         for covariance in (corrected.sampling, corrected.privacy))
+    sampling, privacy = (
+        np.diagonal(covariance, axis1=-2, axis2=-1)
+        for covariance in (corrected.sampling, corrected.privacy)
+    )
     return np.sqrt(sampling + corrected.variance[..., None] * privacy)
 
 
@@ -73,8 +75,15 @@ class PublishedCost:
         return min(self.added, self.proved)
 
 
-def published_costs(epsilon: float, machines: int, per_machine: int, size: int, rounds: int,
-                    draws: int, is_sharp: bool = False) -> tuple[PublishedCost, ...]:
+def published_costs(
+    epsilon: float,
+    machines: int,
+    per_machine: int,
+    size: int,
+    rounds: int,
+    draws: int,
+    is_sharp: bool = False,
+) -> tuple[PublishedCost, ...]:
     """Costs of the printed pipelines at δ = 1/(2N).
 
     Parameters
@@ -95,11 +104,18 @@ def published_costs(epsilon: float, machines: int, per_machine: int, size: int, 
     one_interval = common + eigenvalues + each
 
     def cost(task: str, releases: int, rho: float) -> PublishedCost:
-        return PublishedCost(task, releases, releases * epsilon,
-                             accounting.epsilon_of_rho(rho, delta))
-    return (cost("coefficients", 1, descent), cost("one interval", 7, one_interval),
-            cost("an interval for every coefficient", 4 + 3 * size,
-                 common + eigenvalues + size * each),
-            cost("a band around all coefficients", 2 + 2 * size + draws,
-                 common + size * (descent + normal) + draws * maximum),
-            cost("one interval on one of several differing machines", 8, one_interval + descent))
+        return PublishedCost(
+            task, releases, releases * epsilon, accounting.epsilon_of_rho(rho, delta)
+        )
+
+    return (
+        cost("coefficients", 1, descent),
+        cost("one interval", 7, one_interval),
+        cost("an interval for every coefficient", 4 + 3 * size, common + eigenvalues + size * each),
+        cost(
+            "a band around all coefficients",
+            2 + 2 * size + draws,
+            common + size * (descent + normal) + draws * maximum,
+        ),
+        cost("one interval on one of several differing machines", 8, one_interval + descent),
+    )

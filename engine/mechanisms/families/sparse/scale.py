@@ -47,8 +47,13 @@ def is_told(noise: float, size: int) -> bool:
     return noise <= _MAX_NOISE * size
 
 
-def released_scales(averages: RowAverages, noise: Sequence[float], size: int, columns: Columns,
-                    rng: np.random.Generator) -> Array:
+def released_scales(
+    averages: RowAverages,
+    noise: Sequence[float],
+    size: int,
+    columns: Columns,
+    rng: np.random.Generator,
+) -> Array:
     """The scale of features, released for every column; the last column shares the first one's.
 
     Parameters
@@ -61,8 +66,9 @@ def released_scales(averages: RowAverages, noise: Sequence[float], size: int, co
     (repeats, columns)
     """
     deviation = columns.per_budget(noise)
-    squared = published(SCALE, averages.squared_lengths()[..., None], deviation,
-                        columns.normals((1,), rng))[..., 0]
+    squared = published(
+        SCALE, averages.squared_lengths()[..., None], deviation, columns.normals((1,), rng)
+    )[..., 0]
     floor = np.maximum(_ABOVE_NOISE * deviation, _MIN)
     doublings = np.log2(np.maximum(squared, floor) / size) / 2
     scales = np.minimum(2 ** (np.round(_QUARTERS * doublings) / _QUARTERS), 1.0)
@@ -70,8 +76,12 @@ def released_scales(averages: RowAverages, noise: Sequence[float], size: int, co
     return np.asarray(scales)
 
 
-def by_scale(scales: Array, columns: Columns, rng: np.random.Generator,
-             fit: Callable[[slice, float, np.random.Generator], Fit]) -> Fit:
+def by_scale(
+    scales: Array,
+    columns: Columns,
+    rng: np.random.Generator,
+    fit: Callable[[slice, float, np.random.Generator], Fit],
+) -> Fit:
     """Fit once for every scale, with the same noise, and take each column from the fit of its own.
 
     Neighbouring data sets of the same scales are fitted together.
@@ -91,28 +101,43 @@ def by_scale(scales: Array, columns: Columns, rng: np.random.Generator,
     """
     changes = np.flatnonzero((scales[1:] != scales[:-1]).any(axis=1)) + 1
     bounds = [0, *changes.tolist(), len(scales)]
-    parts = [_alike(slice(first, stop), scales[first], replace(columns, repeats=stop - first), rng,
-                    fit) for first, stop in pairwise(bounds)]
+    parts = [
+        _alike(slice(first, stop), scales[first], replace(columns, repeats=stop - first), rng, fit)
+        for first, stop in pairwise(bounds)
+    ]
     return joined(parts, axis=1)
 
 
-def _alike(part: slice, scales: Array, columns: Columns, rng: np.random.Generator,
-           fit: Callable[[slice, float, np.random.Generator], Fit]) -> Fit:
+def _alike(
+    part: slice,
+    scales: Array,
+    columns: Columns,
+    rng: np.random.Generator,
+    fit: Callable[[slice, float, np.random.Generator], Fit],
+) -> Fit:
     """Data sets of which each has these scales: (columns,)."""
     distinct = np.unique(scales).tolist()
     streams = [*(copy.deepcopy(rng) for _ in distinct[1:]), rng]
     fits = [fit(part, scale, stream) for scale, stream in zip(distinct, streams, strict=True)]
     every = np.broadcast_to(scales, (columns.repeats, len(scales)))
     released, quiet = columns.released(every), columns.quiet(every)
-    coefficients = sum(np.where((released == scale)[..., None], each.coefficients / scale, 0.0)
-                       for scale, each in zip(distinct, fits, strict=True))
-    unprotected = sum(np.where((quiet == scale)[..., None], each.unprotected / scale, 0.0)
-                      for scale, each in zip(distinct, fits, strict=True))
+    coefficients = sum(
+        np.where((released == scale)[..., None], each.coefficients / scale, 0.0)
+        for scale, each in zip(distinct, fits, strict=True)
+    )
+    unprotected = sum(
+        np.where((quiet == scale)[..., None], each.unprotected / scale, 0.0)
+        for scale, each in zip(distinct, fits, strict=True)
+    )
     applies: dict[str, Flags] = {}
     for scale, each in zip(distinct, fits, strict=True):
         for caution in each.cautions:
             before = applies.get(caution.text, np.zeros(released.shape, dtype=bool))
             applies[caution.text] = before | (caution.applies & (released == scale))
     cautions = tuple(Caution(text, where) for text, where in applies.items() if where.any())
-    return Fit(basis=fits[0].basis, coefficients=np.asarray(coefficients),
-               unprotected=np.asarray(unprotected), cautions=cautions)
+    return Fit(
+        basis=fits[0].basis,
+        coefficients=np.asarray(coefficients),
+        unprotected=np.asarray(unprotected),
+        cautions=cautions,
+    )

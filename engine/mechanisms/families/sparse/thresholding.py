@@ -57,8 +57,10 @@ AVERAGE_GRADIENT = Step("average gradient")
 
 
 AMPLE = Budget(2000.0, 1e-3)  # at which noise does not decide how averages are whitened
-SEVERAL_STEPS = ("A row that is worst for the Gram matrix is not worst for averages, residuals, "
-                 "or the choice of features.")
+SEVERAL_STEPS = (
+    "A row that is worst for the Gram matrix is not worst for averages, residuals, "
+    "or the choice of features."
+)
 
 
 class CentreSees(Enumeration):
@@ -105,11 +107,14 @@ class MachineRows:
             For each machine its pieces.
         """
         stops = np.cumsum(self.per_machine).tolist()
-        return tuple(tuple(slice(k, min(k + size, stop)) for k in range(stop - n, stop, size))
-                     for n, stop in zip(self.per_machine, stops, strict=True))
+        return tuple(
+            tuple(slice(k, min(k + size, stop)) for k in range(stop - n, stop, size))
+            for n, stop in zip(self.per_machine, stops, strict=True)
+        )
 
-    def gradient(self, vectors: Array, clip: float = math.inf, step: Step = AVERAGE_GRADIENT
-                 ) -> Array:
+    def gradient(
+        self, vectors: Array, clip: float = math.inf, step: Step = AVERAGE_GRADIENT
+    ) -> Array:
         """Averages over all rows of [x'b − y]_R x.
 
         The machines' averages go to the trusted centre as they are; nothing here is published.
@@ -155,8 +160,15 @@ def _products(x: Array, vectors: Array, used: Indices) -> Array:
     return np.asarray(x @ vectors.T)
 
 
-def rows_of(data: SampleData, half_range: float, clip: float, response_clip: float = math.inf,
-            is_secure: bool = False, norm: float | None = None, scale: float = 1.0) -> MachineRows:
+def rows_of(
+    data: SampleData,
+    half_range: float,
+    clip: float,
+    response_clip: float = math.inf,
+    is_secure: bool = False,
+    norm: float | None = None,
+    scale: float = 1.0,
+) -> MachineRows:
     """Rows in standard units, by public constants alone.
 
     Features are moved so that their stated range is ±`half_range` and clipped to ±`clip`; responses
@@ -176,8 +188,9 @@ def rows_of(data: SampleData, half_range: float, clip: float, response_clip: flo
     y = np.zeros(x.shape[:2]) if data.y is None else data.y - facts.value_middle
     with np.errstate(over="ignore", invalid="ignore"):
         if not is_standard(facts):
-            low, high = (np.array([getattr(c, end) for c in facts.covariates])
-                         for end in ("low", "high"))
+            low, high = (
+                np.array([getattr(c, end) for c in facts.covariates]) for end in ("low", "high")
+            )
             x -= (low + high) / 2
             x *= 2 * half_range / (high - low)
         if scale != 1:
@@ -188,8 +201,9 @@ def rows_of(data: SampleData, half_range: float, clip: float, response_clip: flo
     if norm is not None:
         _clip_rows(x, y, clip, norm)
     np.clip(x, -clip, clip, out=x)
-    return MachineRows(x, np.clip(y, -response_clip, response_clip), data.sizes.n_curves_per_server,
-                       is_secure)
+    return MachineRows(
+        x, np.clip(y, -response_clip, response_clip), data.sizes.n_curves_per_server, is_secure
+    )
 
 
 def _clip_rows(x: Array, y: Array, clip: float, norm: float) -> None:
@@ -304,8 +318,14 @@ class Subject:
 COEFFICIENTS = Subject()
 
 
-def ledger(law: SelectionLaw, descent: DescentSettings, step_sensitivity: float, scales: Scales,
-           budgets: Sequence[Budget], subject: Subject = COEFFICIENTS) -> tuple[Spend, ...]:
+def ledger(
+    law: SelectionLaw,
+    descent: DescentSettings,
+    step_sensitivity: float,
+    scales: Scales,
+    budgets: Sequence[Budget],
+    subject: Subject = COEFFICIENTS,
+) -> tuple[Spend, ...]:
     """Two lines for every machine: the choices of all rounds, and the values published with them.
 
     The centre's noise is the same for all rows, whatever budget was asked for them.
@@ -316,29 +336,56 @@ def ledger(law: SelectionLaw, descent: DescentSettings, step_sensitivity: float,
         λ.
     """
     choice, values = costs(law, descent.sparsity, step_sensitivity, scales)
-    why = (f"All rows take part in each of {descent.rounds} rounds, whose costs ρ add. Noise is "
-           "added once, by the trusted centre, and protects the rows of every machine alike.")
+    why = (
+        f"All rows take part in each of {descent.rounds} rounds, whose costs ρ add. Noise is "
+        "added once, by the trusted centre, and protects the rows of every machine alike."
+    )
     lines = []
     for s, budget in enumerate(budgets):
-        line = Spend(step=subject.choice, server=s, mu=None, rho=choice, budget=budget, why=why,
-                     sensitivity=(step_sensitivity,), noise_scale=(scales.choice,),
-                     count=descent.rounds, composition=Composition.SEQUENTIAL, unit=Unit.ROW,
-                     norm="ℓ∞", noise=NoiseLaw.CHOICE)
-        lines += [line, replace(line, step=subject.values, rho=values,
-                                noise_scale=(scales.values,))]
+        line = Spend(
+            step=subject.choice,
+            server=s,
+            mu=None,
+            rho=choice,
+            budget=budget,
+            why=why,
+            sensitivity=(step_sensitivity,),
+            noise_scale=(scales.choice,),
+            count=descent.rounds,
+            composition=Composition.SEQUENTIAL,
+            unit=Unit.ROW,
+            norm="ℓ∞",
+            noise=NoiseLaw.CHOICE,
+        )
+        lines += [
+            line,
+            replace(line, step=subject.values, rho=values, noise_scale=(scales.values,)),
+        ]
         if law.is_gaussian:  # all values at once
-            lines[-1] = replace(lines[-1], rho=None, mu=math.sqrt(2 * values), norm="ℓ2",
-                                sensitivity=(step_sensitivity * math.sqrt(descent.sparsity),),
-                                noise=NoiseLaw.GAUSSIAN)
+            lines[-1] = replace(
+                lines[-1],
+                rho=None,
+                mu=math.sqrt(2 * values),
+                norm="ℓ2",
+                sensitivity=(step_sensitivity * math.sqrt(descent.sparsity),),
+                noise=NoiseLaw.GAUSSIAN,
+            )
     return tuple(lines)
 
 
 # -- the rounds -----------------------------------------------------------------------------------
 
 
-def descend(gradient: Gradient, shape: tuple[int, int, int], descent: DescentSettings,
-            law: SelectionLaw, scales: Sequence[Scales], rng: np.random.Generator,
-            subject: Subject = COEFFICIENTS, pace: Array | float = 1.0) -> Array:
+def descend(
+    gradient: Gradient,
+    shape: tuple[int, int, int],
+    descent: DescentSettings,
+    law: SelectionLaw,
+    scales: Sequence[Scales],
+    rng: np.random.Generator,
+    subject: Subject = COEFFICIENTS,
+    pace: Array | float = 1.0,
+) -> Array:
     """Take all rounds from 0, at each of several scales; draws share their noise across scales.
 
     Steps are η·pace. What is published is v/pace − η·gradient, which one row moves by λ = η 2Rc/N
@@ -366,19 +413,29 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], descent: DescentSet
     return vectors
 
 
-def _published(step: Step, moved: Array, descent: DescentSettings, law: SelectionLaw,
-               scales: Sequence[Scales], noise: Draw) -> Array:
+def _published(
+    step: Step,
+    moved: Array,
+    descent: DescentSettings,
+    law: SelectionLaw,
+    scales: Sequence[Scales],
+    noise: Draw,
+) -> Array:
     """What the centre publishes in a round; the last column, without noise, is not published."""
-    choice, values = (np.array([getattr(pair, name) for pair in scales])[:, None, None]
-                      for name in ("choice", "values"))
+    choice, values = (
+        np.array([getattr(pair, name) for pair in scales])[:, None, None]
+        for name in ("choice", "values")
+    )
     transcript.weighed(transcript.CENTRE, step, moved, law, descent.sparsity, scales[0])
     by_budget = moved[:, :-1].reshape(len(moved), len(scales), -1, moved.shape[-1])
     private = noisy_hard_threshold(by_budget, descent.sparsity, choice, values, noise).reshape(
-        len(moved), -1, moved.shape[-1])
+        len(moved), -1, moved.shape[-1]
+    )
     quiet = hard_threshold(moved[:, -1:], descent.sparsity)
     spread = law.value_deviation * values[0, 0, 0] * (private[:, :1] != 0)
-    return transcript.sent(transcript.CENTRE, step, np.concatenate([private, quiet], axis=1),
-                           spread)
+    return transcript.sent(
+        transcript.CENTRE, step, np.concatenate([private, quiet], axis=1), spread
+    )
 
 
 def in_ball(vectors: Array, radius: float) -> Array:

@@ -55,19 +55,26 @@ _ONE_SIDE_LEVEL, _ONE_OF_TEN, _MATERIAL = 0.005, 0.1, 0.02
 
 UNTRUE_TIMES = (
     "Observation times are not spread as stated: about {share} of them lie between {start} and "
-    "{end}, where {expected} should. The curve is off there by about as much.")
+    "{end}, where {expected} should. The curve is off there by about as much."
+)
 CLUSTERED_TIMES = (
     "Observation times lie at a few common times. The curve follows these times, and its error can "
-    "be several times the forecast.")
+    "be several times the forecast."
+)
 FAR_BEYOND = (
     "About {share} of the observations lie more than three standard deviations beyond the stated "
-    "bounds of the curve. The bounds or the standard deviation are too small.")
+    "bounds of the curve. The bounds or the standard deviation are too small."
+)
 ONE_SIDED = (
     "Observations lie more often far {side} the curve than on its other side. This is a robust "
-    "centre of them (a Huber location), which differs from their mean.")
-EVENLY_AROUND = Fact("Observations lie evenly around the curve",
-                     "{} more on one side than on the other", "{} more on one side",
-                     is_relied_on=False)
+    "centre of them (a Huber location), which differs from their mean."
+)
+EVENLY_AROUND = Fact(
+    "Observations lie evenly around the curve",
+    "{} more on one side than on the other",
+    "{} more on one side",
+    is_relied_on=False,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,21 +91,38 @@ class FactMessages:
     def of(cls, sites: Sites, design: Design, side_drift: float | None) -> FactMessages:
         """Plan them at all sites; without `side_drift` the last one is not sent."""
         n, sides = sites.n.astype(int), side_drift is not None
-        return cls(Question(MESSAGE, design, ((1, int(n.sum())),), int(n.sum())),
-                   _noise(sites, sites.checked),
-                   _noise(sites, FAR_SHARE) if sides else np.empty(0), side_drift or 0.0,
-                   tuple(n.tolist()))
+        return cls(
+            Question(MESSAGE, design, ((1, int(n.sum())),), int(n.sum())),
+            _noise(sites, sites.checked),
+            _noise(sites, FAR_SHARE) if sides else np.empty(0),
+            side_drift or 0.0,
+            tuple(n.tolist()),
+        )
 
     def lines(self, sites: Sites, budgets: tuple[Budget, ...]) -> tuple[list[Spend], list[Spend]]:
         """Write the ledger lines of the first message and of the last."""
         first = site_lines(
-            FACTS, NoiseLaw.GAUSSIAN, "ℓ2", SENSITIVITY / sites.n, self.noise, budgets,
-            f"Shares of observations by time and beyond the bounds; {sites.checked:.0%} of μ².")
+            FACTS,
+            NoiseLaw.GAUSSIAN,
+            "ℓ2",
+            SENSITIVITY / sites.n,
+            self.noise,
+            budgets,
+            f"Shares of observations by time and beyond the bounds; {sites.checked:.0%} of μ².",
+        )
         if not len(self.side_noise):
             return [*first], []
-        return [*first], [*site_lines(
-            SIDES, NoiseLaw.GAUSSIAN, "ℓ2", SENSITIVITY / sites.n, self.side_noise, budgets,
-            f"Shares of observations beyond the last clip on either side; {FAR_SHARE:.0%} of μ².")]
+        return [*first], [
+            *site_lines(
+                SIDES,
+                NoiseLaw.GAUSSIAN,
+                "ℓ2",
+                SENSITIVITY / sites.n,
+                self.side_noise,
+                budgets,
+                f"Shares of observations beyond the last clip on either side; {FAR_SHARE:.0%} of μ².",
+            )
+        ]
 
 
 def share_of_checks(sites: Sites) -> float:
@@ -124,9 +148,15 @@ def averages(data: CurveData, beyond: float) -> Array:
         for stop, n in zip(stops, per_site, strict=True):
             here = slice(stop - n, stop)
             shares = np.bincount(fine[r, here][known[r, here]], minlength=FINE_PARTS) / n
-            of_sites.append(np.concatenate([
-                shares.reshape(PARTS, -1).sum(axis=1), shares,
-                [(mark[r, here] & known[r, here]).sum() / n for mark in marks]]))
+            of_sites.append(
+                np.concatenate(
+                    [
+                        shares.reshape(PARTS, -1).sum(axis=1),
+                        shares,
+                        [(mark[r, here] & known[r, here]).sum() / n for mark in marks],
+                    ]
+                )
+            )
         rows.append(of_sites)
     return np.array(rows)
 
@@ -139,8 +169,11 @@ def sent(messages: FactMessages, step: Step, exact: Array, normals: Array) -> tu
     is_first = step == FACTS
     weights = MESSAGE.weights if is_first else np.ones(exact.shape[-1])
     noise = messages.noise if is_first else messages.side_noise
-    of_sites = [transcript.sent(s, step, exact[:, :, s] * weights + scale * normals[:, :, s], scale)
-                / weights for s, scale in enumerate(noise)]
+    of_sites = [
+        transcript.sent(s, step, exact[:, :, s] * weights + scale * normals[:, :, s], scale)
+        / weights
+        for s, scale in enumerate(noise)
+    ]
     return pooled(of_sites, [scale / weights for scale in noise], messages.people)
 
 
@@ -157,9 +190,18 @@ class FactsTold:
         """List the checks of all releases, fact by fact."""
         of_plans = [self._of_plan(k) for k in range(len(self.messages))]
         facts = dict.fromkeys(check.fact for checks in of_plans for check in checks)
-        return tuple(joined([next((check for check in checks if check.fact == fact),
-                                  _unasked(fact, self.shape[1:])) for checks in of_plans])
-                     for fact in facts)
+        return tuple(
+            joined(
+                [
+                    next(
+                        (check for check in checks if check.fact == fact),
+                        _unasked(fact, self.shape[1:]),
+                    )
+                    for checks in of_plans
+                ]
+            )
+            for fact in facts
+        )
 
     def _of_plan(self, k: int) -> list[Check]:
         messages, first, sides = self.messages[k], self.first[k], self.sides[k]
@@ -184,11 +226,22 @@ class FactsTold:
                 if decision.is_clustered[where]:
                     said.append((CLUSTERED_TIMES, CLUSTERED_TIMES, True))
                 elif decision.departs[where] and window is not None:
-                    start, end = (f"{float(facts.from_unit_time(each[where])):.4g}"
-                                  for each in (window.start, window.end))
-                    said.append((UNTRUE_TIMES, UNTRUE_TIMES.format(
-                        start=start, end=end, share=_percent(window.share[where]),
-                        expected=_percent(window.expected[where])), True))
+                    start, end = (
+                        f"{float(facts.from_unit_time(each[where])):.4g}"
+                        for each in (window.start, window.end)
+                    )
+                    said.append(
+                        (
+                            UNTRUE_TIMES,
+                            UNTRUE_TIMES.format(
+                                start=start,
+                                end=end,
+                                share=_percent(window.share[where]),
+                                expected=_percent(window.expected[where]),
+                            ),
+                            True,
+                        )
+                    )
                 if decision.is_moved[where].any():
                     share = _percent(decision.beyond[where][decision.is_moved[where]].sum())
                     said.append((FAR_BEYOND, FAR_BEYOND.format(share=share), True))
@@ -210,27 +263,38 @@ def one_sided(shares: Array, noise: Array, messages: FactMessages) -> tuple[Chec
     """
     apart = shares[..., 0] - shares[..., 1]
     both = np.clip(shares.sum(axis=-1), 0.0, 1.0)
-    spread = np.sqrt(2 * noise.mean() ** 2 + both / sum(messages.people)
-                     + messages.side_drift**2)
+    spread = np.sqrt(2 * noise.mean() ** 2 + both / sum(messages.people) + messages.side_drift**2)
     limit = np.maximum(quantile(_ONE_SIDE_LEVEL) * spread, _MATERIAL)
-    return Check(EVENLY_AROUND, np.abs(apart), spread, limit,
-                 limit + quantile(_ONE_OF_TEN) * spread,
-                 outcomes(np.abs(apart) > limit, Outcome.TOLD)), apart
+    return Check(
+        EVENLY_AROUND,
+        np.abs(apart),
+        spread,
+        limit,
+        limit + quantile(_ONE_OF_TEN) * spread,
+        outcomes(np.abs(apart) > limit, Outcome.TOLD),
+    ), apart
 
 
 def _unasked(fact: Fact, shape: tuple[int, ...]) -> Check:
     nothing = np.full(shape, np.nan)
-    return Check(fact, nothing, nothing, nothing, nothing,
-                 np.full(shape, Outcome.UNTESTED.value))
+    return Check(fact, nothing, nothing, nothing, nothing, np.full(shape, Outcome.UNTESTED.value))
 
 
-def side_by_side(fact: Fact, of_fits: Sequence[tuple[Sequence[Check], tuple[int, ...]]],
-                 order: NDArray[np.int64]) -> Check:
+def side_by_side(
+    fact: Fact, of_fits: Sequence[tuple[Sequence[Check], tuple[int, ...]]], order: NDArray[np.int64]
+) -> Check:
     """Join the checks of one fact in several fits, with their budgets in this order."""
-    found = [next((check for check in checks if check.fact == fact), _unasked(fact, shape))
-             for checks, shape in of_fits]
-    return Check(fact, *(np.concatenate(arrays)[order] for arrays in zip(
-        *(check.arrays for check in found), strict=True)))
+    found = [
+        next((check for check in checks if check.fact == fact), _unasked(fact, shape))
+        for checks, shape in of_fits
+    ]
+    return Check(
+        fact,
+        *(
+            np.concatenate(arrays)[order]
+            for arrays in zip(*(check.arrays for check in found), strict=True)
+        ),
+    )
 
 
 def _percent(share: Array | float) -> str:

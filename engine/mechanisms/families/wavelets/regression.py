@@ -55,7 +55,8 @@ _MAX_CORRECTED = 8  # vanishing moments with corrected edges
 EVEN_TIMES = (
     "This curve supposes that observation times are spread evenly over the stated range, which the "
     "release does not show. Where they gather, the curve is drawn to the middle of the bounds "
-    "elsewhere and away from it there, and the error can be several times the forecast.")
+    "elsewhere and away from it there, and the error can be several times the forecast."
+)
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,23 @@ class Sites:
     left: float = 1.0
 
     @classmethod
-    def of(cls, sizes: Sizes, budgets: tuple[Budget, ...], bound: float, sigma: float,
-           unit: float = 1.0) -> Sites:
+    def of(
+        cls,
+        sizes: Sizes,
+        budgets: tuple[Budget, ...],
+        bound: float,
+        sigma: float,
+        unit: float = 1.0,
+    ) -> Sites:
         """The table of sites with these sizes and budgets."""
-        return cls(np.array(sizes.n_curves_per_server, dtype=float),
-                   np.array([budget.epsilon for budget in budgets]),
-                   np.array([budget.delta for budget in budgets]), bound, sigma, unit)
+        return cls(
+            np.array(sizes.n_curves_per_server, dtype=float),
+            np.array([budget.epsilon for budget in budgets]),
+            np.array([budget.delta for budget in budgets]),
+            bound,
+            sigma,
+            unit,
+        )
 
     @property
     def square(self) -> float:
@@ -114,8 +126,12 @@ class Sites:
     @cached_property
     def whole_multiplier(self) -> Array:
         """The same, 1/μ, if the whole budget is spent on it."""
-        return np.array([1 / accounting.exact_mu(float(e), float(d))
-                         for e, d in zip(self.epsilon, self.delta, strict=True)])
+        return np.array(
+            [
+                1 / accounting.exact_mu(float(e), float(d))
+                for e, d in zip(self.epsilon, self.delta, strict=True)
+            ]
+        )
 
     @cached_property
     def printed_multiplier(self) -> Array:
@@ -161,8 +177,15 @@ class Choice:
     criterion: float
 
 
-def choose(levels: Sequence[int], clips: Array, bias: Array, data: Array, unit_noise: Array,
-           sites: Sites, weights: str) -> Choice:
+def choose(
+    levels: Sequence[int],
+    clips: Array,
+    bias: Array,
+    data: Array,
+    unit_noise: Array,
+    sites: Sites,
+    weights: str,
+) -> Choice:
     """The level and clip with the least bias + Σ_j u_j² V_j, V_j = data/n_j + τ² unit_noise_j.
 
     Parameters
@@ -176,8 +199,9 @@ def choose(levels: Sequence[int], clips: Array, bias: Array, data: Array, unit_n
         "variance": u_j ∝ 1/V_j, which minimises Σ u_j² V_j under Σ u_j = 1; "published": v_j of
         each level.
     """
-    variance = (data[..., None] / sites.n
-                + clips[:, None] ** 2 * unit_noise[:, None])  # (levels, clips, sites)
+    variance = (
+        data[..., None] / sites.n + clips[:, None] ** 2 * unit_noise[:, None]
+    )  # (levels, clips, sites)
     if weights == "variance":
         shares = 1 / variance
         shares /= shares.sum(axis=-1, keepdims=True)
@@ -186,8 +210,9 @@ def choose(levels: Sequence[int], clips: Array, bias: Array, data: Array, unit_n
         shares = np.broadcast_to(published[:, None], variance.shape)
     criterion = bias + (shares**2 * variance).sum(axis=-1)
     best = np.unravel_index(np.argmin(criterion), criterion.shape)
-    return Choice(levels[int(best[0])], float(clips[best[1]]), np.array(shares[best]),
-                  float(criterion[best]))
+    return Choice(
+        levels[int(best[0])], float(clips[best[1]]), np.array(shares[best]), float(criterion[best])
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,54 +227,105 @@ class WaveletRegression(Mechanism[CurveData, P]):
     measured = "Wavelet regression"
 
     plan_rule: str = param(
-        "tuned", "Level and clip",
+        "tuned",
+        "Level and clip",
         "Tuned: the least computable error bound. Literal: the formulas as printed; they hold up "
-        "to constants that matter at sizes like these.", choices=("tuned", "literal"))
+        "to constants that matter at sizes like these.",
+        choices=("tuned", "literal"),
+    )
     constants: str = param(
-        "tight", "Constants",
+        "tight",
+        "Constants",
         "Tight: least noise that gives the stated protection. Published: what the paper prints.",
-        choices=("tight", "published"), when={"plan_rule=literal": "published"})
+        choices=("tight", "published"),
+        when={"plan_rule=literal": "published"},
+    )
     weights: str = param(
-        "variance", "Weights of the sites",
+        "variance",
+        "Weights of the sites",
         "Variance: sites count by how exact they are. Published: the paper's, which trusts sites "
-        "with small ε too much.", choices=("variance", "published"), symbol="u",
-        when={"plan_rule=literal": "published"})
+        "with small ε too much.",
+        choices=("variance", "published"),
+        symbol="u",
+        when={"plan_rule=literal": "published"},
+    )
     moments: int = param(
-        4, "Wavelet", "Vanishing moments A of the Daubechies wavelet. 1 is the Haar wavelet, for "
-        "curves with jumps; larger ones are smoother.", low=1, high=8, symbol="A")
+        4,
+        "Wavelet",
+        "Vanishing moments A of the Daubechies wavelet. 1 is the Haar wavelet, for "
+        "curves with jumps; larger ones are smoother.",
+        low=1,
+        high=8,
+        symbol="A",
+    )
     edges: str = param(
-        "periodic", "Ends of the range",
+        "periodic",
+        "Ends of the range",
         "Periodic: for curves that end where they began. Corrected: for all others; needs more "
-        "noise near the ends.", choices=EDGES)
+        "noise near the ends.",
+        choices=EDGES,
+    )
     level: int | None = param(
-        None, "Level", "2^J basis functions. Default: by the rule above.", low=0, high=14,
-        symbol="J")
+        None,
+        "Level",
+        "2^J basis functions. Default: by the rule above.",
+        low=0,
+        high=14,
+        symbol="J",
+    )
     clip: float | None = param(
-        None, "Clip", "Observations are clipped to τ from the middle of their bounds. Default: "
-        "by the rule above.", low=1e-6, high=1e9, symbol="τ")
+        None,
+        "Clip",
+        "Observations are clipped to τ from the middle of their bounds. Default: "
+        "by the rule above.",
+        low=1e-6,
+        high=1e9,
+        symbol="τ",
+    )
     bound: float | None = param(
-        None, "Bound of the curve", "How far the curve may lie from the middle of its bounds. "
-        "Default: the stated bounds.", low=1e-6, high=1e9, symbol="B")
+        None,
+        "Bound of the curve",
+        "How far the curve may lie from the middle of its bounds. Default: the stated bounds.",
+        low=1e-6,
+        high=1e9,
+        symbol="B",
+    )
     noise_sd: float | None = param(
-        None, "Standard deviation", "Of an observation about the curve. Default: as stated with "
-        "the data.", low=1e-6, high=1e9, symbol="σ")
+        None,
+        "Standard deviation",
+        "Of an observation about the curve. Default: as stated with the data.",
+        low=1e-6,
+        high=1e9,
+        symbol="σ",
+    )
     class_stated: bool = param(
-        False, "Smoothness is a stated fact", "You know from outside the data that smoothness and "
+        False,
+        "Smoothness is a stated fact",
+        "You know from outside the data that smoothness and "
         "radius hold for the curve. Only then is the bias bounded, and a confidence interval or "
-        "band given; it includes that bound.")
+        "band given; it includes that bound.",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.edges == "corrected" and not 2 <= self.moments <= _MAX_CORRECTED:
-            raise InputError("Corrected edges are made for wavelets with 2 to 8 vanishing moments; "
-                             f"got {self.moments}.", field="moments")
+            raise InputError(
+                "Corrected edges are made for wavelets with 2 to 8 vanishing moments; "
+                f"got {self.moments}.",
+                field="moments",
+            )
         if self.edges == "corrected" and "published" in self._printed:
-            raise InputError("The printed constants are proved for periodic wavelets only.",
-                             field="edges", hint="Choose periodic edges, or tight constants.")
+            raise InputError(
+                "The printed constants are proved for periodic wavelets only.",
+                field="edges",
+                hint="Choose periodic edges, or tight constants.",
+            )
         allowed = allowed_levels(self.moments, self.edges)
         if self.level is not None and self.level not in allowed:
-            raise InputError(f"This wavelet has the levels {allowed[0]} to {allowed[-1]}; got "
-                             f"{self.level}.", field="level")
+            raise InputError(
+                f"This wavelet has the levels {allowed[0]} to {allowed[-1]}; got {self.level}.",
+                field="level",
+            )
 
     @property
     def _printed(self) -> tuple[str, ...]:
@@ -291,8 +367,10 @@ class WaveletRegression(Mechanism[CurveData, P]):
         tuple of two float
             In response units.
         """
-        return (facts.value_half_width if self.bound is None else self.bound,
-                facts.reading_sd if self.noise_sd is None else self.noise_sd)
+        return (
+            facts.value_half_width if self.bound is None else self.bound,
+            facts.reading_sd if self.noise_sd is None else self.noise_sd,
+        )
 
     def sites(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Sites:
         """The public table that everything is planned from.
@@ -304,12 +382,17 @@ class WaveletRegression(Mechanism[CurveData, P]):
         """
         bound, sigma = self.stated(facts)
         if not sigma > 0:
-            raise InputError("The standard deviation of an observation about the curve must be "
-                             "stated.",
-                             field="noise_sd", hint="It is public, and no budget is spent on it.")
+            raise InputError(
+                "The standard deviation of an observation about the curve must be stated.",
+                field="noise_sd",
+                hint="It is public, and no budget is spent on it.",
+            )
         if min(sizes.n_curves_per_server) == 0:
-            raise InputError("Every site needs at least one observation.", field="counts",
-                             hint="Number sites without gaps.")
+            raise InputError(
+                "Every site needs at least one observation.",
+                field="counts",
+                hint="Number sites without gaps.",
+            )
         return Sites.of(sizes, budgets, bound, sigma, 1.0 if facts.unit_scale else bound / 2)
 
     def curve_class(self, facts: PublicFacts) -> CurveClass:
@@ -318,8 +401,9 @@ class WaveletRegression(Mechanism[CurveData, P]):
         unit = 1.0 if facts.unit_scale else self.stated(facts)[0] / 2
         return CurveClass(estimator.smoothness, estimator.radius * unit)
 
-    def largest_bias(self, basis: WaveletBasis, clip: float, mass: float, sites: Sites,
-                     facts: PublicFacts) -> float:
+    def largest_bias(
+        self, basis: WaveletBasis, clip: float, mass: float, sites: Sites, facts: PublicFacts
+    ) -> float:
         """What V_J leaves out and clipping shifts, at most; see
         `engine.mechanisms.families.wavelets.bias`.
 
@@ -359,12 +443,21 @@ class WaveletRegression(Mechanism[CurveData, P]):
     def unsuited_because(self, facts: PublicFacts) -> str:
         if facts.periodic or self.edges == "corrected" or self.moments == 1:
             return ""
-        return ("**These wavelets are periodic; these curves are not stated to.** "
-                "Near both ends the estimate would be wrong. Choose corrected edges.")
+        return (
+            "**These wavelets are periodic; these curves are not stated to.** "
+            "Near both ends the estimate would be wrong. Choose corrected edges."
+        )
 
 
-def site_lines(step: Step, noise: NoiseLaw, norm: str, sensitivity: Array, scales: Array,
-               budgets: tuple[Budget, ...], why: str) -> tuple[Spend, ...]:
+def site_lines(
+    step: Step,
+    noise: NoiseLaw,
+    norm: str,
+    sensitivity: Array,
+    scales: Array,
+    budgets: tuple[Budget, ...],
+    why: str,
+) -> tuple[Spend, ...]:
     """One line for every site, with the ε of Laplace or the μ of Gaussian noise as it really is.
 
     Parameters
@@ -375,13 +468,26 @@ def site_lines(step: Step, noise: NoiseLaw, norm: str, sensitivity: Array, scale
     with np.errstate(divide="ignore", invalid="ignore"):
         costs = np.where(scales > 0, sensitivity / scales, math.inf).tolist()
     is_pure = noise is NoiseLaw.LAPLACE
-    return tuple(Spend(
-        step=step, server=s, mu=None if is_pure else cost, epsilon=cost if is_pure else None,
-        sensitivity=(site_sensitivity,), noise_scale=(scale,), count=1,
-                       composition=Composition.SEQUENTIAL,
-        budget=budget, unit=Unit.READING, norm=norm, noise=noise, why=why)
-        for s, (site_sensitivity, scale, cost, budget) in enumerate(zip(
-            sensitivity.tolist(), scales.tolist(), costs, budgets, strict=True)))
+    return tuple(
+        Spend(
+            step=step,
+            server=s,
+            mu=None if is_pure else cost,
+            epsilon=cost if is_pure else None,
+            sensitivity=(site_sensitivity,),
+            noise_scale=(scale,),
+            count=1,
+            composition=Composition.SEQUENTIAL,
+            budget=budget,
+            unit=Unit.READING,
+            norm=norm,
+            noise=noise,
+            why=why,
+        )
+        for s, (site_sensitivity, scale, cost, budget) in enumerate(
+            zip(sensitivity.tolist(), scales.tolist(), costs, budgets, strict=True)
+        )
+    )
 
 
 def pointwise_band(centre: Array, covariance: Array, bias: Sequence[float]) -> Band:
@@ -397,8 +503,12 @@ def pointwise_band(centre: Array, covariance: Array, bias: Sequence[float]) -> B
         Of each plan, in response units.
     """
     shape = (*centre.shape, centre.shape[-1])
-    return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise",
-                np.broadcast_to(np.array(bias)[:, None, None], centre.shape[:-1]))
+    return Band(
+        centre,
+        np.broadcast_to(covariance[:, None, None], shape),
+        "pointwise",
+        np.broadcast_to(np.array(bias)[:, None, None], centre.shape[:-1]),
+    )
 
 
 def clipped_observations(data: CurveData, clip: float) -> Array:
@@ -416,8 +526,9 @@ def clipped_observations(data: CurveData, clip: float) -> Array:
         If a person has more than one reading.
     """
     if not (data.counts == 1).all():
-        raise InputError("Wavelet regression needs exactly one observation from every person.",
-                         field="counts")
+        raise InputError(
+            "Wavelet regression needs exactly one observation from every person.", field="counts"
+        )
     centred = data.values - data.facts.value_middle
     if all_finite(centred) and all_finite(data.times):
         return np.clip(centred, -clip, clip, out=centred)
@@ -432,8 +543,9 @@ def times_of(data: CurveData) -> Array:
     return data.times if all_finite(data.times) else np.nan_to_num(data.times)
 
 
-def of_even_times(facts: PublicFacts, released: Sequence[bool], shape: tuple[int, ...]
-                  ) -> tuple[Caution, ...]:
+def of_even_times(
+    facts: PublicFacts, released: Sequence[bool], shape: tuple[int, ...]
+) -> tuple[Caution, ...]:
     """What releases of real data suppose where times are taken to be spread evenly.
 
     Parameters

@@ -98,9 +98,12 @@ def curve_risk(truth: Truth, average: Average, design: Design = UNIFORM) -> Risk
     best, clipped = basis.inner_products(nodes, share * np.stack([curve, means]))
     squares = average.squares(curve) * weighting * design.weight(nodes)
     spread = share @ (squares * basis.diagonal(nodes)) - (clipped**2).sum()
-    return RiskParts(float(max(truth.energy - (best**2).sum(), 0.0)),
-                     float(((clipped - best) ** 2).sum()),
-                     float(spread * average.chance), average.privacy)
+    return RiskParts(
+        float(max(truth.energy - (best**2).sum(), 0.0)),
+        float(((clipped - best) ** 2).sum()),
+        float(spread * average.chance),
+        average.privacy,
+    )
 
 
 def point_risk(curve: Callable[[Array], Array], point: float, average: Average) -> RiskParts:
@@ -123,8 +126,12 @@ def point_risk(curve: Callable[[Array], Array], point: float, average: Average) 
     square = float((average.squares(values) * kernel**2).sum() * width)
     truth = float(curve(np.array([point]))[0])
     projection = (float((values * kernel).sum() * width) - truth) ** 2
-    return RiskParts(projection, (mean - truth) ** 2 - projection,
-                     (square - mean**2) * average.chance, average.privacy)
+    return RiskParts(
+        projection,
+        (mean - truth) ** 2 - projection,
+        (square - mean**2) * average.chance,
+        average.privacy,
+    )
 
 
 def _kernel_nodes(point: float, basis: WaveletBasis) -> tuple[Array, Array, float]:

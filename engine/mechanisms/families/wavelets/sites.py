@@ -49,8 +49,11 @@ class WaveletSites:
         for name in ("n", "epsilon"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
         if self.n.ndim != 1 or self.n.shape != self.epsilon.shape or not len(self.n):
-            raise InputError(f"There must be one n and one ε for each site; got {self.n.shape} "
-                             f"and {self.epsilon.shape}.", field="epsilon")
+            raise InputError(
+                f"There must be one n and one ε for each site; got {self.n.shape} "
+                f"and {self.epsilon.shape}.",
+                field="epsilon",
+            )
         if not ((self.n >= 1) & np.isfinite(self.n)).all():
             raise InputError("Every site must have at least one observation.", field="n")
         if not (self.epsilon >= 0).all():
@@ -86,7 +89,7 @@ class WaveletSites:
         return np.asarray(self.n * self.epsilon**2 <= self.resolution(gamma) * (1 + _TIE))
 
     def regime(self, gamma: float) -> str:
-        """"regime 9" where one site is enough, "regime 8" where privacy holds back all of them.
+        """Regime of the rate: "regime 9" if one site is enough, "regime 8" if privacy limits all.
 
         The two leave gaps, which are "neither", and overlap, for a single site that privacy holds
         back, say: the rates then agree and "regime 9" is reported.
