@@ -163,7 +163,7 @@ def test_every_kind_of_trace_that_the_engine_draws_is_registered():
     for path in (Path(plotly_script.__file__).parents[3] / "engine").rglob("*.py"):
         types |= set(
             re.findall(
-                r'"type": "(\w+)", "(?:x|y|z|mode|orientation|name)"', path.read_text("utf-8")
+                r'"type": "(\w+)",\s+"(?:x|y|z|mode|orientation|name)"', path.read_text("utf-8")
             )
         )
     assert {"scatter", "bar"} <= types <= plotly_script.KINDS | {"scatter"}, json.dumps(
