@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("engine", "pages")
+FOLDERS = ("engine", "pages", "reproductions")
 GAP = "\0"
 SHOWN = 5  # places that are printed at most
 LEAST = 0.3  # of the letters of a rendered sentence, below which a match says nothing

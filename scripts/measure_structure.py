@@ -59,7 +59,7 @@ PLACEHOLDERS = frozenset(
         "without",
     }
 )
-_FUNCTION_NAME = re.compile(r"(?:engine|pages)(?:\.\w+)+:\w+")  # as "engine.papers:quick"
+_FUNCTION_NAME = re.compile(r"(?:engine|pages)(?:\.\w+)+:\w+")  # as "reproductions:quick"
 FIRST, SENDS = "pages/shared/shell.py", "sent"  # the first page; what sends a message
 
 

@@ -8,17 +8,22 @@ from functools import cache
 
 import pytest
 
-from engine import __version__, papers
+import reproductions
+from engine import __version__
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.palette import THEMES, colour
 from engine.core.types import Budget
-from engine.exports import exhibits as exhibit_files
 from engine.figures.theme import Chart, in_theme
 from engine.mechanisms.univariate_mean import UnivariateMean
-from engine.papers import words as exhibit_words
-from engine.papers.drawing import Scale, Series, heat, lines, styles
-from engine.papers.exhibits import (
+from engine.running.executors import ProcessExecutor, SerialExecutor
+from engine.simulation.effort import NO_LIMITS, Limits
+from engine.simulation.experiments import Cell, Run, blocks
+from engine.sources.numbers import Numbers
+from reproductions import files as exhibit_files
+from reproductions import words as exhibit_words
+from reproductions.drawing import Scale, Series, heat, lines, styles
+from reproductions.exhibits import (
     FORMS,
     Call,
     Claim,
@@ -30,24 +35,20 @@ from engine.papers.exhibits import (
     Work,
     run,
 )
-from engine.running.executors import ProcessExecutor, SerialExecutor
-from engine.simulation.effort import NO_LIMITS, Limits
-from engine.simulation.experiments import Cell, Run, blocks
-from engine.sources.numbers import Numbers
 
 
 @cache
 def stored(key, form="quick"):
     """What is stored of an exhibit: several tests look at each."""
-    return exhibit_files.stored(*papers.find(key), form)
+    return exhibit_files.stored(*reproductions.find(key), form)
 
 
 @cache
 def work(key, form):
-    return papers.find(key)[1].work(form)
+    return reproductions.find(key)[1].work(form)
 
 
-KEYS = papers.names()
+KEYS = reproductions.names()
 FULL = [key for key in KEYS if stored(key, "full")]
 STORED = [key for key in KEYS if stored(key)]
 
@@ -160,7 +161,7 @@ def test_a_spreadsheet_of_a_result_has_a_line_for_each_row_under_its_columns():
 
 def test_an_exhibit_that_does_not_exist_is_refused_with_the_names_of_those_that_do():
     with pytest.raises(InputError) as refused:
-        papers.find("functional_mean/figure-99")
+        reproductions.find("functional_mean/figure-99")
     assert refused.value.field == "exhibit"
     assert "functional_mean/figure-2" in refused.value.hint
 
@@ -170,12 +171,12 @@ def test_an_exhibit_that_does_not_exist_is_refused_with_the_names_of_those_that_
 
 def test_names_of_exhibits_are_unique():
     assert len(set(KEYS)) == len(KEYS)
-    assert len({paper.key for paper in papers.papers()}) == len(papers.papers())
+    assert len({paper.key for paper in reproductions.papers()}) == len(reproductions.papers())
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_both_forms_give_work(key):
-    _, exhibit = papers.find(key)
+    _, exhibit = reproductions.find(key)
     for form in FORMS:
         assert work(key, form).cells or work(key, form).calls
         assert all(digest(call) for call in work(key, form).calls)  # by which rows are found again
@@ -203,7 +204,7 @@ def test_a_stored_result_holds_plain_rows_that_are_numbers(key):
 
 @pytest.mark.parametrize("key", STORED)
 def test_a_stored_result_is_a_small_file_and_that_of_the_present_work(key):
-    paper, exhibit = papers.find(key)
+    paper, exhibit = reproductions.find(key)
     path = exhibit_files.STORED / f"{exhibit_files.name(paper, exhibit)}.json"
     assert path.stat().st_size < 60_000
     if stored(key).versions["engine"] == __version__:  # a digest names the version as well
@@ -212,7 +213,7 @@ def test_a_stored_result_is_a_small_file_and_that_of_the_present_work(key):
 
 @pytest.mark.parametrize("key", FULL)
 def test_a_stored_full_result_is_that_of_the_present_work_and_says_how_long_it_took(key):
-    _, exhibit = papers.find(key)
+    _, exhibit = reproductions.find(key)
     result = stored(key, "full")
     assert result.form == "full" and result.table and result.seconds > 0
     if result.versions["engine"] == __version__:
@@ -224,7 +225,7 @@ def test_a_stored_full_result_is_that_of_the_present_work_and_says_how_long_it_t
 
 @pytest.mark.parametrize("key", STORED)
 def test_claims_hold_in_the_stored_table_unless_a_reason_says_why_not(key):
-    _, exhibit = papers.find(key)
+    _, exhibit = reproductions.find(key)
     result = exhibit.findings(stored(key).table)
     for claim, finding in zip(exhibit.claims, result, strict=True):
         assert finding.holds is (not claim.fails_because), f"{claim.says} {finding.measured}"
@@ -235,7 +236,7 @@ def test_claims_hold_in_the_stored_table_unless_a_reason_says_why_not(key):
 
 @pytest.mark.parametrize("key", STORED)
 def test_every_drawing_of_a_stored_table_is_plain_json_with_words_and_numbers_beside_it(key):
-    _, exhibit = papers.find(key)
+    _, exhibit = reproductions.find(key)
     panels = exhibit.draw(stored(key).table)
     assert panels
     for panel in panels:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from engine.exports import exhibits as exhibit_files
-from engine.papers.evidence import Number, number, spread
-from engine.papers.functional_summaries import PAPER, densities, means, paths, published, real_means
+from reproductions import files as exhibit_files
+from reproductions.evidence import Number, number, spread
+from reproductions.functional_summaries import PAPER, densities, means, paths, published, real_means
 
 NOISE, GAUSSIAN = means.FIGURE_2.claims[2:4]
 DRAWS = real_means.TABLE_2.claims[1]

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from engine.mechanisms.sparse_inference import SparseInference
-from engine.papers.exhibits import frame
-from engine.papers.sparse_federated import PAPER, figures, printed, statements, studies, tables
-from engine.papers.sparse_federated.studies import FederationSetting
 from engine.sources.sparse_rows import SparseRows
+from engine.topics.sparse import published
+from reproductions.exhibits import frame
+from reproductions.sparse_federated import PAPER, figures, statements, studies, tables
+from reproductions.sparse_federated.studies import FederationSetting
 
 SMALL = FederationSetting(n=20_000, m=2, d=12, s=3, s0=2)
 
@@ -19,7 +20,7 @@ def test_printed_lengths_of_intervals_follow_one_formula(monkeypatch):
     assert check([]).holds
     rows = [
         {**row, "length": row["length"] * (1.1 if row["eps"] == 0.5 else 1.0)}
-        for row in printed.table_2()
+        for row in published.table_2()
     ]
     monkeypatch.setattr(tables, "table_2", lambda: rows)
     assert not check([]).holds
@@ -41,8 +42,8 @@ def test_the_formula_has_the_rows_of_a_machine_in_it_and_not_those_of_all():
 
 
 def test_printed_coverage_is_a_mean_over_coefficients_even_of_bands():
-    assert tables.weighted_rows(printed.table_2())["close"] == 13
-    assert tables.weighted_rows(printed.table_5())["close"] == 10
+    assert tables.weighted_rows(published.table_2())["close"] == 13
+    assert tables.weighted_rows(published.table_5())["close"] == 10
 
 
 def test_the_printed_error_falls_with_shared_features_where_the_text_says_it_grows():

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from engine.papers.drawing import Scale, Series, lines
-from engine.papers.evidence import agrees, share_limits, slope
-from engine.papers.exhibits import frame
-from engine.papers.federated_wavelets import PAPER, constants, errors, planning, repairs, slopes
+from reproductions.drawing import Scale, Series, lines
+from reproductions.evidence import agrees, share_limits, slope
+from reproductions.exhibits import frame
+from reproductions.federated_wavelets import PAPER, constants, errors, planning, repairs, slopes
 
 
 def changed(table, at, **values):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from engine import papers
-from engine.exports import exhibits as exhibit_files
-from engine.papers.exhibits import run
+import reproductions
 from engine.running.executors import ProcessExecutor
+from reproductions import files as exhibit_files
+from reproductions.exhibits import run
 
 SECONDS = ("iclp", "gaussian_process", "laplace_alone")
 pytestmark = pytest.mark.slow
@@ -26,9 +26,9 @@ def quick(exhibit, executor):
             return end.value
 
 
-@pytest.mark.parametrize("key", papers.names())
+@pytest.mark.parametrize("key", reproductions.names())
 def test_a_claim_holds_exactly_when_no_reason_says_why_it_fails(key, executor):
-    paper, exhibit = papers.find(key)
+    paper, exhibit = reproductions.find(key)
     result = quick(exhibit, executor)
     for claim, finding in zip(exhibit.claims, exhibit.findings(result.table), strict=True):
         assert finding.holds == (not claim.fails_because), f"{claim.says} {finding.measured}"

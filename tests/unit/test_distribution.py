@@ -35,7 +35,7 @@ def test_imports_of_the_project_are_found_below_the_package(ours, installed):
     [
         ('Registry("engine.rates")\n', 'Registry("privacy_curves.engine.rates")\n'),
         ('"engine.core.errors:InputError"\n', '"privacy_curves.engine.core.errors:InputError"\n'),
-        ('x = f"engine.papers.{name}"\n', 'x = f"privacy_curves.engine.papers.{name}"\n'),
+        ('x = f"engine.topics.{name}"\n', 'x = f"privacy_curves.engine.topics.{name}"\n'),
         ('"engine.no_such_module"\n', '"engine.no_such_module"\n'),
         ('"The engine. It runs."\n', '"The engine. It runs."\n'),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pandas import col
 
-from engine.papers.evidence import (
+from reproductions.evidence import (
     Line,
     Number,
     as_exact,
@@ -22,7 +22,7 @@ from engine.papers.evidence import (
     where,
     within,
 )
-from engine.papers.exhibits import Claim, Finding, frame
+from reproductions.exhibits import Claim, Finding, frame
 
 TABLE = [
     {"n": n, "m": m, "error": m * n**-1.5, "se": 0.1 * m * n**-1.5}

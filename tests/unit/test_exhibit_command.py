@@ -6,19 +6,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine import papers
+import reproductions
 from engine.__main__ import main
 from engine.commands import exhibit as exhibit_command
 from engine.core.errors import InputError
-from engine.exports import exhibits as exhibit_files
-from engine.papers.exhibits import Progress
+from reproductions import files as exhibit_files
+from reproductions.exhibits import Progress
 from tests.pages.test_reproduce import quickest
 
 
 def test_without_a_name_it_lists_every_exhibit(capsys):
     assert main(["exhibit"]) == 0
     listed = capsys.readouterr().out
-    assert all(key in listed for key in papers.names())
+    assert all(key in listed for key in reproductions.names())
 
 
 def test_a_name_that_does_not_exist_is_explained(capsys):
@@ -98,11 +98,13 @@ def written(tmp_path_factory):
 
 def test_it_prints_each_claim_with_its_number(written, capsys):
     main(["exhibit", quickest(), "--executor", "serial"])
-    assert capsys.readouterr().out.count("Measured:") == len(papers.find(quickest())[1].claims)
+    assert capsys.readouterr().out.count("Measured:") == len(
+        reproductions.find(quickest())[1].claims
+    )
 
 
 def test_it_writes_the_drawing_the_table_and_all_of_it(written):
-    paper, exhibit = papers.find(quickest())
+    paper, exhibit = reproductions.find(quickest())
     stem = exhibit_files.name(paper, exhibit)
     assert {path.name for path in written.iterdir()} == {
         f"{stem}.json",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.papers.functional_summaries.scalar import best_share, sums_about_means
+from reproductions.functional_summaries.scalar import best_share, sums_about_means
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-1.0, 1.0), (3.0, 3.5)])
