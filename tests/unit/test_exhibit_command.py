@@ -84,7 +84,7 @@ def test_a_step_is_counted_when_it_ends_so_that_a_run_that_is_killed_later_count
         counted.extend(float(clock.read_text("utf-8")) for clock in tmp_path.glob("*.seconds"))
         raise InputError("no second step", field="executor")
 
-    monkeypatch.setattr("engine.commands.exhibit.run", first_step_alone)
+    monkeypatch.setattr("reproductions.run", first_step_alone)
     assert main(["exhibit", quickest(), "--executor", "serial", "--resume", str(tmp_path)]) != 0
     assert len(counted) == 1 and counted[0] >= 0
 
