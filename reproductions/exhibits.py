@@ -25,7 +25,7 @@ from engine import __version__
 from engine.core.entrance import bytes_of, write_whole
 from engine.core.errors import InputError
 from engine.core.identity import digest
-from engine.exhibits import Form
+from engine.exhibits import Form as Form
 from engine.figures.theme import Chart
 from engine.running import executors
 from engine.simulation import sweeps

@@ -10,7 +10,7 @@ from tests.server import ROOT
 from tests.waiting import PATIENCE
 
 WITHOUT = """
-import contextlib, io, json, sys
+import contextlib, io, json, os, sys
 sys.modules["reproductions"] = None  # as if it were not there
 from engine import exhibits, handbook
 from engine import api as pc
@@ -30,7 +30,7 @@ def refused(function, *arguments):
         return str(refusal)
 
 def opened(token):
-    at = AppTest.from_file("pages/shared/shell.py", default_timeout=600)
+    at = AppTest.from_file(os.path.abspath("pages/shared/shell.py"), default_timeout=600)
     at.query_params["s"] = token
     at.run()
     at.switch_page("../lab.py").run()
