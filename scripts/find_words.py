@@ -3,8 +3,8 @@
     python scripts/find_words.py "34 % with relapse by 2.5 years"
 
 Strings and f-strings of `engine`, `pages` and `reproductions` are read from the syntax tree, with a
-gap in place of each value; the sentences whose parts stand in the given one, in order, are printed, the longest
-first. Without a match the three nearest are printed, and the exit code is 1.
+gap in place of each value; the sentences whose parts stand in the given one, in order, are printed,
+the longest first. Without a match the three nearest are printed, and the exit code is 1.
 """
 
 from __future__ import annotations

@@ -84,5 +84,5 @@ def test_the_command_that_lists_runs():
 @pytest.mark.slow
 @pytest.mark.parametrize("key", AUDITED)
 def test_every_attack_of_the_table_runs(key):
-    """Exhibits of the table run in `tests/statistical/test_exhibits.py`."""
+    """Exhibits of the table run in `tests/reproductions/test_every_exhibit.py`."""
     assert main(["audit", key, "--runs", "2000", "--seconds", "5"]) == 0

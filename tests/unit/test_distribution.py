@@ -78,7 +78,7 @@ def test_no_module_of_the_distribution_looks_for_a_name_at_the_top(tmp_path):
                 if isinstance(node, ast.Import)
                 else []
             )
-            assert not {name.partition(".")[0] for name in names} & {"engine", "pages", "tests"}, (
-                path
-            )
+            tops = {name.partition(".")[0] for name in names}
+            assert not tops & {*FOLDERS, "tests"}, path
     assert not list(package.rglob("__pycache__"))
+    assert not (package / "reproductions").exists() and not (package / "data/exhibits").exists()

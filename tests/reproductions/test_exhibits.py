@@ -14,6 +14,7 @@ from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.core.palette import THEMES, colour
 from engine.core.types import Budget
+from engine.exhibits import FORMS
 from engine.figures.theme import Chart, in_theme
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.running.executors import ProcessExecutor, SerialExecutor
@@ -23,18 +24,7 @@ from engine.sources.numbers import Numbers
 from reproductions import files as exhibit_files
 from reproductions import words as exhibit_words
 from reproductions.drawing import Scale, Series, heat, lines, styles
-from reproductions.exhibits import (
-    FORMS,
-    Call,
-    Claim,
-    Exhibit,
-    Finding,
-    Panel,
-    Paper,
-    RowFiles,
-    Work,
-    run,
-)
+from reproductions.exhibits import Call, Claim, Exhibit, Finding, Panel, Paper, RowFiles, Work, run
 
 
 @cache
