@@ -33,7 +33,7 @@ for module in pkgutil.walk_packages(engine.__path__, engine.__name__ + "."):
         except ModuleNotFoundError as missing:  # of the extra `sites`, which is not installed here
             if missing.name.partition(".")[0] != "nvflare":
                 raise
-print(sorted({name.partition(".")[0] for name in sys.modules} & {"engine", "pages", "reproductions"}))
+print(sorted({name.partition(".")[0] for name in sys.modules} & {"engine", "pages", "reproductions", "data"}))
 """
 SCENARIO = (
     '{"version": 1, "source": {"key": "sparse_curves", "parameters": {"n_curves": 100}}, '
