@@ -28,6 +28,7 @@ RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ig
 COPY LICENSE app.py ./
 COPY .streamlit .streamlit
 COPY engine engine
+COPY reproductions reproductions
 COPY pages pages
 COPY data data
 COPY docs docs

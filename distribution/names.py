@@ -26,9 +26,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE = "privacy_curves"
-FOLDERS = ("engine", "pages")  # of code
-TAKEN = ("app.py", ".streamlit", "data", "docs", *FOLDERS)  # all that runs, as in the image
-LEFT = ("__pycache__", "*.pyc", "secrets.toml", "history.md", "decisions", "pictures")
+FOLDERS = ("engine", "pages", "reproductions")  # of code
+# All that runs, as in the image, but `reproductions`: docs/decisions/018-reproductions.md.
+TAKEN = ("app.py", ".streamlit", "data", "docs", "engine", "pages")
+# "exhibits": the stored results of reproductions.
+LEFT = ("__pycache__", "*.pyc", "secrets.toml", "history.md", "decisions", "pictures", "exhibits")
 _TEXTS = {".md", ".jinja", ".html"}
 # With the line break that it may have in a paragraph, which then stands before its new name.
 _COMMAND = re.compile(r"(?:\.venv/bin/)?python(\s+)-m engine\b")

@@ -1,11 +1,14 @@
 """How the documentation site is built: `make docs`, by Sphinx from what stands in this folder."""
 
 import os
+from pathlib import Path
 
 import privacy_curves
 
 # Figures of notebooks stand in their pages with the script that draws them: nothing is fetched.
 os.environ["PLOTLY_RENDERER"] = "notebook"
+# The notebook on figures of papers takes them from the repository: the wheel leaves them out.
+os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
 
 project = "Privacy Curves"
 version = release = privacy_curves.__version__

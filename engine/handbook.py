@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine import exhibits as reproduced
 from engine.core.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 
 if TYPE_CHECKING:
-    from engine.papers.exhibits import Exhibit, Paper
+    from engine.exhibits import Exhibit, Paper
 
 DOCS = Path(__file__).parents[1] / "docs"
 GLOSSARY = "glossary"
@@ -133,7 +134,7 @@ def methods_of(paper: Paper, exhibit: Exhibit) -> tuple[type[Mechanism], ...]:
     Parameters
     ----------
     paper : Paper
-        From `engine.papers`.
+        From `engine.exhibits`.
     exhibit : Exhibit
         One of its figures, tables or statements.
     """
@@ -159,10 +160,8 @@ def exhibits(key: str) -> tuple[tuple[str, str], ...]:
     tuple of tuple of str
         Names such as "paper/exhibit", and titles.
     """
-    from engine.papers import papers  # on first use: they import what they run
-
     arxiv = _arxiv(mechanisms.get(key).reference)
-    pairs = [(paper, exhibit) for paper in papers() for exhibit in paper.exhibits]
+    pairs = [(paper, exhibit) for paper in reproduced.papers() for exhibit in paper.exhibits]
     matching = [
         (paper, exhibit)
         for paper, exhibit in pairs

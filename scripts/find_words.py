@@ -2,9 +2,9 @@
 
     python scripts/find_words.py "34 % with relapse by 2.5 years"
 
-Strings and f-strings of `engine` and `pages` are read from the syntax tree, with a gap in place of
-each value; the sentences whose parts stand in the given one, in order, are printed, the longest
-first. Without a match the three nearest are printed, and the exit code is 1.
+Strings and f-strings of `engine`, `pages` and `reproductions` are read from the syntax tree, with a
+gap in place of each value; the sentences whose parts stand in the given one, in order, are printed,
+the longest first. Without a match the three nearest are printed, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("engine", "pages")
+FOLDERS = ("engine", "pages", "reproductions")
 GAP = "\0"
 SHOWN = 5  # places that are printed at most
 LEAST = 0.3  # of the letters of a rendered sentence, below which a match says nothing

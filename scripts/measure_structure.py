@@ -59,7 +59,7 @@ PLACEHOLDERS = frozenset(
         "without",
     }
 )
-_FUNCTION_NAME = re.compile(r"(?:engine|pages)(?:\.\w+)+:\w+")  # as "engine.papers:quick"
+_FUNCTION_NAME = re.compile(r"(?:engine|pages|reproductions)(?:\.\w+)*:\w+")
 FIRST, SENDS = "pages/shared/shell.py", "sent"  # the first page; what sends a message
 
 
@@ -91,10 +91,11 @@ class Module(NamedTuple):
 
 
 def modules() -> list[Module]:
-    """All files of the engine and the pages."""
+    """All files of the engine, the reproductions and the pages."""
     files = [
         ROOT / "app.py",
         *sorted((ROOT / "engine").rglob("*.py")),
+        *sorted((ROOT / "reproductions").rglob("*.py")),
         *sorted((ROOT / "pages").rglob("*.py")),
     ]
     texts = [(file, file.read_text("utf-8")) for file in files]
@@ -276,16 +277,16 @@ def calls_to_a_message() -> list[str]:
 
 def figures(code: list[Module]) -> list[Figure]:
     """Everything but the calls, which need the dashboard's packages."""
-    engine = [module for module in code if module.package != "pages" and module.package != "app"]
-    pages = [module for module in code if module not in engine]
+    engine = [module for module in code if module.package.partition(".")[0] == "engine"]
+    pages = [module for module in code if module.package in ("pages", "app")]
     lengths = sorted(code_lines(function) for module in engine for function in functions(module))
     floors, circles = floors_and_circles(dependencies(code))
     by_package: Counter[str] = Counter()
     for module in code:
         by_package[module.package] += len(module.text.splitlines())
     return [
-        Figure("lines of engine and pages", sum(by_package.values())),
-        Figure("statements of engine and pages", statements(code)),
+        Figure("lines of engine, reproductions and pages", sum(by_package.values())),
+        Figure("statements of engine, reproductions and pages", statements(code)),
         Figure("lines by package", dict(by_package.most_common())),
         Figure("floors of the engine", floors, "at most 10"),
         Figure("circles of packages", [sorted(circle) for circle in circles], "none"),

@@ -5,7 +5,7 @@
 
 from pathlib import Path
 
-from engine.papers import coverage
+from reproductions import coverage
 
 FILE = Path(__file__).parents[1] / "docs" / "coverage.md"
 

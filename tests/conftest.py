@@ -137,6 +137,7 @@ LONG = (
     "processes",
     "hostile",
     "golden",
+    "reproductions",
     "audit",
 )  # folders of tests that take seconds
 SLOW_SECONDS = 4 * 3600.0  # a slow test that takes minutes may take an hour on a busy machine

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine import exhibits
 from engine.answers.released_curve import ReleasedCurve
 from engine.answers.times import grid
 from engine.api.release import SimulatedReleases
@@ -23,7 +24,6 @@ from engine.figures import traces
 from engine.figures.rendered import Figure, figure_of
 from engine.figures.theme import Chart, Spec, axis, layout
 from engine.language.numbers import named
-from engine.papers import exhibits
 from engine.release import captions
 from engine.release.published import Published
 from engine.simulation.experiments import Outcome

@@ -6,19 +6,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pandas as pd
 
 from engine import audit as attacks
-from engine import papers
+from engine import exhibits as reproduced
 from engine.audit import Report
 from engine.core.entrance import text_of
 from engine.core.typed import Within, checked
 from engine.core.types import Data
+from engine.exhibits import Form
 from engine.mechanisms import Mechanism
-from engine.papers import exhibits as paper_exhibits
-from engine.papers.exhibits import Exhibit, Finding, Form, Paper, Result
 from engine.running import executors
 from engine.running.steps import result_of
 from engine.simulation import experiments, scenario
@@ -26,6 +25,9 @@ from engine.simulation.experiments import Outcome
 from engine.simulation.scenario import Scenario
 from engine.sources import Source
 from engine.topics.planning.answer import PlanningAnswer, plan_of
+
+if TYPE_CHECKING:
+    from engine.exhibits import Exhibit, Finding, Paper, Result
 
 Unknown = Literal["epsilon", "people", "observations", "sites", "error"]
 
@@ -196,7 +198,7 @@ def exhibits() -> pd.DataFrame:
     """
     rows = [
         {"name": f"{paper.key}/{each.key}", "paper": paper.title, "title": each.title}
-        for paper in papers.papers()
+        for paper in reproduced.papers()
         for each in paper.exhibits
     ]
     return pd.DataFrame(rows).set_index("name")
@@ -225,7 +227,7 @@ def exhibit(name: str, form: Form = "quick", executor: str = "serial") -> Exhibi
     InputError
         If there is none of that name.
     """
-    paper, chosen = papers.find(name)
+    paper, chosen = reproduced.find(name)
     with executors.make(executor) as workers:
-        result = result_of(paper_exhibits.run(chosen, form, workers))
+        result = result_of(reproduced.run(chosen, form, workers))
     return ExhibitAgain(paper, chosen, result, tuple(chosen.findings(result.table)))

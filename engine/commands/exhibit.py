@@ -8,19 +8,20 @@ import time
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from engine import exhibits
 from engine.commands import arguments
 from engine.commands.exit_codes import Exit
 from engine.core.entrance import folder_to_fill, write_whole
 from engine.core.errors import InputError
 from engine.core.identity import digest
-from engine.exports import exhibits as exhibit_files
-from engine.papers import find, names, papers
-from engine.papers import words as exhibit_words
-from engine.papers.exhibits import Exhibit, Form, Paper, Progress, Result, RowFiles, run, versions
+from engine.exhibits import Form
 from engine.running import executors
 from engine.simulation.part_files import PartFiles
+
+if TYPE_CHECKING:
+    from engine.exhibits import Exhibit, Paper, Progress, Result, RowFiles
 
 ALL = "all"
 
@@ -69,21 +70,21 @@ def command(options: argparse.Namespace) -> Exit:
         if folder is not None:
             folder_to_fill(folder, field)  # before minutes of work
     if options.key != ALL:
-        return Exit.of([_run_and_print(*find(options.key), options)])
-    return Exit.of([_tried(key, options) for key in names()])
+        return Exit.of([_run_and_print(*exhibits.find(options.key), options)])
+    return Exit.of([_tried(key, options) for key in exhibits.names()])
 
 
 def _tried(key: str, options: argparse.Namespace) -> bool | None:
     """Run one of all exhibits; False if a claim fails that should hold, None if it was refused."""
     try:
-        return _run_and_print(*find(key), options)
+        return _run_and_print(*exhibits.find(key), options)
     except InputError as refusal:
         print(f"{key}: {refusal}", file=sys.stderr, flush=True)
         return None
 
 
 def _list() -> None:
-    for paper in papers():
+    for paper in exhibits.papers():
         print(paper.title)
         for exhibit in paper.exhibits:
             print(f"  {paper.key}/{exhibit.key}  {exhibit.title}")
@@ -94,7 +95,7 @@ def _run_and_print(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) 
     form: Form = "full" if options.full else "quick"
     result = _result(paper, exhibit, form, options)
     findings = exhibit.findings(result.table)
-    lines = [exhibit_words.claim(*pair) for pair in zip(exhibit.claims, findings, strict=True)]
+    lines = [exhibits.words.claim(*pair) for pair in zip(exhibit.claims, findings, strict=True)]
     print(
         "\n  ".join(
             [f"{paper.key}/{exhibit.key}: {exhibit.title} ({result.seconds:.1f} s)", *lines]
@@ -104,9 +105,9 @@ def _run_and_print(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) 
     if options.out is not None:
         _write(folder_to_fill(options.out), paper, exhibit, result, lines)
     if options.store:
-        path = exhibit_files.path_of(paper, exhibit, form)
+        path = exhibits.files.path_of(paper, exhibit, form)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(exhibit_files.as_json(paper, exhibit, result), "utf-8")
+        path.write_text(exhibits.files.as_json(paper, exhibit, result), "utf-8")
     return all(
         finding.holds or claim.fails_because
         for claim, finding in zip(exhibit.claims, findings, strict=True)
@@ -117,14 +118,16 @@ def _result(paper: Paper, exhibit: Exhibit, form: Form, options: argparse.Namesp
     """A new result; of a run that is taken up, with the seconds of all its runs."""
     if options.resume is None:
         with executors.make(options.executor) as executor:
-            return _with_progress(run(exhibit, form, executor, limits=arguments.limits(options)))
+            return _with_progress(
+                exhibits.run(exhibit, form, executor, limits=arguments.limits(options))
+            )
     key = digest(exhibit.work(form))
-    stored = exhibit_files.stored(paper, exhibit, form) if options.store else None
-    if stored is not None and stored.digest == key and dict(stored.versions) == versions():
+    stored = exhibits.files.stored(paper, exhibit, form) if options.store else None
+    if stored is not None and stored.digest == key and dict(stored.versions) == exhibits.versions():
         return stored
-    rows = RowFiles(options.resume)
+    rows = exhibits.RowFiles(options.resume)
     with executors.make(options.executor) as executor:
-        steps = run(
+        steps = exhibits.run(
             exhibit, form, executor, PartFiles(options.resume), arguments.limits(options), rows
         )
         result = _with_progress(_timed(steps, rows, key))
@@ -167,16 +170,16 @@ def _with_progress(steps: Generator[Progress, None, Result]) -> Result:
 def _write(folder: Path, paper: Paper, exhibit: Exhibit, result: Result, lines: list[str]) -> None:
     from engine.figures import rendered
 
-    stem = exhibit_files.name(paper, exhibit)
+    stem = exhibits.files.name(paper, exhibit)
     panels = [(panel.title, panel.chart) for panel in exhibit.draw(result.table)]
     texts = {
-        f"{stem}.json": exhibit_files.as_json(paper, exhibit, result),
-        f"{stem}.csv": exhibit_files.as_csv(paper, exhibit, result),
+        f"{stem}.json": exhibits.files.as_json(paper, exhibit, result),
+        f"{stem}.csv": exhibits.files.as_csv(paper, exhibit, result),
         f"{stem}.html": rendered.page(
             f"{paper.title}: {exhibit.title}",
             exhibit.about,
             panels,
-            [*lines, exhibit_words.made(result)],
+            [*lines, exhibits.words.made(result)],
         ),
         rendered.SCRIPT: rendered.script(),
     }

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from engine import lessons, papers, topics
+from engine import exhibits, lessons, topics
 from engine.core import plain, typed
 from engine.core.discovery import modules_in
 from engine.core.entrance import json_of
@@ -22,12 +22,14 @@ from engine.topics.asking import QuestionKind
 @cache
 def kinds() -> Mapping[str, QuestionKind]:
     """All kinds of questions, by name."""
-    folders = [*modules_in(topics.__name__), lessons, papers]
+    folders = [*modules_in(topics.__name__), lessons]
     every = [
         module.KIND
         for folder in folders
         for module in modules_in(folder.__name__, named="question")
     ]
+    if exhibits.is_installed():
+        every.append(exhibits.question.KIND)
     return {kind.name: kind for kind in every}
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from engine import handbook, papers
-from engine.exports import exhibits as exhibit_files
-from engine.papers import words as exhibit_words
-from engine.papers.exhibits import FORMS, Claim, Exhibit, Finding, Form, Paper, Result, n_pieces
+from engine import exhibits, handbook
+from engine.exhibits import FORMS, Form
 from engine.questions import Question, ask
 from pages.shared import components
 from pages.shared.frame import controls, layout
@@ -17,6 +16,9 @@ from pages.shared.frame.page import View
 from pages.shared.frame.timed import progress, visitor
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import session
+
+if TYPE_CHECKING:
+    from engine.exhibits import Claim, Exhibit, Finding, Paper, Result
 
 _FEW = 4  # pictures that stand two in a row; more stand three in a row
 _HEIGHT, _PHONE_HEIGHT = 320, 280
@@ -55,7 +57,7 @@ class ExhibitView(View):
     @cached_property
     def stored_by_form(self) -> dict[Form, Result]:
         """What comes with the engine, quick form first."""
-        stored = {form: exhibit_files.stored(self.paper, self.exhibit, form) for form in FORMS}
+        stored = {form: exhibits.files.stored(self.paper, self.exhibit, form) for form in FORMS}
         return {form: result for form, result in stored.items() if result is not None}
 
     @property
@@ -90,17 +92,17 @@ class ExhibitView(View):
 
     def question(self) -> Question:
         """The quick form; the command has the sizes of the document, too."""
-        return ask(papers.quick, self.key)
+        return ask(exhibits.quick, self.key)
 
 
 def strip() -> None:
     """What stands on every page; here every figure and table has its own data and budgets."""
     components.strip(
         [
-            components.Chip(*exhibit_words.SOURCE, "gray", "globe"),
-            components.Chip(*exhibit_words.UNIT, "blue", "shield"),
+            components.Chip(*exhibits.words.SOURCE, "gray", "globe"),
+            components.Chip(*exhibits.words.UNIT, "blue", "shield"),
         ],
-        [components.Budgeted(exhibit_words.BUDGETS)],
+        [components.Budgeted(exhibits.words.BUDGETS)],
         0,
         key="reproduce_strip",
     )
@@ -108,22 +110,24 @@ def strip() -> None:
 
 def overview() -> None:
     """How many claims of all papers hold in the stored results."""
-    st.markdown(exhibit_words.overview([pair for key in papers.names() for pair in _verdicts(key)]))
+    st.markdown(
+        exhibits.words.overview([pair for key in exhibits.names() for pair in _verdicts(key)])
+    )
 
 
 @cache
 def _verdicts(key: str) -> tuple[tuple[Claim, Finding], ...]:
     """The claims of an exhibit with what its stored quick result says on each; () without one."""
-    paper, exhibit = papers.find(key)
-    result = exhibit_files.stored(paper, exhibit)
+    paper, exhibit = exhibits.find(key)
+    result = exhibits.files.stored(paper, exhibit)
     return tuple(zip(exhibit.claims, exhibit.findings(result.table), strict=True)) if result else ()
 
 
 def choices() -> ExhibitView:
     """Choose a paper and one of its figures or tables."""
-    current = session.current().exhibit or papers.names()[0]
-    paper, exhibit = papers.find(current)
-    shelf = {each.key: each for each in papers.papers()}
+    current = session.current().exhibit or exhibits.names()[0]
+    paper, exhibit = exhibits.find(current)
+    shelf = {each.key: each for each in exhibits.papers()}
 
     def choose_paper(key: str) -> None:
         session.change(exhibit=f"{key}/{shelf[key].exhibits[0].key}")
@@ -155,7 +159,7 @@ def choices() -> ExhibitView:
 
 def _option(paper: Paper, exhibit: Exhibit) -> str:
     holds = [finding.holds for _, finding in _verdicts(f"{paper.key}/{exhibit.key}")]
-    return f"{exhibit.title} ({exhibit_words.count(holds)})"
+    return f"{exhibit.title} ({exhibits.words.count(holds)})"
 
 
 def heading(view: ExhibitView) -> None:
@@ -186,13 +190,17 @@ def again(view: ExhibitView) -> None:
     ):
         work = view.exhibit.work("quick")
         job = jobs().start(
-            f"exhibit {view.key}", papers.quick, view.key, total=n_pieces(work), visitor=visitor()
+            f"exhibit {view.key}",
+            exhibits.quick,
+            view.key,
+            total=exhibits.n_pieces(work),
+            visitor=visitor(),
         )
         st.session_state.setdefault(_RUNS, {})[view.key] = job
     if view.job is not None:
         progress(view.job, lambda job: None, "Parts")
     if view.result is not None:
-        st.markdown(f":small[{exhibit_words.made(view.result, view.stored)}]")
+        st.markdown(f":small[{exhibits.words.made(view.result, view.stored)}]")
     elif view.job is None:
         layout.empty("The figure and its claims; there is no stored result. Press *Run it now*.")
 
@@ -221,7 +229,7 @@ def claims(view: ExhibitView) -> None:
         beside = view.exhibit.findings(view.other.table) if view.other else [None] * len(findings)
         form = view.other.form if view.other else view.form
         for claim, finding, other in zip(view.exhibit.claims, findings, beside, strict=True):
-            st.markdown(exhibit_words.claim_markdown(claim, finding, other, form))
+            st.markdown(exhibits.words.claim_markdown(claim, finding, other, form))
 
 
 def published(view: ExhibitView) -> None:
@@ -233,11 +241,11 @@ def take_away(view: ExhibitView) -> None:
     """The table as files."""
     if view.result is None:
         return
-    name = exhibit_files.name(view.paper, view.exhibit)
+    name = exhibits.files.name(view.paper, view.exhibit)
     with st.container(horizontal=True):
         st.download_button(
             "Numbers (CSV)",
-            exhibit_files.as_csv(view.paper, view.exhibit, view.result),
+            exhibits.files.as_csv(view.paper, view.exhibit, view.result),
             f"{name}.csv",
             "text/csv",
             icon=":material/download:",
@@ -245,7 +253,7 @@ def take_away(view: ExhibitView) -> None:
         )
         st.download_button(
             "Numbers, claims and origin (JSON)",
-            exhibit_files.as_json(view.paper, view.exhibit, view.result),
+            exhibits.files.as_json(view.paper, view.exhibit, view.result),
             f"{name}.json",
             "application/json",
             icon=":material/download:",

@@ -12,10 +12,9 @@ from engine.core.types import Budget
 from engine.language import numbers
 from engine.language.numbers import number, whole
 from engine.mechanisms.families.sparse import printed as sparse_printed
-from engine.papers import sparse_federated
 from engine.questions import Question, ask
 from engine.topics.sparse import answer as sparse_topic
-from engine.topics.sparse import charts, words
+from engine.topics.sparse import charts, published, words
 from engine.topics.sparse.answer import Rows, SparseEstimator
 from engine.topics.sparse.intervals import (
     IntervalMethod,
@@ -336,7 +335,7 @@ def trust(view: Coefficients) -> None:
 
 def paper(view: Coefficients) -> None:
     """The printed table with the printed noise beside ours, at the same sizes."""
-    rows = sparse_topic.reported(sparse_federated.table_2())
+    rows = sparse_topic.reported(published.table_2())
     st.markdown(words.paper(rows))
     layout.table(
         [
@@ -365,7 +364,7 @@ def paper(view: Coefficients) -> None:
                 "length, as published": row["len"],
                 "coverage, as published": row["cov"],
             }
-            for row in sparse_federated.table_5()
+            for row in published.table_5()
         ]
     )
     st.markdown(

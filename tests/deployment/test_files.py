@@ -43,7 +43,7 @@ def test_the_files_of_the_image_are_all_there_is_to_run():
         name for names in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.M) for name in names.split()
     ]
     assert all((ROOT / name).exists() for name in copied)
-    for name in ("app.py", "engine", "pages", "data", ".streamlit"):
+    for name in ("app.py", "engine", "reproductions", "pages", "data", ".streamlit"):
         assert name in copied
 
 

@@ -156,6 +156,11 @@ def test_nothing_but_the_ledger_and_temporary_files_can_be_written(container, en
     assert written == ["/ledger", "/tmp"]
 
 
+def test_figures_of_papers_can_be_made_again(container, engine):
+    listed = engine("exec", container[0], "python", "-m", "engine", "exhibit")
+    assert "functional_mean/figure-1" in listed
+
+
 def test_its_health_check_succeeds(container, engine):
     engine("healthcheck", "run", container[0])
 

@@ -33,7 +33,7 @@ for module in pkgutil.walk_packages(engine.__path__, engine.__name__ + "."):
         except ModuleNotFoundError as missing:  # of the extra `sites`, which is not installed here
             if missing.name.partition(".")[0] != "nvflare":
                 raise
-print(sorted({name.partition(".")[0] for name in sys.modules} & {"engine", "pages", "data"}))
+print(sorted({name.partition(".")[0] for name in sys.modules} & {"engine", "pages", "reproductions", "data"}))
 """
 SCENARIO = (
     '{"version": 1, "source": {"key": "sparse_curves", "parameters": {"n_curves": 100}}, '
@@ -118,6 +118,7 @@ def test_the_source_distribution_has_all_that_a_build_and_its_tests_need(built):
         "app.py",
         "docs/methods.md",
         "distribution/names.py",
+        "reproductions/shelf.py",
         "data/README.md",
         "tests/deployment/test_wheel.py",
     } <= inside
@@ -145,6 +146,12 @@ def test_the_command_runs_a_scenario_with_the_numbers_of_the_folder(installed, e
     ours = run(sys.executable, "-m", "engine", "run", "-", "--csv", cwd=ROOT, input=SCENARIO)
     theirs = run(installed / "bin/privacy-curves", "run", "-", "--csv", cwd=empty, input=SCENARIO)
     assert theirs == ours
+
+
+def test_figures_of_papers_are_left_out_in_words(installed, empty):
+    words = [installed / "bin/privacy-curves", "exhibit"]
+    done = subprocess.run(words, cwd=empty, capture_output=True, encoding="utf-8")
+    assert done.returncode == 2 and "repository" in done.stderr
 
 
 def test_the_command_alone_opens_the_dashboard_for_a_user_who_may_write_nowhere(installed, empty):

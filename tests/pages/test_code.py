@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import papers
+import reproductions
 from engine.__main__ import main
 from engine.core.identity import digest
 from engine.core.random_streams import generator
@@ -26,7 +26,6 @@ from engine.language import error_words
 from engine.language.grammar import capital
 from engine.language.numbers import at_most_percent
 from engine.mechanisms import mechanisms
-from engine.papers import words as exhibit_words
 from engine.questions import ask, kinds
 from engine.simulation.experiments import blocks, gather, run_block
 from engine.simulation.scenario import from_json
@@ -43,6 +42,7 @@ from pages.shared import components
 from pages.shared.frame import code_fold
 from pages.shared.state import settings
 from pages.shared.state.lab_tasks import LAB_TASKS
+from reproductions import words as exhibit_words
 from tests import files
 from tests.few import VERY_FEW_DATA_SETS
 from tests.pages.opening import open_page, own_curves, visit
@@ -199,8 +199,8 @@ def by_command(command):
         return "\n".join(map(by_main, re.split(r"\n\n(?=python )", command)))
     if "exhibit" in command:
         key = command.split()[4]
-        paper, exhibit = papers.find(key)
-        steps = papers.quick(key)
+        paper, exhibit = reproductions.find(key)
+        steps = reproductions.quick(key)
         table = code_result(steps).table
         return "\n".join(
             exhibit_words.claim(*pair)

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as some
 
-from engine import handbook, lessons, papers
+import reproductions
+from engine import handbook, lessons
 from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.language import glossary
@@ -167,9 +168,9 @@ def test_a_formula_is_one_click_away_on_every_page(page):
     assert at.latex or any("$" in one.value for one in at.markdown)
 
 
-@pytest.mark.parametrize("key", papers.names())
+@pytest.mark.parametrize("key", reproductions.names())
 def test_each_exhibit_names_methods_with_formulas(key):
-    result = handbook.methods_of(*papers.find(key))
+    result = handbook.methods_of(*reproductions.find(key))
     assert result and all(cls.formula for cls in result)
 
 
@@ -604,8 +605,8 @@ def of_registries():
     yield from (term.name for cls in rates.all() for term in cls().terms)
     yield from (task.label for task in TASKS.values())
     yield from (preset.label for preset in (*SITE_PRESETS.values(), *RATE_PRESETS.values()))
-    for key in papers.names():
-        _, exhibit = papers.find(key)
+    for key in reproductions.names():
+        _, exhibit = reproductions.find(key)
         yield from (exhibit.title, exhibit.about)
         yield from (
             text for claim in exhibit.claims for text in (claim.says, claim.fails_because or "")

@@ -2,26 +2,29 @@
 
 import pytest
 
-from engine import papers
-from engine.exports import exhibits as exhibit_files
-from engine.papers import words as exhibit_words
+import reproductions
+from reproductions import files as exhibit_files
+from reproductions import words as exhibit_words
 from tests.pages.opening import visit
 from tests.pages.reading import words
 from tests.waiting import until
 
-FIRST = papers.names()[0]
+FIRST = reproductions.names()[0]
 
 
 def quickest():
     """The exhibit that takes the shortest time."""
-    rows = [(exhibit_files.stored(*papers.find(key)).seconds, key) for key in papers.names()]
+    rows = [
+        (exhibit_files.stored(*reproductions.find(key)).seconds, key)
+        for key in reproductions.names()
+    ]
     return min(rows)[1]
 
 
 def test_the_first_exhibit_opens_with_its_stored_numbers_and_claims():
     at = visit("reproduce")
     assert at.session_state.settings.lab_tab == "papers"
-    paper, exhibit = papers.find(FIRST)
+    paper, exhibit = reproductions.find(FIRST)
     table = exhibit_files.stored(paper, exhibit).table
     for claim, found in zip(exhibit.claims, exhibit.findings(table), strict=True):
         assert exhibit_words.claim_markdown(claim, found).splitlines()[0] in words(at)
@@ -33,7 +36,7 @@ def test_the_overview_counts_the_claims_of_documents_apart_from_our_own_checks()
     """Those hold that do not say why they fail; tests of the exhibits see to it."""
     claims = [
         claim
-        for paper, exhibit in map(papers.find, papers.names())
+        for paper, exhibit in map(reproductions.find, reproductions.names())
         if exhibit_files.stored(paper, exhibit)
         for claim in exhibit.claims
     ]
@@ -48,8 +51,12 @@ def test_the_overview_counts_the_claims_of_documents_apart_from_our_own_checks()
 
 
 def test_the_full_form_is_drawn_on_request_and_claims_have_the_numbers_of_both():
-    key = next(key for key in papers.names() if exhibit_files.stored(*papers.find(key), "full"))
-    paper, exhibit = papers.find(key)
+    key = next(
+        key
+        for key in reproductions.names()
+        if exhibit_files.stored(*reproductions.find(key), "full")
+    )
+    paper, exhibit = reproductions.find(key)
     quick, full = (
         exhibit.findings(exhibit_files.stored(paper, exhibit, form).table)
         for form in ("quick", "full")
@@ -65,8 +72,8 @@ def test_the_full_form_is_drawn_on_request_and_claims_have_the_numbers_of_both()
 
 def test_forms_with_equal_numbers_are_no_choice():
     by_form = {
-        key: [exhibit_files.stored(*papers.find(key), form) for form in ("quick", "full")]
-        for key in papers.names()
+        key: [exhibit_files.stored(*reproductions.find(key), form) for form in ("quick", "full")]
+        for key in reproductions.names()
     }
     key = next(key for key, both in by_form.items() if all(both) and both[0].table == both[1].table)
     assert not visit("reproduce", f"exhibit-{key}").segmented_control
@@ -75,7 +82,7 @@ def test_forms_with_equal_numbers_are_no_choice():
 @pytest.mark.slow
 def test_a_choice_is_in_the_address_and_the_address_brings_it_back():
     at = visit("reproduce")
-    paper = papers.papers()[0]
+    paper = reproductions.papers()[0]
     other = paper.exhibits[1]
     at.selectbox(key=f"w_exhibit_{paper.key}").set_value(other.key).run()
     assert at.header[1].value == other.title
@@ -86,7 +93,7 @@ def test_a_choice_is_in_the_address_and_the_address_brings_it_back():
 
 def test_a_link_to_an_exhibit_that_does_not_exist_shows_the_first_one_and_says_so():
     at = visit("reproduce", "exhibit-nothing/figure-0")
-    assert at.header[1].value == papers.find(FIRST)[1].title
+    assert at.header[1].value == reproductions.find(FIRST)[1].title
     assert "exhibit" in at.warning[0].value
 
 

@@ -11,12 +11,12 @@ from engine.core.types import Budget
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
-from engine.papers.sparse_federated import table_2, table_5
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts
 from engine.topics.sparse import intervals as sparse_intervals
 from engine.topics.sparse import words as sparse_words
+from engine.topics.sparse.published import table_2, table_5
 from pages.shared.state import links, settings
 from tests.heavy import few
 from tests.pages.opening import visit

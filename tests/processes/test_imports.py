@@ -27,10 +27,8 @@ LIBRARIES = {
 OF_OTHER_PAGES = {
     f"engine.{name}"
     for name in (
-        "papers",
         "audit.broken",
         "audit",
-        "papers.exhibits",
         "exports.memo",
         "simulation.sweeps",
         "release.certified",
@@ -48,10 +46,9 @@ OF_OTHER_PAGES = {
         "topics.rates.charts",
         "topics.sparse.charts",
         "topics.summaries.charts",
-        "papers.drawing",
         "questions.kinds",
     )
-}
+} | {"reproductions", "reproductions.exhibits", "reproductions.drawing"}
 
 
 @cache

@@ -24,7 +24,7 @@ BLOCK = re.compile(
 MECHANISM = """
 import contextlib, io, json, os
 from streamlit.testing.v1 import AppTest
-from engine import __main__ as command_line, audit, papers
+from engine import __main__ as command_line, audit, exhibits
 from engine.mechanisms import mechanisms
 from engine.rates import rates
 from engine.sources import sources
@@ -54,8 +54,8 @@ line = mechanisms.get("averaged_coefficients")().release(
     source.draw(1, generator(1, 0, 0)), (Budget(1.0, 1e-4),), generator(1, 1, 0))
 seen["drawn"] = line.coefficients.shape
 seen["rate"] = float(rates.get("example_rate")().total(n=100, epsilon=1.0))
-paper, exhibit = papers.find("example/figure-1")
-steps = papers.quick("example/figure-1")
+paper, exhibit = exhibits.find("example/figure-1")
+steps = exhibits.quick("example/figure-1")
 try:
     while True:
         next(steps)
@@ -126,7 +126,7 @@ def followed(folder):
 def copy(tmp_path_factory):
     """The parts of the project that are needed, with the files of the documents in place."""
     folder = tmp_path_factory.mktemp("project")
-    for name in ("engine", "docs", "pages", "data"):
+    for name in ("engine", "reproductions", "docs", "pages", "data"):
         shutil.copytree(
             ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.png")
         )

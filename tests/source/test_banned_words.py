@@ -118,7 +118,7 @@ def test_what_is_collected_is_what_a_person_reads():
 
 def test_every_kind_of_file_is_read(spoken):
     folders = {phrase.file.parts[0] for phrase in spoken}
-    assert {"engine", "pages", "docs", "data", "README.md"} <= folders
+    assert {"engine", "reproductions", "pages", "docs", "data", "README.md"} <= folders
     files = {phrase.file for phrase in spoken}
     assert {
         Path("engine/language/glossary.py"),

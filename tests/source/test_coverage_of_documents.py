@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from engine import handbook, papers
+import reproductions
+from engine import handbook
 from engine.__main__ import main
 from engine.mechanisms import mechanisms
-from engine.papers import coverage
 from engine.rates import rates
 from engine.sources import sources
 from pages.shared.places import PAGES
+from reproductions import coverage
 from scripts import write_coverage
 from tests.heavy import few
 from tests.pages.opening import open_page
@@ -42,7 +43,7 @@ def test_every_item_has_a_state_and_shows_or_says_why_not():
 @pytest.mark.parametrize("place", PLACES, ids=str)
 def test_what_the_table_names_exists(place):
     if place.kind == "exhibit":
-        assert place.target in papers.names()
+        assert place.target in reproductions.names()
     elif place.kind == "audit":
         assert place.target in {cls.key for cls in mechanisms.all()}
     elif place.kind == "list":
@@ -60,7 +61,9 @@ def test_every_exhibit_of_a_document_is_in_the_table():
     exhibits = {place.target for place in PLACES if place.kind == "exhibit"}
     documents = {exhibit.partition("/")[0] for exhibit in exhibits}
     assert len(documents) == 5
-    assert exhibits == {name for name in papers.names() if name.partition("/")[0] in documents}
+    assert exhibits == {
+        name for name in reproductions.names() if name.partition("/")[0] in documents
+    }
 
 
 @pytest.mark.parametrize(("name", "token"), few(OPENED))
@@ -81,5 +84,5 @@ def test_the_command_that_lists_runs():
 @pytest.mark.slow
 @pytest.mark.parametrize("key", AUDITED)
 def test_every_attack_of_the_table_runs(key):
-    """Exhibits of the table run in `tests/statistical/test_exhibits.py`."""
+    """Exhibits of the table run in `tests/reproductions/test_every_exhibit.py`."""
     assert main(["audit", key, "--runs", "2000", "--seconds", "5"]) == 0

@@ -10,7 +10,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [
-    file for file in sorted((ROOT / "engine").rglob("*.py")) if ">>> " in file.read_text("utf-8")
+    file
+    for folder in ("engine", "reproductions")
+    for file in sorted((ROOT / folder).rglob("*.py"))
+    if ">>> " in file.read_text("utf-8")
 ]
 MODULES = [
     ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")

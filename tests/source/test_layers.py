@@ -12,6 +12,7 @@ from tests.syntax import syntax
 
 ROOT = Path(__file__).parents[2]
 ENGINE = sorted((ROOT / "engine").rglob("*.py"))
+REPRODUCTIONS = sorted((ROOT / "reproductions").rglob("*.py"))
 
 
 def within(folder):
@@ -37,6 +38,27 @@ def test_the_engine_imports_neither_the_web_framework_nor_the_pages():
         assert "plotly" not in roots or "figures" in file.parts, file
 
 
+def test_one_module_leads_to_the_reproductions():
+    """A wheel leaves them out, and everything else works there."""
+    importers = [
+        str(file.relative_to(ROOT))
+        for file in OURS
+        if file not in REPRODUCTIONS
+        and "reproductions" in {name.split(".")[0] for name in imported(file)}
+    ]
+    assert importers == ["engine/exhibits.py"]
+
+
+def test_reproductions_import_only_what_can_be_built_without_them():
+    below = imports_of_packages()
+    assert len(REPRODUCTIONS) > 30
+    for file in REPRODUCTIONS:
+        roots = {name.split(".")[0] for name in imported(file)}
+        assert not roots & {"streamlit", "plotly", "pages", "app"}, file
+        above = {name for name in packages(file) if "exhibits" in reached(name, below)}
+        assert not above, file
+
+
 def packages(file):
     """The packages and modules of the engine, one level down, that a file imports."""
     return {name.split(".")[1] for name in imported(file) if name.startswith("engine.")}
@@ -44,7 +66,7 @@ def packages(file):
 
 ARRAYS = ("numerics", "noise")
 METHODS = ("privacy", "mechanisms", "sources", "rates", "audit")
-SHOWN = {"language", "topics", "figures", "exports", "release", "papers", "lessons", "commands"}
+SHOWN = {"language", "topics", "figures", "exports", "release", "exhibits", "lessons", "commands"}
 
 
 @cache
@@ -174,11 +196,7 @@ def test_topics_build_on_each_other_in_one_direction():
 
 
 def test_modules_are_imported_by_a_made_up_name_in_one_place():
-    places = [
-        file.name
-        for file in (*ENGINE, *(ROOT / "pages").rglob("*.py"))
-        if {"importlib", "importlib.util"} & {*imported(file)}
-    ]
+    places = [file.name for file in OURS if {"importlib", "importlib.util"} & {*imported(file)}]
     assert places == ["discovery.py"]
 
 
@@ -203,7 +221,8 @@ def test_only_one_module_makes_parts_of_pages_run_again_by_themselves():
 
 # -- nothing that a visitor wrote is ever run -----------------------------------------------------
 
-OURS = [*ENGINE, *sorted((ROOT / "pages").rglob("*.py")), ROOT / "app.py"]
+PAGES = sorted((ROOT / "pages").rglob("*.py"))
+OURS = [*ENGINE, *REPRODUCTIONS, *PAGES, ROOT / "app.py"]
 BETWEEN_OUR_PROCESSES = {
     "engine/running/bounded.py",
     "engine/running/executors.py",

@@ -35,7 +35,7 @@ def test_imports_of_the_project_are_found_below_the_package(ours, installed):
     [
         ('Registry("engine.rates")\n', 'Registry("privacy_curves.engine.rates")\n'),
         ('"engine.core.errors:InputError"\n', '"privacy_curves.engine.core.errors:InputError"\n'),
-        ('x = f"engine.papers.{name}"\n', 'x = f"privacy_curves.engine.papers.{name}"\n'),
+        ('x = f"engine.topics.{name}"\n', 'x = f"privacy_curves.engine.topics.{name}"\n'),
         ('"engine.no_such_module"\n', '"engine.no_such_module"\n'),
         ('"The engine. It runs."\n', '"The engine. It runs."\n'),
     ],
@@ -78,7 +78,7 @@ def test_no_module_of_the_distribution_looks_for_a_name_at_the_top(tmp_path):
                 if isinstance(node, ast.Import)
                 else []
             )
-            assert not {name.partition(".")[0] for name in names} & {"engine", "pages", "tests"}, (
-                path
-            )
+            tops = {name.partition(".")[0] for name in names}
+            assert not tops & {*FOLDERS, "tests"}, path
     assert not list(package.rglob("__pycache__"))
+    assert not (package / "reproductions").exists() and not (package / "data/exhibits").exists()

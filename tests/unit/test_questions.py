@@ -22,7 +22,6 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.mechanisms.percentile_curves import PercentileCurves
-from engine.papers import quick
 from engine.privacy.amplification import Person, SecretSample
 from engine.questions import ask
 from engine.questions.kinds import from_json, from_plain, kinds, to_plain
@@ -52,6 +51,7 @@ from engine.topics.sparse.answer import sparse_answer
 from engine.topics.summaries.answer import summaries_answer
 from pages.shared.frame import code_fold
 from pages.shared.state.settings import Settings
+from reproductions import quick
 from tests.heavy import all_but
 from tests.hostile.values import HOSTILE
 from tests.pages.opening import visit

@@ -10,14 +10,13 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from engine import handbook
+from engine import exhibits, handbook
 from engine.core.enumerations import Guarantee
 from engine.core.tasks import MEAN_FUNCTION, TASKS
 from engine.core.types import Budget
 from engine.language import tags
 from engine.language.grammar import uncapital
 from engine.mechanisms import mechanisms
-from engine.papers import words as exhibit_words
 from pages.parts import audit, reproduce, sweeps
 from pages.parts.compare import cards, pins
 from pages.parts.lab.estimands import Estimand
@@ -145,7 +144,11 @@ def details_of_method(key: str) -> list[Detail]:
     measured = handbook.measured(key)
     return [
         Detail("method_formula", "Formula", lambda: st.latex(mechanisms.get(key).formula)),
-        Detail("method_exhibits", "Figures and tables of papers", lambda: _exhibits(key)),
+        *(
+            [Detail("method_exhibits", "Figures and tables of papers", lambda: _exhibits(key))]
+            if exhibits.is_installed()
+            else []
+        ),
         *(
             [Detail("method_measured", "What was measured", lambda: st.markdown(measured))]
             if measured
@@ -280,7 +283,10 @@ def verify(estimand: Estimand) -> list[Detail]:
 
 def papers(estimand: Estimand) -> list[Detail]:
     """One figure or table of a paper, made again: do the published results replicate?"""
-    st.header(exhibit_words.TITLE, anchor=False)
+    if not exhibits.is_installed():
+        layout.empty(f"{exhibits.MISSING} {exhibits.HINT}")
+        return []
+    st.header(exhibits.words.TITLE, anchor=False)
     reproduce.strip()
     reproduce.overview()
     view = reproduce.choices()

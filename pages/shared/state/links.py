@@ -202,9 +202,9 @@ _CHOICES: dict[str, Sequence[str]] = {
 
 
 def _exhibits() -> Sequence[str]:
-    from engine import papers
+    from engine import exhibits
 
-    return papers.names()
+    return exhibits.names() if exhibits.is_installed() else ()
 
 
 def _audited() -> Sequence[str]:

@@ -1,0 +1,41 @@
+"""What the papers report, as data: a module or package for each, with its exhibits in `PAPER`.
+
+The engine and the pages reach it through `engine.exhibits` alone.
+"""
+
+from reproductions import files, question, words
+from reproductions.exhibits import (
+    Claim,
+    Exhibit,
+    Finding,
+    Paper,
+    Progress,
+    Result,
+    RowFiles,
+    frame,
+    n_pieces,
+    run,
+    versions,
+)
+from reproductions.shelf import find, names, papers, quick
+
+__all__ = [
+    "Claim",
+    "Exhibit",
+    "Finding",
+    "Paper",
+    "Progress",
+    "Result",
+    "RowFiles",
+    "files",
+    "find",
+    "frame",
+    "n_pieces",
+    "names",
+    "papers",
+    "question",
+    "quick",
+    "run",
+    "versions",
+    "words",
+]

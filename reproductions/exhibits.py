@@ -1,0 +1,345 @@
+"""Figures and tables of the papers, made again here and held against what the papers say.
+
+An exhibit is data: its work (cells of a sweep, and calculations), how the results are
+drawn, the numbers that were published, and the claims. Drawings and claims read the table of
+results and nothing else, so a stored table shows all that a new run would.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from engine import __version__
+from engine.core.entrance import bytes_of, write_whole
+from engine.core.errors import InputError
+from engine.core.identity import digest
+from engine.exhibits import Form as Form
+from engine.figures.theme import Chart
+from engine.running import executors
+from engine.simulation import sweeps
+from engine.simulation.effort import NO_LIMITS, Limits
+from engine.simulation.experiments import KINDS, Cell, Outcome, Run, blocks, gather
+from engine.simulation.part_files import ResultFiles
+
+Value = float | int | str | bool | None
+Row = Mapping[str, Value]
+Table = Sequence[Row]
+
+
+def frame(table: Table | pd.DataFrame) -> pd.DataFrame:
+    """Rows as a data frame: a column for every name, NaN where a row does not have it.
+
+    Parameters
+    ----------
+    table : rows or a frame
+        Plain values, as they are stored; a frame is returned as it is.
+    """
+    return table if isinstance(table, pd.DataFrame) else pd.DataFrame(list(table))
+
+
+@dataclass(frozen=True)
+class Call:
+    """A calculation of rows of a table: a function of a module, and plain values as arguments."""
+
+    function: Callable[..., list[Row]]
+    arguments: tuple[Any, ...] = ()
+
+    def __call__(self) -> list[Row]:
+        return self.function(*self.arguments)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What an exhibit runs: the cells of a sweep, and calculations that are no sweep."""
+
+    cells: tuple[Cell, ...] = ()
+    run: Run = field(default_factory=Run)
+    calls: tuple[Call, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether a claim holds in a table, and the numbers that say so, in a short sentence."""
+
+    holds: bool
+    measured: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of an exhibit and the few words above it."""
+
+    title: str
+    chart: Chart
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement, of a document or of our own, that a table can confirm or contradict."""
+
+    says: str
+    # what a frame of results says on it; see `reproductions.evidence` for what such functions are
+    # made of
+    evidence: Callable[[pd.DataFrame], Finding]
+    fails_because: str = ""  # the known reason why it does not hold, "" for one that should
+    # a check of our own that stands beside what the document says: of a calculation against another
+    # one, or of what a repaired form does. It counts apart.
+    is_ours: bool = False
+
+    def check(self, table: Table | pd.DataFrame) -> Finding:
+        """Whether the statement holds, and the numbers that say so."""
+        finding = self.evidence(frame(table))
+        return Finding(bool(finding.holds), finding.measured)  # frames give numpy's own booleans
+
+
+def outcome_row(outcome: Outcome) -> Row:
+    """The place of a cell on the axes, mean and standard error of what was measured, repeats.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of one cell; of one that failed the row says why.
+    """
+    if outcome.failure:
+        return {**outcome.cell.at, "failure": outcome.failure}
+    figures = {
+        (kind if figure == "mean" else f"{kind}_se"): value
+        for kind in KINDS
+        for figure, value in (outcome.summary(kind) or {}).items()
+    }
+    return {**outcome.cell.at, **figures, "repeats": outcome.repeats}
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One figure or table of a paper.
+
+    The table of its results has a row for each cell, and then the rows of the calls.
+    """
+
+    # key, title: the key is unique in its paper
+    key: str
+    title: str
+    about: str
+    # what to run in either form: the quick one takes at most a minute on two cores, the full one is
+    # that of the paper
+    work: Callable[[Form], Work]
+    # drawings of a frame of results, in the order in which they stand side by side
+    pictures: Callable[[pd.DataFrame], tuple[Panel, ...]]
+    claims: tuple[Claim, ...] = ()  # what the paper says of it
+    published: Table = ()  # the numbers as printed, where there are any
+    row: Callable[[Outcome], Row] = outcome_row
+
+    def draw(self, table: Table | pd.DataFrame) -> tuple[Panel, ...]:
+        """The pictures of a table of results."""
+        return self.pictures(frame(table))
+
+    def findings(self, table: Table | pd.DataFrame) -> list[Finding]:
+        """What a table says on each claim, in their order."""
+        results = frame(table)
+        return [claim.check(results) for claim in self.claims]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A document and its exhibits; papers stand in the order of `order`."""
+
+    key: str
+    title: str
+    reference: str
+    exhibits: tuple[Exhibit, ...]
+    order: int = 100
+
+    def exhibit(self, key: str) -> Exhibit:
+        """The exhibit of this paper with a key.
+
+        Parameters
+        ----------
+        key : str
+            Such as "table-2"; `reproductions.find` refuses what does not exist in words.
+        """
+        return next(exhibit for exhibit in self.exhibits if exhibit.key == key)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The table of an exhibit, and where it is from: the digest names the work and the engine."""
+
+    form: Form
+    table: Table
+    seconds: float
+    digest: str
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Pieces of work that are done, and all of them."""
+
+    done: int
+    total: int
+
+
+class Calculated(Protocol):
+    """Where rows of finished calls are kept, by the digest of the call: a dictionary, or files."""
+
+    def get(self, key: str, /) -> list[Row] | None:
+        """The rows of a call that are there."""
+        ...
+
+    def __setitem__(self, key: str, rows: list[Row], /) -> None: ...
+
+
+def run(
+    exhibit: Exhibit,
+    form: Form,
+    executor: Executor,
+    finished: sweeps.Finished | None = None,
+    limits: Limits = NO_LIMITS,
+    calculated: Calculated | None = None,
+) -> Generator[Progress, None, Result]:
+    """Run an exhibit.
+
+    Parameters
+    ----------
+    executor : Executor
+        Where cells and calls run; the table does not depend on it.
+    finished : sweeps.Finished, optional
+        Parts of an earlier run that need not be made again; see `sweeps.run_sweep`.
+    limits : Limits
+        Of time and memory. A sweep that would pass them is refused before it runs; how long calls
+        take is not known before, so they end when the time has passed.
+    calculated : Calculated, optional
+        The same as `finished`, for the rows of calls.
+
+    Yields
+    ------
+    Progress
+        After each part.
+
+    Raises
+    ------
+    InputError
+        If the work is more than `limits` allow; see `sweeps.run_sweep`.
+    """
+    start, work = time.perf_counter(), exhibit.work(form)
+    pieces = blocks(work.cells, work.run)
+    total = len(pieces) + len(work.calls)
+    parts, rows = [], dict[Call, list[Row]]()
+    for part in sweeps.run_sweep(pieces, executor, finished, limits):
+        parts.append(part)
+        yield Progress(len(parts), total)
+    end = start + 60 * limits.minutes
+    for call, its_rows in _calculate(
+        work.calls, executor, {} if calculated is None else calculated, end
+    ):
+        rows[call] = its_rows
+        yield Progress(len(parts) + len(rows), total)
+    outcomes = gather(work.cells, parts)
+    table = [dict(_plain(exhibit.row(outcome))) for outcome in outcomes]
+    table += [dict(_plain(row)) for call in work.calls for row in rows[call]]
+    return Result(form, table, time.perf_counter() - start, digest(work), versions())
+
+
+def _calculate(
+    calls: Sequence[Call], executor: Executor, calculated: Calculated, end: float
+) -> Iterator[tuple[Call, list[Row]]]:
+    """Rows of each call, those that are there first; refused when the clock passes `end`."""
+    waiting, running = deque[Call](), dict[Future[list[Row]], Call]()
+    for call in dict.fromkeys(calls):
+        rows = calculated.get(digest(call))
+        if rows is None:
+            waiting.append(call)
+        else:
+            yield call, rows
+    try:
+        while waiting or running:
+            while waiting and len(running) < executors.slots(executor):
+                call = waiting.popleft()
+                running[executor.submit(call)] = call
+            left = end - time.perf_counter()
+            ended, _ = wait(running, None if left == math.inf else max(left, 0.0), FIRST_COMPLETED)
+            for future in ended:
+                call = running.pop(future)
+                rows = calculated[digest(call)] = future.result()
+                yield call, rows
+            if left <= 0 and (waiting or running):
+                raise InputError(
+                    f"The time is up; {len(waiting) + len(running)} of {len(calls)} calculations "
+                    "are not done.",
+                    field="limit-minutes",
+                    hint="Raise the limit; --resume DIR keeps what is done.",
+                )
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def n_pieces(work: Work) -> int:
+    """How many steps of progress there will be."""
+    return len(blocks(work.cells, work.run)) + len(work.calls)
+
+
+def versions() -> dict[str, str]:
+    """What the last digits of a result depend on."""
+    return {"engine": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+
+
+def _plain(row: Row) -> dict[str, Value]:
+    """A row without the number types of numpy, so that it can be written as JSON."""
+    return {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in row.items()
+    }
+
+
+class RowFiles(ResultFiles[list[Row]]):
+    """What runs leave in a folder, so that a long one can be taken up again.
+
+    Beside the parts of sweeps lie the rows of calls, a file for each digest, and the seconds that
+    all runs of an exhibit took so far; see `ResultFiles`.
+    """
+
+    ending, max_bytes = "rows", 50_000_000
+
+    def _as_text(self, result: list[Row]) -> str:
+        return json.dumps(result, default=lambda number: number.item())  # numpy's own
+
+    def _from_plain(self, plain: Any) -> list[Row]:
+        if not all(
+            type(value) in (float, int, str, bool, type(None))
+            for row in plain
+            for value in row.values()
+        ):
+            raise TypeError("Rows hold plain values.")
+        rows: list[Row] = plain
+        return rows
+
+    def seconds(self, key: str) -> float:
+        """How long all runs of an exhibit have taken so far."""
+        try:
+            seconds = float(bytes_of(self._clock(key), 100, "resume"))
+        except ValueError:
+            return 0.0
+        return seconds if 0 <= seconds < math.inf else 0.0
+
+    def add_seconds(self, key: str, seconds: float) -> None:
+        """Count a step of a run, whether it came to its end or not."""
+        write_whole(
+            self._clock(key), f"{self.seconds(key) + seconds:.3f}".encode(), "resume", sync=False
+        )
+
+    def _clock(self, key: str) -> Path:
+        return self.folder / f"{key}.seconds"

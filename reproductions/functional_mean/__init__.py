@@ -1,0 +1,18 @@
+"""Xue, Lin and Yu (2024), arXiv 2412.06582: figures 1 to 8 and tables 1 to 8."""
+
+from reproductions.exhibits import Paper
+from reproductions.functional_mean import borders, growth, hormone, patterns, rates
+
+_EXHIBITS = {
+    exhibit.key: exhibit
+    for module in (patterns, growth, hormone, rates, borders)
+    for exhibit in module.EXHIBITS
+}
+
+PAPER = Paper(
+    "functional_mean",
+    "Private mean curves and varying coefficients",
+    "Xue, Lin and Yu (2024), arXiv 2412.06582",
+    tuple(_EXHIBITS[key] for key in sorted(_EXHIBITS)),
+    order=10,
+)
