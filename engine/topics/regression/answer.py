@@ -45,7 +45,7 @@ _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
 _PLANNED_STEPS = 21
 
 Readings = RegressionPoints | Upload
-Simulated = RegressionPoints
+SimulatedReadings = RegressionPoints
 Method = WaveletGlobal  # of the whole curve
 
 

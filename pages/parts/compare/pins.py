@@ -296,16 +296,16 @@ def _coefficients(scenario: Settings) -> dict[str, Any]:
         coefficients_answer, source, scenario.mechanism_of(task), budget, scenario.seed
     )
     return {
-        "facts": answer.data.facts,
-        "protects": tags.unit_tag(answer.data.facts)[0],
+        "facts": answer.facts,
+        "protects": tags.unit_tag(answer.facts)[0],
         "method": scenario.mechanism_of(task).nearest_preset()[0],
-        "people": answer.data.n_curves,
+        "people": answer.people,
         "budget": budget,
         "budgets": tags.budget_chip(budget),
         "spends": answer.spends,
-        "error": answer.total,
+        "error": answer.error,
         "within": answer.within,
-        "error_unit": answer.data.facts.value_unit,
+        "error_unit": answer.facts.value_unit,
     }
 
 
