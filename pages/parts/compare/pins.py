@@ -410,11 +410,11 @@ def _percentiles(scenario: Settings) -> dict[str, Any]:
         "facts": answer.facts,
         "protects": tags.unit_tag(answer.facts)[0],
         "method": mechanism.nearest_preset()[0],
-        "people": answer.n_people,
+        "people": answer.people,
         "budget": budget,
         "budgets": tags.budget_chip(budget),
         "spends": answer.spends,
-        "error": answer.total,
+        "error": answer.error,
         "within": answer.within,
         "error_unit": answer.facts.value_unit,
     }
