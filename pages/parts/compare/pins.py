@@ -391,7 +391,7 @@ def _counts(scenario: Settings) -> dict[str, Any]:
         "facts": answer.facts,
         "protects": tags.unit_tag(answer.facts, TASKS[task].unit)[0],
         "method": f"{mechanism.label}: {TASKS[task].result}",
-        "people": answer.n,
+        "people": answer.people,
         "budget": budget,
         "budgets": tags.budget_chip(budget),
         "spends": answer.spends,
