@@ -83,7 +83,7 @@ def test_found_and_false_features_are_counted_from_the_releases():
     wrong = chosen[:, view.truth == 0].sum(axis=1).mean()
     assert view.false == pytest.approx(wrong)
     np.testing.assert_allclose(view.selection_rates, chosen[:, view.truth != 0].mean(axis=0))
-    np.testing.assert_allclose(view.errors, np.linalg.norm(view.releases - view.truth, axis=1))
+    np.testing.assert_allclose(view.errors[0], np.linalg.norm(view.releases - view.truth, axis=1))
 
 
 def test_the_share_of_clipped_rows_is_counted_and_shown_of_simulated_rows_alone():

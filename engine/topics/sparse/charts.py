@@ -37,7 +37,7 @@ def coefficients(answer: SparseAnswer, difference: bool = False) -> Chart:
     data = [
         _all_releases(answer, features, names, zero),
         _marks(
-            "Non-private", names, answer.without[features] - zero, "without", "line-ew-open", 18
+            "Non-private", names, answer.ordinary[features] - zero, "without", "line-ew-open", 18
         ),
     ]
     if answer.truth is not None:
@@ -85,7 +85,7 @@ def _coefficient_table(
     table = {
         "feature": names,
         "release 1": plain(answer.releases[0, features]),
-        "non-private": plain(answer.without[features]),
+        "non-private": plain(answer.ordinary[features]),
         "in how many of 20": (answer.releases[:, features] != 0).sum(axis=0).tolist(),
     }
     return table if answer.truth is None else {**table, "true": plain(answer.truth[features])}

@@ -24,8 +24,10 @@ _LIGHTS = {
 def accuracy(answer: SparseAnswer) -> str:
     """How far off a release is, beside what needs no protection."""
     target = "the true ones" if answer.truth is not None else "those without privacy"
-    others = () if answer.lasso is None else (answer.without, answer.lasso)
-    typical, *rest = numbers.together([answer.error, *(answer.distance(fit) for fit in others)])
+    errors = [answer.error]
+    if answer.baseline is not None and answer.lasso is not None:
+        errors += [answer.baseline, answer.distance(answer.lasso)]
+    typical, *rest = numbers.together(errors)
     text = (
         f"The error of all {answer.sizes.n_covariates} published coefficients together is "
         f"**{typical}**: root mean squared distance from {target}. In 95 % of releases the "

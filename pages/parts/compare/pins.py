@@ -372,7 +372,7 @@ def _sparse(scenario: Settings) -> dict[str, Any]:
         "facts": answer.facts,
         "protects": tags.unit_tag(answer.facts, tasks.SPARSE_REGRESSION.unit)[0],
         "method": mechanism.nearest_preset()[0],
-        "people": answer.sizes.n_curves,
+        "people": answer.people,
         "budget": budget,
         "budgets": sparse_words.budget_line(budget, answer.sizes.n_servers),
         "spends": answer.spends,
