@@ -400,7 +400,7 @@ def test_a_density_of_two_columns_has_an_axis_for_each():
         upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1
     )
     assert (view.axis.max(), view.across.max()) == (9.875, 987.5)
-    chart = summaries_charts.surface(view, view.non_private[0], "Without")
+    chart = summaries_charts.surface(view, view.ordinary[0], "Without")
     assert chart.spec["data"][0]["y"][-1] == 987.5
     assert {"f0 (cm)", "f1 (g)"} <= {*chart.table}
 

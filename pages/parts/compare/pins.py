@@ -349,7 +349,7 @@ def _summary(scenario: Settings) -> dict[str, Any]:
     return {
         "facts": answer.facts,
         "protects": unit,
-        "people": answer.n,
+        "people": answer.people,
         "budget": chosen.budget,
         "method": f"{chosen.label}: {TASKS[task].result}",
         "spends": chosen.spends,
