@@ -287,7 +287,7 @@ def test_the_error_at_each_epsilon_is_that_of_explore_and_lines_are_for_each_age
     assert 0 < float(words["moved"]) < 140 / 200 * 2  # a mean of 200 within a range of 140 cm
     answer = mean_over_budgets(module.SOURCE, module.METHOD, module.DELTA, SEED, (1.0,))
     half = (answer.noise_high[0] - answer.noise_low[0]) / 2
-    off = np.abs(answer.releases[0] - answer.non_private) <= half
+    off = np.abs(answer.releases[0] - answer.ordinary) <= half
     assert (int(words["inside"]), int(words["drawn"])) == (sum(map(all, off)), len(off))
     assert (
         off.mean() > 0.8 > float(words["inside"]) / float(words["drawn"])
