@@ -106,7 +106,7 @@ def test_more_budget_and_a_better_choice_never_err_much_more():
         assert (np.diff(errors) < 0.05 * errors[:-1]).all()
     of = dict(lines.private)
     assert (of["Private hard thresholding"] < of["Private hard thresholding, peeling"]).mean() > 0.8
-    assert max(lines.without.values()) < errors[0]
+    assert max(lines.ordinary.values()) < errors[0]
 
 
 def test_the_default_has_the_smallest_error_of_all_ways():

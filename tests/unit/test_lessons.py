@@ -470,7 +470,7 @@ def test_an_error_that_a_lesson_keeps_is_that_of_lab_for_the_same_scenario(monke
     default = mechanisms.default(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
     lab = mean_over_budgets(growth, default, 1 / 200**2, stored_lessons.SEED, (1.0,))
     assert kept.private[0] == pytest.approx(lab.study.error[0], rel=1e-6)
-    assert kept.non_private[0] == pytest.approx(lab.study.baseline, rel=1e-6)
+    assert kept.ordinary[0] == pytest.approx(lab.study.baseline, rel=1e-6)
 
 
 def test_of_another_seed_nothing_is_kept():

@@ -348,7 +348,7 @@ def test_of_own_rows_errors_are_from_what_is_chosen_without_protection():
     assert "2 of 2** features chosen without privacy" in sparse_words.support(view)
     assert "made up" not in sparse_words.support(replace(view, ordinary=np.eye(6)[0]))
     lines = sparse_topic.over_budgets(upload, SparseRegression(sparsity=2), 1e-6, 1)
-    assert lines.without == {} and "costs less than half" not in sparse_words.over_budgets(lines)
+    assert lines.ordinary == {} and "costs less than half" not in sparse_words.over_budgets(lines)
     for chart in (charts.coefficients(view), charts.over_budgets(lines, 1.0)):
         assert chart.alt and chart.table and chart.spec["data"]
 

@@ -87,8 +87,8 @@ def coefficients_answer(
     check_readings(source, _MAX_READINGS)
     data = studies.data_on_screen(source, seed)
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
-    non_private, grid = mechanism.without_protection(data), drawing_grid()
-    curves = non_private.values(grid)[0, 0, 0]
+    ordinary, grid = mechanism.without_protection(data), drawing_grid()
+    curves = ordinary.values(grid)[0, 0, 0]
     low, high = (
         (None, None)
         if estimate.band is None
@@ -128,7 +128,7 @@ class CostOfCovariates:
 
     counts: tuple[int, ...]
     private: Array
-    non_private: Array
+    ordinary: Array
     here: int
 
 
@@ -150,14 +150,14 @@ def cost_of_covariates(
             field="source",
             hint="Choose simulated curves.",
         )
-    private, non_private = [], []
+    private, ordinary = [], []
     for variant in changed:
         errors, baseline = Study(variant, mechanism, seed).errors_and_baseline([(budget,)])
         private.append(root_mean_square(totals(errors), axis=None))
-        non_private.append(math.nan if baseline is None else totals(baseline))
+        ordinary.append(math.nan if baseline is None else totals(baseline))
     counts = tuple(variant.sizes.n_covariates for variant in changed)
     return CostOfCovariates(
-        counts, np.array(private), np.array(non_private), source.sizes.n_covariates
+        counts, np.array(private), np.array(ordinary), source.sizes.n_covariates
     )
 
 

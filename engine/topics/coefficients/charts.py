@@ -184,7 +184,7 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> 
     """
     shade, dash, marker = method_style(key, family)
     counts, private = list(costs.counts), plain(costs.private)
-    non_private = plain(costs.non_private)
+    ordinary = plain(costs.ordinary)
     data = [
         traces.line_with_points(
             "This method", counts, private, shade, 2, dash, {"size": 9, "symbol": marker}
@@ -192,7 +192,7 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> 
         traces.line_with_points(
             "Non-private",
             counts,
-            non_private,
+            ordinary,
             "without",
             2.2,
             UNPROTECTED,
@@ -220,5 +220,5 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> 
     return Chart(
         spec,
         f"Total error for d = {counts[0]}: {ends[0]}; for d = {counts[-1]}: {ends[1]}.",
-        {"covariates": counts, "total error": private, "non-private": non_private},
+        {"covariates": counts, "total error": private, "non-private": ordinary},
     )

@@ -156,7 +156,7 @@ def cost(costs: CostOfCovariates, budget: Budget) -> str:
             f"{counted(fewest, 'covariate')}."
         )
     private = times(float(costs.private[last] / costs.private[first]))
-    free = times(float(costs.non_private[last] / costs.non_private[first]))
+    free = times(float(costs.ordinary[last] / costs.ordinary[first]))
     text = (
         f"From {fewest} to {largest} covariates the total error grows **{private}**; without "
         f"protection it would grow {free}."

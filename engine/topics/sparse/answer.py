@@ -244,12 +244,12 @@ class ErrorsByBudget:
     """Typical errors (budgets,) of every method by its label, and of estimates without protection.
 
     Where the truth is not known errors are distances from hard thresholding without protection, and
-    `without` is empty.
+    `ordinary` is empty.
     """
 
     epsilons: tuple[float, ...]
     private: dict[str, Array]
-    without: dict[str, float]
+    ordinary: dict[str, float]
 
 
 def over_budgets(

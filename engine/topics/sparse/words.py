@@ -164,7 +164,7 @@ def over_budgets(lines: ErrorsByBudget) -> str:
         Errors by method and ε; the first method is the one on screen.
     """
     first = next(iter(lines.private))
-    private, best = lines.private[first], min(lines.without.values(), default=0.0)
+    private, best = lines.private[first], min(lines.ordinary.values(), default=0.0)
     half = numbers.times(float(private[1] / private[2]))
     text = f"From ε = 0.5 to 1 the error falls {half}."
     close = [e for e, error in zip(lines.epsilons, private, strict=True) if error < 1.5 * best]
