@@ -57,7 +57,7 @@ def numbers_csv(answer: MeanAnswer, budget: int, plain: dict[str, Any] | None) -
 def _columns(answer: MeanAnswer, budget: int, time: str) -> dict[str, Any]:
     columns = {
         time: answer.times,
-        "non-private mean": answer.non_private,
+        "non-private mean": answer.ordinary,
         "privacy noise range low": answer.noise_low[budget],
         "privacy noise range high": answer.noise_high[budget],
         "sampling variability ±": answer.sampling,

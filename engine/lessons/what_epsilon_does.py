@@ -106,7 +106,7 @@ class WhatEpsilonDoes(Lesson):
         releases = mean_over_budgets(SOURCE, METHOD, DELTA, seed, EPSILONS)
         shift, half = _moved_by_one_child(seed), _spread(releases)
         errors = together(releases.study.error.tolist())
-        apart = np.abs(releases.releases[_AT] - releases.non_private)
+        apart = np.abs(releases.releases[_AT] - releases.ordinary)
         inside = apart <= half  # (releases, points)
         moved, noise = together([_over_the_curve(shift), _over_the_curve(half)])
         words = {
@@ -148,7 +148,7 @@ class WhatEpsilonDoes(Lesson):
 def _picture(releases: MeanAnswer, shift: Array, half: Array, top: float) -> Picture:
     """Differences from the non-private mean: by one child, and by the noise of releases."""
     times = releases.times
-    others = [(times[::2], curve[::2]) for curve in releases.releases[_AT] - releases.non_private]
+    others = [(times[::2], curve[::2]) for curve in releases.releases[_AT] - releases.ordinary]
     marks = (
         Mark(times, np.zeros(len(times)), "without", "Non-private mean", dash="6,4"),
         Mark(times, shift, "bias", "Moved by one child"),

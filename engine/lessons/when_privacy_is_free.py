@@ -27,9 +27,9 @@ _METHOD = AdaptiveMean()
 class Lines:
     """Errors in cm, by the number of observations of each child."""
 
-    # private, non_private, each (readings,): with and without privacy
+    # private, ordinary, each (readings,): with and without privacy
     private: Array
-    non_private: Array
+    ordinary: Array
 
 
 def lines(children: int, seed: int) -> Lines:
@@ -124,10 +124,10 @@ class WhenPrivacyIsFree(Lesson):
             "private_sparse": few.private[0],
             "private_some": few.private[some],
             "private_dense": few.private[-1],
-            "without_sparse": few.non_private[0],
-            "without_dense": few.non_private[-1],
+            "without_sparse": few.ordinary[0],
+            "without_dense": few.ordinary[-1],
             "many_private": many.private[-1],
-            "many_without": many.non_private[-1],
+            "many_without": many.ordinary[-1],
         }
         words = dict(zip(errors, together([*errors.values()]), strict=True)) | {
             "few": str(FEW),
@@ -136,10 +136,10 @@ class WhenPrivacyIsFree(Lesson):
             "least": str(READINGS[0]),
             "some": str(READINGS[some]),
             "most": str(READINGS[-1]),
-            "ratio": f"{few.private[-1] / few.non_private[-1]:.0f}",
+            "ratio": f"{few.private[-1] / few.ordinary[-1]:.0f}",
         }
         truth = tuple(few.private.tolist())
-        start = (float(np.ceil(few.non_private[0]) + 0.5),) * len(READINGS)
+        start = (float(np.ceil(few.ordinary[0]) + 0.5),) * len(READINGS)
         guess = Guess(
             truth,
             start,
@@ -159,11 +159,11 @@ def _picture(few: Lines, many: Lines) -> Picture:
     readings = np.array(READINGS, dtype=float)
     top = float(np.ceil(max(3.0, few.private.max())))
     marks = (
-        Mark(readings, few.non_private, "without", f"{FEW} children, non-private", dash="6,4"),
+        Mark(readings, few.ordinary, "without", f"{FEW} children, non-private", dash="6,4"),
         Mark(readings, few.private, "gradient", f"{FEW} children, private", width=2.6, after=True),
         Mark(
             readings,
-            many.non_private,
+            many.ordinary,
             "without",
             f"{number(MANY)} children, non-private",
             dash="2,3",
@@ -183,7 +183,7 @@ def _picture(few: Lines, many: Lines) -> Picture:
     columns = {
         f"{n} children, {kind} (cm)": [round(float(v), 2) for v in values]
         for n, errors in ((FEW, few), (MANY, many))
-        for kind, values in (("private", errors.private), ("non-private", errors.non_private))
+        for kind, values in (("private", errors.private), ("non-private", errors.ordinary))
     }
     return Picture(
         Axis("Observations of each child (log scale)", 2, 50, plain_ticks(*READINGS), is_log=True),

@@ -46,7 +46,7 @@ class Effects(ReleaseView):
         self.answer: CoefficientsAnswer = run.answer(
             coefficients_answer, self.source, self.mechanism, self.budget, self.settings.seed
         )
-        self.facts, self.sizes = self.answer.data.facts, self.answer.data.sizes
+        self.facts, self.sizes = self.answer.facts, self.answer.data.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = " ".join(text for text, _ in self.answer.warnings)
 
@@ -55,7 +55,7 @@ class Effects(ReleaseView):
         return (
             ""
             if self.answer.is_refused
-            else numbers.error(self.answer.total, self.facts.value_unit, self.answer.within)
+            else numbers.error(self.answer.error, self.facts.value_unit, self.answer.within)
         )
 
     @property
@@ -69,7 +69,7 @@ class Effects(ReleaseView):
         super().formula()
         st.markdown(
             "Covariates are moved into their stated ranges and mapped to −1 … 1. Errors "
-            f"are summed over {np.size(self.answer.error)} functions."
+            f"are summed over {np.size(self.answer.error_by_function)} functions."
         )
 
     def question(self) -> Question:
@@ -110,9 +110,9 @@ def own_data() -> None:
 def functions(view: Effects) -> None:
     """One panel for each function; effects share their height."""
     answer, facts = view.answer, view.facts
-    if answer.is_refused and answer.feasibility is not None:
+    if answer.is_refused and answer.verdict is not None:
         st.error(
-            words.refused(facts, answer.feasibility, view.budget, answer.data.n_curves),
+            words.refused(facts, answer.verdict, view.budget, answer.people),
             icon=":material/block:",
         )
         return
@@ -137,7 +137,7 @@ def functions(view: Effects) -> None:
                 )
     _legend(view, mode == _ONE)
     layout.prose(words.meaning(facts))
-    if answer.feasibility is not None:
+    if answer.verdict is not None:
         st.markdown(f":small[{words.from_sizes(facts)}]")
 
 
@@ -178,7 +178,7 @@ def over_budgets(view: Effects) -> None:
         BUDGET_STEPS,
         run.answer(errors_over_budgets, source, view.mechanism, view.budget.delta, current.seed),
         view.budget.epsilon,
-        view.answer.error,
+        view.answer.error_by_function,
     )
     left, right = st.columns([7, 3], gap="medium")
     with left:
@@ -213,7 +213,7 @@ def over_budgets(view: Effects) -> None:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
             ranked = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
             few = {label: errors[label] for label in ranked[: budget_cards.FEW]}
-            st.markdown(quality.compared(view.answer.total, few))
+            st.markdown(quality.compared(view.answer.error, few))
 
 
 def cost(view: Effects) -> None:

@@ -62,7 +62,7 @@ class Percentiles(LiveView):
         return (
             "being simulated"
             if not answer.errors.size
-            else numbers.error(answer.total, self.facts.value_unit, answer.within)
+            else numbers.error(answer.error, self.facts.value_unit, answer.within)
         )
 
     def question(self) -> Question:
@@ -121,7 +121,7 @@ def curves(view: Percentiles) -> None:
     answer = view.answer
     if answer.is_refused:
         st.error(
-            words.refused(answer.facts, answer.feasibility, view.budget, answer.n_people),
+            words.refused(answer.facts, answer.verdict, view.budget, answer.people),
             icon=":material/block:",
         )
     look = controls.look(
@@ -196,7 +196,9 @@ def over_budgets(view: Percentiles) -> None:
     )
     if errors is None:
         return
-    steps, by_curve = with_present(BUDGET_STEPS, errors, view.budget.epsilon, view.answer.error)
+    steps, by_curve = with_present(
+        BUDGET_STEPS, errors, view.budget.epsilon, view.answer.error_by_function
+    )
     view.draw(
         "Errors over ε",
         charts.over_budgets(steps, by_curve, view.answer),

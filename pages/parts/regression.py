@@ -29,7 +29,7 @@ from engine.topics.regression.answer import (
     Network,
     PointAnswer,
     Readings,
-    Simulated,
+    SimulatedReadings,
 )
 from engine.uploads.curves import Upload
 from pages.shared.frame import controls, layout
@@ -125,7 +125,7 @@ def levels(view: Regression) -> None:
     if (
         view.answer.risk is None
         or view.mechanism.design != "even"
-        or not isinstance(source, Simulated)
+        or not isinstance(source, SimulatedReadings)
     ):
         return
     st.header("Number of basis functions", anchor=False)
@@ -246,7 +246,7 @@ def assumptions(view: Regression) -> None:
     """Assumptions, and what happens where they fail."""
     st.header("Assumptions", anchor=False)
     source = view.source
-    if isinstance(source, Simulated):
+    if isinstance(source, SimulatedReadings):
         st.markdown(
             words.design(
                 run.made_once(
@@ -411,7 +411,7 @@ def choices() -> None:
             help="Simulated, or those of your file.",
         )
     simulated = readings_on_screen()
-    if isinstance(simulated, Simulated):
+    if isinstance(simulated, SimulatedReadings):
         _simulated(simulated)
     method_choice()
     _rows()
@@ -452,7 +452,7 @@ def method_choice() -> None:
     )
 
 
-def _simulated(points: Simulated) -> None:
+def _simulated(points: SimulatedReadings) -> None:
     """Sites to start from, and the curve behind simulated observations."""
     network_choice(NETWORKS)
     controls.bound(

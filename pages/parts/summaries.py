@@ -202,13 +202,10 @@ def _surfaces(view: Summary) -> None:
 
 def _references(answer: SummariesAnswer) -> list[tuple[str, str, Array | None]]:
     """What releases are compared with, which nobody may see of real records."""
-    non_private = (_WITHOUT, ":small[Not private]", answer.non_private[0])
+    ordinary = (_WITHOUT, ":small[Not private]", answer.ordinary[0])
     if answer.truth is None:
-        return [non_private]
-    return [
-        (_TRUTH, ":small[Known because the records are simulated]", answer.truth[0]),
-        non_private,
-    ]
+        return [ordinary]
+    return [(_TRUTH, ":small[Known because the records are simulated]", answer.truth[0]), ordinary]
 
 
 def _caption(result: MethodResult, errors_in_words: Mapping[str, str]) -> str:
@@ -281,7 +278,7 @@ def noise(view: Summary) -> None:
                 st.markdown(
                     words.printed_density(
                         feasible_smoothness.printed_density(
-                            mechanism, view.answer.n, view.dimension
+                            mechanism, view.answer.people, view.dimension
                         ),
                         view.chosen.budget,
                     )
@@ -313,7 +310,7 @@ def _behind_the_noise(view: Summary) -> list[Detail]:
 def _by_grid(view: Summary, mechanism: feasible_smoothness.Release) -> None:
     """The sensitivity for finer grids, and a warning where it has no end."""
     sensitivities = run.answer(
-        feasible_smoothness.sensitivity_by_grid, mechanism, view.answer.n, view.dimension
+        feasible_smoothness.sensitivity_by_grid, mechanism, view.answer.people, view.dimension
     )
     view.draw("Sensitivity by grid", charts.by_grid(sensitivities), "by_grid", 300)
     (st.markdown if sensitivities.is_finite else st.warning)(words.by_grid(sensitivities))

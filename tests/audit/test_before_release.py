@@ -45,7 +45,7 @@ TAGGED = {
     "releases",
     "noise_low",
     "noise_high",
-    "non_private",
+    "ordinary",
     "sampling",
     "truth",
     "study",
@@ -104,7 +104,7 @@ def test_exchanging_one_curve_changes_nothing_that_is_not_tagged(method, way):
     assert [risk.of_ledger(s) for s in one.spends] == [risk.of_ledger(s) for s in other.spends]
     if one.band is not None and other.band is not None:
         assert (one.band.kind, one.band.n_functions) == (other.band.kind, other.band.n_functions)
-    assert not same(one.non_private, other.non_private)  # and so the comparison can fail
+    assert not same(one.ordinary, other.ordinary)  # and so the comparison can fail
 
 
 @pytest.mark.parametrize("way", WILD)

@@ -136,7 +136,7 @@ def test_the_cost_of_covariates_grows_and_is_said_as_measured():
     source = CoefficientCurves(n_curves=1500)
     budget = cost_of_covariates(source, AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)
     assert budget.counts == tuple(range(1, 9)) and budget.here == 2
-    assert budget.private[1] > budget.private[0] > budget.non_private[0]
+    assert budget.private[1] > budget.private[0] > budget.ordinary[0]
     grown = times(float(budget.private[budget.private == budget.private][-1] / budget.private[0]))
     assert grown in coefficient_words.cost(budget, Budget(1.0, 1e-6))
     with pytest.raises(InputError, match="only be changed in simulated"):

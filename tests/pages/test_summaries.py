@@ -105,8 +105,8 @@ def test_shares_add_up_and_curves_without_noise_are_those_without_protection(tas
     view = summaries_topic.summaries_answer(source, chosen, task, BUDGET, 2)
     for result in view.results:
         assert result.parts is None or result.parts.sum() == pytest.approx(1)
-        assert result.releases is None or result.releases.shape[1:] == view.non_private.shape
-    assert view.truth is None or view.truth.shape == view.non_private.shape
+        assert result.releases is None or result.releases.shape[1:] == view.ordinary.shape
+    assert view.truth is None or view.truth.shape == view.ordinary.shape
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ def test_components_of_a_release_are_orthonormal_and_hold_what_is_said():
         source, Iclp(task="covariance"), "covariance", Budget(8.0), 1
     )
     result = summaries_topic.components(view, source, 1)
-    gram = result.non_private @ result.non_private.T / summaries_topic.SURFACE
+    gram = result.ordinary @ result.ordinary.T / summaries_topic.SURFACE
     np.testing.assert_allclose(gram, np.eye(2), atol=1e-10)
-    assert (result.releases * result.non_private).sum(axis=-1).min() > 0
+    assert (result.releases * result.ordinary).sum(axis=-1).min() > 0
     assert 0 < result.removed < 0.2 and (result.shares[:, 0] >= result.shares[:, 1]).all()
     assert result.share[0] == pytest.approx(0.45, abs=0.05)  # of a Gaussian kernel of length 0.2
 
@@ -178,7 +178,7 @@ def test_every_chart_has_words_and_a_table():
     surface = summaries_topic.summaries_answer(
         small("covariance"), Iclp(task="covariance"), "covariance", BUDGET, 1
     )
-    charts.append(summaries_charts.surface(surface, surface.non_private[0], "Without protection"))
+    charts.append(summaries_charts.surface(surface, surface.ordinary[0], "Without protection"))
     for chart in charts:
         assert chart.alt and chart.table and chart.spec["data"]
         assert not axes_without_quantity(chart.spec) and chart.spec["layout"]["hovermode"]

@@ -104,13 +104,11 @@ def test_the_first_release_is_that_of_the_picture(releases):
 
 @pytest.mark.parametrize("kind", ["peak", "fastest", "above"])
 def test_the_browser_is_sent_the_curves_that_answer_within_one_step_of_their_range(kind):
-    non_private = 80 + 6 * np.linspace(0, 16, 101)
-    view = SimpleNamespace(
-        releases=np.broadcast_to(non_private, (3, 20, 101)), non_private=non_private
-    )
+    ordinary = 80 + 6 * np.linspace(0, 16, 101)
+    view = SimpleNamespace(releases=np.broadcast_to(ordinary, (3, 20, 101)), ordinary=ordinary)
     result = asked_of_all(kind)
     sent = json.loads(json.dumps(asked_payload(SOURCE.facts, view, result), allow_nan=False))
-    parts = [(sent["curves"], result.curves[0] - view.non_private)]
+    parts = [(sent["curves"], result.curves[0] - view.ordinary)]
     parts += [(sent["speed"], result.speeds[0])] if kind == "fastest" else []
     for part, values in parts:
         low, high = part["scales"][2]
@@ -184,14 +182,12 @@ def test_releases_of_groups_on_screen_are_compared_as_the_engine_compares_them()
 
 def test_the_browser_is_sent_both_groups_and_their_difference():
     groups = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
-    non_private = 80 + 6 * np.linspace(0, 16, 101)
-    view = SimpleNamespace(
-        releases=np.broadcast_to(non_private, (2, 20, 101)), non_private=non_private
-    )
+    ordinary = 80 + 6 * np.linspace(0, 16, 101)
+    view = SimpleNamespace(releases=np.broadcast_to(ordinary, (2, 20, 101)), ordinary=ordinary)
     sent = json.loads(json.dumps(groups_payload(GROWTH.facts, view, groups), allow_nan=False))
     for part, values in (
-        (sent["curves"], groups.first[0] - non_private),
-        (sent["other"], groups.second[0] - non_private),
+        (sent["curves"], groups.first[0] - ordinary),
+        (sent["other"], groups.second[0] - ordinary),
         (sent["speed"], groups.difference[0]),
     ):
         low, high = part["scales"][1]

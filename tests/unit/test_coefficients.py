@@ -441,12 +441,12 @@ def test_a_chart_over_budgets_has_the_errors_that_stand_above_it(epsilon, steps)
     mechanism = NoisyGradientCoefficients()
     answer = coefficients_answer(source, mechanism, Budget(epsilon, 1e-3), 1)
     at_steps = errors_over_budgets(source, mechanism, 1e-3, 1, (0.5, 1.0, 2.0))
-    epsilons, errors = with_present((0.5, 1.0, 2.0), at_steps, epsilon, answer.error)
+    epsilons, errors = with_present((0.5, 1.0, 2.0), at_steps, epsilon, answer.error_by_function)
     assert epsilons == steps
-    assert errors[steps.index(epsilon)] == pytest.approx(answer.error)
+    assert errors[steps.index(epsilon)] == pytest.approx(answer.error_by_function)
     assert errors[[0, -1]] == pytest.approx(at_steps[[0, -1]])
     if epsilon in (0.5, 1.0, 2.0):  # it is the same study, whichever budgets are looked at together
-        assert at_steps[1] == pytest.approx(answer.error)
+        assert at_steps[1] == pytest.approx(answer.error_by_function)
 
 
 def test_effects_from_uneven_times_are_warned_of_and_between_few_times_the_band_is_limited():

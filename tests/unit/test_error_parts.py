@@ -52,7 +52,7 @@ def test_real_curves_have_no_part_for_chance_and_their_parts_are_a_release_less_
     )
     here = [b.epsilon for b in result.budgets].index(1.0)
     assert not parts.has_sampling and not parts.sampling.any()
-    assert np.allclose(parts.lines(ALL), result.releases[here] - result.non_private)
+    assert np.allclose(parts.lines(ALL), result.releases[here] - result.ordinary)
     assert parts.error[ALL] == parts.error[True, False, True]
 
 
@@ -71,9 +71,9 @@ def test_steps_start_at_the_average_without_protection_and_end_at_the_first_rele
         mean_topic.mean_over_budgets(SIMULATED, AdaptiveMean(), BUDGET.delta, 1),
     )
     here = mean_topic.EPSILON_STEPS.index(1.0)
-    assert np.allclose(steps.non_private, shown.non_private)
+    assert np.allclose(steps.ordinary, shown.ordinary)
     assert np.allclose(steps.released, shown.releases[here, 0])
-    away = [steps.non_private, steps.fewer, steps.noise_free, steps.released]
+    away = [steps.ordinary, steps.fewer, steps.noise_free, steps.released]
     assert steps.moves == pytest.approx(
         [np.sqrt(((b - a) ** 2).mean()) for a, b in itertools.pairwise(away)]
     )

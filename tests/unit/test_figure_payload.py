@@ -40,13 +40,13 @@ FACTS = PublicFacts(
 def arrays(spread: float = 5.0) -> dict[str, np.ndarray]:
     """Releases around a rising line, ever closer to it."""
     rng = np.random.default_rng(3)
-    non_private = np.linspace(80, 175, POINTS)
+    ordinary = np.linspace(80, 175, POINTS)
     scale = np.linspace(spread, 0.5, BUDGETS)[:, None, None]
-    releases = non_private + scale * rng.normal(size=(BUDGETS, DRAWS, POINTS))
+    releases = ordinary + scale * rng.normal(size=(BUDGETS, DRAWS, POINTS))
     return {
         "times": np.linspace(2, 18, POINTS),
         "releases": releases,
-        "non_private": non_private,
+        "ordinary": ordinary,
         "noise_low": releases.min(axis=1),
         "noise_high": releases.max(axis=1),
     }
@@ -83,9 +83,9 @@ def sent_releases(sent, k: int) -> np.ndarray:
 @pytest.mark.parametrize("shrunk", [1, 1e-5])
 def test_differences_of_releases_are_within_one_step_of_their_own_range_however_small(shrunk):
     result = arrays()
-    differences = (result["releases"] - result["non_private"]) * shrunk
-    flat = {name: result["non_private"] + 0 * result[name] for name in ("noise_low", "noise_high")}
-    sent = payload(releases=result["non_private"] + differences, **flat)
+    differences = (result["releases"] - result["ordinary"]) * shrunk
+    flat = {name: result["ordinary"] + 0 * result[name] for name in ("noise_low", "noise_high")}
+    sent = payload(releases=result["ordinary"] + differences, **flat)
     for k in range(BUDGETS):
         step = max(np.ptp(differences[k]), np.abs(differences[k]).max()) / 65535
         assert np.abs(sent_releases(sent, k) - differences[k]).max() <= step
@@ -93,7 +93,7 @@ def test_differences_of_releases_are_within_one_step_of_their_own_range_however_
 
 def test_releases_equal_to_the_average_without_protection_are_sent_as_such():
     same = {
-        name: arrays()["non_private"] + 0 * arrays()[name]
+        name: arrays()["ordinary"] + 0 * arrays()[name]
         for name in ("releases", "noise_low", "noise_high")
     }
     assert np.abs(sent_releases(payload(**same), 3)).max() < 1e-6
@@ -102,14 +102,14 @@ def test_releases_equal_to_the_average_without_protection_are_sent_as_such():
 @pytest.mark.parametrize("shrunk", [1, 1e-5])
 def test_the_truth_is_as_fine_as_it_is_near(shrunk):
     wave = shrunk * np.sin(np.arange(POINTS))
-    sent = payload(truth=arrays()["non_private"] + wave)
+    sent = payload(truth=arrays()["ordinary"] + wave)
     assert np.abs(numbers(*sent["truth"]) - wave).max() <= 2 * shrunk / 65535
 
 
 def test_a_full_figure_stays_below_600_kilobytes():
     rng = np.random.default_rng(1)
     curves = [(np.sort(rng.random(1000)), rng.uniform(60, 210, 1000)) for _ in range(200)]
-    full = payload(curves=curves, truth=arrays()["non_private"], sampling=np.ones(POINTS))
+    full = payload(curves=curves, truth=arrays()["ordinary"], sampling=np.ones(POINTS))
     text = json.dumps(full).encode()
     assert len(text) < 400_000
     assert len(gzip.compress(text)) < 300_000
@@ -122,7 +122,7 @@ def test_bands_are_sent_at_every_second_point_and_a_full_figure_with_them_stays_
     assert len(json.dumps(sent).encode()) < 400_000
     for side, away in (("low", -3), ("high", 4)):
         back = numbers(sent["band"][side][5], *sent["band"]["scales"][5])
-        differences = (given[5] - arrays()["non_private"])[:, ::2] + away
+        differences = (given[5] - arrays()["ordinary"])[:, ::2] + away
         assert np.allclose(back.reshape(DRAWS, -1), differences, atol=0.05)
 
 
@@ -181,7 +181,7 @@ def test_a_wild_release_is_cut_off_far_outside_the_figure_and_costs_little_preci
     wild["releases"][0, 0] = np.inf
     sent = payload(**wild)
     assert sent["scales"][0][1] == 5 * 150
-    differences = wild["releases"][0, 1:] - wild["non_private"]
+    differences = wild["releases"][0, 1:] - wild["ordinary"]
     assert np.abs(sent_releases(sent, 0)[1:] - differences).max() < 0.02
 
 
@@ -192,7 +192,7 @@ def test_the_figure_of_uploaded_curves_is_never_offered_for_download():
 
 
 @pytest.mark.parametrize(
-    ("name", "problem"), [("non_private", "shape"), ("noise_low", "shape"), ("times", "shape")]
+    ("name", "problem"), [("ordinary", "shape"), ("noise_low", "shape"), ("times", "shape")]
 )
 def test_an_array_of_the_wrong_shape_is_named(name, problem):
     with pytest.raises(ValueError, match=f"{name} has the {problem}"):

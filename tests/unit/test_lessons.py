@@ -287,7 +287,7 @@ def test_the_error_at_each_epsilon_is_that_of_explore_and_lines_are_for_each_age
     assert 0 < float(words["moved"]) < 140 / 200 * 2  # a mean of 200 within a range of 140 cm
     answer = mean_over_budgets(module.SOURCE, module.METHOD, module.DELTA, SEED, (1.0,))
     half = (answer.noise_high[0] - answer.noise_low[0]) / 2
-    off = np.abs(answer.releases[0] - answer.non_private) <= half
+    off = np.abs(answer.releases[0] - answer.ordinary) <= half
     assert (int(words["inside"]), int(words["drawn"])) == (sum(map(all, off)), len(off))
     assert (
         off.mean() > 0.8 > float(words["inside"]) / float(words["drawn"])
@@ -470,7 +470,7 @@ def test_an_error_that_a_lesson_keeps_is_that_of_lab_for_the_same_scenario(monke
     default = mechanisms.default(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
     lab = mean_over_budgets(growth, default, 1 / 200**2, stored_lessons.SEED, (1.0,))
     assert kept.private[0] == pytest.approx(lab.study.error[0], rel=1e-6)
-    assert kept.non_private[0] == pytest.approx(lab.study.baseline, rel=1e-6)
+    assert kept.ordinary[0] == pytest.approx(lab.study.baseline, rel=1e-6)
 
 
 def test_of_another_seed_nothing_is_kept():

@@ -129,7 +129,7 @@ def test_what_is_smoothed_away_or_cut_off_is_part_of_the_error_and_warned_of():
         assert shown.study.shares[-1, 2] > 0.8  # of bias
         assert any(warning in text for text in shown.warnings[-1])
         parts = error_parts(source, AdaptiveMean(), Budget(8.0, 1e-4), 1)
-        assert np.abs(parts.steps.non_private - shown.non_private).max() < 1e-9
+        assert np.abs(parts.steps.ordinary - shown.ordinary).max() < 1e-9
 
 
 def test_the_holder_is_told_where_many_observations_lie_beyond_the_bounds():

@@ -112,7 +112,7 @@ def test_a_budget_put_in_later_is_the_one_that_would_have_been_computed_at_once(
     later = with_budget(steps, SOURCE, method, 3, 2.2)
     at_once = mean_over_budgets(SOURCE, method, DELTA, 3, (0.3, 1.0, 2.2, 10.0))
     assert later.budgets == at_once.budgets and later.spends == at_once.spends
-    assert later.tuning == at_once.tuning and later.feasibility == at_once.feasibility
+    assert later.tuning == at_once.tuning and later.verdicts == at_once.verdicts
     for name in ("releases", "noise_low", "noise_high", "planned"):
         assert np.allclose(getattr(later, name), getattr(at_once, name), equal_nan=True), name
     for name in ("errors", "shares"):
@@ -128,7 +128,7 @@ def test_the_title_of_the_mean_curve_holds_for_every_line_that_is_drawn(shows):
     title = curve(result, 0, shows).spec["layout"]["title"]["text"]
     most = float(re.findall(r"[\d.]+", title)[-1])
     drawn = result.releases[0, :1] if shows == "release" else result.releases[0]
-    farthest = np.abs(drawn - result.non_private).max()
+    farthest = np.abs(drawn - result.ordinary).max()
     assert farthest <= most < 1.02 * farthest
 
 
@@ -139,7 +139,7 @@ def test_the_picture_of_the_adaptive_mean_has_a_band_where_something_is_publishe
     assert (result.band.low[1:] < result.band.high[1:]).all()
     assert math.isnan(result.planned[0]) and result.planned[1] > result.planned[2] > 0
     width = (result.band.high - result.band.low).mean(axis=(1, 2))
-    assert width[1] > width[2] > 2 * result.band.non_private.mean()
+    assert width[1] > width[2] > 2 * result.band.ordinary.mean()
 
 
 def test_without_delta_there_is_no_mu_and_the_epsilon_is_kept():

@@ -185,7 +185,7 @@ def test_of_real_curves_all_methods_have_one_aim():
         for method in (METHOD, NoisyGradientMean())
     ]
     for picture in pictures:
-        np.testing.assert_allclose(draws.reference, picture.non_private)
+        np.testing.assert_allclose(draws.reference, picture.ordinary)
     assert not draws.is_truth
     errors = other_methods(MEAN_FUNCTION.key, source, METHOD, BUDGETS, 1)
     np.testing.assert_allclose(errors[NoisyGradientMean().label][1], pictures[1].study.error)
@@ -195,8 +195,8 @@ def test_of_real_curves_all_methods_have_one_aim():
 
 
 def test_the_sentence_states_count_range_and_comparison():
-    found, non_private = Agreeing(np.array(83), 100), Agreeing(np.array(97), 100)
-    text = words.agreement(PEAK, found, non_private, FACTS, False)
+    found, ordinary = Agreeing(np.array(83), 100), Agreeing(np.array(97), 100)
+    text = words.agreement(PEAK, found, ordinary, FACTS, False)
     assert text == (
         "A private release has it within 0.8 years of that in **83 of 100** "
         "(simulated; 95 % interval: 74 to 90 %). A non-private "

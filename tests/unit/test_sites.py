@@ -265,7 +265,7 @@ def test_real_curves_are_measured_against_their_average_without_protection():
     source = cls(n_servers=3)
     result = found(tuple(rows_of(source)), ADAPTIVE, source)
     assert (result.baseline, result.truth) == (None, None)
-    target = result.non_private
+    target = result.ordinary
     distance = np.sqrt(((result.together.releases - target) ** 2).mean(axis=1))
     assert result.together.errors[0, : len(distance)] == pytest.approx(distance)
 

@@ -216,7 +216,7 @@ def test_of_own_readings_no_error_is_stated_but_noise_and_distance_are():
     expected = WaveletGlobal().expected_error(upload.sizes, network.budgets, upload.facts)
     assert shown.known.noise**2 == pytest.approx(expected)
     assert shown.known.noise**2 == pytest.approx((shown.noise_sd**2).mean(), rel=0.01)
-    assert shown.known.apart**2 == pytest.approx(((shown.releases - shown.non_private) ** 2).mean())
+    assert shown.known.apart**2 == pytest.approx(((shown.releases - shown.ordinary) ** 2).mean())
     result = regression_words.accuracy(shown)
     assert "cannot be known" in result and "has an error of" not in result
 

@@ -341,14 +341,14 @@ def test_of_own_rows_errors_are_from_what_is_chosen_without_protection():
     upload = own(SPARSE, NAMES, frame(20_000))
     view = sparse_topic.sparse_answer(upload, SparseRegression(sparsity=2), BUDGET, 1)
     assert view.truth is None and view.lasso is None and view.support.tolist() == [0, 1]
-    assert view.target is view.without
+    assert view.target is view.ordinary
     result = sparse_words.accuracy(view)
     assert "those without privacy" in result and "true" not in result and "lasso" not in result
     assert "those without privacy" in sparse_words.distance(view)
     assert "2 of 2** features chosen without privacy" in sparse_words.support(view)
-    assert "made up" not in sparse_words.support(replace(view, without=np.eye(6)[0]))
+    assert "made up" not in sparse_words.support(replace(view, ordinary=np.eye(6)[0]))
     lines = sparse_topic.over_budgets(upload, SparseRegression(sparsity=2), 1e-6, 1)
-    assert lines.without == {} and "costs less than half" not in sparse_words.over_budgets(lines)
+    assert lines.ordinary == {} and "costs less than half" not in sparse_words.over_budgets(lines)
     for chart in (charts.coefficients(view), charts.over_budgets(lines, 1.0)):
         assert chart.alt and chart.table and chart.spec["data"]
 
@@ -365,7 +365,7 @@ def test_missing_numbers_never_reach_what_is_shown():
     table = frame(3000).mask(np.random.default_rng(0).random((3000, 8)) < 0.05)
     upload = own(SPARSE, NAMES, table.assign(site="a"))
     view = sparse_topic.sparse_answer(upload, SparseRegression(), BUDGET, 1)
-    assert np.isfinite(view.releases).all() and np.isfinite(view.without).all()
+    assert np.isfinite(view.releases).all() and np.isfinite(view.ordinary).all()
 
 
 def test_a_density_of_own_points_is_that_of_the_same_simulated_points():
@@ -400,7 +400,7 @@ def test_a_density_of_two_columns_has_an_axis_for_each():
         upload, Frl(task="density"), DENSITY.key, Budget(1.0), 1
     )
     assert (view.axis.max(), view.across.max()) == (9.875, 987.5)
-    chart = summaries_charts.surface(view, view.non_private[0], "Without")
+    chart = summaries_charts.surface(view, view.ordinary[0], "Without")
     assert chart.spec["data"][0]["y"][-1] == 987.5
     assert {"f0 (cm)", "f1 (g)"} <= {*chart.table}
 

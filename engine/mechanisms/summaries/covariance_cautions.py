@@ -57,7 +57,7 @@ _TOLD, _RELEASES, _BEYOND = 0.9, 40, 1.5
 
 
 @dataclass(frozen=True, eq=False)
-class Simulated:
+class SimulatedPeople:
     """Releases of people who are simulated from public facts."""
 
     coefficients: Array  # (releases, r): in response units
@@ -109,7 +109,7 @@ class CovarianceJudgement:
             **{text: every & ~told for text, people in others.items() if self._is_hidden(people)},
         }
 
-    def _is_hidden(self, people: Simulated) -> bool:
+    def _is_hidden(self, people: SimulatedPeople) -> bool:
         """Whether the error is beyond the forecast for such people, and releases do not tell."""
         return (
             people.error > _BEYOND * self._usual.error
@@ -173,19 +173,19 @@ class CovarianceJudgement:
     # -- by public facts ---------------------------------------------------------------------------
 
     @cached_property
-    def _usual(self) -> Simulated:
+    def _usual(self) -> SimulatedPeople:
         return self._simulated(self._people())
 
     @cached_property
-    def _wide(self) -> Simulated:
+    def _wide(self) -> SimulatedPeople:
         return self._simulated(self._people(_WIDE))
 
     @cached_property
-    def _narrow(self) -> Simulated:
+    def _narrow(self) -> SimulatedPeople:
         return self._simulated(self._people(_NARROW))
 
     @cached_property
-    def _rough(self) -> Simulated:
+    def _rough(self) -> SimulatedPeople:
         facts, people = self.public.facts, self._people()
         errors = (
             _ROUGH
@@ -204,7 +204,7 @@ class CovarianceJudgement:
         twin = Twin.of(facts, self.public.sizes, spread * facts.value_half_width)
         return replace(twin, people=(_CURVES,)).draw(1, np.random.default_rng(_SEED))
 
-    def _simulated(self, people: CurveData) -> Simulated:
+    def _simulated(self, people: CurveData) -> SimulatedPeople:
         """Releases of the covariance of these curves, always with the same noise.
 
         A private mean is off by its noise, whose square counts as covariance.
@@ -221,7 +221,7 @@ class CovarianceJudgement:
             [smoothing(pairs.coordinates(moments)) + noise], smoothing
         )
         variance = people.on_grid(summary.grid.times)[0].var(axis=0)
-        return Simulated(coefficients, self._on_diagonal(coefficients) - variance)
+        return SimulatedPeople(coefficients, self._on_diagonal(coefficients) - variance)
 
     @property
     def _noise_of_means(self) -> Array:

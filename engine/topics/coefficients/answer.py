@@ -14,87 +14,48 @@ import numpy as np
 from engine.core.bands import limits
 from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
-from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
+from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms import Mechanism
-from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
-from engine.simulation.metrics import root_mean_square, totals, within
+from engine.simulation.metrics import root_mean_square, totals
 from engine.simulation.studies import Study, check_readings
 from engine.sources import Source
+from engine.topics.simulated import Simulated, errors_and_baseline
 
 _MAX_READINGS = 1_000_000  # of one data set on screen
 
 
-@dataclass(frozen=True)
-class CoefficientsAnswer:
-    """One data set with its possible releases at one budget, on `times` in their own unit.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CoefficientsAnswer(Simulated):
+    """K functions of one data set, the intercept first, with their possible releases.
 
-    K functions, the intercept first, in response units: `releases`, `low` and `high` (draws, K,
-    GRID_SIZE), `non_private` and `truth` (K, GRID_SIZE). `low` and `high` are the bands with
-    each release. `errors` (K, releases) are distances from the truth where it is known, else from
-    the functions without protection, and NaN where nothing is published; `baseline` (K,) is the
-    error without privacy. `warnings` are the
-    cautions that releases carry, each with the share of `releases` that do; those of the first one
-    alone are in `first_warnings`, and `not_shown` is what it says that it would not show.
+    Releases are (draws, K, GRID_SIZE), in response units.
     """
 
     data: CurveData
-    names: tuple[str, ...]
-    budget: Budget
-    times: Array
-    releases: Array
-    low: Array | None
-    high: Array | None
-    non_private: Array
-    truth: Array | None
-    errors: Array
-    baseline: Array | None
-    spends: tuple[Spend, ...]
-    tuning: dict[str, Any]
-    feasibility: Feasibility | None
+    names: tuple[str, ...]  # of the K functions
+    times: Array  # (GRID_SIZE,), in their own unit
+    low: Array | None  # (draws, K, GRID_SIZE): lower limits of the band of each release
+    high: Array | None  # (draws, K, GRID_SIZE): its upper limits
+    # cautions, each with the share of `releases` that carry it
     warnings: tuple[tuple[str, float], ...] = ()
-    first_warnings: tuple[str, ...] = ()
-    not_shown: str = ""
-
-    @property
-    def facts(self) -> PublicFacts:
-        """Names, units and ranges of the curves."""
-        return self.data.facts
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether nothing would be published, because nothing useful could be."""
-        return self.feasibility is not None and not self.feasibility.is_feasible
+    first_warnings: tuple[str, ...] = ()  # cautions of the first release
+    not_shown: str = ""  # what the first release says that it would not show
 
     def difference(self) -> CoefficientsAnswer:
         """The same less the functions without protection: what protection alone does."""
 
         def less(curves: Array | None) -> Array | None:
-            return None if curves is None else np.asarray(curves - self.non_private)
+            return None if curves is None else np.asarray(curves - self.ordinary)
 
         return replace(
             self,
-            releases=self.releases - self.non_private,
+            releases=self.releases - self.ordinary,
             low=less(self.low),
             high=less(self.high),
             truth=less(self.truth),
-            non_private=np.zeros_like(self.non_private),
+            ordinary=np.zeros_like(self.ordinary),
         )
-
-    @property
-    def error(self) -> Array:
-        """The root mean squared distance of each function: (K,)."""
-        return root_mean_square(self.errors)
-
-    @property
-    def within(self) -> float:
-        """The distance, over all functions, that 95 % of the releases stay within."""
-        return float(within(totals(self.errors, axis=0)))
-
-    @property
-    def total(self) -> float:
-        """The root mean squared distance over all functions."""
-        return float(totals(self.error))
 
 
 def coefficients_answer(
@@ -126,29 +87,31 @@ def coefficients_answer(
     check_readings(source, _MAX_READINGS)
     data = studies.data_on_screen(source, seed)
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
-    non_private, grid = mechanism.without_protection(data), drawing_grid()
-    curves = non_private.values(grid)[0, 0, 0]
+    ordinary, grid = mechanism.without_protection(data), drawing_grid()
+    curves = ordinary.values(grid)[0, 0, 0]
     low, high = (
         (None, None)
         if estimate.band is None
         else (end[0, 0] for end in limits(estimate, estimate.band))
     )
-    errors, baseline = Study(source, mechanism, seed).errors_and_baseline([(budget,)])
+    errors, baseline = errors_and_baseline(source, mechanism, budget, seed)
     return CoefficientsAnswer(
         data=data,
+        facts=data.facts,
+        people=data.n_curves,
         names=estimate.functions,
         budget=budget,
-        non_private=curves,
+        ordinary=curves,
         low=low,
         high=high,
         times=data.facts.from_unit_time(grid),
         releases=estimate.values(grid)[0, 0],
         truth=None if data.truth is None else data.truth.grid_values,
-        errors=errors[0].reshape(-1, errors.shape[-1]).T,
-        baseline=baseline,
+        errors=errors,
+        baseline_by_function=baseline,
         spends=estimate.spends[0],
         tuning=estimate.tuning[0] if estimate.tuning else {},
-        feasibility=mechanism.feasibility(data.sizes, (budget,)),
+        verdict=mechanism.feasibility(data.sizes, (budget,)),
         warnings=estimate.warning_shares(),
         first_warnings=estimate.warnings,
         not_shown=estimate.not_shown,
@@ -165,7 +128,7 @@ class CostOfCovariates:
 
     counts: tuple[int, ...]
     private: Array
-    non_private: Array
+    ordinary: Array
     here: int
 
 
@@ -187,14 +150,14 @@ def cost_of_covariates(
             field="source",
             hint="Choose simulated curves.",
         )
-    private, non_private = [], []
+    private, ordinary = [], []
     for variant in changed:
         errors, baseline = Study(variant, mechanism, seed).errors_and_baseline([(budget,)])
         private.append(root_mean_square(totals(errors), axis=None))
-        non_private.append(math.nan if baseline is None else totals(baseline))
+        ordinary.append(math.nan if baseline is None else totals(baseline))
     counts = tuple(variant.sizes.n_covariates for variant in changed)
     return CostOfCovariates(
-        counts, np.array(private), np.array(non_private), source.sizes.n_covariates
+        counts, np.array(private), np.array(ordinary), source.sizes.n_covariates
     )
 
 

@@ -32,7 +32,7 @@ def panel(answer: CoefficientsAnswer, k: int, one_release: bool = False) -> Char
     facts, x = answer.facts, answer.times.round(4).tolist()
     data = _one_release(answer, k, x) if one_release else _releases(answer, k, x)
     hover = labels.hover(facts.value_unit)
-    data.append(traces.unprotected(x, _rounded(answer.non_private[k]), hovertemplate=hover))
+    data.append(traces.unprotected(x, _rounded(answer.ordinary[k]), hovertemplate=hover))
     if answer.truth is not None:
         data.append(
             traces.line("True", x, _rounded(answer.truth[k]), "truth", 1.6, hovertemplate=hover)
@@ -52,7 +52,7 @@ def panel(answer: CoefficientsAnswer, k: int, one_release: bool = False) -> Char
             ),
         ),
     }
-    typical = in_unit(float(answer.error[k]), facts.value_unit)
+    typical = in_unit(float(answer.error_by_function[k]), facts.value_unit)
     name = f"Effect of {answer.names[k]}" if k else "Mean curve"
     return Chart(
         spec,
@@ -66,7 +66,7 @@ def panel(answer: CoefficientsAnswer, k: int, one_release: bool = False) -> Char
 def _columns(answer: CoefficientsAnswer, k: int) -> dict[str, list[float]]:
     columns = {
         answer.facts.time_name: answer.times,
-        "non-private": answer.non_private[k],
+        "non-private": answer.ordinary[k],
         "release 1": answer.releases[0, k],
     }
     if answer.low is not None and answer.high is not None:
@@ -123,7 +123,7 @@ def _rounded(curve: Array) -> list[float]:
 def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
     """Effects share one height, so that they can be compared; the average has its own."""
     releases = answer.releases[:, :1] if k == 0 else answer.releases[:, 1:]
-    lines = [releases, answer.non_private[:1] if k == 0 else answer.non_private[1:]]
+    lines = [releases, answer.ordinary[:1] if k == 0 else answer.ordinary[1:]]
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
     if k:
         low, high = min(low, 0.0), max(high, 0.0)
@@ -135,9 +135,9 @@ def errors(answer: CoefficientsAnswer) -> Chart:
     """The error of every function with its 95 % range, and without privacy."""
     return small_charts.errors_of_functions(
         ["Average curve", *answer.names[1:]],
-        answer.error,
+        answer.error_by_function,
         answer.errors,
-        answer.baseline,
+        answer.baseline_by_function,
         "function",
         answer.facts.value_unit,
     )
@@ -184,7 +184,7 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> 
     """
     shade, dash, marker = method_style(key, family)
     counts, private = list(costs.counts), plain(costs.private)
-    non_private = plain(costs.non_private)
+    ordinary = plain(costs.ordinary)
     data = [
         traces.line_with_points(
             "This method", counts, private, shade, 2, dash, {"size": 9, "symbol": marker}
@@ -192,7 +192,7 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> 
         traces.line_with_points(
             "Non-private",
             counts,
-            non_private,
+            ordinary,
             "without",
             2.2,
             UNPROTECTED,
@@ -220,5 +220,5 @@ def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> 
     return Chart(
         spec,
         f"Total error for d = {counts[0]}: {ends[0]}; for d = {counts[-1]}: {ends[1]}.",
-        {"covariates": counts, "total error": private, "non-private": non_private},
+        {"covariates": counts, "total error": private, "non-private": ordinary},
     )

@@ -96,8 +96,8 @@ def accuracy(answer: CoefficientsAnswer) -> str:
         With the error of each function, in response units.
     """
     unit = answer.facts.value_unit
-    worst = int(answer.error.argmax())
-    first, largest = (in_unit(float(answer.error[k]), unit) for k in (0, worst))
+    worst = int(answer.error_by_function.argmax())
+    first, largest = (in_unit(float(answer.error_by_function[k]), unit) for k in (0, worst))
     target = "the true one" if answer.baseline is not None else "the one without privacy"
     text = f"The error of the published mean curve is **{first}**, from {target}."
     if worst:
@@ -105,7 +105,7 @@ def accuracy(answer: CoefficientsAnswer) -> str:
             f" The effect of {escape(uncapital(answer.names[worst]))} is furthest off: "
             f"**{largest}**."
         )
-    count, added = len(answer.names), number(answer.total)
+    count, added = len(answer.names), number(answer.error)
     return (
         f"{text} All {count} functions together: {with_unit(added, unit)}, "
         f"the root of their summed squares; 95 % of releases are within "
@@ -121,11 +121,11 @@ def visible(answer: CoefficientsAnswer) -> str:
     answer : CoefficientsAnswer
         With the true functions, or those without privacy.
     """
-    known = answer.truth if answer.truth is not None else answer.non_private  # (functions, times)
+    known = answer.truth if answer.truth is not None else answer.ordinary  # (functions, times)
     size = np.sqrt((known[1:] ** 2).mean(axis=1))
     lost = [
         escape(uncapital(name))
-        for name, s, e in zip(answer.names[1:], size, answer.error[1:], strict=True)
+        for name, s, e in zip(answer.names[1:], size, answer.error_by_function[1:], strict=True)
         if e > s
     ]
     if not lost:
@@ -156,7 +156,7 @@ def cost(costs: CostOfCovariates, budget: Budget) -> str:
             f"{counted(fewest, 'covariate')}."
         )
     private = times(float(costs.private[last] / costs.private[first]))
-    free = times(float(costs.non_private[last] / costs.non_private[first]))
+    free = times(float(costs.ordinary[last] / costs.ordinary[first]))
     text = (
         f"From {fewest} to {largest} covariates the total error grows **{private}**; without "
         f"protection it would grow {free}."

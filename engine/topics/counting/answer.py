@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.core.bands import LEVEL
 from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.types import Array, Budget, EventData, EventFacts, Spend
+from engine.core.types import Array, Budget, EventData, EventFacts
 from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.numerics import product_limit
@@ -35,60 +35,38 @@ from engine.numerics.counts.life_tables import MIN_SHOWN
 from engine.numerics.counts.tables import CountTable
 from engine.privacy.feasibility import CountFeasibility
 from engine.simulation import studies
-from engine.simulation.metrics import root_mean_square, totals, within
-from engine.simulation.studies import Study, check_readings
+from engine.simulation.studies import check_readings
 from engine.sources import Source
+from engine.topics.simulated import Simulated, errors_and_baseline
 
 _MAX_PEOPLE = 1_000_000  # of a data set on screen
 
 
-@dataclass(frozen=True, eq=False)
-class Ordinary:
-    """What would be published without privacy."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CountingAnswer(Simulated):
+    """Curves of one table of counts with their possible releases.
 
-    # (functions, GRID_SIZE): Kaplan–Meier, Aalen–Johansen, empirical distribution or ROC curve
-    curves: Array
-    # (float, float) or None: z and p of the ordinary log-rank test, for two groups
-    test: tuple[float, float] | None
+    Releases are (draws, functions, GRID_SIZE), as shares of people. The ordinary curves are
+    Kaplan–Meier, Aalen–Johansen, the empirical distribution or the ROC curve, and the baseline is
+    their error, or that of exact counts if it is smaller.
+    """
 
-
-@dataclass(frozen=True, eq=False)
-class CountingAnswer:
-    """One data set and its possible releases at one budget."""
-
+    facts: EventFacts
+    verdict: CountFeasibility
     task: str
-    facts: EventFacts  # public names, units and ranges of the events
-    n: int  # number of people at all sites together
     n_sites: int
-    budget: Budget
     # (GRID_SIZE,): times at which curves are drawn, in their unit; of an ROC curve false-positive
     # shares
     times: Array
     names: tuple[str, ...]  # names of the curves; one empty name where there is only one curve
     table: CountTable | None  # the first release; None where nothing would be
-    # (draws, functions, GRID_SIZE): possible releases, the first of them that of `table`
-    releases: Array
-    ordinary: Ordinary
-    truth: Array | None  # (functions, GRID_SIZE) or None
-    # (releases,): distances from the truth on fresh data sets, else from the ordinary curves; NaN
-    # where nothing is released
-    errors: Array
-    # the error without privacy: of the ordinary curves, or of exact counts if that is smaller
-    baseline: float | None
-    spends: tuple[Spend, ...]
-    tuning: dict[str, Any]
-    verdict: CountFeasibility
+    ordinary_test: tuple[float, float] | None  # z and p of the log-rank test of two groups
     min_at_risk: float = MIN_SHOWN
 
     @property
     def estimand(self) -> CountedEstimand:
         """What is computed from the counts."""
         return ESTIMANDS[self.task]
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether nothing would be published, because noise alone would decide the curve."""
-        return self.table is None
 
     @cached_property
     def curves(self) -> Sequence[CountedCurve]:
@@ -127,16 +105,6 @@ class CountingAnswer:
             return None
         return difference(self.curves[0].limits, self.curves[1].limits)
 
-    @property
-    def error(self) -> float:
-        """Root mean squared distance of releases."""
-        return float(root_mean_square(self.errors))
-
-    @property
-    def within(self) -> float:
-        """The distance that 95 % of releases stay within."""
-        return float(within(self.errors))
-
 
 def counting_answer(
     source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int
@@ -161,12 +129,8 @@ def counting_answer(
     """
     mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
     (picture,) = counting_over_budgets(source, mechanism, seed, (budget.epsilon,))
-    errors, baseline = Study(source, mechanism, seed).errors_and_baseline([(budget,)])
-    return replace(
-        picture,
-        errors=totals(errors).ravel(),
-        baseline=None if baseline is None else float(totals(baseline)),
-    )
+    errors, baseline = errors_and_baseline(source, mechanism, budget, seed)
+    return replace(picture, errors=errors, baseline_by_function=baseline)
 
 
 def counting_over_budgets(
@@ -187,7 +151,7 @@ def counting_over_budgets(
     mechanism = _of_counts(mechanism)
     check_readings(source, _MAX_PEOPLE, "Take fewer people.")
     data = studies.data_on_screen(source, seed)
-    non_private = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
+    ordinary = _functions(mechanism.without_protection(data).coefficients[0, 0, 0])
     test = None
     if data.group is not None and mechanism.estimand.is_tested and data.facts.groups:
         test = product_limit.log_rank(
@@ -198,13 +162,17 @@ def counting_over_budgets(
             data.facts.time_high,
         )
     return tuple(
-        _picture(data, mechanism, Budget(epsilon), seed, Ordinary(non_private, test))
-        for epsilon in epsilons
+        _picture(data, mechanism, Budget(epsilon), seed, ordinary, test) for epsilon in epsilons
     )
 
 
 def _picture(
-    data: EventData, mechanism: NoisyCounts, budget: Budget, seed: int, ordinary: Ordinary
+    data: EventData,
+    mechanism: NoisyCounts,
+    budget: Budget,
+    seed: int,
+    ordinary: Array,
+    ordinary_test: tuple[float, float] | None,
 ) -> CountingAnswer:
     """One budget, without errors."""
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
@@ -213,7 +181,7 @@ def _picture(
     return CountingAnswer(
         task=mechanism.task,
         facts=facts,
-        n=data.n_curves,
+        people=data.n_curves,
         n_sites=data.sizes.n_servers,
         budget=budget,
         times=mechanism.estimand.points(facts),
@@ -221,9 +189,10 @@ def _picture(
         table=None if released is None else replace(released, noisy=released.noisy[0, 0]),
         releases=np.stack([_functions(curves) for curves in estimate.coefficients[0, 0]]),
         ordinary=ordinary,
+        ordinary_test=ordinary_test,
         truth=None if data.truth is None else _functions(data.truth.grid_values),
-        errors=np.empty(0),
-        baseline=None,
+        errors=np.empty((len(ordinary), 0)),
+        baseline_by_function=None,
         spends=estimate.spends[0],
         tuning=estimate.tuning[0],
         verdict=plan.verdict,

@@ -62,7 +62,7 @@ def curve(answer: CountingAnswer, with_releases: bool = True) -> Chart:
             traces.line(
                 f"Non-private{suffix}",
                 x,
-                plain(answer.ordinary.curves[k]),
+                plain(answer.ordinary[k]),
                 "without",
                 1.6,
                 UNPROTECTED,
@@ -73,7 +73,7 @@ def curve(answer: CountingAnswer, with_releases: bool = True) -> Chart:
         )
         columns |= {
             f"release{suffix}": plain(np.where(until, answer.releases[0, k], np.nan)),
-            f"non-private{suffix}": plain(answer.ordinary.curves[k]),
+            f"non-private{suffix}": plain(answer.ordinary[k]),
         }
         if answer.truth is not None:
             data.append(

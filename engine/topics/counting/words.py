@@ -37,7 +37,7 @@ def refused(answer: CountingAnswer) -> tuple[str, str]:
         A heading, and the sentence below it.
     """
     verdict, people = answer.verdict, answer.facts.people
-    needed = whole(two_digits_up(verdict.curves_needed(answer.n)))
+    needed = whole(two_digits_up(verdict.curves_needed(answer.people)))
     epsilon = number(two_digits_up(verdict.epsilon_needed(answer.budget)))
     return (
         f"Too few {people} for ε = {answer.budget.epsilon:g}: nothing would be published.",
@@ -162,10 +162,10 @@ def test(answer: CountingAnswer) -> str:
     ).rstrip()
     if answer.hazard_ratio is not None:
         text += " " + counts.hazard_ratio(answer.hazard_ratio, *answer.facts.groups)
-    if answer.ordinary.test is not None:
+    if answer.ordinary_test is not None:
         text += (
             f" The ordinary test of the same {answer.facts.people}: p "
-            f"{_p(answer.ordinary.test[1])}."
+            f"{_p(answer.ordinary_test[1])}."
         )
     return text
 

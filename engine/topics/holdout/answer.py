@@ -62,7 +62,7 @@ class ReleaseRange:
     """`n_runs` runs on all curves: their pointwise mean and middle 90 %.
 
     `mean`, `low` and `high` (budgets, GRID_SIZE), NaN where nothing would be published, and
-    `non_private` (GRID_SIZE,), the curve without protection, are in response units at `times`
+    `ordinary` (GRID_SIZE,), the curve without protection, are in response units at `times`
     (GRID_SIZE,), in their own unit.
     """
 
@@ -71,7 +71,7 @@ class ReleaseRange:
     mean: Array
     low: Array
     high: Array
-    non_private: Array
+    ordinary: Array
     n_runs: int
 
 

@@ -98,7 +98,7 @@ def runs(
         traces.line(
             "Non-private",
             x,
-            releases.non_private.tolist(),
+            releases.ordinary.tolist(),
             "without",
             2.2,
             UNPROTECTED,
@@ -111,7 +111,7 @@ def runs(
             "layout": layout(
                 legend=True,
                 title="Mean of the runs within "
-                + in_unit(float(np.abs(mean - releases.non_private).max()), facts.value_unit),
+                + in_unit(float(np.abs(mean - releases.ordinary).max()), facts.value_unit),
                 xaxis=time_axis(facts),
                 yaxis=axis(named(facts.value_name, facts.value_unit), grid=True),
             ),
@@ -122,13 +122,13 @@ def runs(
             "mean of runs": _plain(mean),
             "5 % quantile": _plain(low),
             "95 % quantile": _plain(high),
-            "non-private": _plain(releases.non_private),
+            "non-private": _plain(releases.ordinary),
         },
     )
 
 
 def _alt_of_runs(releases: ReleaseRange, index: int, facts: PublicFacts) -> str:
-    gap = float(np.abs(releases.mean[index] - releases.non_private).max())
+    gap = float(np.abs(releases.mean[index] - releases.ordinary).max())
     width = float((releases.high[index] - releases.low[index]).max())
     far, wide = (in_unit(v, facts.value_unit) for v in (gap, width))
     return (

@@ -77,7 +77,7 @@ class MeanStudy:
 class PlausibleBand:
     """Limits that come with every release, `low` and `high` (budgets, SHOWN_DRAWS, GRID_SIZE).
 
-    `non_private` (GRID_SIZE,) is the half-width of the same band around the average without
+    `ordinary` (GRID_SIZE,) is the half-width of the same band around the average without
     protection; `kind` is "pointwise" or "simultaneous", `n_functions` (budgets,) how many functions
     are kept, `few_times` the common times, on [0, 1], between which it is wider than at them. NaN
     where nothing is published.
@@ -85,7 +85,7 @@ class PlausibleBand:
 
     low: Array
     high: Array
-    non_private: Array
+    ordinary: Array
     kind: str
     n_functions: tuple[int, ...]
     few_times: tuple[float, ...] = ()
@@ -96,7 +96,7 @@ class MeanAnswer:
     """One data set with its possible releases at every budget.
 
     `releases` (budgets, SHOWN_DRAWS, GRID_SIZE), `noise_low` and `noise_high` (budgets,
-    GRID_SIZE): the middle 95 of 100 simulated releases; `non_private` and `sampling` (GRID_SIZE,):
+    GRID_SIZE): the middle 95 of 100 simulated releases; `ordinary` and `sampling` (GRID_SIZE,):
     the average without protection and the half-width of its sampling range; all in response units
     on `times` (GRID_SIZE,) in their own unit.
 
@@ -112,13 +112,13 @@ class MeanAnswer:
     releases: Array
     noise_low: Array
     noise_high: Array
-    non_private: Array
+    ordinary: Array
     sampling: Array
     truth: Array | None
     spends: tuple[tuple[Spend, ...], ...]
     tuning: tuple[dict[str, object], ...]
     study: MeanStudy
-    feasibility: tuple[Feasibility | None, ...]
+    verdicts: tuple[Feasibility | None, ...]
     planned: Array
     band: PlausibleBand | None = None
     warnings: tuple[tuple[str, ...], ...] = ()
@@ -131,7 +131,7 @@ class MeanAnswer:
 
     def is_refused(self, budget: int) -> bool:
         """Whether nothing would be published at this budget, because nothing useful could be."""
-        verdict = self.feasibility[budget]
+        verdict = self.verdicts[budget]
         return verdict is not None and not verdict.is_feasible
 
     @property
@@ -160,14 +160,14 @@ class MeanAnswer:
 class Draws:
     """The releases behind errors, as curves on the drawing grid, in response units.
 
-    `curves` (budgets, draws, GRID_SIZE), `non_private` (data sets, GRID_SIZE) and `reference`
+    `curves` (budgets, draws, GRID_SIZE), `ordinary` (data sets, GRID_SIZE) and `reference`
     (GRID_SIZE,), which they are compared with: the truth, or where there is none the average
     without protection. `times` (GRID_SIZE,) are in their own unit.
     """
 
     times: Array
     curves: NDArray[np.float32]
-    non_private: Array
+    ordinary: Array
     reference: Array
     is_truth: bool
 
@@ -203,9 +203,7 @@ def mean_over_budgets(
         "Take fewer people or observations here, or run it on the command line.",
     )
     data, estimate = on_screen(source, mechanism, budgets, seed)
-    non_private = (
-        mechanism.without_protection(data) if source.is_random else non_private_mean(source)
-    )
+    ordinary = mechanism.without_protection(data) if source.is_random else non_private_mean(source)
     grid = drawing_grid()
     count = len(budgets)
     curves = estimate.values(grid)[:count, 0]
@@ -214,20 +212,20 @@ def mean_over_budgets(
         budgets=budgets,
         times=data.facts.from_unit_time(grid),
         releases=curves[:, :SHOWN_DRAWS],
-        non_private=non_private.values(grid)[0, 0, 0],
-        sampling=_half_width(non_private, "pointwise"),
-        band=_plausible(estimate, non_private, count),
+        ordinary=ordinary.values(grid)[0, 0, 0],
+        sampling=_half_width(ordinary, "pointwise"),
+        band=_plausible(estimate, ordinary, count),
         noise_low=np.quantile(curves, 0.025, axis=1),
         noise_high=np.quantile(curves, 0.975, axis=1),
         truth=None if data.truth is None else data.truth.grid_values,
         spends=estimate.spends[:count],
         tuning=estimate.tuning[:count] or ({},) * count,  # a method may have none
-        feasibility=tuple(mechanism.feasibility(data.sizes, (b,)) for b in budgets),
+        verdicts=tuple(mechanism.feasibility(data.sizes, (b,)) for b in budgets),
         planned=np.array([_planned(mechanism, data, b) for b in budgets]),
         study=(
             simulated_study(source, mechanism, budgets, seed)
             if source.is_random
-            else _study_of_real_curves(estimate, non_private, len(budgets))
+            else _study_of_real_curves(estimate, ordinary, len(budgets))
         ),
         warnings=tuple(map(estimate.usual_warnings, range(count))),
         not_shown=tuple(map(estimate.usually_not_shown, range(count))),
@@ -280,7 +278,7 @@ def with_budget(
             "noise_high",
             "spends",
             "tuning",
-            "feasibility",
+            "verdicts",
             "planned",
             "warnings",
             "not_shown",
@@ -317,14 +315,14 @@ def mean_answer(
     return with_budget(steps, source, mechanism, seed, budget.epsilon)
 
 
-def _half_width(non_private: Estimate, kind: str) -> Array:
+def _half_width(ordinary: Estimate, kind: str) -> Array:
     """Of a band around the average without protection: (GRID_SIZE,)."""
-    assert non_private.band is not None
-    low, high = limits(non_private, replace(non_private.band, kind=kind))
+    assert ordinary.band is not None
+    low, high = limits(ordinary, replace(ordinary.band, kind=kind))
     return np.asarray((high - low)[0, 0, 0] / 2)
 
 
-def _plausible(estimate: Estimate, non_private: Estimate, count: int) -> PlausibleBand | None:
+def _plausible(estimate: Estimate, ordinary: Estimate, count: int) -> PlausibleBand | None:
     """The bands of the releases that are shown, at the first budgets."""
     if estimate.band is None:
         return None
@@ -333,7 +331,7 @@ def _plausible(estimate: Estimate, non_private: Estimate, count: int) -> Plausib
     return PlausibleBand(
         low,
         high,
-        _half_width(non_private, kind),
+        _half_width(ordinary, kind),
         kind,
         estimate.basis_sizes[:count],
         getattr(estimate.basis, "times", ()),
@@ -432,9 +430,9 @@ def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
     return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
-def _study_of_real_curves(estimate: Estimate, non_private: Estimate, count: int) -> MeanStudy:
+def _study_of_real_curves(estimate: Estimate, ordinary: Estimate, count: int) -> MeanStudy:
     """Errors from the average without protection, over releases of the same curves."""
-    target = non_private.values(drawing_grid())[0, 0, 0]  # (GRID_SIZE,)
+    target = ordinary.values(drawing_grid())[0, 0, 0]  # (GRID_SIZE,)
     # (budgets, GRID_SIZE)
     noise_free = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())
     bias = ((noise_free - target) ** 2).mean(axis=-1)
@@ -443,7 +441,7 @@ def _study_of_real_curves(estimate: Estimate, non_private: Estimate, count: int)
     ).mean(axis=1)
     parts = np.stack([privacy, np.zeros_like(bias), bias], axis=1)
     shares = parts / parts.sum(axis=1, keepdims=True)
-    errors = distances(squared_distances_from(estimate, non_private)[:count, 0, :, 0])
+    errors = distances(squared_distances_from(estimate, ordinary)[:count, 0, :, 0])
     return MeanStudy(errors, None, shares[:count])
 
 
@@ -459,15 +457,15 @@ def drawn(
         data, estimate = simulated(source, mechanism, budgets, seed)
         assert data.truth is not None
         reference = data.truth.grid_values
-        non_private = mechanism.without_protection(data).values(grid)[0, :, 0]
+        ordinary = mechanism.without_protection(data).values(grid)[0, :, 0]
     else:
         data, estimate = on_screen(source, mechanism, budgets, seed)
-        non_private = non_private_mean(source).values(grid)[0, :, 0]
-        reference = non_private[0]
+        ordinary = non_private_mean(source).values(grid)[0, :, 0]
+        reference = ordinary[0]
     count = len(budgets)
     curves = estimate.values(grid)[:count].reshape(count, -1, len(grid)).astype(np.float32)
     return Draws(
-        data.facts.from_unit_time(grid), curves, non_private, reference, data.truth is not None
+        data.facts.from_unit_time(grid), curves, ordinary, reference, data.truth is not None
     )
 
 
@@ -505,14 +503,14 @@ def other_methods(
         The method on screen, which is left out.
     """
     present, errors = mechanism.nearest_preset()[0], {}
-    non_private = None if source.is_random else non_private_mean(source)  # one for all methods
+    ordinary = None if source.is_random else non_private_mean(source)  # one for all methods
     for cls in mechanisms.for_task(task):
         for label, settings in cls.presets_for(task):
             other = cls(**settings).comparable(source.facts)
             if type(mechanism) is cls and present == label:
                 continue
             with contextlib.suppress(InputError):
-                errors[label] = (other, _error(source, other, budgets, seed, non_private))
+                errors[label] = (other, _error(source, other, budgets, seed, ordinary))
     return errors
 
 
@@ -521,15 +519,15 @@ def _error(
     other: Mechanism,
     budgets: Sequence[Budget],
     seed: int,
-    non_private: Estimate | None,
+    ordinary: Estimate | None,
 ) -> Array:
     """Errors of another method, where it publishes anything, with the δ that it needs."""
     asked_for = [other.suited(budget) for budget in budgets]
-    if non_private is None:
+    if ordinary is None:
         errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
     else:
         _, estimate = on_screen(source, other, asked_for, seed)
-        errors = _study_of_real_curves(estimate, non_private, len(budgets)).errors
+        errors = _study_of_real_curves(estimate, ordinary, len(budgets)).errors
     verdicts = [other.feasibility(source.sizes, (budget,)) for budget in asked_for]
     return np.where(
         [v is None or v.is_feasible for v in verdicts], root_mean_square(errors), np.nan

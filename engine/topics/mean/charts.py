@@ -273,7 +273,7 @@ def steps(done: CurveByStep, times: Array, method: Method, facts: PublicFacts) -
     shade, dash, _ = method_style(method.key, method.family, method.variant)
     looks = (("raw", 2.2, "2px,3px"), ("bias", 2.2, "8px,3px"), (shade, 2.6, dash))
     away = {
-        name: plain(curve - done.non_private)
+        name: plain(curve - done.ordinary)
         for name, curve in zip(_STEPS, (done.fewer, done.noise_free, done.released), strict=True)
     }
     data = [
@@ -356,7 +356,7 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
         non-private mean.
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
-    less = answer.non_private if shows == "difference" else np.zeros_like(answer.non_private)
+    less = answer.ordinary if shows == "difference" else np.zeros_like(answer.ordinary)
     releases = answer.releases[budget] - less
     if shows == "release":
         data = [
@@ -367,12 +367,7 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
         data = [traces.releases(x, map(plain, releases), translucent("gradient", 0.6))]
     data.append(
         traces.line(
-            "Non-private mean",
-            x,
-            plain(answer.non_private - less),
-            "without",
-            2.2,
-            traces.UNPROTECTED,
+            "Non-private mean", x, plain(answer.ordinary - less), "without", 2.2, traces.UNPROTECTED
         )
     )
     if answer.truth is not None and shows != "difference":
@@ -393,7 +388,7 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
 
 def _curve_finding(answer: MeanAnswer, budget: int, shows: Shows) -> str:
     """How far what is drawn lies from the non-private mean: one release, or each of them."""
-    facts, far = answer.facts, np.abs(answer.releases[budget] - answer.non_private).max(axis=-1)
+    facts, far = answer.facts, np.abs(answer.releases[budget] - answer.ordinary).max(axis=-1)
     if shows == "release":
         within = number(digits_up(float(far[0]), 3))
         return f"Release within {with_unit(within, facts.value_unit)} of the non-private mean"
@@ -424,7 +419,7 @@ def _columns(answer: MeanAnswer, budget: int) -> dict[str, list[float]]:
     columns: dict[str, Array] = {
         answer.facts.time_name: answer.times,
         "private mean": answer.releases[budget, 0],
-        "non-private mean": answer.non_private,
+        "non-private mean": answer.ordinary,
     }
     if answer.band is not None:
         columns |= {

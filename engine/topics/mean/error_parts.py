@@ -29,12 +29,12 @@ Chosen = tuple[bool, bool, bool]  # of PARTS, in their order
 class CurveByStep:
     """The average of the curves on screen after each step, (GRID_SIZE,) each, in response units.
 
-    `non_private` before any; `fewer` with the first `n_coefficients` alone; `noise_free` clipped
+    `ordinary` before any; `fewer` with the first `n_coefficients` alone; `noise_free` clipped
     and smoothed as well; `released` with noise.
     """
 
     n_coefficients: int
-    non_private: Array
+    ordinary: Array
     fewer: Array
     noise_free: Array
     released: Array
@@ -42,7 +42,7 @@ class CurveByStep:
     @property
     def moves(self) -> tuple[float, float, float]:
         """How far each step moves the curve: root mean squares over time."""
-        after = (self.non_private, self.fewer, self.noise_free, self.released)
+        after = (self.ordinary, self.fewer, self.noise_free, self.released)
         squares = [((b - a) ** 2).mean() for a, b in pairwise(after)]
         first, second, third = map(float, distances(np.array(squares)))
         return first, second, third
@@ -98,15 +98,15 @@ def error_parts(
     return _of_fresh_curves(*simulated(source, mechanism, (budget,), seed), steps)
 
 
-def _steps(estimate: Estimate, non_private: Array) -> CurveByStep:
+def _steps(estimate: Estimate, ordinary: Array) -> CurveByStep:
     grid = drawing_grid()
     n_coefficients = estimate.basis_sizes[0] if estimate.basis_sizes else estimate.basis.size
     offset = 0.0 if estimate.offset is None else estimate.offset(grid)
     waves = estimate.basis(grid)[:, :n_coefficients]
-    nearest = np.linalg.lstsq(waves, non_private - offset, rcond=None)[0]
+    nearest = np.linalg.lstsq(waves, ordinary - offset, rcond=None)[0]
     return CurveByStep(
         n_coefficients,
-        non_private,
+        ordinary,
         waves @ nearest + offset,
         estimate.on_grid(estimate.unprotected[0, 0], grid),
         estimate.on_grid(estimate.coefficients[0, 0, 0], grid),
@@ -146,11 +146,7 @@ def _of_real_curves(data: CurveData, estimate: Estimate, steps: CurveByStep) -> 
     grid = drawing_grid()
     noise_free = estimate.on_grid(estimate.unprotected[0, 0], grid)
     noise = estimate.on_grid(estimate.coefficients[0, 0], grid) - noise_free
-    parts = (
-        noise,
-        np.zeros_like(noise),
-        np.broadcast_to(noise_free - steps.non_private, noise.shape),
-    )
+    parts = (noise, np.zeros_like(noise), np.broadcast_to(noise_free - steps.ordinary, noise.shape))
 
     def error(included: Chosen) -> float:
         return float(root_mean_square(distances((_sum(parts, included) ** 2).mean(axis=-1))))
@@ -160,7 +156,7 @@ def _of_real_curves(data: CurveData, estimate: Estimate, steps: CurveByStep) -> 
         data.facts.from_unit_time(grid),
         noise[first],
         parts[1][first],
-        noise_free - steps.non_private,
+        noise_free - steps.ordinary,
         False,
         _every(error),
         steps,

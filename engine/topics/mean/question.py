@@ -38,7 +38,7 @@ def shares(answer: MeanAnswer, study: MeanStudy, k: int) -> Numbers:
 def _releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
     """Possible releases of an average curve, and the average without privacy."""
     facts = answer.facts
-    curves = [*answer.releases[answer.budgets.index(question["budget"])], answer.non_private]
+    curves = [*answer.releases[answer.budgets.index(question["budget"])], answer.ordinary]
     names = [*(f"release {k}" for k in range(1, len(curves))), "non-private"]
     columns = zip(
         (named(facts.time_name, facts.time_unit), *names), (answer.times, *curves), strict=True

@@ -117,7 +117,7 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
 def agreement(
     question: Question,
     agreeing: Agreeing,
-    non_private: Agreeing | None,
+    ordinary: Agreeing | None,
     facts: PublicFacts,
     never: bool,
 ) -> str:
@@ -125,7 +125,7 @@ def agreement(
 
     Parameters
     ----------
-    non_private : Agreeing or None
+    ordinary : Agreeing or None
         The same without privacy, where it is known.
     never : bool
         Whether the answer is that the level is never reached.
@@ -144,8 +144,8 @@ def agreement(
     )
     if question.kind == "sign":
         text += " Guessing would in 50 %."
-    if non_private is not None:
-        text += f" A non-private mean does in {in_draws(non_private)}."
+    if ordinary is not None:
+        text += f" A non-private mean does in {in_draws(ordinary)}."
     return text
 
 

@@ -12,71 +12,35 @@ from typing import Any
 import numpy as np
 
 from engine.core.grids import drawing_grid, nearest_to_median
-from engine.core.types import Array, Budget, CurveData, PublicFacts, Spend
+from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
-from engine.simulation.metrics import root_mean_square, totals, within
-from engine.simulation.studies import Study, check_readings
+from engine.simulation.studies import check_readings
 from engine.sources import Source
 from engine.sources.population_readings import PopulationReadings
+from engine.topics.simulated import Simulated, errors_and_baseline
 
 _DRAWS = 1  # releases on screen
 _MAX_READINGS = 1_000_000  # of one data set on screen
 
 
-@dataclass(frozen=True, eq=False)
-class PercentilesAnswer:
-    """One data set with its possible releases at one budget, on `times` in their own unit.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PercentilesAnswer(Simulated):
+    """T percentile curves of one data set, rising, with their possible releases.
 
-    T percentile curves, rising, in response units: `releases`, `low` and `high` (draws, T,
-    GRID_SIZE), of which the last two are bands, `non_private` and `truth` (T, GRID_SIZE). `errors`
-    (T, releases) are distances from the truth where it is known, else from the curves without
-    protection, and NaN where nothing is published; `baseline` (T,) is the error without privacy.
-    `ranges` is the time in stated ranges of the same releases, None without limits; `target` are
-    the two cut-offs around the range in the middle. `warnings` are the cautions that releases
-    carry.
+    Releases are (draws, T, GRID_SIZE), in response units.
     """
 
-    facts: PublicFacts
-    names: tuple[str, ...]
-    levels: Array
-    n_people: int
-    budget: Budget
-    times: Array
-    releases: Array
-    low: Array
-    high: Array
-    non_private: Array
-    truth: Array | None
-    errors: Array
-    baseline: Array | None
-    ranges: TimeInRanges | None
-    target: tuple[float, ...]
-    spends: tuple[Spend, ...]
-    tuning: dict[str, Any]
-    feasibility: Feasibility
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether nothing would be published, because nothing useful could be."""
-        return not self.feasibility.is_feasible
-
-    @property
-    def error(self) -> Array:
-        """The root mean squared distance of each curve: (T,)."""
-        return root_mean_square(self.errors)
-
-    @property
-    def total(self) -> float:
-        """The root mean squared distance of all curves together."""
-        return float(totals(self.error))
-
-    @property
-    def within(self) -> float:
-        """The distance of all curves together that 95 % of releases stay within."""
-        return float(within(totals(self.errors, axis=0)))
+    verdict: Feasibility
+    names: tuple[str, ...]  # of the T curves
+    levels: Array  # (T,), from 0 to 1
+    times: Array  # (GRID_SIZE,), in their own unit
+    low: Array  # (draws, T, GRID_SIZE): lower limits of the band of each release
+    high: Array  # (draws, T, GRID_SIZE): its upper limits
+    ranges: TimeInRanges | None  # the time in stated ranges; None without limits
+    target: tuple[float, ...]  # both cut-offs around the range in the middle
+    warnings: tuple[str, ...] = ()  # cautions of the first release
 
     @property
     def middle(self) -> int:
@@ -111,8 +75,8 @@ def percentiles_answer(
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     (picture,) = percentiles_over_budgets(source, mechanism, budget.delta, seed, (budget.epsilon,))
-    errors, baseline = Study(source, mechanism, seed).errors_and_baseline([(budget,)])
-    return replace(picture, errors=errors[0].reshape(-1, errors.shape[-1]).T, baseline=baseline)
+    errors, baseline = errors_and_baseline(source, mechanism, budget, seed)
+    return replace(picture, errors=errors, baseline_by_function=baseline)
 
 
 def percentiles_over_budgets(
@@ -133,14 +97,14 @@ def percentiles_over_budgets(
     """
     check_readings(source, _MAX_READINGS)
     data = studies.data_on_screen(source, seed)
-    non_private = mechanism.without_protection(data).coefficients[0, 0, 0]
+    ordinary = mechanism.without_protection(data).coefficients[0, 0, 0]
     return tuple(
-        _picture(data, mechanism, Budget(epsilon, delta), seed, non_private) for epsilon in epsilons
+        _picture(data, mechanism, Budget(epsilon, delta), seed, ordinary) for epsilon in epsilons
     )
 
 
 def _picture(
-    data: CurveData, mechanism: PercentileCurves, budget: Budget, seed: int, non_private: Array
+    data: CurveData, mechanism: PercentileCurves, budget: Budget, seed: int, ordinary: Array
 ) -> PercentilesAnswer:
     """One budget, without errors."""
     facts = data.facts
@@ -152,21 +116,21 @@ def _picture(
         facts=facts,
         names=estimate.functions,
         levels=mechanism.levels,
-        n_people=data.n_curves,
+        people=data.n_curves,
         budget=budget,
         times=facts.from_unit_time(drawing_grid()),
         releases=estimate.coefficients[0, 0],
         low=low,
         high=high,
-        non_private=non_private,
+        ordinary=ordinary,
         truth=None if truth is None else truth.grid_values,
-        errors=np.empty((len(non_private), 0)),
-        baseline=None,
+        errors=np.empty((len(ordinary), 0)),
+        baseline_by_function=None,
         ranges=estimate.released[0],
         target=mechanism.target(facts),
         spends=estimate.spends[0],
         tuning=estimate.tuning[0],
-        feasibility=mechanism.feasibility(data.sizes, (budget,)),
+        verdict=mechanism.feasibility(data.sizes, (budget,)),
         warnings=estimate.warnings,
     )
 

@@ -39,7 +39,7 @@ def curves(answer: PercentilesAnswer, with_bands: bool = False) -> Chart:
         named(facts.value_name, facts.value_unit),
         more=_beside(answer, x),
         fill=_bands(answer, x) if with_bands else None,
-        in_view=answer.non_private.ravel().tolist(),
+        in_view=answer.ordinary.ravel().tolist(),
     )
     names = ", ".join(answer.names)
     return Chart(
@@ -74,9 +74,7 @@ def _bands(answer: PercentilesAnswer, x: list[float]) -> list[Spec]:
 
 def _beside(answer: PercentilesAnswer, x: list[float]) -> list[Spec]:
     """The curves without privacy dashed, and the true ones where they are known."""
-    data = [
-        traces.unprotected(x, _rounded(curve), hoverinfo="skip") for curve in answer.non_private
-    ]
+    data = [traces.unprotected(x, _rounded(curve), hoverinfo="skip") for curve in answer.ordinary]
     if answer.truth is not None:
         data += [
             traces.line("True", x, _rounded(curve), "truth", 1.0, hoverinfo="skip")
@@ -92,7 +90,7 @@ def _columns(answer: PercentilesAnswer) -> dict[str, list[float]]:
             name: answer.releases[0, k],
             f"{name}, 95 % confidence from": answer.low[0, k],
             f"{name}, 95 % confidence to": answer.high[0, k],
-            f"{name} without privacy": answer.non_private[k],
+            f"{name} without privacy": answer.ordinary[k],
         }
         if answer.truth is not None:
             columns[f"{name}, true"] = answer.truth[k]
@@ -106,10 +104,10 @@ def _rounded(curve: Array) -> list[float]:
 def errors(answer: PercentilesAnswer) -> Chart:
     """The error of every percentile curve with its 95 % range, and without privacy."""
     order = slice(None, None, -1)  # the highest curve on top
-    baseline = None if answer.baseline is None else answer.baseline[order]
+    baseline = None if answer.baseline_by_function is None else answer.baseline_by_function[order]
     return small_charts.errors_of_functions(
         _names(answer)[order],
-        answer.error[order],
+        answer.error_by_function[order],
         answer.errors[order],
         baseline,
         "percentile",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.language.numbers import named
-from engine.simulation.metrics import totals
 from engine.topics.asking import WITHIN, Numbers, QuestionKind, QuestionLike, as_floats, protection
 from engine.topics.percentiles import charts
 from engine.topics.percentiles.answer import PercentilesAnswer, percentiles_answer
@@ -14,15 +13,15 @@ def _numbers(answer: PercentilesAnswer, question: QuestionLike) -> Numbers:
     """Errors of the curves, the time in ranges, and the protection."""
     unit = answer.facts.value_unit
     errors = {
-        "error, all curves": answer.total,
+        "error, all curves": answer.error,
         f"{WITHIN}, all curves": answer.within,
         **{
             f"error of the {name} curve": error
-            for name, error in zip(answer.names, answer.error, strict=True)
+            for name, error in zip(answer.names, answer.error_by_function, strict=True)
         },
     }
     if answer.baseline is not None:
-        errors["error without privacy, all curves"] = float(totals(answer.baseline))
+        errors["error without privacy, all curves"] = answer.baseline
     return as_floats({named(name, unit): error for name, error in errors.items()}) | protection(
         answer.spends, question.person
     )

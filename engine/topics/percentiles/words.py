@@ -46,7 +46,7 @@ def accuracy(answer: PercentilesAnswer) -> str:
     answer : PercentilesAnswer
         With the error of each curve, in response units.
     """
-    unit, error, n = answer.facts.value_unit, answer.error, len(answer.names)
+    unit, error, n = answer.facts.value_unit, answer.error_by_function, len(answer.names)
     middle = in_unit(float(error[answer.middle]), unit)
     target = "the true one" if answer.baseline is not None else "the one without privacy"
     text = (
@@ -64,7 +64,7 @@ def accuracy(answer: PercentilesAnswer) -> str:
     )
     return (
         f"{text}. At {answer.names[0]} it is {low}, at {answer.names[-1]} {high}{why}. All {n} "
-        f"curves together: **{in_unit(answer.total, unit)}**, the root of their "
+        f"curves together: **{in_unit(answer.error, unit)}**, the root of their "
         f"summed squares; 95 % of releases are within {number(answer.within)}."
     )
 

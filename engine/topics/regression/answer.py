@@ -45,7 +45,7 @@ _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
 _PLANNED_STEPS = 21
 
 Readings = RegressionPoints | Upload
-Simulated = RegressionPoints
+SimulatedReadings = RegressionPoints
 Method = WaveletGlobal  # of the whole curve
 
 
@@ -191,7 +191,7 @@ class SiteRow:
 class RegressionAnswer:
     """The curve as it would be published, on a grid of [0, 1]; in response units.
 
-    `releases` (SHOWN_DRAWS, POINTS), `non_private` and `truth` (POINTS,), `noise_sd` (POINTS,): the
+    `releases` (SHOWN_DRAWS, POINTS), `ordinary` and `truth` (POINTS,), `noise_sd` (POINTS,): the
     standard deviation of the noise at each point; `messages` (kinds, POINTS): what the first site
     of every kind sent for the first release, drawn as a curve. The last two are None where the
     centre does more to the messages than average them. `band` are the lower and upper limits of
@@ -208,7 +208,7 @@ class RegressionAnswer:
     facts: PublicFacts
     times: Array
     truth: Array | None
-    non_private: Array
+    ordinary: Array
     releases: Array
     noise_sd: Array | None
     messages: Array | None
@@ -282,12 +282,12 @@ def regression_answer(
         and not isinstance(plan, StagedPlan)
     )
     releases = estimate.coefficients[0, 0] @ grid.T
-    non_private = mechanism.without_protection(data).values(times)[0, 0, 0]
+    ordinary = mechanism.without_protection(data).values(times)[0, 0, 0]
     return RegressionAnswer(
         facts=readings.facts,
         times=times,
         releases=releases,
-        non_private=non_private,
+        ordinary=ordinary,
         plan=plan,
         noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
         messages=_sent(messages, network, plan, grid) + readings.facts.value_middle
@@ -295,7 +295,7 @@ def regression_answer(
         else None,
         band=_band(estimate, releases[0], grid),
         no_band=checked.refusal,
-        known=_known(mechanism, data, network, estimate, releases - non_private),
+        known=_known(mechanism, data, network, estimate, releases - ordinary),
         spends=estimate.spends[0],
         rows=_rows(network, plan, mechanism.smoothness),
         **_against_truth(readings, mechanism, network, times, seed),

@@ -42,14 +42,14 @@ def curve(answer: RegressionAnswer, one_release: bool = False) -> Chart:
     data.append(
         traces.unprotected(
             x,
-            _values(answer.facts, answer.non_private),
+            _values(answer.facts, answer.ordinary),
             hovertemplate=labels.hover(answer.facts.value_unit),
         )
     )
     table = {
         "position": x,
         "release 1": _values(answer.facts, answer.releases[0]),
-        "non-private": _values(answer.facts, answer.non_private),
+        "non-private": _values(answer.facts, answer.ordinary),
     }
     if answer.truth is not None:
         data.append(_curve(answer, "True curve", answer.truth, "truth", 1.6))
@@ -193,7 +193,7 @@ def point(answer: RegressionAnswer, estimate: PointAnswer) -> Chart:
     under = (
         _curve(answer, "True curve", answer.truth, "truth", 1.6)
         if answer.truth is not None
-        else _curve(answer, "Non-private", answer.non_private, "without", 2.2, UNPROTECTED)
+        else _curve(answer, "Non-private", answer.ordinary, "without", 2.2, UNPROTECTED)
     )
     table = {"position": position, "released": _values(answer.facts, np.array([estimate.released]))}
     more: Spec = {}

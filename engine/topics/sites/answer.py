@@ -101,7 +101,7 @@ class Member:
 class SitesAnswer:
     """The sites together, beside masked sums, one trusted centre and the best site alone.
 
-    `times`, `non_private` and `truth` (GRID_SIZE,) in their own units; `non_private` is the average
+    `times`, `ordinary` and `truth` (GRID_SIZE,) in their own units; `ordinary` is the average
     without protection of all curves that take part, `baseline` the error without privacy where the
     truth is known. `best` is the number of the best member: it has the largest n μ. `summed` is
     None where sums cannot be made unread, and `why_not_summed` says why.
@@ -109,7 +109,7 @@ class SitesAnswer:
 
     facts: PublicFacts
     times: Array
-    non_private: Array
+    ordinary: Array
     truth: Array | None
     baseline: float | None
     together: Arrangement

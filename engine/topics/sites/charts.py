@@ -53,7 +53,7 @@ def panels(
         ("All at one trusted centre", federation.pooled),
         (f"Best site alone: {best}", federation.alone),
     )
-    base = federation.non_private if difference else np.zeros_like(federation.non_private)
+    base = federation.ordinary if difference else np.zeros_like(federation.ordinary)
     heights, style = _range(federation, base), method_style(key, family)
     return [
         (name, _panel(federation, arrangement, name, base, heights, style))
@@ -71,7 +71,7 @@ def _range(federation: SitesAnswer, base: Array) -> tuple[float, float]:
     ]
     every = np.concatenate(
         [
-            federation.non_private - base,
+            federation.ordinary - base,
             *([] if federation.truth is None else [federation.truth - base]),
             *(np.quantile(r, (0.05, 0.95), axis=0).ravel() for r in releases),
         ]
@@ -91,9 +91,7 @@ def _panel(
 ) -> Chart:
     facts, refused, x = federation.facts, arrangement.is_refused, plain(federation.times)
     data = [] if refused else [_releases(x, arrangement.releases - base, style[0])]
-    data.append(
-        _behind("Non-private", x, federation.non_private - base, "without", 2.2, UNPROTECTED)
-    )
+    data.append(_behind("Non-private", x, federation.ordinary - base, "without", 2.2, UNPROTECTED))
     if federation.truth is not None:
         data.append(_behind("True mean", x, federation.truth - base, "truth", 1.6))
     notes = (
@@ -138,7 +136,7 @@ def _panel(
 def _panel_table(federation: SitesAnswer, arrangement: Arrangement) -> dict[str, list[float]]:
     table = {
         federation.facts.time_name: plain(federation.times),
-        "non-private": plain(federation.non_private),
+        "non-private": plain(federation.ordinary),
     }
     if federation.truth is not None:
         table["true mean"] = plain(federation.truth)

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 
 from engine.core.arrays import hard_threshold
 from engine.core.errors import InputError
-from engine.core.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
+from engine.core.types import Array, Budget, Public, PublicFacts, SampleData, Sizes
 from engine.mechanisms.families.sparse.thresholding import rows_of
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.numerics import sparse_fits
 from engine.privacy import accounting
 from engine.simulation import studies
-from engine.simulation.metrics import within
 from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
+from engine.topics.simulated import Simulated
 
 BUDGET_STEPS = (0.2, 0.5, 1.0, 2.0, 4.0, 10.0)
 MAX_NUMBERS = 12_000_000  # rows times features that are drawn for a picture
@@ -35,44 +35,25 @@ SparseEstimator = SparseNewton | SparseRegression  # presets are offered of both
 GREEN, AMBER = 0.25, 1.0  # of noise over signal: below the first all is well, above the second not
 
 
-@dataclass(frozen=True)
-class SparseAnswer:
-    """One data set and its possible releases at one budget.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SparseAnswer(Simulated):
+    """d coefficients of one data set with their possible releases.
 
-    `releases` (SHOWN_DRAWS, d), `truth`, `without` and `lasso` (d,): coefficients in response units
-    for one standard deviation of a feature; the lasso only beside a known truth. `errors`
-    (SHOWN_DRAWS,) are Euclidean distances from the truth, or from `without` where it is not known.
-    `held_back` is the share of rows that clips change, of simulated rows alone: it follows the rows
-    and is not protected. `warnings` have the share of releases that carry them.
+    Releases are (SHOWN_DRAWS, d), in response units for one standard deviation of a feature, and
+    errors (1, SHOWN_DRAWS) their Euclidean distances from the target.
     """
 
-    facts: PublicFacts
     sizes: Sizes
-    budget: Budget
-    truth: Array | None
-    releases: Array
-    without: Array
-    lasso: Array | None
-    errors: Array
-    spends: tuple[Spend, ...]
+    lasso: Array | None  # (d,): the lasso of all rows, beside a known truth
     guarantee: Budget
+    # share of rows that clips change; it is not protected, and None if rows are not simulated
     held_back: float | None
-    warnings: tuple[tuple[str, float], ...] = ()
+    warnings: tuple[tuple[str, float], ...] = ()  # cautions, with the share of releases
 
     @property
     def target(self) -> Array:
         """The truth, or what is estimated without protection."""
-        return self.without if self.truth is None else self.truth
-
-    @property
-    def error(self) -> float:
-        """The root mean squared distance of the releases."""
-        return float(np.sqrt((self.errors**2).mean()))
-
-    @property
-    def within(self) -> float:
-        """In 95 % of releases the distance is below this."""
-        return float(within(self.errors))
+        return self.ordinary if self.truth is None else self.truth
 
     def distance(self, vector: Array) -> float:
         """Of another estimate from the target.
@@ -129,22 +110,28 @@ def sparse_answer(
     data = _rows_shown(source, seed)
     draws = studies.draws(source) if source.is_random else SHOWN_DRAWS  # the study is of these rows
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws)
-    without, releases = (
+    ordinary, releases = (
         mechanism.without_protection(data).coefficients[0, 0, 0],
         estimate.coefficients[0, 0],
     )
     truth = None if data.truth is None else data.truth.node_values
-    target = without if truth is None else truth
+    target = ordinary if truth is None else truth
     return SparseAnswer(
         facts=data.facts,
         sizes=data.sizes,
+        people=data.n_curves,
         budget=budget,
         truth=truth,
         releases=releases,
-        without=without,
+        ordinary=ordinary,
         lasso=None if truth is None else _lasso(data, mechanism),
         spends=estimate.spends[0],
-        errors=np.linalg.norm(releases - target, axis=1),
+        errors=np.linalg.norm(releases - target, axis=1)[None],
+        baseline_by_function=None
+        if truth is None
+        else np.array([np.linalg.norm(ordinary - truth)]),
+        tuning=estimate.tuning[0] if estimate.tuning else {},
+        verdict=mechanism.feasibility(data.sizes, (budget,)),
         guarantee=accounting.least_guarantee(estimate.spends[0]),
         held_back=_held_back(data, mechanism, budget, target) if source.is_random else None,
         warnings=estimate.warning_shares(),
@@ -257,12 +244,12 @@ class ErrorsByBudget:
     """Typical errors (budgets,) of every method by its label, and of estimates without protection.
 
     Where the truth is not known errors are distances from hard thresholding without protection, and
-    `without` is empty.
+    `ordinary` is empty.
     """
 
     epsilons: tuple[float, ...]
     private: dict[str, Array]
-    without: dict[str, float]
+    ordinary: dict[str, float]
 
 
 def over_budgets(

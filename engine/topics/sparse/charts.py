@@ -37,7 +37,7 @@ def coefficients(answer: SparseAnswer, difference: bool = False) -> Chart:
     data = [
         _all_releases(answer, features, names, zero),
         _marks(
-            "Non-private", names, answer.without[features] - zero, "without", "line-ew-open", 18
+            "Non-private", names, answer.ordinary[features] - zero, "without", "line-ew-open", 18
         ),
     ]
     if answer.truth is not None:
@@ -85,7 +85,7 @@ def _coefficient_table(
     table = {
         "feature": names,
         "release 1": plain(answer.releases[0, features]),
-        "non-private": plain(answer.without[features]),
+        "non-private": plain(answer.ordinary[features]),
         "in how many of 20": (answer.releases[:, features] != 0).sum(axis=0).tolist(),
     }
     return table if answer.truth is None else {**table, "true": plain(answer.truth[features])}
@@ -138,13 +138,13 @@ def over_budgets(
     """
     rates = {name: plain(rate) for name, rate in (theory or {}).items()}
     first, last = lines.epsilons[0], lines.epsilons[-1]
-    every = [*np.concatenate(list(lines.private.values())), *lines.without.values()]
+    every = [*np.concatenate(list(lines.private.values())), *lines.ordinary.values()]
     low, high = min(every) * 0.8, max(every) * 1.2
     data = [
         _member(k, label, lines.epsilons, errors, "sparse")
         for k, (label, errors) in enumerate(lines.private.items())
     ]
-    levels = {f"{label}, non-private": error for label, error in lines.without.items()}
+    levels = {f"{label}, non-private": error for label, error in lines.ordinary.items()}
     data += [
         traces.line(label, [first, last], [error, error], "without", 2, DASHES[k + 1])
         for k, (label, error) in enumerate(levels.items())
@@ -300,7 +300,7 @@ def machines(comparison: Machines) -> Chart:
         Errors of fits to machines that differ, (repeats, machines) by label.
     """
     typical = comparison.by_machine
-    places = list(range(1, len(comparison.without) + 1))
+    places = list(range(1, len(comparison.ordinary) + 1))
     data = [
         _member(k, label, places, errors, "sparse", 1.6, 9)
         for k, (label, errors) in enumerate(typical.items())
@@ -309,14 +309,14 @@ def machines(comparison: Machines) -> Chart:
         traces.line_with_points(
             "Non-private, two stages",
             places,
-            plain(comparison.without),
+            plain(comparison.ordinary),
             "without",
             1.6,
             UNPROTECTED,
             {"size": 6},
         )
     )
-    every = np.concatenate([comparison.without, *(e.ravel() for e in comparison.errors.values())])
+    every = np.concatenate([comparison.ordinary, *(e.ravel() for e in comparison.errors.values())])
     spec = {
         "data": data,
         "layout": layout(
@@ -336,7 +336,7 @@ def machines(comparison: Machines) -> Chart:
         {
             "machine": places,
             **{label: plain(errors) for label, errors in typical.items()},
-            "non-private": plain(comparison.without),
+            "non-private": plain(comparison.ordinary),
         },
     )
 

@@ -254,11 +254,11 @@ def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
 class Machines:
     """Distances of machines' coefficients from the truth, by way of fitting: (draws, machines).
 
-    `without` (machines,) is that of two stages without protection.
+    `ordinary` (machines,) is that of two stages without protection.
     """
 
     errors: dict[str, Array]
-    without: Array
+    ordinary: Array
     guarantee: Budget
 
     @property

@@ -24,8 +24,10 @@ _LIGHTS = {
 def accuracy(answer: SparseAnswer) -> str:
     """How far off a release is, beside what needs no protection."""
     target = "the true ones" if answer.truth is not None else "those without privacy"
-    others = () if answer.lasso is None else (answer.without, answer.lasso)
-    typical, *rest = numbers.together([answer.error, *(answer.distance(fit) for fit in others)])
+    errors = [answer.error]
+    if answer.baseline is not None and answer.lasso is not None:
+        errors += [answer.baseline, answer.distance(answer.lasso)]
+    typical, *rest = numbers.together(errors)
     text = (
         f"The error of all {answer.sizes.n_covariates} published coefficients together is "
         f"**{typical}**: root mean squared distance from {target}. In 95 % of releases the "
@@ -162,7 +164,7 @@ def over_budgets(lines: ErrorsByBudget) -> str:
         Errors by method and ε; the first method is the one on screen.
     """
     first = next(iter(lines.private))
-    private, best = lines.private[first], min(lines.without.values(), default=0.0)
+    private, best = lines.private[first], min(lines.ordinary.values(), default=0.0)
     half = numbers.times(float(private[1] / private[2]))
     text = f"From ε = 0.5 to 1 the error falls {half}."
     close = [e for e, error in zip(lines.epsilons, private, strict=True) if error < 1.5 * best]

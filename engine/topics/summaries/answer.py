@@ -72,7 +72,7 @@ class MethodResult:
 class SummariesAnswer:
     """Results of all methods, the chosen one first, over one estimate without protection.
 
-    `non_private` and `truth` have the shape of one release; `axis` (points,) is in the unit of
+    `ordinary` and `truth` have the shape of one release; `axis` (points,) is in the unit of
     time, or of the first number of a record, `across` that of the second number; `baseline` is the
     error without privacy, tuned as well as the chosen method; `clipped_share` the share of curves
     that the chosen method clips to the largest size, which depends on them without protection:
@@ -84,16 +84,16 @@ class SummariesAnswer:
     names: tuple[str, ...]
     axis: Array
     across: Array
-    non_private: Array
+    ordinary: Array
     truth: Array | None
     baseline: float | None
     results: tuple[MethodResult, ...]
-    n: int
+    people: int
     clipped_share: float | None
 
     @property
     def is_surface(self) -> bool:
-        return self.non_private.ndim == 3
+        return self.ordinary.ndim == 3
 
 
 def summaries_answer(
@@ -145,9 +145,9 @@ def summaries_answer(
         names=reference.functions or ("",),
         axis=drawing.axis,
         across=drawing.across,
-        non_private=drawing.draw(reference)[0],
+        ordinary=drawing.draw(reference)[0],
         baseline=baseline,
-        n=data.n_curves,
+        people=data.n_curves,
         truth=None if truth is None else drawing.of_truth(truth),
         clipped_share=_clipped_share(selected, data) if source.is_random else None,
         results=results,
@@ -309,7 +309,7 @@ class _Drawing:
 class Components:
     """Principal components of released covariances, beside those without protection.
 
-    `releases` (draws, 2, SURFACE) and `non_private` (2, SURFACE) are functions of norm one on
+    `releases` (draws, 2, SURFACE) and `ordinary` (2, SURFACE) are functions of norm one on
     `axis`, turned to point the same way; `shares` (draws, 2) and `share` (2,) are their parts of
     the variance. `removed` is the part of all eigenvalues, in size, that was negative and set to
     zero.
@@ -317,7 +317,7 @@ class Components:
 
     axis: Array
     releases: Array
-    non_private: Array
+    ordinary: Array
     shares: Array
     share: Array
     removed: float
@@ -341,16 +341,11 @@ def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Comp
     chosen = answer.results[0]
     if not answer.is_surface or chosen.releases is None:
         return None
-    non_private, share = _principal(answer.non_private)
+    ordinary, share = _principal(answer.ordinary)
     releases, shares = _principal(chosen.releases[:, 0])
-    releases = releases * np.sign((releases * non_private).sum(axis=-1, keepdims=True))
+    releases = releases * np.sign((releases * ordinary).sum(axis=-1, keepdims=True))
     return Components(
-        answer.axis,
-        releases,
-        non_private[0],
-        shares,
-        share[0],
-        _negative_part(chosen, source, seed),
+        answer.axis, releases, ordinary[0], shares, share[0], _negative_part(chosen, source, seed)
     )
 
 

@@ -46,7 +46,7 @@ def panel(answer: SummariesAnswer, result: MethodResult, k: int) -> Chart:
     x = plain(answer.axis)
     table = {
         _axis_title(answer): x,
-        "non-private": plain(answer.non_private[k]),
+        "non-private": plain(answer.ordinary[k]),
         "release 1": plain(result.releases[0, k]),
     }
     data = [
@@ -253,7 +253,7 @@ def component(components: Components, k: int, facts: PublicFacts) -> Chart:
     x = plain(components.axis)
     data = [
         _many(x, components.releases[:, k], "functional"),
-        traces.unprotected(x, plain(components.non_private[k]), hovertemplate=labels.hover()),
+        traces.unprotected(x, plain(components.ordinary[k]), hovertemplate=labels.hover()),
     ]
     spec = {
         "data": data,
@@ -269,7 +269,7 @@ def component(components: Components, k: int, facts: PublicFacts) -> Chart:
         {
             "time": x,
             "release 1": plain(components.releases[0, k]),
-            "non-private": plain(components.non_private[k]),
+            "non-private": plain(components.ordinary[k]),
         },
     )
 
@@ -428,7 +428,7 @@ def _value_title(answer: SummariesAnswer) -> str:
 
 def _span(answer: SummariesAnswer, k: int) -> list[float]:
     """One height for all methods: that of the curves, with room for the middle half of releases."""
-    lines = [answer.non_private[k]] + ([] if answer.truth is None else [answer.truth[k]])
+    lines = [answer.ordinary[k]] + ([] if answer.truth is None else [answer.truth[k]])
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
     half = max(high - low, 1e-9)
     known = [result.releases[:, k] for result in answer.results if result.releases is not None]
@@ -441,7 +441,7 @@ def _span(answer: SummariesAnswer, k: int) -> list[float]:
 
 
 def _heights(answer: SummariesAnswer) -> tuple[float, float]:
-    lines: Sequence[Array] = [answer.non_private] + ([] if answer.truth is None else [answer.truth])
+    lines: Sequence[Array] = [answer.ordinary] + ([] if answer.truth is None else [answer.truth])
     return (
         min(0.0, min(float(line.min()) for line in lines)),
         max(float(line.max()) for line in lines),

@@ -67,8 +67,8 @@ def compared(answer: SummariesAnswer) -> str:
         behind = "practically as close" if ratio < 1.05 else f"{times(ratio)} as far"
         text += f" Next is {uncapital(known[1].label)}, {behind}."
     if answer.baseline:
-        non_private = in_unit(answer.baseline, unit)
-        text += f" Without privacy it would be {non_private}."
+        ordinary = in_unit(answer.baseline, unit)
+        text += f" Without privacy it would be {ordinary}."
     return text
 
 

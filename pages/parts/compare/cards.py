@@ -60,7 +60,7 @@ class SideBySide(View):
 
     def difference(self, method: MethodAnswer, k: int) -> Array:
         """Releases less the same average without protection in every picture: (draws, points)."""
-        return method.picture.releases[k] - self.known[0].picture.non_private
+        return method.picture.releases[k] - self.known[0].picture.ordinary
 
     @property
     def is_own(self) -> bool:

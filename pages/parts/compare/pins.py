@@ -296,16 +296,16 @@ def _coefficients(scenario: Settings) -> dict[str, Any]:
         coefficients_answer, source, scenario.mechanism_of(task), budget, scenario.seed
     )
     return {
-        "facts": answer.data.facts,
-        "protects": tags.unit_tag(answer.data.facts)[0],
+        "facts": answer.facts,
+        "protects": tags.unit_tag(answer.facts)[0],
         "method": scenario.mechanism_of(task).nearest_preset()[0],
-        "people": answer.data.n_curves,
+        "people": answer.people,
         "budget": budget,
         "budgets": tags.budget_chip(budget),
         "spends": answer.spends,
-        "error": answer.total,
+        "error": answer.error,
         "within": answer.within,
-        "error_unit": answer.data.facts.value_unit,
+        "error_unit": answer.facts.value_unit,
     }
 
 
@@ -349,7 +349,7 @@ def _summary(scenario: Settings) -> dict[str, Any]:
     return {
         "facts": answer.facts,
         "protects": unit,
-        "people": answer.n,
+        "people": answer.people,
         "budget": chosen.budget,
         "method": f"{chosen.label}: {TASKS[task].result}",
         "spends": chosen.spends,
@@ -372,7 +372,7 @@ def _sparse(scenario: Settings) -> dict[str, Any]:
         "facts": answer.facts,
         "protects": tags.unit_tag(answer.facts, tasks.SPARSE_REGRESSION.unit)[0],
         "method": mechanism.nearest_preset()[0],
-        "people": answer.sizes.n_curves,
+        "people": answer.people,
         "budget": budget,
         "budgets": sparse_words.budget_line(budget, answer.sizes.n_servers),
         "spends": answer.spends,
@@ -391,7 +391,7 @@ def _counts(scenario: Settings) -> dict[str, Any]:
         "facts": answer.facts,
         "protects": tags.unit_tag(answer.facts, TASKS[task].unit)[0],
         "method": f"{mechanism.label}: {TASKS[task].result}",
-        "people": answer.n,
+        "people": answer.people,
         "budget": budget,
         "budgets": tags.budget_chip(budget),
         "spends": answer.spends,
@@ -410,11 +410,11 @@ def _percentiles(scenario: Settings) -> dict[str, Any]:
         "facts": answer.facts,
         "protects": tags.unit_tag(answer.facts)[0],
         "method": mechanism.nearest_preset()[0],
-        "people": answer.n_people,
+        "people": answer.people,
         "budget": budget,
         "budgets": tags.budget_chip(budget),
         "spends": answer.spends,
-        "error": answer.total,
+        "error": answer.error,
         "within": answer.within,
         "error_unit": answer.facts.value_unit,
     }

@@ -20,7 +20,7 @@ from engine.sources.twin import Twin
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words
 from engine.topics.decision.answer import DECIDED, Decision, Option, Profile
-from engine.topics.regression.answer import NETWORKS, Group, Network, Simulated
+from engine.topics.regression.answer import NETWORKS, Group, Network, SimulatedReadings
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 from pages.parts import regression, sites
@@ -71,7 +71,7 @@ def linked(scenario: Settings) -> Studied:
 
 def _studied(scenario: Settings, source: Source, twin_of: Callable[[Source], Twin]) -> Studied:
     task = TASKS[scenario.decided_task]
-    if isinstance(source, Simulated):
+    if isinstance(source, SimulatedReadings):
         return Studied(source, scenario.network.source(source))
     if source.is_random:
         return Studied(source, source)
@@ -92,7 +92,7 @@ def _studied(scenario: Settings, source: Source, twin_of: Callable[[Source], Twi
 def data_choice(task: Task, **more: Any) -> None:
     """Whose data: those of a task, or of a regression the network of its sites."""
     data = session.data_task(task.key)
-    if isinstance(session.source(data), Simulated):
+    if isinstance(session.source(data), SimulatedReadings):
         regression.network_choice(_NETWORKS, **more)
     else:
         controls.source_choice(data, **more)
@@ -148,7 +148,7 @@ def resize(task: Task, source: Source, resized: Source[Any]) -> None:
     """Take over other sizes of a study, whichever settings hold them."""
     if isinstance(resized, Twin):
         session.change_twin(source, resized)
-    elif isinstance(resized, Simulated):
+    elif isinstance(resized, SimulatedReadings):
         (people,) = {*resized.sizes.n_curves_per_server}
         before = session.current().network
         session.change_study(task.key, resized)

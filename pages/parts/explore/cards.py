@@ -172,7 +172,7 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
     if np.isfinite(scene.floor[k]):
         dashed += " Dash-dotted: floor."
     floor = quality.floor(facts, float(scene.floor[k]), float(scene.error[k]))
-    planned = quality.planned(facts, preview.feasibility[k], float(preview.planned[k]))
+    planned = quality.planned(facts, preview.verdicts[k], float(preview.planned[k]))
     drowned = quality.useless(
         facts, float(scene.error[k]), preview.budgets[k], preview.data.n_curves
     )
@@ -314,7 +314,7 @@ def numbers(scene: Scene) -> None:
     )
     columns = {
         scene.facts.time_name: preview.times,
-        "non-private mean": preview.non_private,
+        "non-private mean": preview.ordinary,
         "privacy noise range low": preview.noise_low[scene.step],
         "privacy noise range high": preview.noise_high[scene.step],
         "sampling variability ±": preview.sampling,

@@ -204,7 +204,7 @@ def at_budgets(
     return [
         _at_budget(facts, n_curves, steps, *at_one)
         for at_one in zip(
-            answer.budgets, odds, answer.feasibility, _notes(facts, answer), *in_words, strict=True
+            answer.budgets, odds, answer.verdicts, _notes(facts, answer), *in_words, strict=True
         )
     ]
 
@@ -219,7 +219,7 @@ def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
         return [""] * len(answer.budgets)
     notes = []
     for feasibility, size, *ends in zip(
-        answer.feasibility,
+        answer.verdicts,
         band.n_functions,
         *np.clip((band.low, band.high), facts.value_low, facts.value_high),
         strict=True,

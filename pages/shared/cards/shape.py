@@ -146,7 +146,7 @@ class Answer:
 
     reference: float
     agreeing: Agreeing
-    non_private: Agreeing | None
+    ordinary: Agreeing | None
     known: NDArray[np.bool_]
     is_truth: bool
 
@@ -157,13 +157,11 @@ class Answer:
 def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
     """`typical` (budgets,) are errors, NaN where nothing would be published."""
     reference, times = draws.reference, draws.times
-    non_private = (
-        shape.how_often(asked, draws.non_private, reference, times) if draws.is_truth else None
-    )
+    ordinary = shape.how_often(asked, draws.ordinary, reference, times) if draws.is_truth else None
     return Answer(
         float(shape.answers(asked, reference, times)),
         shape.how_often(asked, draws.curves, reference, times),
-        non_private,
+        ordinary,
         ~shape.is_drowned(typical, facts),
         draws.is_truth,
     )
@@ -181,7 +179,7 @@ def sentences(
         words.agreement(
             asked,
             kept_answer.at(step),
-            kept_answer.non_private,
+            kept_answer.ordinary,
             facts,
             bool(np.isnan(kept_answer.reference)),
         )

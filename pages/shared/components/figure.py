@@ -152,7 +152,7 @@ def _check_shapes(view: MeanAnswer) -> None:
     _check(
         releases=(view.releases, (n_budgets, n_draws, n_points)),
         times=(view.times, (n_points,)),
-        non_private=(view.non_private, (n_points,)),
+        ordinary=(view.ordinary, (n_points,)),
         noise_low=(view.noise_low, (n_budgets, n_points)),
         noise_high=(view.noise_high, (n_budgets, n_points)),
     )
@@ -183,7 +183,7 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
 
     `noise` is half the width of the middle 95 % of releases.
     """
-    low, high, non_private = facts.value_low, facts.value_high, view.non_private
+    low, high, ordinary = facts.value_low, facts.value_high, view.ordinary
     drawn, noise = _differences(view, np.array(refused))
     scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the frame
     scales, noise_scales = (_scales(high - low, values) for values in (drawn, noise))
@@ -194,10 +194,10 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
         "draws": view.releases.shape[1],
         "points": len(view.times),
         "times": int16(view.times, facts.time_low, facts.time_high),
-        "without": int16(non_private, *scale),
+        "without": int16(ordinary, *scale),
         "releases": _by_budget(drawn, scales),
         "noise": _by_budget(noise, noise_scales),
-        "truth": None if view.truth is None else _spanned(view.truth - non_private),
+        "truth": None if view.truth is None else _spanned(view.truth - ordinary),
         "band": None if view.band is None else _band(facts, drawn, view, view.band),
         "visits": []
         if view.band is None
@@ -213,7 +213,7 @@ def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, A
     release. What is drawn there shows why: the noise of the smallest budget that is not refused,
     which grows as 1/ε.
     """
-    releases, noise = view.releases - view.non_private, (view.noise_high - view.noise_low) / 2
+    releases, noise = view.releases - view.ordinary, (view.noise_high - view.noise_low) / 2
     epsilons = np.array([budget.epsilon for budget in view.budgets])
     if refused.any() and not refused.all():
         lowest = int(np.argmin(np.where(refused, np.inf, epsilons)))
@@ -233,8 +233,8 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
         told is drawn as it is.
     """
     n_draws = len(asked.marks[0])
-    drawn = view.releases[:, :n_draws] - view.non_private
-    curves = np.where(np.isfinite(asked.curves), asked.curves - view.non_private, drawn)
+    drawn = view.releases[:, :n_draws] - view.ordinary
+    curves = np.where(np.isfinite(asked.curves), asked.curves - view.ordinary, drawn)
     payload = {
         "draws": n_draws,
         "marks": [[_mark(mark) for mark in row] for row in asked.marks],
@@ -253,7 +253,7 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
             "title": "Velocity of the release with its 95 % confidence band.",
         }
     if asked.people is not None:
-        low, high = asked.people - view.non_private
+        low, high = asked.people - view.ordinary
         is_told = np.isfinite(low).all(axis=-1)
         payload |= {
             "people": _three(
@@ -274,9 +274,9 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
         The first group in place of the release, the second beside it, the difference below.
     """
     n_draws = len(groups.texts[0])
-    drawn = view.releases[:, :n_draws] - view.non_private
-    first = np.where(np.isfinite(groups.first), groups.first - view.non_private, drawn)
-    second = np.nan_to_num(groups.second - view.non_private)
+    drawn = view.releases[:, :n_draws] - view.ordinary
+    first = np.where(np.isfinite(groups.first), groups.first - view.ordinary, drawn)
+    second = np.nan_to_num(groups.second - view.ordinary)
     height = facts.value_high - facts.value_low
     group, other_group = groups.names
     payload = {
@@ -351,8 +351,7 @@ def _band(
     Bands are smooth and many: every second point is sent, and the browser puts in the others.
     """
     low, high = (
-        np.where(np.isfinite(edge), edge - view.non_private, drawn)
-        for edge in (band.low, band.high)
+        np.where(np.isfinite(edge), edge - view.ordinary, drawn) for edge in (band.low, band.high)
     )
     _check(band_low=(low, view.releases.shape), band_high=(high, view.releases.shape))
     scales = _scales(facts.value_high - facts.value_low, low, high)

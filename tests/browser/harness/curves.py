@@ -43,16 +43,16 @@ def made_up(seed=7):
     rng = np.random.default_rng(seed)
     t = np.linspace(0, 1, 101)
     waves = np.array([np.cos(np.pi * k * t) / (1 + 0.4 * k) for k in range(8)])
-    non_private = growth(t) + 0.35 * waves.T @ rng.normal(size=8)
+    ordinary = growth(t) + 0.35 * waves.T @ rng.normal(size=8)
     scales = 3.6 / np.array(EPSILONS) ** 0.9
     noise = rng.normal(size=(100, 8)) @ waves
-    releases = non_private + scales[:, None, None] * noise
+    releases = ordinary + scales[:, None, None] * noise
     curves = []
     for _ in range(90):
         at = np.sort(rng.uniform(0.02, 0.99, 30))
         person = rng.normal(0, 5.5) + rng.normal(0, 3) * at
         curves.append((at, growth(at) + person + rng.normal(0, 0.9, 30)))
-    return t, non_private, releases, curves, scales
+    return t, ordinary, releases, curves, scales
 
 
 def band(releases, scales):

@@ -29,7 +29,7 @@ def verdicts():
 
 def payload(case):
     """What the figure draws in one case."""
-    t, non_private, releases, curves, scales = made_up()
+    t, ordinary, releases, curves, scales = made_up()
     plain = case == "plain"
     facts = PublicFacts(
         name="Growth",
@@ -53,7 +53,7 @@ def payload(case):
         budgets=[Budget(epsilon, 2.5e-5) for epsilon in EPSILONS],
         times=facts.from_unit_time(t),
         releases=releases[:, :20],
-        non_private=non_private,
+        ordinary=ordinary,
         noise_low=np.quantile(releases, 0.025, axis=1),
         noise_high=np.quantile(releases, 0.975, axis=1),
         sampling=np.zeros_like(t) if plain else 1.5 + 0.4 * np.cos(6 * t),
