@@ -278,10 +278,14 @@ class GroupComparison:
             NO_TEST if self.doubtful else f"{self.p_written}: {WHAT_P_IS}",
         ]
         for first, second in self.pairs:
-            parts += self._pair_in_words(first, second)
+            parts += (
+                self._doubted_pair_in_words(first, second)
+                if self.is_doubted(first, second)
+                else self._pair_in_words(first, second)
+            )
         return [
             *parts,
-            SUPPOSES,
+            *([] if self.doubtful else [SUPPOSES]),
             "Each person’s data went into one group only: budgets do not add.",
         ]
 
@@ -289,6 +293,21 @@ class GroupComparison:
     def p_written(self) -> str:
         """The test's p, such as "p = .012", never below what it can tell."""
         return "p < .001" if self.p <= _MIN_P else f"p = {self.p:.3f}".replace("0.", ".")
+
+    def is_doubted(self, first: int = 0, second: int = 1) -> bool:
+        """True if either release cannot be relied on, so that no level holds for the difference."""
+        return not {self.names[first], self.names[second]}.isdisjoint(self.doubtful)
+
+    def _doubted_pair_in_words(self, first: int, second: int) -> list[str]:
+        facts = self.curves[first].facts
+        mean, (low, high) = average(self.difference(first, second), (0.0, 1.0))
+        (number,) = written([mean], high - low)
+        return [
+            f"Average of {self.names[first]} less {self.names[second]} as released, "
+            f"{span(facts, facts.time_low, facts.time_high)}: "
+            f"{with_unit(number, facts.value_unit)}. Nobody can tell from the releases how far off "
+            "it is, or at which times the groups differ."
+        ]
 
     def _pair_in_words(self, first: int, second: int) -> list[str]:
         result, facts = self.differences(first, second), self.curves[first].facts

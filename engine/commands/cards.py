@@ -18,6 +18,7 @@ import numpy as np
 
 from engine.answers import curve_questions
 from engine.answers.card import comparison, is_doubtful, read
+from engine.answers.groups import GroupComparison
 from engine.answers.reply import DRAWN_OTHERWISE
 from engine.answers.synthetic import as_csv, synthetic_people, what_they_keep
 from engine.commands.exit_codes import Exit
@@ -238,7 +239,7 @@ def compare(options: argparse.Namespace) -> None:
                 "pairs": [
                     {
                         "groups": [compared.names[first], compared.names[second]],
-                        **asdict(compared.differences(first, second)),
+                        **_differences(compared, first, second),
                     }
                     for first, second in compared.pairs
                 ],
@@ -247,6 +248,12 @@ def compare(options: argparse.Namespace) -> None:
             allow_nan=False,
         )
     )
+
+
+def _differences(compared: GroupComparison, first: int, second: int) -> dict[str, Any]:
+    """The differences of two groups; the average alone if no level holds for them."""
+    found = compared.differences(first, second)
+    return {"average": found.average} if compared.is_doubted(first, second) else asdict(found)
 
 
 # -- `record CARD`: for the registry of deployments ------------------------------------------------

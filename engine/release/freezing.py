@@ -32,6 +32,7 @@ from engine.release.plan import Declaration, public_reading
 from engine.release.request import checked, keys_of, stated_facts
 from engine.release.sealed_log import OpenLog
 from engine.uploads.limits import MAX_BYTES
+from engine.uploads.stated import facts_in_words
 
 KIND = "frozen"
 _PERSON = b"bytes of a file"  # tells this hash from others under the same key
@@ -53,8 +54,8 @@ class Frozen(NamedTuple):
         """A line for the holder, before anything exact is shown."""
         if self.changed:
             return (
-                f"Choices after looking: {', '.join(self.changed)} changed since they were "
-                "frozen. The card will say so."
+                f"Choices after looking: {', '.join(facts_in_words(self.changed))}; changed since "
+                "they were frozen. The card will say so."
             )
         if not self.is_new:
             return "Nothing that is stated has changed since it was frozen."

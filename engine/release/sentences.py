@@ -33,6 +33,7 @@ from engine.release.plan import Forecast
 from engine.release.standing import Standing
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, Uncertainty
 from engine.sources import Source
+from engine.uploads.stated import facts_in_words
 
 _HOUSEHOLD = 3  # people who share what is in the data
 TITLE = "Publish with differential privacy"
@@ -291,7 +292,7 @@ def choices(looked: bool, changed: Sequence[str] | None) -> str:
     if changed is None:
         after = "They were not frozen, so later changes are not recorded."
     elif changed:
-        after = f"Changed after looking: {', '.join(changed)}."
+        after = f"Changed after looking: {', '.join(facts_in_words(changed))}."
     else:
         after = "None was changed after they were frozen."
     return f"{before} {after}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.core.lists import counted
@@ -13,6 +13,64 @@ AFTER_LOOKING = (
     "**Choices after looking:** what you state or change because of these lines can say something "
     "about the file, and no noise covers that. The guarantee card says that you may have looked."
 )
+
+
+_FACTS = {
+    "value_low": "lower bound of values",
+    "value_high": "upper bound of values",
+    "time_low": "beginning of the time range",
+    "time_high": "end of the time range",
+    "covariates": "covariates and their ranges",
+    "features": "features and their ranges",
+    "periodic": "periodic curves",
+    "design": "observation times",
+    "observations_per_curve": "planned observations of each curve",
+    "symmetric": "symmetry of people about their mean",
+    "guessed_spread": "guessed spread of people",
+    "reading_sd": "measurement error",
+    "two_classes": "two classes",
+    "time_step": "step of recorded times",
+    "group_sizes": "sizes of groups",
+    "edges": "edges of intervals",
+}
+_READING = {
+    "frame": "form of the table",
+    "person": "identification of people",
+    "covariates": "columns of covariates",
+    "features": "columns of features",
+    "values": "columns of values",
+    "decimal": "decimal mark",
+    "missing": "texts of missing values",
+    "several": "handling of several rows of a person",
+}
+_CELLS = {
+    "kind": "kind of cells",
+    "unit": "unit",
+    "order": "order of day and month",
+    "from": "beginning of counting",
+    "offset": "time zone",
+    "words": "meanings of texts",
+    "other": "meaning of other texts",
+}
+
+
+def facts_in_words(keys: Sequence[str]) -> list[str]:
+    """Name each stated fact by its noun, from keys such as "reading.columns.time.order"."""
+    return list(dict.fromkeys(map(_fact_in_words, keys)))
+
+
+def _fact_in_words(key: str) -> str:
+    start, *parts = key.split(".")
+    if start != "reading" or not parts:
+        return _FACTS.get(start, start.replace("_", " "))
+    if parts[0] != "columns" or len(parts) < 2:
+        return _READING.get(parts[0], f"reading of {parts[0].replace('_', ' ')}")
+    role = parts[1]
+    if role in _READING:
+        return _READING[role]
+    cells = parts[2] if len(parts) > 2 else "name"
+    column = f"{role.replace('_', ' ')} column"
+    return column if cells == "name" else f"{_CELLS.get(cells, 'reading')} of the {column}"
 
 
 def reading(plain: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from engine.privacy import accounting, risk
 from engine.privacy.tradeoff import Gaussian
 from engine.release import files as release_files
 from engine.release import published
+from engine.release.data_sections import EVERY_FACT, WORDS
 from engine.release.freezing import flat
 from engine.release.guarantee_card import told_apart, unit_code, unit_of
 from engine.release.ledger import Ledger
@@ -29,6 +30,7 @@ from engine.uploads.facts import declare
 from engine.uploads.people import read
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import curves_of
+from engine.uploads.stated import facts_in_words
 
 ADAPTIVE = mechanisms.build("adaptive_mean", {})
 FACTS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart"}
@@ -248,10 +250,25 @@ def test_published_data_have_no_holder_who_stated_anything(one):
 def test_the_report_says_the_reading_the_choices_and_the_contact(own):
     rows = release_files.guarantee_rows(own)
     assert "“id” of school register" in rows["Reading"] and "“height”" in rows["Reading"]
-    assert "observations_per_curve" in rows["Choices after looking"]
+    assert "planned observations of each curve" in rows["Choices after looking"]
     assert rows["Contact"] == "dpo@example.org"
     report = release_files.report(own).decode()
-    assert "observations_per_curve" in report and "school register" in report
+    assert "planned observations of each curve" in report and "school register" in report
+
+
+def test_every_fact_that_can_be_changed_after_looking_is_named_by_its_noun(own):
+    dated = {"name": "day", "kind": "date", "order": "dmy", "from": "calendar years"}
+    coded = {"name": "sex", "kind": "word", "words": {"f.1": "girls"}, "other": "missing"}
+    reading = own.card["reading"]
+    columns = {**reading["columns"], "time": dated, "group": coded, "covariates": [dated]}
+    keys = [
+        *(fact for fact in EVERY_FACT if fact not in (*WORDS, "origin")),
+        *flat({"features": [{}], "edges": [0, 1], "reading": {**reading, "columns": columns}}),
+    ]
+    assert "reading.columns.time.order" in keys and "reading.columns.group.words.f.1" in keys
+    named = facts_in_words(keys)
+    assert not [noun for noun in named if "_" in noun or "." in noun or "girls" in noun]
+    assert "order of day and month of the time column" in named
 
 
 def test_without_a_frozen_statement_no_card_says_that_nothing_was_changed():

@@ -11,14 +11,14 @@ import pytest
 from engine.answers import ReleasedCurve
 from engine.answers.people import NextPersonAt
 from engine.core.errors import InputError
-from engine.core.types import Budget
+from engine.core.types import Budget, Caution
 from engine.language.numbers import unbroken
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources.grouped_curves import GroupedCurves
 from engine.sources.growth_curves import GrowthCurves
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.mean import shape
+from engine.topics.mean import shape, words
 from engine.topics.mean.answer import on_screen
 from engine.topics.mean.asked import (
     ASKED_DRAWS,
@@ -178,6 +178,25 @@ def test_releases_of_groups_on_screen_are_compared_as_the_engine_compares_them()
     assert all(text.startswith("Girls and boys differ") for text in groups.texts[1])
     again = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
     np.testing.assert_array_equal(groups.difference, again.difference)
+
+
+def test_void_releases_of_groups_are_counted_and_not_tested(monkeypatch):
+    release_many = AdaptiveMean.release_many
+
+    def with_two_void(*args):
+        estimate = release_many(*args)
+        applies = np.zeros(estimate.coefficients.shape[:3], dtype=bool)
+        applies[1, 0, :2] = True
+        return dataclasses.replace(estimate, cautions=(Caution("Void.", applies, voids_band=True),))
+
+    monkeypatch.setattr(AdaptiveMean, "release_many", with_two_void)
+    groups = asked_groups(GROWTH, AdaptiveMean(), BUDGETS[1:], 1)
+    assert [groups.void(k) for k in range(2)] == [0, 2]
+    assert np.isnan(groups.p[1, :2]).all() and not any("p " in text for text in groups.texts[1][:2])
+    assert groups.detected(1) == ASKED_DRAWS - 2
+    told = words.groups_told(groups.detected(1), ASKED_DRAWS, groups.void(1))
+    assert "**3 of 3**" in told and "2 releases of 5" in told
+    assert "**" not in words.groups_told(0, ASKED_DRAWS, ASKED_DRAWS)
 
 
 def test_the_browser_is_sent_both_groups_and_their_difference():

@@ -200,10 +200,19 @@ def test_a_doubtful_release_is_named_before_it_is_compared_or_asked(cards, capsy
     first, *others = capsys.readouterr().out.splitlines()
     assert first.startswith("Doubtful:") and "boys" in first and "girls" not in first
     assert others[0].startswith("No test") and not any("p = " in line for line in others)
-    assert not any("Doubtful" in line for line in others)
+    assert not any("Doubtful" in line or "95 %" in line for line in others)
+    assert __main__.main(["compare-cards", *cards, "--disjoint", "--json"]) == 0
+    (pair,) = json.loads(capsys.readouterr().out)["pairs"]
+    assert set(pair) == {"groups", "average"}
     for each, is_doubtful in zip(cards, (False, True), strict=True):
         assert __main__.main(["ask-card", each, "average"]) == 0
         assert capsys.readouterr().out.startswith("Doubtful:") is is_doubtful
+
+
+def test_a_pair_without_the_doubtful_release_keeps_its_level():
+    three = GroupComparison(("girls", "boys", "others"), (BUMP, FLAT, HIGHER), True, ("others",))
+    levels = [line for line in three.sentences() if "95 %" in line]
+    assert levels and not any("others" in line for line in levels)
 
 
 def test_a_release_too_small_to_test_its_times_is_named_where_it_is_compared(cards, capsys):

@@ -66,7 +66,8 @@ class Design:
     Raises
     ------
     InputError
-        If there is no such law.
+        If there is no such law, times do not rise on [0, 1], a gap or window is no share of the
+        range, or heights are negative, all 0 or not finite.
     """
 
     # "independent": each time on its own, evenly spread or by `density`. "common": everybody is
@@ -83,6 +84,23 @@ class Design:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        pairs = zip(self.times, self.times[1:], strict=False)
+        if self.times and not (
+            self.times[0] >= 0 and self.times[-1] <= 1 and all(a < b for a, b in pairs)
+        ):
+            raise InputError(
+                "Common times must rise from 0 at the least to 1 at the most.", field="times"
+            )
+        for name in ("gap", "window"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(
+                    f"“{name}” must lie between 0 and 1, as a share of the time range.", field=name
+                )
+        if self.density and not (min(self.density) >= 0 and 0 < sum(self.density) < math.inf):
+            raise InputError(
+                "How often times occur must not go below zero and must be above it somewhere.",
+                field="density",
+            )
 
     @classmethod
     def common(cls, times: Sequence[float]) -> Design:
@@ -209,7 +227,7 @@ class PublicFacts:
     Raises
     ------
     InputError
-        If a range is empty or not finite, or the norm bound is negative.
+        If a range is empty or not finite, or a number that cannot be negative is.
     """
 
     name: str = "Curves"
@@ -245,6 +263,13 @@ class PublicFacts:
         check_fields(self)
         _check_range("time", self.time_low, self.time_high, self.time_name)
         _check_range("value", self.value_low, self.value_high, self.value_name)
+        for name in ("reading_sd", "observations_per_curve", "reach"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise InputError(
+                    f"“{name}” must be 0 or a positive number.",
+                    field=name,
+                    hint="0 if nothing is stated.",
+                )
         if not 0 <= self.norm_bound < math.inf:
             raise InputError(
                 "The largest possible size of a curve must be 0 or a positive number; "
@@ -422,6 +447,12 @@ def _check_range(field: str, low: float, high: float, name: str) -> None:
             f"The lowest and highest possible {uncapital(name)} must be finite numbers.",
             field=f"{field}_low",
         )
+    if high - low == math.inf:
+        raise InputError(
+            f"The range of {uncapital(name)} is too wide to compute with.",
+            field=f"{field}_low",
+            hint="State the range that is possible.",
+        )
     if low >= high:
         raise InputError(
             f"The lowest {uncapital(name)} must be below the highest.",
@@ -440,8 +471,8 @@ class EventFacts(PublicFacts):
     Raises
     ------
     InputError
-        If edges do not rise over the range, there are other than no or two groups, or the step is
-        negative or not shorter than the range.
+        If edges do not rise over the range, there are other than no or two different groups, or
+        the step is negative or not shorter than the range.
     """
 
     # what can happen, in the order of the codes 1, 2, …; all other codes are censored. Of labels
@@ -468,6 +499,8 @@ class EventFacts(PublicFacts):
             )
         if not self.causes:
             raise InputError("Name at least one event.", field="causes")
+        if len({*self.groups}) < len(self.groups):
+            raise InputError("Each group needs a name of its own.", field="groups")
         if len(self.groups) not in (0, 2):
             raise InputError(
                 f"Two groups can be compared; got {len(self.groups)}.",

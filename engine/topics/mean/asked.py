@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.answers import Answer, CurveQuestion, ReleasedCurve, can_be_asked
 from engine.answers.extremes import PeakHeight, PeakTime
-from engine.answers.groups import GroupComparison
+from engine.answers.groups import DOUBTFUL, GroupComparison
 from engine.answers.level import Crossing, TimeAbove
 from engine.answers.people import NextPersonAt
 from engine.answers.reply import Interval, Verdict
@@ -254,6 +255,12 @@ class GroupedReleases:
     p: Array  # (budgets, ASKED_DRAWS): of the test of no difference; NaN where there is none
     # (budgets, ASKED_DRAWS) nested tuples of str: what is told, or why nothing is
     texts: tuple[tuple[str, ...], ...]
+    # (budgets, ASKED_DRAWS): True if a release of the pair says that it cannot be relied on
+    is_void: NDArray[np.bool_]
+
+    def void(self, budget: int) -> int:
+        """Count the pairs of releases that cannot be relied on, which are not tested."""
+        return int(self.is_void[budget].sum())
 
     def detected(self, budget: int) -> int:
         """How many of the releases tell the groups apart at 5 %.
@@ -300,8 +307,17 @@ def asked_groups(
     shape = (3, len(budgets), ASKED_DRAWS, GRID_SIZE)
     first, second, difference = (np.full(shape, np.nan) for _ in range(3))
     p, texts = np.full(shape[1:3], np.nan), [[""] * ASKED_DRAWS for _ in budgets]
+    unreliable = np.array([each.is_unreliable[:, 0, :ASKED_DRAWS] for each in estimates])
     for k in range(len(budgets)):
         for draw in range(ASKED_DRAWS):
+            if unreliable[:, k, draw].any():
+                doubted = [
+                    name
+                    for name, is_void in zip(names, unreliable[:, k, draw], strict=True)
+                    if is_void
+                ]
+                texts[k][draw] = " ".join(map(DOUBTFUL.format, doubted))
+                continue
             try:
                 compared = _compared(names, people, estimates, k, draw)
             except InputError as problem:
@@ -320,6 +336,7 @@ def asked_groups(
         difference,
         p,
         tuple(map(tuple, texts)),
+        unreliable.any(axis=0),
     )
 
 

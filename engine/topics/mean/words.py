@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from engine.answers.groups import WHAT_P_IS
+from engine.core.lists import counted
 from engine.core.names import uncapital
 from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import capital, escape
@@ -43,9 +44,25 @@ def groups_asked(first: str, second: str, budget: Budget) -> str:
     )
 
 
-def groups_told(detected: int, releases: int) -> str:
-    """How many of the releases on screen tell two groups apart."""
-    return f"**{detected} of {releases}** releases of these people find a difference (test at 5 %)."
+def groups_told(detected: int, releases: int, void: int = 0) -> str:
+    """How many of the releases on screen tell two groups apart, and how many are not tested.
+
+    Parameters
+    ----------
+    void : int
+        How many of the releases warn that they cannot be relied on.
+    """
+    left_out = (
+        f"{counted(void, 'release')} of {releases} warned that {'it' if void == 1 else 'they'} "
+        f"cannot be relied on, and {'was' if void == 1 else 'were'} not tested."
+    )
+    if void == releases:
+        return left_out
+    told = (
+        f"**{detected} of {releases - void}** releases of these people find a difference "
+        "(test at 5 %)."
+    )
+    return f"{told} {left_out}" if void else told
 
 
 def new_people(right: Sequence[float], facts: PublicFacts) -> str:

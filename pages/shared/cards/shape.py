@@ -232,7 +232,8 @@ def _groups(scene: Scene) -> None:
     _list(texts)
     st.markdown(f":small[{words.groups_asked(*groups.names, scene.budget)}]")
     st.subheader(words.HOW_OFTEN, anchor=False)
-    st.markdown(words.groups_told(groups.detected(scene.step), len(texts)))
+    detected, void = groups.detected(scene.step), groups.void(scene.step)
+    st.markdown(words.groups_told(detected, len(texts), void))
 
 
 def _next_person(scene: Scene) -> None:

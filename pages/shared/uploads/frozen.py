@@ -22,7 +22,7 @@ from engine.uploads.events import EventTable, UploadEvents
 from engine.uploads.misfits import READ_AGAIN
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.rows import UploadRows
-from engine.uploads.stated import AFTER_LOOKING
+from engine.uploads.stated import AFTER_LOOKING, facts_in_words
 from pages.shared import components
 from pages.shared.frame import code_fold, layout
 from pages.shared.frame.controls import message, plain
@@ -121,17 +121,10 @@ def say_answer() -> None:
 def say_changed(names: Collection[str]) -> None:
     """Which facts the card will name as changed after looking."""
     if names:
-        listed = conjunction([f"*{plain(_fact(name))}*" for name in sorted(names)])
+        listed = conjunction([f"*{plain(fact)}*" for fact in facts_in_words(sorted(names))])
         st.info(
-            f"The card will say that {listed} {'was' if len(names) == 1 else 'were'} changed "
-            "after looking.",
-            icon=":material/edit_note:",
+            f"The card will list as changed after looking: {listed}.", icon=":material/edit_note:"
         )
-
-
-def _fact(name: str) -> str:
-    """The name of a fact, or of a part of the reading, in words."""
-    return name.replace("_per_curve", "_per_person").replace("_", " ").replace(".", ", ")
 
 
 def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
