@@ -201,7 +201,7 @@ def _statements(plan: ReleasePlan) -> list[dict[str, Any]]:
 
 
 def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, Any]:
-    """What further questions need; nothing where the release is no curve with a covariance."""
+    """Collect numbers for later questions; empty unless it is a curve with a covariance."""
     if not can_be_asked(estimate):
         return {}
     curve = ReleasedCurve.of(estimate, facts, n_people=sizes.n_curves)

@@ -256,7 +256,7 @@ class GroupedReleases:
     texts: tuple[tuple[str, ...], ...]
 
     def detected(self, budget: int) -> int:
-        """How many of the releases tell the groups apart at 5 %.
+        """Count the releases that tell the groups apart at 5 %.
 
         Returns
         -------

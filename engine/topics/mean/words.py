@@ -35,7 +35,7 @@ KEY = (
 
 
 def groups_asked(first: str, second: str, budget: Budget) -> str:
-    """What a comparison of two groups costs."""
+    """State the cost of a comparison of two groups."""
     return (
         f"{escape(capital(first))} and {escape(second)} are released apart. Each person’s "
         f"data go into one group only, so ε = {number(budget.epsilon)} holds for everybody; it "
@@ -44,17 +44,14 @@ def groups_asked(first: str, second: str, budget: Budget) -> str:
 
 
 def groups_told(detected: int, releases: int) -> str:
-    """How many of the releases on screen tell two groups apart."""
+    """Say how many of the releases on screen tell two groups apart."""
     return f"**{detected} of {releases}** releases of these people find a difference (test at 5 %)."
 
 
 def new_people(right: Sequence[float], facts: PublicFacts) -> str:
-    """How many observations of new people lie in the ranges of releases, by simulation.
+    """Say how many observations of new people lie in ranges of releases, by simulation.
 
-    Parameters
-    ----------
-    right : sequence of float
-        Shares, of the releases that tell a range.
+    `right` holds shares, of the releases that tell a range.
     """
     low, high = (round(100 * share) for share in (min(right), max(right)))
     how_many = f"{low}" if low == high else f"{low} to {high}"
@@ -79,7 +76,7 @@ def short(question: Question, facts: PublicFacts) -> str:
 
 
 def reference(question: Question, answer: float, facts: PublicFacts, is_truth: bool) -> str:
-    """What the curve says that releases are compared with.
+    """State the answer of the reference curve.
 
     Parameters
     ----------
@@ -121,7 +118,7 @@ def agreement(
     facts: PublicFacts,
     never: bool,
 ) -> str:
-    """How often a release agrees, by simulation, and an average without privacy.
+    """Say how often a release, and an average without privacy, agrees, by simulation.
 
     Parameters
     ----------
@@ -150,7 +147,7 @@ def agreement(
 
 
 def refused(budget: Budget) -> str:
-    """Where noise is as large as what is asked about."""
+    """Say that noise is as large as the feature in question."""
     return (
         f"**Not answered at ε = {budget.epsilon:g}.** Nothing would be published, or the noise "
         "is as large as the curve: whatever a release says about its shape would be noise. "
@@ -159,7 +156,7 @@ def refused(budget: Budget) -> str:
 
 
 def in_draws(agreeing: Agreeing) -> str:
-    """How many of the simulated releases keep the answer: "83 of 100"."""
+    """Say how many of the simulated releases keep the answer: "83 of 100"."""
     return f"{int(agreeing.counts)} of {agreeing.draws}"
 
 
@@ -192,7 +189,7 @@ def _length(length: float, facts: PublicFacts) -> str:
 
 
 def watermark(name: str, budget: Budget) -> str:
-    """What stands at the head of every file and in every picture of synthetic people."""
+    """Write the watermark of every file and picture of synthetic people."""
     return (
         f"Synthetic people, drawn from a private release ({name}, ε = "
         f"{budget.epsilon:.4g}, δ = {small(budget.delta)}). No row is a person. They keep "
