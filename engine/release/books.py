@@ -1,4 +1,4 @@
-"""What all entries of the ledger come to: its releases, whose they are, and what each cost."""
+"""The total of all ledger entries: releases, their people, and the cost of each."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Charge:
-    """What a release costs each of its people."""
+    """The cost of a release for each of its people."""
 
     budget: Budget  # certified
     mu: float | None = None  # of Gaussian differential privacy, where all noise is Gaussian
@@ -46,7 +46,7 @@ class Charge:
 
     @property
     def loss(self) -> Loss:
-        """In whole units."""
+        """The loss in whole units."""
         return Loss.of(self.budget, self.mu)
 
 
@@ -85,7 +85,7 @@ def round_loss(noises: Iterable[HardenedNoise]) -> Loss:
 
 @dataclass
 class Books:
-    """What the entries of a log come to, from its last beginning on."""
+    """The total of a log's entries, from its last beginning on."""
 
     total: tuple[int, float] | None = None  # ε in units and δ: the most that anybody may lose
     releases: dict[int, Mapping[str, Any]] = field(default_factory=dict)  # by their number
@@ -149,7 +149,7 @@ class Books:
             self.same.append(entry["same"])
 
     def state(self, number: int) -> str:
-        """What became of the release with that number; see `Entry`."""
+        """Return the state of the release with that number; see `Entry`."""
         end = self.ends.get(number)
         if end is not None:
             return "released" if end["kind"] == "finished" else str(end["kind"])
@@ -158,7 +158,7 @@ class Books:
         return "charged" if self.releases[number].get("request") else "unfinished"
 
     def loss(self, number: int) -> Loss:
-        """What a release costs its people: less than its charge where it was ended early."""
+        """Return the cost of a release for its people: below its charge if it was ended early."""
         end = self.ends.get(number, {})
         return loss_in(end if "epsilon" in end else self.releases[number])
 

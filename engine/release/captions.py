@@ -1,4 +1,4 @@
-"""What stands above and beside a release wherever it is shown: headings, statements, its text."""
+"""Text above and beside a release wherever it is shown: headings, statements, alternative text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def headline(release: Published) -> str:
 
 
 def explained(release: Published) -> list[str]:
-    """What the band of a release means, and what was forecast of its error."""
+    """Explain the band of a release and the forecast of its error."""
     is_over_time = len(release.x) > 1 and not (
         isinstance(release.facts, EventFacts) or release.facts.covariates
     )
@@ -31,13 +31,13 @@ def explained(release: Published) -> list[str]:
 
 
 def warnings(release: Published) -> list[str]:
-    """What is to be said with a release, in plain text: of its δ, its numbers and stated facts."""
+    """Write the warnings of a release as plain text: about δ, its numbers and stated facts."""
     large = plain_text(sentences.large_delta(release.cost, release.sizes.n_curves))
     return [*filter(None, [large]), *sentences.warnings(release.uncertainty)]
 
 
 def statements(release: Published) -> list[str]:
-    """What stands beside the release wherever it is shown: warnings, band and forecast."""
+    """List the statements beside a release: warnings, band and forecast."""
     return [*warnings(release), *explained(release)]
 
 
@@ -70,7 +70,7 @@ def band_name(release: Published) -> str:
 
 
 def alt(release: Published) -> str:
-    """What the picture shows, in words."""
+    """Describe the picture in words."""
     values = np.concatenate(list(release.columns.values()))
     if not release.axis:
         return f"{release.value}: {number(float(values[0]), 4)}."
@@ -82,7 +82,7 @@ def alt(release: Published) -> str:
 
 
 def heading(release: Published) -> str:
-    """What was released, of how many, at which budget: the title of picture and report."""
+    """Write the title of picture and report: the result, the number of people and the budget."""
     about, facts = release.card["release"], release.facts
     of = (
         about["of"]
@@ -97,6 +97,6 @@ def heading(release: Published) -> str:
 
 
 def is_staircase(release: Published) -> bool:
-    """Whether its band is steps between public edges, as for counted curves."""
+    """True if the band consists of steps between public edges, as for counted curves."""
     band = release.uncertainty.band
     return band is not None and band.kind == STAIRCASE

@@ -63,7 +63,7 @@ Answer = Callable[[Key, HardenedNoise, Array], Array]  # see `answered`
 
 @dataclass(frozen=True)
 class SiteCost:
-    """What a release would cost the people of one site."""
+    """The cost of a release for the people of one site."""
 
     requested: Budget
     # certified, by_rho: what is proved of the noise that is drawn, and what OpenDP's maps alone
@@ -75,7 +75,10 @@ class SiteCost:
 
 @dataclass(frozen=True)
 class ReleaseCost:
-    """What a release would cost, from public facts alone.
+    """The cost of a release, from public facts alone.
+
+    If every site has its own budget, the budgets here hold for everybody at any site: they have the
+    largest ε and the largest δ of all.
 
     Where every site has a budget of its own, budgets hold for everybody, whichever the site: they
     have the largest ε and the largest δ of all.
@@ -97,27 +100,27 @@ class ReleaseCost:
 
     @property
     def is_by_site(self) -> bool:
-        """Whether each site has a budget of its own."""
+        """True if every site has its own budget."""
         return len(self.costs) > 1
 
     @property
     def budget(self) -> Budget:
-        """What was asked for."""
+        """The requested budget."""
         return Budget.covering_all(cost.requested for cost in self.costs)
 
     @cached_property
     def certified(self) -> Budget:
-        """What is proved of the noise that is drawn; never more than `budget` or `by_rho`."""
+        """The budget proved for the drawn noise; never more than `budget` or `by_rho`."""
         return Budget.covering_all(cost.certified for cost in self.costs)
 
     @property
     def by_rho(self) -> Budget:
-        """What OpenDP's maps alone prove of it."""
+        """The budget that OpenDP's maps alone prove."""
         return Budget.covering_all(cost.by_rho for cost in self.costs)
 
     @property
     def inner_budgets(self) -> tuple[Budget, ...]:
-        """What the mechanism is planned with: one budget for all sites, or one for each."""
+        """The budgets of the planned mechanism: one for all sites, or one for each."""
         return tuple(cost.inner for cost in self.costs)
 
     @cached_property
@@ -173,7 +176,7 @@ class ReleaseCost:
 
     @property
     def numbers(self) -> int:
-        """How many noisy numbers are drawn."""
+        """The number of noisy numbers drawn."""
         return sum(measurement.size for measurement in self.messages.values())
 
 
@@ -183,7 +186,7 @@ class ReleaseCost:
 def release_cost(
     data: Data, mechanism: Mechanism, budget: Budget, shares: Shares | None = None
 ) -> ReleaseCost:
-    """What publishing these data by this mechanism would cost; only their sizes are looked at.
+    """Compute the cost of publishing these data by this mechanism; only their sizes are read.
 
     Parameters
     ----------
@@ -214,7 +217,7 @@ def release_cost(
 def release_cost_by_site(
     data: Data, mechanism: Mechanism, budgets: Sequence[Budget]
 ) -> ReleaseCost:
-    """What publishing would cost where every site has a budget of its own; see `release_cost`.
+    """Compute the cost of publishing with a budget for each site; see `release_cost`.
 
     Parameters
     ----------
@@ -259,7 +262,7 @@ def _cost_within(
 
 
 def _reduced(cost: SiteCost, n_tried: int) -> Budget:
-    """What is tried next, where more was certified than was asked."""
+    """Return the next budget to try if more was certified than requested."""
     if cost.certified.epsilon <= cost.requested.epsilon:
         return cost.inner
     if n_tried == 0 and cost.certified == cost.by_rho and not cost.requested.is_pure:
@@ -459,7 +462,7 @@ def _rehearsed(
 
 
 def _of_all(costs: Sequence[SiteCost]) -> SiteCost:
-    """What holds for the people of all sites, where all have one budget."""
+    """Combine the costs of sites that share one budget."""
     certified, by_rho = (
         Budget.covering_all(getattr(cost, part) for cost in costs)
         for part in ("certified", "by_rho")
@@ -511,7 +514,10 @@ def _hardened_noise(line: Spend, size: int) -> HardenedNoise:
 def _charge(
     lines: Sequence[Spend], messages: Sequence[HardenedNoise], delta: float
 ) -> tuple[Budget, Budget]:
-    """What one server's messages are proved to cost its people, and what OpenDP's maps say alone.
+    """Return the proved cost of one server's messages, and the cost by OpenDP's maps alone.
+
+    Messages about different people cost as much as the dearest of them; sums are rounded up. The
+    first budget equals the second, or is smaller if all noise is Gaussian.
 
     Messages about different people cost as much as the dearest of them; sums are rounded up. The
     first is the second, or less where all noise is Gaussian.

@@ -1,4 +1,4 @@
-"""Whether published files are what they say: against each other, and against the ledger.
+"""Checks of published files against each other and against the ledger.
 
 Files carry no signature. A ledger keeps the noised messages of each release, so that whoever has it
 can make all files again; equal bytes are the strongest check there is. Without it a guarantee card
@@ -80,7 +80,7 @@ def _members(name: str, content: bytes) -> dict[str, bytes]:
 
 
 def check(files: Mapping[str, bytes], book: Ledger | None) -> list[Finding]:
-    """What can be told of the files of one release.
+    """Check the files of one release.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def check(files: Mapping[str, bytes], book: Ledger | None) -> list[Finding]:
 def _of_ledger(
     files: Mapping[str, bytes], card: Mapping[str, Any], book: Ledger | None
 ) -> Iterator[Finding]:
-    """Whether the ledger of this machine makes the same bytes again."""
+    """Check that the ledger of this machine makes the same bytes again."""
     release_id = str(card["release"]["id"])
     try:
         made = None if book is None else release_files.all_files(again(book, release_id))
@@ -168,7 +168,7 @@ def _of_ledger(
 
 
 def _of_card(card: Mapping[str, Any]) -> Iterator[Finding]:
-    """Whether the numbers of a card fit together."""
+    """Check that the numbers of a card fit together."""
     stated, ideal = (
         Budget(card[name]["epsilon"], card[name]["delta"]) for name in ("guarantee", "ideal")
     )
@@ -196,7 +196,7 @@ def _of_card(card: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _of_table(files: Mapping[str, bytes], card: Mapping[str, Any]) -> Iterator[Finding]:
-    """Whether a table is that of the card: its id, and the band that the coefficients give."""
+    """Check that a table matches the card: its id, and the band that the coefficients give."""
     if TABLE not in files:
         return
     text = files[TABLE].decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What is published of noised counts: the table itself, and the curves that follow from it."""
+"""Published results of noised counts: the table itself, and the curves computed from it."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _at_risk(curves: Sequence[CountedCurve], facts: EventFacts) -> dict[str, lis
 
 
 def _last_drawn(curves: Sequence[CountedCurve], x: Array) -> int:
-    """How many places are given: as far as enough people of every group are left, at least two."""
+    """Count the places shown: as far as enough people of every group remain, at least two."""
     last = min((float(curve.last) for curve in curves), default=float(x[-1]))
     return max(_FEWEST_PLACES, int((x <= last * (1 + 1e-12)).sum()))
 
@@ -139,7 +139,7 @@ def _findings(
     facts: EventFacts,
     roc: Roc | None,
 ) -> list[str]:
-    """What follows from the counts beside the curves, as sentences of the report."""
+    """Write report sentences about results from the counts other than the curves."""
     if roc is not None:
         return [
             f"Area under the ROC curve: {float(roc.area):.3f} ± {float(roc.half_width):.3f} "

@@ -1,4 +1,4 @@
-"""What ledgers of earlier versions know data by: a hash of all observations, never published.
+"""The data hash of earlier ledgers: a hash of all observations, never published.
 
 This version knows single people (`Source.traces` and `engine.release.people`).
 """

@@ -1,4 +1,4 @@
-"""What a request says of a file: the "data" of curves, of records, and of people with one time.
+"""The "data" section of a request: for files of curves, of records, and of one time per person.
 
 `engine.release.request` describes them. A section makes records of people that a file was read to,
 with what is stated of them, and writes the same again.
@@ -343,7 +343,7 @@ def edges_of(data: Mapping[str, Any]) -> tuple[float, ...]:
 
 
 def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
-    """What is stated of curves, as `stated_facts` reads it."""
+    """Write the stated facts of curves in the form that `stated_facts` reads."""
     return {
         **{name: getattr(facts, name) for name in ENDS},
         **_words_of(facts),
@@ -362,7 +362,7 @@ def facts_to_plain(facts: PublicFacts) -> dict[str, Any]:
 
 
 def _record_facts_to_plain(facts: PublicFacts, task: Task) -> dict[str, Any]:
-    """What is stated of records, and of what is predicted, which is called as its column."""
+    """Write the stated facts of records, and those of the response under its column name."""
     if "value" in task.roles:
         response = {
             "value_low": facts.value_low,

@@ -81,7 +81,7 @@ _LONGEST = 2000  # characters of an answer
 
 @dataclass(frozen=True)
 class Answers:
-    """What the curator is asked, because no card knows it; empty where nobody answers."""
+    """The curator's answers to questions that no card answers; empty if unanswered."""
 
     curator: str
     use: str

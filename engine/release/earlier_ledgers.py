@@ -80,7 +80,7 @@ def take_over(file: sqlite3.Connection) -> None:
 
 @dataclass
 class _Populations:
-    """What the entries of an earlier log come to."""
+    """The total of the entries of an earlier log."""
 
     of_data: dict[str, str] = field(default_factory=dict)  # label by the hash of the data
     total: dict[str, tuple[int, float]] = field(default_factory=dict)

@@ -166,7 +166,7 @@ def guarantee_rows(release: Published) -> Mapping[str, str]:
 
 
 def _choices(card: Mapping[str, Any], is_upload: bool) -> dict[str, str]:
-    """How the file was read, what was chosen after looking, and whom to ask; of a file only."""
+    """Describe the reading of a file, choices made after looking, and the contact; or return {}."""
     if not is_upload:
         return {}
     reading = card["reading"]

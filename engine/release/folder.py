@@ -44,12 +44,9 @@ def empty(name: str) -> Path:
 
 
 def write(name: str, files: Mapping[str, bytes]) -> list[Path]:
-    """Write files into a folder that holds nothing else; those that are there stay.
+    """Write files into a folder that holds nothing else, and return paths in the order of `files`.
 
-    Parameters
-    ----------
-    name : str
-        The path of the folder, as a person gave it.
+    Existing files stay as they are.
 
     Returns
     -------
@@ -106,7 +103,7 @@ def _remove(paths: Iterable[Path]) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    """What a process that was killed left of a file."""
+    """True for a file left by a killed process of this program."""
     return path.name.startswith(".") and path.name.endswith(_UNFINISHED)
 
 

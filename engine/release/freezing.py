@@ -39,7 +39,7 @@ _PERSON = b"bytes of a file"  # tells this hash from others under the same key
 
 
 class Frozen(NamedTuple):
-    """What was stated first about a file, and what has become of it."""
+    """First statements about a file, and its later history."""
 
     changed: tuple[str, ...]
     looked: bool  # False if no picture had been drawn when it was frozen first

@@ -34,7 +34,7 @@ _LOWERED = (
 
 
 class Axes(NamedTuple):
-    """Where a release is evaluated, and what its axes are called."""
+    """Places where a release is evaluated, and the names of its axes."""
 
     x: Array  # (k,): places in their own unit; one where the result is a number
     # across, up: names of the places and of the values, with units; a released number has no places
@@ -70,13 +70,7 @@ class ReleasedFunctions:
 
 
 def axes_of(mechanism: Mechanism, facts: PublicFacts) -> Axes:
-    """Where a release is evaluated, and what its axes are called.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Its task says what the result is a function of.
-    """
+    """Choose places and axis names; the mechanism's task fixes the argument of the result."""
     grid, value = drawing_grid(), named(facts.value_name, facts.value_unit)
     argument = mechanism.main_task.argument
     if argument is Argument.NOTHING:
@@ -105,12 +99,9 @@ def axes_of(mechanism: Mechanism, facts: PublicFacts) -> Axes:
 def functions_of(
     estimate: Estimate, mechanism: Mechanism, data: Data, cost: ReleaseCost, axes: Axes
 ) -> ReleasedFunctions:
-    """Released functions and their bands, held to the public bounds, and how far off they may be.
+    """Compute released functions and bands within public bounds, and their error.
 
-    Parameters
-    ----------
-    data : Data
-        Of the public sizes and facts alone.
+    Reads only the public sizes and facts of `data`.
     """
     facts, x, is_surface = data.facts, axes.x, mechanism.main_task.argument is Argument.TWO_TIMES
     rows = _rows(estimate, mechanism, x) * axes.scale

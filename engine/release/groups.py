@@ -22,7 +22,7 @@ KEY = "group"  # of a request, about its data
 
 @dataclass(frozen=True)
 class StatedGroups:
-    """Which groups of a file are published.
+    """The groups of a file to publish.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class StatedGroups:
         return name
 
     def release_name(self, name: str) -> str:
-        """What the release of one group is called."""
+        """Name the release of one group."""
         return f"{self.set}, {name}"
 
     def people(self, source: Upload, name: str) -> Upload:

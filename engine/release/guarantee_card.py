@@ -50,7 +50,7 @@ def _is_by_observation(mechanism: Mechanism) -> bool:
 
 
 def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
-    """What is protected: all of a person, or less where the data or the method say so.
+    """Name the protected unit: a whole person, or less if the data or the method require it.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def _statements(plan: ReleasePlan) -> list[dict[str, Any]]:
 
 
 def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, Any]:
-    """What further questions need; nothing where the release is no curve with a covariance."""
+    """Collect numbers for later questions; empty unless it is a curve with a covariance."""
     if not can_be_asked(estimate):
         return {}
     curve = ReleasedCurve.of(estimate, facts, n_people=sizes.n_curves)
@@ -274,13 +274,13 @@ def told_apart(spends: Sequence[Spend]) -> dict[str, Any]:
 
 
 def _large_delta(cost: ReleaseCost, sizes: Sizes) -> dict[str, str]:
-    """What is to be said of δ; nothing where it is small enough."""
+    """Write the warning about δ; empty if δ is small enough."""
     concern = sentences.large_delta(cost, sizes.n_curves)
     return {"delta_warning": plain_text(concern)} if concern else {}
 
 
 def _relied_on(cost: ReleaseCost) -> dict[str, Any]:
-    """Who is relied on; nothing where every site, or the holder, adds all of its noise itself."""
+    """List the parties the guarantee relies on; empty if every site adds all of its noise."""
     shares = cost.shares
     if shares is None:
         return {}
@@ -305,7 +305,7 @@ def _tuning_value(value: Any) -> Any:
 def _accuracy(
     uncertainty: Uncertainty, facts: PublicFacts, cost: ReleaseCost, sizes: Sizes
 ) -> dict[str, Any]:
-    """How far off the release may be, as numbers and in the words of the report."""
+    """State the error of the release, as numbers and in the words of the report."""
     band = uncertainty.band
     return {
         "verdict": uncertainty.verdict,
@@ -326,7 +326,7 @@ def _accuracy(
 
 
 def _forecast(plan: ReleasePlan) -> dict[str, Any]:
-    """What was said of the error before; nothing where nothing was."""
+    """State the forecast of the error made before the release; empty without one."""
     expected = plan.forecast
     return (
         {}

@@ -75,7 +75,7 @@ def _append(key: bytes) -> None:
 
 
 def check_value(key: bytes) -> str:
-    """What a ledger holds of its key: enough to tell it from others, and not to compute with."""
+    """Compute the value that identifies a key in a ledger and cannot replace it."""
     return hmac.digest(key, b"privacy curves: which key", "sha256").hex()
 
 

@@ -1,4 +1,4 @@
-"""What has been spent on every person, for ever: one SQLite file that all processes share.
+"""The ledger of each person's spending, for ever: one SQLite file that all processes share.
 
 Who is known
 ------------
@@ -690,7 +690,7 @@ def _raised(most: Budget) -> InputError:
 
 
 def _final(loss: Loss, sets: Any, total: Any, release_id: str) -> dict[str, Any]:
-    """What every entry has that the witness lists."""
+    """Collect the fields of every entry that the witness lists."""
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "id": release_id,

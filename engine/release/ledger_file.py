@@ -81,7 +81,7 @@ class Damaged(InputError):
 
 
 def changed() -> Damaged:
-    """What is said of a ledger that cannot be believed."""
+    """Make the error for a ledger that cannot be trusted."""
     return Damaged(
         "The ledger was changed by other means than a release, so what was spent is not known.",
         field="ledger",
@@ -194,13 +194,10 @@ def _name(aside: Path, path: Path) -> None:
 
 @contextmanager
 def opened(path: Path, trial: Trial) -> Iterator[sqlite3.Connection]:
-    """A connection that is safe against power loss; every statement commits by itself.
+    """Open a connection that is safe against power loss; every statement commits by itself.
 
-    Parameters
-    ----------
-    trial : callable
-        Reads a ledger and raises what is wrong with it; tried on a copy where a journal lies beside
-        the ledger.
+    `trial` reads a ledger and raises what is wrong with it. It runs on a copy if a journal lies
+    beside the ledger.
 
     Raises
     ------
@@ -301,7 +298,7 @@ def _has_journal(path: Path) -> bool:
 
 
 def _holds_on_copy(path: Path, trial: Trial) -> bool:
-    """Whether what the journal makes of the ledger can be believed, tried on a copy of both."""
+    """True if the ledger with its journal applied passes the trial, on a copy of both."""
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=_TRIAL, dir=path.parent))
     copy = folder / "ledger"
     try:
@@ -323,7 +320,7 @@ def _holds_on_copy(path: Path, trial: Trial) -> bool:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """To a file that is there: SQLite makes none, and takes no name for one of its own words."""
+    """Connect to an existing file: SQLite must not create it or interpret its name."""
     address = f"file:{quote(os.path.abspath(path))}?mode=rw"
     file = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
     for setting in (

@@ -1,4 +1,4 @@
-"""Who is the same person: short keyed hashes of ids and of curves, and sets of people.
+"""Identity of people: short keyed hashes of ids and of curves, and sets of people.
 
 A record has up to two hashes of eight bytes under the key of the ledger: *id*, of the canonical id
 with the name of its list, and *content*, of the shape of its curve (`engine.uploads.traces`), where

@@ -1,4 +1,4 @@
-"""What is published of percentile curves: the curves with their bands, and the time in ranges."""
+"""Published results of percentile curves: the curves with their bands, and the time in ranges."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ReleasedPercentiles(ReleasedFunctions):
     error: Array
 
     def names(self, unit: str) -> list[str]:
-        """Of the ranges, from low to high; none without cut-offs."""
+        """Name the ranges from low to high; none without cut-offs."""
         return names_of_ranges(self.limits, unit) if self.limits else []
 
 

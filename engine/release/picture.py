@@ -33,12 +33,9 @@ _TITLE = 15.0  # its size, or less where it is long
 
 
 def picture(release: Published, with_notes: bool = True) -> str:
-    """Released functions with their bands and a legend, as SVG; a single number as text.
+    """Draw released functions with bands and a legend as SVG; write a single number as text.
 
-    Parameters
-    ----------
-    with_notes : bool
-        Whether what stands beside the release is put under it: not where a page says it anyway.
+    `with_notes` puts the statements of the release below, for places that do not show them anyway.
     """
     texts = statements(release) if with_notes else []
     notes = [line for text in texts for line in textwrap.wrap(text, _WRAPPED)]
@@ -66,7 +63,7 @@ def picture(release: Published, with_notes: bool = True) -> str:
 
 
 def _titles(release: Published) -> list[str]:
-    """What, with which budget, and how far off, inside the picture."""
+    """Write the titles inside the picture: the result, its budget and its error."""
     verdict = release.uncertainty.verdict
     told = f"{verdict} · " if verdict in ("doubtful", "coarse") else ""
     band = band_name(release) if release.ranges else "no confidence band"

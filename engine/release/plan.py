@@ -39,7 +39,7 @@ _ALIKE = 1e-9  # relative difference of two sizes of noise that is rounding
 
 
 def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    """As JSON gives it back."""
+    """Convert a value to the form that JSON reads back."""
     plain: dict[str, Any] = json.loads(json.dumps(value, allow_nan=False))
     return plain
 
@@ -50,7 +50,7 @@ def _canonical(value: Mapping[str, Any]) -> str:
 
 
 class Forecast(NamedTuple):
-    """How far releases of simulated data with the same public facts are from the truth.
+    """The error of simulated releases with the same public facts.
 
     What the holder was told before anything was spent: the root mean squared distance, and what
     95 % of releases stay within, in a unit that may be empty.
@@ -63,7 +63,7 @@ class Forecast(NamedTuple):
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a holder declares beside the facts: it stands on the card, and moves no number."""
+    """The holder's declaration beside the facts: it appears on the card and changes no number."""
 
     changed: tuple[str, ...] | None = None  # facts changed since they were frozen; None: not frozen
     looked: bool = True  # somebody may have looked at the file before they were stated
@@ -254,18 +254,17 @@ class ReleasePlan:
 
     @property
     def name(self) -> str:
-        """What the release is called."""
         return str(self.plain["name"])
 
     @property
     def forecast(self) -> Forecast | None:
-        """What was said of the error before; None where nothing was."""
+        """The forecast of the error made before the release; None without one."""
         stored = self.plain.get("forecast")
         return None if stored is None else Forecast(**stored)
 
     @property
     def declaration(self) -> Declaration:
-        """What the holder declares; a plan of sites is signed before any of them looks."""
+        """The holder's declaration; a plan of sites is signed before any of them looks."""
         stored = self.plain.get("declaration")
         if stored is not None:
             return Declaration.of(stored)
@@ -285,7 +284,7 @@ class ReleasePlan:
 
     @property
     def senders(self) -> tuple[str, ...]:
-        """Who each message is of, by the number of its server; none where servers have numbers."""
+        """The sender of each message, by server number; empty if servers have numbers only."""
         return (f"all {len(self.sites)} sites together",) if "shares" in self.plain else self.sites
 
     @cached_property
@@ -300,7 +299,7 @@ class ReleasePlan:
 
     @property
     def cost(self) -> ReleaseCost:
-        """What it costs, and how each message is noised."""
+        """The cost of the release, and the noise of each message."""
         return _cost(
             _canonical(
                 {
@@ -331,18 +330,15 @@ class ReleasePlan:
             )
 
     def has_noise(self, stated: Any) -> bool:
-        """Whether noise is stated as it follows from this plan, but for rounding.
+        """True if `stated` noise follows from this plan up to rounding.
 
-        Parameters
-        ----------
-        stated : object
-            What stands under "noise" in a plan that was read.
+        It is the "noise" of a plan that was read.
         """
         return _are_alike(stated, _plain(_noise(self.cost)))
 
 
 def _noise(cost: ReleaseCost) -> dict[str, Any]:
-    """How messages are noised, so that whoever reads them can tell whether they would be alike."""
+    """Describe the noise of messages in enough detail to tell whether two plans add the same."""
     inner = [budget.epsilon for budget in cost.inner_budgets]
     return {
         "inner": inner if cost.is_by_site else inner[0],
@@ -354,7 +350,7 @@ def _noise(cost: ReleaseCost) -> dict[str, Any]:
 
 
 def _are_alike(stated: Any, derived: Mapping[str, Any]) -> bool:
-    """Whether two ways of noise differ by rounding alone, in their sizes."""
+    """True if two descriptions of noise differ only by rounding of their sizes."""
     try:
         return _differ_by_rounding(stated, derived)
     except (TypeError, ValueError, LookupError):  # no noise is stated at all
@@ -401,7 +397,7 @@ def _comparable(version: str) -> tuple[int, ...]:
 
 
 def versions() -> dict[str, str]:
-    """What a release is made with."""
+    """Return the software versions of a release."""
     return {
         "privacy_curves": __version__,
         "opendp": hardened.library().split()[-1],
@@ -453,7 +449,7 @@ def messages_from_bytes(content: bytes) -> dict[Key, Array]:
 
 
 def _public_data(source: Source[Data]) -> dict[str, Any]:
-    """What is public of the data: all of what is published already, else what was stated."""
+    """Collect the public facts of the data: all of already published data, else those stated."""
     if not source.facts.is_upload:
         return {"source": source.key, "parameters": source.values()}
     return certified.publishable_data(source).public_facts()

@@ -1,4 +1,4 @@
-"""Which proofs a release rests on: a hash of the docstrings in which they are written."""
+"""The proofs of a release: a hash of the docstrings that contain them."""
 
 from __future__ import annotations
 

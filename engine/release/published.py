@@ -1,4 +1,4 @@
-"""What a release gives away, and the one function that makes it: charge, draw, store, show.
+"""Everything that a release publishes, and the function that makes it: charge, draw, store, show.
 
 What is published is made from the noised messages in the ledger and from public facts, the first
 time as every time again.
@@ -82,7 +82,7 @@ class Published:
 
     @property
     def uncertainty(self) -> Uncertainty:
-        """How far off the release may be."""
+        """The error of the release."""
         return self.functions.uncertainty
 
     @property
@@ -187,7 +187,7 @@ def publish(
 
 
 def charge_of(cost: ReleaseCost) -> Charge:
-    """What the ledger adds up of a release, for the people of the site whom it costs most."""
+    """Compute the ledger's charge of a release, for the people of the site that pays most."""
     return Charge(cost.certified, mu_of_spends(cost.certified_spends), cost.rho)
 
 
@@ -259,12 +259,9 @@ def _with_budget_left(
 
 
 def again(ledger: Ledger, release_id: str) -> Published:
-    """A release that was drawn, made again from the ledger alone: no data, no charge.
+    """Make a drawn release again from the ledger alone: without data or charge.
 
-    Parameters
-    ----------
-    release_id : str
-        From its receipt or its card.
+    The id is on its receipt and on its card.
 
     Raises
     ------
@@ -352,7 +349,7 @@ def _noised_messages(
 
 
 def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt) -> Published:
-    """What is published, from public facts and noised messages alone.
+    """Compute the published result from public facts and noised messages alone.
 
     Parameters
     ----------

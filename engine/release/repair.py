@@ -1,4 +1,4 @@
-"""Whether a ledger can be believed, and a new one from its witness if no copy of it is left.
+"""Verification of a ledger, and its reconstruction from the witness if no copy is left.
 
 The way to repair a ledger is to put back its newest copy. If there is none, a new one is made from
 the lines of the witness, which say what each release cost and by which digest its people are kept.
@@ -42,7 +42,7 @@ _EVERYTHING = 2 * int(LARGEST_TOTAL) * FINE, FINE_DELTA // 2, None  # beyond eve
 
 @dataclass(frozen=True)
 class State:
-    """What `verify` finds."""
+    """The findings of `verify`."""
 
     problem: InputError | None  # None if the ledger can be believed
     exists: bool = True
@@ -65,7 +65,7 @@ class State:
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What `rebuild` did."""
+    """The result of `rebuild`."""
 
     damaged_file: str = ""  # the name of the damaged file; empty if there was none
     added: int = 0  # lines by which only the witness was completed
@@ -304,7 +304,7 @@ def _fill(
 
 
 class _Rescued(NamedTuple):
-    """What can still be read in a damaged ledger."""
+    """The readable part of a damaged ledger."""
 
     key: bytes | None = None  # if it is on this machine
     sets: Mapping[str, PeopleSet] = {}  # whole, by their digests

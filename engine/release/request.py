@@ -1,4 +1,4 @@
-"""What the command line is asked to publish, as data.
+"""The request of the command line to publish, as data.
 
 {"version": 1, "name": "growth-2026",
  "data": {"file": "heights.csv",
@@ -111,7 +111,7 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class Request:
-    """What to publish."""
+    """A request to publish."""
 
     source: Source[Data]
     mechanism: Mechanism
@@ -191,7 +191,7 @@ def from_json(text: str, folder: Path) -> tuple[Request, ...]:
 
 
 def _leaves_out(plain: Mapping[str, Any]) -> bool:
-    """What becomes of people with too little budget left: the release is refused by default."""
+    """True if people with too little budget are left out; by default the release is refused."""
     if plain.get("exhausted", "leave out") != "leave out":
         raise InputError(
             "“exhausted” can only be “leave out”.",
@@ -204,12 +204,10 @@ def _leaves_out(plain: Mapping[str, Any]) -> bool:
 def to_plain(
     source: Source[Data], mechanism: Mechanism, budget: Budget, own_file: OwnFile | None = None
 ) -> dict[str, Any] | None:
-    """The request that `from_json` reads back; it names a file of one's own, and holds none of it.
+    """Write the request that `from_json` reads back; it names an own file and holds none of it.
 
-    Parameters
-    ----------
-    own_file : OwnFile, optional
-        How an uploaded file was read; a gap of its reading is asked for when it is read back.
+    `own_file` says how an uploaded file was read; gaps of its reading are asked for when it is read
+    back. The result is None if nobody knows how an uploaded file was read.
 
     Returns
     -------
@@ -234,7 +232,7 @@ def to_plain(
 
 
 def _of_file(facts: PublicFacts, mechanism: Mechanism, own_file: OwnFile) -> dict[str, Any]:
-    """How a file was read, and what was stated of it."""
+    """Write the reading of a file and the facts stated about it."""
     named = {} if facts.group is None else {"name": facts.group.set}
     return {
         **named,
@@ -247,21 +245,18 @@ def _of_file(facts: PublicFacts, mechanism: Mechanism, own_file: OwnFile) -> dic
 
 
 def stated_of(facts: PublicFacts, mechanism: Mechanism) -> dict[str, Any]:
-    """What was stated of a file, for the "data" of a request; nothing of how it was read.
+    """Write the stated facts of a file for the "data" of a request, without its reading.
+
+    The data that the mechanism takes decide how facts are stated.
 
     Column names are no public facts, but for those of covariates and of what is predicted.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Which data it takes says how they are stated.
     """
     facts.check_stated()
     return _section(mechanism).of_facts(facts, mechanism.main_task)
 
 
 class StatedFacts(NamedTuple):
-    """What a request states of a file, part by part, before it is checked as a whole."""
+    """Stated facts of a file in a request, part by part, before they are checked as a whole."""
 
     numbers: Mapping[str, float]
     words: Mapping[str, str]
@@ -311,7 +306,7 @@ def stated_in(text: str) -> StatedFacts:
 
 
 def _response_in(data: Mapping[str, Any], facts: data_sections.RequestFacts) -> str | None:
-    """What is predicted, as its column is called; settings of earlier versions have "columns"."""
+    """Return the column name of the response; settings of earlier versions have "columns"."""
     columns = checked_object(data.get("columns", {}), "columns")
     name = facts.value_name or columns.get("value")
     return str(name) if name and facts.value_low is not None else None

@@ -55,7 +55,7 @@ class Sealed:
 
     @property
     def name(self) -> tuple[int, str]:
-        """How a line of the witness names it."""
+        """The name in a line of the witness."""
         return self.number, self.seal.hex()
 
 
@@ -158,7 +158,7 @@ class SealedLog:
         self.path, self.witness = path, beside
 
     def exists(self) -> bool:
-        """Whether there is a log; without one there must be nothing in a witness either."""
+        """True if there is a log; without one the witness must be empty, too."""
         with refusals():
             witnessed = witness.read(self.witness)
             if witnessed and not self.path.exists():
@@ -306,7 +306,7 @@ def _behind() -> Damaged:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What goes wrong with files, in one sentence."""
+    """Turn errors of files into one sentence."""
     try:
         yield
     except (sqlite3.Error, OSError, UnicodeDecodeError, MemoryError) as problem:

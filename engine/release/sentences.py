@@ -85,18 +85,12 @@ def certified(cost: ReleaseCost) -> str:
 
 
 def large_delta(cost: ReleaseCost, n: int) -> str:
-    """What is to be said of δ where it is large; else empty.
-
-    Parameters
-    ----------
-    n : int
-        People in the data, at all sites.
-    """
+    """Warn about δ if it is large for `n` people at all sites; else return an empty text."""
     return delta_concern(Delta.of(cost.certified.delta, n))
 
 
 def odds(facts: PublicFacts, cost: ReleaseCost) -> str:
-    """What an attacker could find out about one person, by what is charged."""
+    """Say what an attacker could find out about one person, by the charged budget."""
     found = risk.of_ledger(cost.certified_spends)
     return " ".join(
         (
@@ -176,7 +170,7 @@ def after(facts: PublicFacts, standing: Standing | None) -> str:
 
 
 def asked_before(receipt: Receipt) -> str:
-    """That the very same release is in the ledger already, and what asking for it again does."""
+    """Say that this very release is in the ledger, and what a repeated request does."""
     when, known_as = receipt.at[:10], f"id {receipt.release_id}"
     if receipt.state == "charged":
         return (
@@ -195,7 +189,7 @@ def asked_before(receipt: Receipt) -> str:
 
 
 def never_drawn(entry: Entry) -> str:
-    """What to do about a charge under which nothing was drawn."""
+    """Say what to do about a charge without drawn noise."""
     return (
         f"**“{escape(entry.name)}” was charged on {entry.at[:10]} and never drawn:** the "
         "server stopped in between. Choose the same data and settings, and it can be drawn "
@@ -204,7 +198,7 @@ def never_drawn(entry: Entry) -> str:
 
 
 def became(entry: Entry) -> str:
-    """What became of a charge, where that is not just that it was published."""
+    """Say what became of a charge, unless it was simply published."""
     return {
         "charged": "charged, never drawn: ask for it with the same settings and name, and it "
         "is drawn under this charge",
@@ -215,7 +209,7 @@ def became(entry: Entry) -> str:
 
 
 def each_group(facts: PublicFacts, names: Sequence[str]) -> str:
-    """That groups are released apart, and what that costs together."""
+    """Say that groups are released separately, and their total cost."""
     return (
         f"One release for each of {len(names)} groups: {', '.join(map(escape, names))}. No "
         f"{escape(facts.person)} is in two, so together they cost one {escape(facts.person)} "
@@ -232,12 +226,9 @@ CONFIRMED = "I confirm all three statements:"
 
 
 def confirmations(facts: PublicFacts, cost: ReleaseCost, of_rows: bool = False) -> tuple[str, ...]:
-    """What must be confirmed before anything is published.
+    """List the confirmations required before publication.
 
-    Parameters
-    ----------
-    of_rows : bool
-        Whether somebody may have several rows, each of which is protected on its own.
+    `of_rows`: somebody may have several rows, each of which is protected on its own.
     """
     once = (
         f"Each {escape(facts.person)} is one row of the file, and people with several rows are "
@@ -254,7 +245,7 @@ def confirmations(facts: PublicFacts, cost: ReleaseCost, of_rows: bool = False) 
 
 
 def total_help(facts: PublicFacts) -> str:
-    """What the total is, beside the field that asks for it."""
+    """Explain the total budget, as help of its field."""
     return (
         f"All releases about one of these {facts.people} may cost this much together. The "
         "first release of a ledger fixes its total; later it can only be lowered. Default: "
@@ -340,13 +331,7 @@ def with_next(standing: Standing, charge: Charge) -> str:
 
 
 def why(cost: ReleaseCost) -> str:
-    """How the charge follows from the messages.
-
-    Parameters
-    ----------
-    cost : ReleaseCost
-        What the release costs, in all three ways of counting.
-    """
+    """Explain how the charge follows from the messages, in all three ways of counting."""
     if cost.certified.is_pure:
         return (
             "Each charge is what OpenDP’s own map says of its noise, rounding to the lattice "
@@ -427,7 +412,7 @@ FOR_SMOOTH_CURVES = (
 
 
 def forecast(expected: Forecast, is_over_time: bool = False) -> str:
-    """What was said of the error before anything was spent, and for which curves.
+    """Say which error was forecast before any spending, and for which curves.
 
     Parameters
     ----------
@@ -445,12 +430,9 @@ def forecast(expected: Forecast, is_over_time: bool = False) -> str:
 
 
 def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
-    """What the band means, what it counts and what it leaves out; empty where there is none.
+    """Explain what the band means, counts and leaves out; empty without a band.
 
-    Parameters
-    ----------
-    facts : PublicFacts
-        The name and unit of time.
+    Time has the name and unit of `facts`.
     """
     band, findings = uncertainty.band, list(uncertainty.findings)
     if band is None:
@@ -495,7 +477,7 @@ def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
 
 
 def _as_far_as_drawn(band: ReleasedBand) -> str:
-    """How much of the true function the band is about; empty where it is all of it."""
+    """Say how much of the true function the band covers; empty if it covers all."""
     if band.counts_bias or not band.basis_size:
         return ""
     if band.counts_ends:
@@ -532,7 +514,7 @@ def _what_is_counted(band: ReleasedBand) -> str:
 
 
 def _meaning(band: ReleasedBand, time: str, span: str, part: str = "") -> str:
-    """How often a band contains what it is about; `part` says how much of the truth that is."""
+    """Say how often a band contains its target; `part` says how much of the truth that is."""
     level = percent(band.level)
     if band.kind == "simultaneous":
         return f"{level} of such bands contain the true function{part} at all times {span} together"
@@ -543,7 +525,7 @@ def _meaning(band: ReleasedBand, time: str, span: str, part: str = "") -> str:
 
 
 def _bars_explained(band: ReleasedBand, facts: PublicFacts, span: str) -> list[str]:
-    """What shades and bars of percentile curves mean."""
+    """Explain shades and bars of percentile curves."""
     meant = _meaning(band, uncapital(facts.time_name), span).replace("function", "curve")
     ends = (
         []
@@ -568,7 +550,7 @@ def _level(uncertainty: Uncertainty) -> str:
 
 
 def warnings(uncertainty: Uncertainty) -> list[str]:
-    """What is to be said with a release, from its own numbers and stated facts."""
+    """List the warnings of a release, from its own numbers and stated facts."""
     sentences, band = list(uncertainty.warnings), uncertainty.band
     if band is not None and not band.counts_bias:
         sentences += filter(None, [quality.few_functions(band.basis_size)])
@@ -578,7 +560,7 @@ def warnings(uncertainty: Uncertainty) -> list[str]:
 
 
 def moved(share: float) -> str:
-    """That some noisy values lay beyond the stated bounds."""
+    """Say that some noisy values were beyond the stated bounds."""
     return (
         f"At {percent(max(share, 0.01))} of the times the noisy value lay beyond the stated "
         "bounds and was moved to the nearest one."
@@ -586,7 +568,7 @@ def moved(share: float) -> str:
 
 
 def same_or_others(facts: PublicFacts) -> dict[bool, str]:
-    """What the holder may say of people who are known by their curve alone."""
+    """List the holder's answers about people who are known by their curve alone."""
     return {
         True: f"The same {escape(facts.people)}: they are charged together",
         False: f"Other {escape(facts.people)}: the ledger records that you said so",
@@ -594,13 +576,7 @@ def same_or_others(facts: PublicFacts) -> dict[bool, str]:
 
 
 def relied_on(shares: Shares) -> str:
-    """Who must be relied on where sites add noise in shares.
-
-    Parameters
-    ----------
-    shares : Shares
-        How many sites, and how many of them are relied on.
-    """
+    """Name the parties to rely on if sites add noise in shares."""
     other = shares.sites - shares.honest
     return (
         f"Only sums over all {shares.sites} sites can be read. Everybody is protected from the "

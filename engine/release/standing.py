@@ -1,4 +1,4 @@
-"""What the people of a data set have lost and have left, by person; for their holder alone."""
+"""Loss and remaining budget of the people of a data set, by person; for their holder alone."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Share:
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What the people of a data set have lost and have left, from most to least left."""
+    """Loss and remaining budget of the people of a data set, from most to least left."""
 
     shares: tuple[Share, ...]
     entries: tuple[Entry, ...] = ()  # releases that hold some of them

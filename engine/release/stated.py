@@ -1,4 +1,4 @@
-"""What is published of the facts that were stated about the data: for machines and in words."""
+"""The published part of the facts stated about the data: for machines and in words."""
 
 from __future__ import annotations
 
@@ -58,13 +58,7 @@ def report_rows(facts: PublicFacts, card: Mapping[str, Any]) -> dict[str, str]:
 
 
 def lines_before(facts: PublicFacts, sizes: Sizes, is_curves: bool) -> list[str]:
-    """What the command line says of it before a release.
-
-    Parameters
-    ----------
-    is_curves : bool
-        Whether the data are curves; else they are records.
-    """
+    """Write the facts that the command line prints before a release of curves or of records."""
     if not is_curves:
         return [f"{capital(words.trust(sizes, 'record'))}."]
     stated = "; ".join(

@@ -1,4 +1,4 @@
-"""How far off a release may be, by itself and by public facts, and what holds it to the bounds.
+"""The error of a release, from itself and public facts, and its correction to the bounds.
 
 Everything here is worked out after the noise, from what is released and what was stated, so it
 costs nothing and may be published.
@@ -44,13 +44,7 @@ class ReleasedBand:
     at_times: float = 0.0
 
     def inside(self, x: Array) -> slice:
-        """Which of the places the band is meant for.
-
-        Parameters
-        ----------
-        x : (k,)
-            Places in their own unit, in order.
-        """
+        """Select the places `x` (k,), increasing and in their own unit, that the band covers."""
         low, high = self.covered
         indices = np.flatnonzero((x >= low) & (x <= high))
         return slice(int(indices[0]), int(indices[-1]) + 1)
@@ -70,7 +64,7 @@ class ReleasedBand:
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """What is published with a release about how far off it may be."""
+    """Published statements about the error of a release."""
 
     band: ReleasedBand | None = None  # none where the method gives none
     # what sizes and budget said beforehand; None where there is no rule
@@ -91,19 +85,19 @@ class Uncertainty:
 
     @property
     def verdict(self) -> str | None:
-        """What can be read from the release, as `engine.privacy.feasibility.verdict` says."""
+        """The readable detail of the release, by `engine.privacy.feasibility.verdict`."""
         return verdict(
             self.feasibility, self.wide, self.is_flat, self.is_unreliable, self.is_tested
         )
 
     @property
     def is_coarse(self) -> bool:
-        """Whether only a level and a trend can be read from the release."""
+        """True if the release shows only a level and a trend."""
         return self.verdict == "coarse"
 
 
 def facts_of(estimate: Estimate) -> dict[str, Any]:
-    """What the first release says of stated facts, as fields of `Uncertainty`."""
+    """Collect the first release's statements on stated facts, as fields of `Uncertainty`."""
     return {
         "is_unreliable": bool(estimate.is_unreliable.flat[0]),
         "is_tested": bool(estimate.is_tested.flat[0]),
@@ -156,15 +150,10 @@ def _all_but_the_ends(count: int) -> slice:
 
 
 def moved_inside(values: Array, low: float, high: float) -> tuple[Array, float]:
-    """Values held to public bounds, and the share of them that had to be moved.
+    """Move values to public bounds, which may be infinite, and return the share that moved.
 
     The truth lies between the bounds, because numbers are moved there before anything else, so
     every value comes nearer to it and a band that contained it still does.
-
-    Parameters
-    ----------
-    low, high : float
-        The bounds, in the unit of the values; may be infinite.
 
     Examples
     --------

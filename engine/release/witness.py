@@ -42,7 +42,7 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class Stated:
-    """What a line says of a release, or of a total that was lowered; costs in whole units."""
+    """A witness line about a release or a lowered total; costs in whole units."""
 
     at: str
     kind: str
@@ -57,7 +57,7 @@ class Stated:
 
 @dataclass(frozen=True)
 class SpentByLabel:
-    """What a line of an earlier version says the people of one label had spent in all."""
+    """The total spent by the people of one label, from a witness line of an earlier version."""
 
     label: str
     epsilon: float

@@ -1,4 +1,4 @@
-"""What is said of an answer: the page that asks for it, its numbers by name, and one picture.
+"""Description of an answer: the page that asks for it, its numbers by name, and one picture.
 
 Each topic has one `KIND` in its file `question`; `engine.questions` finds them all. Numbers come
 under the same names on all pages: errors are in response units, which their names say, and NaN
@@ -37,13 +37,7 @@ class QuestionLike(Protocol):
 
 
 def lines(answer: Any, question: QuestionLike, numbers: Numbers) -> str:
-    """One line for each number, with six digits.
-
-    Parameters
-    ----------
-    question : QuestionLike
-        The question, with whose odds are said.
-    """
+    """Write a line for each number, with six digits, and the odds of `question`."""
     return "\n".join(f"{name}: {value:.6g}" for name, value in numbers.items())
 
 
@@ -96,7 +90,7 @@ def errors(
 
 
 def protection(spends: Sequence[Spend], person: Person) -> Numbers:
-    """What is proved for everybody, whichever the site, and the odds for one person."""
+    """Collect the proved budget of everybody at any site, and the odds for one person."""
     proved = accounting.least_guarantee(spends)
     return {"proved ε": proved.epsilon, "proved δ": proved.delta, **odds(spends, person)}
 
@@ -104,7 +98,7 @@ def protection(spends: Sequence[Spend], person: Person) -> Numbers:
 def odds_of_method(
     mechanism: Mechanism, source: Source[Any], budget: Budget, group: int = 1
 ) -> risk.Odds:
-    """What the noise of a method allows at a budget: the odds of every release of this scenario.
+    """Compute the odds that a method's noise allows at a budget, for every release of a scenario.
 
     They follow from sizes and stated facts, so that pages without a release have them, too.
 
@@ -123,7 +117,7 @@ def odds_of_method(
 
 
 def odds(spends: Sequence[Spend], person: Person) -> Numbers:
-    """At most how often an attacker is right about one person."""
+    """Bound the share of an attacker's right guesses about one person."""
     about = risk.of_ledger(spends, person.units)
     numbers = {"attacker’s accuracy, at most": about.right}
     if person.units > 1:

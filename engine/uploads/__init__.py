@@ -1,4 +1,4 @@
-"""From a person's own file to data with stated facts, for curves, records and times alike.
+"""Reading of a person's own file: data with stated facts, for curves, records and times alike.
 
     file ── proposal (proposing)      a reading with gaps, found by looking at all of the file: for
       │     looking                   its holder, who may look at once, fills the gaps and confirms

@@ -12,7 +12,7 @@ _FILE = Path(__file__).resolve().parents[2] / "data" / "public_bounds.json"
 
 @dataclass(frozen=True, kw_only=True)
 class PublicBounds:
-    """What is publicly known of one kind of curve; facts of the world, not of any file."""
+    """Public bounds of one kind of curve; facts of the world, not of any file."""
 
     key: str
     label: str

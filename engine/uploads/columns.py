@@ -1,4 +1,4 @@
-"""What curves, records and times of people have in common, and the order in which they come."""
+"""Shared parts of curves, records and times of people, and their order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEYED = hashlib.blake2b(key=b"order of curves", digest_size=8)  # any text that
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Observations:
-    """What was read of everybody in a file, in its own units, by site and then by a hash of ids."""
+    """Everybody's values in a file, in its own units, by site and then by a hash of ids."""
 
     server: Integers  # (n,): the site of each curve or record, from 0
     covariates: Array  # (n, d): in the units of the file; NaN where a cell holds no number

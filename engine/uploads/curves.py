@@ -70,7 +70,7 @@ class CurveTable(Observations):
 
     @property
     def n_curves(self) -> int:
-        """How many curves there are, with those that have no observation."""
+        """The number of curves, including those without observations."""
         return len(self.counts)
 
     def of_group(self, name: str) -> CurveTable:
@@ -108,7 +108,7 @@ class CurveTable(Observations):
 
 
 class _AtOneTime(NamedTuple):
-    """How many observations repeat the time of another of their curve: its copies, and others."""
+    """Numbers of observations that repeat a time of their curve: copies, and others."""
 
     copies: int
     others: int
@@ -181,7 +181,7 @@ def notes_on_curves(
 
 
 def _doubtful(curves: CurveTable, repeated: _AtOneTime, is_single: bool) -> list[str]:
-    """What a person should know before they believe a picture; counts only."""
+    """List what a person should know before believing a picture; counts only."""
     used = curves.counts[curves.counts > 0]
     without = int(np.isnan(curves.covariates).any(axis=1).sum())
     one_time = "all observations at the same time: only that point can be estimated"
@@ -220,7 +220,7 @@ def _doubtful(curves: CurveTable, repeated: _AtOneTime, is_single: bool) -> list
 
 
 class ClippedInCurves(NamedTuple):
-    """How many numbers were moved to a stated bound; for the holder of the curves alone."""
+    """Counts of numbers moved to a stated bound; for the holder of the curves alone."""
 
     times: int
     values: int
@@ -242,11 +242,6 @@ class Upload(UploadedData[CurveData]):
     each person, for one common curve. The bounds are then those of the curve, and an observation
     that is missing stays in the public number of people as no number, which counts as the middle of
     the bounds.
-
-    Parameters
-    ----------
-    declared : PublicFacts
-        From `engine.uploads.facts.declare`.
 
     Raises
     ------
@@ -332,7 +327,7 @@ class Upload(UploadedData[CurveData]):
 
     @property
     def is_single(self) -> bool:
-        """Whether these are observations around one common curve, one of each person."""
+        """True for observations around one common curve, one from each person."""
         return self.declared.reading_sd > 0
 
     @property
@@ -342,7 +337,7 @@ class Upload(UploadedData[CurveData]):
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
-        """Where the file does not look as declared; for the holder of the curves alone."""
+        """Signs that the file differs from its declaration; for the holder of the curves alone."""
         times, counts = self.declared.to_unit_time(self.curves.times), self.curves.counts
         of_bounds = () if self.is_single else doubts_of_bounds(self.curves.values, self.declared)
         of_curves = (times, self.curves.values, counts, self.declared)
@@ -381,7 +376,7 @@ class Upload(UploadedData[CurveData]):
 
     @property
     def n_clipped(self) -> ClippedInCurves:
-        """How many numbers are moved to a bound; single observations may lie beyond theirs."""
+        """Counts of numbers moved to a bound; single observations may lie beyond theirs."""
         facts, curves = self.declared, self.curves
         values = 0 if self.is_single else _outside(curves.values, facts.value_low, facts.value_high)
         return ClippedInCurves(

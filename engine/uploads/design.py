@@ -1,4 +1,4 @@
-"""How the observation times of a file come about, as its holder states it in the file's own unit.
+"""The law of the observation times, as the holder states it in the file's own unit.
 
 A design is a public fact: it comes from the plan of the study and is never read off the times. The
 times in the header of a wide table are in the file, so that they count as public only once the
@@ -23,7 +23,7 @@ from engine.numerics.observation_times import stated_density, visits_span
 
 
 class StatedLaw(Enumeration):
-    """What may be stated of how observation times come about, in words, and what follows from it.
+    """A statement about the observation times, in words, and its consequences.
 
     `suits_one` says that one observation of each person can follow it, and `design` makes the
     design on [0, 1] of what was stated.
@@ -80,7 +80,7 @@ _SEQUENCE = re.compile(r"\s*(\S+)\s+to\s+(\S+)\s+by\s+(\S+)\s*")
 
 @dataclass(frozen=True, kw_only=True)
 class StatedDesign:
-    """What a person has stated about the observation times, in the unit of the file."""
+    """A person's statements about the observation times, in the unit of the file."""
 
     law: str | None = None  # that of a `StatedLaw`; None while nothing is stated
     times: tuple[float, ...] = ()
@@ -93,12 +93,9 @@ class StatedDesign:
 
     @classmethod
     def of(cls, facts: PublicFacts) -> StatedDesign:
-        """What was stated, from the design on [0, 1]: `on_unit_time` gives that design again.
+        """Convert the design on [0, 1] to statements in the unit of time of `facts`.
 
-        Parameters
-        ----------
-        facts : PublicFacts
-            With the design, and the range of times that gives the unit of the file.
+        `on_unit_time` gives that design again.
         """
         design, length = facts.design, facts.time_high - facts.time_low
         if design.law is TimeLaw.INDEPENDENT:
@@ -125,12 +122,7 @@ class StatedDesign:
         return {name: value for name, value in fields.items() if value}
 
     def on_unit_time(self, facts: PublicFacts, single: bool = False) -> Design:
-        """The design on [0, 1].
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            With the range of times and the number of observations per curve, as stated.
+        """Make the design on [0, 1], from the stated range of times and observations per curve.
 
         Raises
         ------
@@ -242,12 +234,9 @@ def _numbers(values: Sequence[float], field: str) -> Array:
 
 
 def numbers_in(text: str, field: str) -> tuple[float, ...]:
-    """The numbers of a text that somebody typed; none of no text.
+    """Read the numbers of a typed text; none if it is empty.
 
-    Parameters
-    ----------
-    text : str
-        Numbers with commas, semicolons or blanks between them, or first, last and step.
+    Commas, semicolons or blanks separate numbers; "first to last by step" is a sequence.
 
     Raises
     ------

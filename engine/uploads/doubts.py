@@ -1,4 +1,4 @@
-"""Where a file does not look like what was stated about it: for the holder alone, never published.
+"""Signs that a file contradicts statements about it: for the holder alone, never published.
 
 Everything here is computed from private times, counts and values. Nothing of it may be shown to
 anybody but the holder of the file, stand in anything published, or change what is released. Each
@@ -63,7 +63,7 @@ def doubts(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> tuple
 
 
 def _of_times(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
-    """What the times contradict of any stated design, and what follows for curve and band.
+    """Find contradictions between times and any stated design, and their effect on curve and band.
 
     In simulations with 300 to 5000 people a curve was as accurate at 20 different times as at any
     number. At five, whatever was stated but common times, its error was up to a hundred times that.
@@ -232,7 +232,7 @@ def _gaps(times: Array, counts: NDArray[np.int64]) -> Array:
 
 
 def _spans(times: Array, counts: NDArray[np.int64]) -> tuple[Array, Array]:
-    """From first to last observation of the curves with several, and how many each has."""
+    """Return the spans of curves with several observations, and their numbers of observations."""
     ends = np.cumsum(counts)
     several = counts > 1
     last, first = ends[several] - 1, (ends - counts)[several]
@@ -263,7 +263,7 @@ def _variation_of_gaps(times: Array, counts: NDArray[np.int64]) -> tuple[Array, 
 
 
 def _same_gaps(times: Array, counts: NDArray[np.int64]) -> bool:
-    """Whether gaps are much alike over all curves of two, or of three, observations.
+    """True if gaps are much alike over all curves of two, or of three, observations.
 
     The gap of two neighbours among m evenly spread times is Beta(1, m): the square of its standard
     deviation over its mean is m/(m + 2).
@@ -318,7 +318,7 @@ def doubts_of_people(
 def _in_parts(
     times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
 ) -> tuple[NDArray[np.int64], Array, NDArray[np.int64]]:
-    """Of each known observation: its curve, its value in the bounds, its part of the range."""
+    """Return curve, bounded value and part of the range of each known observation."""
     known, curve = np.isfinite(values), np.repeat(np.arange(len(counts)), counts)
     inside = np.clip(values[known], facts.value_low, facts.value_high)
     return curve[known], inside, np.clip((times[known] * _PARTS).astype(int), 0, _PARTS - 1)
@@ -361,12 +361,9 @@ def doubts_of_period(
 
 
 def doubts_of_bounds(values: Array, facts: PublicFacts) -> tuple[str, ...]:
-    """What values beyond the stated bounds do to the mean, and to what releases are compared with.
+    """Say what values (N,) beyond stated bounds do to the mean and to the reference of errors.
 
-    Parameters
-    ----------
-    values : (N,)
-        In response units; a missing one is NaN.
+    Values are in response units; NaN where missing.
     """
     known = values[np.isfinite(values)]
     if not len(known) or facts.has_few_beyond(values):

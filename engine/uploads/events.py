@@ -41,7 +41,7 @@ _UNKNOWN = -1  # a status that is no stated code
 
 @dataclass(frozen=True)
 class _Rows:
-    """What is stated and said of data of one kind."""
+    """Statements and notes about data of one kind."""
 
     range: str  # what is stated as the range of the main column
     range_name: str = "range"
@@ -72,13 +72,13 @@ _ROWS = {
 
 
 def counted_for(task: str) -> Counted:
-    """What a file holds of everybody: a time and how it ended, a score and a label, or a value."""
+    """Name a file's content per person: a time and its ending, a score and a label, or a value."""
     return ESTIMANDS[task].counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class EventColumns:
-    """What the texts of a file with one time, value or score of each person mean; all stated."""
+    """Stated meanings of texts in a file with one time, value or score of each person."""
 
     counted: Counted = Counted.OUTCOMES
     events: tuple[str, ...] = ()  # in their order; for a label those with it
@@ -183,7 +183,7 @@ def declare_events(
 
 
 class Moved(NamedTuple):
-    """How many people have a time outside what was stated; for the holder of the file alone."""
+    """Numbers of people with a time outside the stated range; for the holder of the file alone."""
 
     below: int
     beyond: int
@@ -218,7 +218,7 @@ class UploadEvents(UploadedData[EventData]):
 
     @property
     def facts(self) -> EventFacts:
-        """What was declared, and nothing else."""
+        """The declared facts, and nothing else."""
         return self.declared
 
     @property
@@ -227,12 +227,12 @@ class UploadEvents(UploadedData[EventData]):
 
     @property
     def moved(self) -> Moved:
-        """How many times are outside the stated range, and count at its ends."""
+        """Numbers of times outside the stated range, which count at its ends."""
         time, facts = self.events.time, self.declared
         return Moved(int((time < facts.time_low).sum()), int((time > facts.time_high).sum()))
 
     def remarks(self) -> list[str]:
-        """What of the times counts at an end of the stated range; for their holder alone."""
+        """List the times that count at an end of the stated range; for their holder alone."""
         below, beyond = self.moved
         facts = self.declared
         of_outcomes = self.events.counted is Counted.OUTCOMES
@@ -265,7 +265,7 @@ class UploadEvents(UploadedData[EventData]):
         ]
 
     def serves(self, task: str) -> bool:
-        """What a file was read for: outcomes, values or labels; incidences need several events."""
+        """True if the file holds what the task needs; incidences need several events."""
         if task not in self.tasks:
             return False
         estimand = ESTIMANDS[task]

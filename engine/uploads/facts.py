@@ -268,7 +268,7 @@ def check_columns(task: str, names: Sequence[str]) -> None:
 
 
 def _stated_words(words: Mapping[str, Any]) -> dict[str, Any]:
-    """What things are called, without those that were left empty.
+    """Return the stated nouns, without empty ones.
 
     These words stand in sentences on every page, where some signs would act as markup.
     """
@@ -283,7 +283,7 @@ def _stated_words(words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _origin(origin: str) -> str:
-    """Where bounds come from, in at most 200 characters."""
+    """Check the stated origin of bounds, at most 200 characters."""
     if not origin.strip():
         raise InputError(
             "Say where these bounds come from.",
@@ -343,12 +343,7 @@ def _range(stated: StatedCovariate | Covariate, person: str) -> Covariate:
 def stated_bounds(
     field: str, ends: tuple[float | None, float | None], bounds: str, why: str
 ) -> list[float]:
-    """Both ends of a stated range.
-
-    Parameters
-    ----------
-    bounds, why : str
-        What is to be stated, and why.
+    """Return both ends of a stated range; `bounds` and `why` name it and its purpose in errors.
 
     Raises
     ------

@@ -26,7 +26,7 @@ ROUNDED = (
 
 
 class IdForm(Enumeration):
-    """Which spellings are one id."""
+    """The spellings that count as one id."""
 
     TEXT = "text"  # blanks, invisible characters, kinds of dashes and capitals make no difference
     NUMBER = "number"  # nor do leading zeros, and .0 behind whole numbers

@@ -1,4 +1,4 @@
-"""How large an uploaded table may be, and how a file that is none is refused.
+"""Size limits of an uploaded table, and the refusal of files that are no tables.
 
 Every limit is named in the message that refuses a file; no message holds a cell.
 """
@@ -16,7 +16,7 @@ SAVE = "Save the table as .xlsx or .csv, and take that file."
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a file may be."""
+    """Size limits of a file."""
 
     bytes: int = MAX_BYTES
     cells: int = 4_000_000

@@ -306,7 +306,7 @@ def lines_in_frame(body: bytes, separator: str, n_cells: int) -> FramedText:
 
 
 class _LinesOfText(NamedTuple):
-    """What each line of a text is like: (lines,) each."""
+    """Properties of each line of a text, (lines,) each."""
 
     ends: NDArray[np.int64]  # where its line feed stands
     n_cells: NDArray[np.int64]

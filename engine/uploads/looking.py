@@ -267,7 +267,7 @@ def _range_of_feature(values: Array, name: str) -> tuple[float, float]:
 
 
 def _reach(values: Array, stated: StatedCovariate) -> float:
-    """How far a range reaches, in standard deviations, as the nearest that can be stated."""
+    """Return the reach of a range in standard deviations, as the nearest that can be stated."""
     assert stated.low is not None and stated.high is not None
     reach = (stated.high - stated.low) / 2 / float(np.nanstd(values))
     return min(REACHES.values(), key=lambda each: abs(each - reach))
@@ -346,7 +346,7 @@ def _range_of_times(curves: CurveTable) -> tuple[float, float]:
 
 
 def _designs(curves: CurveTable, times: tuple[float, float]) -> Iterator[StatedDesign]:
-    """What may be true of the times, the most accurate first; the last always can be."""
+    """Yield designs that may fit the times, the most accurate first; the last always fits."""
     distinct = np.unique(curves.times)
     if len(distinct) <= min(_MOST_TIMES, 3 * np.median(curves.counts)):
         yield StatedDesign(law=StatedLaw.COMMON, times=tuple(distinct.tolist()))
@@ -365,7 +365,7 @@ def _gap(times: Array, counts: Integers) -> float:
 
 
 def _spread(times: Array, values: Array) -> float:
-    """How far single observations lie from their curve, by those next to each other in time."""
+    """Estimate the spread of single observations around their curve from neighbours in time."""
     known = np.isfinite(values)
     steps = np.diff(values[known][np.argsort(times[known], kind="stable")])
     return float(f"{np.std(steps) / math.sqrt(2):.2g}")

@@ -157,18 +157,15 @@ def check_fit(
 
 
 def _are_serial(times: Array) -> bool:
-    """Whether times are what spreadsheet programs keep of dates between 1982 and 2064."""
+    """True if times look like a spreadsheet program's dates between 1982 and 2064."""
     known = times[np.isfinite(times)]
     return bool(len(known) and ((known >= 30_000) & (known < 60_000)).all())
 
 
 def check_covariates(covariates: Array, facts: PublicFacts) -> None:
-    """Refuse another unit, and codes for missing numbers, of columns that may explain curves.
+    """Refuse another unit and missing-value codes in covariates (n_curves, d).
 
-    Parameters
-    ----------
-    covariates : (n_curves, d)
-        In the order of the covariates of `facts`; a missing one is NaN.
+    Columns are in the order of the covariates of `facts`; NaN where missing.
 
     Raises
     ------
@@ -330,7 +327,7 @@ def _check_unit(time_unit: str, facts: PublicFacts) -> None:
 
 
 def _share_outside(numbers: Array, counts: Integers, stated: _Range) -> float:
-    """Of the people with an observation, the share of whom most lie outside a range."""
+    """Compute the share of people with an observation for whom most lie outside a range."""
     person, known = np.repeat(np.arange(len(counts)), counts), np.isfinite(numbers)
     outside = known & ((numbers < stated.low) | (numbers > stated.high))
     n_known, n_outside = (
@@ -437,12 +434,9 @@ def remarks_on_codes(
 
 
 def remarks_on_covariates(covariates: Array, facts: PublicFacts) -> list[str]:
-    """The same of each covariate, or feature.
+    """List remarks on covariates, or features, (n, d).
 
-    Parameters
-    ----------
-    covariates : (n, d)
-        In the order of the covariates of `facts`; a missing one is NaN.
+    Columns are in the order of the covariates of `facts`; NaN where missing.
     """
     return [
         remark
@@ -452,7 +446,7 @@ def remarks_on_covariates(covariates: Array, facts: PublicFacts) -> list[str]:
 
 
 def _is_lonely_zero(numbers: Array, distance: float) -> bool:
-    """Whether 0 stands in several cells, and no other of many numbers within a distance of it."""
+    """True if several cells hold 0 and no other of many numbers lies within a distance of it."""
     if np.count_nonzero(numbers == 0) < _SEVERAL:
         return False
     others = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])

@@ -1,4 +1,4 @@
-"""How a file of one's own was read: what its code, its command and its request repeat."""
+"""The reading of one's own file, as its code, command and request repeat it."""
 
 from __future__ import annotations
 

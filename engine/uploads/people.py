@@ -1,4 +1,4 @@
-"""What the bytes of a file say of people, by a written reading.
+"""Reading of a file's bytes as statements about people, by a written reading.
 
     bytes ── lines ──→ cells ── cells ──→ numbers and words ── ids ──→ whose each line is
 
@@ -151,7 +151,7 @@ _OF_LINES = (
 
 
 class _Faults:
-    """Which lines are outside the reading, each by the first of its faults."""
+    """Lines outside the reading, each by the first of its faults."""
 
     def __init__(self, lines: Lines) -> None:
         self._kinds = {kind: number for kind, number in lines.outside.items() if number}

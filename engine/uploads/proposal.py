@@ -69,7 +69,7 @@ _SEVERAL = {FileKind.CURVES: "keep", FileKind.OUTCOMES: "join"}
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """How a file may be read: a reading with gaps, and what its holder should know of it."""
+    """A proposed reading of a file: a reading with gaps, and notes for its holder."""
 
     kind: FileKind
     reading: Reading  # complete where `gaps` is empty
@@ -84,7 +84,7 @@ class Proposal:
 
     @property
     def gaps(self) -> tuple[Question, ...]:
-        """What has to be said before anything is published."""
+        """Questions to answer before publication."""
         return tuple(question for question in self.ask if question.is_gap)
 
     @property
@@ -94,7 +94,7 @@ class Proposal:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What its holder should know: who is a person, what is to be said, and what to look at."""
+        """Notes for the holder: who counts as a person, what to state, and what to look at."""
         asked = (
             line
             for question in self.ask

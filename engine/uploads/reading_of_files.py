@@ -61,7 +61,7 @@ _COUNTED = re.compile(rf"calendar years|({'|'.join(UNITS[:3])}) {DAY}|({'|'.join
 
 
 class Kind(Enumeration):
-    """What the cells of a column hold."""
+    """The content of a column's cells."""
 
     NUMBER = "number"
     DATE = "date"
@@ -72,7 +72,7 @@ class Kind(Enumeration):
 
 
 class Order(Enumeration):
-    """In which order a date is written; UNSTATED is a gap."""
+    """The order of the parts of a date; UNSTATED is a gap."""
 
     UNSTATED = ""
     YMD = "ymd"
@@ -83,7 +83,7 @@ class Order(Enumeration):
 
 
 class Offset(Enumeration):
-    """What becomes of a time zone behind a stamp, such as +01:00 or Z."""
+    """The treatment of a time zone behind a stamp, such as +01:00 or Z."""
 
     NONE = "none"  # there is none: such a cell is unreadable
     KEPT = "kept"  # the clock on the wall: the offset is dropped
@@ -91,7 +91,7 @@ class Offset(Enumeration):
 
 
 class Other(Enumeration):
-    """What a text that has no stated meaning is."""
+    """The treatment of a text without a stated meaning."""
 
     UNSTATED = ""
     CENSORED = "censored"  # for a label: without it
@@ -113,7 +113,7 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """How bytes are cut into lines and cells."""
+    """The division of bytes into lines and cells."""
 
     encoding: str = "utf-8"  # one of `engine.uploads.text.ENCODINGS`; "" of a workbook
     separator: str = ","  # " " for any number of blanks; "" of a workbook
@@ -138,7 +138,7 @@ class Person:
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """How each cell of a column is read, by itself."""
+    """The reading of each cell of a column, by itself."""
 
     names: tuple[str, ...]  # one; two where a date and its clock time stand apart
     kind: Kind = Kind.NUMBER
@@ -200,7 +200,7 @@ class Reading:
 
     @property
     def unit(self) -> str:
-        """What one record of the protection is: a person, a row or an observation."""
+        """The unit of protection that one record is: a person, a row or an observation."""
         if self.person is None or not self.person.rows:
             return "person"
         return "observation" if "time" in self.columns and "value" in self.columns else "row"
@@ -213,7 +213,7 @@ class Reading:
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """What has to be said before anything is published."""
+        """Questions to answer before publication."""
         return (
             *_gaps_of_person(self),
             *(

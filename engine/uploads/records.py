@@ -1,4 +1,4 @@
-"""From the lines of a file to one record of each person: curves, rows of numbers, times and ends.
+"""Conversion of lines to one record of each person: curves, rows of numbers, times and ends.
 
 Lemma 1
 -------
@@ -517,7 +517,7 @@ def _check_event_columns(reading: Reading, kind: Counted) -> None:
 
 
 class _Spans(NamedTuple):
-    """Where the time of each line starts and ends, and its status (lines,)."""
+    """Start, end and status of each line's time (lines,)."""
 
     start: Array
     end: Array

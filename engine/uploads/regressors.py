@@ -1,4 +1,4 @@
-"""Whether covariates can explain curves at all: each varies, and none follows from the others."""
+"""Suitability of covariates to explain curves: each varies, and none follows from the others."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class RowTable(Observations):
 
     @property
     def n_rows(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return len(self.server)
 
 
@@ -48,7 +48,7 @@ def notes_on_rows(rows: RowTable, notes: tuple[str, ...]) -> RowTable:
 
 
 def _doubtful(rows: RowTable) -> list[str]:
-    """What a person should know before they believe a picture; counts only."""
+    """List what a person should know before believing a picture; counts only."""
     columns = dict(zip(rows.covariate_names, rows.covariates.T, strict=True))
     if rows.values is not None:
         columns[str(rows.value_name)] = rows.values
@@ -66,7 +66,7 @@ def _doubtful(rows: RowTable) -> list[str]:
 
 
 class ClippedInRows(NamedTuple):
-    """How many numbers were moved to a stated bound; for the holder of the records alone."""
+    """Counts of numbers moved to a stated bound; for the holder of the records alone."""
 
     features: int
     responses: int
@@ -77,11 +77,6 @@ class UploadRows(UploadedData[SampleData]):
     """A person's own records with the facts they declared; the same in every draw.
 
     What they can be used for follows from what was declared (`serves`).
-
-    Parameters
-    ----------
-    declared : PublicFacts
-        From `engine.uploads.facts.declare_rows`.
     """
 
     key = "upload_rows"
@@ -126,7 +121,7 @@ class UploadRows(UploadedData[SampleData]):
 
     @property
     def n_clipped(self) -> ClippedInRows:
-        """How many numbers are moved to a stated bound."""
+        """Counts of numbers moved to a stated bound."""
         x, y = self._within_ranges
         values = self.rows.values
         return ClippedInRows(
@@ -169,7 +164,7 @@ class UploadRows(UploadedData[SampleData]):
         return np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
 
     def remarks(self) -> list[str]:
-        """What was moved to a bound; for their holder alone."""
+        """List the values moved to a bound; for their holder alone."""
         features, responses = self.n_clipped
         moved = [
             f"{counted(features, 'number')} and {counted(responses, 'response')} lay outside "

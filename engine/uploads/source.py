@@ -1,4 +1,4 @@
-"""What curves and records of a person's own have in common once their facts are stated."""
+"""Shared parts of a person's own curves and records once their facts are stated."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class UploadedData(Source[D]):
 
     @property
     def observations(self) -> Observations:
-        """What was read from the file, in its own units."""
+        """Values read from the file, in its own units."""
         raise NotImplementedError
 
     @property
@@ -72,7 +72,7 @@ class UploadedData(Source[D]):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Where the file does not look as declared; for its holder alone."""
+        """Signs that the file differs from its declaration; for its holder alone."""
         return ()
 
     def remarks(self) -> list[str]:
@@ -86,7 +86,7 @@ class UploadedData(Source[D]):
 
     @property
     def facts(self) -> PublicFacts:
-        """What was declared, and nothing else."""
+        """The declared facts, and nothing else."""
         return self.declared
 
     @property

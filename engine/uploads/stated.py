@@ -135,12 +135,9 @@ def _column(stated: Mapping[str, Any]) -> str:
 
 
 def design(facts: PublicFacts) -> str:
-    """How observation times come about: "everybody at 8 common times".
+    """Describe the observation times: "everybody at 8 common times".
 
-    Parameters
-    ----------
-    facts : PublicFacts
-        With the stated design, and the unit of time that its gaps and windows are in.
+    Gaps and windows are in the unit of time of `facts`.
     """
     stated, unit = StatedDesign.of(facts), f" {facts.time_unit}".rstrip()
     return {
@@ -154,19 +151,13 @@ def design(facts: PublicFacts) -> str:
 
 
 def observations(facts: PublicFacts) -> str:
-    """How many observations of a curve were stated; empty where sizes are public.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        With the number of observations that each person was planned to have.
-    """
+    """Write the stated number of observations of a curve; empty if sizes are public."""
     stated = facts.observations_per_curve
     return f"{counted(stated, 'observation')} planned for each curve" if stated else ""
 
 
 def spread(facts: PublicFacts) -> str:
-    """How people lie about their mean."""
+    """Describe the spread of people around their mean."""
     return (
         "symmetric about their mean"
         if facts.symmetric
@@ -175,7 +166,7 @@ def spread(facts: PublicFacts) -> str:
 
 
 def group(group: PublicGroup) -> str:
-    """Which group of people these are: "girls of heights (others: boys); membership is public"."""
+    """Describe the group of people: "girls of heights (others: boys); membership is public"."""
     return (
         f"{group.name} of {group.set} (others: {', '.join(group.others)}); who belongs to a "
         "group is public, and nobody is in two"
@@ -183,7 +174,7 @@ def group(group: PublicGroup) -> str:
 
 
 def trust(sizes: Sizes, unit: str = "curve") -> str:
-    """Who sees the data: one centre, or nobody but each site.
+    """Say who sees the data: one centre, or nobody but each site.
 
     Parameters
     ----------

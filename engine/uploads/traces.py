@@ -45,7 +45,7 @@ def coarse(values: Array) -> tuple[Array, Array]:
 
 
 def shapes(values: Array, ends: Integers) -> tuple[Integers, Integers]:
-    """Of curves with three values or more that differ: the ends, and the values in cells."""
+    """Return the ends and the binned values of curves with at least three values that differ."""
     # `counts` are (curves,), `starts` those of curves that have values, all else is (values,).
     counts = np.diff(ends, prepend=0)
     starts = (ends - counts)[counts > 0]

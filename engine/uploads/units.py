@@ -67,12 +67,7 @@ _LONGEST = 200  # characters of a name that are looked at
 
 
 def known_unit(text: str) -> str:
-    """How a unit is written here; "" of a text that is none that is known.
-
-    Parameters
-    ----------
-    text : str
-        As a person or a header writes it.
+    """Normalise the spelling of a unit; "" for an unknown one.
 
     Examples
     --------
@@ -90,7 +85,7 @@ def known_unit(text: str) -> str:
 
 
 def same_unit(unit: str, other_unit: str) -> bool:
-    """Whether two texts mean one unit, as far as they are known; else whether they are alike."""
+    """True if two texts mean one known unit or, if unknown, are alike."""
     return (known_unit(unit) or unit.strip().casefold()) == (
         known_unit(other_unit) or other_unit.strip().casefold()
     )

@@ -50,7 +50,7 @@ _FAR = re.compile(rb"\br=[\"'][A-Z]{3,}[0-9]+[\"'][^<>]*+(?<!/)>\s*+<(?:\w+:)?(?
 
 
 class _Sheet(NamedTuple):
-    """What a look at the text of a sheet tells before it is read."""
+    """Findings of a first look at the text of a sheet."""
 
     has_formulas: bool
     lost: list[int]  # the column of each formula without a saved result, from 0
@@ -222,7 +222,7 @@ def _part_of(archive: zipfile.ZipFile, sheet: str | None) -> str:
 
 
 def _percent_styles(archive: zipfile.ZipFile) -> set[bytes]:
-    """By which numbers cells are marked that show percent; none where that cannot be told."""
+    """Find the numbers of cell styles that show percent; none if that cannot be told."""
     name = "xl/styles.xml"
     if name not in archive.namelist() or archive.getinfo(name).file_size > _LARGEST_DIRECTORY:
         return set()
@@ -243,7 +243,7 @@ def _percent_styles(archive: zipfile.ZipFile) -> set[bytes]:
 
 
 def _look(text: bytearray, limits: Limits) -> _Sheet:
-    """What the text of a sheet tells: in linear time, and without an object for every cell."""
+    """Look at the text of a sheet: in linear time, and without an object for every cell."""
     start = text[:SAMPLE]
     if b"\x00" in start or b"<!DOCTYPE" in start:  # which no spreadsheet program writes
         raise _damaged()
@@ -386,7 +386,7 @@ def _check_corner(corner: tuple[int, int], limits: Limits) -> None:
 
 
 def _is_blank(columns: Sequence[pa.Array]) -> pa.Array:
-    """Which rows have no cell."""
+    """Mark the rows without cells."""
     blank = pc.equal(columns[0], "")
     for column in columns[1:]:
         blank = pc.and_(blank, pc.equal(column, ""))

@@ -26,13 +26,7 @@ class AttackProgress:
 
 
 def climbing(lines: Sequence[AttackProgress], claim: float) -> Chart:
-    """The worst pair against pairs tried, and the bound against releases, below the claim.
-
-    Parameters
-    ----------
-    claim : float
-        The claimed ε.
-    """
+    """Draw the worst pair against pairs tried, and the bound against releases, below the claim."""
     known = [
         value
         for line in lines
@@ -76,7 +70,7 @@ def climbing(lines: Sequence[AttackProgress], claim: float) -> Chart:
 
 
 def _finding(lines: Sequence[AttackProgress], claim: float) -> str:
-    """How many claims are broken, or how near the best attack came."""
+    """Say how many claims are broken, or how near the best attack came."""
     ends = [line.steps[-1] for line in lines if line.steps]
     n_broken = sum(end.is_broken for end in ends)
     if n_broken:

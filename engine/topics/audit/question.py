@@ -35,7 +35,7 @@ def _text(steps: AttackSteps, question: QuestionLike, _: Numbers) -> str:
 
 
 def _chart(steps: AttackSteps, question: QuestionLike) -> Chart:
-    """What was shown as runs went on."""
+    """Draw the progress of a run."""
     lines = [
         charts.AttackProgress(attack.name, progress, bool(attack.variant))
         for attack, progress in zip(question["attacks"], steps, strict=True)

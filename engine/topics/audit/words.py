@@ -39,13 +39,7 @@ _COSTS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
 
 
 def data(attack: Attack, small: str) -> str:
-    """Around which data neighbours are built.
-
-    Parameters
-    ----------
-    attack : Attack
-        Its source is None where data are made for the attack.
-    """
+    """Name the data around which neighbours are built, which may be made for the attack."""
     if attack.source is None:
         return f"Neighbours of small simulated data ({small}) that are made for the attack."
     sizes = attack.source.sizes
@@ -54,13 +48,7 @@ def data(attack: Attack, small: str) -> str:
 
 
 def attacked(progress: Progress) -> str:
-    """What the attack shows, against the claim: the sentence of the card.
-
-    Parameters
-    ----------
-    progress : Progress
-        Of a running attack, or its report.
-    """
+    """Compare what the attack shows with the claim: the sentence of the card."""
     if progress.is_broken:
         return _fault(progress)
     claim = _claimed(progress)
@@ -101,13 +89,7 @@ def _fault(progress: Progress) -> str:
 
 
 def worked_out(progress: Progress) -> str:
-    """What is known of the worst pair when everything random is held fixed.
-
-    Parameters
-    ----------
-    progress : Progress
-        Of a running attack, or its report.
-    """
+    """Say what is known of the worst pair with everything random held fixed."""
     pairs = numbers.whole(progress.tried)
     if progress.reason:
         return f"After {pairs} pairs: {progress.reason}."
@@ -118,7 +100,7 @@ def worked_out(progress: Progress) -> str:
 
 
 def tightness(report: Report) -> str:
-    """Whether the noise is more than the claim needs; empty where that is not known."""
+    """Say whether the noise exceeds what the claim needs; empty if that is unknown."""
     if report.is_broken:
         return ""
     if report.ratio >= 0.95:
@@ -146,13 +128,7 @@ def running(progress: Progress) -> str:
 
 
 def caught(report: Report) -> str:
-    """Whether a planted fault was found.
-
-    Parameters
-    ----------
-    report : Report
-        Of an attack on a broken variant.
-    """
+    """Say whether a planted fault was found."""
     if report.is_broken:
         return "The planted fault is caught."
     return (
@@ -186,12 +162,9 @@ def _percent(ratio: float) -> str:
 
 
 def in_lines(name: str, fault: str, report: Report) -> str:
-    """One audit in a few plain lines, for the command line.
+    """Write an audit as a few plain lines for the command line.
 
-    Parameters
-    ----------
-    fault : str
-        What is wrong with a broken variant; empty for the mechanism as it is.
+    `fault` says what is wrong with a broken variant; empty for the mechanism as it is.
 
     Returns
     -------
@@ -224,5 +197,5 @@ def in_lines(name: str, fault: str, report: Report) -> str:
 
 
 def claim(budget: Budget) -> str:
-    """What an attacked method claims, for the strip."""
+    """Write the claim of an attacked method, for the strip."""
     return f"Claim: {tags.budget_chip(budget)}"

@@ -20,14 +20,11 @@ TOGETHER = "All functions"
 
 
 def panel(answer: CoefficientsAnswer, k: int, one_release: bool = False) -> Chart:
-    """One function: possible releases, or one with its band, over the curve without privacy.
+    """Draw a function: possible releases, or one with its band, over the curve without privacy.
 
     Effects have a line at zero; all are in response units.
 
-    Parameters
-    ----------
-    one_release : bool
-        Whether one release is drawn instead of many.
+    Effects have a line at zero; all are in response units.
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
     data = _one_release(answer, k, x) if one_release else _releases(answer, k, x)
@@ -175,13 +172,7 @@ def over_budgets(
 
 
 def cost(costs: CostOfCovariates, key: str, family: str, facts: PublicFacts) -> Chart:
-    """Total error against the number of covariates, with and without privacy.
-
-    Parameters
-    ----------
-    costs : CostOfCovariates
-        Total errors by the number of covariates.
-    """
+    """Draw total error against the number of covariates, with and without privacy."""
     shade, dash, marker = method_style(key, family)
     counts, private = list(costs.counts), plain(costs.private)
     ordinary = plain(costs.ordinary)

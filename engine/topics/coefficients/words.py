@@ -23,7 +23,7 @@ def panel_range(facts: PublicFacts, k: int) -> str:
 
 
 def meaning(facts: PublicFacts) -> str:
-    """What the functions are, in words."""
+    """Explain the functions in words."""
     text = (
         f"**Average curve:** of a {facts.person} in the middle of all ranges. **Effect:** what "
         "going from the middle of a covariate’s range to its upper end adds to the curve"
@@ -61,7 +61,7 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
 
 
 def from_sizes(facts: PublicFacts) -> str:
-    """What the decision to publish rests on, and what it cannot know."""
+    """Say what the decision to publish rests on, and what it cannot know."""
     return (
         f"Whether there are enough {facts.people} is decided from sizes and budget alone, as "
         "if covariates were spread evenly over their ranges. How they are really spread is "
@@ -70,13 +70,7 @@ def from_sizes(facts: PublicFacts) -> str:
 
 
 def warned(answer: CoefficientsAnswer, one_release: bool) -> list[str]:
-    """The warnings that releases carry: those of the one on screen, or of all with their share.
-
-    Parameters
-    ----------
-    answer : CoefficientsAnswer
-        With the warnings of all its releases.
-    """
+    """List the warnings of the release on screen, or of all releases with their share."""
     if one_release:
         return [
             f"**Published with this release:** {escape(text)}" for text in answer.first_warnings
@@ -114,13 +108,7 @@ def accuracy(answer: CoefficientsAnswer) -> str:
 
 
 def visible(answer: CoefficientsAnswer) -> str:
-    """Which effects are larger than their error, so that the release shows them.
-
-    Parameters
-    ----------
-    answer : CoefficientsAnswer
-        With the true functions, or those without privacy.
-    """
+    """Say which effects exceed their error, so that the release shows them."""
     known = answer.truth if answer.truth is not None else answer.ordinary  # (functions, times)
     size = np.sqrt((known[1:] ** 2).mean(axis=1))
     lost = [
@@ -138,13 +126,7 @@ def visible(answer: CoefficientsAnswer) -> str:
 
 
 def cost(costs: CostOfCovariates, budget: Budget) -> str:
-    """What more covariates cost, from the smallest to the largest number that works.
-
-    Parameters
-    ----------
-    costs : CostOfCovariates
-        Total errors with and without privacy, by the number of covariates.
-    """
+    """Say what more covariates cost, from the smallest to the largest number that works."""
     known = np.flatnonzero(np.isfinite(costs.private))
     if not len(known):
         return f"At ε = {budget.epsilon:g} nothing would be published with any of them."

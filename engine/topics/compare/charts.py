@@ -190,7 +190,7 @@ def _sized(
 def _smallest(
     lines: Sequence[MethodErrors], marked: Sequence[int], epsilons: Sequence[float]
 ) -> str:
-    """Which method has the smallest error at most of the budgets."""
+    """Say which method has the smallest error at most of the budgets."""
     best = {}
     for k, epsilon in zip(marked, epsilons, strict=True):
         known = {line.label: float(line.errors[k]) for line in lines if np.isfinite(line.errors[k])}
@@ -262,12 +262,9 @@ def difference(
 
 
 def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:
-    """One height for the small pictures of a method: nearly all of every line, at most the range.
+    """Choose one height for small pictures (draws, points) of a method: at most the stated range.
 
-    Parameters
-    ----------
-    differences : sequence of (draws, points)
-        Of all pictures that share the axis.
+    It holds nearly all of every line.
     """
     far = max((float(np.quantile(np.abs(d), 0.99)) for d in differences), default=0.0)
     return min(1.1 * far, 2 * facts.value_half_width) or 1.0
@@ -326,7 +323,7 @@ def against_risk(
 
 
 def _finding(lines: Sequence[MethodErrors]) -> str:
-    """Which method has the smallest error at an attacker’s accuracy that all of them allow."""
+    """Say which method has the smallest error at an attacker’s accuracy that all of them allow."""
     known = [np.isfinite(line.errors) & np.isfinite(line.attacker_accuracy) for line in lines]
     if not lines:
         return "No method publishes anything"

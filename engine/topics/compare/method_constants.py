@@ -64,7 +64,7 @@ def constants_of(key: str) -> ConstantsTable | None:
 
 @singledispatch
 def _table(method: Mechanism) -> ConstantsTable | None:
-    """By the class of a method, and so the same for all of a family that has nothing else."""
+    """Make the table by the method's class: the same for a family without more settings."""
     return None
 
 

@@ -32,12 +32,7 @@ CODE = "Left out: the question of shape, and pinned scenarios, whose own pages h
 
 
 def budgets(epsilons: Sequence[float]) -> str:
-    """For the strip: ε = 0.5, 1 and 2.
-
-    Parameters
-    ----------
-    epsilons : sequence of float
-        At least one.
+    """List budgets for the strip: ε = 0.5, 1 and 2.
 
     Examples
     --------
@@ -48,12 +43,7 @@ def budgets(epsilons: Sequence[float]) -> str:
 
 
 def span(errors: Sequence[float], unit: str) -> str:
-    """For the strip: from the least to the largest error; empty where there is none.
-
-    Parameters
-    ----------
-    errors : sequence of float
-        In `unit`; those that are not finite are left out.
+    """Write the range of finite errors in `unit` for the strip; empty if there is none.
 
     Examples
     --------
@@ -75,18 +65,12 @@ def promise(delta: float) -> str:
 
 
 def cell(epsilon: float, error: str, odds: Odds) -> str:
-    """Above a small picture: the budget, the error and the risk.
-
-    Parameters
-    ----------
-    error : str
-        Written with its unit.
-    """
+    """Write the heading of a small picture: the budget, the error with its unit, and the risk."""
     return f"**ε = {epsilon:g}** · error {error} · attacker {odds_words.odds_short(odds)}"
 
 
 def smallest_error(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str]) -> str:
-    """Which method has the smallest error at a budget, and how far the next one is behind.
+    """Say which method has the smallest error at a budget, and how far behind the next one is.
 
     Parameters
     ----------
@@ -109,13 +93,7 @@ def smallest_error(epsilon: float, errors: Mapping[str, float], written: Mapping
 
 
 def floor(errors: Mapping[float, float], facts: PublicFacts) -> str:
-    """What no unbiased method with Gaussian noise could be below, at the budgets side by side.
-
-    Parameters
-    ----------
-    errors : mapping of float to float
-        The floor at each ε.
-    """
+    """State the lower bound of unbiased methods with Gaussian noise, at each ε of `errors`."""
     each = conjunction(
         [
             f"{in_unit(error, escape(facts.value_unit))} at ε = {epsilon:g}"
@@ -160,7 +138,7 @@ def _inside(label: str) -> str:
 
 
 def aim(is_truth: bool) -> str:
-    """What errors are measured from."""
+    """Name the reference of errors."""
     if is_truth:
         return "Errors are distances from the true mean, over fresh curves."
     default = mechanisms.get(MEAN_FUNCTION.mechanism).label

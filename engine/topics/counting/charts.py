@@ -107,7 +107,7 @@ def _axis_name(answer: CountingAnswer) -> str:
 
 
 def _last(answer: CountingAnswer, k: int) -> float:
-    """Where the k-th curve ends."""
+    """Return the end of the k-th curve."""
     return float(answer.curves[k].last) if answer.curves else float(answer.times[-1])
 
 
@@ -236,7 +236,7 @@ def calibration(answer: CountingAnswer) -> Chart:
 
 
 def over_budgets(epsilons: Sequence[float], errors: Array, here: float) -> Chart:
-    """The error against ε.
+    """Draw the error against ε.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def over_budgets(epsilons: Sequence[float], errors: Array, here: float) -> Chart
 
 
 def power(tests: Power) -> Chart:
-    """How often the tests find the difference, against the number of people."""
+    """Draw the tests' power against the number of people."""
     x = list(tests.people)
     data = [
         traces.line_with_points(

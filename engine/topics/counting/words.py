@@ -47,7 +47,7 @@ def refused(answer: CountingAnswer) -> tuple[str, str]:
 
 
 def finding(answer: CountingAnswer) -> str:
-    """What the first release shows, as the title of its picture."""
+    """Say what the first release shows, as the title of its picture."""
     unit, people = answer.facts.time_unit, answer.facts.people
     if answer.roc is not None:
         half = float(answer.roc.half_width)
@@ -71,7 +71,7 @@ def finding(answer: CountingAnswer) -> str:
 
 
 def band(answer: CountingAnswer) -> str:
-    """What the band is, and where it ends."""
+    """Explain the band, and say where it ends."""
     if not answer.curves:
         return ""
     text = (
@@ -92,7 +92,10 @@ def band(answer: CountingAnswer) -> str:
 
 
 def noise_share(answer: CountingAnswer) -> str:
-    """How much of the squared error is noise, from the two errors that stand beside it.
+    """State the noise's share of the squared error, from the two errors beside it.
+
+    For real people there is no known truth, and so no error without privacy. There it is the
+    noise's share of the variance in the release itself, on average over its edges.
 
     Of real people no truth is known, and so no error without privacy: there it is how much of the
     variance is noise by the release itself, on average over its edges.
@@ -115,7 +118,7 @@ def noise_share(answer: CountingAnswer) -> str:
 
 
 def counted(answer: CountingAnswer) -> str:
-    """What is released, in one sentence."""
+    """Describe the released counts in one sentence."""
     table = answer.table
     if table is None:
         return ""
@@ -139,7 +142,7 @@ def read_off(answer: CountingAnswer) -> str:
 
 
 def at_risk(answer: CountingAnswer) -> str:
-    """How uncertain the numbers at risk are."""
+    """State the uncertainty of the numbers at risk."""
     widths = [
         float(curve.at_risk_width.max()) for curve in answer.curves if len(curve.at_risk_width)
     ]
@@ -188,7 +191,7 @@ def _area(answer: CountingAnswer) -> str:
 
 
 def study(coverage: CountingStudy) -> str:
-    """How often bands cover and tests reject."""
+    """State the coverage of bands and the rejection rate of tests."""
     text = (
         f"In {coverage.repeats} simulated data sets the band covers the whole true curve in "
         f"**{percent(coverage.simultaneous)}**, and the interval of a single time in "
@@ -203,7 +206,7 @@ def study(coverage: CountingStudy) -> str:
 
 
 def power(planned: Power, budget: Budget) -> str:
-    """How many people a test needs, with and without noise."""
+    """Say how many people a test needs, with and without noise."""
     private, ordinary = planned.needed(), planned.needed(is_private=False)
     target = percent(planned.target)
     if not math.isfinite(private):
@@ -219,7 +222,7 @@ def power(planned: Power, budget: Budget) -> str:
 
 
 def people_for(planned: Power) -> str:
-    """How many people the private test needs, as the title of a picture."""
+    """Say how many people the private test needs, as the title of a picture."""
     needed = planned.needed()
     if not np.isfinite(needed):
         return f"{percent(planned.target)} power takes over {whole(planned.people[-1])} people"
@@ -227,7 +230,7 @@ def people_for(planned: Power) -> str:
 
 
 def off(answer: CountingAnswer) -> str:
-    """How far off releases are, beside the ordinary curve."""
+    """State the error of releases, beside that of the ordinary curve."""
     target = "true" if answer.truth is not None else "non-private"
     curves = "curve" if len(answer.names) == 1 else f"curves, all {len(answer.names)} together"
     text = (

@@ -1,1 +1,1 @@
-"""How often confidence bands contain the truth."""
+"""Coverage of confidence bands."""

@@ -71,14 +71,17 @@ class LeavingPeople(EventTimes):
 
 @dataclass(frozen=True)
 class CountRow:
-    """What was measured of one setting."""
+    """Measurements of one setting."""
 
     setting: CountSetting
     study: CountingStudy
 
     @property
     def holds(self) -> bool:
-        """Whether bands cover as often as is asked of them, but for two standard errors of chance.
+        """True if bands have the required coverage, up to two standard errors of chance.
+
+        There is no upper limit: a curve that moves in a few steps, like one of rare events, is
+        covered more often. Without a shown edge there is nothing to check.
 
         Nothing is asked of the other side: a curve that moves in a few steps, as that of rare
         events does, is covered more often. Where no edge is shown there is nothing to hold.

@@ -1,4 +1,4 @@
-"""How far off effects are, and whether their bands hold, for covariates of many kinds.
+"""Errors of effects and coverage of their bands, for covariates of many kinds.
 
 Simulated with a known seed: a table of covariate designs, budgets and what was measured there.
 """
@@ -66,7 +66,7 @@ class CovariateSetting:
 
 @dataclass(frozen=True)
 class CovariateCoverage:
-    """What was measured of one setting."""
+    """Measurements of one setting."""
 
     setting: CovariateSetting
     # mean integrated squared error over that of least squares, largest among the functions
@@ -87,7 +87,7 @@ class CovariateCoverage:
 
     @property
     def holds(self) -> bool:
-        """Whether bands without a warning cover enough, but for two standard errors of chance."""
+        """True if bands without a warning cover enough, up to two standard errors of chance."""
         if np.isnan(self.pointwise_unwarned):
             return True
         return (

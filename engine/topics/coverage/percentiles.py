@@ -53,7 +53,7 @@ class PercentileSetting:
 
 @dataclass(frozen=True)
 class PercentileRow:
-    """What was measured of one setting, percentile by percentile: (T,) each."""
+    """Measurements of one setting, percentile by percentile: (T,) each."""
 
     setting: PercentileSetting
     effective_size: float
@@ -69,7 +69,7 @@ class PercentileRow:
 
     @property
     def holds(self) -> bool:
-        """Whether bands do what is asked of them, but for two standard errors of chance.
+        """True if bands have the required coverage, up to two standard errors of chance.
 
         Each percentile must be covered often enough, and all together not too often.
         """
@@ -163,7 +163,7 @@ def measured(setting: PercentileSetting, repeats: int, seed: int) -> PercentileR
 
 @lru_cache(maxsize=64)
 def _percentiles(source: SparseCurves | PopulationReadings, levels: tuple[float, ...]) -> Array:
-    """Of the observations of many people, held to the stated bounds: (T, times)."""
+    """Compute percentiles of many people's observations within the stated bounds: (T, times)."""
     rng, facts = np.random.default_rng(_SEED), source.facts
     values = [
         np.clip(

@@ -9,18 +9,12 @@ from engine.topics.coverage.answer import CoverageAnswer, coverage_answer
 
 
 def _numbers(answer: CoverageAnswer, _: QuestionLike) -> Numbers:
-    """How many bands miss the truth, their coverage, and what it costs in width."""
+    """Collect the number of bands that miss the truth, their coverage, and the cost in width."""
     return limits(answer)
 
 
 def limits(answer: CoverageAnswer) -> Numbers:
-    """How many bands miss the truth, their coverage, and what it costs in width.
-
-    Parameters
-    ----------
-    answer : CoverageAnswer
-        Bands of many data sets, beside the naive ones.
-    """
+    """Collect the numbers of published and naive bands: misses, coverage, and the cost in width."""
     counted: Numbers = {}
     for name, bands in (("bands", answer.proper), ("naive bands", answer.naive)):
         coverage = bands.coverage

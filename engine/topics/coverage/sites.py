@@ -43,7 +43,7 @@ class Network:
 
 @dataclass(frozen=True)
 class SitesRow:
-    """What was measured of one network."""
+    """Measurements of one network."""
 
     network: Network
     effective_size: float  # N, the root of the sum of (n_s μ_s)²
@@ -58,7 +58,7 @@ class SitesRow:
 
     @property
     def holds(self) -> bool:
-        """Whether bands cover as often as is asked of them."""
+        """True if bands have the required coverage."""
         low, high = POINTWISE
         return low <= self.pointwise <= high and self.simultaneous >= SIMULTANEOUS
 

@@ -74,7 +74,7 @@ class SparseSetting:
 
     @property
     def mechanisms(self) -> tuple[SparseNewton, SparseInference, SparseInference]:
-        """Of estimates, intervals and bands."""
+        """The mechanisms of estimates, intervals and bands."""
         public: dict[str, Any] = {
             "sparsity": self.sparsity or self.n_nonzero,
             "noise_sd": self.guess * self.noise_sd,
@@ -88,7 +88,7 @@ class SparseSetting:
 
 @dataclass(frozen=True)
 class SparseCoverage:
-    """What was measured of one setting, over data sets.
+    """Measurements of one setting, over data sets.
 
     `error` and `least_squares` are mean squared distances from the true coefficients: of the
     default estimate, and of least squares on the features that matter, without privacy. `warned` is
@@ -118,7 +118,7 @@ class SparseCoverage:
 
     @property
     def holds(self) -> bool:
-        """Whether limits that are given cover enough, but for two standard errors of chance."""
+        """True if the given limits cover enough, up to two standard errors of chance."""
         if math.isnan(self.on):
             return True
         return (
@@ -165,13 +165,7 @@ def sparse_coverage(
 
 
 def measured(setting: SparseSetting, repeats: int, seed: int) -> SparseCoverage:
-    """The row of a setting that is repeated so often.
-
-    Parameters
-    ----------
-    setting : SparseSetting
-        One design, number of rows and budget.
-    """
+    """Measure the row of a setting over `repeats` data sets."""
     source = setting.source
     points, intervals, bands = (
         _estimates(mechanism, setting, repeats, seed) for mechanism in setting.mechanisms
@@ -208,7 +202,7 @@ def measured(setting: SparseSetting, repeats: int, seed: int) -> SparseCoverage:
 
 
 def _estimates(mechanism: Any, setting: SparseSetting, repeats: int, seed: int) -> list[Estimate]:
-    """Of all data sets: in one batch from moments, one by one from rows."""
+    """Compute estimates of all data sets: in one batch from moments, one by one from rows."""
     source, budget = setting.source, (Budget(setting.epsilon, setting.delta),)
     if setting.has_rows:
         return [

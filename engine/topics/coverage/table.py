@@ -70,7 +70,7 @@ class CurveSetting:
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of one setting; shares are of releases, or of the time range.
+    """Measurements of one setting; shares are of releases, or of the time range.
 
     `error` and `without_privacy` are root mean squared distances to the mean, in response units;
     `pointwise` and `simultaneous` coverage of releases without a warning, NaN where all have one,
@@ -89,7 +89,9 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Whether the band does what is asked of it, but for chance in the repeats of the row.
+        """True if the band has the required coverage, up to chance in the repeats of the row.
+
+        The margin is two standard errors. A band that always carries a warning passes.
 
         That is two standard errors. A band that is never given without a warning holds.
         """
@@ -177,13 +179,7 @@ def _mean(values: Array) -> float:
 
 
 def standard_error(shares: Array) -> float:
-    """Of the mean of shares; without limit if there are fewer than two.
-
-    Parameters
-    ----------
-    shares : (repeats,)
-        Of each data set.
-    """
+    """Compute the standard error of the mean of shares (repeats,); infinite for fewer than two."""
     return float(shares.std(ddof=1) / np.sqrt(len(shares))) if len(shares) > 1 else math.inf
 
 
@@ -233,12 +229,9 @@ def as_markdown(rows: list[Row]) -> str:
 
 
 def notes_table(names: Sequence[str], rows: Iterable[Sequence[str]], n_texts: int = 1) -> str:
-    """A table for the notes on the methods, in Markdown.
+    """Write a Markdown table for the notes on the methods.
 
-    Parameters
-    ----------
-    n_texts : int
-        How many columns are texts, which stand at the left; the others are numbers.
+    The first `n_texts` columns are texts, aligned left; the others are numbers.
     """
     ruler = "|--" * n_texts + "|--:" * (len(names) - n_texts) + "|"
     lines = [f"| {' | '.join(cells)} |" for cells in (names, *rows)]

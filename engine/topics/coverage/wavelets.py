@@ -1,4 +1,4 @@
-"""How often intervals of wavelet regression cover the truth: a table of curves and sizes.
+"""Coverage of intervals of wavelet regression: a table of curves and sizes.
 
 Each row repeats one scenario with a known seed. Where the interval is refused, because the curve is
 rougher than the class that bounds the bias, the row says so.
@@ -79,7 +79,7 @@ class WaveletCoverage:
 
     @property
     def holds(self) -> bool:
-        """Whether an interval that is given covers enough, but for two standard errors."""
+        """True if a given interval covers enough, up to two standard errors."""
         return bool(self.refusal) or self.coverage >= POINTWISE[0] - 2 * self.uncertainty
 
 

@@ -27,12 +27,12 @@ _DRAWN = {"point": "mean", "curve": "mean", "effect": "effect", "effects": "effe
 
 
 def noun(kind: str) -> str:
-    """What is repeated: "band" where it must hold everywhere at once, else "interval"."""
+    """Name the repeated limit: "band" if it must hold everywhere at once, else "interval"."""
     return "band" if KINDS[kind].is_joint else "interval"
 
 
 def target(kind: str) -> str:
-    """What is covered, in a few words."""
+    """Name the covered quantity in a few words."""
     return f"true {_DRAWN[kind]}" if kind in _DRAWN else "true value"
 
 
@@ -50,7 +50,7 @@ def titles(kind: str) -> tuple[str, str]:
 
 
 def what_is_covered(kind: str) -> str:
-    """What a band of kept basis functions counts and leaves out; empty for other limits."""
+    """Say what a band of kept basis functions includes and omits; empty for other limits."""
     if kind not in _DRAWN:
         return ""
     return (
@@ -61,7 +61,7 @@ def what_is_covered(kind: str) -> str:
 
 
 def legend(kind: str) -> str:
-    """What one line of the chart is."""
+    """Explain one line of the chart."""
     lines = (
         "Each line: one repetition, at the place where its band fails or comes closest to it."
         if KINDS[kind].is_joint
@@ -71,9 +71,7 @@ def legend(kind: str) -> str:
 
 
 def misses(limits: Limits, kind: str, naive: bool = False) -> str:
-    """How many bands missed what they are for, the coverage with its interval, and what
-    that says.
-    """
+    """Say how many bands missed their target, the coverage with its interval, and its meaning."""
     count, n, beside = int(limits.missed.sum()), len(limits.missed), limits.coverage
     many = f"{noun(kind)}s"
     name = f"Naive {many}, which ignore privacy noise," if naive else f"The published {many}"
@@ -105,13 +103,7 @@ def _percentage(share: float, rounding: Callable[[float], float]) -> str:
 
 
 def widths(answer: CoverageAnswer, kind: str) -> str:
-    """What counting privacy noise costs in width, and what leaving it out costs in coverage.
-
-    Parameters
-    ----------
-    answer : CoverageAnswer
-        Published and naive bands of the same repetitions.
-    """
+    """Compare the cost in width of counting privacy noise with the coverage lost without it."""
     many = f"{noun(kind)}s"
     ratio = answer.times_as_wide
     if ratio < 1.005:

@@ -25,7 +25,7 @@ _TICKS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 def step_of(option: Option) -> int:
-    """Which step of the scale an option is."""
+    """Return the step of an option on the scale."""
     return EPSILON_STEPS.index(option.budget.epsilon)
 
 
@@ -225,7 +225,7 @@ def _on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) ->
 
 
 def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array] = ()) -> str:
-    """How the map is read."""
+    """Explain how to read the map."""
     is_empty = not all(np.isfinite(row).all() for row in (answer.profile.errors, *errors))
     of_errors = f", in {answer.profile.unit}" if answer.profile.unit else ""
     target = with_unit(f"{answer.target:g}", answer.profile.unit)
@@ -245,7 +245,7 @@ def map_key(answer: Decision, people: Sequence[int] = (), errors: Sequence[Array
 
 
 def _with_more(answer: Decision, known: dict[int, Array]) -> str:
-    """Which smaller ε would be enough with the most people on the map."""
+    """Say which smaller ε would be enough with the most people on the map."""
     largest_size = max(known)
     enough = [
         epsilon

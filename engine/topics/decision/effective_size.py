@@ -1,4 +1,4 @@
-"""What people are worth together if nobody is trusted: N, and what it would take to release."""
+"""Effective size N of people if nobody is trusted, and the size required for a release."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def effective_size(profile: Profile, epsilon: float) -> EffectiveSize | None:
 
 
 def _people_needed(profile: Profile, epsilon: float, needed: float) -> int | None:
-    """By bisection: N grows with n, also where δ = 1/n² falls with it."""
+    """Find the required number of people by bisection: N grows with n, even while 1/n² falls."""
     stated = profile.delta.value if profile.delta.is_chosen else None
 
     def is_enough(n: int) -> bool:

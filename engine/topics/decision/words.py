@@ -54,7 +54,7 @@ UNIT = "Unit of privacy"  # heading
 
 
 def estimand(task: Task, facts: PublicFacts) -> str:
-    """What is published of these data: "mean glucose curve", "average glucose", "density"."""
+    """Name the published result: "mean glucose curve", "average glucose", "density"."""
     if task.data is DataType.CURVES and task.argument is Argument.NOTHING:
         return f"average {uncapital(facts.value_name)}"
     name = decision_topic.DECIDED[task.key]
@@ -64,7 +64,7 @@ def estimand(task: Task, facts: PublicFacts) -> str:
 
 
 def protected_unit(task: Task, facts: PublicFacts) -> str:
-    """What is exchanged for another, with whose it is: "the whole curve of a child"."""
+    """Name the protected unit and its person: "the whole curve of a child"."""
     return f"{_unit_noun(task)} of {a(escape(facts.person))}"
 
 
@@ -80,14 +80,14 @@ def unit_tag(task: Task, facts: PublicFacts) -> tuple[str, str]:
 
 
 def subject(task: Task) -> str:
-    """What the target is about, as the next sentence begins with it: "Its error must …"."""
+    """Name the subject of the target, as a sentence begins with it: "Its error must …"."""
     if task.argument is Argument.NOTHING:
         return "It must be within"
     return f"{'Their errors' if _is_plural(task) else 'Its error'} must be within"
 
 
 def distance(task: Task, facts: PublicFacts) -> str:
-    """What the target is, as its help says it."""
+    """Define the target for its help."""
     true = escape(estimand(task, facts))
     if task.argument is Argument.NOTHING:
         return f"Distance from the true {true}."
@@ -123,46 +123,28 @@ def _unit_noun(task: Task) -> str:
 
 
 def site_noun(facts: PublicFacts) -> tuple[str, str]:
-    """What one site and several are called, by whose curves they have."""
+    """Return the nouns for one site and several, by the people whose curves they hold."""
     return _SITES.get(facts.person, ("site", "sites"))
 
 
 def option_name(answer: Decision, name: str, option: Option) -> str:
-    """The name of an option, and whether it misses the target.
-
-    Parameters
-    ----------
-    name : str
-        From `Decision.options`.
-    """
+    """Write an option's `name` from `Decision.options`, and whether it misses the target."""
     distance = _distance(answer, option)
     return name if distance <= answer.target else f"{name}, misses the target"
 
 
 def typical_error(option: Option, profile: Profile) -> str:
-    """The root mean squared error of an option, with its unit.
-
-    Parameters
-    ----------
-    profile : Profile
-        Of the study, with the unit of errors.
-    """
+    """Write the root mean squared error of an option, with its unit."""
     return in_unit(option.accuracy.error, escape(profile.unit))
 
 
 def error(option: Option, profile: Profile) -> str:
-    """The error of an option with its 95 % value: "0.31 mmol/L (95 %: 0.48)".
-
-    Parameters
-    ----------
-    profile : Profile
-        Of the study, with the unit of errors.
-    """
+    """Write the error of an option with its 95 % value: "0.31 mmol/L (95 %: 0.48)"."""
     return numbers.error(option.accuracy.error, escape(profile.unit), option.accuracy.within)
 
 
 def _sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:
-    """Who takes part: "150 patients at each of 12 hospitals (1 800 in all)"."""
+    """Say who takes part: "150 patients at each of 12 hospitals (1 800 in all)"."""
     here = [row for row in rows if row.included]
     n, people, (site, several) = site_table.people(rows), escape(facts.people), site_noun(facts)
     if len(here) == 1:
@@ -193,7 +175,7 @@ def table_of_sites(profile: Profile) -> str:
 
 
 def spread(rows: Sequence[SiteRow]) -> str:
-    """How many people sites have: "80 to 400", or one number where all have as many."""
+    """Write the range of site sizes: "80 to 400", or one number if they are equal."""
     low, high = (f(row.n_curves for row in rows if row.included) for f in (min, max))
     return whole(low) if low == high else f"{whole(low)} to {whole(high)}"
 
@@ -222,7 +204,7 @@ def question(answer: Decision) -> str:
 
 
 def _error_of(profile: Profile) -> str:
-    """What the error of a release is, as a sentence begins with it."""
+    """Name the error of a release, as a sentence begins with it."""
     if profile.task.argument is Argument.NOTHING:
         return "The error, its distance from the truth,"
     return (
@@ -254,7 +236,7 @@ def _target(answer: Decision) -> str:
 
 
 def verdict(answer: Decision) -> str:
-    """What is recommended and why, and what it means for one person."""
+    """Say what is recommended and why, and what it means for one person."""
     profile, chosen, facts = answer.profile, answer.chosen, answer.profile.facts
     if chosen is None:
         return not_reached(answer)
@@ -279,7 +261,7 @@ _JUMP = 1.25  # times the next distance: more than a step of ε gives
 
 
 def cautions(answer: Decision) -> list[str]:
-    """What to think of before the recommendation is taken."""
+    """List cautions about the recommendation."""
     return [text for text in (_no_margin(answer), _few_at_a_site(answer)) if text]
 
 
@@ -348,7 +330,7 @@ def _few_at_a_site(answer: Decision) -> str:
 
 
 def contributions(answer: Decision) -> str:
-    """Which sites the result hangs on, at the recommended budget or else the largest one.
+    """Say which sites decide the result, at the recommended budget or else the largest one.
 
     Returns
     -------
@@ -385,7 +367,7 @@ def _share(weight: float) -> str:
 
 
 def of_the_solver(answer: Decision) -> list[str]:
-    """How the question of the solver is that of a decision, and for which sites it is asked."""
+    """Say how the solver's question relates to a decision, and for which sites it is asked."""
     profile, (_, several) = answer.profile, site_noun(answer.profile.facts)
     asked = f"{CONFIDENCES[answer.confidence]} releases within {_target(answer)}"
     notes = []
@@ -408,7 +390,7 @@ def of_the_solver(answer: Decision) -> list[str]:
 
 
 def at_one_point(answer: Decision) -> str:
-    """How far a release can be off at one time, where errors are about a whole function.
+    """State the possible error at one time if errors are about a whole function.
 
     Returns
     -------
@@ -431,7 +413,7 @@ def at_one_point(answer: Decision) -> str:
 
 
 def _at_the_noisiest_point(answer: Decision, option: Option) -> tuple[float, float] | None:
-    """Where it is, and what 19 of 20 releases are within there; None without a band."""
+    """Return the noisiest point and the bound of 19 of 20 releases there; None without a band."""
     bands = answer.profile.bands
     if option.band is None or bands is None:
         return None
@@ -485,7 +467,7 @@ _FAR = 100.0  # beyond so many times the target, how many says nothing
 
 
 def _beyond(distance: float, answer: Decision) -> str:
-    """How many times the target a distance is, behind a comma."""
+    """Write a distance as a multiple of the target, after a comma."""
     factor = digits_up(distance / answer.target, 2)
     return f", {number(factor, 2)} times the target" if factor < _FAR else ", far beyond the target"
 
@@ -512,7 +494,7 @@ def floor(answer: Decision) -> str:
 
 
 def protection(profile: Profile, records: int = 1) -> dict[str, str]:
-    """Who is protected from whom, who must be trusted, and how often anybody is asked.
+    """Say who is protected from whom, who must be trusted, and how often anybody is asked.
 
     Returns
     -------
@@ -570,13 +552,13 @@ def _unit(task: Task, person: str, records: int) -> str:
 
 
 def rounds(profile: Profile) -> int:
-    """How many messages each site, or each device, sends; 0 where nothing would be released."""
+    """Count the messages of each site, or each device; 0 if nothing would be released."""
     lines = next(iter(accounting.by_server(profile.spends[-1]).values()))
     return sum(spend.count for spend in lines if spend.noise is not NoiseLaw.NONE)
 
 
 def _interaction(profile: Profile) -> dict[str, str]:
-    """How often the centre asks, where it has to ask anybody."""
+    """Say how often the centre asks, if it has to ask anybody."""
     count = rounds(profile)
     sender = {
         NoisePlace.SITES: site_noun(profile.facts)[0],
@@ -634,7 +616,7 @@ def _too_small(size: EffectiveSize, facts: PublicFacts) -> str:
 
 
 def assumptions(answer: Decision) -> list[str]:
-    """What the numbers rest on."""
+    """List the assumptions of the numbers."""
     profile = answer.profile
     facts, releases = profile.facts, math.prod(profile.errors.shape[1:])
     bounds = (
@@ -659,7 +641,7 @@ def assumptions(answer: Decision) -> list[str]:
 
 
 def _rests_on(answer: Decision) -> list[str]:
-    """How many simulated releases the distance of the recommendation is of."""
+    """Say on how many simulated releases the recommended distance rests."""
     option = answer.chosen or answer.more_private
     if option is None:
         return []
@@ -689,7 +671,7 @@ def _record(task: Task) -> str:
 
 
 def _devices(profile: Profile) -> list[str]:
-    """How devices were simulated."""
+    """Say how devices were simulated."""
     n = profile.n_people
     if profile.noise is not NoisePlace.PERSON:
         return []
@@ -704,7 +686,7 @@ def _devices(profile: Profile) -> list[str]:
 
 
 def _shares(profile: Profile) -> list[str]:
-    """How shares of noise were simulated."""
+    """Say how shares of noise were simulated."""
     n = len(profile.rows)
     if profile.noise is not NoisePlace.SUMS:
         return []
@@ -724,7 +706,7 @@ def memo_title(profile: Profile) -> str:
 
 
 def chart_title(answer: Decision) -> str:
-    """What the chart of the memo shows."""
+    """Write the title of the memo's chart."""
     if answer.chosen is None:
         return f"No ε up to {EPSILON_STEPS[-1]:g} reaches the target"
     return f"The target is met from ε = {answer.chosen.budget.epsilon:g} up"
@@ -753,13 +735,7 @@ def map_title(answer: Decision) -> str:
 
 
 def nothing_on_map(people: Sequence[int], facts: PublicFacts) -> str:
-    """What stands in place of a map on which nothing would be released.
-
-    Parameters
-    ----------
-    people : sequence of int
-        In all, by row of the map.
-    """
+    """Write the text in place of an empty map; `people` are totals by row."""
     return (
         f"With {whole(min(people))} to {whole(max(people))} {escape(facts.people)} and ε up to "
         f"{decision_topic.MAP_EPSILONS[-1]:g} nothing would be released anywhere on this map."
@@ -798,7 +774,7 @@ def with_shares(answer: Decision, shared: Decision) -> str:
 
 
 def is_shared_instead(answer: Decision) -> bool:
-    """Whether sites that add all of their noise could each add a share of it."""
+    """True if sites that add all of their noise could each add a share of it."""
     profile = answer.profile
     return (
         profile.noise is NoisePlace.SITES and len(profile.rows) > 2 and profile.mechanism.sends_sums

@@ -17,12 +17,9 @@ from engine.topics.mean.charts import Method
 
 
 def distances(study: HoldoutStudy, method: Method, unit: str) -> Chart:
-    """Mean squared distance with its 95 % interval against ε, on log axes.
+    """Draw mean squared distance with its 95 % interval against ε, on log axes.
 
-    Parameters
-    ----------
-    method : Method
-        Gives the name and the look; its errors are not used.
+    `method` gives the name and the look; its errors are not used.
     """
     known = np.isfinite(study.mean)
     x = np.array([budget.epsilon for budget in study.budgets])

@@ -13,12 +13,10 @@ LICENSED = (
 
 
 def holdout(facts: PublicFacts, n_training: int, n_protected: int, iterations: int) -> str:
-    """Under the chart of held-out curves.
+    """Describe the chart of held-out curves.
 
-    Parameters
-    ----------
-    n_training, n_protected : int
-        Curves of each iteration that are averaged as they are, and that are published.
+    In each iteration `n_training` curves are averaged without noise and `n_protected` are
+    published.
     """
     return (
         f"Synthetic. In each of {iterations} iterations a random third, {n_training} "

@@ -263,7 +263,7 @@ class GroupedReleases:
         return int(self.is_void[budget].sum())
 
     def detected(self, budget: int) -> int:
-        """How many of the releases tell the groups apart at 5 %.
+        """Count the releases that tell the groups apart at 5 %.
 
         Returns
         -------

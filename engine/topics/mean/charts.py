@@ -296,12 +296,9 @@ def steps(done: CurveByStep, times: Array, method: Method, facts: PublicFacts) -
 
 
 def left(parts: ErrorParts, switched_on: Chosen, method: Method, facts: PublicFacts) -> Chart:
-    """Errors of twenty releases with some of their parts alone, on the axes of the whole.
+    """Draw errors of twenty releases from some of their three parts, on the axes of the whole.
 
-    Parameters
-    ----------
-    switched_on : tuple of bool
-        Of the three parts, in the order of `language.error_words.parts`.
+    Parts are in the order of `language.error_words.parts`.
     """
     shade, dash, _ = method_style(method.key, method.family, method.variant)
     lines, whole = parts.lines(switched_on), parts.lines((True, True, True))
@@ -347,7 +344,7 @@ def _difference_axes(
 
 
 def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
-    """The private mean beside the non-private one, at one budget.
+    """Draw the private mean beside the non-private one, at one budget.
 
     Parameters
     ----------
@@ -387,7 +384,7 @@ def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
 
 
 def _curve_finding(answer: MeanAnswer, budget: int, shows: Shows) -> str:
-    """How far what is drawn lies from the non-private mean: one release, or each of them."""
+    """State the distance of the drawn release, or of each, from the non-private mean."""
     facts, far = answer.facts, np.abs(answer.releases[budget] - answer.ordinary).max(axis=-1)
     if shows == "release":
         within = number(digits_up(float(far[0]), 3))
@@ -440,13 +437,7 @@ _BELOW, _LINE = 52, 15  # pixels from the axis to its first line, and of a line
 
 
 def synthetic_curves(people: SyntheticPeople, curve: ReleasedCurve, mark: str) -> Chart:
-    """Curves of the first synthetic people around the released mean.
-
-    Parameters
-    ----------
-    mark : str
-        The watermark, which stands in the picture.
-    """
+    """Draw curves of the first synthetic people around the released mean, with the watermark."""
     facts, x = curve.facts, plain(people.at)
     drawn = people.curves[:SHOWN_PEOPLE]
     unit_times = np.asarray(facts.to_unit_time(people.at))

@@ -1,4 +1,4 @@
-"""What each step of a release does to the curve, and what its error is the sum of.
+"""The effect of each step of a release on the curve, and the parts of its error.
 
 For looking, like `engine.topics.mean.answer`: the same seeds, so the same curves and the same
 noise. What is shown without noise never leaves a curator's screen.
@@ -41,7 +41,7 @@ class CurveByStep:
 
     @property
     def moves(self) -> tuple[float, float, float]:
-        """How far each step moves the curve: root mean squares over time."""
+        """The distance that each step moves the curve: root mean squares over time."""
         after = (self.ordinary, self.fewer, self.noise_free, self.released)
         squares = [((b - a) ** 2).mean() for a, b in pairwise(after)]
         first, second, third = map(float, distances(np.array(squares)))
@@ -67,7 +67,7 @@ class ErrorParts:
     steps: CurveByStep
 
     def lines(self, included: Chosen) -> Array:
-        """What these parts alone would leave of the error: (draws, GRID_SIZE)."""
+        """Compute the errors left by these parts alone: (draws, GRID_SIZE)."""
         return sum(
             (
                 part
@@ -114,7 +114,7 @@ def _steps(estimate: Estimate, ordinary: Array) -> CurveByStep:
 
 
 def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: CurveByStep) -> ErrorParts:
-    """In coefficients, as the errors of a study are: noise, spread over data sets, and the rest."""
+    """Split errors in coefficients as a study does: noise, spread over data sets, and the rest."""
     assert data.truth is not None
     waves, truth = estimate.basis(drawing_grid()), data.truth.grid_values
     best, tail = estimate.project(data.truth)

@@ -27,7 +27,7 @@ def _numbers(answer: MeanAnswer, question: QuestionLike) -> Numbers:
 
 
 def shares(answer: MeanAnswer, study: MeanStudy, k: int) -> Numbers:
-    """What the squared error at one budget is made of."""
+    """Collect the parts of the squared error at one budget."""
     parts = zip(error_words.PARTS, study.shares[k], strict=True)
     return {
         f"share of the squared error: {name}": math.nan if answer.is_refused(k) else share

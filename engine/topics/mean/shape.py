@@ -119,7 +119,7 @@ def checked(question: Question, facts: PublicFacts) -> Question:
 
 
 def peak_times(curves: Curves, times: Array) -> Array:
-    """Where each curve is largest, the first place of several: (…).
+    """Find the time at which each curve is largest, the first of several: (…).
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def peak_times(curves: Curves, times: Array) -> Array:
 
 
 def _fastest_times(curves: Curves, times: Array, first: float, second: float) -> Array:
-    """Where each curve rises fastest in a window, by differences of neighbouring points: (…)."""
+    """Find the time of each curve's fastest rise in a window, by differences of neighbours: (…)."""
     slack = (times[-1] - times[0]) * 1e-9
     among = np.flatnonzero((times >= first - slack) & (times <= second + slack))
     slopes = np.gradient(curves, times, axis=-1)[..., among]
@@ -140,7 +140,10 @@ def _fastest_times(curves: Curves, times: Array, first: float, second: float) ->
 
 
 def _times_above(curves: Curves, times: Array, level: float) -> Array:
-    """How long each curve is above a level: (…). Points are equally spaced and joined by lines."""
+    """Compute each curve's time above a level: (…).
+
+    Points are equally spaced and joined by lines.
+    """
     return np.asarray((times[-1] - times[0]) * length_above(np.asarray(curves - level)))
 
 
@@ -184,7 +187,7 @@ def crossing_times(curves: Curves, times: Array, level: float) -> Array:
 
 
 def answers(question: Question, curves: Curves, times: Array) -> Array:
-    """What each curve says: a time or a length of time (NaN for never), or a difference: (…).
+    """Answer by each curve: a time or length of time (NaN for never), or a difference: (…).
 
     Parameters
     ----------
@@ -205,7 +208,7 @@ def answers(question: Question, curves: Curves, times: Array) -> Array:
 
 
 def agrees(question: Question, curves: Curves, reference: Array, times: Array) -> NDArray[np.bool_]:
-    """Whether each curve gives the answer of the reference (points,): (…).
+    """True for each curve that gives the answer of the reference (points,): (…).
 
     Places within the tolerance, the same sign, and no crossing where the reference has none.
 
@@ -252,7 +255,7 @@ class Agreeing:
 
 
 def how_often(question: Question, curves: Curves, reference: Array, times: Array) -> Agreeing:
-    """Of the curves (…, draws, points), how many keep the answer of the reference: counts (…).
+    """Count the curves (…, draws, points) that keep the answer of the reference: (…).
 
     Parameters
     ----------
@@ -268,27 +271,16 @@ def how_often(question: Question, curves: Curves, reference: Array, times: Array
 
 
 def is_drowned(typical: Array, facts: PublicFacts) -> NDArray[np.bool_]:
-    """Whether an error, a distance (…), is as large as half the range of values, or none at all.
+    """True if an error (…), in response units, is infinite or at least half the range of values.
 
     There the noise is as large as the signal, and chance alone would answer.
-
-    Parameters
-    ----------
-    typical : ndarray
-        Errors in response units, of any shape.
     """
     typical = np.asarray(typical, dtype=float)
     return ~(typical < facts.value_half_width) | ~np.isfinite(typical)
 
 
 def is_at_an_end(question: Question, answer: float, facts: PublicFacts) -> bool:
-    """Whether a peak is no inner one: within the tolerance of the first or the last time.
-
-    Parameters
-    ----------
-    answer : float
-        A time; NaN for none.
-    """
+    """True if a peak at time `answer` is within the tolerance of the first or the last time."""
     if question.kind != "peak" or math.isnan(answer):
         return False
     return min(answer - facts.time_low, facts.time_high - answer) <= question.tolerance

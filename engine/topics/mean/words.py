@@ -36,7 +36,7 @@ KEY = (
 
 
 def groups_asked(first: str, second: str, budget: Budget) -> str:
-    """What a comparison of two groups costs."""
+    """State the cost of a comparison of two groups."""
     return (
         f"{escape(capital(first))} and {escape(second)} are released apart. Each person’s "
         f"data go into one group only, so ε = {number(budget.epsilon)} holds for everybody; it "
@@ -45,13 +45,7 @@ def groups_asked(first: str, second: str, budget: Budget) -> str:
 
 
 def groups_told(detected: int, releases: int, void: int = 0) -> str:
-    """How many of the releases on screen tell two groups apart, and how many are not tested.
-
-    Parameters
-    ----------
-    void : int
-        How many of the releases warn that they cannot be relied on.
-    """
+    """Say how many releases tell two groups apart, without the `void` ones, which are not tested."""
     left_out = (
         f"{counted(void, 'release')} of {releases} warned that {'it' if void == 1 else 'they'} "
         f"cannot be relied on, and {'was' if void == 1 else 'were'} not tested."
@@ -66,12 +60,9 @@ def groups_told(detected: int, releases: int, void: int = 0) -> str:
 
 
 def new_people(right: Sequence[float], facts: PublicFacts) -> str:
-    """How many observations of new people lie in the ranges of releases, by simulation.
+    """Say how many observations of new people lie in ranges of releases, by simulation.
 
-    Parameters
-    ----------
-    right : sequence of float
-        Shares, of the releases that tell a range.
+    `right` holds shares, of the releases that tell a range.
     """
     low, high = (round(100 * share) for share in (min(right), max(right)))
     how_many = f"{low}" if low == high else f"{low} to {high}"
@@ -96,7 +87,7 @@ def short(question: Question, facts: PublicFacts) -> str:
 
 
 def reference(question: Question, answer: float, facts: PublicFacts, is_truth: bool) -> str:
-    """What the curve says that releases are compared with.
+    """State the answer of the reference curve.
 
     Parameters
     ----------
@@ -138,7 +129,7 @@ def agreement(
     facts: PublicFacts,
     never: bool,
 ) -> str:
-    """How often a release agrees, by simulation, and an average without privacy.
+    """Say how often a release, and an average without privacy, agrees, by simulation.
 
     Parameters
     ----------
@@ -167,7 +158,7 @@ def agreement(
 
 
 def refused(budget: Budget) -> str:
-    """Where noise is as large as what is asked about."""
+    """Say that noise is as large as the feature in question."""
     return (
         f"**Not answered at ε = {budget.epsilon:g}.** Nothing would be published, or the noise "
         "is as large as the curve: whatever a release says about its shape would be noise. "
@@ -176,7 +167,7 @@ def refused(budget: Budget) -> str:
 
 
 def in_draws(agreeing: Agreeing) -> str:
-    """How many of the simulated releases keep the answer: "83 of 100"."""
+    """Say how many of the simulated releases keep the answer: "83 of 100"."""
     return f"{int(agreeing.counts)} of {agreeing.draws}"
 
 
@@ -209,7 +200,7 @@ def _length(length: float, facts: PublicFacts) -> str:
 
 
 def watermark(name: str, budget: Budget) -> str:
-    """What stands at the head of every file and in every picture of synthetic people."""
+    """Write the watermark of every file and picture of synthetic people."""
     return (
         f"Synthetic people, drawn from a private release ({name}, ε = "
         f"{budget.epsilon:.4g}, δ = {small(budget.delta)}). No row is a person. They keep "

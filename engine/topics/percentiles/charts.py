@@ -16,12 +16,9 @@ from engine.topics.percentiles.answer import PercentilesAnswer
 
 
 def curves(answer: PercentilesAnswer, with_bands: bool = False) -> Chart:
-    """One release as nested shades with a bold median, over the curves without privacy.
+    """Draw a release as nested shades with a bold median, over the curves without privacy.
 
-    Parameters
-    ----------
-    with_bands : bool
-        Whether the 95 % confidence band of every curve is drawn in place of the shades.
+    `with_bands` draws the 95 % confidence band of every curve in place of the shades.
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
     drawn = nested.Nested(
@@ -51,7 +48,7 @@ def curves(answer: PercentilesAnswer, with_bands: bool = False) -> Chart:
 
 
 def _width(answer: PercentilesAnswer) -> str:
-    """How wide the range between the outer curves of the release is, on average."""
+    """State the average width between the outer curves of the release."""
     share = percent(float(answer.levels[-1] - answer.levels[0]))
     width = float((answer.releases[0, -1] - answer.releases[0, 0]).mean())
     span = in_unit(width, answer.facts.value_unit)

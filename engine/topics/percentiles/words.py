@@ -15,7 +15,7 @@ TOGETHER = "All curves"
 
 
 def meaning(answer: PercentilesAnswer) -> str:
-    """What the lines are, with numbers of one release at one time."""
+    """Explain the lines, with numbers of one release at one time."""
     facts, at = answer.facts, len(answer.times) // 2
     when = f"{number(float(answer.times[at]))} {facts.time_unit}".strip()
     low, high = (in_unit(float(answer.releases[0, k, at]), facts.value_unit) for k in (0, -1))

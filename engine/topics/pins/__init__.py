@@ -1,1 +1,1 @@
-"""What was set aside to be compared."""
+"""Views set aside for comparison."""

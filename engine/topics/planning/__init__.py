@@ -1,1 +1,1 @@
-"""What is needed for an accuracy."""
+"""Sizes and budgets required for an accuracy."""

@@ -39,7 +39,7 @@ ErrorLaw = Callable[[float], float]  # squared error at so many times the larges
 
 @dataclass(frozen=True)
 class Beyond:
-    """What a dial does beyond `simulated`, the largest value that is simulated.
+    """The reach of a dial beyond `simulated`, the largest value that is simulated.
 
     `value` is where the target is met, by the law; None where it is met nowhere up to `most`.
     `floor` is the error that no size removes where that is above the target, else None, and `cause`
@@ -54,7 +54,7 @@ class Beyond:
 
 
 def beyond(setting: Setting, dial: str, target: float, error: float, seed: int) -> Beyond:
-    """What more people, observations or sites than in `setting` would do.
+    """Compute the effect of more people, observations or sites than in `setting`.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _times(law: ErrorLaw, factor: float) -> ErrorLaw:
 
 
 def _without_noise(setting: Setting, target: float, error: float, seed: int) -> Beyond:
-    """What stays at any ε: the error that sampling and bias alone make."""
+    """Compute the error left at any ε: that of sampling and bias alone."""
     limit = Beyond(setting.epsilon, setting.epsilon, cause="people")
     if setting.mechanism.exact_risk(setting.curves, (setting.budget,)) is not None:
         return limit
@@ -102,7 +102,7 @@ def _without_noise(setting: Setting, target: float, error: float, seed: int) -> 
 
 
 def _solved(error: ErrorLaw, target: float) -> float | None:
-    """How many times the size a falling error meets the target; None if not by `FARTHEST`."""
+    """Return the multiple of the size at which an error meets the target, up to `FARTHEST`."""
     if error(FARTHEST) > target:
         return None
     low, high = 0.0, math.log(FARTHEST)

@@ -43,7 +43,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Split:
-    """What is to be split: a total ε over outputs, added up in one of `RULES`."""
+    """A total ε to be split over outputs, added up in one of `RULES`."""
 
     total: float = 3.0
     rule: str = RULES[0]

@@ -1,4 +1,4 @@
-"""What a promise means for a person: what is protected, from whom, and what it rests on.
+"""Meaning of a promise for a person: what is protected, from whom, and what it rests on.
 
 It follows from the ledger: what a neighbour is, how many sites there are, and whether δ is zero. No
 numbers stand here; those are the odds.
@@ -13,7 +13,7 @@ from engine.language.grammar import a, escape, of
 
 
 def way_of(spends: Sequence[Spend]) -> str:
-    """Who adds the noise, from who sends what: one holder, or every site by itself.
+    """Say who adds the noise, from the senders: one holder, or every site by itself.
 
     Returns
     -------

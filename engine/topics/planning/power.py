@@ -1,4 +1,4 @@
-"""How many people are needed to see a difference of two groups at one time.
+"""Number of people needed to see a difference of two groups at one time.
 
 Two groups of equal size are released apart, each at the stated budget. The difference of their
 curves at time t is w(t)'(a₁ − a₂) with variance w'(C₁ + C₂)w, which releases tell themselves. A
@@ -37,7 +37,7 @@ _RATIO = 1.02  # of two sizes between which the answer is not told apart
 
 @dataclass(frozen=True)
 class PowerAtSize:
-    """What a comparison of two groups of one size can see."""
+    """The power of a comparison of two groups of one size."""
 
     people: int
     # median standard error of the difference, in response units; infinite where most releases say
@@ -48,7 +48,7 @@ class PowerAtSize:
 
 @dataclass(frozen=True)
 class PowerPlan:
-    """How many people each of two groups needs."""
+    """The number of people that each of two groups needs."""
 
     difference: float
     time: float
@@ -202,7 +202,7 @@ def difference_errors(
 
 
 def _error(first: ReleasedCurve | None, second: ReleasedCurve | None, unit_time: float) -> float:
-    """Of the difference of two releases; infinite where they cannot be compared."""
+    """Compute the standard error of a difference of releases; infinite if incomparable."""
     if first is None or second is None or Status.NONE in (first.status, second.status):
         return math.inf
     pair = GroupComparison(("first", "second"), (first, second), are_disjoint=True)

@@ -1,4 +1,4 @@
-"""From a risk to a budget: the largest ε at which an attacker stays below a stated chance.
+"""Conversion of a risk to a budget: the largest ε that keeps an attacker below a stated chance.
 
 The attacker is that of `engine.privacy.risk`: knows every other record and chooses between two
 for one person. Their chance is worked out from the noise that the method really adds, so the same
@@ -21,7 +21,7 @@ _STEPS = 24  # halvings of the range on the log scale
 
 @dataclass(frozen=True)
 class RiskAnswer:
-    """What a chance of a right guess allows.
+    """The budget that a chance of a right guess allows.
 
     `epsilon` is the largest that keeps it, rounded down to two digits, with the `protection` there;
     None if not even the smallest keeps it. `any_method` is what (ε, δ) alone would allow, and

@@ -55,7 +55,7 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
 
 
 def about_twin(twin: Twin) -> str:
-    """What stands in for real curves, and what it is made of."""
+    """Describe the twin that replaces real curves, and what it is made of."""
     facts, unit = twin.facts, escape(twin.facts.value_unit)
     observations = "observation" if twin.n_observations == 1 else "observations"
     bounds = with_unit(f"{facts.value_low:g} to {facts.value_high:g}", unit)
@@ -84,13 +84,7 @@ def earlier(question_and_verdict: str) -> str:
 
 
 def verdict(answer: PlanningAnswer, facts: PublicFacts) -> str:
-    """One bold sentence, then what it rests on.
-
-    Parameters
-    ----------
-    answer : PlanningAnswer
-        From `engine.topics.planning.answer`.
-    """
+    """Write one bold sentence, then its reasons."""
     if answer.unknown == "error":
         return _found_error(answer, facts)
     if not answer.is_possible:
@@ -106,7 +100,7 @@ def verdict(answer: PlanningAnswer, facts: PublicFacts) -> str:
 
 
 def fixes(answer: PlanningAnswer, facts: PublicFacts) -> list[str]:
-    """For an impossible question: which other dial would do, one line each."""
+    """Name the other dials that would make an impossible question possible, one per line."""
     condition = (
         f" (at ε = {answer.reached.setting.epsilon:g})" if answer.unknown == "epsilon" else ""
     )
@@ -121,13 +115,7 @@ def fixes(answer: PlanningAnswer, facts: PublicFacts) -> list[str]:
 
 
 def broken_promise(answer: PlanningAnswer) -> str:
-    """Where the answer's noise does not give the ε that was asked for; empty elsewhere.
-
-    Parameters
-    ----------
-    answer : PlanningAnswer
-        With what its noise proves, where that is known.
-    """
+    """Say that the proved noise of the answer does not give the requested ε; empty elsewhere."""
     protection = answer.protection
     if protection is None or protection.keeps_promise:
         return ""
@@ -135,13 +123,7 @@ def broken_promise(answer: PlanningAnswer) -> str:
 
 
 def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str]:
-    """One row of the table: the dial and the error there.
-
-    Parameters
-    ----------
-    measured : Measured
-        Where errors were simulated.
-    """
+    """Write a row of the table: the dial and the simulated error there."""
     value = getattr(measured.setting, unknown)
     error = (
         _error(measured.error, facts)
@@ -152,13 +134,7 @@ def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str
 
 
 def risk_verdict(answer: RiskAnswer, facts: PublicFacts) -> str:
-    """The largest ε that keeps a stated risk, and what ε alone would allow.
-
-    Parameters
-    ----------
-    answer : RiskAnswer
-        For the chance of a right guess that was stated.
-    """
+    """State the largest ε that keeps a stated risk, and what ε alone would allow."""
     chance = f"at most {100 * answer.right:g} %"
     who = f"An attacker who chooses between two curves of one {escape(facts.person)}"
     if answer.epsilon is None:
@@ -177,7 +153,7 @@ def risk_verdict(answer: RiskAnswer, facts: PublicFacts) -> str:
 
 
 def split_lead(facts: PublicFacts) -> str:
-    """What sharing a total among several outputs means."""
+    """Explain the split of a total among several outputs."""
     return (
         f"Several outputs about the same {escape(facts.people)} share one total: each is an "
         "average curve like the one above. What is locked keeps its ε; the others share what "
@@ -192,13 +168,7 @@ SPLIT_RULES = (
 
 
 def split_total(split: Split, budgets: Sequence[Budget]) -> str:
-    """What all outputs cost one person together, and what the other way to add would say.
-
-    Parameters
-    ----------
-    split : Split
-        The total, and how costs are added.
-    """
+    """State the total cost of all outputs for one person, by both ways to add costs."""
     total = cost(budgets, split.rule)
     text = f"Together for one person: **ε = {digits_up(total, 3):g} of {split.total:g}**."
     if split.rule == "tight" and len(budgets) > 1:
@@ -228,7 +198,7 @@ def _not_possible(answer: PlanningAnswer, facts: PublicFacts) -> str:
 
 
 def _beyond(dial: str, beyond: Beyond | None, facts: PublicFacts) -> str:
-    """What more of a dial than is simulated would do; a sentence without its full stop."""
+    """Say what extending a dial beyond the simulation would do, without a full stop."""
     if beyond is None:
         return (
             f"No ε up to {HIGHEST_EPSILON:g} does"
@@ -312,7 +282,7 @@ def _dial(dial: str, value: float, facts: PublicFacts) -> str:
 
 
 def _certainty(answer: PlanningAnswer) -> str:
-    """How sure the simulation is of the answer."""
+    """State the certainty of the simulated answer."""
     if answer.reached.log_se == 0:
         return "By formula, not by simulation: the root of the mean squared error."
     written = (lambda v: f"{v:.2g}") if answer.unknown == "epsilon" else _count

@@ -35,7 +35,7 @@ Part = tuple[int, Measured | CoverageAnswer]  # and to which method a measured e
 
 @dataclass(frozen=True)
 class Check:
-    """What is asked about a rate at a `point`.
+    """A question about a rate at a `point`.
 
     Each of `settings` is one method, on the same data; `values` are those of the `symbol`. Without
     `values` no slope is measured, without `limits` no misses are counted.
@@ -51,7 +51,7 @@ class Check:
 
     @property
     def steps(self) -> int:
-        """How many parts a run has."""
+        """The number of parts of a run."""
         counted = 0 if self.limits is None else REPEATS // EACH
         return len(self.settings) * len(self.values) + counted
 
@@ -63,7 +63,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Measurements:
-    """What a run gave so far: measured errors of each method, and the limits."""
+    """Results of a run so far: measured errors of each method, and the limits."""
 
     points: tuple[tuple[Measured, ...], ...]
     limits: CoverageAnswer | None

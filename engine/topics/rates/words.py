@@ -44,7 +44,7 @@ UNKNOWN_CONSTANTS = (
 
 
 def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
-    """Which term is the largest, and by how much."""
+    """Name the largest term, and its lead."""
     shares = weighted.shares(**point)
     largest_share = float(shares.max())
     names = [
@@ -75,7 +75,7 @@ _MEASURED = {"n": "people", "m": "observations", "epsilon": "epsilon"}  # sizes,
 def if_doubled(
     weighted: Weighted | None, point: Mapping[str, float], rate: Rate, measured: Mapping[str, float]
 ) -> list[tuple[str, str, str]]:
-    """What doubling each size does to the error: as measured in a simulation, and by the rate.
+    """Compare the effects of doubling each size: as measured in a simulation, and by the rate.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def doubled_lines(rows: Sequence[tuple[str, str, str]]) -> str:
 
 
 def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
-    """What the theorems ask of δ, and whether it holds here with the constant one."""
+    """State the theorems' conditions on δ, and whether they hold here with constant one."""
     full = weighted.rate.at(**point)
     lines = []
     for condition in weighted.rate.conditions:
@@ -153,12 +153,9 @@ def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
 
 
 def fitted(fit: FittedRate, is_twin: bool = False) -> str:
-    """What a fitted rate is beside errors: whose, fitted to what and over what, and how far off.
+    """Describe a fitted rate beside errors: its method, the data and range of the fit, its misfit.
 
-    Parameters
-    ----------
-    is_twin : bool
-        Whether it was fitted to curves simulated from stated facts, beside one's own.
+    `is_twin`: fitted to curves simulated from stated facts, beside one's own.
     """
     return (
         f"{_fit(fit, is_twin)} These errors are within a factor of "
@@ -206,7 +203,7 @@ def _fit(fit: FittedRate, is_twin: bool = False) -> str:
 
 
 def _lower_bound(fit: FittedRate) -> str:
-    """What the fainter line is, where there is one."""
+    """Explain the fainter line, if there is one."""
     if not fit.weighted.rate.has_differing_sites:
         return ""
     return " Fainter: the lower bound for sites that differ, with the same constants."
@@ -222,7 +219,7 @@ def limits_by_fit(fit: FittedRate, point: Mapping[str, float], epsilon: float) -
 
 
 def gap(rate: Rate, point: Mapping[str, float]) -> str:
-    """How far upper and lower bound are from each other, and why; empty where they match."""
+    """State the gap between upper and lower bound, and its reason; empty if they match."""
     both = rate.gap(**point)
     if both is None:
         return ""
@@ -242,7 +239,7 @@ def gap(rate: Rate, point: Mapping[str, float]) -> str:
 
 
 def lost(rate: Rate, point: Mapping[str, float]) -> str:
-    """What S does in e^(−Sε²), for people who trust nobody; empty for other rates."""
+    """Explain S in e^(−Sε²) for people who trust nobody; empty for other rates."""
     if [term.name for term in rate.terms] != [LOST]:
         return ""
     s, epsilon, n = (point[name] for name in ("S", "epsilon", "n"))
@@ -274,7 +271,7 @@ YOURS = "your method"
 
 
 def whose(mechanism: Mechanism, of: Rate) -> str:
-    """What a method is to a rate; empty where that is clear."""
+    """Say how a method relates to a rate; empty if that is clear."""
     proved = of.attained_by()
     return "" if proved is None else PROVED if mechanism == proved else YOURS
 
@@ -321,7 +318,7 @@ def verdict(comparison: Comparison | None, symbol: str, is_proved: bool = True) 
 def smaller(
     errors: Sequence[Measured], others: Sequence[Measured], here: float, symbol: str
 ) -> str:
-    """How many times smaller a method's squared error is than the other's, at the nearest value.
+    """State the ratio of two methods' squared errors, at the nearest value.
 
     Parameters
     ----------

@@ -30,13 +30,7 @@ _DASHES_OF_PARTS = ("8px,3px", "6px,4px", "2px,3px", "12px,3px,2px,3px")
 
 
 def curve(answer: RegressionAnswer, one_release: bool = False) -> Chart:
-    """Possible releases, or one with the range of its noise, over the true curve if it is known.
-
-    Parameters
-    ----------
-    one_release : bool
-        Whether one release is drawn instead of many.
-    """
+    """Draw possible releases, or one with its noise range, over the true curve if it is known."""
     x = _positions(answer.facts, answer.times)
     data = _one_release(answer, x) if one_release else [_many(answer)]
     data.append(
@@ -111,7 +105,7 @@ def _over_positions(facts: PublicFacts, data: list[Spec], title: str) -> Spec:
 
 
 def messages(answer: RegressionAnswer, names: Sequence[str]) -> Chart:
-    """What the first site of the named kinds sent, drawn as a curve, beside all combined."""
+    """Draw the messages of the first site of the named kinds as a curve, beside all combined."""
     assert answer.messages is not None
     data = [
         _curve(answer, name, sent, "wavelet", 1.4, DASHES[k % len(DASHES)])
@@ -232,7 +226,7 @@ def point(answer: RegressionAnswer, estimate: PointAnswer) -> Chart:
 
 
 def cost(costs: CostOfPrivacy, planned: tuple[Array, Array]) -> Chart:
-    """How many times privacy raises the error, by ε, with the elbows of both tasks.
+    """Draw the factor by which privacy raises the error, by ε, with the elbows of both tasks.
 
     Parameters
     ----------
@@ -290,13 +284,7 @@ def cost(costs: CostOfPrivacy, planned: tuple[Array, Array]) -> Chart:
 
 
 def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
-    """How much an observation at each position weighs in a message, with the worst marked.
-
-    Parameters
-    ----------
-    pair : WorstPair
-        With the weight of an observation at every position.
-    """
+    """Draw the weight of an observation at each position in a message, with the worst marked."""
     x = _positions(facts, pair.times)
     index = int(pair.norms.argmax())
     marker = {
@@ -372,5 +360,5 @@ def _values(facts: PublicFacts, values: Array) -> list[float]:
 
 
 def _rounded(values: Array, span: float) -> list[float]:
-    """To a hundred-thousandth of a range or less: years and pressures have a large offset."""
+    """Round to a hundred-thousandth of a range or less: years and pressures have a large offset."""
     return [float(v) for v in np.round(values, 5 - math.floor(math.log10(span)))]

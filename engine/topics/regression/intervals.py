@@ -1,4 +1,4 @@
-"""Whether a wavelet estimate gets an interval, or why not.
+"""The interval of a wavelet estimate, or the reason for its refusal.
 
 An interval is given where the class of curves that bounds the bias is a stated fact. Of simulated
 observations everything is known, so there the curve itself is compared with the class: where it is

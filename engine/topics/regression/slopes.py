@@ -1,4 +1,4 @@
-"""How fast exact errors fall along nine paths, beside the rates of the theory.
+"""Decrease of exact errors along nine paths, beside the rates of the theory.
 
 Errors are exact risks of the tuned plan, so slopes are numbers without chance. They differ from the
 rates because the clip grows like √log, the data term does not vanish at the ends, and levels are

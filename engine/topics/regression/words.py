@@ -71,7 +71,7 @@ def accuracy(answer: RegressionAnswer) -> str:
 
 
 def _known(answer: RegressionAnswer) -> str:
-    """What formulas and distances say of observations without a truth."""
+    """Explain formulas and distances for observations without a known truth."""
     noise, chance, apart = (
         _valued(text, answer.facts)
         for text in together([answer.known.noise, answer.known.chance, answer.known.apart])
@@ -96,13 +96,7 @@ def _valued(text: str, facts: PublicFacts) -> str:
 
 
 def at_scale(values: Sequence[float], span: float, facts: PublicFacts) -> list[str]:
-    """Values with the decimals of a span: a pressure of 1013.2 between 1012.9 and 1013.5.
-
-    Parameters
-    ----------
-    values : sequence of float
-        In the unit of values.
-    """
+    """Write values with the decimals of a span: a pressure of 1013.2 between 1012.9 and 1013.5."""
     decimals = min(max(0, 1 - math.floor(math.log10(span))), 6)
     return [
         _valued(f"{v:,.{decimals}f}".replace("-", "−").replace(",", "\u202f"), facts)
@@ -118,13 +112,7 @@ def place(facts: PublicFacts, point: float) -> str:
 
 
 def levels(by_level: ByLevel) -> str:
-    """What moving the level would do.
-
-    Parameters
-    ----------
-    by_level : ByLevel
-        Parts of the error for each number of basis functions.
-    """
+    """Say what a higher or lower number of basis functions would do."""
     totals = {
         level: parts.total for level, parts in zip(by_level.levels, by_level.parts, strict=True)
     }
@@ -151,7 +139,7 @@ _REGIMES = {
 
 
 def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> str:
-    """Which sites privacy holds back, with D and the regime of the theorem.
+    """Say which sites privacy holds back, with D and the regime of the theorem.
 
     Rates leave out constants: where the exact error says otherwise, so is said.
 
@@ -184,7 +172,7 @@ def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> st
 
 
 def _against(count: int, sites: int, risk: RiskParts | None) -> str:
-    """What exact errors say where they disagree with the rates; else empty."""
+    """State the exact errors if they disagree with the rates; else empty."""
     if risk is None:
         return ""
     private = shares(risk)[0]
@@ -214,7 +202,7 @@ def point(answer: PointAnswer) -> str:
 
 
 def _bias(answer: PointAnswer) -> str:
-    """What of the interval is the bound on the bias, and what that rests on."""
+    """State the bias bound within the interval, and what it rests on."""
     bias, left_out = (
         _valued(text, answer.facts) for text in together([answer.bias, answer.left_out])
     )
@@ -242,13 +230,7 @@ def _point_of_own(answer: PointAnswer) -> str:
 
 
 def class_statement(answer: PointAnswer) -> str:
-    """What the visitor has to know from outside the data before an interval can be given.
-
-    Parameters
-    ----------
-    answer : PointAnswer
-        With the bound that the plan rests on.
-    """
+    """Say what the visitor must know from outside the data before an interval can be given."""
     bound = _valued(number(answer.left_out, 2), answer.facts)
     return (
         f"I know from outside the data that details finer than {2**answer.level} basis "
@@ -264,7 +246,7 @@ CLASS_HELP = (
 
 
 def band(answer: RegressionAnswer) -> str:
-    """What the band around one release covers, or why there is none."""
+    """Say what the band around one release covers, or why there is none."""
     if answer.band is not None:
         return (
             "Band: pointwise 95 % confidence band, with privacy noise, sampling variability "
@@ -345,7 +327,7 @@ def elbows(costs: CostOfPrivacy) -> str:
 
 
 def planned_cost(planned: tuple[Array, Array]) -> str:
-    """What the constants add to the rates.
+    """State what the constants add to the rates.
 
     Parameters
     ----------
@@ -387,13 +369,7 @@ def worst(pair: WorstPair, clip: float, facts: PublicFacts) -> str:
 
 
 def design(demo: DesignDemo) -> str:
-    """What wrongly stated times do to the error.
-
-    Parameters
-    ----------
-    demo : DesignDemo
-        Errors for even times, for others, and for others that are stated.
-    """
+    """State the effect of wrongly stated times on the error."""
     even, rising, known = together([demo.even, demo.rising, demo.weighted])
     return (
         f"**Times are taken to be spread evenly.** If they rise with density ½ + x instead, "
@@ -414,12 +390,9 @@ SLOPES = (
 
 
 def design_of_own(mechanism: WaveletGlobal, facts: PublicFacts) -> str:
-    """What is assumed of the times of one's own observations, and what else can be.
+    """State the assumption about the times of one's own observations, and its alternatives.
 
-    Parameters
-    ----------
-    mechanism : WaveletGlobal
-        With the design that it relies on.
+    `mechanism` holds the design that it relies on.
     """
     span = f"{place(facts, 0.0)} to {place(facts, 1.0)}"
     if mechanism.design == "even":

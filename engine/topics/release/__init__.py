@@ -1,1 +1,1 @@
-"""What a release will look like before it is made."""
+"""Preview of a release before it is made."""

@@ -156,12 +156,9 @@ def _edge(x: Array, y: Array, line: Spec) -> Spec:
 
 
 def preview_chart(preview: ReleasePreview, across: str, up: str) -> Chart:
-    """Released functions over their bands, and the true ones dashed.
+    """Draw released functions over their bands, and the true ones dashed.
 
-    Parameters
-    ----------
-    across, up : str
-        What stands along the axes, with units.
+    `across` and `up` name the axes, with units.
     """
     if preview.percentiles is not None:
         return _nested_preview(preview, preview.percentiles, across, up)
@@ -275,13 +272,13 @@ def _finding(preview: ReleasePreview, up: str) -> str:
 
 
 def _unit(preview: ReleasePreview, up: str) -> str:
-    """Of what stands up; some results are not in the unit of values."""
+    """Return the unit of the vertical axis; some results are not in the unit of values."""
     unit = preview.facts.value_unit
     return unit if f"({unit})" in up else ""
 
 
 def _within_bounds(preview: ReleasePreview, up: str) -> Spec:
-    """Where the axis ends if a band leaves the stated bounds, between which the truth is."""
+    """Limit the axis to the stated bounds, which hold the truth, if a band leaves them."""
     facts, curves = preview.facts, preview.curves
     ends = [end for curve in curves for end in (curve.low, curve.high) if end is not None]
     is_of_values = len(curves) == 1 and bool(_unit(preview, up))

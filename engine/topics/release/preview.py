@@ -1,4 +1,4 @@
-"""What a release would look like, before it is made: on simulated data from what is stated alone.
+"""Preview of a release before it is made: on simulated data from what is stated alone.
 
 Nothing here is given the data: facts and sizes hold no observation. The data are simulated by the
 twin of these facts (`engine.sources.twins`), the method runs on them with the budget that the
@@ -115,7 +115,7 @@ class ReleasePreview:
 
     @property
     def grade(self) -> str | None:
-        """What can be read from such releases, as from the real one."""
+        """The readable detail of such releases, graded like the real one."""
         return verdict(self.verdict, self.wide, self.is_flat, self.is_unreliable, self.is_tested)
 
     @property
@@ -125,16 +125,13 @@ class ReleasePreview:
 
     @property
     def within(self) -> float:
-        """In 95 % of releases the error is below this."""
+        """The bound on the error in 95 % of releases."""
         return float(within(self.errors))
 
     def forecast(self, task: str) -> Forecast | None:
-        """What stands beside the release that is made; None where no error is known.
+        """Return the forecast published beside the release; None if no error is known.
 
-        Parameters
-        ----------
-        task : str
-            Its key; results of some tasks are not in the unit of values.
+        Results of some tasks are not in the unit of values.
         """
         unit = self.facts.value_unit if TASKS[task].has_value_unit else ""
         is_known = math.isfinite(self.error) and math.isfinite(self.within)
@@ -232,12 +229,9 @@ def release_preview(
 def preview_before(
     source: Source[Data], mechanism: Mechanism, budget: Budget, cost: ReleaseCost, seed: int = SEED
 ) -> ReleasePreview | None:
-    """The preview of what is about to be published; None of data too large to be simulated.
+    """Simulate the release to be published; None if the data are too large.
 
-    Parameters
-    ----------
-    source : Source
-        Of which only facts and sizes are looked at.
+    Reads only facts and sizes of `source`.
     """
     if source.sizes.n_observations > MAX_OBSERVATIONS:
         return None
@@ -319,7 +313,7 @@ def _ends_over_time(
 def _warnings(
     estimate: Estimate, facts: PublicFacts, ends: tuple[Array, Array] | None
 ) -> tuple[tuple[str, float], ...]:
-    """What releases of the twin are published with, each with its share of all of them."""
+    """Collect the warnings of the twin's releases, each with its share of all of them."""
     shares = [(text, float(applies.mean())) for text, applies in estimate.warnings_by_kind(0)]
     if ends is not None:
         flat = [
@@ -438,7 +432,10 @@ def _with_steps(
 def _peaks(
     twin: SimulatedTwin, mechanism: Mechanism, budget: Budget, seed: int
 ) -> tuple[int | None, float]:
-    """How many of the peaks of a simulated curve a release mostly shows, and their height.
+    """Count the peaks that a release of a simulated curve mostly shows, and return their height.
+
+    A peak counts if it is near its true place and stands out by half of what it truly does. None
+    for several functions or a number.
 
     A peak counts if it is near its true place and stands out by half of what it truly does. Nothing
     of several functions or of a number.
@@ -455,7 +452,7 @@ def _peaks(
 
 
 def peaks_shown(curve: Array, where: Array, prominence: float) -> int:
-    """How many true peaks, at `where` (peaks,) on [0, 1], a curve (places,) shows.
+    """Count the true peaks, at `where` (peaks,) on [0, 1], that a curve (places,) shows.
 
     It shows one where a maximum inside the range stands out so much, within a quarter of the
     distance between peaks.

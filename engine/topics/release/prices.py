@@ -1,4 +1,4 @@
-"""What each stated fact is worth: the same study rehearsed under other answers.
+"""The value of each stated fact: the same study rehearsed under other answers.
 
 A fact that is not stated costs accuracy: times that are not known are learned or checked, people
 who may be skewed are clipped less tightly. How much follows from public facts and sizes alone, by
@@ -60,7 +60,7 @@ def prices(
 
 
 def essential(facts: PublicFacts) -> PublicFacts:
-    """What of stated facts a price depends on: no names, so that it stays while they are typed."""
+    """Return the facts that a price depends on: no names, so that it stays while they are typed."""
     return PublicFacts(
         kind=facts.kind,
         value_low=facts.value_low,
@@ -94,7 +94,7 @@ def _answers(facts: PublicFacts, observations: int) -> Iterator[tuple[str, Publi
 
 
 def _rehearsed(people: int, budget: Budget) -> tuple[int, Budget]:
-    """At most `MAX_PEOPLE`, and the budget at which their N = nμ is that of all of them."""
+    """Return at most `MAX_PEOPLE`, and the budget at which their N = nμ is that of all of them."""
     if people <= MAX_PEOPLE:
         return people, budget
     factor = people / MAX_PEOPLE

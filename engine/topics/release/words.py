@@ -42,7 +42,7 @@ _TOLD = {"usable": "Usable", "good": "Good", "nearly free": "Good"}
 
 
 def about(facts: PublicFacts) -> str:
-    """What is seen, and that it costs nothing."""
+    """Describe the preview, and say that it costs nothing."""
     return (
         f"The twin is simulated from stated facts and sizes alone, with the noise of this "
         "release; its true curve is invented. Nothing of the "
@@ -51,7 +51,7 @@ def about(facts: PublicFacts) -> str:
 
 
 def band(preview: ReleasePreview) -> str:
-    """What the shaded range is, or that there is none."""
+    """Explain the shaded range, or say that there is no band."""
     where = {
         "simultaneous": "for the whole curve at once",
         "staircase": "for the whole curve at once, as steps",
@@ -73,12 +73,9 @@ def band(preview: ReleasePreview) -> str:
 
 
 def error(preview: ReleasePreview, task: str) -> str:
-    """How far such releases are from the truth.
+    """State the distance of such releases from the truth.
 
-    Parameters
-    ----------
-    task : str
-        Its key; results of some tasks are not in the unit of values.
+    Results of some tasks are not in the unit of values.
     """
     unit = escape(preview.facts.value_unit) if TASKS[task].has_value_unit else ""
     typical, within = (in_unit(value, unit) for value in (preview.error, preview.within))
@@ -161,7 +158,7 @@ def in_lines(preview: ReleasePreview, task: str) -> list[str]:
 
 
 def survives(preview: ReleasePreview, task: str) -> str:
-    """What of a shape can be seen at this ε."""
+    """Say which features of a shape can be seen at this ε."""
     is_smoothed, grade = preview.peaks is not None and preview.peaks < PEAKS, preview.grade
     verdicts = _VERDICTS | (_BROAD if is_smoothed else {})
     parts = [] if grade is None else [_judged(preview, grade, verdicts)]
@@ -200,18 +197,18 @@ def _judged(preview: ReleasePreview, grade: str, verdicts: Mapping[str, str]) ->
 
 
 def _in_bold(sentence: str) -> str:
-    """With its verdict, up to the colon, in bold."""
+    """Set the verdict of a sentence, up to the colon, in bold."""
     word, _, rest = sentence.partition(":")
     return f"**{word}:**{rest}"
 
 
 def certain(preview: ReleasePreview) -> list[str]:
-    """What every release says against itself, because it follows from what was stated."""
+    """List the warnings that every release carries, because they follow from stated facts."""
     return [escape(text) for text, share in preview.warnings if share == 1]
 
 
 def possible(preview: ReleasePreview) -> list[str]:
-    """What a release may say against itself: it depends on the times and noise of that release."""
+    """List the warnings of some releases: they depend on times and noise of that release."""
     return [
         f"A release may carry a warning, as {percent(share)} of the twin’s releases do: "
         f"“{escape(text)}”"

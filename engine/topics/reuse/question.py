@@ -8,7 +8,7 @@ from engine.topics.reuse.answer import ReuseAnswer, reuse_answer
 
 
 def _numbers(answer: ReuseAnswer, _: QuestionLike) -> Numbers:
-    """How far each release is off, and what the formula gives."""
+    """Collect the error of each release, and the result of the formula."""
     first, second = (budget.epsilon for budget in answer.budgets)
     first_noise, second_noise = answer.noise
     return as_floats(

@@ -26,7 +26,7 @@ RULE = (
 
 
 def recovered(answer: ReuseAnswer, is_fresh: bool) -> str:
-    """What the formula gives."""
+    """State the result of the formula."""
     first_noise, second_noise, error = (
         numbers.in_unit(distance, FACTS.value_unit)
         for distance in (*answer.noise, answer.largest_error)
@@ -48,7 +48,7 @@ def recovered(answer: ReuseAnswer, is_fresh: bool) -> str:
 
 
 def spent(answer: ReuseAnswer, is_fresh: bool) -> str:
-    """What the pair of releases costs."""
+    """State the cost of the pair of releases."""
     if not is_fresh:
         return "The two together protect **nobody**: the exact average has no ε at all."
     total = math.hypot(*(1 / scale for scale in answer.scales))
@@ -60,12 +60,9 @@ def spent(answer: ReuseAnswer, is_fresh: bool) -> str:
 
 
 def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> str:
-    """For the strip: about both releases together, of which one draw of noise hides nothing.
+    """Write the odds of both releases, with budgets `first` and `second`, for the strip.
 
-    Parameters
-    ----------
-    first, second : float
-        ε of both releases.
+    One draw of noise for both hides nothing.
     """
     if not is_fresh:
         return "100 %, all is given away" if first != second else ""

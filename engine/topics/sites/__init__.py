@@ -1,1 +1,1 @@
-"""What each of several sites costs and adds."""
+"""Costs and contribution of each of several sites."""

@@ -62,7 +62,7 @@ def panels(
 
 
 def _range(federation: SitesAnswer, base: Array) -> tuple[float, float]:
-    """Of the values of all panels; far-out releases of one must not flatten the others."""
+    """Return a range for all panels; outlying releases of one must not flatten the others."""
     arrangements = filter(
         None, (federation.together, federation.summed, federation.pooled, federation.alone)
     )
@@ -163,13 +163,7 @@ def _behind(
 
 
 def shares(federation: SitesAnswer, family: str) -> Chart:
-    """A bar for each site: its privacy noise and its sampling variability.
-
-    Parameters
-    ----------
-    federation : SitesAnswer
-        With each site's shares of the squared error.
-    """
+    """Draw a bar for each site: its privacy noise and its sampling variability."""
     members = [member for member in federation.members if not math.isnan(member.weight)]
     labels = [f"{m.row.name}, weight {100 * m.weight:.0f} %" for m in members]
     data = [
@@ -230,13 +224,7 @@ def _share(value: float) -> float | None:
 
 
 def what_if(cases: Sequence[WhatIf], unit: str) -> Chart:
-    """Dots of the error without a site and with half its ε; a dashed line is now.
-
-    Parameters
-    ----------
-    cases : sequence of WhatIf
-        One for each site, with errors in `unit`.
-    """
+    """Draw dots of the error, in `unit`, without a site and with half its ε; a line marks now."""
     names, current = [case.name for case in cases], cases[0].now
     columns = {
         "leaves": plain([c.leaves for c in cases], 4),

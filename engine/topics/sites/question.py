@@ -40,7 +40,7 @@ def _numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
 
 
 def _chart(study: SitesAnswer, question: QuestionLike) -> Chart:
-    """What each site adds."""
+    """Draw the contribution of each site."""
     return charts.shares(study, question["mechanism"].family)
 
 

@@ -32,7 +32,7 @@ class SiteRow:
 
 
 def people(rows: Sequence[SiteRow]) -> int:
-    """How many take part, at all sites."""
+    """Count the people at all sites."""
     return sum(row.n_curves for row in rows if row.included)
 
 
@@ -229,15 +229,14 @@ _LONGEST_PASTE = 20_000  # characters
 
 
 def pasted(text: str, observations: int = 10) -> tuple[SiteRow, ...]:
-    r"""The table copied from a spreadsheet: name, people, and if given observations each.
+    r"""Read a table copied from a spreadsheet: name, people, and if given observations each.
+
+    Cells are separated by tabs, semicolons or commas; a first row without a number is a heading.
+    Names may be left out altogether; missing, repeated or long ones are numbered. Without a third
+    column everybody has `observations`. Nothing is skipped: a cell that does not fit is refused.
 
     Cells are separated by tabs, semicolons or commas; a first row without a number is a heading.
     Names may be left out altogether. Nothing is skipped: a cell that does not fit is refused.
-
-    Parameters
-    ----------
-    observations : int
-        Of everybody where no third column says it.
 
     Returns
     -------

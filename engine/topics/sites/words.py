@@ -23,7 +23,7 @@ _ROUGH = 0.05  # relative standard error from which a sentence states it
 
 
 def unit_tag(facts: PublicFacts) -> tuple[str, str]:
-    """What is protected, and where; with its tooltip."""
+    """Name the protected unit and its place, with a tooltip."""
     return (
         f"One {of(facts.person)} whole curve, at its own site",
         f"What is protected: exchanging every observation of any one {facts.person} changes "
@@ -86,7 +86,7 @@ def compared(federation: SitesAnswer) -> str:
 
 
 def _verdict(federation: SitesAnswer) -> str:
-    """What taking part buys, in one sentence."""
+    """Say what participation gains, in one sentence."""
     mine, pooled, alone = (
         arrangement.error
         for arrangement in (federation.together, federation.pooled, federation.alone)
@@ -116,7 +116,7 @@ def _verdict(federation: SitesAnswer) -> str:
 
 
 def _rough(federation: SitesAnswer) -> str:
-    """How far chance in the simulation moves the first number, where that is much."""
+    """State the simulation error of the first number if it is large."""
     error = federation.together.standard_error
     if federation.together.is_refused or error < _ROUGH * federation.together.error:
         return ""
@@ -133,12 +133,9 @@ def refused(facts: PublicFacts) -> str:
 
 
 def change(before: float, after: float, unit: str, since: str) -> str:
-    """What the last edit, or the difference from a preset, did to the error.
+    """Say how the last edit, or the difference from a preset, changed the error in `unit`.
 
-    Parameters
-    ----------
-    before, after : float
-        Errors in `unit`; NaN where nothing can be published.
+    Errors are NaN if nothing can be published.
     """
     unit = escape(unit)
     if math.isnan(before) and math.isnan(after):
@@ -158,13 +155,7 @@ def change(before: float, after: float, unit: str, since: str) -> str:
 
 
 def lines(federation: SitesAnswer, difference: bool) -> str:
-    """What is drawn in the three panels.
-
-    Parameters
-    ----------
-    difference : bool
-        Whether the non-private mean is taken off.
-    """
+    """Explain the lines of the three panels, with or without the non-private mean taken off."""
     less = ", minus the non-private mean" if difference else ""
     truth = " Solid and thin: the true mean." if federation.truth is not None else ""
     return (
@@ -174,13 +165,7 @@ def lines(federation: SitesAnswer, difference: bool) -> str:
 
 
 def largest_share(federation: SitesAnswer) -> str:
-    """Who adds most to the error, and of what.
-
-    Parameters
-    ----------
-    federation : SitesAnswer
-        With each site's shares of the squared error.
-    """
+    """Name the site with the largest share of the squared error, and its cause."""
     if federation.together.is_refused:
         return "Nothing would be published, so there is no error to share out."
     if len(federation.members) == 1:
@@ -219,7 +204,7 @@ SHARES_KEY = (
 
 
 def trust(arrangement: str, facts: PublicFacts) -> str:
-    """Who must be trusted."""
+    """Say who must be trusted."""
     if arrangement == "sums":
         return (
             "Each site adds a share of the noise and masks its message, so that only the sum "
@@ -239,7 +224,7 @@ def trust(arrangement: str, facts: PublicFacts) -> str:
 
 
 def uncovered(facts: PublicFacts) -> str:
-    """What this promise does not hide of sites."""
+    """Say what this promise does not hide about sites."""
     return (
         f"**Not covered:** that {a(facts.person)} belongs to a site, and how many "
         f"{facts.people} it has."
@@ -268,7 +253,7 @@ def odds(federation: SitesAnswer, arrangement: str) -> str:
 
 
 def table(federation: SitesAnswer) -> dict[str, list[str]]:
-    """What the people of each site get, and what it could do alone, column by column."""
+    """Tabulate what the people of each site get, and what it could do alone, column by column."""
     members = federation.members
     return {
         "site": [member.row.name for member in members],
@@ -309,7 +294,7 @@ def percent(share: float) -> str:
 
 
 def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
-    """Which site would be missed most, and where a halved ε would hurt most."""
+    """Say which site would be missed most, and where a halved ε would hurt most."""
     unit = escape(facts.value_unit)
     left = [case for case in cases if not math.isnan(case.leaves)]
     known = [case for case in cases if not math.isnan(case.tightens)]
@@ -326,7 +311,7 @@ def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
 
 
 def seen(messages: Sequence[Sent]) -> str:
-    """What the transcript shows, and why it says little about any one person."""
+    """Describe the transcript, and say why it shows little about any one person."""
     if not messages:
         return "Nothing left any site: with these budgets nothing useful could be sent."
     sites = len({message.site for message in messages})
@@ -340,12 +325,7 @@ def seen(messages: Sequence[Sent]) -> str:
 
 
 def messages_table(messages: Sequence[Sent], n_values: int = 4) -> dict[str, list[object]]:
-    """The transcript, a row for each message, with the first few of its numbers.
-
-    Parameters
-    ----------
-    n_values : int
-        Of each message at most so many numbers.
+    """Tabulate the transcript by column title: a row per message, with `n_values` numbers at most.
 
     Returns
     -------

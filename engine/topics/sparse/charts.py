@@ -24,12 +24,9 @@ _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
 
 
 def coefficients(answer: SparseAnswer, difference: bool = False) -> Chart:
-    """Every feature that matters or is ever chosen: all releases, the truth, without privacy.
+    """Draw features that matter or are ever chosen: all releases, the truth, without privacy.
 
-    Parameters
-    ----------
-    difference : bool
-        Whether the target is taken off everything but features that were not chosen.
+    `difference` takes the target off everything but features that were not chosen.
     """
     features = _features(answer)
     zero = answer.target[features] if difference else np.zeros(len(features))
@@ -177,7 +174,7 @@ def over_budgets(
 
 
 def _smallest(lines: ErrorsByBudget, here: float) -> str:
-    """Which private method has the smallest error at the budget nearest to the one on screen."""
+    """Say which private method has the smallest error at the budget nearest to that on screen."""
     place = int(np.abs(np.log(np.asarray(lines.epsilons) / here)).argmin())
     known = {
         label: float(errors[place])
@@ -209,12 +206,9 @@ def _member(
 
 
 def intervals(answer: IntervalsAnswer, difference: bool = False) -> Chart:
-    """Intervals around the published coefficients; those that miss the true ones stand out.
+    """Draw intervals around published coefficients; those that miss the true ones stand out.
 
-    Parameters
-    ----------
-    difference : bool
-        Whether true coefficients are taken off: intervals that do not reach zero miss.
+    `difference` takes true coefficients off: intervals that do not reach zero miss.
     """
     features = np.flatnonzero(np.isfinite(answer.low))[:_MAX_INTERVALS]
     names = [f"{k + 1}" for k in features]

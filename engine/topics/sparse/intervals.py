@@ -72,12 +72,12 @@ class IntervalsAnswer:
 
     @property
     def is_refused(self) -> bool:
-        """Whether there are no intervals, for a reason that `warnings` give."""
+        """True if intervals are refused, for a reason in `warnings`."""
         return not np.isfinite(self.high).any()
 
     @property
     def length(self) -> float:
-        """Of the average interval; not a number where intervals are refused."""
+        """The average length of an interval; NaN if intervals are refused."""
         return math.nan if self.is_refused else float(np.nanmean(self.high - self.low))
 
     @property
@@ -86,8 +86,11 @@ class IntervalsAnswer:
 
     @property
     def p_values(self) -> Array | None:
-        """Of each coefficient on its own being zero: (d,); None of a band, which tests all at once,
-        and where intervals are refused.
+        """The p-value of each coefficient on its own being zero: (d,).
+
+        None for a band, which tests all at once, and for refused intervals. The part of the limits
+        beyond chance and noise (a bound on bias) is taken off |β̃|, so that a p-value is below .05
+        exactly if its limits leave zero out.
 
         What limits are wider than chance and noise make them (a bound on bias) is taken off |β̃|, so
         that a p-value is below .05 exactly where its limits leave zero out.
@@ -99,7 +102,7 @@ class IntervalsAnswer:
 
     @property
     def missed(self) -> int | None:
-        """How many true values lie outside; None where they are not known."""
+        """The number of true values outside; None if they are unknown."""
         if self.truth is None:
             return None
         known = np.isfinite(self.low)

@@ -1,4 +1,4 @@
-"""What trust is worth for a sparse mean: simulated errors beside rates, at sizes of any kind.
+"""The value of trust for a sparse mean: simulated errors beside rates, at sizes of any kind.
 
 Machines hold n rows each of N(μ, I). Means of rows are all that any method looks at, so they are
 drawn as such and millions of machines cost no more than their messages. (Numbers beyond ±B, which

@@ -22,7 +22,7 @@ _LIGHTS = {
 
 
 def accuracy(answer: SparseAnswer) -> str:
-    """How far off a release is, beside what needs no protection."""
+    """State the error of a release, beside that of a method without protection."""
     target = "the true ones" if answer.truth is not None else "those without privacy"
     errors = [answer.error]
     if answer.baseline is not None and answer.lasso is not None:
@@ -39,7 +39,7 @@ def accuracy(answer: SparseAnswer) -> str:
 
 
 def legend(answer: SparseAnswer) -> str:
-    """What the dots are, and which features are shown."""
+    """Explain the dots, and say which features are shown."""
     first = "those that matter" if answer.truth is not None else "those chosen without privacy"
     return (
         "Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
@@ -48,19 +48,13 @@ def legend(answer: SparseAnswer) -> str:
 
 
 def distance(answer: SparseAnswer) -> str:
-    """What errors are distances from."""
+    """Name the reference of errors."""
     target = "the true coefficients" if answer.truth is not None else "those without privacy"
     return f"Euclidean distance from {target}, the same rows at every budget."
 
 
 def units(facts: PublicFacts, has_centre: bool) -> str:
-    """What a coefficient of one's own rows means, and what it is measured from.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Name and unit of the response.
-    """
+    """Explain a coefficient of one's own rows, and its reference."""
     centre = (
         "their means, which a part of the budget tells, so that no constant is missing"
         if has_centre
@@ -75,13 +69,7 @@ def units(facts: PublicFacts, has_centre: bool) -> str:
 
 
 def support(answer: SparseAnswer) -> str:
-    """Which features are found.
-
-    Parameters
-    ----------
-    answer : SparseAnswer
-        With the chance that each feature of the support is in a release.
-    """
+    """Say which features are found."""
     sure = int((answer.selection_rates > 0.99).sum())
     number = numbers.number(answer.false, 2)
     description, none, others = ("that matter", "one that does not", f"{number} are made up")
@@ -100,7 +88,7 @@ def support(answer: SparseAnswer) -> str:
 
 
 def held_back(answer: SparseAnswer) -> str:
-    """How many rows are clipped; empty where it is not known, or none is."""
+    """Say how many rows are clipped; empty if none is or that is unknown."""
     if not answer.held_back:
         return ""
     return (
@@ -110,13 +98,7 @@ def held_back(answer: SparseAnswer) -> str:
 
 
 def warned(text: str, share: float) -> str:
-    """A warning that goes with releases, and how many of those that are drawn have it.
-
-    Parameters
-    ----------
-    share : float
-        Of releases that have it; 1 for all.
-    """
+    """Write a warning with the share of drawn releases that carry it; 1 for all."""
     return text if share == 1 else f"{text} ({100 * share:.0f} % of the releases drawn here.)"
 
 
@@ -136,13 +118,7 @@ def light(calculation: Calculation) -> str:
 
 
 def noise(calculation: Calculation) -> str:
-    """Where the noise comes from.
-
-    Parameters
-    ----------
-    calculation : Calculation
-        From sizes, budget and constants alone.
-    """
+    """Explain the noise from sizes, budget and constants alone."""
     published = (
         " and in every published value"
         if calculation.values == calculation.choice
@@ -156,12 +132,9 @@ def noise(calculation: Calculation) -> str:
 
 
 def over_budgets(lines: ErrorsByBudget) -> str:
-    """What a larger budget buys, and where it stops.
+    """Say what a larger budget gains, and where it stops.
 
-    Parameters
-    ----------
-    lines : ErrorsByBudget
-        Errors by method and ε; the first method is the one on screen.
+    The first method of `lines` is the one on screen.
     """
     first = next(iter(lines.private))
     private, best = lines.private[first], min(lines.ordinary.values(), default=0.0)
@@ -174,7 +147,7 @@ def over_budgets(lines: ErrorsByBudget) -> str:
 
 
 def intervals(answer: IntervalsAnswer) -> str:
-    """How wide the intervals are, and what they cover."""
+    """State width and coverage of the intervals."""
     if answer.is_refused:
         return ""
     kind = (
@@ -194,9 +167,7 @@ def intervals(answer: IntervalsAnswer) -> str:
 
 
 def tests_of_zero(answer: IntervalsAnswer) -> str:
-    """How intervals and p-values say whether coefficients are zero, and what they do not
-    correct.
-    """
+    """Explain how intervals and p-values test coefficients for zero, and what is not corrected."""
     if answer.is_refused:
         return ""
     count = int(np.isfinite(answer.low).sum())
@@ -268,13 +239,7 @@ def _coverage(beside: Agreement) -> str:
 
 
 def machines(comparison: Machines) -> str:
-    """What sharing a part buys when machines differ.
-
-    Parameters
-    ----------
-    comparison : Machines
-        Errors of fits to machines that differ, by label.
-    """
+    """State the gain of a shared part if machines differ."""
     two, local, pooled = (comparison.typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
     text = f"Two stages are off by **{numbers.number(two)}**."
     for label, other in (("each machine alone", local), ("taking machines for alike", pooled)):
@@ -287,13 +252,7 @@ def machines(comparison: Machines) -> str:
 
 
 def trust(errors: dict[str, float], rates: dict[str, float]) -> str:
-    """What a trusted server is worth at the sizes in the middle, and which bound is none.
-
-    Parameters
-    ----------
-    rates : dict of str to float
-        The bounds of the theory at the same sizes.
-    """
+    """State the value of a trusted server at the middle sizes, and which of `rates` is no bound."""
     gain = numbers.times(errors[ROW] / errors[TRUSTED])
     text = (
         f"A trusted server has a **{gain} smaller** error than noisy averages that hide a row, "
@@ -342,5 +301,5 @@ PAPER_BANDS = (
 
 
 def budget_line(budget: Budget, machines: int) -> str:
-    """What stands in the strip."""
+    """Write the budget line of the strip."""
     return f"{counted(machines, 'machine')}, {tags.budget_chip(budget)}"

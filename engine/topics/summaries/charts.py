@@ -107,7 +107,7 @@ def surface(answer: SummariesAnswer, values: Array, title: str) -> Chart:
 
 
 def _colours(answer: SummariesAnswer) -> Spec:
-    """From 0 up, or where there are heights below it, from the middle to both sides alike."""
+    """Scale colours from 0 up or, with values below it, from the middle to both sides alike."""
     low, high = _heights(answer)
     if low >= 0:
         return {"zmin": 0.0, "zmax": high, "colorscale": [[0, "page"], [1, "functional"]]}
@@ -120,7 +120,7 @@ def _colours(answer: SummariesAnswer) -> Spec:
 
 
 def _second_axis(answer: SummariesAnswer) -> Spec:
-    """That of the second number; of two times, or of equal ranges, as long as the first."""
+    """Scale the axis of the second number; two times, or equal ranges, share one length."""
     if np.array_equal(answer.axis, answer.across):
         return axis(_axis_title(answer), scaleanchor="x", constrain="domain")
     return axis(_second_title(answer))
@@ -189,7 +189,7 @@ def _range(result: MethodResult, near: float, far: float) -> Spec:
 
 
 def split(answer: SummariesAnswer) -> Chart:
-    """What the squared error of every method is made of, in shares."""
+    """Draw the parts of every method's squared error as shares."""
     parts = {result.label: result.parts for result in answer.results if result.parts is not None}
     names = [*parts]
     data = [
@@ -328,7 +328,7 @@ def spectrum(spectra: Spectrum) -> Chart:
 
 
 def _noise_along(scales: Array, lowest: float) -> str:
-    """How noise changes from the first to the last coefficient; `lowest` is the end of the axis."""
+    """Say how noise changes from the first to the last coefficient; `lowest` ends the axis."""
     first, last = float(scales[0]), float(scales[-1])
     if last < lowest < first:
         return f"Noise falls from {number(first)} to below {small(digits_up(lowest, 2))}"
@@ -374,12 +374,9 @@ def by_grid(sweep: GridSweep) -> Chart:
 
 
 def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
-    """The two curves whose exchange shows most.
+    """Draw the two curves whose exchange shows most.
 
-    Parameters
-    ----------
-    facts : PublicFacts
-        Names, and the middle of the range of values.
+    `facts` holds names, and the middle of the range of values.
     """
     x = plain(pair.times)
     curve, mirrored = (plain(facts.value_middle + sign * pair.curve) for sign in (1, -1))

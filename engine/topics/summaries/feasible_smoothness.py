@@ -1,4 +1,4 @@
-"""Which smoothness a release needs for its noise to exist, and what a printed bound leaves out.
+"""Smoothness that a release needs for its noise to exist, and what a printed bound omits.
 
 On a grid every release has a finite sensitivity Δ. For curves without a grid it must stay finite
 as the number of points K grows, which depends on η and on the decay β of the kernel, λ_j ~ j^(−β).
@@ -47,7 +47,7 @@ class PrintedDensity:
 
     @property
     def ratio(self) -> float:
-        """What a release with the printed bound spends, as a multiple of ε; not private above 1."""
+        """The budget spent by the printed bound, as a multiple of ε; not private above 1."""
         return self.exact / self.printed
 
 
@@ -80,7 +80,7 @@ class GridSweep:
 
 
 def has_least_power(mechanism: Mechanism) -> TypeGuard[Iclp]:
-    """Whether the sensitivity of this kind of noise depends on smoothness."""
+    """True if the sensitivity of this kind of noise depends on smoothness."""
     return isinstance(mechanism, Iclp) and mechanism.has_least_power
 
 
@@ -115,7 +115,7 @@ def sensitivity_by_grid(
 
 
 def is_feasible(release: Mechanism, dimension: int = 1) -> bool:
-    """Whether the sensitivity is finite without a grid; also where no condition is known."""
+    """True if the sensitivity is finite without a grid; also if no condition is known."""
     return (
         not has_least_power(release)
         or release.constants == "optimal"
@@ -132,7 +132,7 @@ def least_power(release: Iclp, dimension: int = 1) -> float:
 
 
 def _sensitivity(release: Iclp, n: int, dimension: int) -> float:
-    """Of the last vector, whose noise is that of the summary."""
+    """Compute the sensitivity of the last vector, whose noise is that of the summary."""
     columns = summaries[release.task].n_columns(dimension)
     facts = PublicFacts(covariates=tuple(Covariate(f"x{k}") for k in range(columns)))
     summary = release.summary(Sizes((n,), n, 1, columns), facts)

@@ -47,7 +47,7 @@ def off(results: Sequence[MethodResult]) -> dict[str, str]:
 
 
 def compared(answer: SummariesAnswer) -> str:
-    """Which method comes closest, and by how much the next one is behind."""
+    """Say which method comes closest, and how far behind the next one is."""
     known = sorted(
         (result for result in answer.results if result.errors is not None),
         key=lambda result: result.error,
@@ -92,13 +92,7 @@ def not_comparable(results: Sequence[MethodResult]) -> str:
 
 
 def largest(result: MethodResult) -> str:
-    """What most of the error of one method is; empty where that is not known.
-
-    Parameters
-    ----------
-    result : MethodResult
-        With the parts of its squared error.
-    """
+    """Name the largest part of one method's squared error; empty if unknown."""
     if result.parts is None:
         return ""
     k = int(result.parts.argmax())
@@ -106,7 +100,7 @@ def largest(result: MethodResult) -> str:
 
 
 def clipped_share(answer: SummariesAnswer) -> str:
-    """How many simulated curves are changed before they are averaged; empty where none is."""
+    """Say how many simulated curves change before averaging; empty if none."""
     if not answer.clipped_share:
         return ""
     return (
@@ -117,12 +111,9 @@ def clipped_share(answer: SummariesAnswer) -> str:
 
 
 def components(variances: Components, k: int) -> str:
-    """How much of the variance one component holds, in releases and without privacy.
+    """State a component's share of the variance, in releases and without privacy.
 
-    Parameters
-    ----------
-    k : int
-        The place of the component, from 0 on.
+    `k` counts components from 0.
     """
     middle = float(np.median(variances.shares[:, k]))
     return (
@@ -132,7 +123,7 @@ def components(variances: Components, k: int) -> str:
 
 
 def removed(variances: Components) -> str:
-    """What setting negative eigenvalues to zero took away."""
+    """State the effect of setting negative eigenvalues to zero."""
     if variances.removed < 0.005:
         return "Almost nothing of the release was negative: it is a covariance nearly as it stands."
     return (
@@ -161,7 +152,7 @@ def noises(spectra: Spectrum) -> str:
 
 
 def spectrum(spectra: Spectrum) -> str:
-    """What the shape of the noise costs."""
+    """State the cost of the noise's shape."""
     tight, best = spectra.energy.get("tight"), spectra.energy.get("optimal")
     text = (
         "The same protection can be had with noise of different shapes."
@@ -186,13 +177,7 @@ def spectrum(spectra: Spectrum) -> str:
 
 
 def worst(pair: WorstPair, budget: Budget) -> str:
-    """Which exchange of curves shows most.
-
-    Parameters
-    ----------
-    pair : WorstPair
-        Two curves, and what exchanging them costs.
-    """
+    """Say which exchange of curves shows most, and its cost."""
     return (
         "If one person’s curve were this one, and were exchanged for its mirror image, the "
         f"release would change most. It costs **ε = {number(pair.epsilon, 4)}** of "
@@ -201,7 +186,7 @@ def worst(pair: WorstPair, budget: Budget) -> str:
 
 
 def aim(loss: str, two_classes: bool) -> str:
-    """What a loss aims at, where that is not the function that is known."""
+    """Name the target of a loss if it is not the known function."""
     if loss == "hinge":
         return (
             "**The hinge aims at the sign only**: above zero is one class, below zero the "
@@ -217,13 +202,7 @@ def aim(loss: str, two_classes: bool) -> str:
 
 
 def by_grid(sweep: GridSweep) -> str:
-    """Whether the sensitivity settles on finer grids.
-
-    Parameters
-    ----------
-    sweep : GridSweep
-        Sensitivities by the size of the grid.
-    """
+    """Say whether the sensitivity settles on finer grids."""
     if sweep.is_finite:
         return (
             "The sensitivity settles as the grid gets finer: the release exists without a "
@@ -238,13 +217,7 @@ def by_grid(sweep: GridSweep) -> str:
 
 
 def printed_density(density: PrintedDensity, budget: Budget) -> str:
-    """What the printed bound for densities would spend.
-
-    Parameters
-    ----------
-    density : PrintedDensity
-        What two records can change, beside the printed bound.
-    """
+    """State the budget that the printed bound for densities would spend."""
     spent = number(density.ratio * budget.epsilon)
     if density.ratio <= 1:
         return (
@@ -259,7 +232,7 @@ def printed_density(density: PrintedDensity, budget: Budget) -> str:
 
 
 def printed(mechanism: Mechanism, budget: Budget) -> str:
-    """What the printed scale of Theorem 8 would spend; empty for noise it is not about."""
+    """State the budget that the printed scale of Theorem 8 would spend; empty for other noise."""
     if not isinstance(mechanism, Iclp):
         return ""
     return (

@@ -52,7 +52,7 @@ def along_axis(view: SweepView, labels: Mapping[str, str], unit: str) -> Chart:
 
 
 def _finding(view: SweepView) -> str:
-    """How the error of the first line changes from its first to its last measured point."""
+    """Say how the error of the first line changes from its first to its last measured point."""
     measured = [point.mean for line in view.lines[:1] for point in line.points if point.mean > 0]
     if len(measured) < 2:
         return "Being measured"

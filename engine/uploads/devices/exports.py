@@ -284,7 +284,7 @@ class GreenButton(Format):
         )
 
     def _in_kwh(self, columns: Columns) -> float | Array:
-        """What energy is multiplied by, for each row or for all."""
+        """Return the factor from energy to kWh, for each row or for all."""
         usage = _usage([*columns])
         for unit, factor in _PER_KWH.items():
             if f"({unit})" in usage:

@@ -1,4 +1,4 @@
-"""What a reader of one format gives: observations of people by the hour of the day."""
+"""The result of a reader of one format: observations of people by the hour of the day."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _AGAIN = "that repeat the header"
 
 
 class _Head(NamedTuple):
-    """Where the lines of an export begin, and what they are."""
+    """The start of the lines of an export, and their meaning."""
 
     form: Format
     header: tuple[str, ...]

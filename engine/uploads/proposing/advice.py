@@ -1,4 +1,4 @@
-"""What to do about cells that hold no number, from what most of them look like."""
+"""Advice on cells without a number, from what most of them look like."""
 
 from __future__ import annotations
 

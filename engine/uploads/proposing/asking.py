@@ -1,4 +1,4 @@
-"""What is to be asked of a file: gaps of its reading, and doubts about it, with evidence."""
+"""Questions about a file: gaps of its reading, and doubts about it, with evidence."""
 
 from __future__ import annotations
 

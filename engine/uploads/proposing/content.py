@@ -1,4 +1,4 @@
-"""What the cells of a column are, counted: how many the strict reader would read in each way.
+"""Contents of a column's cells: numbers of cells that the strict reader would read in each way.
 
 Every count is of lines and looks at the whole column, as nothing certified may.
 """

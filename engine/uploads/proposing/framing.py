@@ -1,4 +1,4 @@
-"""How a file is cut into lines and cells, found by looking at it.
+"""The division of a file into lines and cells, found by looking at it.
 
 What is found is a `Frame`; lines and cells are then cut as the strict reader cuts them.
 """

@@ -387,7 +387,7 @@ def is_id(name: str) -> bool:
 
 
 def rank_of_people(name: str) -> int:
-    """How late a name comes among the usual ones of people."""
+    """Return the rank of a name among the usual names of people."""
     usual, plain = _SYNONYMS["id"], plain_name(name)
     return usual.index(plain) if plain in usual else len(usual)
 

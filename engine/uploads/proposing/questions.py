@@ -1,4 +1,4 @@
-"""What a person has to say before a file is published, with answers, and evidence in counts."""
+"""Questions to a person before a file is published, with answers, and evidence in counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which column plays which role, and how its cells are read: the likeliest, by names and counts."""
+"""The likeliest role of each column and reading of its cells, by names and counts."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _FEW_WORDS = 3  # different ones among numbers, which may stand for a missing va
 
 
 class FileKind(Enumeration):
-    """What a file holds of each person."""
+    """The content of a file for each person."""
 
     CURVES = "curves"
     SINGLE = "single observations"
@@ -186,7 +186,7 @@ class Look:
         return {} if is_long else found
 
     def kind(self, name: str) -> Kind:
-        """What most cells of a column are."""
+        """Return the kind of most cells of a column."""
         return self.columns[name].kind(self.decimal)
 
     def is_named(self, name: str) -> bool:
@@ -201,7 +201,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column plays which role, under names that no other column has."""
+    """The role of each column, under unique names."""
 
     kind: FileKind
     single: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # role → its columns

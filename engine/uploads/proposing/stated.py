@@ -1,4 +1,4 @@
-"""What a request said of a file before readings were written: for looking, and to translate it."""
+"""Statements of requests from before written readings: for looking, and to translate them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Stated:
 
     @property
     def order(self) -> Order:
-        """Which of day and month comes first, if that is stated."""
+        """The stated order of day and month, if any."""
         if self.day_first is None:
             return Order.UNSTATED
         return Order.DMY if self.day_first else Order.MDY
