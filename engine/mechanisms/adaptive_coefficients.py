@@ -266,7 +266,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
     def _clipping_constants(
         self, effective: float, facts: PublicFacts, is_joint: bool
     ) -> constants.Constants:
-        """How tightly curves are clipped: wider where people are not stated to be symmetric.
+        """Clipping constants, wider if people are not stated to be symmetric.
 
         A tightly clipped average of skewed people is not their mean. The width grows with the
         share of N that each function has, as that of the adaptive mean does with N.

@@ -211,7 +211,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
 
     @property
     def estimand(self) -> CountedEstimand:
-        """What is computed from the counts."""
+        """Estimand computed from the counts."""
         return ESTIMANDS[self.task]
 
     def why_not_published(self, budget: Budget) -> str:
@@ -312,7 +312,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         return plan.verdict
 
     def _states_groups(self, facts: EventFacts) -> bool:
-        """Whether the size of each group over all sites is public.
+        """True if the size of each group over all sites is public.
 
         Where all sites have the same weight, their sum has these totals; else nobody knows them.
         """
@@ -377,7 +377,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         )
 
     def counts(self, data: EventData, plan: CountPlan) -> Array:
-        """How many people are in each cell at each site: what noise is added to.
+        """Count people in each cell at each site, before noise.
 
         Returns
         -------
@@ -439,7 +439,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
 def _doubts(
     estimand: CountedEstimand, tables: Sequence[CountTable | None], releases: tuple[int, int]
 ) -> tuple[Caution, ...]:
-    """What released tables say against the curves that follow from them."""
+    """Compare released tables with the curves that follow from them."""
     weak = np.zeros((len(tables), *releases), dtype=bool)
     for k, table in enumerate(tables):
         curve = None if table is None else estimand.roc(table)

@@ -524,7 +524,7 @@ Received = tuple[Array, Array]  # averages (repeats, columns, size) and sizes (r
 
 
 class _Messages:
-    """What all sites send about the centres and clips that they are told, at one plan a budget."""
+    """Messages of all sites about the centres and clips given to them, at one plan a budget."""
 
     def __init__(
         self,

@@ -111,7 +111,7 @@ class PercentilePlan(Plan):
         return len(LEVELS) + len(self.limits)
 
     def constants(self) -> Constants:
-        """Of the clips of shares: wide, because the shares of single people are skewed."""
+        """Clipping constants for shares: wide, because the shares of single people are skewed."""
         return replace(
             _OF_PLACES,
             middle_width=max(1.0, self.width / 2),
@@ -326,7 +326,7 @@ class PercentileFit:
     def surfaces(
         self, plans: Sequence[PercentilePlan]
     ) -> Iterator[tuple[int, slice, ShareSurface]]:
-        """What all plans release, one data set after the other.
+        """Yield what each plan releases, one data set after the other.
 
         Yields
         ------
@@ -417,13 +417,7 @@ class PercentileFit:
         )
 
     def weights(self, repeats: slice, size: int, waves: Array) -> CurveWeights:
-        """How every person's readings are weighted.
-
-        Parameters
-        ----------
-        waves : (repeats, N, r)
-            φ at all times, of at least so many waves.
-        """
+        """Weight every person's readings, from φ at all times (repeats, N, at least r)."""
         return CurveWeights.of(
             self.data.times[repeats],
             self.values[repeats],
@@ -544,7 +538,7 @@ class PercentileFit:
         return locate(sites, scale, law, constants, n_functions)
 
     def _law(self, size: int) -> ReferenceLaw:
-        """Of deviations of one function; people with few readings differ in what they tell."""
+        """Law of deviations of one function; people with few readings determine it less well."""
         planned = max(self.data.sizes.fewest_per_curve, 1)
         if self.design == Design() and planned >= _DENSE * size:
             return heavy_tailed(size)
@@ -594,7 +588,7 @@ class _Readings:
 
 
 def _of_repeat(placement: Placement) -> Placement:
-    """That of a batch of one data set, without the axis of data sets."""
+    """Take one data set's placement, without the axis of data sets."""
     spread = placement.spread if placement.spread.ndim == 2 else placement.spread[0]
     return replace(placement, centre=placement.centre[0], spread=spread)
 

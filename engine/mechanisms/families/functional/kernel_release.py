@@ -1,4 +1,4 @@
-"""What releases share that smooth in the eigenfunctions of a kernel: the kernel, η and ψ."""
+"""Shared parts of releases smoothed in the eigenfunctions of a kernel: the kernel, η and ψ."""
 
 from __future__ import annotations
 

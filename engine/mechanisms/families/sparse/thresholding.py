@@ -64,7 +64,7 @@ SEVERAL_STEPS = (
 
 
 class CentreSees(Enumeration):
-    """What reaches the trusted centre: each machine's averages, or only the sum of all."""
+    """Messages that reach the trusted centre: each machine's averages, or only the sum of all."""
 
     AVERAGES = "trusted"
     MASKED_SUM = "masked_sum"
@@ -72,7 +72,7 @@ class CentreSees(Enumeration):
 
 @dataclass(frozen=True, eq=False)
 class MachineRows:
-    """What the machines hold: rows clipped to their range, machine after machine."""
+    """Rows of the machines, clipped to their range, machine after machine."""
 
     x: Array  # (repeats, N, d): features
     y: Array  # (repeats, N): responses
@@ -169,7 +169,7 @@ def rows_of(
     norm: float | None = None,
     scale: float = 1.0,
 ) -> MachineRows:
-    """Rows in standard units, by public constants alone.
+    """Map rows to standard units, by public constants alone.
 
     Features are moved so that their stated range is ±`half_range` and clipped to ±`clip`; responses
     lose the middle of their stated range and are clipped to ±`response_clip`. Values of size one
@@ -216,7 +216,7 @@ def _clip_rows(x: Array, y: Array, clip: float, norm: float) -> None:
 
 
 def is_standard(facts: PublicFacts) -> bool:
-    """Whether features and responses are of size one as they stand; never so for uploads."""
+    """True if features and responses are of size one as they stand; never for uploads."""
     return facts.unit_scale and facts.is_simulated
 
 
@@ -234,12 +234,7 @@ class DescentSettings:
 
 
 def sensitivity(learning_rate: float, residual: float, feature: float, n: int) -> float:
-    """λ = η 2Rc/N, the most by which one row moves an entry of a step.
-
-    Parameters
-    ----------
-    residual, feature : float
-        The clips R and c.
+    """λ = η 2Rc/N, the most by which one row moves an entry of a step; R and c are the clips.
 
     Examples
     --------
@@ -271,12 +266,11 @@ def noise_over_signal(scale: float, n_features: int, smallest: float) -> float:
 
 
 def fewest_rounds(learning_rate: float, least_eigenvalue: float) -> int:
-    """The least T with (1 − ην)^T ≤ 1/20: what is left of the distance after T rounds.
+    """The least T with (1 − ην)^T ≤ 1/20, the share of the distance left after T rounds.
 
-    Parameters
-    ----------
-    least_eigenvalue : float
-        ν, of the covariance of the features.
+    ν is the least eigenvalue of the covariance of the features.
+
+    ν is the least eigenvalue of the covariance of the features.
 
     Examples
     --------
@@ -288,7 +282,7 @@ def fewest_rounds(learning_rate: float, least_eigenvalue: float) -> int:
 
 @dataclass(frozen=True)
 class Subject:
-    """What rounds are about: how their messages and their lines in the ledger are named."""
+    """Subject of rounds: the names of their messages and of their lines in the ledger."""
 
     noun: str = "coefficients"  # in the lines, which cover all rounds
     part: str = ""  # before what is sent in each round
@@ -328,12 +322,11 @@ def ledger(
 ) -> tuple[Spend, ...]:
     """Two lines for every machine: the choices of all rounds, and the values published with them.
 
-    The centre's noise is the same for all rows, whatever budget was asked for them.
+    `step_sensitivity` is λ.
 
-    Parameters
-    ----------
-    step_sensitivity : float
-        λ.
+    `step_sensitivity` is λ.
+
+    The centre's noise is the same for all rows, whatever budget was asked for them.
     """
     choice, values = costs(law, descent.sparsity, step_sensitivity, scales)
     why = (
@@ -421,7 +414,7 @@ def _published(
     scales: Sequence[Scales],
     noise: Draw,
 ) -> Array:
-    """What the centre publishes in a round; the last column, without noise, is not published."""
+    """Publish the centre's values of a round; the last column, without noise, is not published."""
     choice, values = (
         np.array([getattr(pair, name) for pair in scales])[:, None, None]
         for name in ("choice", "values")
@@ -439,12 +432,7 @@ def _published(
 
 
 def in_ball(vectors: Array, radius: float) -> Array:
-    """Vectors clipped in norm: (…, d).
-
-    Parameters
-    ----------
-    vectors : (…, d)
-    """
+    """Clip vectors (…, d) in norm."""
     norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors * norm_clip_factors(norm, radius))
 

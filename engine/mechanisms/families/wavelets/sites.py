@@ -1,4 +1,4 @@
-"""How much sites of a wavelet regression can tell together where they are not alike.
+"""Joint accuracy of a wavelet regression over sites that are not alike.
 
 Up to constants and logarithms; the one number that has no unknown constant is
 `WaveletSites.pure_dp_lower_bound`.
@@ -80,7 +80,7 @@ class WaveletSites:
         return float(np.exp(brentq(gap, min(ends) - 1, max(ends) + 1, xtol=1e-15, rtol=1e-15)))
 
     def privacy_limited(self, gamma: float) -> NDArray[np.bool_]:
-        """Which sites privacy holds back, nε² ≤ D; equality counts.
+        """True for sites that privacy holds back, nε² ≤ D; equality counts.
 
         Returns
         -------
