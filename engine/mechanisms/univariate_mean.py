@@ -257,7 +257,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     @classmethod
     def independent(cls, setting: Setting) -> UnivariateMean:
-        """Build the slides' setting: all numbers are independent, so people differ by chance only."""
+        """Build the slides' setting: all numbers independent, people differing by chance only."""
         return cls(setting=setting, person_spread=0.0)
 
     @classmethod

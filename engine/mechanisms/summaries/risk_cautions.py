@@ -132,7 +132,7 @@ class RiskJudgement:
         return float(((self._usual - self._smoothed(self._usual, size)) ** 2).mean())
 
     def _smoothed(self, curve: Array, size: int | None = None) -> Array:
-        """What the penalty leaves of a known function, for records on the first points: (K,)."""
+        """Image of a known function under the penalty, for records on the first points: (K,)."""
         curve = curve[:size]
         places = np.arange(len(curve))
         if self.summary.is_of_classes:

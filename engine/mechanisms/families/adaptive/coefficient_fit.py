@@ -162,7 +162,10 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
                 yield self._piece(members, repeats, deviations[self.plans[members[0]].size], design)
 
     def finished(self, piece: Piece, located: Located) -> Located:
-        """Map to the covariates' own coefficients: (…, K, r), with the covariance of each function."""
+        """Map to the covariates' own coefficients: (…, K, r).
+
+        Includes the covariance of each function.
+        """
         assert isinstance(piece, CoefficientPiece)
         located = _of_covariates(located, piece.map)
         centre = located.centre.reshape(*located.centre.shape[:2], self.n_functions, -1)

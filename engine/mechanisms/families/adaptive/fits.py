@@ -85,7 +85,7 @@ class AdaptivePlan(Plan):
 
     @property
     def pure(self) -> tuple[bool, ...]:
-        """For each site, True if its guarantee must hold with δ = 0."""
+        """Guarantees that must hold with δ = 0: one flag for each site."""
         return tuple(budget.is_private and budget.is_pure for budget in self.budgets)
 
     @property

@@ -111,7 +111,7 @@ def release_steps(is_joint: bool) -> tuple[Step, ...]:
 
 
 def of_stage(step: Step, stage: str) -> Step:
-    """Name a release by its run in transcript and ledger; an empty stage if there is only one run."""
+    """Name a release by its run in transcript and ledger; `stage` is empty for a single run."""
     if not stage:
         return step
     return Step(f"{stage}: {step.key}", sensitivity=step.sensitivity)
@@ -637,7 +637,7 @@ def _away_from_all(
     weights: Array,
     covariance: Array,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """True where weights move the centre away from the mean of all: (repeats, columns) twice.
+    """True where weights move the centre off the mean of all: (repeats, columns) twice.
 
     With shares π_s of people a centre of weights ω_s is off by Σ (ω_s − π_s) β_s/J, which is 0
     where sites are alike. What they sent tells it with variance Σ (ω_s − π_s)² (g_s² + d²/n_s).
@@ -667,7 +667,7 @@ def _people(
     constants: Constants,
     law: DeviationLaw,
 ) -> SecondMoments:
-    """Second moments of deviations from their release; clipping is undone at the moments' radius."""
+    """Second moments of deviations from their release; clipping is undone at that radius."""
     if np.isfinite(constants.moments_width):
         radius = _moments_radius(after, constants)
         slope = _slope(replace(after, radius=radius), law, constants)
@@ -886,7 +886,7 @@ def _covariance(
     sent: Sent | None,
     constants: Constants,
 ) -> Array:
-    """Covariance of the centre: noise, and D (Σ_s ω_s ω_s' ∘ M_s/n_s) D with D = diag(d/J).
+    """Covariance of the centre: noise, and D (Σ_s ω_s ω_s' ∘ M_s/n_s) D, D = diag(d/J).
 
     Where M is mostly noise it is shrunk towards what the released sizes alone say, spread²/n.
     """

@@ -153,7 +153,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         raise NotImplementedError
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts) -> int:
-        """r at this effective size N, which is infinite without a budget."""
+        """Number r of functions at this effective size N, which is infinite without a budget."""
         raise NotImplementedError
 
     def scale(self, facts: PublicFacts) -> Scale:

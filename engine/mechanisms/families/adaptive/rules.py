@@ -70,7 +70,9 @@ def basis_size(
     facts: PublicFacts | None = None,
     factor: float = DETAIL,
 ) -> int:
-    """r where the noise of a k⁻² tail equals the tail, at most what sampling supports.
+    """Number r at which the noise of a k⁻² tail equals the tail, at most what sampling supports.
+
+    With `facts`, r is at most the number of common times.
 
     With `facts`, r is at most the number of common times.
 

@@ -24,7 +24,7 @@ PEELING_COST = 5 / 24  # ρ of choosing and releasing at the printed scale, in u
 
 
 def wrong_sign(vectors: Array, corrected: Corrected) -> Array:
-    """β̂ less the correction, as in (4.1): twice the selection bias, if any; (repeats, columns, g)."""
+    """β̂ less the correction, as in (4.1): twice the selection bias; (repeats, columns, g)."""
     return 2 * vectors - corrected.values
 
 
