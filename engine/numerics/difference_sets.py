@@ -296,7 +296,7 @@ class Atoms(DifferenceSet):
 
     @cached_property
     def gaussian_spectrum(self) -> Array:
-        """In proportion to how far an atom can lie from the middle in each coordinate."""
+        """Proportional to the largest distance of an atom from the middle, by coordinate."""
         return np.asarray(np.sqrt(np.ptp(self.atoms, axis=0)))
 
 
@@ -308,15 +308,15 @@ class Averaged(DifferenceSet):
     n: float
 
     def l1(self, scales: Array) -> float:
-        """That of the sum over n; scales are those of the average."""
+        """That of the sum, over n; scales are those of the average."""
         return self.changes.l1(scales) / self.n
 
     def l2(self, scales: Array) -> float:
-        """That of the sum over n; scales are those of the average."""
+        """That of the sum, over n; scales are those of the average."""
         return self.changes.l2(scales) / self.n
 
     def published(self, scales: Array) -> float:
-        """That of the sum over n; scales are those of the average."""
+        """That of the sum, over n; scales are those of the average."""
         return self.changes.published(scales) / self.n
 
     @property

@@ -76,17 +76,9 @@ def shown_by(basis: Basis, times: Sequence[float]) -> tuple[Basis, Array]:
 
 
 def fit(curves: Curves, ridge: Array | float = _RIDGE) -> Array:
-    """Least squares over all readings, every curve with weight one.
+    """Coefficients (repeats, p) of least squares over all readings, each curve with weight one.
 
-    Parameters
-    ----------
-    ridge : (p,) or float
-        As for `solve`.
-
-    Returns
-    -------
-    (repeats, p)
-        Coefficients.
+    `ridge` is (p,) or a number, as for `solve`.
     """
     return solve(*curves.average(), ridge)
 

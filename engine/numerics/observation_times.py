@@ -17,7 +17,7 @@ JITTER = 0.2  # how much later than planned a visit can be, in gaps
 
 
 class Uniforms(Protocol):
-    """Where uniform numbers come from."""
+    """Source of uniform numbers."""
 
     def random(self, shape: tuple[int, int]) -> Array:
         """Independent uniform numbers.
@@ -115,13 +115,7 @@ def stated_density(design: Design) -> PublicCurve | None:
 
 
 def visits_span(observations: int, gap: float) -> float:
-    """How much of [0, 1] one curve's visits can take up.
-
-    Parameters
-    ----------
-    gap : float
-        Between planned visits, as a share of the range.
-    """
+    """Largest part of [0, 1] covered by one curve's visits, `gap` apart as a share of the range."""
     return gap * (observations - 1 + JITTER)
 
 

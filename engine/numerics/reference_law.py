@@ -1,4 +1,4 @@
-"""What clipping does to deviations of a typical law: averages over a fixed public sample.
+"""Effect of clipping on deviations of a typical law: averages over a fixed public sample.
 
 The sample stands for "roughly elliptical, somewhat heavy-tailed": 400 deviations with tails of a t
 law with 6 degrees of freedom, each column scaled to unit second moment, of curves that are observed
@@ -29,7 +29,7 @@ _SIMULATED = 25  # basis functions of simulated curves, at least
 
 
 class DeviationLaw(Protocol):
-    """What the engine needs of a law of standardised deviations Z; arrays are (…, p)."""
+    """Law of standardised deviations Z; arrays are (…, p)."""
 
     @property
     def mean_slopes(self) -> Array:
@@ -116,7 +116,7 @@ class ReferenceLaw(DeviationLaw):
         return _shares_beyond(self._factors((spread / shape) ** 2, radius)[0])
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """How much a clipped average moves when its centre does, coefficient by coefficient.
+        """Move of a clipped average when its centre moves, coefficient by coefficient.
 
         E[f T_ll − 1{f < 1} h_l (Σ_q h_q T_ql/d_q²)/‖h/d‖²] for f = min(1, c/‖h/d‖), as a share of
         E T_ll.
@@ -148,7 +148,7 @@ class ReferenceLaw(DeviationLaw):
         return (products * self.slopes.swapaxes(1, 2)).reshape(len(self.sample), -1)
 
     def response(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """What moving the centre does to a clipped average.
+        """Effect of a move of the centre on a clipped average.
 
         E[f T − 1{f < 1} h (h/d²)'T/‖h/d‖²]; `slope` is its diagonal over that of E T.
 
@@ -200,15 +200,12 @@ def heavy_tailed(size: int) -> ReferenceLaw:
 def of_observed_curves(basis: Basis, observations: int, design: Design) -> ReferenceLaw:
     """The law of the deviations of simulated curves, observed as the design states.
 
+    An unknown design has times spread evenly and T_i = S_i.
+
     Responses Σ_l l^{-1.5} z_l φ_l + e with standard normal z and e, times √(6/χ²₆) for each curve,
     at drawn times; T_i and t_i are formed from them as from data, and Z are the t_i. Derived in
     this project: curves that are observed at few times differ in T_i, which an elliptical law
     leaves out.
-
-    Parameters
-    ----------
-    design : Design
-        How observation times come about; of an unknown one, times are spread evenly and T_i = S_i.
     """
     rng = np.random.default_rng(_SEED)
     times = draw_times(design, _CURVES, observations, Stratified(rng))
@@ -240,7 +237,7 @@ def _mean_slopes_on_planned_days(basis: Basis, observations: int, design: Design
 
 
 def is_mixed(law: DeviationLaw) -> TypeGuard[ReferenceLaw]:
-    """Whether E T is not the identity, so that what moves a centre is a matrix: its `response`."""
+    """True if E T is not the identity: a matrix, the law's `response`, then moves a centre."""
     return isinstance(law, ReferenceLaw) and law.is_mixed
 
 

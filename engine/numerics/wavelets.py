@@ -153,9 +153,7 @@ def printed_point_constant(moments: int) -> float:
 
 @dataclass(frozen=True)
 class Edges(ABC):
-    """What becomes of the shifts at the ends of [0, 1], and the filter bank that follows
-    from it.
-    """
+    """Treatment of the shifts at the ends of [0, 1], with the filter bank that follows."""
 
     moments: int
 
@@ -204,13 +202,7 @@ class Edges(ABC):
 
     @abstractmethod
     def synthesis(self, coarse: Array, detail: Array) -> Array:
-        """The inverse and transpose of `analysis`: (…, 2^J).
-
-        Parameters
-        ----------
-        coarse, detail : (…, 2^{J−1})
-            Of one level.
-        """
+        """The inverse and transpose of `analysis`, of halves (…, 2^{J−1}) of one level: (…, 2^J)."""
 
 
 @dataclass(frozen=True)
@@ -280,7 +272,7 @@ def _periodic_bank(moments: int, half: int) -> Array:
 
 @lru_cache(maxsize=64)
 def _periodic_places(moments: int, half: int) -> NDArray[np.int64]:
-    """Which fine coefficients meet each coarse one: (half, 2A)."""
+    """Fine coefficients that meet each coarse one: (half, 2A)."""
     return np.asarray((2 * np.arange(half)[:, None] + np.arange(2 * moments)) % (2 * half))
 
 

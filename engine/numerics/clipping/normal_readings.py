@@ -53,36 +53,14 @@ def worst_bias(clip: Array, bound: float, sigma: float) -> Array:
 
 
 def clipped_mean(curve: Array, clip: float, sigma: float) -> Array:
-    """The clipped mean E[Y]_τ for every value of f.
-
-    Parameters
-    ----------
-    curve : ndarray
-        f, in response units.
-
-    Returns
-    -------
-    ndarray
-        Like `curve`.
-    """
+    """The clipped mean E[Y]_τ for every value of f, in response units."""
     return np.asarray(
         curve + sigma * (excess((clip + curve) / sigma) - excess((clip - curve) / sigma))
     )
 
 
 def clipped_square(curve: Array, clip: float, sigma: float) -> Array:
-    """The clipped second moment E[Y]_τ² for every value of f.
-
-    Parameters
-    ----------
-    curve : ndarray
-        f, in response units.
-
-    Returns
-    -------
-    ndarray
-        Like `curve`, in squared response units.
-    """
+    """The clipped second moment E[Y]_τ² for every value of f, in squared response units."""
     low, high = (-clip - curve) / sigma, (clip - curve) / sigma
     inside = ndtr(high) - ndtr(low)
     first, last = normal_density(low), normal_density(high)
@@ -189,19 +167,10 @@ def spread_of_clipped(size: Array) -> Array:
 
 
 def cut_off(mean: Array, sd: Array | float, low: float, high: float) -> Array:
-    """How much the bounds move the mean of a normal variable: E min(max(X, a), b) − E X.
+    """Shift of the mean μ of a normal variable by bounds, E min(max(X, a), b) − E X: (…).
 
     With z the distance from the mean to a bound in standard deviations, E max(a − X, 0) is
     σ (φ(z) − zΦ(−z)) for z = (μ − a)/σ, and likewise above.
-
-    Parameters
-    ----------
-    mean : (…)
-        μ.
-
-    Returns
-    -------
-    (…)
 
     Examples
     --------

@@ -77,7 +77,7 @@ class CountedCurve:
 
     @property
     def is_ended_by_censoring(self) -> Flags:
-        """Whether more would be shown, were fewer people censored within an interval: (…)."""
+        """True if more would be shown with fewer people censored within an interval: (…)."""
         return np.asarray(self.drawn.sum(axis=-1) < self.enough.sum(axis=-1))
 
     @property
@@ -241,7 +241,7 @@ def _at_risk(table: CountTable, life: LifeTable) -> tuple[Array, Array]:
 
 
 def _growth(table: CountTable, early: Array, jacobian: Array) -> Array:
-    """How many times as large standard errors are by one gradient as by another: (…, q)."""
+    """Ratio of standard errors by one gradient to those by another: (…, q)."""
     of_early, usual = (np.sqrt(np.sum(table.variances(each), axis=0)) for each in (early, jacobian))
     return np.asarray(of_early / np.maximum(usual, 1e-300))
 

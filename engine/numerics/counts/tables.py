@@ -121,10 +121,7 @@ class CountTable:
     def errors(self, jacobian: Array) -> Array:
         """The public sample of errors of functionals: (…, q, SAMPLES).
 
-        Parameters
-        ----------
-        jacobian : (…, q, groups, m)
-            At the estimated counts.
+        The jacobian (…, q, groups, m) is taken at the estimated counts.
         """
         normal, noise = _sample(self.n_blocks, self.block_size, self.weights, self.scales)
         by_block = self._blocks(jacobian)
