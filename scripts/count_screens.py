@@ -55,7 +55,7 @@ LIMITS = {"explore": Limit(words=70, controls=8)}
 
 @dataclass(frozen=True)
 class Screen:
-    """What stands on a page when it is opened.
+    """Contents of a page when it is opened.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Screen:
     terms: tuple[str, ...]
 
     def excess(self) -> list[str]:
-        """What goes beyond the limits, in words; empty for a page within them."""
+        """Name what goes beyond the limits; empty for a page within them."""
         limit = LIMITS.get(self.place, Limit())
         counts = {"words": self.words[0], "controls": self.controls[0], "folds": self.folds}
         return [

@@ -335,13 +335,7 @@ def folder(file: Path) -> str:
 
 
 def by_folder(rest: Iterable[Use]) -> Counter[str]:
-    """How many banned words each folder has.
-
-    Parameters
-    ----------
-    rest : iterable of Use
-        From `left`.
-    """
+    """Count the banned words of each folder."""
     return Counter(folder(use.phrase.file) for use in rest)
 
 

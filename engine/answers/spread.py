@@ -1,4 +1,4 @@
-"""How people's curves differ, as far as a release tells it, and where a new person would lie.
+"""Differences between people's curves, from a release, and prediction for a new person.
 
 The second moments M of a release of the adaptive mean say how deviations go together; see
 `numerics.curve_covariances` for Σ, the covariance of people's curves. What is not known of Σ is in
@@ -148,7 +148,7 @@ def refusal_of_spread(curve: ReleasedCurve, min_effective_size: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NextPerson:
-    """Where a new person would lie, with 95 %."""
+    """Prediction band for a new person, with 95 %."""
 
     # low, high, each (times,): at each time on its own, in response units
     low: Array
@@ -156,7 +156,7 @@ class NextPerson:
     widening: float  # times the half-width, for whole curves of 95 of 100 people
 
     def limits(self, index: int) -> Interval:
-        """At one of the times."""
+        """Limits at one of the times."""
         return float(self.low[index]), float(self.high[index])
 
     @property
@@ -169,15 +169,10 @@ class NextPerson:
 def next_person(
     curve: ReleasedCurve, times: Sequence[float] | Array, of_observation: bool = False
 ) -> NextPerson:
-    """A prediction band for the curve, or one observation, of a new person.
+    """A prediction band for the curve, or one observation, of a new person at times on [0, 1].
 
     With v_b = φ'Σ_bφ + se² (and σ_b² for an observation) of the draws b, the half-width h solves
     mean_b 2Φ(−h/√v_b) = 5 %.
-
-    Parameters
-    ----------
-    times : (times,)
-        On [0, 1].
     """
     assert curve.spread is not None
     spread, at = curve.spread.drawn, np.asarray(times, dtype=float)

@@ -122,7 +122,7 @@ class _Laplace(AuditedLaw):
 
 
 class _DiscreteLaplace(AuditedLaw):
-    """Of scale b, with variance 1/(2 sinh²(1/2b)); scored up to one factor, as it has one scale.
+    """Law of scale b, variance 1/(2 sinh²(1/2b)); scored up to one factor, as it has one scale.
 
     A count that moves by one step is told apart like a bit of the same loss: its ratio of chances
     has two values. One that moves further is told apart no better than such a bit.

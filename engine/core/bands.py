@@ -104,7 +104,7 @@ class BasisWithReadings(Protocol):
 
 
 class Curves(Protocol):
-    """What limits need of the curves that a band is about."""
+    """Curves that a band is about, as limits need them."""
 
     @property
     def basis(self) -> Callable[[Array], Array]:
@@ -113,7 +113,7 @@ class Curves(Protocol):
 
     @property
     def basis_sizes(self) -> Sequence[int]:
-        """How many of the functions each budget keeps."""
+        """Number of functions that each budget keeps."""
         ...
 
     def on_grid(self, coefficients: Array, grid: Array) -> Array:
@@ -246,13 +246,7 @@ def least_change(low: Array, high: Array) -> float:
 
 
 def width_at(low: Array, high: Array, times: Sequence[float]) -> float:
-    """The average width of bands at some times.
-
-    Parameters
-    ----------
-    low, high : (…, k)
-        Ends of a band, or of several, on the drawing grid.
-    """
+    """The average width at some times of bands, with ends (…, k) on the drawing grid."""
     width = (high - low).reshape(-1, np.shape(low)[-1]).mean(axis=0)
     return float(np.interp(times, drawing_grid(), width).mean())
 
@@ -304,16 +298,8 @@ def _factor(covariance: Array, waves: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def public_normals(size: int, sample: int = _SAMPLE) -> Array:
-    """A fixed public sample: the same band for the same release, always.
+    """A fixed public sample (size, sample): the same band for the same release, always.
 
-    Parameters
-    ----------
-    size : int
-        r, how many coefficients.
-
-    Returns
-    -------
-    (size, sample)
-        Standard normals; nobody may write to them.
+    The numbers are standard normals for r = `size` coefficients; nobody may write to them.
     """
     return read_only(np.random.default_rng(_SEED).standard_normal((size, sample)))

@@ -1,4 +1,4 @@
-"""Where functions on [0, 1] and on its square are drawn, integrated and read off in between."""
+"""Grids on [0, 1] and its square, to draw functions, integrate them and interpolate."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def drawing_grid() -> Array:
 
 
 def bar_places(count: int) -> list[int]:
-    """At which of equally spaced points bands are drawn as bars: in the middle of equal parts.
+    """Indices of equally spaced points for bands drawn as bars: the middles of equal parts.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def nearest_to_median(levels: Array) -> int:
 
 
 def drawing_points(rule: str) -> Array:
-    """Where functions known by this rule are drawn.
+    """Points at which functions known by this rule are drawn.
 
     Returns
     -------

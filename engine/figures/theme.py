@@ -33,12 +33,9 @@ class Chart:
 
 
 def in_theme(part: Any, theme: Theme) -> Any:
-    """A figure, or a part of one, with the colours that a theme has for its shades.
+    """Give a figure, or a part of one, the colours that a theme has for its shades.
 
-    Parameters
-    ----------
-    part : dict or list
-        Numbers in it are shared with what is returned, not copied.
+    Numbers are shared with the result, not copied.
 
     Examples
     --------
@@ -80,10 +77,7 @@ def _coloured(value: Any, paint: Callable[[str], Any]) -> Any:
 def method_style(key: str, family: str, variant: int = 0) -> tuple[str, str, str]:
     """Shade, dash and marker of a mechanism: its family gives the hue.
 
-    Parameters
-    ----------
-    variant : int
-        Counts the named settings of one mechanism, which share all but dash and marker.
+    `variant` counts the named settings of one mechanism, which share all but dash and marker.
     """
     cls = mechanisms.get(key)
     dash, marker = cls.dash, cls.marker
@@ -301,7 +295,7 @@ def _fine(low: float, high: float) -> list[float]:
 
 
 def _powers(low: float, high: float, decades: float) -> list[float]:
-    """At most about seven powers of ten between two positive numbers."""
+    """List at most about seven powers of ten between two positive numbers."""
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     return [10.0**k for k in range(first, last + 1, max(1, round(decades / 7)))]
 

@@ -25,7 +25,7 @@ lessons = Registry("engine.lessons", "lesson")
 
 @dataclass(frozen=True)
 class Guess:
-    """What the visitor guesses: the heights of a curve, or a number.
+    """Guess of the visitor: the heights of a curve, or a number.
 
     A number is guessed on the horizontal axis, a height on the vertical one.
     """
@@ -46,7 +46,7 @@ class Guess:
 
     @property
     def is_curve(self) -> bool:
-        """Whether heights are guessed; else it is a number."""
+        """True if heights are guessed; else it is a number."""
         return bool(self.places)
 
     def off(self, guess: Array) -> float:

@@ -28,7 +28,7 @@ class KnownDesign:
 
     @classmethod
     def stated(cls, text: str, field: str) -> KnownDesign:
-        """Read heights such as "0.5, 1.5", at equally spaced times; they need not have integral one.
+        """Read heights such as "0.5, 1.5", at equally spaced times; their integral need not be one.
 
         Raises
         ------

@@ -308,15 +308,12 @@ class Averaged(DifferenceSet):
     n: float
 
     def l1(self, scales: Array) -> float:
-        """That of the sum, over n; scales are those of the average."""
         return self.changes.l1(scales) / self.n
 
     def l2(self, scales: Array) -> float:
-        """That of the sum, over n; scales are those of the average."""
         return self.changes.l2(scales) / self.n
 
     def published(self, scales: Array) -> float:
-        """That of the sum, over n; scales are those of the average."""
         return self.changes.published(scales) / self.n
 
     @property

@@ -15,7 +15,9 @@ _TOLERANCE = 1e-12
 
 
 def log_delta(sigma: float, epsilon: float) -> float:
-    """Log of the smallest δ for Gaussian noise of deviation σ on a number that one person moves by 1.
+    """Log of the smallest δ for Gaussian noise on a number that one person moves by 1.
+
+    σ is the deviation of the noise, above 0. Returns −∞ where δ is below what floating point holds.
 
     −∞ where δ is below what floating point holds.
     """

@@ -98,7 +98,9 @@ class Moments:
         return beside_minus_one(waves.reshape(repeats, columns * r, -1), r)
 
     def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """M_i a − v_i at iterates a (repeats, columns, r), as a function from a slice of the curves.
+        """M_i a − v_i at iterates a (repeats, columns, r), as a function of a slice of the curves.
+
+        The function returns (repeats, columns, r, curves).
 
         The function returns (repeats, columns, r, curves).
         """

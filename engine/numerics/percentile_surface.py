@@ -290,7 +290,7 @@ class ShareSurface:
         return shares, np.sqrt(variance), shares.mean(axis=-1), np.sqrt(of_average)
 
     def _gradients_of_ranges(self, limits: Array) -> tuple[Array, Array]:
-        """Gradients of shares in ranges: coefficients (…, L + 1, G, K r), finer waves (…, F, G)."""
+        """Gradients of shares in ranges: coefficients (…, L + 1, G, K r), waves (…, F, G)."""
         probit = self._at_limits(limits, self.unshrunk_probits)
         densities = normal_density(probit)
         of_limits = []
@@ -307,7 +307,7 @@ class ShareSurface:
         return between, np.asarray(level[..., None, :] * self.finer)
 
     def _variance(self, gradients: Array, levels: Array) -> Array:
-        """Variance of a linear function of the coefficients and of the finer waves of the centre."""
+        """Variance of a linear function of the coefficients and the finer waves of the centre."""
         is_average = gradients.ndim == self.covariance.ndim
         covariance = self.covariance if is_average else self.covariance[..., None, :, :]
         of_shares = ((gradients @ covariance) * gradients).sum(axis=-1)
@@ -321,7 +321,7 @@ class ShareSurface:
 
 
 def _place(at: Array, knots: Array) -> tuple[Array, Index]:
-    """Place of `at` (…, G) among rising knots (…, G, K): the share between two, and the lower.
+    """Place of `at` (…, G) among rising knots (…, G, K): share between two, and the lower.
 
     Outside, the share is below 0 or above 1.
     """

@@ -75,7 +75,9 @@ class RegressionMoments:
         return gram, cross.reshape(repeats, self.size)
 
     def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """Gradients at iterates (repeats, columns, p = K · r), as a function from a slice of curves.
+        """Gradients at iterates (repeats, columns, p = K r), as a function of a slice of curves.
+
+        The function returns (repeats, columns, p, curves).
 
         The function returns (repeats, columns, p, curves).
         """
@@ -87,7 +89,9 @@ class RegressionMoments:
         return of
 
     def residuals(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """M Σ_h G_h b_h − v at b (repeats, columns, p = K · r), as a function from a slice of curves.
+        """M Σ_h G_h b_h − v at b (repeats, columns, p = K r), as a function of a slice of curves.
+
+        The function returns (repeats, columns, r, curves).
 
         The function returns (repeats, columns, r, curves).
         """
@@ -129,7 +133,7 @@ def _outer(directions: Array, residuals: Array) -> Array:
 
 
 def regression_moments(moments: Moments, data: CurveData) -> RegressionMoments:
-    """The moments of curves and their regressors together; without covariates, 1 is the only regressor.
+    """The moments of curves and their regressors together: 1 alone without covariates.
 
     A curve with a covariate that is no number gets moments of zero, as one with such a reading
     has: it counts, and adds nothing.

@@ -85,7 +85,7 @@ def _sparse_sums(
 
 
 def _entries(times: Array, weights: Array, level: int) -> tuple[Array, NDArray[np.int32]]:
-    """What each reading gives to two rows of the table, (2, N), and where it goes, (2, 2, N).
+    """Parts of each reading in two rows of the table, (2, N), and their places, (2, 2, N).
 
     Places are the cell and the row of the table.
     """

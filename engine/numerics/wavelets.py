@@ -202,7 +202,7 @@ class Edges(ABC):
 
     @abstractmethod
     def synthesis(self, coarse: Array, detail: Array) -> Array:
-        """The inverse and transpose of `analysis`, of halves (…, 2^{J−1}) of one level: (…, 2^J)."""
+        """The inverse and transpose of `analysis`: (…, 2^J), from halves (…, 2^{J−1})."""
 
 
 @dataclass(frozen=True)

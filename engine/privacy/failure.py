@@ -68,7 +68,7 @@ class Delta:
 
     @classmethod
     def of(cls, value: float, n_people: int) -> Delta:
-        """Read the δ of a budget of which nothing else is known: chosen, unless it is the usual one.
+        """Read the δ of a budget with nothing else known: chosen, unless it is the usual one.
 
         Examples
         --------

@@ -289,7 +289,7 @@ Weights = tuple[tuple[Counts, float], ...]  # of sites that are alike
 
 
 def _few(counts: NDArray[np.int64]) -> Counts:
-    """At most `_KINDS` numbers that stand for those of all curves of a site.
+    """Summarise the numbers of all curves of a site by at most `_KINDS` of them.
 
     A group of numbers is replaced by their mean, rounded up: it tells more than they do.
     """
@@ -329,7 +329,7 @@ def _informed(people: NormalPeople, design: Design, counts: Counts, family: str)
 
 @dataclass(frozen=True)
 class _Candidates:
-    """What N² F₂ is for any number of functions of sites with these shares of N²."""
+    """Values of N² F₂ for any number of functions, at sites with these shares of N²."""
 
     people: NormalPeople
     design: Design
@@ -402,7 +402,7 @@ def _left_out(truth: Truth, family: str) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class FloorRate(Rate):
-    """What privacy and sampling add at least to an unbiased estimate of r coefficients.
+    """Least error that privacy and sampling give an unbiased estimate of r coefficients.
 
     People are those of simulated curves: normal, with observation times spread evenly, on S sites
     that are alike. Constants are part of it, and errors are in squared response units.
@@ -466,7 +466,7 @@ class FloorRate(Rate):
     privacy_formula: ClassVar[str]
 
     def of_scenario(self, source: Source[Any]) -> Rate:
-        """With the spread of simulated people who are normal."""
+        """Read the spread of simulated people who are normal."""
         people = source.normal_people if isinstance(source, SitedCurves) else None
         if people is None or self.changed():
             return self
@@ -479,14 +479,14 @@ class FloorRate(Rate):
         )
 
     def privacy(self, point: Point) -> Array:
-        """What privacy adds at least, at a full point."""
+        """Least error added by privacy, at a full point."""
         raise NotImplementedError
 
     def _sampling(self, point: Point) -> Array:
         return np.asarray(self._one_curve(point["m"])[2] / (point["S"] * point["n"]))
 
     def _one_curve(self, observations: Array) -> Array:
-        """What one curve tells: tr J^{−1/2}, (nμ)² F₂ and tr J⁻¹, (3, *shape of the observations).
+        """Information of one curve: tr J^{−1/2}, (nμ)² F₂, tr J⁻¹, (3, *shape of observations).
 
         Interpolated on log scales between some numbers of observations.
         """

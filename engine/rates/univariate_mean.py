@@ -168,7 +168,7 @@ class UnivariateMeanRate(Rate):
 
 
 def _largest_n(p: Point) -> Array:
-    """Where 1/(Snε²) falls to e^{−Sε²}: n = e^x/x with x = Sε²."""
+    """The n = e^x/x, with x = Sε², at which 1/(Snε²) falls to e^{−Sε²}."""
     x = p["S"] * p["epsilon"] ** 2
     with np.errstate(over="ignore"):
         return np.asarray(np.exp(x) / x)

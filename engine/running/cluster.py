@@ -32,7 +32,7 @@ _RELEASE = "2026.8.*"  # as in pyproject.toml
 
 
 def surroundings() -> dict[str, str]:
-    """What the bits of a result depend on, apart from the recipe."""
+    """Software on which the bits of a result depend, apart from the recipe."""
     return {
         "engine": __version__,
         "numpy": np.__version__,
@@ -43,7 +43,7 @@ def surroundings() -> dict[str, str]:
 
 
 def _wanted() -> dict[str, str]:
-    """What it should be in a worker: as here, where nothing is computed, and one thread."""
+    """Surroundings that a worker should have: as here, where nothing is computed, and one thread."""
     return {**surroundings(), "BLAS threads": "1"}
 
 
@@ -62,12 +62,7 @@ class DaskExecutor(Executor):
         self.slots = 2 * self.n_workers
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Send a task to the scheduler.
-
-        Parameters
-        ----------
-        fn : callable
-            Of a module that the workers have.
+        """Send a task to the scheduler; its function must be in a module that the workers have.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Where work runs, behind the standard `concurrent.futures.Executor`.
+"""Executors of work, behind the standard `concurrent.futures.Executor`.
 
 Executors made here say more: `n_workers`, how many tasks run at once, and `slots`, how many keep
 them busy. A task whose worker died ends with `WorkerDied`, while the other tasks go on.
@@ -63,12 +63,7 @@ class ProcessExecutor(Executor):
         self._closed, self._killed = False, threading.Event()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Queue a task for the next free process.
-
-        Parameters
-        ----------
-        fn : callable
-            Of a module, so that it can be pickled.
+        """Queue a task for the next free process; its function must be in a module, for pickle.
 
         Returns
         -------
@@ -202,24 +197,12 @@ def make(description: str) -> Executor:
 
 
 def n_workers(executor: Executor) -> int:
-    """How many tasks run at once.
-
-    Parameters
-    ----------
-    executor : Executor
-        Any; two is the guess for one that was not made here.
-    """
+    """Number of tasks that run at once."""
     known: int = getattr(executor, "n_workers", 2)
     return known
 
 
 def slots(executor: Executor) -> int:
-    """How many tasks keep all workers busy.
-
-    Parameters
-    ----------
-    executor : Executor
-        Any; twice its workers where it does not say.
-    """
+    """Number of tasks that keep all workers busy."""
     known: int = getattr(executor, "slots", 2 * n_workers(executor))
     return known

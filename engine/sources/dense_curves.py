@@ -202,7 +202,7 @@ class DenseCurves(Source[CurveData]):
 
     @property
     def grid(self) -> Grid:
-        """Where every curve is read."""
+        """Points at which every curve is read."""
         return midpoints(self.n_observations_per_curve)
 
     @property

@@ -82,7 +82,7 @@ class NormalMixture:
 
     @cached_property
     def mass(self) -> float:
-        """What the mixture has inside the cube: from the normal distribution function."""
+        """Mass of the mixture inside the cube, from the normal distribution function."""
         from scipy.stats import multivariate_normal  # on first use: it takes a moment
 
         high, low = np.full(self.n_dimensions, self.high), np.full(self.n_dimensions, self.low)

@@ -121,7 +121,7 @@ class HormoneStudy(Source[CurveData]):
 
     @property
     def _women(self) -> tuple[int, ...]:
-        """At each site."""
+        """Number of women at each site."""
         listed = whole_numbers("site_sizes", self.site_sizes)
         return listed or dealt(self.n_curves, self.n_servers)
 

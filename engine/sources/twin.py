@@ -124,7 +124,7 @@ class Twin(Source[CurveData], SimulatedTwin):
 
     @property
     def facts(self) -> PublicFacts:
-        """As stated; a twin of uploaded curves is still the matter of who stated them."""
+        """Facts as stated; a twin of uploaded curves is still the matter of who stated them."""
         stated, m = self.stated, self.n_observations
         of_visitor = stated.kind in (DataKind.UPLOAD, DataKind.TWIN)
         return replace(

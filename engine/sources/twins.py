@@ -177,7 +177,7 @@ class LabelledTwin(RecordTwin):
 
     @staticmethod
     def predictor(points: Array, two_classes: bool) -> Array:
-        """What predicts the response: log-odds, or a number in half-ranges from the middle.
+        """Predictor of the response: log-odds, or a number in half-ranges from the middle.
 
         Parameters
         ----------

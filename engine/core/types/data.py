@@ -24,7 +24,7 @@ from engine.core.types.truth import Truth
 
 
 class Records:
-    """What all data are: records of people on servers, in batches of data sets of equal sizes.
+    """Records of people on servers, in batches of data sets of equal sizes: the base of all data.
 
     A record is a curve, a row of numbers, or one time. A subclass names in `_arrays` what begins
     with an axis for data sets and has its records along the second.
@@ -54,12 +54,12 @@ class Records:
 
     @property
     def sizes(self) -> Sizes:
-        """How many there are, as far as tuning may know."""
+        """Sizes of the data, as far as tuning may know."""
         raise NotImplementedError
 
     @property
     def public(self) -> Public:
-        """What tuning may see."""
+        """Public facts and sizes: all that tuning may see."""
         return Public(self.sizes, self.facts)
 
     def pooled(self) -> Self:
@@ -108,12 +108,9 @@ class Records:
     def of_sizes(
         cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
     ) -> Self:
-        """Data of so many people, of whom no number is known.
+        """Make data of so many people, of whom no number is known.
 
-        Parameters
-        ----------
-        has_response : bool
-            Whether something is to be predicted of them; of rows of numbers alone.
+        `has_response` if something is to be predicted of them; for rows of numbers alone.
         """
         raise NotImplementedError
 
@@ -126,7 +123,7 @@ class Records:
         raise NotImplementedError
 
     def public_facts(self) -> dict[str, Any]:
-        """What is stated, and how many people each server has, as plain values."""
+        """Stated facts, and the number of people on each server, as plain values."""
         name, value = self._flag
         return {
             "facts": self.facts.to_plain(),
@@ -145,34 +142,22 @@ class Records:
 
     @classmethod
     def is_of(cls, plain: Mapping[str, Any]) -> bool:
-        """Whether public facts are those of such data.
-
-        Parameters
-        ----------
-        plain : mapping
-            From `public_facts`.
-        """
+        """True if public facts are those of such data."""
         name, value = cls._flag
         return plain.get(name) is value
 
     def public_sizes(self) -> dict[str, Any]:
-        """How many there are, as far as that may be published, by name."""
+        """Publishable sizes, by name."""
         return {"people_per_site": list(self.sizes.n_curves_per_server)}
 
     def counted(self) -> dict[str, Any]:
-        """What is counted of them, by name; nothing where they are not counted."""
+        """Counts of the records, by name; none if they are not counted."""
         return {}
 
     # -- single records ---------------------------------------------------------------------------
 
     def with_site(self, server: int, records: Records) -> Self:
-        """The same data with the records of one server in the place of its own.
-
-        Parameters
-        ----------
-        records : Records
-            Of the same kind, as many as the server has here.
-        """
+        """Replace the records of one server by as many of the same kind."""
         here = self.server == server
         return replace(
             self,
@@ -202,7 +187,7 @@ class Records:
         return replace(self, server=server, **self._each(lambda array: array[:, people]))
 
     def _each(self, pick: Callable[[Array], Array]) -> dict[str, Array]:
-        """What is picked of every array that is there."""
+        """Pick from every array that is there."""
         there = {name: getattr(self, name) for name in self._arrays}
         return {name: pick(array) for name, array in there.items() if array is not None}
 
@@ -491,7 +476,7 @@ class CurveData(Records):
 
 
 def _middles(facts: PublicFacts) -> Array:
-    """Of the stated ranges of covariates: (d,)."""
+    """Middles of the stated ranges of covariates: (d,)."""
     return np.array([(c.low + c.high) / 2 for c in facts.covariates])
 
 

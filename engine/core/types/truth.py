@@ -40,10 +40,7 @@ class Truth:
     def of(cls, function: Callable[[Array], Array], rule: str = "gauss") -> Truth:
         """The truth of a function that can be evaluated.
 
-        Parameters
-        ----------
-        function : callable
-            Takes points (n,), or (n, 2) for "square", to values (n,) or (functions, n).
+        It takes points (n,), or (n, 2) for "square", to values (n,) or (functions, n).
         """
         drawn, nodes = drawing_points(rule), quadrature(rule)[0]
         return cls(read_only(function(drawn)), read_only(function(nodes)), rule)
@@ -61,13 +58,7 @@ class Truth:
         return cls(values, values, "coordinates")
 
     def less(self, curve: Callable[[Array], Array]) -> Truth:
-        """What is left of the truth when a known curve is taken off.
-
-        Parameters
-        ----------
-        curve : callable
-            Takes points to values, like those of `of`.
-        """
+        """Subtract a known curve."""
         drawn, nodes = drawing_points(self.rule), self.quadrature[0]
         return replace(
             self,
@@ -114,7 +105,7 @@ class Truth:
 
 
 class FunctionBasis(Protocol):
-    """What an `Estimate` needs of the functions b_1 … b_size its coefficients belong to."""
+    """Functions b_1 … b_size of an `Estimate`, as far as it needs them."""
 
     @property
     def size(self) -> int: ...
