@@ -355,7 +355,7 @@ class _Counted:
         return self.hits + self.n - self.alarms
 
     def limits(self, level: float) -> list[tuple[float, float]]:
-        """Limits with at least so many hits and at most so many alarms: guilty beyond, innocent below."""
+        """Limits with at least so many hits at so many alarms: guilty beyond, innocent below."""
         ways = [(self.hits, self.alarms), (self.n - self.alarms, self.n - self.hits)]
         return [
             (_limit(caught, self.n, level, low=True), _limit(wrong, self.n, level, low=False))

@@ -248,7 +248,9 @@ def _kind(status: os.stat_result) -> str:
 
 
 def bytes_of(name: str | os.PathLike[str], limit: int, field: str = "file") -> bytes:
-    """Read a regular file of at most `limit` bytes, never holding more than one beyond; see `existing_file`.
+    """Read a regular file of at most `limit` bytes; see `existing_file`.
+
+    It never holds more than one byte beyond the limit.
 
     Raises
     ------

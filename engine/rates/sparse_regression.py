@@ -364,7 +364,7 @@ class DifferingMachinesRate(Rate):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Conditions of intervals for one machine (Theorem 8): s₀ + s₁ features, and little bias."""
+        """Conditions of intervals for one machine (Theorem 8): s₀ + s₁ features, little bias."""
         return (
             Condition(
                 "intervals, Theorem 8",

@@ -43,7 +43,7 @@ def surroundings() -> dict[str, str]:
 
 
 def _wanted() -> dict[str, str]:
-    """Surroundings that a worker should have: as here, where nothing is computed, and one thread."""
+    """Surroundings that a worker should have: as here, where nothing is computed, one thread."""
     return {**surroundings(), "BLAS threads": "1"}
 
 

@@ -177,7 +177,7 @@ class PopulationReadings(Source[CurveData]):
         )
 
     def values_at(self, times: Array, rng: np.random.Generator) -> Array:
-        """Observe new people at times (people, m) on [0, 1], each row one person's; in value units."""
+        """Observe new people at times (people, m) on [0, 1], each row one person's."""
         return _DRAWS[self.population](times, rng)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:

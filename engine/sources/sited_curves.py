@@ -372,7 +372,7 @@ class SitedCurves(Source[CurveData]):
         return times.reshape(n_repeats, -1), values.reshape(n_repeats, -1)
 
     def values_at(self, times: Array, rng: np.random.Generator) -> Array:
-        """Observe new people at times (people, m) on [0, 1], each row one person's; in value units."""
+        """Observe new people at times (people, m) on [0, 1], each row one person's."""
         raise NotImplementedError
 
 
