@@ -125,7 +125,7 @@ class Report(Progress):
 
     @property
     def shortfall(self) -> str:
-        """Reason why releases show less than nine tenths of ε, in words; empty if they show them."""
+        """Reason why releases show less than nine tenths of ε; empty if they show that much."""
         if not self.runs or self.is_broken or self.bound >= MOSTLY * self.exact_epsilon:
             return ""
         reasons = [_of_pair(self), _of_releases(self)]

@@ -355,7 +355,7 @@ class _Counted:
         return self.hits + self.n - self.alarms
 
     def limits(self, level: float) -> list[tuple[float, float]]:
-        """Limits with at least so many hits at so many alarms: guilty beyond, innocent below."""
+        """Confidence limits: at least so many hits, at most so many alarms, and the reverse."""
         ways = [(self.hits, self.alarms), (self.n - self.alarms, self.n - self.hits)]
         return [
             (_limit(caught, self.n, level, low=True), _limit(wrong, self.n, level, low=False))
@@ -377,7 +377,7 @@ def _mu_of_ends(counted: _Counted) -> float:
 
 
 def _right_at_least(first: Array, second: Array) -> float:
-    """Least share of right best guesses between both, below which one limit is enough."""
+    """One-sided lower limit of the chance that the best guess between both is right."""
     counted = _counted(first, second, lambda errors: errors.right)
     return _limit(counted.right, 2 * counted.n, 1 - CONFIDENCE, low=True)
 

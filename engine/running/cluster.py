@@ -32,7 +32,7 @@ _RELEASE = "2026.8.*"  # as in pyproject.toml
 
 
 def surroundings() -> dict[str, str]:
-    """Software on which the bits of a result depend, apart from the recipe."""
+    """Facts on which the bits of a result depend, apart from the recipe."""
     return {
         "engine": __version__,
         "numpy": np.__version__,

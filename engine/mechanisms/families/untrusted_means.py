@@ -243,7 +243,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         return self.read(plan, self.averages(plan, answers, standard))
 
     def averages(self, plan: AnswerPlan, answers: Array, standard: Array | None = None) -> Array:
-        """Average of the server's answers for every coordinate, as of `means_of`.
+        """Average the answers that the server hears for each coordinate, as of `means_of`.
 
         Parameters
         ----------
@@ -283,7 +283,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         return np.asarray(1 / np.sqrt(self._total(plan, 1 / self.variance(plan))))
 
     def _leaves_out(self, plan: AnswerPlan, averages: Array) -> NDArray[np.bool_]:
-        """True if averages beyond what chance explains are not kept: (repeats, draws)."""
+        """True if an average beyond what chance explains is left out: (repeats, draws)."""
         error = self._error(plan)
         is_left_out = self._largest(averages, error) == 0
         beyond = np.abs(averages) > chance_limit(plan.size) * error

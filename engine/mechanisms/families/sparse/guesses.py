@@ -22,7 +22,7 @@ from engine.numerics.coordinates import Coordinates
 
 @dataclass(frozen=True)
 class LargestNoise:
-    """Largest noise, known before any row is read."""
+    """Scales of the noise, fixed before any row is read."""
 
     sensitivity: float
     # choice, values: scales of the noise in a choice and in a published value
