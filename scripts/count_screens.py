@@ -281,13 +281,7 @@ def main() -> int:
 
 
 def report(counted: Iterator[Screen]) -> int:
-    """Print each screen as it is counted; 1 where one goes beyond the limits.
-
-    Parameters
-    ----------
-    counted : iterator of Screen
-        From `screens`.
-    """
+    """Print each screen as it is counted; 1 where one goes beyond the limits."""
     is_beyond = False
     print(f"{'place':14} {'words':>12} {'controls':>12} {'folds':>6}  terms")
     for screen in counted:

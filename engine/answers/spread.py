@@ -130,13 +130,7 @@ class ReleasedSpread:
 
 
 def refusal_of_spread(curve: ReleasedCurve, min_effective_size: float) -> str:
-    """Why nothing is told of how people differ; empty where it is.
-
-    Parameters
-    ----------
-    min_effective_size : float
-        Effective size N that it needs.
-    """
+    """Reason why nothing is told of how people differ below this effective size N, or ""."""
     if curve.refusal:
         return curve.refusal
     if curve.spread is None or curve.is_pure or curve.family != "cosine":
@@ -215,17 +209,7 @@ def _widening(covariances: Array, half: Array, waves: Array) -> float:
 
 
 def standard_deviation(spread: PeopleSpread, times: Array) -> Array:
-    """σ(t) = √(φ'Σφ), how far people's curves spread at each time: (…, times).
-
-    Parameters
-    ----------
-    times : (times,)
-        On [0, 1].
-
-    Returns
-    -------
-    (…, times)
-    """
+    """σ(t) = √(φ'Σφ), how far people's curves spread at times on [0, 1]: (…, times)."""
     waves = cosine_rows(spread.covariance.shape[-1], times, 0)
     return np.asarray(np.sqrt(np.einsum("tj,...jk,tk->...t", waves, spread.covariance, waves)))
 

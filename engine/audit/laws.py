@@ -53,15 +53,8 @@ class AuditedLaw(ABC):
     def score(self, shift: Array, rest: Array) -> Array:
         """Log-likelihood ratios of noise that is moved; by log-density −Σ √2 |z_j| unless stated.
 
-        Parameters
-        ----------
-        shift, rest : (draws or 1, numbers)
-            In standard deviations: by how much the other data set moves what was sent, and the
-            noise that was heard if it was not moved.
-
-        Returns
-        -------
-        (draws,)
+        `shift` and `rest` (draws or 1, numbers) are in standard deviations: by how much the other
+        data set moves what was sent, and the noise that was heard if it was not moved.
         """
         return np.asarray(math.sqrt(2) * (np.abs(rest) - np.abs(rest - shift)).sum(axis=1))
 

@@ -573,10 +573,7 @@ def _alone_with_numbers(
 def usual_events(mechanism: Any) -> EventData:
     """People at two sites with a time, one of two events, and a group whose size is private.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Groups are compared where times end in events.
+    Groups are compared where times end in events.
     """
     rng, n = np.random.default_rng(6), 240
     has_groups = mechanism.estimand.is_followed

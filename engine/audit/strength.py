@@ -52,10 +52,7 @@ class Parts:
     def weakest(self, is_explained: Callable[[float], bool]) -> float:
         """The largest t at which what was seen is not explained; 0 if any noise explains it.
 
-        Parameters
-        ----------
-        is_explained : callable
-            From t to whether noise that is so many times weaker explains it.
+        `is_explained` says if noise that is t times weaker explains it.
         """
         low, high = 1 / _FACTOR, _FACTOR
         if is_explained(low):

@@ -221,26 +221,15 @@ def reach_the_ends(estimate: Curves) -> bool:
 
 
 def holds_a_constant(low: Array, high: Array) -> bool:
-    """True where a constant curve fits between limits, so that they tell no change.
-
-    Parameters
-    ----------
-    low, high : (k,)
-        Ends of a band at some places.
-    """
+    """True if a constant curve fits between limits (k,), so that they tell no change."""
     return bool(low.max() <= high.min())
 
 
 def least_change(low: Array, high: Array) -> float:
-    """About how far a curve must rise or fall so that its band holds no constant curve.
+    """About how far a curve must rise or fall so that its band (…, k) holds no constant curve.
 
     That is where the lower end at its highest place comes above the upper end at its lowest: from
     the width of the band on.
-
-    Parameters
-    ----------
-    low, high : (…, k)
-        Ends of a band, or of several, at some places.
     """
     return float(np.mean(high - low))
 

@@ -44,11 +44,6 @@ def bar_places(count: int) -> list[int]:
 def nearest_to_median(levels: Array) -> int:
     """The place of the percentile curve nearest to the median.
 
-    Parameters
-    ----------
-    levels : (T,)
-        Shares of observations below each curve.
-
     Examples
     --------
     >>> nearest_to_median(np.array([0.05, 0.25, 0.5, 0.75, 0.95]))

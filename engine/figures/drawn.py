@@ -42,12 +42,7 @@ class Axis:
 
 
 def plain_ticks(*values: float) -> tuple[tuple[float, str], ...]:
-    """Ticks with nothing but their numbers.
-
-    Parameters
-    ----------
-    *values : float
-        In the unit of the axis.
+    """Ticks with nothing but their numbers, in the unit of the axis.
 
     Examples
     --------

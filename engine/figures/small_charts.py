@@ -64,10 +64,7 @@ _ALARMS = np.concatenate([[0.0], np.geomspace(1e-4, 0.05, 40), np.linspace(0.05,
 def trade_off(odds: Odds) -> Chart:
     """Detections against false alarms: this noise, what its budget allows, and a blind guess.
 
-    Parameters
-    ----------
-    odds : Odds
-        Its trade-off curve is drawn; without one, that of its budget.
+    If `odds` have no trade-off curve, that of their budget is drawn.
     """
     cap = Approximate(odds.budget)
     curve = odds.curve or cap

@@ -50,13 +50,7 @@ class Guess:
         return bool(self.places)
 
     def off(self, guess: Array) -> float:
-        """Root mean square distance of a guess from what is right, over the handles.
-
-        Parameters
-        ----------
-        guess : (n_handles,)
-            In the unit of `truth`.
-        """
+        """Root mean square distance of a guess (n_handles,) from the truth, in its unit."""
         return float(np.sqrt(np.mean((np.asarray(guess) - np.array(self.truth)) ** 2)))
 
 

@@ -314,17 +314,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         return f"{TIMES_AND_LEVELS} {RELIES_ON_SYMMETRY} {self.limit_between_times(facts)}".strip()
 
     def declared(self, n_functions: int) -> Array:
-        """Second moments E GG' of the regressors, as stated.
-
-        Parameters
-        ----------
-        n_functions : int
-            K, one more than covariates.
-
-        Returns
-        -------
-        (K, K)
-            Diagonal.
+        """Second moments E GG' of the K regressors, as stated: diagonal, (K, K).
 
         Raises
         ------

@@ -70,22 +70,13 @@ class CountPlan(Plan):
         return {"intervals": self.cells.n_intervals}
 
     def table(self, noisy: Array) -> CountTable:
-        """Released counts of this plan.
-
-        Parameters
-        ----------
-        noisy : (…, groups, m)
-            Weighted sums over sites.
-        """
+        """Released counts of this plan, from weighted sums (…, groups, m) over sites."""
         return CountTable(self.cells, noisy, self.totals, self.scales, self.weights, self.spread)
 
     def stand_in(self, shape: tuple[int, ...]) -> CountTable:
         """The table where nothing is released: everybody in the last cell.
 
-        Parameters
-        ----------
-        shape : tuple of int
-            Of the axes before groups and cells.
+        `shape` holds the axes before groups and cells.
         """
         counts = np.zeros((*shape, self.cells.n_groups, self.cells.size))
         counts[..., -1] = sum(self.totals) / self.cells.n_groups

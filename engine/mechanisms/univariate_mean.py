@@ -426,22 +426,13 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         )
 
     def elected(self, votes: Array, plan: AveragePlan) -> NDArray[np.int64]:
-        """The interval that noisy votes elect.
-
-        Parameters
-        ----------
-        votes : (repeats, draws, places)
-
-        Returns
-        -------
-        (repeats, draws) array of int
-        """
+        """The interval, (repeats, draws), that noisy votes (repeats, draws, places) elect."""
         return np.asarray(np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH))
 
     def doubts(
         self, votes: Array, elected: NDArray[np.int64], plan: AveragePlan
     ) -> NDArray[np.bool_]:
-        """True if noisy votes show people outside the elected interval; True if these decide.
+        """Flag releases with people outside the elected interval, and those that votes do not decide.
 
         If all votes are for the interval, the noisy sum of its places is known but for noise, and
         for the two people expected outside. A winner that leads all places outside the interval by
@@ -707,27 +698,11 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return np.asarray(place[..., None] == np.arange(places))
 
     def flip_chance(self, epsilon: Array) -> Array:
-        """The chance with which an entry is sent flipped, when two entries may cost ε.
-
-        Parameters
-        ----------
-        epsilon : (servers,)
-            The vote's budget.
-
-        Returns
-        -------
-        (servers,)
-        """
+        """The chance of sending an entry flipped if two entries may cost the vote's ε: (servers,)."""
         return np.asarray(expit(-epsilon / 2))
 
     def vote_scale(self, epsilon: Array) -> float:
-        """Scale of the noise on each sum of ballots at one centre: 2/ε.
-
-        Parameters
-        ----------
-        epsilon : (servers,)
-            The vote's budget, the same at all.
-        """
+        """Scale 2/ε of the noise on each sum of ballots at one centre; ε is the same at all servers."""
         return float(2 / epsilon[0])
 
     def noisy_votes(

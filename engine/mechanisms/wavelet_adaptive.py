@@ -110,12 +110,7 @@ class Stage:
         )
 
     def chance(self, n: Array) -> float:
-        """Σ u_j²/n_j: what the variance of one residual counts.
-
-        Parameters
-        ----------
-        n : (sites,)
-        """
+        """Σ u_j²/n_j, for n (sites,): the factor of the variance of one residual."""
         return float((self.weights**2 / n).sum())
 
 

@@ -92,18 +92,9 @@ class Basis(OrthonormalBasis):
         return np.asarray(best), np.maximum(truth.energy - (inner * best).sum(axis=-1), 0.0)
 
     def end_tails(self, size: int, times: Array) -> Array | None:
-        """Rows that give, from coefficients, what the first cosines leave out of sloping ends.
+        """Rows τ(t), (n, size): τ(t)'a is what the first cosines leave out of sloping ends.
 
-        Parameters
-        ----------
-        times : (n,)
-            On [0, 1].
-
-        Returns
-        -------
-        (n, self.size) or None
-            Rows τ(t): the part left out is τ(t)'a. None for fewer than four functions, which do not
-            tell two slopes, and for Fourier functions.
+        None for fewer than four functions, which do not tell two slopes, and for Fourier functions.
         """
         if self.family != "cosine" or size < MIN_WAVES:
             return None

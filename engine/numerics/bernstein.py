@@ -93,14 +93,9 @@ class BernsteinBasis(FunctionBasis):
         return Grid(tuple(steps.tolist()), self.dimension)
 
     def on_lattice(self, grid: Grid) -> Array:
-        """The matrix that takes curves on a grid to their values on the lattice.
+        """The matrix from curves on a grid of the same dimension to their values on the lattice.
 
         Linear between the points of the grid, constant beyond its ends.
-
-        Parameters
-        ----------
-        grid : Grid
-            Of K points and the same dimension.
 
         Returns
         -------

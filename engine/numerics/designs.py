@@ -60,15 +60,7 @@ class KnownDesign:
     def rank(self, times: Array) -> Array:
         """The distribution function G(x): exact between the heights, where it is a parabola.
 
-        Parameters
-        ----------
-        times : (…)
-            Held within [0, 1].
-
-        Returns
-        -------
-        (…)
-            From 0 to 1.
+        Times are held within [0, 1].
         """
         heights = np.array(self.density.heights)
         pieces = len(heights) - 1

@@ -54,17 +54,9 @@ class Deviations(Protocol):
         """Those of some of the curves."""
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """Deviation of a centre from the mean, as every curve measures it.
+        """h_i(a): deviation of a centre from the mean, as every curve measures it.
 
-        Parameters
-        ----------
-        centres : (repeats, columns, p)
-            a, for the chosen repeats.
-
-        Returns
-        -------
-        (repeats, columns, p, curves)
-            h_i(a).
+        From a (repeats, columns, p), for the chosen repeats, to (repeats, columns, p, curves).
         """
 
 
@@ -95,15 +87,10 @@ class AffineDeviations(Deviations):
 
     @classmethod
     def joined(cls, parts: Sequence[AffineDeviations]) -> AffineDeviations:
-        """Those of several data sets of the same curves, one set of rows after the other.
+        """Join several data sets of the same curves, one set of rows after the other.
 
         Rows lie side by side in memory afterwards, also those of views, so that reading them again
         and again costs no copy.
-
-        Parameters
-        ----------
-        parts : sequence of AffineDeviations
-            Of as many curves and basis functions each.
         """
         rows = [part.rows for part in parts]
         return cls(np.concatenate(rows) if len(rows) > 1 else np.ascontiguousarray(rows[0]))

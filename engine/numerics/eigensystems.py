@@ -81,18 +81,7 @@ class Grid:
         return replace(self, dimension=1)
 
     def nearest(self, points: Array) -> NDArray[np.int64]:
-        """The nearest point of the grid, as its index.
-
-        Parameters
-        ----------
-        points : (…, d)
-            Of the cube.
-
-        Returns
-        -------
-        (…) of int
-            From 0 to K − 1.
-        """
+        """The index, 0 to K − 1, of the grid's nearest point to each of (…, d) of the cube: (…)."""
         times = np.asarray(self.times)
         along = np.searchsorted((times[1:] + times[:-1]) / 2, points, side="right")
         return np.asarray(along @ len(times) ** np.arange(self.dimension)[::-1])

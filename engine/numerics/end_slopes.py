@@ -27,16 +27,7 @@ _MIN = 1e-12  # of the trace: a ridge where the covariance is nearly singular
 
 @lru_cache(maxsize=64)
 def slope_map(size: int) -> Array:
-    """E: from r cosine coefficients a to (c_0 … c_{r−3}, β_0, β_1).
-
-    Parameters
-    ----------
-    size : int
-        r, at least 4.
-
-    Returns
-    -------
-    (r, r)
+    """E: from r ≥ 4 cosine coefficients a to (c_0 … c_{r−3}, β_0, β_1); (r, r).
 
     Examples
     --------

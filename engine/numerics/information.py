@@ -67,15 +67,7 @@ def mixed(parts: Sequence[tuple[Information, float]]) -> Information:
 def inverse_trace(matrix: Array) -> float:
     """The trace of J⁻¹: n times the least total variance of an unbiased estimate from n curves.
 
-    Parameters
-    ----------
-    matrix : (r, r)
-        J.
-
-    Returns
-    -------
-    float
-        Infinite where J is singular: then nothing is unbiased in some direction.
+    It is infinite where J is singular: then nothing is unbiased in some direction.
     """
     return _trace_of_power(matrix, -1.0)
 
@@ -83,15 +75,7 @@ def inverse_trace(matrix: Array) -> float:
 def root_trace(matrix: Array) -> float:
     """The trace of J^{−1/2}: the sum of standard deviations where curves are seen exactly.
 
-    Parameters
-    ----------
-    matrix : (r, r)
-        J.
-
-    Returns
-    -------
-    float
-        Infinite where J is singular.
+    It is infinite where J is singular.
 
     Examples
     --------

@@ -28,17 +28,9 @@ class Curves(Protocol):
     def average(self) -> tuple[Array, Array]: ...
 
     def gradients(self, iterates: Array) -> Callable[[slice], Array]:
-        """Gradients at iterates (repeats, columns, p), as a function of which curves.
+        """Gradients at iterates (repeats, columns, p), as a function of a slice of the curves.
 
-        Parameters
-        ----------
-        iterates : (repeats, columns, p)
-            The coefficients.
-
-        Returns
-        -------
-        callable
-            From a slice of the curves to (repeats, columns, p, curves).
+        The function returns (repeats, columns, p, curves).
         """
         ...
 

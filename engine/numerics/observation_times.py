@@ -19,15 +19,7 @@ JITTER = 0.2  # how much later than planned a visit can be, in gaps
 class Uniforms(Protocol):
     """Source of uniform numbers."""
 
-    def random(self, shape: tuple[int, int]) -> Array:
-        """Independent uniform numbers.
-
-        Parameters
-        ----------
-        shape : (int, int)
-            Of the result.
-        """
-        ...
+    def random(self, shape: tuple[int, int]) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -40,18 +32,7 @@ class Stratified:
     rng: np.random.Generator
 
     def random(self, shape: tuple[int, int]) -> Array:
-        """Uniform numbers of which each column has one in every 1/n-th of [0, 1].
-
-        Parameters
-        ----------
-        shape : (n, columns)
-            Of the result.
-
-        Returns
-        -------
-        (n, columns)
-            In [0, 1).
-        """
+        """Uniform numbers in [0, 1), of which each column has one in every 1/n-th: (n, columns)."""
         ranks = np.broadcast_to(np.arange(shape[0])[:, None], shape)
         return (self.rng.permuted(ranks, axis=0) + self.rng.random(shape)) / shape[0]
 

@@ -46,18 +46,7 @@ class Pairs(FunctionBasis):
         return np.asarray(matrices[..., j, k] * np.sqrt(self.multiplicity))
 
     def matrices(self, coordinates: Array) -> Array:
-        """The symmetric matrices with these coordinates.
-
-        Parameters
-        ----------
-        coordinates : (…, size)
-            As `coordinates` gives them.
-
-        Returns
-        -------
-        (…, r, r)
-            θ.
-        """
+        """The symmetric matrices θ (…, r, r) with these coordinates (…, size)."""
         j, k = self.index
         out = np.zeros((*coordinates.shape[:-1], self.basis.size, self.basis.size))
         out[..., j, k] = coordinates / np.sqrt(self.multiplicity)
@@ -120,14 +109,7 @@ class Pairs(FunctionBasis):
     def positive_part(self, coordinates: Array) -> Array:
         """The nearest function without negative eigenvalues: a covariance may have none.
 
-        Parameters
-        ----------
-        coordinates : (…, size)
-            Of symmetric functions.
-
-        Returns
-        -------
-        (…, size)
+        It takes and returns coordinates (…, size) of symmetric functions.
         """
         inner = self._stretch[:, None] * self._turned(coordinates) * self._stretch
         positive = nearest_semidefinite(inner) / self._stretch[:, None] / self._stretch

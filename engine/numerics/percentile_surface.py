@@ -117,17 +117,9 @@ class ShareSurface:
     # -- percentiles --------------------------------------------------------------------------
 
     def percentiles(self, levels: Array) -> Array:
-        """The heights below which these shares of readings lie.
+        """The heights, (…, T, G) on [−1, 1], below which shares (T,) of readings lie.
 
-        Parameters
-        ----------
-        levels : (T,)
-            Shares between 0 and 1.
-
-        Returns
-        -------
-        (…, T, G)
-            On [−1, 1]; rising in the level at every time.
+        They rise in the level at every time.
         """
         at = np.broadcast_to(ndtri(levels)[:, None], (len(levels), self.spread.shape[-1]))
         return self._inverted(self.probits, at)
@@ -181,18 +173,9 @@ class ShareSurface:
     # -- what the release shows against it -------------------------------------------------------
 
     def time_beyond(self, levels: Array) -> Array:
-        """The share of time at which a percentile surely lies beyond all thresholds.
+        """The share of time, (…, T), at which a percentile surely lies beyond all thresholds.
 
         There it is extended by a normal law, of which nothing was released.
-
-        Parameters
-        ----------
-        levels : (T,)
-            Shares between 0 and 1.
-
-        Returns
-        -------
-        (…, T)
         """
         at = ndtri(levels)[:, None]
         error = NORMAL * self._error(at)

@@ -42,36 +42,19 @@ class DeviationLaw(Protocol):
     def retained_share(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves.
 
-        Parameters
-        ----------
-        spread, shape : (…, p)
-            Sizes of the deviations, and d of the clipping.
-
-        Returns
-        -------
-        (…, p)
+        `spread` (…, p) are the sizes of the deviations, `shape` (…, p) is d of the clipping.
         """
 
     def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
         """Shares of deviations with 1 < ‖h/d‖/c ≤ 2, and with more: (…, 2).
 
-        Parameters
-        ----------
-        spread, shape, radius
-            As those of `retained_share`.
+        Arguments are those of `retained_share`.
         """
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E ∂ψ_l/∂h_l: how much a clipped average moves when its centre does.
 
-        Parameters
-        ----------
-        spread, shape, radius
-            As those of `retained_share`.
-
-        Returns
-        -------
-        (…, p)
+        Arguments are those of `retained_share`.
         """
 
 
@@ -148,18 +131,11 @@ class ReferenceLaw(DeviationLaw):
         return (products * self.slopes.swapaxes(1, 2)).reshape(len(self.sample), -1)
 
     def response(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """Effect of a move of the centre on a clipped average.
+        """Effect of a move of the centre on a clipped average: (…, p, p).
+
+        Arguments are those of `retained_share`.
 
         E[f T − 1{f < 1} h (h/d²)'T/‖h/d‖²]; `slope` is its diagonal over that of E T.
-
-        Parameters
-        ----------
-        spread, shape : (…, p)
-            Sizes of the deviations, and d of the clipping.
-
-        Returns
-        -------
-        (…, p, p)
         """
         assert self.slopes is not None
         n, p = self.sample.shape
@@ -183,13 +159,7 @@ class ReferenceLaw(DeviationLaw):
 
 @lru_cache(maxsize=64)
 def heavy_tailed(size: int) -> ReferenceLaw:
-    """The reference law where curves differ in their deviations alone.
-
-    Parameters
-    ----------
-    size : int
-        p, its dimensions.
-    """
+    """The reference law of p dimensions if curves differ in their deviations alone."""
     rng = np.random.default_rng(_SEED)
     normal = rng.standard_normal((_SAMPLE, size))
     sample = normal / np.sqrt(rng.chisquare(_DEGREES, (_SAMPLE, 1)) / _DEGREES)

@@ -242,13 +242,7 @@ def _classes(index: Indices, y: Array, n_points: int) -> Records:
 
 
 def kappa(atoms: Array) -> float:
-    """κ = max_x ‖h(x)‖₂ over the places.
-
-    Parameters
-    ----------
-    atoms : (K, J)
-        Features h of each place.
-    """
+    """κ = max_x ‖h(x)‖₂ over the places, `atoms` (K, J) being the features h of each."""
     return float(np.sqrt((atoms**2).sum(axis=1).max()))
 
 

@@ -94,13 +94,7 @@ class SmoothingErrors:
         return float(np.sqrt(((curve - self.smoothed(curve)) ** 2).mean()))
 
     def smoothed(self, curve: Array) -> Array:
-        """S of a known curve: (G,).
-
-        Parameters
-        ----------
-        curve : (G,)
-            At `POINTS`.
-        """
+        """S of a known curve at `POINTS`; both (G,)."""
         return np.asarray(_COSINES.T @ curve / len(POINTS) @ self.images)
 
     def followed(self, curves: Array) -> Array:

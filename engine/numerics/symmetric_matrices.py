@@ -19,16 +19,7 @@ Index = NDArray[np.intp]
 
 
 def as_vector(matrices: Array) -> Array:
-    """The upper triangles of symmetric matrices, with the norm of the whole.
-
-    Parameters
-    ----------
-    matrices : (…, p, p)
-        Symmetric.
-
-    Returns
-    -------
-    (…, p(p + 1)/2)
+    """The upper triangles, (…, p(p + 1)/2), of symmetric matrices, with the norm of the whole.
 
     Examples
     --------

@@ -104,17 +104,9 @@ class Mixing:
         )
 
     def uncertainty(self, covariance: Array) -> Array:
-        """Variance that the error of M adds to a measurement of a deviation.
+        """Variance, (…, p), that the error of M adds to a measurement of a deviation a − β.
 
-        Parameters
-        ----------
-        covariance : (…, p, p)
-            Of the deviation a − β.
-
-        Returns
-        -------
-        (…, p)
-            Zero where M has no error.
+        `covariance` (…, p, p) is that of the deviation. The variance is zero where M has no error.
         """
         if self.variance is None or self.directions is None:
             return np.zeros(covariance.shape[:-1])

@@ -169,18 +169,7 @@ class WaveletBasis(OrthonormalBasis):
         return np.concatenate([scaling, *details[::-1]], axis=-1)
 
     def from_levels(self, coefficients: Array) -> Array:
-        """The inverse of `to_levels`.
-
-        Parameters
-        ----------
-        coefficients : (…, size)
-            Coarse functions first.
-
-        Returns
-        -------
-        (…, size)
-            In scaling coordinates.
-        """
+        """The inverse of `to_levels`."""
         size = 2**self.rule.lowest_level
         scaling = coefficients[..., :size]
         while size < self.size:

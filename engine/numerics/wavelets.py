@@ -164,41 +164,15 @@ class Edges(ABC):
 
     @abstractmethod
     def fold(self, extended: Array) -> Array:
-        """Sums over extended shifts as orthonormal coordinates: (…, 2^J).
-
-        Parameters
-        ----------
-        extended : (…, 2^J + 2A − 2)
-            For all shifts that meet [0, 1].
-        """
+        """Sums (…, 2^J + 2A − 2) over the shifts that meet [0, 1], as coordinates (…, 2^J)."""
 
     @abstractmethod
     def unfold(self, coordinates: Array) -> Array:
-        """The transpose of `fold`: what each shift is multiplied by.
-
-        Parameters
-        ----------
-        coordinates : (…, 2^J)
-            Of curves.
-
-        Returns
-        -------
-        (…, 2^J + 2A − 2)
-        """
+        """The transpose of `fold`: what each shift is multiplied by, (…, 2^J + 2A − 2)."""
 
     @abstractmethod
     def analysis(self, coordinates: Array) -> tuple[Array, Array]:
-        """Coarser scaling coefficients and details of one level.
-
-        Parameters
-        ----------
-        coordinates : (…, 2^J)
-            Of curves.
-
-        Returns
-        -------
-        coarse, detail : (…, 2^{J−1})
-        """
+        """Coarser scaling coefficients and details, (…, 2^{J−1}) each, of one level (…, 2^J)."""
 
     @abstractmethod
     def synthesis(self, coarse: Array, detail: Array) -> Array:

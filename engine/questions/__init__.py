@@ -79,10 +79,8 @@ class Question:
     def foot(self, budgets: Sequence[Budget] = ()) -> str:
         """Whose data a picture shows and what it spends, as far as the arguments say it.
 
-        Parameters
-        ----------
-        budgets : sequence of Budget, optional
-            Of all releases in the picture, where it shows more than those that are asked about.
+        `budgets` are those of all releases in the picture, if it shows more than those that are
+        asked about.
         """
         parts = [*_parts(self.arguments)]
         names = dict.fromkeys(tags.origin(part.facts) for part in parts if isinstance(part, Source))

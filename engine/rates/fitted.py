@@ -76,13 +76,7 @@ class Weighted:
         return replace(self, rate=other)
 
     def evaluate(self, **point: float | Array) -> Array:
-        """Size of every term: (terms, *shape of the broadcast point).
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
-        """
+        """Size of every term: (terms, *shape of the broadcast point)."""
         return self.rate.weighed(self.statistical, self.private, **point)
 
     def parts(self, **point: float | Array) -> Array:
@@ -92,35 +86,17 @@ class Weighted:
         return np.stack([sizes[private].sum(axis=0), sizes[~private].sum(axis=0)])
 
     def total(self, **point: float | Array) -> Array:
-        """The sum of the terms, at most one where the rate is capped and has no constants.
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
-        """
+        """The sum of the terms, at most one where the rate is capped and has no constants."""
         summed = np.asarray(self.evaluate(**point).sum(axis=0))
         return np.minimum(summed, 1.0) if self.rate.capped else summed
 
     def dominant(self, **point: float | Array) -> Array:
-        """Index of the largest term at every point; of equal ones that of the first.
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
-        """
+        """Index of the largest term at every point; of equal ones that of the first."""
         sizes = self.evaluate(**point)
         return np.asarray((sizes >= sizes.max(axis=0) * (1 - _ROUNDING)).argmax(axis=0))
 
     def shares(self, **point: float | Array) -> Array:
-        """Every term over the sum of all: (terms, *shape of the broadcast point).
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
-        """
+        """Every term over the sum of all: (terms, *shape of the broadcast point)."""
         sizes = self.evaluate(**point)
         return np.asarray(sizes / sizes.sum(axis=0))
 
@@ -157,11 +133,6 @@ class FittedRate:
         """Squared errors by the fit.
 
         The cap of a rate is the size of its class, of which nothing was fitted; it is left out.
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
         """
         return np.asarray(self.weighted.evaluate(**point).sum(axis=0))
 

@@ -177,14 +177,6 @@ def _largest_n(p: Point) -> Array:
 def largest_exponent(n: Array) -> Array:
     """The x = Sε² up to which e^{−x} is at least 1/(nx): e^x/x = n, x = −W₋₁(−1/n).
 
-    Parameters
-    ----------
-    n : array
-        Numbers of each person.
-
-    Returns
-    -------
-    Array, of the shape of `n`
-        At least 1; 0 for n < e, where 1/(nx) is always larger.
+    It is at least 1, and 0 for n < e, where 1/(nx) is always larger.
     """
     return np.where(n >= math.e, -lambertw(-1 / np.maximum(n, math.e), -1).real, 0.0)

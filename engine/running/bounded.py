@@ -139,12 +139,9 @@ def _answer(pipe: Connection, task: bytes) -> None:
 
 @contextmanager
 def memory_limited(megabytes: int) -> Iterator[None]:
-    """A limit of this process's memory beyond what it has, for as long as this lasts.
+    """Limit this process's memory beyond what it has, for as long as this lasts.
 
-    Parameters
-    ----------
-    megabytes : int
-        What goes beyond it ends in a MemoryError. Only where the system can tell (Linux).
+    What goes beyond it ends in a MemoryError. Only where the system can tell (Linux).
     """
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])

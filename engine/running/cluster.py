@@ -50,10 +50,7 @@ def _wanted() -> dict[str, str]:
 class DaskExecutor(Executor):
     """Runs tasks on the workers of a scheduler; see `connect`.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        Connected; it is closed with the executor.
+    The connected `client` is closed with the executor.
     """
 
     def __init__(self, client: Any) -> None:
@@ -77,13 +74,7 @@ class DaskExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leave the scheduler, which forgets what it has not begun.
-
-        Parameters
-        ----------
-        wait, cancel_futures : bool
-            As everywhere in `concurrent.futures`; neither changes anything here.
-        """
+        """Leave the scheduler, which forgets what it has not begun; the arguments change nothing here."""
         self._client.close()
 
 

@@ -45,14 +45,11 @@ class SerialExecutor(Executor):
 
 
 class ProcessExecutor(Executor):
-    """Runs tasks in processes of this machine; one that dies is replaced.
+    """Runs tasks in `count` processes of this machine; one that dies is replaced.
+
+    They start with the first task.
 
     Leaving its `with` block by an exception, such as Ctrl-C, kills what still runs.
-
-    Parameters
-    ----------
-    count : int
-        How many processes; they start with the first task.
     """
 
     def __init__(self, count: int) -> None:
@@ -157,12 +154,7 @@ def _answer(pipe: Connection, task: bytes) -> None:
 
 
 def make(description: str) -> Executor:
-    """The executor of a description.
-
-    Parameters
-    ----------
-    description : str
-        "serial", "processes:N" or "dask://host:port".
+    """The executor of a description: "serial", "processes:N" or "dask://host:port".
 
     Returns
     -------

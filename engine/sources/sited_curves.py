@@ -46,10 +46,7 @@ def observations(default: int) -> Any:
 def observation_times(default: str = "even") -> Any:
     """The parameter of simulated curves that says when they are observed.
 
-    Parameters
-    ----------
-    default : str
-        The usual law; for its names see `simulated_design`.
+    For the names of laws see `simulated_design`.
     """
     return param(
         default,

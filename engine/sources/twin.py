@@ -209,11 +209,6 @@ class Twin(Source[CurveData], SimulatedTwin):
         The rise never falls; where the curve is stated to end as it began, it comes back down.
 
         Of readings before bounds cut anything off; where they are not skewed it is their median.
-
-        Parameters
-        ----------
-        times : array
-            On [0, 1].
         """
         shape = bends(self.stated, times)
         if self.peaks:

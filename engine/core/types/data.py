@@ -71,35 +71,21 @@ class Records:
         return replace(self, **self._each(lambda array: array[index : index + 1]))
 
     def of_servers(self, servers: Sequence[int]) -> Self:
-        """The records of some of the servers, which are then numbered from 0.
-
-        Parameters
-        ----------
-        servers : sequence of int
-            Their present numbers; the order of the numbers stays, whatever order is given.
-        """
+        """The records of some servers, renumbered from 0; they keep their order, whatever is given."""
         mine = np.isin(self.server, servers)
         return self._taken(mine, np.searchsorted(np.sort(servers), self.server[mine]))
 
     def of_people(self, people: NDArray[Any]) -> Self:
         """Some of the records; servers that have any are numbered from 0.
 
-        Parameters
-        ----------
-        people : (n,) of bool, or (k,) of int
-            Whose they are: a mark for each, or their places, which may come several times.
+        `people` has a mark for each, (n,) of bool, or places, (k,) of int, which may come several
+        times.
         """
         numbers = np.unique(self.server[people], return_inverse=True)[1]
         return self._taken(people, numbers.astype(np.int64))
 
     def in_order(self, order: NDArray[np.int64]) -> Self:
-        """The same records in another order; places keep their servers.
-
-        Parameters
-        ----------
-        order : (n,) of int
-            Which record comes first, second, ….
-        """
+        """The same records in another order; places keep their servers."""
         return self._taken(order, self.server)
 
     # -- what is public of them -------------------------------------------------------------------

@@ -85,11 +85,8 @@ class Caution:
 class Late(Sequence[T], Generic[T]):
     """Records that are judged when they are first read: studies of errors never read them.
 
-    Parameters
-    ----------
-    judge : callable
-        Gives the records. It holds released quantities and stated facts, never the data: what was
-        released is kept longer than they are.
+    `judge` gives the records. It holds released quantities and stated facts, never the data: what
+    was released is kept longer than they are.
 
     Examples
     --------

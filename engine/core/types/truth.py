@@ -47,13 +47,7 @@ class Truth:
 
     @classmethod
     def of_vector(cls, entries: Array) -> Truth:
-        """A vector as a truth.
-
-        Parameters
-        ----------
-        entries : (d,) or (machines, d)
-            One vector, or one for each machine.
-        """
+        """A vector as a truth, (d,), or one for each machine, (machines, d)."""
         values = read_only(np.array(entries, dtype=float))
         return cls(values, values, "coordinates")
 
@@ -67,20 +61,11 @@ class Truth:
         )
 
     def at(self, points: Array) -> Array:
-        """Values at other points.
+        """Values, (…) or (functions, …), at points of [0, 1], (…), or of the square, (…, 2).
 
         "gauss": the polynomial through the nodes, exact to rounding for the smooth truths it is
         used for. "midpoints": the broken line. "square": the bicubic spline. A vector has no
         values between its entries.
-
-        Parameters
-        ----------
-        points : (…) or (…, 2)
-            Of [0, 1], or of the square.
-
-        Returns
-        -------
-        (…) or (functions, …)
         """
         points = np.asarray(points)
         shape, dimension = points.shape, 1
@@ -131,15 +116,5 @@ class FunctionBasis(Protocol):
         ...
 
     def squared_distance(self, difference: Array) -> Array:
-        """∫ (Σ_l d_l b_l)²: the squared norm of a difference of two functions.
-
-        Parameters
-        ----------
-        difference : (…, size)
-            d, in coefficients.
-
-        Returns
-        -------
-        (…)
-        """
+        """∫ (Σ_l d_l b_l)²: the squared norm of a difference d (…, size) of two functions."""
         ...

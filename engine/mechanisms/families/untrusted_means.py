@@ -160,17 +160,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def means(self, averages: Array, plan: AnswerPlan) -> Array:
-        """Means from averages of answers.
-
-        Parameters
-        ----------
-        averages : (…, d)
-
-        Returns
-        -------
-        (…, d)
-            In response units.
-        """
+        """Means in response units from averages of answers; both (…, d)."""
         return averages
 
     def slope(self, plan: AnswerPlan) -> float:
@@ -265,16 +255,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         )
 
     def read(self, plan: AnswerPlan, averages: Array) -> Array:
-        """Means from what the server hears: the largest averages, and zeros.
-
-        Parameters
-        ----------
-        averages : (repeats, draws, d)
-
-        Returns
-        -------
-        (repeats, draws, d)
-        """
+        """Means from what the server hears: the largest averages, and zeros; (repeats, draws, d)."""
         largest = self._largest(averages, self._error(plan))
         return np.clip(self.means(largest, plan), -plan.largest_mean, plan.largest_mean)
 

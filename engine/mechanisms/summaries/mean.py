@@ -240,18 +240,7 @@ COARSE, SIZE, REST = (
 
 
 def clip_of(size: Array | float) -> Array:
-    """The norm to which deviations of this size are clipped, at most that of a whole curve.
-
-    Parameters
-    ----------
-    size : ndarray or float
-        Mean norm of deviations, over τ.
-
-    Returns
-    -------
-    ndarray
-        Over τ.
-    """
+    """The norm to which deviations of this mean norm are clipped; both over τ, at most 1."""
     return np.minimum(WIDTH * np.maximum(size, _MIN_SIZE), 1.0)
 
 

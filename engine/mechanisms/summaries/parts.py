@@ -335,10 +335,7 @@ class Summary(ABC, Generic[D, R, S]):
     def values(self, block: int, records: R, smoothing: S, earlier: Sequence[Array]) -> Array:
         """One vector of one site without noise: (repeats, 1 or draws, r).
 
-        Parameters
-        ----------
-        earlier : sequence of (repeats, draws, r)
-            The centre's averages of earlier vectors.
+        `earlier` holds the centre's averages (repeats, draws, r) of earlier vectors.
         """
 
     def finished(self, averages: Sequence[Array], smoothing: S) -> Array:
@@ -419,10 +416,7 @@ class Summary(ABC, Generic[D, R, S]):
     def most_move(self, smoothings: Sequence[S], n_in: int, n_out: int) -> float:
         """Largest move of any score when one record is replaced, as proved in `selection`.
 
-        Parameters
-        ----------
-        n_in, n_out : int
-            Records of the training part, and those that are held out.
+        `n_in` records are in the training part, `n_out` held out.
         """
         raise NotImplementedError
 

@@ -125,12 +125,9 @@ class Selection(Mechanism):
         return tuple((default * np.geomspace(1 / _WIDEST, _WIDEST, _CANDIDATES)).tolist())
 
     def of_widths(self, dimension: int) -> tuple[Any, ...]:
-        """The same method with each width that is a candidate; itself where a formula decides.
+        """The same method with each candidate width for records in 1 or 2 dimensions.
 
-        Parameters
-        ----------
-        dimension : int
-            Of the records: 1 or 2.
+        It is itself alone if a formula decides.
         """
         if self.selection_rule == "formula":
             return (self,)

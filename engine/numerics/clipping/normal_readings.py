@@ -129,15 +129,7 @@ def clipped_variance(width: Array | float) -> Array:
 def clipped_size(spread: Array | float) -> Array:
     """E min(|sξ|, 1) of a standard normal ξ: the average size of residuals clipped at one.
 
-    Parameters
-    ----------
-    spread : ndarray
-        s > 0.
-
-    Returns
-    -------
-    ndarray
-        Like `spread`, between 0 and 1 and rising.
+    It rises with s, between 0 and 1.
     """
     width = 1 / np.asarray(spread)
     inside = 2 * np.asarray(spread) * (normal_density(np.zeros(())) - normal_density(width))
@@ -145,17 +137,9 @@ def clipped_size(spread: Array | float) -> Array:
 
 
 def spread_of_clipped(size: Array) -> Array:
-    """The s whose `clipped_size` is given, between 1/1000 and 100.
+    """The s whose `clipped_size` is given, between 1/1000 and 100, in units of the clip.
 
-    Parameters
-    ----------
-    size : ndarray
-        Average sizes, in units of the clip; also such as noise has moved out of their range.
-
-    Returns
-    -------
-    ndarray
-        Like `size`, in units of the clip.
+    Noise may have moved the sizes out of their range.
 
     Examples
     --------

@@ -128,10 +128,8 @@ class Limits:
 def allowance(shift: Array, deviation: Array) -> Array:
     """Addition to limits for a possible shift of their curve: (…).
 
-    Parameters
-    ----------
-    shift, deviation : (…)
-        By how much at most, and its standard error; a third of the latter goes unnoticed.
+    `shift` is the largest one, `deviation` its standard error; a third of the latter goes
+    unnoticed.
     """
     return np.asarray(np.maximum(shift - _UNNOTICED * deviation, 0.0))
 

@@ -37,10 +37,7 @@ class Difference:
 def difference(first: Limits, second: Limits) -> Difference:
     """The difference of two curves of one table.
 
-    Parameters
-    ----------
-    first, second : Limits
-        With errors of one joint sample, so that what both groups share is in it.
+    The errors of both are of one joint sample, so that what both groups share is in it.
     """
     errors, drawn = first.errors - second.errors, first.drawn & second.drawn
     deviations = np.sqrt((errors**2).mean(axis=-1))

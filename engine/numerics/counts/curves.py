@@ -62,16 +62,7 @@ class CountedCurve:
     dependent: tuple[Array, Array] | None = None
 
     def staircase(self, times: Array) -> tuple[Array, Array]:
-        """The band at any times of the follow-up; see `bands.staircase`.
-
-        Parameters
-        ----------
-        times : (n,)
-
-        Returns
-        -------
-        low, high : (…, n)
-        """
+        """The band's ends, (…, n) each, at any times of the follow-up; see `bands.staircase`."""
         low, high = staircase(self.edges, self.low, self.high, times, self.falls)
         return np.asarray(low), np.asarray(high)
 

@@ -379,10 +379,8 @@ class Decision:
 def decide(question: Question, measured: Array, noise: Array) -> Decision:
     """Judge the stated facts by the first message and public numbers alone.
 
-    Parameters
-    ----------
-    measured, noise : (…, numbers)
-        Averages over people with weights undone, and the standard deviations of their noise.
+    `measured` and `noise` (…, numbers) are averages over people with weights undone, and the
+    standard deviations of their noise.
     """
     message, noise = question.message, np.broadcast_to(noise, measured.shape)
     first, fine, beyond = message.blocks(measured)

@@ -67,10 +67,7 @@ class CoefficientStreams(Streams):
     ) -> CoefficientStreams:
         """Draw the standard noise of one site.
 
-        Parameters
-        ----------
-        n_facts : int
-            Numbers of the first message; 0 where facts are not checked. Its noise is drawn last.
+        That of the first message, of `n_facts` numbers (0 if facts are not checked), is drawn last.
         """
         shape, p = (repeats, draws, n_functions, size), n_functions * size
         square = symmetric(rng.standard_normal((repeats, draws, p, p)))

@@ -92,13 +92,7 @@ class Filter(Protocol):
         """
 
     def widened(self, allowance: Array) -> Filter:
-        """The same with more variance in every coefficient.
-
-        Parameters
-        ----------
-        allowance : (…, p)
-            The variance that is added.
-        """
+        """Add variance (…, p) to every coefficient."""
 
     def covariance(self, sampling: Array) -> Array:
         """Covariance of the centre, from that of x/J over who takes part; both (…, p, p)."""

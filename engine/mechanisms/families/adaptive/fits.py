@@ -415,10 +415,7 @@ def public_observations(data: CurveData) -> tuple[tuple[int, int], ...]:
 class AdaptiveFit(Generic[E]):
     """Fits the plans of one call: a model adds its data in unit scale, its noise and its pieces.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        (r,), or (K, r) for a model with several functions.
+    `shape` is (r,), or (K, r) for a model with several functions.
     """
 
     def __init__(
@@ -458,17 +455,9 @@ class AdaptiveFit(Generic[E]):
         raise NotImplementedError
 
     def finished(self, piece: Piece, located: Located) -> Located:
-        """Map estimates to the coordinates of the model's own coefficients.
+        """Map from the coordinates in which deviations are clipped to the model's own coefficients.
 
-        Parameters
-        ----------
-        located : Located
-            In the coordinates in which deviations are clipped.
-
-        Returns
-        -------
-        Located
-            Arrays (…, r), or (…, K, r).
+        The results are (…, r), or (…, K, r).
         """
         return located
 

@@ -446,16 +446,7 @@ class Sent:
     scales: Sequence[Array]
 
     def combined(self, weights: Array) -> tuple[Array, Array]:
-        """The centre's weighted average, and the variance of its noise.
-
-        Parameters
-        ----------
-        weights : (sites, repeats, columns, …)
-
-        Returns
-        -------
-        (repeats, columns, …), twice
-        """
+        """The centre's average by weights (sites, repeats, columns, …), and its noise variance."""
         return (
             np.asarray((weights * np.stack(self.values)).sum(axis=0)),
             np.asarray(((weights * np.stack(self.scales)) ** 2).sum(axis=0)),

@@ -123,10 +123,7 @@ class MeanStreams(Streams):
 class MeanFit(AdaptiveFit[Evidence]):
     """The model without covariates, with every design of observation times.
 
-    Parameters
-    ----------
-    design : Design
-        The law that is relied on, unless messages contradict it.
+    It relies on the law `design` unless messages contradict it.
     """
 
     def __init__(

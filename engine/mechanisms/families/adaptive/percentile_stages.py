@@ -121,17 +121,9 @@ class PercentilePlan(Plan):
 
 
 def releases(left: float = 1.0) -> list[tuple[Step, float]]:
-    """All 16 releases of a site in order, each with its share of μ².
+    """All 16 releases of a site in order, each with its share of μ²; the shares sum to `left`.
 
-    Parameters
-    ----------
-    left : float
-        What messages about facts leave for them.
-
-    Returns
-    -------
-    list of (Step, float)
-        The shares sum to what is left.
+    `left` is what messages about facts leave for them.
     """
     return [
         (of_stage(step, stage), left * share * part)
@@ -159,17 +151,7 @@ class Placement:
     limits: tuple[float, ...]  # stated limits, on [−1, 1]
 
     def curves(self, waves: Array) -> tuple[Array, Array]:
-        """M and s.
-
-        Parameters
-        ----------
-        waves : (…, X, r)
-            φ at X times.
-
-        Returns
-        -------
-        (…, X), twice
-        """
+        """Centre M and spread s, (…, X) each, from the waves φ (…, X, r)."""
         transposed = waves.swapaxes(-1, -2)
         centre = self.centre[..., None, :] @ transposed
         size = self.spread.shape[-1]
@@ -182,17 +164,7 @@ class Placement:
         )
 
     def thresholds(self, centre: Array, spread: Array) -> tuple[Array, Array]:
-        """c_k and the shares p_k that are expected below them.
-
-        Parameters
-        ----------
-        centre, spread : (…, X)
-            m and s at X times.
-
-        Returns
-        -------
-        (…, K, X), twice
-        """
+        """Thresholds c_k and the shares p_k expected below them, (…, K, X) each, for m and s (…, X)."""
         scores = ndtri(np.array(LEVELS))[:, None]
         placed = centre[..., None, :] + spread[..., None, :] * scores
         limits = np.array(self.limits)[:, None]
@@ -207,15 +179,10 @@ class Placement:
 
 
 def rotation(expected: Array) -> tuple[Array, Array]:
-    """Directions in which the shares of K thresholds vary almost independently.
+    """Directions in which the shares p_k (…, K, G) of K thresholds vary almost independently.
 
     Indicators of one reading at K thresholds have the covariance of a Brownian bridge,
     min(p_k, p_k')(1 − max(p_k, p_k')).
-
-    Parameters
-    ----------
-    expected : (…, K, G)
-        p_k on a grid.
 
     Returns
     -------

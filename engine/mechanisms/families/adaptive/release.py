@@ -203,17 +203,11 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     def narrow_features(
         self, facts: PublicFacts, plans: Sequence[A], band: Band, half_width: Array
     ) -> tuple[NDArray[np.bool_], ...]:
-        """Ask releases for features that their functions are too few for.
+        """Ask releases for details or ends too fine or too steep for their functions.
 
-        Parameters
-        ----------
-        half_width : (plans, repeats, draws[, functions])
-            Of pointwise bands, averaged over the time range.
-
-        Returns
-        -------
-        finer, steep : (plans, repeats, draws) array of bool
-            Whether some function has details that are too fine, or an end that is too steep.
+        `half_width` (plans, repeats, draws[, functions]) is that of pointwise bands, averaged over
+        the time range. Returns two flags (plans, repeats, draws), True if this holds for some
+        function.
         """
         told = np.zeros((2, *half_width.shape), dtype=bool)
         for k, plan in enumerate(plans):

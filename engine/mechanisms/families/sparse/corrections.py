@@ -145,13 +145,10 @@ class Distance:
     def at_most(self, shares: Array) -> Distance:
         """The same where noise in a Gram matrix has made it look smaller.
 
+        `shares` (repeats, columns, d) are the standard deviations of e below.
+
         What was estimated is Θ̂A(β − β̂). Where Â_jj is too large by a share e of itself, entry j
         is only 1 − e of what β̂ lacks, and e is at most 1.96 of its standard deviations.
-
-        Parameters
-        ----------
-        shares : (repeats, columns, d)
-            Standard deviations of e.
         """
         larger = 1 / (1 - np.minimum(NORMAL * shares, _MOST_OF_NOISE))
         return replace(
@@ -213,13 +210,9 @@ class Corrected:
         return np.sqrt(np.diagonal(self.covariance, axis1=-2, axis2=-1))
 
     def less(self, bias: Array) -> Corrected:
-        """Without a bias that is known on average, where limits are given.
+        """Subtract a bias (repeats, columns, g) that is known on average, where limits are given.
 
         Its own size is counted once more as an error.
-
-        Parameters
-        ----------
-        bias : (repeats, columns, g)
         """
         bias = np.where(self.is_refused[..., None], 0.0, bias)
         return replace(
@@ -440,18 +433,10 @@ def two_sided_p_values(distances: Array, errors: Array) -> Array:
 
 
 def simultaneous_half_width(covariance: Array) -> Array:
-    """The 95 % quantile of the largest error of g coefficients together.
+    """The 95 % quantile of the largest error of g coefficients together, (…), by covariance.
 
     Simulated from the covariance of what was published, its negative part set to zero:
     post-processing, with a fixed public sample, so that a release always has the same band.
-
-    Parameters
-    ----------
-    covariance : (…, g, g)
-
-    Returns
-    -------
-    (…)
     """
     return _by_blocks(
         lambda matrices: largest_quantile(matrices, LEVEL, _SAMPLE, np.random.default_rng(_SEED)),

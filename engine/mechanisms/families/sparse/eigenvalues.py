@@ -70,30 +70,17 @@ def row_sum(gram: Array, q: int) -> Array:
 def row_sum_sensitivity(q: int, feature: float, norm: float, n: int) -> float:
     """2c min(√q B, qc)/N, the most that one row moves `row_sum` of the average of xx'.
 
+    c (`feature`) and B (`norm`) hold entries of a row of data and its norm.
+
     x_j x_k becomes z_j z_k, so that a sum of q absolute values in row j moves by at most
     (|x_j| Σ|x_k| + |z_j| Σ|z_k|)/N over q places k, and Σ|x_k| ≤ min(√q ‖x‖, qc) with |x_j| ≤ c and
     ‖x‖ ≤ B. The largest of such sums moves by no more than the one that moves most.
-
-    Parameters
-    ----------
-    feature, norm : float
-        c and B, to which entries of a row of data and its norm are held.
     """
     return 2 * feature * min(math.sqrt(q) * norm, q * feature) / n
 
 
 def bias_factor(largest: Array, smallest: Array) -> Array:
-    """γ (μ/ν)², γ = max(μ(9μ + 1/4), 17μ/16 + 1/96): of the bound, what depends on eigenvalues.
-
-    Parameters
-    ----------
-    largest, smallest : (…)
-        μ and ν.
-
-    Returns
-    -------
-    (…)
-    """
+    """γ (μ/ν)², γ = max(μ(9μ + 1/4), 17μ/16 + 1/96): the bound's part in eigenvalues μ and ν."""
     gamma = np.maximum(largest * (9 * largest + 1 / 4), 17 / 16 * largest + 1 / 96)
     return np.asarray(gamma * (largest / smallest) ** 2)
 

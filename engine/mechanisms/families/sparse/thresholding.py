@@ -94,18 +94,7 @@ class MachineRows:
         return self.pieces(max(1, _BLOCK // self.n_features))
 
     def pieces(self, size: int) -> tuple[tuple[slice, ...], ...]:
-        """The rows of every machine, cut into pieces.
-
-        Parameters
-        ----------
-        size : int
-            Rows of a piece at most.
-
-        Returns
-        -------
-        tuple of tuple of slice
-            For each machine its pieces.
-        """
+        """The rows of every machine, cut into pieces of at most `size` rows."""
         stops = np.cumsum(self.per_machine).tolist()
         return tuple(
             tuple(slice(k, min(k + size, stop)) for k in range(stop - n, stop, size))
@@ -171,6 +160,9 @@ def rows_of(
 ) -> MachineRows:
     """Map rows to standard units, by public constants alone.
 
+    `scale` is that of features, in standard deviations as stated; they are divided by it before
+    clipping.
+
     Features are moved so that their stated range is ±`half_range` and clipped to ±`clip`; responses
     lose the middle of their stated range and are clipped to ±`response_clip`. Values of size one
     are taken as they stand. What is not finite counts as 0, the middle.
@@ -178,11 +170,6 @@ def rows_of(
     With `norm`, a row (x, y) beyond ±`clip` in an entry or `norm` in length is clipped as a
     whole, response included: (wx, wy) with w ≤ 1 a function of x. Both sides of y = x'β + noise are
     then multiplied by w, so that no coefficient is biased, whatever the law of x.
-
-    Parameters
-    ----------
-    scale : float
-        Of features, in standard deviations as stated: they are divided by it before clipping.
     """
     facts, x = data.facts, np.array(data.x)
     y = np.zeros(x.shape[:2]) if data.y is None else data.y - facts.value_middle

@@ -104,18 +104,7 @@ class Sites:
         return self.bound + self.sigma * CLIPS
 
     def bias_of_clipping(self, clips: Array) -> Array:
-        """The most that clips move a mean, over all curves within their bound.
-
-        Parameters
-        ----------
-        clips : (clips,)
-            In response units.
-
-        Returns
-        -------
-        (clips,)
-            In response units.
-        """
+        """The most that clips move a mean, over all curves within their bound; in response units."""
         return worst_bias(clips, self.bound, self.sigma)
 
     @cached_property
@@ -147,13 +136,7 @@ class Sites:
         return np.asarray(v / v.sum())
 
     def resolution(self, smoothness: float) -> float:
-        """D of equations (14) and (17).
-
-        Parameters
-        ----------
-        smoothness : float
-            α or ν.
-        """
+        """D of equations (14) and (17), for smoothness α or ν."""
         return WaveletSites(self.n, self.epsilon).resolution(smoothness)
 
     def printed_level(self, smoothness: float, lowest: int) -> int:
