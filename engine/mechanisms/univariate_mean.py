@@ -432,7 +432,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     def doubts(
         self, votes: Array, elected: NDArray[np.int64], plan: AveragePlan
     ) -> NDArray[np.bool_]:
-        """Flag releases with people outside the elected interval, and those that votes do not decide.
+        """Flag releases with people outside the elected interval, and undecided votes.
 
         If all votes are for the interval, the noisy sum of its places is known but for noise, and
         for the two people expected outside. A winner that leads all places outside the interval by
@@ -698,11 +698,11 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return np.asarray(place[..., None] == np.arange(places))
 
     def flip_chance(self, epsilon: Array) -> Array:
-        """The chance of sending an entry flipped if two entries may cost the vote's ε: (servers,)."""
+        """The chance of sending an entry flipped if two entries may cost the vote's ε."""
         return np.asarray(expit(-epsilon / 2))
 
     def vote_scale(self, epsilon: Array) -> float:
-        """Scale 2/ε of the noise on each sum of ballots at one centre; ε is the same at all servers."""
+        """Scale 2/ε of the noise on each sum of ballots at one centre, at all servers."""
         return float(2 / epsilon[0])
 
     def noisy_votes(

@@ -37,7 +37,7 @@ class RegressorMap:
         return np.asarray(weights(self.standard @ regressors) * (self.full @ regressors))
 
     def coefficients(self, located: Array) -> Array:
-        """Coefficients b of F as those of G: a'G = b'F for a = W'b; both (repeats, columns, K, r)."""
+        """Coefficients b of F as those of G, (repeats, columns, K, r): a'G = b'F, a = W'b."""
         return np.asarray(self.full.swapaxes(-1, -2) @ located)
 
     def covariance(self, located: Array) -> Array:

@@ -95,7 +95,9 @@ Kinds = tuple[tuple[Information, float], ...]  # of curves, with shares of N² t
 
 
 def best_spread(squares: Array) -> Array:
-    """k (r,), the shares of the noise for which 4/((nμ)² (Eρ)²) is largest.
+    """Shares k (r,) of the noise for which 4/((nμ)² (Eρ)²) is largest.
+
+    `squares` holds z² (scores, r).
 
     `squares` holds z² (scores, r).
 

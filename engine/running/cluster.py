@@ -74,7 +74,10 @@ class DaskExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leave the scheduler, which forgets what it has not begun; the arguments change nothing here."""
+        """Leave the scheduler, which forgets what it has not begun.
+
+        The arguments change nothing here.
+        """
         self._client.close()
 
 

@@ -71,7 +71,7 @@ class Records:
         return replace(self, **self._each(lambda array: array[index : index + 1]))
 
     def of_servers(self, servers: Sequence[int]) -> Self:
-        """The records of some servers, renumbered from 0; they keep their order, whatever is given."""
+        """Keep some of the servers, renumbered from 0 in their present order."""
         mine = np.isin(self.server, servers)
         return self._taken(mine, np.searchsorted(np.sort(servers), self.server[mine]))
 

@@ -255,7 +255,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         )
 
     def read(self, plan: AnswerPlan, averages: Array) -> Array:
-        """Means from what the server hears: the largest averages, and zeros; (repeats, draws, d)."""
+        """Means from what the server hears: the largest averages, and zeros."""
         largest = self._largest(averages, self._error(plan))
         return np.clip(self.means(largest, plan), -plan.largest_mean, plan.largest_mean)
 

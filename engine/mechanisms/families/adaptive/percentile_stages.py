@@ -164,7 +164,10 @@ class Placement:
         )
 
     def thresholds(self, centre: Array, spread: Array) -> tuple[Array, Array]:
-        """Thresholds c_k and the shares p_k expected below them, (…, K, X) each, for m and s (…, X)."""
+        """Thresholds c_k and the shares p_k expected below them, (…, K, X) each.
+
+        `centre` and `spread` (…, X) are m and s at X times.
+        """
         scores = ndtri(np.array(LEVELS))[:, None]
         placed = centre[..., None, :] + spread[..., None, :] * scores
         limits = np.array(self.limits)[:, None]

@@ -104,7 +104,10 @@ class Sites:
         return self.bound + self.sigma * CLIPS
 
     def bias_of_clipping(self, clips: Array) -> Array:
-        """The most that clips move a mean, over all curves within their bound; in response units."""
+        """The most that clips move a mean, over all curves within their bound.
+
+        Both are in response units: (clips,).
+        """
         return worst_bias(clips, self.bound, self.sigma)
 
     @cached_property
