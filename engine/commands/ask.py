@@ -284,6 +284,11 @@ def _metavar(hint: Any) -> str:
 def documentation(described: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The first sentence of a docstring, and what it says of each parameter.
 
+    Parameters
+    ----------
+    described : callable
+        A function or a record, documented as everywhere in the engine.
+
     Examples
     --------
     >>> from engine.core.types import Budget
