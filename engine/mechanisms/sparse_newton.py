@@ -331,8 +331,6 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
 
         `scale` of features is in standard deviations as stated.
 
-        `scale` of features is in standard deviations as stated.
-
         Raises
         ------
         InputError

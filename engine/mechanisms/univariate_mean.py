@@ -716,12 +716,6 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         """Noisy sums (repeats, draws, places) of ballots for each plan, on shared draws.
 
         Ballots are (repeats, people, places).
-
-        Ballots are (repeats, people, places).
-
-        Ballots are (repeats, people, places).
-
-        Ballots are (repeats, people, places).
         """
         shape = (len(ballots), draws, ballots.shape[2])
         if self.setting.is_central:

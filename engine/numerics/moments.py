@@ -94,8 +94,6 @@ class Moments:
         """M_i a − v_i at iterates a (repeats, columns, r), as a function of a slice of the curves.
 
         The function returns (repeats, columns, r, curves).
-
-        The function returns (repeats, columns, r, curves).
         """
         repeats, columns, r = iterates.shape
         linear = self.linear_map(iterates) if linear is None else linear

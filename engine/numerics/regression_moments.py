@@ -78,8 +78,6 @@ class RegressionMoments:
         """Gradients at iterates (repeats, columns, p = K r), as a function of a slice of curves.
 
         The function returns (repeats, columns, p, curves).
-
-        The function returns (repeats, columns, p, curves).
         """
         residuals = self.residuals(iterates, linear)
 
@@ -90,8 +88,6 @@ class RegressionMoments:
 
     def residuals(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
         """M Σ_h G_h b_h − v at b (repeats, columns, p = K r), as a function of a slice of curves.
-
-        The function returns (repeats, columns, r, curves).
 
         The function returns (repeats, columns, r, curves).
         """

@@ -99,8 +99,6 @@ def best_spread(squares: Array) -> Array:
 
     `squares` holds z² (scores, r).
 
-    `squares` holds z² (scores, r).
-
     At the saddle point B = K = diag(k) in the eigenvectors of J. With scores z in these axes and
     ρ² = Σ_l k_l³ z_l², every k_l becomes √(k_l · E[z_l²/ρ]^{−1/2}), scaled to sum one.
     """

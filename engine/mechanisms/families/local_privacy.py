@@ -45,8 +45,6 @@ def centre_budget(n_people: int, budget: Budget) -> Budget:
 
     `budget` is that of every person, with δ > 0.
 
-    `budget` is that of every person, with δ > 0.
-
     Returns
     -------
     Budget
@@ -67,8 +65,6 @@ def centre_budget(n_people: int, budget: Budget) -> Budget:
 
 def of_one_device(spends: Sequence[Spend], n_people: int, budget: Budget) -> tuple[Spend, ...]:
     """The ledger of one of n devices, from that of the centre whose release has the same law.
-
-    All of the centre's lines must have Gaussian noise.
 
     All of the centre's lines must have Gaussian noise.
 

@@ -75,8 +75,6 @@ def of_every_site(spends: Sequence[Spend], shares: Shares, budget: Budget) -> tu
     """The ledger of S′ shares, which protects everybody, from the centre's with S of them.
 
     All of the centre's lines must have Gaussian noise.
-
-    All of the centre's lines must have Gaussian noise.
     """
     return tuple(_of_every_site(spend, shares, budget) for spend in spends)
 

@@ -342,12 +342,6 @@ class Summary(ABC, Generic[D, R, S]):
         """Coefficients in `basis`, (repeats, draws, …), from the centre's averages alone.
 
         `averages` holds (repeats, draws, r) of each vector.
-
-        `averages` holds (repeats, draws, r) of each vector.
-
-        `averages` holds (repeats, draws, r) of each vector.
-
-        `averages` holds (repeats, draws, r) of each vector.
         """
         return averages[-1]
 
@@ -396,12 +390,6 @@ class Summary(ABC, Generic[D, R, S]):
 
     def score(self, training: Array, held_out: Array, smoothing: S) -> Array:
         """Mean squared distance of held-out averages from a fit, but for what no fit changes.
-
-        `training` and `held_out` are averages as `fold_means` gives them; returns (repeats, draws,
-        parts).
-
-        `training` and `held_out` are averages as `fold_means` gives them; returns (repeats, draws,
-        parts).
 
         `training` and `held_out` are averages as `fold_means` gives them; returns (repeats, draws,
         parts).

@@ -572,8 +572,6 @@ class AdaptiveFit(Generic[E]):
         """μ_k, or ε_k if δ = 0, of each release of one site: (releases, columns).
 
         Shares are parts of μ², or of ε.
-
-        Shares are parts of μ², or of ε.
         """
         pure = self.plans[members[0]].pure[s]
         budgets = [self.plans[k].budgets[s] for k in self.feasible(members)]
@@ -593,8 +591,6 @@ class AdaptiveFit(Generic[E]):
         mixing: Mixing | None = None,
     ) -> SiteDeviations:
         """One site's curves with the noise of the feasible plans, and one column without.
-
-        `mixing` is E T_i if it was released.
 
         `mixing` is E T_i if it was released.
         """

@@ -73,10 +73,6 @@ def basis_size(
     """Number r at which the noise of a k⁻² tail equals the tail, at most what sampling supports.
 
     With `facts`, r is at most the number of common times.
-
-    With `facts`, r is at most the number of common times.
-
-    With `facts`, r is at most the number of common times.
     """
     if facts is not None and facts.common_times:
         max_size = min(max_size, len(facts.common_times))
@@ -100,8 +96,6 @@ def ledger(
     releases: Sequence[tuple[Step, float]],
 ) -> tuple[Spend, ...]:
     """One line for each site and release, or for each site one that says that nothing is spent.
-
-    Each release comes with its share of μ², or of ε where δ = 0.
 
     Each release comes with its share of μ², or of ε where δ = 0.
     """

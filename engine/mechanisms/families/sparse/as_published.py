@@ -191,8 +191,6 @@ class PublishedConstants:
         """Largest move of an entry of a draw by one row, if no multiplier exceeds a.
 
         `factor` multiplies the draw: σ in Algorithm 10.
-
-        `factor` multiplies the draw: σ in Algorithm 10.
         """
         return (
             2
@@ -248,8 +246,6 @@ def precision_column(
     """Algorithm 3: column k of the inverse of the features' second moments, (repeats, d).
 
     It uses B₁ and c₁, beside the constants of `_descent`.
-
-    It uses B₁ and c₁, beside the constants of `_descent`.
     """
     repeats, size, _ = rows.second.shape
     unit = np.eye(size)[k]
@@ -295,8 +291,6 @@ def two_stages(
     pooled: RowMoments, machine: RowMoments, constants: PublishedConstants, rng: np.random.Generator
 ) -> Array:
     """Algorithm 8: what all machines share, then by how much one of them differs.
-
-    Both stages take s, T, ε and δ from `constants`; both norms are at most c₀/2.
 
     Both stages take s, T, ε and δ from `constants`; both norms are at most c₀/2.
 

@@ -78,14 +78,6 @@ class Averages(Protocol):
         """Averages of x_S x_S', x_S clipped to a norm: (repeats, columns, s, s).
 
         The places S are (repeats, columns, s) array of int.
-
-        The places S are (repeats, columns, s) array of int.
-
-        The places S are (repeats, columns, s) array of int.
-
-        The places S are (repeats, columns, s) array of int.
-
-        The places S are (repeats, columns, s) array of int.
         """
         ...
 

@@ -81,14 +81,6 @@ def exact_means(data: SampleData, is_secure: bool = False, is_clipped: bool = Tr
     """Means (repeats, d + 1) of features and response, each stated range taken as [−1, 1].
 
     `is_clipped` clips values to their ranges, as for a release.
-
-    `is_clipped` clips values to their ranges, as for a release.
-
-    `is_clipped` clips values to their ranges, as for a release.
-
-    `is_clipped` clips values to their ranges, as for a release.
-
-    `is_clipped` clips values to their ranges, as for a release.
     """
     feature_bound, half = _feature_bound(data.facts), data.facts.value_half_width
     rows = rows_of(

@@ -192,10 +192,6 @@ class Corrected:
         """Covariance of the errors: (repeats, columns, g, g).
 
         σ does not multiply the privacy noise.
-
-        σ does not multiply the privacy noise.
-
-        σ does not multiply the privacy noise.
         """
         return np.asarray(self.sampling + self.privacy)
 
@@ -360,8 +356,6 @@ def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:
 
 def bias_of_shared_noise(directions: Directions, vectors: Array) -> Array:
     """Mean of −Θ̂_G(Â − A)(β − β̂), (repeats, columns, g), if β̂ comes from the same Â on S.
-
-    β̂ (repeats, columns, d) stands in for β.
 
     β̂ (repeats, columns, d) stands in for β.
 

@@ -295,8 +295,6 @@ def inference_lines(
     """The ledger of one machine after β̂: Θ̂_k and V, or the Gram matrix; σ̂² and corrections.
 
     `is_one` if a single coefficient is estimated without a Gram matrix.
-
-    `is_one` if a single coefficient is estimated without a Gram matrix.
     """
     why = WHY if n_machine == pooled else _WHY_OWN
     beside = f"the share within the clip{' and the mean' if c.has_centre else ''}"
@@ -393,8 +391,6 @@ def by_kind(
 
 def joined(fits: Sequence[Fit], axis: int) -> Fit:
     """Join fits along budgets (0), repeats (1) or draws (2).
-
-    Along draws the first fit gives what is the same without noise.
 
     Along draws the first fit gives what is the same without noise.
 

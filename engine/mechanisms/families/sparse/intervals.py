@@ -233,8 +233,6 @@ class SparseIntervals(PublicGuesses[P]):
         """The noise that costs its shares of ρ, beside that in released means.
 
         `sizes` are the rows of all machines, and those that the coefficients belong to.
-
-        `sizes` are the rows of all machines, and those that the coefficients belong to.
         """
         deviations = noise(c, shares, rho, *sizes)
         if centre.deviation is None:
@@ -244,9 +242,6 @@ class SparseIntervals(PublicGuesses[P]):
 
     def averages(self, data: Data, c: Constants | None = None) -> RowAverages:
         """Read the machines' rows, clipped; nothing else reads rows.
-
-        Without clips `c` nothing is clipped, and rows are less their exact means where a release
-        has them less released ones.
 
         Without clips `c` nothing is clipped, and rows are less their exact means where a release
         has them less released ones.

@@ -63,8 +63,6 @@ def suits_moments(gram_noise: float, size: int) -> bool:
     """True if the best features can be computed from the Gram matrix at this noise.
 
     `gram_noise` is the deviation of an entry beside the diagonal.
-
-    `gram_noise` is the deviation of an entry beside the diagonal.
     """
     return gram_noise * math.sqrt(size) <= MAX_NOISE
 
@@ -99,8 +97,6 @@ def from_moments(
     rng: np.random.Generator,
 ) -> Pilot:
     """The best s features by averages whitened with a released Gram matrix, stage by stage.
-
-    `directions` are those of all d coefficients, with the released matrix.
 
     `directions` are those of all d coefficients, with the released matrix.
 
@@ -218,10 +214,6 @@ class Thresholding:
 
     def is_correlated(self, pace: Array | float, shape: tuple[int, int]) -> NDArray[np.bool_]:
         """True where the released bound is so large that features may be mistaken.
-
-        The bound `pace` is (repeats, columns, 1), the answer (repeats, columns).
-
-        The bound `pace` is (repeats, columns, 1), the answer (repeats, columns).
 
         The bound `pace` is (repeats, columns, 1), the answer (repeats, columns).
         """

@@ -57,14 +57,6 @@ def released_scales(
     """Release the scale of features: (repeats, columns); the last column shares the first one's.
 
     Rows are clipped to B.
-
-    Rows are clipped to B.
-
-    Rows are clipped to B.
-
-    Rows are clipped to B.
-
-    Rows are clipped to B.
     """
     deviation = columns.per_budget(noise)
     squared = published(

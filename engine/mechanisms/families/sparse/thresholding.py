@@ -257,8 +257,6 @@ def fewest_rounds(learning_rate: float, least_eigenvalue: float) -> int:
 
     ν is the least eigenvalue of the covariance of the features.
 
-    ν is the least eigenvalue of the covariance of the features.
-
     Examples
     --------
     >>> fewest_rounds(0.7, 1 / 3)
@@ -308,8 +306,6 @@ def ledger(
     subject: Subject = COEFFICIENTS,
 ) -> tuple[Spend, ...]:
     """Two lines for every machine: the choices of all rounds, and the values published with them.
-
-    `step_sensitivity` is λ.
 
     `step_sensitivity` is λ.
 

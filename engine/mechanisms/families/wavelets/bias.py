@@ -51,8 +51,6 @@ class CurveClass:
         """True if what V_J leaves out of a known curve stays within the bound.
 
         Rounding is measured against `size`, that of the curve.
-
-        Rounding is measured against `size`, that of the curve.
         """
         return bool(np.abs(left_out).max() <= self.detail_bound(level) + _ROUNDING * size)
 
@@ -78,8 +76,6 @@ def left_out(truth: Truth, basis: WaveletBasis, times: Array) -> Array:
 @lru_cache(maxsize=32)
 def largest_kernel_mass(moments: int, edges: str) -> float:
     """A bound on sup_x Λ(x), the same at every level: sup_x Σ_k |b_k(x)| ∫ |b_k|.
-
-    `moments` is A, the number of vanishing moments of the wavelet.
 
     `moments` is A, the number of vanishing moments of the wavelet.
 

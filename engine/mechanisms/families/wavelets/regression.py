@@ -388,18 +388,6 @@ class WaveletRegression(Mechanism[CurveData, P]):
 
         `mass` bounds Λ(x) at the times that are asked about; see
         `engine.mechanisms.families.wavelets.bias`.
-
-        `mass` bounds Λ(x) at the times that are asked about; see
-        `engine.mechanisms.families.wavelets.bias`.
-
-        `mass` bounds Λ(x) at the times that are asked about; see
-        `engine.mechanisms.families.wavelets.bias`.
-
-        `mass` bounds Λ(x) at the times that are asked about; see
-        `engine.mechanisms.families.wavelets.bias`.
-
-        `mass` bounds Λ(x) at the times that are asked about; see
-        `engine.mechanisms.families.wavelets.bias`.
         """
         clipped = float(sites.bias_of_clipping(np.array([clip]))[0])
         return self.curve_class(facts).detail_bound(basis.level) + mass * clipped
@@ -438,9 +426,6 @@ def site_lines(
     why: str,
 ) -> tuple[Spend, ...]:
     """One line for every site, with the ε of Laplace or the μ of Gaussian noise as it really is.
-
-    `sensitivity` and `scales` (sites,) are how far a reading moves the message, and the scale of
-    its noise.
 
     `sensitivity` and `scales` (sites,) are how far a reading moves the message, and the scale of
     its noise.
@@ -527,8 +512,6 @@ def of_even_times(
     facts: PublicFacts, released: Sequence[bool], shape: tuple[int, ...]
 ) -> tuple[Caution, ...]:
     """State what releases of real data suppose if times are taken to be spread evenly.
-
-    `released` is True at each budget at which anything is released.
 
     `released` is True at each budget at which anything is released.
     """
