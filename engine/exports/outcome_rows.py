@@ -46,9 +46,9 @@ def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
 def as_json(outcomes: Sequence[Outcome], origin: Mapping[str, Any], seconds: float) -> str:
     """Every cell with its place on the axes, its errors and the guarantee of every server.
 
-    `origin` is that of `provenance`.
-
     Where nothing would be published they are null, but for the error without privacy.
+
+    `origin` is that of `provenance`.
     """
     return json.dumps(
         {"provenance": origin, "cells": [_row(o) for o in outcomes], "seconds": seconds},

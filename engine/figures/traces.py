@@ -283,10 +283,10 @@ SHADES = ("gradient", "bias", "functional", "wavelet")  # of groups, as their cu
 def numbers_at_risk(table: Mapping[str, Sequence[Any]]) -> tuple[list[Spec], int]:
     """Annotations with the numbers at risk, a row for each group, and the room that they take.
 
-    `table` has times, and numbers by name of the group; columns with ± in their name are left out.
-
     They are known where intervals end, which is seldom at the ticks of the axis: so the times stand
     above them.
+
+    `table` has times, and numbers by name of the group; columns with ± in their name are left out.
     """
     times, *_ = table.values()
     names = [name for name in list(table)[1:] if "±" not in name]

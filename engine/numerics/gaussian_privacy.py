@@ -18,8 +18,6 @@ def log_delta(sigma: float, epsilon: float) -> float:
     """Log of the smallest δ for Gaussian noise on a number that one person moves by 1.
 
     σ is the deviation of the noise, above 0. Returns −∞ where δ is below what floating point holds.
-
-    −∞ where δ is below what floating point holds.
     """
     t = epsilon * sigma + 1 / (2 * sigma)
     x = log_ndtr(1 / sigma - t)

@@ -82,9 +82,9 @@ class Moments:
     def linear_map(self, iterates: Array) -> Array:
         """The map from features to gradients: rows for M_i a from the wave means, minus v_i.
 
-        From iterates a (repeats, columns, r) to (repeats, columns · r, features).
-
         It depends on the iterates alone.
+
+        From iterates a (repeats, columns, r) to (repeats, columns · r, features).
         """
         repeats, columns, r = iterates.shape
         waves = iterates.reshape(-1, r) @ wave_map(self.basis)

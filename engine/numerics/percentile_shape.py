@@ -60,11 +60,11 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
 def log_spread(surface: ShareSurface, n_thresholds: int) -> tuple[Array, Array]:
     """The logarithm of the spread of observations, in the basis functions of the shares.
 
-    It uses the first `n_thresholds` thresholds.
-
     Where the spread is larger than released by a share x, a normal law has shares below thresholds
     at the score z that are off by −z φ(z) x. The x that fits the first thresholds best, by
     generalised least squares with the average errors over time, is added to the released spread.
+
+    It uses the first `n_thresholds` thresholds.
 
     Returns
     -------

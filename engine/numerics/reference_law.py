@@ -133,9 +133,9 @@ class ReferenceLaw(DeviationLaw):
     def response(self, spread: Array, shape: Array, radius: Array) -> Array:
         """Effect of a move of the centre on a clipped average: (…, p, p).
 
-        Arguments are those of `retained_share`.
-
         E[f T − 1{f < 1} h (h/d²)'T/‖h/d‖²]; `slope` is its diagonal over that of E T.
+
+        Arguments are those of `retained_share`.
         """
         assert self.slopes is not None
         n, p = self.sample.shape
@@ -170,12 +170,12 @@ def heavy_tailed(size: int) -> ReferenceLaw:
 def of_observed_curves(basis: Basis, observations: int, design: Design) -> ReferenceLaw:
     """The law of the deviations of simulated curves, observed as the design states.
 
-    An unknown design has times spread evenly and T_i = S_i.
-
     Responses Σ_l l^{-1.5} z_l φ_l + e with standard normal z and e, times √(6/χ²₆) for each curve,
     at drawn times; T_i and t_i are formed from them as from data, and Z are the t_i. Derived in
     this project: curves that are observed at few times differ in T_i, which an elliptical law
     leaves out.
+
+    An unknown design has times spread evenly and T_i = S_i.
     """
     rng = np.random.default_rng(_SEED)
     times = draw_times(design, _CURVES, observations, Stratified(rng))

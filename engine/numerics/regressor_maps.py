@@ -52,9 +52,9 @@ class RegressorMap:
 def weights(standard: Array) -> Array:
     """K/|x|² for x = V G, so that w x x' has trace K whatever x is.
 
-    From centred and scaled regressors x (…, K, people) to (…, 1, people).
-
     They depend on covariates alone, so weighted least squares has the same target as least squares.
+
+    From centred and scaled regressors x (…, K, people) to (…, 1, people).
     """
     return np.asarray(standard.shape[-2] / (standard**2).sum(axis=-2, keepdims=True))
 
@@ -89,12 +89,12 @@ def whitening(moments: Array) -> Array:
 def reflected(maps: Array) -> Array:
     """The same coordinates reflected so that the first has an equal part in all of them.
 
-    Rows of the maps (…, K, K) are the coordinates.
-
     By the Householder reflection that takes the first unit vector to (1, …, 1)/√K.
 
     A rare answer would otherwise stand alone in a coordinate in which nearly everybody deviates by
     0, so that the typical size of deviations there says nothing of those who gave it.
+
+    Rows of the maps (…, K, K) are the coordinates.
     """
     n_functions = maps.shape[-1]
     if n_functions == 1:

@@ -249,11 +249,11 @@ def kappa(atoms: Array) -> float:
 def tolerance(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
     """Public bound on the distance ‖·‖₂ of a returned vector from the exact minimiser.
 
-    `atoms` (K, J) holds the features h of each place.
-
     A millionth of r for the hinge and Huber's loss, 1e-9 r for the others. Rounding errors set a
     limit: with more than 200 000 records it no longer falls with n, and where ψ is tiny, so that
     |f| ≤ κ²M/(2ψ) may be 10 000 times M, it grows with that bound.
+
+    `atoms` (K, J) holds the features h of each place.
     """
     exact = _exact_radius(loss, atoms, penalty, min(n, _MANY))
     return loss.accuracy * exact * max(1.0, kappa(atoms) ** 2 / (2 * penalty) / 1e4)

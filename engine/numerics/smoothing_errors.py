@@ -134,10 +134,10 @@ class SmoothingErrors:
     def jumps(self, cosines: Array, sampling: float) -> tuple[Array, Array, Array]:
         """Test if one jump explains what a smooth curve with two slopes does not.
 
-        The cosines (…, order) are those of `followed`.
-
         Smooth is what up to seven cosines draw, so that a curve with three turns still is. All
         cosines beyond them tell of a jump, and not the last four alone.
+
+        The cosines (…, order) are those of `followed`.
 
         Returns
         -------

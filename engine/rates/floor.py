@@ -97,10 +97,10 @@ Kinds = tuple[tuple[Information, float], ...]  # of curves, with shares of N² t
 def best_spread(squares: Array) -> Array:
     """Shares k (r,) of the noise for which 4/((nμ)² (Eρ)²) is largest.
 
-    `squares` holds z² (scores, r).
-
     At the saddle point B = K = diag(k) in the eigenvectors of J. With scores z in these axes and
     ρ² = Σ_l k_l³ z_l², every k_l becomes √(k_l · E[z_l²/ρ]^{−1/2}), scaled to sum one.
+
+    `squares` holds z² (scores, r).
     """
     spread = squares.mean(axis=0) ** -0.5
     spread /= spread.sum()
@@ -129,11 +129,11 @@ def _squares(kind: Information, axes: Array) -> Array:
 def least_noise(kinds: Kinds) -> float:
     """N² F₂: the least total variance of Gaussian noise at N = 1, in squared response units.
 
-    `kinds` pairs the information of curves at sites with their shares of N². The variance is
-    infinite where nothing is unbiased.
-
     Where curves differ between sites B is that of the pooled J, which is not quite the best one:
     F₂ then may be up to a third less than what oracles at 3, 10 and 30 observations attain.
+
+    `kinds` pairs the information of curves at sites with their shares of N². The variance is
+    infinite where nothing is unbiased.
 
     Examples
     --------
@@ -162,9 +162,9 @@ def least_noise(kinds: Kinds) -> float:
 def simple_least_noise(kinds: Kinds) -> float:
     """N² F₂ is no less than this: 4 (tr J^{−1/2})², of the pooled J, where all curves are alike.
 
-    `kinds` and the units are those of `least_noise`.
-
     With B = J^{−1/2}, M_s(B)² is at most the largest eigenvalue of BJ_sB.
+
+    `kinds` and the units are those of `least_noise`.
     """
     pooled = np.sum([share * kind.matrix for kind, share in kinds], axis=0)
     if len(kinds) == 1 or not np.isfinite(root_trace(pooled)):

@@ -47,9 +47,9 @@ class SerialExecutor(Executor):
 class ProcessExecutor(Executor):
     """Runs tasks in `count` processes of this machine; one that dies is replaced.
 
-    They start with the first task.
-
     Leaving its `with` block by an exception, such as Ctrl-C, kills what still runs.
+
+    They start with the first task.
     """
 
     def __init__(self, count: int) -> None:

@@ -391,8 +391,7 @@ class Summary(ABC, Generic[D, R, S]):
     def score(self, training: Array, held_out: Array, smoothing: S) -> Array:
         """Mean squared distance of held-out averages from a fit, but for what no fit changes.
 
-        `training` and `held_out` are averages as `fold_means` gives them; returns (repeats, draws,
-        parts).
+        `training` and `held_out` are averages as `fold_means` gives them.
 
         Returns
         -------

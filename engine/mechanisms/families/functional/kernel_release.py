@@ -114,9 +114,9 @@ class PenalisedRelease(KernelRelease):
     def power_in(self, dimension: int) -> float:
         """η: the stated one, else 1 + 2/β, the smallest for which the published theorem holds.
 
-        β is the decay of the kernel in this dimension, 1 or 2.
-
         The theorem for densities needs more than 1 + 1/β only, and smoothing hides their modes.
+
+        β is the decay of the kernel in this dimension, 1 or 2.
         """
         if self.eta is not None:
             return self.eta

@@ -145,10 +145,10 @@ class Distance:
     def at_most(self, shares: Array) -> Distance:
         """The same where noise in a Gram matrix has made it look smaller.
 
-        `shares` (repeats, columns, d) are the standard deviations of e below.
-
         What was estimated is Θ̂A(β − β̂). Where Â_jj is too large by a share e of itself, entry j
         is only 1 − e of what β̂ lacks, and e is at most 1.96 of its standard deviations.
+
+        `shares` (repeats, columns, d) are the standard deviations of e.
         """
         larger = 1 / (1 - np.minimum(NORMAL * shares, _MOST_OF_NOISE))
         return replace(
@@ -357,12 +357,12 @@ def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:
 def bias_of_shared_noise(directions: Directions, vectors: Array) -> Array:
     """Mean of −Θ̂_G(Â − A)(β − β̂), (repeats, columns, g), if β̂ comes from the same Â on S.
 
-    β̂ (repeats, columns, d) stands in for β.
-
     Then β̂ = K(Aβ + noise) with K = (Â_SS + tI)⁻¹ on S and 0 elsewhere, so that β − β̂ has the part
     K(Â − A)β. Whatever A is, entries of the noise N = Â − A have variance t², and 2t² on the
     diagonal, so that E NKN = t²(tr K I + K). It shrinks coefficients, and most of all those of
     features that vary little.
+
+    β̂ (repeats, columns, d) stands in for β.
     """
     assert directions.gram is not None
     is_kept, deviation = vectors != 0, directions.deviation[:, None]

@@ -70,11 +70,11 @@ def row_sum(gram: Array, q: int) -> Array:
 def row_sum_sensitivity(q: int, feature: float, norm: float, n: int) -> float:
     """2c min(√q B, qc)/N, the most that one row moves `row_sum` of the average of xx'.
 
-    c (`feature`) and B (`norm`) hold entries of a row of data and its norm.
-
     x_j x_k becomes z_j z_k, so that a sum of q absolute values in row j moves by at most
     (|x_j| Σ|x_k| + |z_j| Σ|z_k|)/N over q places k, and Σ|x_k| ≤ min(√q ‖x‖, qc) with |x_j| ≤ c and
     ‖x‖ ≤ B. The largest of such sums moves by no more than the one that moves most.
+
+    c (`feature`) and B (`norm`) hold entries of a row of data and its norm.
     """
     return 2 * feature * min(math.sqrt(q) * norm, q * feature) / n
 

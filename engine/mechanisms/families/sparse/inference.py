@@ -217,11 +217,11 @@ def gram_noise(row: float, n: int, rho: float) -> float:
 def residuals_sensitivity(n: int, has_mean: bool) -> float:
     """Largest move by one row of averages of squared residuals and of those within their clip.
 
-    The mean residual is beside them if `has_mean`.
-
     With u = [e]_R/R they are u² and 1{|e| ≤ R}: √2 between 0 and beyond R. The mean residual is u/2
     beside them. From u = −t to beyond R the square is 1 + (1 − t²)² + (1 + t)²/4, largest, 2.286,
     where 8t(1 − t) = 1; of two residuals within R it is less by 1, and beyond it at most 1.
+
+    The mean residual is beside them if `has_mean`.
     """
     t = (1 - math.sqrt(0.5)) / 2
     return math.sqrt(1 + (1 - t**2) ** 2 + (1 + t) ** 2 / 4 if has_mean else 2) / n

@@ -98,9 +98,9 @@ def from_moments(
 ) -> Pilot:
     """The best s features by averages whitened with a released Gram matrix, stage by stage.
 
-    `directions` are those of all d coefficients, with the released matrix.
-
     Averages of all stages are weighted by their precision.
+
+    `directions` are those of all d coefficients, with the released matrix.
     """
     assert directions.gram is not None
     gram, root, size = directions.gram, directions.root, directions.gram.shape[-1]

@@ -160,9 +160,6 @@ def rows_of(
 ) -> MachineRows:
     """Map rows to standard units, by public constants alone.
 
-    `scale` is that of features, in standard deviations as stated; they are divided by it before
-    clipping.
-
     Features are moved so that their stated range is ±`half_range` and clipped to ±`clip`; responses
     lose the middle of their stated range and are clipped to ±`response_clip`. Values of size one
     are taken as they stand. What is not finite counts as 0, the middle.
@@ -170,6 +167,9 @@ def rows_of(
     With `norm`, a row (x, y) beyond ±`clip` in an entry or `norm` in length is clipped as a
     whole, response included: (wx, wy) with w ≤ 1 a function of x. Both sides of y = x'β + noise are
     then multiplied by w, so that no coefficient is biased, whatever the law of x.
+
+    `scale` is that of features, in standard deviations as stated; they are divided by it before
+    clipping.
     """
     facts, x = data.facts, np.array(data.x)
     y = np.zeros(x.shape[:2]) if data.y is None else data.y - facts.value_middle
@@ -307,9 +307,9 @@ def ledger(
 ) -> tuple[Spend, ...]:
     """Two lines for every machine: the choices of all rounds, and the values published with them.
 
-    `step_sensitivity` is λ.
-
     The centre's noise is the same for all rows, whatever budget was asked for them.
+
+    `step_sensitivity` is λ.
     """
     choice, values = costs(law, descent.sparsity, step_sensitivity, scales)
     why = (

@@ -77,11 +77,11 @@ def left_out(truth: Truth, basis: WaveletBasis, times: Array) -> Array:
 def largest_kernel_mass(moments: int, edges: str) -> float:
     """A bound on sup_x Λ(x), the same at every level: sup_x Σ_k |b_k(x)| ∫ |b_k|.
 
-    `moments` is A, the number of vanishing moments of the wavelet.
-
     Sums of sizes of broken lines are convex between the nodes of the table, so that the supremum
     is a maximum over nodes, and the trapezoidal rule on nodes is above the integral. At coarser
     levels periodic functions are folded, which makes sums of sizes smaller.
+
+    `moments` is A, the number of vanishing moments of the wavelet.
     """
     safe = WaveletBasis(2 ** max(int(np.ceil(np.log2(4 * moments))), 1), moments, edges)
     n_cells = safe.size * STEPS

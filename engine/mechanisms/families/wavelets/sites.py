@@ -108,13 +108,13 @@ class WaveletSites:
     def pure_dp_lower_bound(self, smoothness: float, radius: float, sigma: float = 1.0) -> float:
         """A bound, constants included, below the global error of every method with δ = 0.
 
-        `smoothness` and `radius` are α and R.
-
         The largest over levels L of 2^{2L} / (σ^{−2} Σ min{n²(e^ε − 1)²/4, n 2^L}
         + π² R^{−2} 2^{L(2α+2)}): the van Trees inequality of Theorem 4.1 with the information of
         one release bounded through e^ε. Readings at uniform times, noise of standard deviation
         σ and curves of the wavelet ball of radius R; in squared units of σ and R. It
         says nothing about releases with δ > 0, which may do better.
+
+        `smoothness` and `radius` are α and R of the ball.
         """
         with np.errstate(over="ignore"):
             private = (self.n * np.expm1(self.epsilon)) ** 2 / 4
