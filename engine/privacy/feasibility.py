@@ -143,15 +143,10 @@ MAX_NOISE, COARSE_NOISE, USABLE_NOISE, GOOD_NOISE = 0.10, 0.05, 0.02, 0.005  # o
 
 @dataclass(frozen=True)
 class CountFeasibility(Feasibility):
-    """The verdict for a curve of shares of people, from the noise it gets.
+    """The verdict for a curve of shares; `effective_size` is nε of the smallest group.
 
     s = √(τ²(m + 1)/6)/n is the root mean square of the noise in a cumulative share of n people,
     over all prefixes of m cells whose total is known, with noise of variance τ² in each.
-
-    Parameters
-    ----------
-    effective_size : float
-        nε of the smallest group.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class ProcessExecutor(Executor):
 
     Leaving its `with` block by an exception, such as Ctrl-C, kills what still runs.
 
-    They start with the first task.
+    The processes start with the first task.
     """
 
     def __init__(self, count: int) -> None:

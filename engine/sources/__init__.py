@@ -261,12 +261,7 @@ class Source(Parameterised, Generic[D]):
 def check_sites(
     n_servers: int, n_curves: int, people: str = "curves", sites: str = "sites"
 ) -> None:
-    """Refuse sites without anybody.
-
-    Parameters
-    ----------
-    n_servers, n_curves : int
-        Sites, and people over all of them.
+    """Refuse more sites than people over all of them.
 
     Raises
     ------
