@@ -83,7 +83,7 @@ def packages() -> dict[str, str]:
 
 
 def licence(name: str) -> str:
-    """What a package is licensed under, as an SPDX expression.
+    """Licence of a package, as an SPDX expression.
 
     Raises
     ------

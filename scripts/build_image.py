@@ -78,7 +78,7 @@ def _require(*tools: str) -> None:
 
 
 def nearest_mirror() -> str:
-    """Where apt on this machine takes Debian's packages from."""
+    """Mirror from which apt on this machine takes Debian's packages."""
     if shutil.which("apt-get"):
         sites = _output(
             "apt-get",

@@ -55,7 +55,7 @@ LIMITS = {"explore": Limit(words=70, controls=8)}
 
 @dataclass(frozen=True)
 class Screen:
-    """What stands on a page when it is opened.
+    """Contents of a page when it is opened.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Screen:
     terms: tuple[str, ...]
 
     def excess(self) -> list[str]:
-        """What goes beyond the limits, in words; empty for a page within them."""
+        """Name what goes beyond the limits; empty for a page within them."""
         limit = LIMITS.get(self.place, Limit())
         counts = {"words": self.words[0], "controls": self.controls[0], "folds": self.folds}
         return [
@@ -281,13 +281,7 @@ def main() -> int:
 
 
 def report(counted: Iterator[Screen]) -> int:
-    """Print each screen as it is counted; 1 where one goes beyond the limits.
-
-    Parameters
-    ----------
-    counted : iterator of Screen
-        From `screens`.
-    """
+    """Print each screen as it is counted; 1 where one goes beyond the limits."""
     is_beyond = False
     print(f"{'place':14} {'words':>12} {'controls':>12} {'folds':>6}  terms")
     for screen in counted:

@@ -184,13 +184,7 @@ class Use:
 
 
 def phrases(root: Path = ROOT) -> Iterator[Phrase]:
-    """Everything in the project that a person may read.
-
-    Parameters
-    ----------
-    root : Path
-        A checkout.
-    """
+    """Everything in a checkout that a person may read."""
     for file in _files(root):
         try:
             text = file.read_text("utf-8")
@@ -322,26 +316,14 @@ def left(spoken: Iterable[Phrase] | None = None) -> list[Use]:
 
 
 def folder(file: Path) -> str:
-    """The folder that a file is counted with: a package of the engine, a part or room of pages.
-
-    Parameters
-    ----------
-    file : Path
-        Below the root.
-    """
+    """The folder that a file is counted with: a package of the engine, a part or room of pages."""
     parts = file.parts
     depth = 3 if parts[:2] in {("engine", "topics"), ("pages", "parts"), ("pages", "shared")} else 2
     return "/".join(parts[:depth])
 
 
 def by_folder(rest: Iterable[Use]) -> Counter[str]:
-    """How many banned words each folder has.
-
-    Parameters
-    ----------
-    rest : iterable of Use
-        From `left`.
-    """
+    """Count the banned words of each folder."""
     return Counter(folder(use.phrase.file) for use in rest)
 
 

@@ -1,4 +1,4 @@
-"""What a released curve answers at no further cost: each question is a file of this package.
+"""Questions that a released curve answers at no further cost, one in each file.
 
 A `ReleasedCurve` is a release as far as questions need it: coefficients with their covariance and
 public facts, from an `Estimate` or from a guarantee card. A `CurveQuestion` computes an `Answer`

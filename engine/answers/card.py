@@ -74,7 +74,7 @@ def written(curve: ReleasedCurve) -> dict[str, Any]:
 
 
 def _spread_written(spread: ReleasedSpread) -> dict[str, Any]:
-    """How people differ, as far as it was released, with the public design of their times."""
+    """Released spread of people, with the public design of their times."""
     return {
         "privacy_variance": spread.privacy.tolist(),
         "second_moments": spread.moments[np.tril_indices(len(spread.moments))].tolist(),
@@ -296,13 +296,10 @@ def _numbers(values: Any, field: str, count: int) -> Array:
 
 
 def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False) -> GroupComparison:
-    """The groups of these cards, compared.
+    """Compare the groups of these cards.
 
-    Parameters
-    ----------
-    are_disjoint : bool
-        Whether somebody states that nobody is in two of the groups. Cards of groups that were
-        published together state it themselves.
+    `are_disjoint` if somebody states that nobody is in two of the groups. Cards of groups that were
+    published together state it themselves.
 
     Raises
     ------
@@ -342,7 +339,7 @@ def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False) -
 
 
 def is_doubtful(card: Mapping[str, Any]) -> bool:
-    """Whether the release says that its curve and band cannot be relied on."""
+    """True if the release says that its curve and band cannot be relied on."""
     accuracy = card.get("accuracy")
     return isinstance(accuracy, Mapping) and accuracy.get("verdict") == "doubtful"
 

@@ -1,4 +1,4 @@
-"""Where a curve is highest or lowest, and how high or low it is there."""
+"""Place and height of the highest or lowest point of a curve."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOT_PURE = "Peaks cannot be told of a release with δ = 0: its noise is not nor
 
 @dataclass(frozen=True)
 class Highest:
-    """Where a curve is highest in a window, with a 95 % set, and what its height may be."""
+    """Place of the highest point in a window, with a 95 % set, and its possible height."""
 
     place: float
     pieces: list[Interval]  # the set, the piece with `place` first among its words
@@ -42,15 +42,10 @@ class Highest:
     by_band: Interval
 
     def height(self, by_band: bool, window: Interval) -> tuple[float, Interval]:
-        """The height with its limits, off the band or at the place itself.
+        """The height with its limits, off the band (if `by_band` always) or at the place itself.
 
         Off the band also where the place may be an end of the window: errors are largest there,
         and the highest of several places near an end is there by chance (coverage .87 of a line).
-
-        Parameters
-        ----------
-        by_band : bool
-            Whether the band is to be taken anyway.
 
         Returns
         -------
@@ -99,15 +94,10 @@ class Highest:
 
 
 def highest(band: GridBand, slope: GridBand | None, sign: int, window: Interval) -> Highest:
-    """The largest of sign · f, and where it may be.
+    """Find the largest of sign · f, and where it may be; sign is 1 or −1, for the lowest.
 
     Places are those that the band leaves possible and at which the slope may be zero; at an end of
     the window it need only point outwards. Without a slope the band alone decides.
-
-    Parameters
-    ----------
-    sign : {1, −1}
-        1 for the highest, −1 for the lowest.
     """
     among = inside(window)
     middle = np.where(among, sign * band.middle, -np.inf)
@@ -140,7 +130,7 @@ def _may_be_flat(slope: Array, half_width: Array, among: NDArray[np.bool_]) -> N
 
 @dataclass(frozen=True, kw_only=True)
 class Extreme(CurveQuestion):
-    """What peaks and troughs have in common."""
+    """Base of peaks and troughs."""
 
     sign: ClassVar[int]
 
@@ -156,7 +146,7 @@ class Extreme(CurveQuestion):
         return curve.refusal or (_NOT_PURE if curve.is_pure else "")
 
     def place(self, curve: ReleasedCurve, window: Interval) -> Highest:
-        """Where it is, by the slope as well where that can be told."""
+        """Locate the point, by the slope as well if the release has one."""
         has_slope = (
             curve.is_whole
             and curve.has_flat_offset
@@ -179,7 +169,7 @@ class ExtremeTime(Extreme):
 
 @dataclass(frozen=True, kw_only=True)
 class ExtremeHeight(Extreme):
-    """How high or low the curve is there."""
+    """Height of the curve at its extreme."""
 
     def answer(self, curve: ReleasedCurve) -> Answer:
         window, reason = curve.window(self.start, self.end), self.refusal(curve)
@@ -206,7 +196,7 @@ class PeakTime(ExtremeTime):
 @curve_questions.register
 @dataclass(frozen=True, kw_only=True)
 class PeakHeight(ExtremeHeight):
-    """How high the peak is."""
+    """Height of the peak."""
 
     key, label, order, sign = "peak_height", "Height of the peak", 80, 1
 
@@ -222,6 +212,6 @@ class TroughTime(ExtremeTime):
 @curve_questions.register
 @dataclass(frozen=True, kw_only=True)
 class TroughHeight(ExtremeHeight):
-    """How low the trough is."""
+    """Height of the trough."""
 
     key, label, order, sign = "trough_height", "Height of the trough", 100, -1

@@ -64,7 +64,7 @@ _SAME_UNITS = ("value_unit", "time_unit", "time_low", "time_high")
 
 @dataclass(frozen=True)
 class Differences:
-    """Where one group is above or below another."""
+    """Times at which one group is above or below another."""
 
     # above, below: stretches in the unit of times in which the first is so, with 95 % for all at
     # once
@@ -123,7 +123,7 @@ class GroupComparison:
         return list(combinations(range(len(self.curves)), 2))
 
     def waves(self, first: int, second: int) -> int:
-        """How many waves both releases have."""
+        """Number of waves that both releases have."""
         return min(self.curves[first].size, self.curves[second].size)
 
     def difference(self, first: int = 0, second: int = 1) -> ReleasedCurve:
@@ -233,7 +233,7 @@ class GroupComparison:
         )
 
     def differences(self, first: int = 0, second: int = 1) -> Differences:
-        """Where two groups differ, and how much."""
+        """Find where two groups differ, and how much."""
         band, curve = self.band(first, second), self.difference(first, second)
         mean, limits = average(curve, (0.0, 1.0))
         return Differences(

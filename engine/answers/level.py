@@ -28,7 +28,7 @@ OF_THE_MEAN = (
 
 @dataclass(frozen=True, kw_only=True)
 class LevelQuestion(CurveQuestion):
-    """What questions about a level have in common."""
+    """Base of questions about a level."""
 
     level: float | None = param(
         None,
@@ -148,7 +148,7 @@ class Crossing(LevelQuestion):
 
 @dataclass(frozen=True, kw_only=True)
 class TimeBeyond(LevelQuestion):
-    """How long the mean curve is on one side of a level, with 95 % by simulation."""
+    """Time that the mean curve is on one side of a level, with 95 % by simulation."""
 
     is_above: ClassVar[bool]
 
@@ -188,7 +188,7 @@ class TimeBeyond(LevelQuestion):
 @curve_questions.register
 @dataclass(frozen=True, kw_only=True)
 class TimeAbove(TimeBeyond):
-    """How long the mean curve is above a level."""
+    """Time that the mean curve is above a level."""
 
     key, label, order, is_above = "time_above", "Time above a level", 140, True
 
@@ -196,7 +196,7 @@ class TimeAbove(TimeBeyond):
 @curve_questions.register
 @dataclass(frozen=True, kw_only=True)
 class TimeBelow(TimeBeyond):
-    """How long the mean curve is below a level."""
+    """Time that the mean curve is below a level."""
 
     key, label, order, is_above = "time_below", "Time below a level", 150, False
 

@@ -1,4 +1,4 @@
-"""Where a new person would lie: a prediction interval at one time."""
+"""Prediction interval for a new person at one time."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ Functional = Callable[[Curve], Array]
 
 
 class Status(Enumeration):
-    """How far a release can be read."""
+    """Readability of a release."""
 
     WHOLE = "whole"
     COARSE = "coarse"
@@ -177,14 +177,14 @@ class ReleasedCurve:
 
     @cached_property
     def p_detail(self) -> float:
-        """How probable a misfit as large is, of r − 4 waves and two slopes, if they suffice."""
+        """P-value of the misfit, of r − 4 waves and two slopes, if they suffice."""
         if self.size < CHECKED_FROM:
             return math.nan
         return float(detail(self.centre, self.covariance)[0])
 
     @cached_property
     def status(self) -> Status:
-        """How far the release can be read."""
+        """Readability of the release."""
         if self.size < MIN_WAVES or self.effective_size < feasibility.NOT_FEASIBLE:
             return Status.NONE
         if self.is_pure or not are_told_apart(self.waves, Design.common(self.times)):
@@ -200,7 +200,7 @@ class ReleasedCurve:
 
     @property
     def is_shown_raw(self) -> bool:
-        """Whether the curve is read as plain cosines or waves alone, untested."""
+        """True if the curve is read as plain cosines or waves alone, untested."""
         return self.family == "fourier" or self.is_pure
 
     @property
@@ -232,7 +232,7 @@ class ReleasedCurve:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said beside every answer."""
+        """Notes for every answer."""
         rough = self.status is Status.COARSE and not self.is_pure and not self.times
         few = self.effective_size < feasibility.COARSE or (rough and self.size < _FEW_WAVES)
         return (
@@ -402,12 +402,7 @@ class ReleasedCurve:
         return (time - low) / (high - low)
 
     def window(self, start: float | None, end: float | None) -> Interval:
-        """A stretch of time on [0, 1].
-
-        Parameters
-        ----------
-        start, end : float or None
-            In their own unit; all of the range where they are not stated.
+        """A stretch of time on [0, 1], from ends in their own unit; all of the range by default.
 
         Raises
         ------
@@ -434,7 +429,7 @@ class ReleasedCurve:
 
 
 def can_be_asked(estimate: Estimate, budget: int = 0, repeat: int = 0, draw: int = 0) -> bool:
-    """Whether a release is one mean curve with the covariance of its coefficients."""
+    """True if a release is one mean curve with the covariance of its coefficients."""
     band = estimate.band
     if band is None or band.bias is not None or estimate.functions:
         return False

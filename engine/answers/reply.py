@@ -25,7 +25,7 @@ DRAWN_OTHERWISE = (
 
 
 class Verdict(Enumeration):
-    """What became of a question."""
+    """Outcome of a question."""
 
     TOLD = "told"
     OPEN = "cannot be told"
@@ -51,17 +51,11 @@ class Answer:
 
     @property
     def interval(self) -> Interval | None:
-        """From the first to the last of what is possible; None where nothing was said."""
+        """Interval from the first to the last possible value; None if there is no answer."""
         return (self.pieces[0][0], self.pieces[-1][1]) if self.pieces else None
 
     def holds(self, truth: float) -> bool:
-        """Whether a number lies in one of the pieces.
-
-        Parameters
-        ----------
-        truth : float
-            In the unit of the answer.
-        """
+        """True if a number lies in one of the pieces."""
         return any(low <= truth <= high for low, high in self.pieces)
 
     def plain(self) -> dict[str, Any]:
@@ -101,10 +95,7 @@ def measured(
 def within(low: float, high: float, value: float, limits: Interval) -> tuple[float, Interval]:
     """A number and its interval, held to what is publicly possible, as the drawn curve is.
 
-    Parameters
-    ----------
-    low, high : float
-        Between which the truth lies whatever the data are.
+    The truth lies between `low` and `high` whatever the data are.
 
     Examples
     --------
@@ -116,12 +107,7 @@ def within(low: float, high: float, value: float, limits: Interval) -> tuple[flo
 
 
 def written(values: Sequence[float], width: float) -> list[str]:
-    """Numbers with as many decimals as the width of an interval makes sense of.
-
-    Parameters
-    ----------
-    values : sequence of float
-        All in one unit.
+    """Write numbers of one unit with as many decimals as the width of an interval supports.
 
     Examples
     --------
@@ -150,13 +136,7 @@ def with_unit(number: str, unit: str) -> str:
 
 
 def rate_unit(facts: PublicFacts, order: int) -> str:
-    """The unit of a derivative in time: "cm per year", "cm per year²".
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Units of values and times.
-    """
+    """The unit of a derivative in time: "cm per year", "cm per year²"."""
     unit = facts.time_unit or "unit of time"
     single = unit[:-1] if len(unit) > 2 and unit.endswith("s") else unit
     return f"{facts.value_unit} per {single}{'²' if order == 2 else ''}".strip()

@@ -1,4 +1,4 @@
-"""How people's curves differ, as far as a release tells it, and where a new person would lie.
+"""Differences between people's curves, from a release, and prediction for a new person.
 
 The second moments M of a release of the adaptive mean say how deviations go together; see
 `numerics.curve_covariances` for Σ, the covariance of people's curves. What is not known of Σ is in
@@ -130,13 +130,7 @@ class ReleasedSpread:
 
 
 def refusal_of_spread(curve: ReleasedCurve, min_effective_size: float) -> str:
-    """Why nothing is told of how people differ; empty where it is.
-
-    Parameters
-    ----------
-    min_effective_size : float
-        Effective size N that it needs.
-    """
+    """Reason why nothing is told of how people differ below this effective size N, or ""."""
     if curve.refusal:
         return curve.refusal
     if curve.spread is None or curve.is_pure or curve.family != "cosine":
@@ -148,7 +142,7 @@ def refusal_of_spread(curve: ReleasedCurve, min_effective_size: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NextPerson:
-    """Where a new person would lie, with 95 %."""
+    """Prediction band for a new person, with 95 %."""
 
     # low, high, each (times,): at each time on its own, in response units
     low: Array
@@ -156,7 +150,7 @@ class NextPerson:
     widening: float  # times the half-width, for whole curves of 95 of 100 people
 
     def limits(self, index: int) -> Interval:
-        """At one of the times."""
+        """Limits at one of the times."""
         return float(self.low[index]), float(self.high[index])
 
     @property
@@ -169,15 +163,10 @@ class NextPerson:
 def next_person(
     curve: ReleasedCurve, times: Sequence[float] | Array, of_observation: bool = False
 ) -> NextPerson:
-    """A prediction band for the curve, or one observation, of a new person.
+    """A prediction band for the curve, or one observation, of a new person at times on [0, 1].
 
     With v_b = φ'Σ_bφ + se² (and σ_b² for an observation) of the draws b, the half-width h solves
     mean_b 2Φ(−h/√v_b) = 5 %.
-
-    Parameters
-    ----------
-    times : (times,)
-        On [0, 1].
     """
     assert curve.spread is not None
     spread, at = curve.spread.drawn, np.asarray(times, dtype=float)
@@ -220,17 +209,7 @@ def _widening(covariances: Array, half: Array, waves: Array) -> float:
 
 
 def standard_deviation(spread: PeopleSpread, times: Array) -> Array:
-    """σ(t) = √(φ'Σφ), how far people's curves spread at each time: (…, times).
-
-    Parameters
-    ----------
-    times : (times,)
-        On [0, 1].
-
-    Returns
-    -------
-    (…, times)
-    """
+    """σ(t) = √(φ'Σφ), how far people's curves spread at times on [0, 1]: (…, times)."""
     waves = cosine_rows(spread.covariance.shape[-1], times, 0)
     return np.asarray(np.sqrt(np.einsum("tj,...jk,tk->...t", waves, spread.covariance, waves)))
 

@@ -123,7 +123,7 @@ def synthetic_people(
 
 
 def what_they_keep() -> str:
-    """What synthetic people keep of a release, what not, and what follows, in sentences."""
+    """State what synthetic people keep of a release, what not, and what follows."""
     return f"They keep {'; '.join(KEPT)}. They do not keep {'; '.join(LOST)}. {OWN_UNCERTAINTY}"
 
 

@@ -110,17 +110,12 @@ def total(pieces: list[Interval]) -> float:
 
 
 def inside(window: Interval) -> NDArray[np.bool_]:
-    """Which grid points lie in a window: (201,)."""
+    """True at grid points in a window: (201,)."""
     return np.asarray((grid() >= window[0] - 1e-9) & (grid() <= window[1] + 1e-9))
 
 
 def crossings(heights: Array) -> list[float]:
-    """Where a broken line on the grid changes sign, in unit time.
-
-    Parameters
-    ----------
-    heights : (201,)
-    """
+    """Places where a broken line on the grid changes sign, in unit time."""
     before, after = heights[:-1], heights[1:]
     at = np.flatnonzero((before == 0) | (before * after < 0))
     return [
@@ -130,11 +125,9 @@ def crossings(heights: Array) -> list[float]:
 
 
 def length_above(heights: Array) -> Array:
-    """How long broken lines on equally spaced points are above zero, in unit time: (…).
+    """Time that broken lines (…, points) on equally spaced points are above zero: (…).
 
-    Parameters
-    ----------
-    heights : (…, points)
+    It is in unit time.
     """
     before, after = heights[..., :-1], heights[..., 1:]
     larger, smaller = np.maximum(before, after), np.minimum(before, after)

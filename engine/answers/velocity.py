@@ -1,4 +1,4 @@
-"""How fast the curve changes: velocity, acceleration, and when it changes fastest."""
+"""Velocity and acceleration of the curve, and the time of its fastest change."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Acceleration(Derivative):
 
 @dataclass(frozen=True, kw_only=True)
 class Fastest(CurveQuestion):
-    """What is common to time and size of the fastest change."""
+    """Base of time and size of the fastest change."""
 
     direction: str = param(
         "rise",
@@ -114,7 +114,7 @@ class FastestTime(Fastest):
 @curve_questions.register
 @dataclass(frozen=True, kw_only=True)
 class FastestSpeed(Fastest):
-    """How fast the curve changes where it does so fastest."""
+    """Speed of the curve at its fastest change."""
 
     key, label, order = "fastest_speed", "Greatest speed", 120
 

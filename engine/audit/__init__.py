@@ -53,7 +53,7 @@ _MAX_NUMBERS = 2_000_000  # in the data of all pairs of one run
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an audit is: all a chart needs to climb under its claim."""
+    """Progress of an audit: all a chart needs to climb under its claim."""
 
     tried: int
     # worst, claim: the most that a pair loses, and what is claimed, in `unit`
@@ -85,12 +85,12 @@ class Progress:
 
     @property
     def confidence(self) -> float:
-        """That of the bound; a claim is broken by one that is more certain."""
+        """Confidence of the bound; only a more certain one breaks a claim."""
         return CERTAINTY if self.is_beyond else CONFIDENCE
 
     @property
     def worst_epsilon(self) -> float:
-        """What the worst pair loses, as ε at the δ of the budget; ∞ for what no number says."""
+        """Loss of the worst pair, as ε at the δ of the budget; ∞ if no number expresses it."""
         if self.reason or math.isinf(self.worst):
             return math.inf
         if self.ratio > 1 + ROUNDING or self.ratio < 1 - ROUNDING:
@@ -113,7 +113,7 @@ def _as_epsilon(unit: str, loss: float, delta: float) -> float:
 
 @dataclass(frozen=True)
 class Report(Progress):
-    """What an audit says of one mechanism."""
+    """Result of an audit of one mechanism."""
 
     mechanism: str = ""
     settings: str = ""
@@ -125,7 +125,7 @@ class Report(Progress):
 
     @property
     def shortfall(self) -> str:
-        """In words, why releases show less than nine tenths of ε; empty if they show them."""
+        """Reason why releases show less than nine tenths of ε; empty if they show that much."""
         if not self.runs or self.is_broken or self.bound >= MOSTLY * self.exact_epsilon:
             return ""
         reasons = [_of_pair(self), _of_releases(self)]

@@ -133,7 +133,7 @@ def _bound_of(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -> B
 
 
 def parts(runs: int, largest_part: int = _PART) -> Iterator[int]:
-    """How many releases to make at once: few at first, so that a bound is there soon.
+    """Numbers of releases to make at once: few at first, so that a bound is there soon.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def _from_scores(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -
 def _is_beyond(
     ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array, ends: _Counted
 ) -> bool:
-    """Whether so much is told with Gaussian noise, or a choice by noise, beyond doubt."""
+    """True if releases lose too much under Gaussian noise or a noisy choice, beyond doubt."""
     claim, certain = ratios.claim, ends.limits(CERTAIN)
     if claim.unit == "mu":
         largest_claim = min(float(losses.max()), claim.total) * _ROUNDING
@@ -203,7 +203,7 @@ def _is_beyond(
 def _from_pure(
     ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array, ends: _Counted, pair: Parts
 ) -> Bound:
-    """With δ = 0; of rough scores the ends say most, of exact ones all guesses."""
+    """Bound with δ = 0: from the ends of rough scores, from all guesses of exact ones."""
     certain, claimed = ends.limits(CERTAIN), ratios.claim.total
     beyond = (
         any(pair.power(alarms, _ROUNDING) < hits for hits, alarms in certain)
@@ -230,7 +230,7 @@ def _bound(epsilon: float, runs: int, lost: float, beyond: bool, claimed: float)
 
 
 def _is_quieter(first: Array, second: Array) -> bool:
-    """Whether scores are too certain for the noise as it is stated, by five standard errors.
+    """True if scores are too certain for the stated noise, by five standard errors.
 
     Then the share of `other` with a score s ≤ 0 is the mean of e^s over such releases of `one`;
     less noise makes that mean the larger of the two. A difference of a few releases is chance,
@@ -355,7 +355,7 @@ class _Counted:
         return self.hits + self.n - self.alarms
 
     def limits(self, level: float) -> list[tuple[float, float]]:
-        """At least so many hits with at most so many alarms: guilty beyond, innocent below."""
+        """Confidence limits: at least so many hits, at most so many alarms, and the reverse."""
         ways = [(self.hits, self.alarms), (self.n - self.alarms, self.n - self.hits)]
         return [
             (_limit(caught, self.n, level, low=True), _limit(wrong, self.n, level, low=False))
@@ -377,13 +377,13 @@ def _mu_of_ends(counted: _Counted) -> float:
 
 
 def _right_at_least(first: Array, second: Array) -> float:
-    """How often the best guess between both is right at least, below which one limit is enough."""
+    """One-sided lower limit of the chance that the best guess between both is right."""
     counted = _counted(first, second, lambda errors: errors.right)
     return _limit(counted.right, 2 * counted.n, 1 - CONFIDENCE, low=True)
 
 
 def _errors(first: Array, second: Array, threshold: float) -> _Counted:
-    """Of a threshold on scores, which are higher for `other`."""
+    """Errors of a threshold on scores, which are higher for `other`."""
     n = len(first)
     return _Counted(int((second > threshold).sum()), int((first > threshold).sum()), n, n)
 

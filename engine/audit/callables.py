@@ -32,7 +32,7 @@ from engine.core.types import Array
 
 @dataclass(frozen=True)
 class Attack:
-    """What releases of two neighbouring data sets show."""
+    """Evidence from releases of two neighbouring data sets."""
 
     epsilon: float
     delta: float
@@ -42,7 +42,7 @@ class Attack:
 
     @property
     def is_broken(self) -> bool:
-        """Whether the claim is refuted beyond doubt."""
+        """True if the claim is refuted beyond doubt."""
         return self.certain > self.epsilon * (1 + 1e-6)
 
     def __str__(self) -> str:

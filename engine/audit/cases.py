@@ -1,4 +1,4 @@
-"""What is audited of each mechanism: settings on small data, and how much of a claim is attained.
+"""Audited cases of each mechanism: settings on small data, and the attained part of a claim.
 
 A mechanism says so itself (`Mechanism.trials`); one that says nothing is audited with its usual
 settings, and must attain its claim to 95 %.
@@ -40,7 +40,7 @@ class Case:
 
 
 def _precision(budget: Budget) -> float:
-    """What noise falls with: μ, or ε where δ = 0."""
+    """Quantity that noise is inverse to: μ, or ε where δ = 0."""
     return budget.epsilon if budget.is_pure else accounting.exact_mu(budget.epsilon, budget.delta)
 
 

@@ -53,15 +53,8 @@ class AuditedLaw(ABC):
     def score(self, shift: Array, rest: Array) -> Array:
         """Log-likelihood ratios of noise that is moved; by log-density −Σ √2 |z_j| unless stated.
 
-        Parameters
-        ----------
-        shift, rest : (draws or 1, numbers)
-            In standard deviations: by how much the other data set moves what was sent, and the
-            noise that was heard if it was not moved.
-
-        Returns
-        -------
-        (draws,)
+        `shift` and `rest` (draws or 1, numbers) are in standard deviations: by how much the other
+        data set moves what was sent, and the noise that was heard if it was not moved.
         """
         return np.asarray(math.sqrt(2) * (np.abs(rest) - np.abs(rest - shift)).sum(axis=1))
 
@@ -122,7 +115,7 @@ class _Laplace(AuditedLaw):
 
 
 class _DiscreteLaplace(AuditedLaw):
-    """Of scale b, with variance 1/(2 sinh²(1/2b)); scored up to one factor, as it has one scale.
+    """Law of scale b, variance 1/(2 sinh²(1/2b)); scored up to one factor, as it has one scale.
 
     A count that moves by one step is told apart like a bit of the same loss: its ratio of chances
     has two values. One that moves further is told apart no better than such a bit.

@@ -1,4 +1,4 @@
-"""How much more likely what was heard is with one data set than with the other.
+"""Likelihood ratios of the messages of two data sets.
 
 The attacker knows both data sets, the mechanism, and the law that noise is said to have, and hears
 every message. So the numbers behind each message, given all messages before, are known for both
@@ -157,7 +157,7 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Of one message what `Scored` has of all."""
+    """Part of `Scored` for one message."""
 
     score: Array
     losses: Array
@@ -198,7 +198,7 @@ class LikelihoodRatios:
         self._mu = float(np.linalg.norm(numbers)) if claim.unit == "epsilon" else self.lost
 
     def apart(self, draws: int = _COMPARED) -> float:
-        """By how much scores differ on average, with the stated noise; μ² where it is Gaussian."""
+        """Average difference of scores, with the stated noise; μ² if it is Gaussian."""
         first, second = (
             self.scored(side, draws, (self.seed, side, 0, 1)).score.mean() for side in range(2)
         )
@@ -206,13 +206,13 @@ class LikelihoodRatios:
 
     @property
     def is_exact(self) -> bool:
-        """Whether scores are exact; choices by other noise than Gumbel's are scored roughly."""
+        """True if scores are exact; choices by other noise than Gumbel's are scored roughly."""
         choices = [self.exact[k].choice for k in self.differing]
         return all(choice is None or choice.law is GUMBEL for choice in choices)
 
     @property
     def hears(self) -> bool:
-        """Whether any message tells the data sets apart, by a loss that has a number."""
+        """True if any message distinguishes the data sets, by a loss that has a number."""
         return bool(self.differing) and 0 < self.mu < math.inf
 
     @property
@@ -222,7 +222,7 @@ class LikelihoodRatios:
 
     @property
     def splits_draws(self) -> bool:
-        """Whether draws are worked on a few at a time, each few with messages of their own."""
+        """True if draws are worked on a few at a time, each few with messages of their own."""
         return self.at_once < _PROBES
 
     def scored(self, side: int, draws: int, seed: tuple[int, ...]) -> Scored:
@@ -295,7 +295,7 @@ class LikelihoodRatios:
 
 
 def _is_constant(exact: Exact) -> bool:
-    """Whether the same numbers stand behind all draws."""
+    """True if all draws are of the same numbers."""
     return all(
         np.allclose(numbers, numbers[:1], rtol=1e-9, atol=1e-300)
         for numbers in (exact.first, exact.second)

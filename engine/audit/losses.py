@@ -1,4 +1,4 @@
-"""What two runs on neighbouring data lose, against what the ledger claims.
+"""Losses of two runs on neighbouring data, against the claim of the ledger.
 
 Where the law and the size of the noise are known, how far a record moves a message is a privacy
 loss in closed form, without sampling: by `laws`, and of a choice of the largest entries ρ of
@@ -29,7 +29,7 @@ from engine.privacy import accounting, transcript
 
 @dataclass(frozen=True)
 class Claim:
-    """What the ledger promises to one site's people, in the unit in which losses are measured."""
+    """Promise of the ledger to one site's people, in the unit in which losses are measured."""
 
     # "mu" where all noise is Gaussian, "epsilon" where all holds with δ = 0, and otherwise "rho",
     # for which losses are √(2ρ): of Gaussian noise that is μ
@@ -39,7 +39,7 @@ class Claim:
 
     @classmethod
     def of(cls, lines: Sequence[Spend]) -> Claim:
-        """What these lines of one site promise together."""
+        """Add up what these lines of one site promise."""
         budget, of_site = lines[0].budget, tuple(lines)
         if all(line.mu is not None for line in lines):
             allowed = accounting.exact_mu(budget.epsilon, budget.delta)
@@ -64,7 +64,7 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """What pairs lose, over the claim."""
+    """Losses of pairs, over the claim."""
 
     each: Array  # (pairs,): the loss of every pair
     # the most that messages allow together: the worst pair of each line of the ledger, added up
@@ -81,7 +81,7 @@ class Losses:
 def compare(
     mechanism: Any, pairs: Pairs, budget: Budget, seed: int, rng: np.random.Generator
 ) -> Losses:
-    """What differs if the first data sets are run and the answers replayed on the second.
+    """Run the first data sets, replay the answers on the second, and compare.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def compare(
 
 
 def _difference(run_of_first: Run, run_of_second: Run) -> str:
-    """What differs that should not, though all messages are the same."""
+    """Name what differs and should not, though all messages are the same."""
     if [message.kind for message in run_of_first.messages.values()] != [
         message.kind for message in run_of_second.messages.values()
     ]:
@@ -157,7 +157,7 @@ def _difference(run_of_first: Run, run_of_second: Run) -> str:
 
 
 def _heard_elsewhere(first: Run, second: Run, pairs: Pairs) -> NDArray[np.bool_]:
-    """Whether a site that does not hold the record said something else: (pairs,)."""
+    """True if a site that does not hold the record said something else: (pairs,)."""
     differs_elsewhere = np.zeros(pairs.count, dtype=bool)
     for key, message in first.messages.items():
         if message.server != transcript.CENTRE:

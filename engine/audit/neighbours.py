@@ -72,7 +72,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Question:
-    """What pairs are wanted for."""
+    """Purpose for which pairs are wanted."""
 
     mechanism: Any
     usual: Any
@@ -142,10 +142,7 @@ def usual_curves(
 ) -> CurveData:
     """Ordinary curves of a few readings each, on unit scale, with covariates if asked for.
 
-    Parameters
-    ----------
-    unequal : bool
-        Whether every third curve has half of the readings.
+    `unequal` gives every third curve half of the readings.
     """
     rng = np.random.default_rng(seed)
     counts = np.full(n_curves, readings)
@@ -165,7 +162,7 @@ def usual_curves(
 
 
 def _any_of(values: Sequence[float] | Array, rng: np.random.Generator) -> float:
-    """What `rng.choice` draws, which takes ten times as long to look at a few values."""
+    """Draw like `rng.choice`, which takes ten times as long to look at a few values."""
     drawn: float = values[int(rng.integers(len(values)))]
     return drawn
 
@@ -237,10 +234,7 @@ def _repeated(usual: CurveData, count: int) -> dict[str, Any]:
 def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData:
     """Ordinary curves on a common grid, whose norm is bounded far more tightly than readings.
 
-    Parameters
-    ----------
-    n_curves : int or None
-        Usually 50 for a mean, else 20.
+    By default there are 50 for a mean, else 20.
     """
     n = n_curves or (50 if mechanism.task == tasks.MEAN_FUNCTION.key else 20)
     is_wide = mechanism.task == tasks.COVARIANCE.key and mechanism.key != "bernstein"
@@ -421,7 +415,7 @@ def _pairs_of_rows_with_response(question: Question, count: int, rng: np.random.
 
 
 def _extreme_row(size: int, rng: np.random.Generator) -> tuple[Array, float]:
-    """At clips and far beyond, sign by sign; half of it zero; or no number in places."""
+    """Draw a row at clips and far beyond, sign by sign; half of it zero; or no number in places."""
     kind, x = rng.integers(5), rng.choice([-1.0, 1.0], size)
     x = x * rng.choice([1.0, 4.0, 4.0 * (1 + 1e-9), 1e3, 1e300])
     if kind == 0:
@@ -546,7 +540,7 @@ def _pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) 
 def _alone_with_numbers(
     mechanism: Any, pair: tuple[CurveData, CurveData]
 ) -> tuple[CurveData, CurveData]:
-    """Where there is no centre, only the item, person or site that was changed: sums hide it."""
+    """Keep only the changed item, person or site if there is no centre: sums hide it."""
     if mechanism.setting.is_central:
         return pair
     first, second = pair
@@ -579,10 +573,7 @@ def _alone_with_numbers(
 def usual_events(mechanism: Any) -> EventData:
     """People at two sites with a time, one of two events, and a group whose size is private.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Groups are compared where times end in events.
+    Groups are compared where times end in events.
     """
     rng, n = np.random.default_rng(6), 240
     has_groups = mechanism.estimand.is_followed

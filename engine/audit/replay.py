@@ -33,20 +33,14 @@ _is_granted: ContextVar[bool] = ContextVar("audit", default=False)
 
 @dataclass(frozen=True)
 class Selection:
-    """What is needed to price a noisy choice of the largest entries."""
+    """Facts needed to price a noisy choice of the largest entries."""
 
     law: SelectionLaw
     n_selected: int
     scales: Scales
 
     def loss(self, shift: Array, unit: str) -> Array:
-        """What choice and values of one step lose: (…).
-
-        Parameters
-        ----------
-        shift : (…)
-            The most by which an entry moves.
-        """
+        """Loss of choice and values of one step, if an entry moves by at most `shift`: (…)."""
         if unit == "epsilon":
             each = 2 / self.scales.choice + 1 / self.scales.values
             return np.asarray(shift * self.n_selected * each)
@@ -70,11 +64,11 @@ class Message:
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """What must not differ between neighbours, beside the noise of each."""
+        """Parts that must not differ between neighbours, beside the noise of each."""
         return (self.server, self.step, self.values.shape, self.law)
 
     def followed_by(self, other: Message) -> Message:
-        """With the repeats of a later part of the run."""
+        """Append the repeats of a later part of the run."""
         return replace(
             self,
             values=np.concatenate([self.values, other.values]),
@@ -85,10 +79,7 @@ class Message:
 class Recorder:
     """Notes what is sent and answers: as an adversary would, or with the answers of another run.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator, optional
-        Where an adversary's answers come from.
+    An adversary's answers come from `rng`.
     """
 
     def __init__(
@@ -166,7 +157,7 @@ def _added(values: Array, exact: Array, spread: Array) -> Array:
 
 
 def is_honest(count: int) -> NDArray[np.bool_]:
-    """Which pairs hear what was really sent.
+    """True for pairs that hear what was really sent.
 
     Returns
     -------
@@ -270,14 +261,14 @@ def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int, first_run
 
 
 def _is_small(squares: Array) -> bool:
-    """Whether unit noise is too small as a whole, from its squares (repeats, numbers)."""
+    """True if unit noise is too small as a whole, from its squares (repeats, numbers)."""
     means = _means(squares)
     error = means.std() / math.sqrt(len(means))
     return bool(means.mean() < 1 - max(_beyond_chance(len(means)) * error, 1e-9))
 
 
 def _is_small_somewhere(squares: Array) -> bool:
-    """Whether it is in any of its numbers: larger noise elsewhere does not make up for it.
+    """True if it is in any of its numbers: larger noise elsewhere does not make up for it.
 
     Squares of Laplace noise scatter most of all: by the root of 5.
     """
@@ -325,7 +316,7 @@ def _once(units: Array, row: Indices, column: Indices) -> Array:
 
 
 def _is_same(first: Array, second: Array) -> bool:
-    """Whether two draws of unit noise go together, beyond chance and more than a little."""
+    """True if two draws of unit noise go together, beyond chance and more than a little."""
     products = _means(first * second)
     if not len(products):
         return False

@@ -34,12 +34,7 @@ class Shapes:
         return np.asarray(self.some[rng.integers(len(self.some))] * rng.choice([-1, 1]))
 
     def at_bound(self, shape: Array) -> Array:
-        """The shape at the bound: (K,).
-
-        Parameters
-        ----------
-        shape : (K,)
-        """
+        """Scale a shape to the bound; both (K,)."""
         return _sized(shape, self.bound)
 
 
@@ -114,7 +109,7 @@ def _couples_of(mechanism: Any, usual: CurveData, budget: Budget) -> Array:
 
 
 def _in_noise(mechanism: Any, usual: CurveData, budget: Budget) -> tuple[Array, Array, bool]:
-    """How curves become coefficients, and W: the filter over the noise, for full matrices."""
+    """Map from curves to coefficients, and W: the filter over the noise, for full matrices."""
     summary = CovarianceSummary(mechanism, usual.sizes, usual.facts)
     plan = mechanism.plan(usual.public, (budget,))
     noise, smoothing = plan.noise[0][0][-1], plan.smoothings[0]
@@ -142,7 +137,7 @@ def _climbed(
 
 
 def _lifting(smoothing: Smoothing, worst: Array, n: int) -> Array:
-    """What n − 1 curves must be to lift two opposite means above all thresholds at once."""
+    """Curves n − 1 that lift two opposite means above all thresholds at once."""
     if isinstance(smoothing, Linear):
         return 0 * worst
     unit = worst / np.linalg.norm(worst)

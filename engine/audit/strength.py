@@ -1,4 +1,4 @@
-"""How strong noise can be at most, after a test has told two data sets apart so often.
+"""Largest possible noise, after a test has distinguished two data sets so often.
 
 The shape of the noise is taken as it is stated, its size is not: were all of it t times weaker, a
 test could at best do so well, and the least t that allows what was seen is a lower bound. For
@@ -31,7 +31,7 @@ _HALVINGS, _FACTOR = 11, 4.0  # of t between 1/4 and 4, the latter in fine steps
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What one pair loses, in ε."""
+    """Losses of one pair, in ε."""
 
     moved: Array  # (k,): of each number with Laplace noise
     bits: Array  # (k,): of each bit
@@ -44,7 +44,7 @@ class Parts:
         return _power(law, step, alarms)
 
     def right(self, weaker: float = 1.0) -> float:
-        """How often the best guess is right if a coin decides between the data sets."""
+        """Share of right best guesses if a coin decides between the data sets."""
         law, step = self._law(weaker)
         losses = step * np.maximum(_around_zero(len(law)), 0.0)
         return float((1 - (law * np.expm1(-losses)).sum()) / 2)
@@ -52,10 +52,7 @@ class Parts:
     def weakest(self, is_explained: Callable[[float], bool]) -> float:
         """The largest t at which what was seen is not explained; 0 if any noise explains it.
 
-        Parameters
-        ----------
-        is_explained : callable
-            From t to whether noise that is so many times weaker explains it.
+        `is_explained` says if noise that is t times weaker explains it.
         """
         low, high = 1 / _FACTOR, _FACTOR
         if is_explained(low):

@@ -117,7 +117,7 @@ def _audits(
 
 
 def _audited(options: argparse.Namespace) -> list[Audited]:
-    """What is audited: a scenario, all cases, or broken variants, at every ε that was given."""
+    """Collect what to audit: a scenario, all cases, or broken variants, at every given ε."""
     if options.scenario:
         return [_of_scenario(options)]
     cases = [

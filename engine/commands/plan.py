@@ -70,7 +70,7 @@ def add(commands: Any) -> None:
 
 
 def _first_of_axes(stated: scenario.Scenario) -> list[str]:
-    """Which value of each axis of a scenario is planned for."""
+    """Name the value of each axis of a scenario that is planned for."""
     return [
         f"Of the axis {path} the plan takes {values[0]}, the first of {len(values)} values."
         for path, values in stated.axes.items()
@@ -79,7 +79,7 @@ def _first_of_axes(stated: scenario.Scenario) -> list[str]:
 
 
 def _difference(options: argparse.Namespace, cell: Cell, seed: int) -> None:
-    """How many people two groups need, printed; refused if the time is not stated."""
+    """Print how many people two groups need; refuse if the time is not stated."""
     if options.at is None:
         raise InputError(
             "State when the difference is looked for.",

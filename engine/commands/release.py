@@ -181,7 +181,7 @@ def command(options: argparse.Namespace) -> Exit:
 
 
 def _about_file(source: Source[Data]) -> Exit:
-    """What a page tells the holder beside their file, which counts private data: only if asked for.
+    """Describe the file to its holder as a page does, only if asked: it counts private data.
 
     Raises
     ------

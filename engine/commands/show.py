@@ -78,7 +78,7 @@ def _coverage(view: View) -> dict[str, Any]:
 
 
 def _rate(view: View) -> dict[str, Any]:
-    """With the check of its slopes and limits, whose words stand within a "check"."""
+    """Show a rate with the check of its slopes and limits, whose words stand within a "check"."""
     if "check" not in view:
         return {}
     check = view["check"]

@@ -40,7 +40,7 @@ _WAIT = 3600.0  # seconds between two lines that say who is waited for
 
 
 class Transport(TypeProtocol):
-    """How statements and messages travel; see `engine.sites.folder`."""
+    """Transport of statements and messages; see `engine.sites.folder`."""
 
     @property
     def unfinished(self) -> Sequence[str]: ...
@@ -479,7 +479,7 @@ def _party(options: argparse.Namespace, ledger: Ledger) -> Party:
 
 
 def _ring(options: argparse.Namespace, plan: SitePlan) -> Keyring:
-    """What signatures are checked with: the own address book, or the secret that all share."""
+    """Keys that check signatures: the own address book, or the secret that all share."""
     if plan.study.scheme is Scheme.ED25519:
         return partners.read(entrance.text_of(options.partners, "partners"))
     if options.key is None:
@@ -492,7 +492,7 @@ def _ring(options: argparse.Namespace, plan: SitePlan) -> Keyring:
 
 
 def _people(options: argparse.Namespace, ledger: Ledger, source: Any, n: int) -> SitePeople:
-    """What the holder says of the people, and the total that the options ask for."""
+    """The holder's statement of the people, and the total that the options ask for."""
     same = None if options.people is None else options.people == "same"
     return SitePeople(total_of(options, n, ledger), same)
 
@@ -521,7 +521,7 @@ def _folder(through: str) -> Folder:
 
 
 def _words_to(options: argparse.Namespace) -> Any:
-    """Where words go: not between the messages."""
+    """Stream for words: not between the messages."""
     return sys.stderr if options.through == "-" else sys.stdout
 
 

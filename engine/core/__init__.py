@@ -1,1 +1,1 @@
-"""What everything stands on: records, errors, grids, registries, and the only way in for input."""
+"""The base of the engine: records, errors, grids, registries, and the only way in for input."""

@@ -1,4 +1,4 @@
-"""What numbers are held in everywhere, and the largest of them."""
+"""Types of numbers everywhere, and the largest of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def unboxed(value: Any) -> Any:
 
 
 def all_finite(values: Array) -> bool:
-    """Whether every number is finite, mostly in one pass.
+    """True if every number is finite, mostly in one pass.
 
     A sum is finite only if all that it adds is; if it overflows, each is looked at.
 

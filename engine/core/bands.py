@@ -104,7 +104,7 @@ class BasisWithReadings(Protocol):
 
 
 class Curves(Protocol):
-    """What limits need of the curves that a band is about."""
+    """Curves that a band is about, as limits need them."""
 
     @property
     def basis(self) -> Callable[[Array], Array]:
@@ -113,7 +113,7 @@ class Curves(Protocol):
 
     @property
     def basis_sizes(self) -> Sequence[int]:
-        """How many of the functions each budget keeps."""
+        """Number of functions that each budget keeps."""
         ...
 
     def on_grid(self, coefficients: Array, grid: Array) -> Array:
@@ -221,38 +221,21 @@ def reach_the_ends(estimate: Curves) -> bool:
 
 
 def holds_a_constant(low: Array, high: Array) -> bool:
-    """True where a constant curve fits between limits, so that they tell no change.
-
-    Parameters
-    ----------
-    low, high : (k,)
-        Ends of a band at some places.
-    """
+    """True if a constant curve fits between limits (k,), so that they tell no change."""
     return bool(low.max() <= high.min())
 
 
 def least_change(low: Array, high: Array) -> float:
-    """About how far a curve must rise or fall so that its band holds no constant curve.
+    """About how far a curve must rise or fall so that its band (…, k) holds no constant curve.
 
     That is where the lower end at its highest place comes above the upper end at its lowest: from
     the width of the band on.
-
-    Parameters
-    ----------
-    low, high : (…, k)
-        Ends of a band, or of several, at some places.
     """
     return float(np.mean(high - low))
 
 
 def width_at(low: Array, high: Array, times: Sequence[float]) -> float:
-    """The average width of bands at some times.
-
-    Parameters
-    ----------
-    low, high : (…, k)
-        Ends of a band, or of several, on the drawing grid.
-    """
+    """The average width at some times of bands, with ends (…, k) on the drawing grid."""
     width = (high - low).reshape(-1, np.shape(low)[-1]).mean(axis=0)
     return float(np.interp(times, drawing_grid(), width).mean())
 
@@ -304,16 +287,8 @@ def _factor(covariance: Array, waves: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def public_normals(size: int, sample: int = _SAMPLE) -> Array:
-    """A fixed public sample: the same band for the same release, always.
+    """A fixed public sample (size, sample): the same band for the same release, always.
 
-    Parameters
-    ----------
-    size : int
-        r, how many coefficients.
-
-    Returns
-    -------
-    (size, sample)
-        Standard normals; nobody may write to them.
+    The numbers are standard normals for r = `size` coefficients; nobody may write to them.
     """
     return read_only(np.random.default_rng(_SEED).standard_normal((size, sample)))

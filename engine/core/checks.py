@@ -13,7 +13,7 @@ from engine.core.enumerations import Enumeration
 
 
 class Outcome(Enumeration):
-    """What follows from a check: nothing, a sentence, other numbers, or no valid band."""
+    """Consequence of a check: nothing, a sentence, other numbers, or no valid band."""
 
     HOLDS = "holds"
     TOLD = "told"
@@ -23,7 +23,7 @@ class Outcome(Enumeration):
 
 
 class Fact(NamedTuple):
-    """What a check is about, in the words of the card; gaps are for shares."""
+    """Subject of a check, in the words of the card; gaps are for shares."""
 
     stated: str
     measured: str  # with the measured share and its noise

@@ -248,12 +248,9 @@ def _kind(status: os.stat_result) -> str:
 
 
 def bytes_of(name: str | os.PathLike[str], limit: int, field: str = "file") -> bytes:
-    """The content of a regular file; see `existing_file`.
+    """Read a regular file of at most `limit` bytes; see `existing_file`.
 
-    Parameters
-    ----------
-    limit : int
-        Most bytes; no more than one beyond them is ever held.
+    It never holds more than one byte beyond the limit.
 
     Raises
     ------
@@ -281,11 +278,6 @@ def bytes_of(name: str | os.PathLike[str], limit: int, field: str = "file") -> b
 
 def text_of(name: str, field: str = "file") -> str:
     """The UTF-8 text of a file, or of standard input for “-”, of at most `MAX_TEXT` bytes.
-
-    Parameters
-    ----------
-    name : str
-        A path as a person gave it, or “-”.
 
     Raises
     ------
@@ -421,7 +413,7 @@ def json_of(text: str, noun: str) -> Any:
 
 
 def _hooks(noun: str) -> dict[str, Any]:
-    """What `json.loads` calls for numbers and objects: each refuses what nothing here can hold."""
+    """Hooks of `json.loads` for numbers and objects: each refuses what nothing here can hold."""
 
     def too_large(_: str = "") -> NoReturn:
         raise InputError(
@@ -467,6 +459,6 @@ def _hooks(noun: str) -> dict[str, Any]:
 
 
 def _depth(text: str) -> int:
-    """How deep brackets stand within each other, in one pass; those in strings do not count."""
+    """Nesting depth of brackets outside strings, in one pass."""
     steps = (1 if match[1] else -1 for match in _TOKEN.finditer(text) if match[1] or match[2])
     return max(accumulate(steps), default=0)

@@ -1,4 +1,4 @@
-"""What is one of a few named things: a kind, a law, a unit, a setting."""
+"""Enumerations of a few named things: kinds, laws, units, settings."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class NoiseLaw(Enumeration):
 
 
 class Guarantee(Enumeration):
-    """Which δ a mechanism takes: PURE none, APPROXIMATE one above 0, EITHER both."""
+    """The δ that a mechanism takes: PURE none, APPROXIMATE one above 0, EITHER both."""
 
     PURE = "pure"
     APPROXIMATE = "approximate"
@@ -70,12 +70,12 @@ class Guarantee(Enumeration):
 
     @property
     def is_pure(self) -> bool:
-        """Whether no δ is ever needed."""
+        """True if no δ is ever needed."""
         return self is Guarantee.PURE
 
 
 class NoisePlace(Enumeration):
-    """Who adds the noise of a study: the last who is trusted with data as they are.
+    """Party that adds the noise of a study: the last one trusted with data as they are.
 
     Parameters of methods and rates have words of their own for it, with what else they choose:
     those of links and files, as the slides and papers have them. Each says its `place`.

@@ -32,15 +32,7 @@ class InputError(ValueError):
 def brief(value: object) -> str:
     """A value that a person gave, as it stands in a message: on one line, and never long.
 
-    Parameters
-    ----------
-    value : object
-        A plain value, as text and JSON have them.
-
-    Returns
-    -------
-    str
-        At most 60 characters of a text, and of larger things only what they are.
+    Of a text there are at most 60 characters, of larger things only what they are.
 
     Examples
     --------

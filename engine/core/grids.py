@@ -1,4 +1,4 @@
-"""Where functions on [0, 1] and on its square are drawn, integrated and read off in between."""
+"""Grids on [0, 1] and its square, to draw functions, integrate them and interpolate."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def drawing_grid() -> Array:
 
 
 def bar_places(count: int) -> list[int]:
-    """At which of equally spaced points bands are drawn as bars: in the middle of equal parts.
+    """Indices of equally spaced points for bands drawn as bars: the middles of equal parts.
 
     Examples
     --------
@@ -44,11 +44,6 @@ def bar_places(count: int) -> list[int]:
 def nearest_to_median(levels: Array) -> int:
     """The place of the percentile curve nearest to the median.
 
-    Parameters
-    ----------
-    levels : (T,)
-        Shares of observations below each curve.
-
     Examples
     --------
     >>> nearest_to_median(np.array([0.05, 0.25, 0.5, 0.75, 0.95]))
@@ -58,7 +53,7 @@ def nearest_to_median(levels: Array) -> int:
 
 
 def drawing_points(rule: str) -> Array:
-    """Where functions known by this rule are drawn.
+    """Points at which functions known by this rule are drawn.
 
     Returns
     -------

@@ -55,12 +55,7 @@ def digest(obj: Any) -> str:
 
 
 def lasting_name(name: str) -> str:
-    """The name of a module, or of something in it, as it is in the project's folder.
-
-    Parameters
-    ----------
-    name : str
-        Its name where it is installed.
+    """The name of an installed module, or of something in it, as it is in the project's folder.
 
     Examples
     --------

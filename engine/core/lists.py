@@ -11,12 +11,7 @@ MAX_SITES = 1000
 
 
 def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
-    """The positive whole numbers of a text such as "400, 250, 100"; none of an empty one.
-
-    Parameters
-    ----------
-    text : str or None
-        Whole numbers of at most nine digits, with commas between them.
+    """Read positive whole numbers of at most nine digits, such as "400, 250, 100"; none from "".
 
     Raises
     ------
@@ -49,10 +44,7 @@ def repeated(names: Sequence[str]) -> list[str]:
 def shortened(name: str, length: int = 40) -> str:
     """A visitor's name for something, on one line and no longer than fits a message.
 
-    Parameters
-    ----------
-    name : str
-        Of any length; signs that cannot be printed become blanks.
+    Signs that cannot be printed become blanks.
 
     Examples
     --------
@@ -64,12 +56,7 @@ def shortened(name: str, length: int = 40) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with what it counts.
-
-    Parameters
-    ----------
-    noun : str
-        Of one of them; others get an s.
+    """A number with what it counts; the plural adds an s to `noun`.
 
     Examples
     --------

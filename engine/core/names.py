@@ -8,11 +8,6 @@ _NAMES_OF_PEOPLE = ("Bernstein", "Gauss", "Laplace")
 def uncapital(text: str) -> str:
     """The first letter small, as inside a sentence; abbreviations, symbols and people keep theirs.
 
-    Parameters
-    ----------
-    text : str
-        A label or the name of a quantity.
-
     Examples
     --------
     >>> uncapital("Adaptive mean"), uncapital("ICLP noise"), uncapital("Laplace noise")

@@ -17,17 +17,12 @@ from engine.core.registry import Parameterised
 
 
 def is_registered(value: Any) -> bool:
-    """Whether a source, mechanism or rate can be named by a key; data of one's own cannot."""
+    """True if a key can name a source, mechanism or rate; own data have none."""
     return isinstance(value, Parameterised) and type(value) in value.registry.all()
 
 
 def to_plain(value: Any) -> Any:
-    """What JSON can hold of a record, of registered members in it, and of containers of them.
-
-    Parameters
-    ----------
-    value : object
-        A record, a registered member, a mapping, a sequence or a number.
+    """Convert a record, its registered members and containers of them to JSON's types.
 
     Returns
     -------

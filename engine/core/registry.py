@@ -36,7 +36,7 @@ UNSET: Any = _Unset()
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a form needs to know about one field of a parameterised class."""
+    """Field of a parameterised class, as a form needs it."""
 
     name: str
     kind: type
@@ -396,12 +396,7 @@ class Registry:
         return cls(**cls.presets_for(task)[0][1])
 
     def build(self, key: Any, values: Mapping[str, Any]) -> Any:
-        """Make a member from plain values, naming any parameter it does not have.
-
-        Parameters
-        ----------
-        values : mapping of str to object
-            Parameters by name; those left out take their usual values.
+        """Make a member from plain values by name; those left out take their usual values.
 
         Raises
         ------

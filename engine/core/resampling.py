@@ -43,7 +43,7 @@ def _is_on(grid: Array, times: Array, counts: np.ndarray) -> bool:
 
 
 def _broken_lines(times: Array, values: Array, counts: np.ndarray, grid: Array) -> Array:
-    """Of one data set, (curves, K): with 2i added to the times of curve i, all lie on one line."""
+    """Interpolate one data set: (curves, K). With 2i added to curve i's times, all are one line."""
     known = np.isfinite(times) & np.isfinite(values)
     curve = np.repeat(np.arange(len(counts)), counts)[known]
     if not len(curve):

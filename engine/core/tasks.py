@@ -1,4 +1,4 @@
-"""What can be estimated: one record for each task, with all that the engine needs to know of it.
+"""Estimands: one record for each task, with all that the engine needs to know of it.
 
 A source, a mechanism and a rate serve tasks by key. Adding a task is one record here, and the
 members that serve it.
@@ -12,7 +12,7 @@ from engine.core.enumerations import Enumeration
 
 
 class Unit(Enumeration):
-    """What is exchanged for another to make neighbouring data: the unit of protection."""
+    """Unit of protection: what is exchanged for another to make neighbouring data."""
 
     UNSTATED = ""
     CURVE = "curve"
@@ -25,7 +25,7 @@ class Unit(Enumeration):
 
     @property
     def noun(self) -> str:
-        """As a sentence calls it; links and files hold the name of the member."""
+        """Noun for sentences; links and files hold the name of the member."""
         return _NOUNS.get(self.value, self.value)
 
 
@@ -33,7 +33,7 @@ _NOUNS = {"reading": "observation", "person": "record"}  # of what one person ha
 
 
 class DataType(Enumeration):
-    """What the data of a task are: curves of people, one reading each, rows of numbers, or events.
+    """Data of a task: curves of people, one reading each, rows of numbers, or events.
 
     Of events each person has one time, and how it ended.
     """
@@ -45,7 +45,7 @@ class DataType(Enumeration):
 
 
 class Argument(Enumeration):
-    """What a result is a function of: of nothing if it is a number or a list of numbers."""
+    """Argument of a result: none if it is a number or a list of numbers."""
 
     NOTHING = ""
     TIME = "time"
@@ -61,7 +61,7 @@ _OF_EVENTS = ("id", "start", "time", "status", "group", "server")
 
 @dataclass(frozen=True)
 class Columns:
-    """How many columns of features a record has."""
+    """Numbers of columns of features that a record can have."""
 
     fewest: int
     most: int
@@ -69,12 +69,12 @@ class Columns:
     label: str  # what a form asks for them with
 
     def allows(self, count: int) -> bool:
-        """Whether a record can have so many."""
+        """True if a record can have so many."""
         return self.fewest <= count <= self.most
 
     @property
     def is_bounded(self) -> bool:
-        """Whether they are so few that each is chosen; otherwise all are taken."""
+        """True if they are so few that each is chosen; otherwise all are taken."""
         return self.most < _MAX_COLUMNS
 
 

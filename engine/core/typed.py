@@ -61,7 +61,7 @@ Repeats = Annotated[int, Within(1, 100_000)]
 
 
 def read(hint: Any, value: Any, field: str, is_entry: bool = False) -> Any:
-    """A value of a type.
+    """Read a value as a type.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def read(hint: Any, value: Any, field: str, is_entry: bool = False) -> Any:
 
 
 def _misfit(options: tuple[Any, ...], value: Any, field: str, is_entry: bool) -> InputError:
-    """What the types take, and what was given; of numbers only where some are taken."""
+    """Report which types are taken and what was given; numbers are shown only if some are taken."""
     words = " or ".join(_in_words(option) for option in options if option is not type(None))
     if is_entry:
         return InputError(f"Each entry of “{field}” must be {words}.", field=field)
@@ -122,7 +122,7 @@ def _is_passed(kind: Any, value: Any) -> bool:
 
 
 def _made(options: tuple[Any, ...], value: Any, field: str) -> Any:
-    """What the first of several types that fits makes of a value; `_MISFIT` if none does."""
+    """Read a value as the first of several types that fits; `_MISFIT` if none does."""
     arrays = [option for option in options if kind_of(option) is np.ndarray]
     if arrays:
         return _array(arrays[0], value)
@@ -245,7 +245,7 @@ def _held(value: Any, field: str, depth: int = 1) -> Any:
 
 
 def _in_words(option: Any) -> str:
-    """What a type takes, as a message says it."""
+    """Name the values that a type takes, as a message does."""
     kind = kind_of(option)
     if kind is Literal:
         return f"one of {', '.join(typing.get_args(option))}"
@@ -349,7 +349,7 @@ def record(cls: type[T], value: Any, field: str) -> T:
 
 
 def arguments(function: Callable[..., Any], values: Any, field: str) -> dict[str, Any]:
-    """What a function or class is called with, from an object; see `read` for what is refused."""
+    """Read the arguments of a function or class from an object; see `read` for what is refused."""
     known, hints = writable(function), hints_of(function)
     is_open = any(
         each.kind is each.VAR_KEYWORD for each in inspect.signature(function).parameters.values()

@@ -11,12 +11,7 @@ GLUCOSE: Mapping[str, float] = {"mmol/L": 1.0, "mg/dL": 18.0156}  # its molar ma
 
 
 def converted(value: float, units: Mapping[str, float], given: str, target: str) -> float:
-    """The same amount in another unit of a quantity, with three digits.
-
-    Parameters
-    ----------
-    value : float
-        In the unit `given`.
+    """Convert a quantity from the unit `given` to another, with three digits.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What a person takes away: numbers as files, pages to print, and code that gives the same."""
+"""Exports: numbers as files, pages to print, and code that gives the same."""

@@ -62,7 +62,7 @@ figure_of({})"""
 
 @dataclass(frozen=True)
 class Code:
-    """What gives the numbers of a page again.
+    """Code that gives the numbers of a page again.
 
     `run` imports, builds and runs; `say` prints; `plot` ends in a figure. `command` is empty where
     the command line cannot do it: it knows no file of one's own. `about` says what the numbers are,
@@ -323,7 +323,7 @@ def _standard_first(entry: tuple[str, set[str]]) -> tuple[bool, str]:
 
 
 def _arguments(value: Any) -> dict[str, Any]:
-    """What makes the value again: of what is plugged in all that matters, else what differs."""
+    """Arguments that make the value again: all that matters if plugged in, else what differs."""
     if not plain.is_registered(value):
         return {f.name: getattr(value, f.name) for f in plain.stated(value)}
     changed, matter = value.changed(), {p.name for p in value.relevant_parameters()}
@@ -335,7 +335,7 @@ def _arguments(value: Any) -> dict[str, Any]:
 
 
 def _wrapped(start: str, parts: Sequence[str], end: str) -> str:
-    """In one line if it fits, else in indented lines that are filled."""
+    """Join in one line if it fits, else in indented lines that are filled."""
     whole = f"{start}{', '.join(parts)}{end}"
     if len(whole) <= _WIDTH - 12 and "\n" not in whole:
         return whole

@@ -47,7 +47,7 @@ _LOOK = drawn.Look(720, 430)
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a file holds, read in the likeliest way: for its holder alone."""
+    """Contents of a file, read in the likeliest way: for its holder alone."""
 
     proposal: Proposal
     table: CurveTable | EventTable | RowTable
@@ -55,7 +55,7 @@ class Look:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What the holder should know: people, time, value and observations in the first line."""
+        """Lines for the holder: people, time, value and observations in the first."""
         proposal = self.proposal
         lines = (
             proposal.summary,

@@ -24,17 +24,9 @@ from engine.topics.planning.answer import PlanningAnswer, Setting
 def decision_memo(
     setting: Setting, answer: PlanningAnswer, facts: PublicFacts, rule: float | None = None
 ) -> bytes:
-    """The answer, what it rests on, what is not covered, and one step either way.
+    """Write the answer as HTML: its basis, what is not covered, and one step either way.
 
-    Parameters
-    ----------
-    rule : float, optional
-        The most ε by a rule of one's own.
-
-    Returns
-    -------
-    bytes
-        HTML.
+    `rule` is the most ε by a rule of one's own.
     """
     return render(
         "decision_memo",
@@ -55,7 +47,7 @@ def decision_memo(
 
 
 def _cost(answer: PlanningAnswer, facts: PublicFacts, rule: float | None) -> dict[str, object]:
-    """What an attacker could learn, how accurate it would be, and other choices."""
+    """Rows of an attacker's gain, the accuracy, and other choices."""
     if not answer.is_possible or answer.protection is None:
         return {}
     odds, epsilon = answer.protection.odds, answer.reached.setting.epsilon

@@ -1,4 +1,4 @@
-"""What a run of a scenario gave: one JSON object, a CSV file or a table, with where it is from."""
+"""Results of a scenario: one JSON object, a CSV file or a table, with their origin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOTHING = "nothing is published"
 
 
 def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
-    """What is needed to make the same numbers again, and the digest that names them.
+    """Origin of the numbers, enough to make them again, and the digest that names them.
 
     The executor does not change them, nor does a run that was resumed.
 
@@ -48,10 +48,7 @@ def as_json(outcomes: Sequence[Outcome], origin: Mapping[str, Any], seconds: flo
 
     Where nothing would be published they are null, but for the error without privacy.
 
-    Parameters
-    ----------
-    origin : mapping
-        From `provenance`.
+    `origin` is that of `provenance`.
     """
     return json.dumps(
         {"provenance": origin, "cells": [_row(o) for o in outcomes], "seconds": seconds},
@@ -86,7 +83,7 @@ def _summary(outcome: Outcome, kind: str) -> dict[str, float | None] | None:
 
 
 def _figures(outcome: Outcome) -> dict[str, float | None]:
-    """What every page shows: the error and what goes with it; None where it is unknown."""
+    """Figures of every page: the error and what goes with it; None where it is unknown."""
     figures = outcome.accuracy
     right = risk.of_ledger(outcome.spends).right if outcome.is_published else None
     error, within, log_se = (
@@ -119,15 +116,10 @@ def _named(kind: str) -> str:
 
 
 def as_csv(outcomes: Sequence[Outcome], origin: Mapping[str, Any]) -> str:
-    """A line for each cell; lines that begin with # say where the numbers are from.
+    """A line for each cell; lines that begin with # give the origin, from `provenance`.
 
     Columns are the axes, the error as pages show it, mean and standard error of each measure, the
     budget proved for everybody, whichever the server, the repeats, and why a cell has no numbers.
-
-    Parameters
-    ----------
-    origin : mapping
-        From `provenance`.
     """
     out = io.StringIO()
     for name, value in origin.items():
@@ -166,10 +158,8 @@ def _csv_row(outcome: Outcome, axes: Sequence[str], n_measures: int) -> list[Any
 def as_table(outcomes: Sequence[Outcome], seconds: float, is_study: bool) -> str:
     """Aligned columns for a person to read; ± is half a 95 % confidence interval.
 
-    Parameters
-    ----------
-    is_study : bool
-        Whether the pages show the same numbers; else it is said that they have other data sets.
+    `is_study` if the pages show the same numbers; else the table says that they have other data
+    sets.
     """
     axes = list(outcomes[0].cell.at)
     kinds = [
@@ -219,7 +209,7 @@ def as_table(outcomes: Sequence[Outcome], seconds: float, is_study: bool) -> str
 
 
 def _large_delta(outcomes: Sequence[Outcome]) -> list[str]:
-    """What is to be said of δ: of the cell with the largest δn, where it is large anywhere."""
+    """Warn about δ if it is large anywhere, at the cell with the largest δn."""
     proved = [
         (accounting.least_guarantee(outcome.spends), outcome.cell.source.sizes.n_curves)
         for outcome in outcomes
@@ -251,7 +241,7 @@ def _written(outcome: Outcome, has_baseline: bool) -> list[str]:
 
 
 def _unknown(outcome: Outcome) -> str:
-    """What stands in place of a number; a dash where there is no release that it could be of."""
+    """Text in place of a number; a dash if there is no release that it could be of."""
     return "unknown" if outcome.is_published else "–"
 
 

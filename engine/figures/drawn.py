@@ -34,13 +34,7 @@ class Axis:
     is_log: bool = False  # whether it is logarithmic; then both ends are positive
 
     def share(self, values: Array) -> Array:
-        """Where values lie between the ends, as shares of the axis.
-
-        Parameters
-        ----------
-        values : Array
-            In the unit of the axis, of any shape.
-        """
+        """Positions of values between the ends, as shares of the axis."""
         low, high, points = self.low, self.high, np.asarray(values, dtype=float)
         if self.is_log:
             low, high, points = math.log(low), math.log(high), np.log(points)
@@ -48,12 +42,7 @@ class Axis:
 
 
 def plain_ticks(*values: float) -> tuple[tuple[float, str], ...]:
-    """Ticks with nothing but their numbers.
-
-    Parameters
-    ----------
-    *values : float
-        In the unit of the axis.
+    """Ticks with nothing but their numbers, in the unit of the axis.
 
     Examples
     --------
@@ -99,7 +88,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Look:
-    """How large a drawing is."""
+    """Size of a drawing."""
 
     width: int
     height: int
@@ -117,7 +106,7 @@ PRINTED = Look(700, 370, dot=3)
 
 @dataclass(frozen=True)
 class Frame:
-    """Where the plot lies in a drawing."""
+    """Place of the plot in a drawing."""
 
     # left, right, top, bottom: in pixels, from the upper left corner
     left: float
@@ -126,23 +115,11 @@ class Frame:
     bottom: float
 
     def x(self, axis: Axis, values: Array) -> Array:
-        """From values to pixels from the left.
-
-        Parameters
-        ----------
-        values : Array
-            In its unit.
-        """
+        """Convert values in the axis's unit to pixels from the left."""
         return self.left + axis.share(values) * (self.right - self.left)
 
     def y(self, axis: Axis, values: Array) -> Array:
-        """From values to pixels from the top.
-
-        Parameters
-        ----------
-        values : Array
-            In its unit.
-        """
+        """Convert values in the axis's unit to pixels from the top."""
         return self.bottom - axis.share(values) * (self.bottom - self.top)
 
 
@@ -165,17 +142,9 @@ def frame(picture: Picture, look: Look) -> Frame:
 
 
 def svg(picture: Picture, look: Look, name: str) -> str:
-    """The drawing of a picture.
+    """Draw a picture as SVG, with colours `var(--pc-role)`.
 
-    Parameters
-    ----------
-    name : str
-        Makes what the drawing defines its own where several are on one page.
-
-    Returns
-    -------
-    str
-        SVG whose colours are `var(--pc-role)`.
+    `name` makes what the drawing defines its own where several are on one page.
     """
     box = frame(picture, look)
     parts = [*_grid(picture, look, box), f'<g clip-path="url(#clip-{name})">']

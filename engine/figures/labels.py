@@ -28,15 +28,10 @@ class LineEnd:
 
 
 def apart(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Positions moved as little as is needed to be a gap apart and inside a range.
+    """Move positions as little as is needed to be a gap apart and inside a range.
 
     Neighbours that are too close form a block about their mean; where all do not fit, they share
     the range.
-
-    Parameters
-    ----------
-    gap : float
-        Least distance of two, in the same unit.
 
     Returns
     -------
@@ -120,22 +115,16 @@ def room_for(names: Sequence[str]) -> int:
 def hover(unit: str = "", decimals: int | None = None) -> str:
     """The value of a line beside the pointer: number and unit, the name in its own colour.
 
-    Parameters
-    ----------
-    decimals : int or None
-        As many as the text has; None for three significant digits.
+    Numbers have three significant digits unless `decimals` are given.
     """
     digits = ".3~r" if decimals is None else f".{decimals}f"
     return f"%{{y:{digits}}}{chr(0xA0) + unit if unit else ''}"
 
 
 def changed(name: str, first: float, last: float) -> str:
-    """How a quantity changes along an axis, as the title of its chart.
+    """Title a chart by how a quantity changes from its left to its right end.
 
-    Parameters
-    ----------
-    first, last : float
-        At the left and at the right end; NaN where nothing is known.
+    `first` and `last` are NaN where nothing is known.
 
     Examples
     --------
@@ -151,7 +140,7 @@ def changed(name: str, first: float, last: float) -> str:
 
 
 def smallest_error(errors: Mapping[str, float], where: str = "") -> str:
-    """Which of several methods has the smallest error, as the title of their chart.
+    """Title the chart of several methods by the one with the smallest error.
 
     Parameters
     ----------
@@ -176,12 +165,7 @@ def smallest_error(errors: Mapping[str, float], where: str = "") -> str:
 
 
 def spent(budgets: Sequence[Budget]) -> str:
-    """What the releases of a picture spend, as its foot says it.
-
-    Parameters
-    ----------
-    budgets : sequence of Budget
-        Of all releases in it; empty where nothing is released.
+    """Spending of the releases of a picture, for its foot.
 
     Examples
     --------
@@ -199,10 +183,7 @@ def spent(budgets: Sequence[Budget]) -> str:
 def foot(source: str, budgets: Sequence[Budget], people: int | None = None) -> str:
     """The line under every picture that leaves: whose data, how many, what was spent, by whom.
 
-    Parameters
-    ----------
-    people : int, optional
-        n, where the picture is about one number of people.
+    `people` is n, if the picture is about one number of people.
     """
     parts = [
         source,
@@ -214,13 +195,7 @@ def foot(source: str, budgets: Sequence[Budget], people: int | None = None) -> s
 
 
 def with_foot(chart: Chart, text: str) -> Chart:
-    """A chart with a line below its axes, and room for it.
-
-    Parameters
-    ----------
-    text : str
-        From `foot`.
-    """
+    """Put a line, such as that of `foot`, below the axes of a chart, with room for it."""
     layout = chart.spec["layout"]
     margin = layout.get("margin", {})
     marked = {
@@ -249,7 +224,7 @@ def _foot_note(text: str) -> Spec:
 
 
 def leaving(title: str, text: str) -> Spec:
-    """What a picture has beside its chart when it leaves the page: it says where it is from.
+    """Parts of a picture beside its chart when it leaves the page: it names its origin.
 
     Parameters
     ----------

@@ -23,13 +23,7 @@ _DOTS_IN_A_ROW, _DOTS = 20, 20
 
 
 def odds(right: float, person: str) -> Chart:
-    """A hundred dots: right by chance, at most so many more, wrong.
-
-    Parameters
-    ----------
-    right : float
-        Chance of a right guess, rounded up to whole dots.
-    """
+    """A hundred dots: right by chance, at most so many more (rounded up), wrong."""
     n_right = min(math.ceil(round(100 * right, 6)), 100)
     indices = np.arange(100)
     x, y = indices % _DOTS_IN_A_ROW, -(indices // _DOTS_IN_A_ROW)
@@ -70,10 +64,7 @@ _ALARMS = np.concatenate([[0.0], np.geomspace(1e-4, 0.05, 40), np.linspace(0.05,
 def trade_off(odds: Odds) -> Chart:
     """Detections against false alarms: this noise, what its budget allows, and a blind guess.
 
-    Parameters
-    ----------
-    odds : Odds
-        Its trade-off curve is drawn; without one, that of its budget.
+    If `odds` have no trade-off curve, that of their budget is drawn.
     """
     cap = Approximate(odds.budget)
     curve = odds.curve or cap
@@ -186,10 +177,7 @@ def split_bar(
 ) -> Chart:
     """One bar of squared error, cut into privacy noise, sampling and bias.
 
-    Parameters
-    ----------
-    looks : sequence of (role, pattern)
-        Of the parts; see `core.palette`.
+    `looks` are the (role, pattern) of the parts; see `core.palette`.
     """
     data = [
         {
@@ -226,12 +214,9 @@ def split_bar(
 
 
 def pattern(main: str, shape: str) -> Spec:
-    """How a bar is filled, so that it can be told apart without colours.
+    """Fill of a bar, to be told apart without colours.
 
-    Parameters
-    ----------
-    shape : str
-        Plotly's sign of a pattern; empty for a plain fill.
+    `shape` is Plotly's sign of a pattern; empty for a plain fill.
     """
     if not shape:
         return {"color": main}
@@ -323,7 +308,7 @@ def errors_of_functions(
 
 
 def _largest(names: Sequence[str], errors: Array, unit: str) -> str:
-    """Which function has the largest error."""
+    """Name the function with the largest error."""
     if not np.isfinite(errors).all():
         return "Nothing would be published"
     worst = int(np.argmax(errors))
@@ -403,7 +388,7 @@ def errors_over_budgets(
 def _largest_at(
     epsilons: Sequence[float], columns: Mapping[str, Sequence[Any]], here: float
 ) -> str:
-    """Which function has the largest error at the budget nearest to the one on screen."""
+    """Name the function with the largest error at the budget nearest to the one on screen."""
     index = min(range(len(epsilons)), key=lambda k: abs(np.log(epsilons[k] / here)))
     known = {name: errors[index] for name, errors in columns.items() if errors[index] is not None}
     if not known:
@@ -414,7 +399,7 @@ def _largest_at(
 def _over_budgets_alt(
     epsilons: Sequence[float], by_function: Array, names: Sequence[str], unit: str
 ) -> str:
-    """From the first to the last ε at which anything is published."""
+    """Describe errors from the first to the last ε at which anything is published."""
     ranges = []
     for name, errors in zip(names, by_function.T, strict=True):
         known = np.flatnonzero(np.isfinite(errors))

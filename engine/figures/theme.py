@@ -33,12 +33,9 @@ class Chart:
 
 
 def in_theme(part: Any, theme: Theme) -> Any:
-    """A figure, or a part of one, with the colours that a theme has for its shades.
+    """Give a figure, or a part of one, the colours that a theme has for its shades.
 
-    Parameters
-    ----------
-    part : dict or list
-        Numbers in it are shared with what is returned, not copied.
+    Numbers are shared with the result, not copied.
 
     Examples
     --------
@@ -80,10 +77,7 @@ def _coloured(value: Any, paint: Callable[[str], Any]) -> Any:
 def method_style(key: str, family: str, variant: int = 0) -> tuple[str, str, str]:
     """Shade, dash and marker of a mechanism: its family gives the hue.
 
-    Parameters
-    ----------
-    variant : int
-        Counts the named settings of one mechanism, which share all but dash and marker.
+    `variant` counts the named settings of one mechanism, which share all but dash and marker.
     """
     cls = mechanisms.get(key)
     dash, marker = cls.dash, cls.marker
@@ -95,28 +89,14 @@ def method_style(key: str, family: str, variant: int = 0) -> tuple[str, str, str
 def regime_shades(private: Sequence[bool]) -> list[str]:
     """A shade for each term of a rate, gray where it is no cost of privacy.
 
-    Parameters
-    ----------
-    private : sequence of bool
-        Of each term, whether it is a cost of privacy.
-
-    Returns
-    -------
-    list of str
-        One shade for each; terms of one kind alternate between two.
+    Terms of one kind alternate between two shades.
     """
     shades = {is_private: itertools.cycle(pair) for is_private, pair in _REGIMES.items()}
     return [next(shades[is_private]) for is_private in private]
 
 
 def heading(title: str) -> Spec:
-    """The finding of a chart as its title, over the left end of the plot.
-
-    Parameters
-    ----------
-    title : str
-        A noun phrase or a finding, without a full stop.
-    """
+    """The finding of a chart, without a full stop, as its title over the left end of the plot."""
     return {
         "text": title,
         "x": 0,
@@ -192,11 +172,6 @@ def axis(title: str = "", *, grid: bool = False, **changes: Any) -> Spec:
 def on_log_scale(name: str, unit: str) -> str:
     """The title of a logarithmic axis.
 
-    Parameters
-    ----------
-    name, unit : str
-        What it counts; `unit` may be empty.
-
     Examples
     --------
     >>> on_log_scale("Height", "cm")
@@ -208,10 +183,7 @@ def on_log_scale(name: str, unit: str) -> str:
 def free_range(values: Sequence[float]) -> list[float]:
     """The range of an axis of its own, for a chart that a shared one would flatten.
 
-    Parameters
-    ----------
-    values : sequence of float
-        All that is drawn; what is not finite is left out.
+    Values that are not finite are left out.
 
     Examples
     --------
@@ -225,13 +197,7 @@ def free_range(values: Sequence[float]) -> list[float]:
 
 
 def time_axis(facts: PublicFacts) -> Spec:
-    """The axis on which the curves were watched; both its ends have a tick where steps fit.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Name, unit and limits of time.
-    """
+    """The axis on which the curves were watched; both its ends have a tick where steps fit."""
     low, high = facts.time_low, facts.time_high
     step = _even_step(high - low)
     ticks = {"nticks": 6} if step is None else {"tick0": low, "dtick": step}
@@ -301,7 +267,7 @@ def _fine(low: float, high: float) -> list[float]:
 
 
 def _powers(low: float, high: float, decades: float) -> list[float]:
-    """At most about seven powers of ten between two positive numbers."""
+    """List at most about seven powers of ten between two positive numbers."""
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     return [10.0**k for k in range(first, last + 1, max(1, round(decades / 7)))]
 

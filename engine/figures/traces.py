@@ -1,4 +1,4 @@
-"""What charts are made of: lines, points, ranges and marks, as Plotly writes them.
+"""Parts of charts: lines, points, ranges and marks, as Plotly writes them.
 
 `more` are further entries of the trace, such as hoverinfo="skip".
 """
@@ -25,12 +25,7 @@ UNPROTECTED = "6px,4px"  # the dash of all that has no protection
 
 
 def plain(values: Array | Sequence[float], digits: int = 5) -> list[Any]:
-    """Numbers with so many significant digits; None leaves a gap where there is none.
-
-    Parameters
-    ----------
-    values : (n,)
-        NaN and infinity are none.
+    """Round numbers to so many significant digits; None leaves a gap for NaN and infinity.
 
     Examples
     --------
@@ -86,10 +81,7 @@ def floor(x: Sequence[Any], y: Sequence[Any], **more: Any) -> Spec:
 def fitted(x: Sequence[Any], rates: Mapping[str, Sequence[Any]], **more: Any) -> list[Spec]:
     """A dotted line for a rate with fitted constants, and a fainter one for its other bound.
 
-    Parameters
-    ----------
-    rates : mapping of str to sequence
-        Heights by their names; None leaves a gap.
+    None in `rates` leaves a gap.
     """
     return [
         line(name, x, y, "raw", 1.8, dash, **more)
@@ -166,10 +158,7 @@ def filled(
 def off_by(up: list[Any], down: list[Any], shade: str, thickness: float, width: float) -> Spec:
     """Bars of error that reach so far up, or right, and so far down, or left.
 
-    Parameters
-    ----------
-    thickness, width : float
-        Of the bar and of its ends, in pixels.
+    `thickness` and `width`, of the bar and of its ends, are in pixels.
     """
     return {
         "type": "data",
@@ -183,12 +172,7 @@ def off_by(up: list[Any], down: list[Any], shade: str, thickness: float, width: 
 
 
 def joined(x: Sequence[Any], curves: Iterable[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
-    """Curves over the same x as one broken line, which is drawn much faster than many.
-
-    Parameters
-    ----------
-    x : sequence
-        Shared by all.
+    """Join curves over the same x to one broken line, which is drawn much faster than many.
 
     Examples
     --------
@@ -227,20 +211,14 @@ def zero(facts: PublicFacts) -> Spec:
 
 
 def unprotected(x: Sequence[Any], y: Sequence[Any], **more: Any) -> Spec:
-    """What is estimated without privacy."""
+    """Trace of an estimate without privacy."""
     return line("Non-private", x, y, "without", 2.2, UNPROTECTED, **more)
 
 
 def releases(
     x: Sequence[Any], curves: Iterable[Sequence[Any]], shade: str, width: float = 1.1
 ) -> Spec:
-    """Possible releases over the same x, as one trace.
-
-    Parameters
-    ----------
-    x : sequence
-        Shared by all.
-    """
+    """Join possible releases over the same x to one trace."""
     return line("Possible releases", *joined(x, curves), shade, width)
 
 
@@ -289,7 +267,7 @@ def table(columns: Mapping[str, Sequence[Any]], quantity: str = "", title: str =
 
 
 def _is_number(value: Any) -> bool:
-    """Whether an entry of a column is a finite number."""
+    """True if an entry of a column is a finite number."""
     return isinstance(value, int | float) and math.isfinite(value)
 
 
@@ -308,10 +286,7 @@ def numbers_at_risk(table: Mapping[str, Sequence[Any]]) -> tuple[list[Spec], int
     They are known where intervals end, which is seldom at the ticks of the axis: so the times stand
     above them.
 
-    Parameters
-    ----------
-    table : mapping of str to sequence
-        Times, and numbers by name of the group; columns with ± in their name are left out.
+    `table` has times, and numbers by name of the group; columns with ± in their name are left out.
     """
     times, *_ = table.values()
     names = [name for name in list(table)[1:] if "±" not in name]

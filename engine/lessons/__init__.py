@@ -25,7 +25,7 @@ lessons = Registry("engine.lessons", "lesson")
 
 @dataclass(frozen=True)
 class Guess:
-    """What the visitor guesses: the heights of a curve, or a number.
+    """Guess of the visitor: the heights of a curve, or a number.
 
     A number is guessed on the horizontal axis, a height on the vertical one.
     """
@@ -46,17 +46,11 @@ class Guess:
 
     @property
     def is_curve(self) -> bool:
-        """Whether heights are guessed; else it is a number."""
+        """True if heights are guessed; else it is a number."""
         return bool(self.places)
 
     def off(self, guess: Array) -> float:
-        """Root mean square distance of a guess from what is right, over the handles.
-
-        Parameters
-        ----------
-        guess : (n_handles,)
-            In the unit of `truth`.
-        """
+        """Root mean square distance of a guess (n_handles,) from the truth, in its unit."""
         return float(np.sqrt(np.mean((np.asarray(guess) - np.array(self.truth)) ** 2)))
 
 

@@ -116,7 +116,7 @@ def _tenths_up(bound: float) -> float:
 
 
 def _picture(accuracy: float, words: dict[str, str]) -> Picture:
-    """How many rounds are won, by guessing and at the bound of all attackers."""
+    """Draw how many rounds are won, by guessing and at the bound of all attackers."""
     wins = np.arange(ROUNDS + 1.0)
     guessing, attacking = (100 * binom.pmf(wins, ROUNDS, chance) for chance in (COIN, accuracy))
     marks = (

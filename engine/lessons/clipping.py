@@ -25,22 +25,14 @@ _ROWS = np.array([8.6, 9.0, 9.4, 9.8])  # of dots, in a strip of their own above
 
 
 def journeys(seed: int) -> Array:
-    """What the pupils say, in minutes: (pupils,)."""
+    """Answers of the pupils, in minutes: (pupils,)."""
     return np.asarray(CLASS.draw(1, generator(seed, DATA_STREAM, 0)).values[0])
 
 
 def parts(limit: float, times: Array) -> tuple[float, float]:
-    """Bias and standard deviation of the noise of the mean of pupils clipped to [0, limit].
+    """Bias of the mean of pupils clipped to [0, limit], and deviation of its noise; in minutes.
 
-    Parameters
-    ----------
-    times : (pupils,)
-        What they say, in minutes.
-
-    Returns
-    -------
-    tuple of float
-        By how much clipping lowers the mean of these pupils, and the noise; in minutes.
+    The bias is by how much clipping lowers the mean of `times` (pupils,), in minutes.
     """
     clipped = replace(CLASS, value_high=limit)
     noise = METHOD.exact_error(clipped.sizes, (BUDGET,), clipped.facts)
@@ -57,7 +49,7 @@ def errors(seed: int) -> Array:
 
 @lessons.register
 class Clipping(Lesson):
-    """Where to hold numbers so that bias and noise together are least."""
+    """Lesson on where to hold numbers so that bias and noise together are least."""
 
     key = "3"
     order = 3

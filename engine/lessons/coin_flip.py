@@ -28,7 +28,7 @@ _TOP = _ROWS + 0.7  # of lines; above it are no dots
 
 @dataclass(frozen=True)
 class Answers:
-    """What is true of every pupil and what was said."""
+    """True state and spoken answer of every pupil."""
 
     # true, reported, each (PUPILS,): whether the right answer, and the one that was given, is yes
     true: NDArray[np.bool_]

@@ -26,7 +26,7 @@ _AGES = (3.0, 6.0, 9.0, 12.0, 15.0, 17.0)
 
 
 def _moved_by_one_child(seed: int) -> Array:
-    """How far the non-private mean moves if one child is as tall as bounds allow; cm, (points,)."""
+    """Move of the non-private mean if one child is as tall as bounds allow; cm, (points,)."""
     data = SOURCE.draw(1, generator(seed, DATA_STREAM, 0))
     values = data.values.copy()
     values[:, : data.counts[0]] = data.facts.value_high

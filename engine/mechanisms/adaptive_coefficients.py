@@ -266,7 +266,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
     def _clipping_constants(
         self, effective: float, facts: PublicFacts, is_joint: bool
     ) -> constants.Constants:
-        """How tightly curves are clipped: wider where people are not stated to be symmetric.
+        """Clipping constants, wider if people are not stated to be symmetric.
 
         A tightly clipped average of skewed people is not their mean. The width grows with the
         share of N that each function has, as that of the adaptive mean does with N.
@@ -314,17 +314,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         return f"{TIMES_AND_LEVELS} {RELIES_ON_SYMMETRY} {self.limit_between_times(facts)}".strip()
 
     def declared(self, n_functions: int) -> Array:
-        """Second moments E GG' of the regressors, as stated.
-
-        Parameters
-        ----------
-        n_functions : int
-            K, one more than covariates.
-
-        Returns
-        -------
-        (K, K)
-            Diagonal.
+        """Second moments E GG' of the K regressors, as stated: diagonal, (K, K).
 
         Raises
         ------

@@ -330,7 +330,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         )
 
     def _may_learn_times(self, facts: PublicFacts, effective: float) -> bool:
-        """Whether the distribution of observation times is released, in case that it is needed.
+        """True if the distribution of observation times would be released when it is needed.
 
         Not where it would be too noisy for a valid band anyway.
         """
@@ -339,7 +339,6 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         return not facts.design.is_known and effective >= constants.LEARN_TIMES_FROM
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
-        """Whether these public sizes and budgets can give anything useful."""
         return Feasibility(
             effective_size(
                 sizes, one_per_server(budgets, sizes.n_servers), by_people=self.weights == "people"
@@ -347,7 +346,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         )
 
     def is_joint(self, facts: PublicFacts, budgets: tuple[Budget, ...]) -> bool:
-        """Whether sizes and second moments are sent together with a location.
+        """True if sizes and second moments are sent together with a location.
 
         Never where δ = 0 at any site: that noise grows with how many numbers a message has. By rule
         not where clipping is to be tight for people who are not stated to be symmetric: joint
@@ -372,18 +371,13 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     def clipping_constants(
         self, sizes: Sizes, effective: float, facts: PublicFacts, is_joint: bool
     ) -> Constants:
-        """How tightly curves are clipped; κ of the last step above all.
+        """Choose how tightly curves are clipped at effective size N: κ of the last step above all.
 
         Tight: 1.5, of joint releases (N/100)^.4 between 1 and 2. Moderate: 6, from N = 300 on like
         N, because people of finite variance lose at most a multiple of 1/√κ of their mean to
         clipping, and sampling variability falls like 1/√n. Wide: 12, from N = 200 on like N. Joint
         releases that clip tightly or moderately begin with a smaller radius where times are even
         and three or more for each curve.
-
-        Parameters
-        ----------
-        effective : float
-            N, the effective size.
         """
         is_even = facts.design == Design() and sizes.fewest_per_curve >= constants.FEWEST_TOGETHER
         start = TOGETHER if is_joint and is_even else SEPARATELY
@@ -411,7 +405,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         )
 
     def _width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
-        """How far from the centre curves are clipped: "tight", "moderate" or "wide".
+        """Distance from the centre at which curves are clipped: "tight", "moderate" or "wide".
 
         By rule tight only where people are stated to be symmetric about their mean; else moderate
         where every curve tells of most of the time range, which takes two observations at least.
@@ -426,7 +420,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         return "moderate" if tells and self.releases != "separate" else "wide"
 
     def _is_tight(self, facts: PublicFacts) -> bool:
-        """Whether curves are clipped inside their bulk, as suits people who are spread evenly.
+        """True if curves are clipped inside their bulk, as suits people who are spread evenly.
 
         By rule only where that is stated, and where every curve tells of most of the time range.
         """
@@ -434,7 +428,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         return by_rule if self.clipping is None else self.clipping == "tight"
 
     def _spans_the_range(self, facts: PublicFacts) -> bool:
-        """Whether the stated times of a curve lie all over the time range."""
+        """True if the stated times of a curve lie all over the time range."""
         return self.law_of_times(facts).law in (TimeLaw.INDEPENDENT, TimeLaw.COMMON)
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
@@ -486,7 +480,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         return constants.SHARES_PURE if pure else self._usual_shares
 
     def scale(self, facts: PublicFacts) -> Scale:
-        """Where [−1, 1] lies in response units: the bounds, or room around the known curve."""
+        """Map [−1, 1] to response units: the bounds, or room around the known curve."""
         if self.prior is None:
             return super().scale(facts)
         curve = PublicCurve.stated(self.prior, "prior")
@@ -494,7 +488,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         return Scale(curve, margin if self.prior_room is None else self.prior_room)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
-        """As stated. Where nothing is, even times are relied on, and checked.
+        """The stated law of times; if none is stated, even times, which are then checked.
 
         Not of people with one observation each, nor where nothing is to be relied on.
         """
@@ -582,5 +576,5 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
 
 
 def _any_pure(budgets: tuple[Budget, ...]) -> bool:
-    """Whether δ = 0 at any site."""
+    """True if δ = 0 at any site."""
     return any(budget.is_private and budget.is_pure for budget in budgets)

@@ -1,4 +1,4 @@
-"""What every mechanism is: data and budgets in, a protected estimate and its ledger out."""
+"""The interface of mechanisms: data and budgets in, a protected estimate and its ledger out."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class Iclp(Selection, PenalisedRelease):
 
     @property
     def has_least_power(self) -> bool:
-        """Whether it is known from which η on the sensitivity is finite without a grid."""
+        """True if the η from which the sensitivity is finite without a grid is known."""
         return self._penalty is _PENALTIES["quadratic"]
 
     @property

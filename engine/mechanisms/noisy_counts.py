@@ -70,22 +70,13 @@ class CountPlan(Plan):
         return {"intervals": self.cells.n_intervals}
 
     def table(self, noisy: Array) -> CountTable:
-        """Released counts of this plan.
-
-        Parameters
-        ----------
-        noisy : (…, groups, m)
-            Weighted sums over sites.
-        """
+        """Released counts of this plan, from weighted sums (…, groups, m) over sites."""
         return CountTable(self.cells, noisy, self.totals, self.scales, self.weights, self.spread)
 
     def stand_in(self, shape: tuple[int, ...]) -> CountTable:
         """The table where nothing is released: everybody in the last cell.
 
-        Parameters
-        ----------
-        shape : tuple of int
-            Of the axes before groups and cells.
+        `shape` holds the axes before groups and cells.
         """
         counts = np.zeros((*shape, self.cells.n_groups, self.cells.size))
         counts[..., -1] = sum(self.totals) / self.cells.n_groups
@@ -211,7 +202,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
 
     @property
     def estimand(self) -> CountedEstimand:
-        """What is computed from the counts."""
+        """Estimand computed from the counts."""
         return ESTIMANDS[self.task]
 
     def why_not_published(self, budget: Budget) -> str:
@@ -312,7 +303,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         return plan.verdict
 
     def _states_groups(self, facts: EventFacts) -> bool:
-        """Whether the size of each group over all sites is public.
+        """True if the size of each group over all sites is public.
 
         Where all sites have the same weight, their sum has these totals; else nobody knows them.
         """
@@ -377,7 +368,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         )
 
     def counts(self, data: EventData, plan: CountPlan) -> Array:
-        """How many people are in each cell at each site: what noise is added to.
+        """Count people in each cell at each site, before noise.
 
         Returns
         -------
@@ -439,7 +430,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
 def _doubts(
     estimand: CountedEstimand, tables: Sequence[CountTable | None], releases: tuple[int, int]
 ) -> tuple[Caution, ...]:
-    """What released tables say against the curves that follow from them."""
+    """Compare released tables with the curves that follow from them."""
     weak = np.zeros((len(tables), *releases), dtype=bool)
     for k, table in enumerate(tables):
         curve = None if table is None else estimand.roc(table)

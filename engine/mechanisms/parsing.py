@@ -52,12 +52,7 @@ def parsed(
 
 
 def check_version(plain: Mapping[str, Any]) -> None:
-    """Refuse what a later edition has written.
-
-    Parameters
-    ----------
-    plain : mapping
-        A scenario or a request; without the key "version" it is of this one.
+    """Refuse a scenario or request of a later edition; without "version" it is of this one.
 
     Raises
     ------

@@ -610,7 +610,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     def _has_details(
         self, plan: PercentilePlan, surface: ShareSurface, widths: Array, facts: PublicFacts
     ) -> NDArray[np.bool_]:
-        """Whether the released centre says that there are too few functions: (repeats, columns).
+        """True if the released centre shows that there are too few functions: (repeats, columns).
 
         `widths` (repeats, columns, T, G) are those of the bands of all percentiles, on [−1, 1].
         """
@@ -626,7 +626,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     def _spread_has_details(
         self, plan: PercentilePlan, surface: ShareSurface, facts: PublicFacts
     ) -> NDArray[np.bool_]:
-        """Whether shares say that functions are too few for the spread: (repeats, columns)."""
+        """True if shares show too few functions for the spread: (repeats, columns)."""
         basis = Basis(plan.shape_size, family=self.family_of_waves(facts))
         coefficients, covariance = log_spread(surface, len(LEVELS))
         half_width = NORMAL * standard_errors(covariance, surface.waves).mean(axis=-1)
@@ -742,7 +742,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
 
 
 def _is_hardly_observed(design: Design) -> bool:
-    """Whether the stated density of times leaves a part of the time range nearly empty."""
+    """True if the stated density of times leaves a part of the time range nearly empty."""
     density = stated_density(design)
     if density is None:
         return False

@@ -229,7 +229,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         draws: int,
         rng: np.random.Generator,
     ) -> Fit:
-        """By plans whose first estimates are of the same kind."""
+        """Fit plans whose first estimates are of the same kind."""
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
         vectors, directions, corrected = self.parts(averages, plans, columns, rng)
         refused = corrected.is_refused[..., None]

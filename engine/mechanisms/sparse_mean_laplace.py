@@ -79,7 +79,7 @@ class SparseMeanLaplace(UntrustedMean):
         return np.asarray(2 * plan.bound / plan.rows)
 
     def scale(self, plan: AnswerPlan) -> Array:
-        """Of the Laplace noise of every machine: (m,)."""
+        """Scale of the Laplace noise of every machine: (m,)."""
         return np.asarray(self.sensitivity(plan) / plan.epsilon)
 
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:

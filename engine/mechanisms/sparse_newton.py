@@ -92,7 +92,7 @@ UNSURE = (
 
 @dataclass(frozen=True)
 class Shares:
-    """How the budget, as ρ, is divided; all shares sum to 1."""
+    """Division of the budget, as ρ; all shares sum to 1."""
 
     # gram, stages: for the Gram matrix and the averages of a first estimate from moments
     gram: float
@@ -309,7 +309,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
     def _fit_rows(
         self, data: Data, plans: Sequence[NewtonPlan], draws: int, rng: np.random.Generator
     ) -> Fit:
-        """By plans all of which release the scale of features, or none of which does."""
+        """Fit plans all of which release the scale of features, or none of which does."""
         repeats = data.n_repeats
         noise = [plan.scale for plan in plans if plan.scale is not None]
         if not noise:
@@ -327,12 +327,9 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         return by_scale(scales, columns, rng, fit)
 
     def averages(self, data: Data, plan: NewtonPlan, scale: float = 1.0) -> RowAverages:
-        """What the machines hold; the only place at which rows are read.
+        """Read the machines' rows; nothing else reads rows.
 
-        Parameters
-        ----------
-        scale : float
-            Of features, in standard deviations as stated.
+        `scale` of features is in standard deviations as stated.
 
         Raises
         ------
@@ -359,7 +356,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         draws: int,
         rng: np.random.Generator,
     ) -> Fit:
-        """By plans whose features are chosen in the same way."""
+        """Fit plans that choose features in the same way."""
         columns, size = inference.Columns(repeats, len(plans), draws), plans[0].size
         first, is_distinct, is_narrow = self._features(averages, plans, columns, size, rng)
         where, corrected = self._step(averages, first, plans, columns, rng)
@@ -536,7 +533,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         )
 
     def _may_be_wide(self, facts: PublicFacts) -> bool:
-        """Whether the scale of features is to be learned, if noise allows it."""
+        """True if the scale of features is to be learned, noise permitting."""
         is_stated = is_standard(facts) or bool(self.reach or facts.reach)
         return self.feature_scale == "released" if self.feature_scale else not is_stated
 

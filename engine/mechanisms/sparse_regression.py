@@ -224,7 +224,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         return self.constants != "published" and super().has_centre(facts)
 
     def unsuited_because(self, facts: PublicFacts) -> str:
-        """As in `PublicGuesses`; and rounds are counted for features that vary as stated."""
+        """Extend `PublicGuesses`: rounds are counted for features that vary as stated."""
         text = super().unsuited_because(facts)
         return text if is_standard(facts) else f"{text} {STATED_ROUNDS}"
 
@@ -250,7 +250,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
 
     @property
     def law(self) -> SelectionLaw:
-        """How features are chosen."""
+        """Law by which features are chosen."""
         return LAWS[self.selection]
 
     # -- releases ---------------------------------------------------------------------------
@@ -306,7 +306,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         return self.least_squares(data, self.sparsity)
 
     def _rows(self, data: Data, plan: ThresholdingPlan) -> MachineRows:
-        """What the machines hold; the only place at which rows are read."""
+        """Read the machines' rows; nothing else reads rows."""
         return rows_of(
             with_responses(data),
             self.reach_of(data.facts),
@@ -409,7 +409,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         return fewest_rounds(self.learning_rate, 1 / _LARGEST_EIGENVALUE)
 
     def _clips(self, sizes: Sizes, facts: PublicFacts) -> tuple[float, float, float]:
-        """Of features, residuals and responses; infinite where there is none."""
+        """Clips of features, residuals and responses; infinite if there is none."""
         feature, residual, response = self.feature_clip, self.residual_clip, self.response_clip
         if self.constants == "published":
             if feature is None:

@@ -73,7 +73,7 @@ _BY = 0.5  # of the range
 
 
 class Setting(Enumeration):
-    """Who is trusted with numbers, and whether single numbers or all of a person are protected.
+    """Parties trusted with numbers; either single numbers or all of a person are protected.
 
     Two choices in one word, as in the slides, in links and in files: who adds the noise, None
     without privacy, and whether people are protected.
@@ -106,7 +106,7 @@ class Setting(Enumeration):
 
 @dataclass(frozen=True)
 class AveragePlan(Plan):
-    """What one budget is spent on, fixed before any number is looked at."""
+    """Division of one budget, fixed before any number is read."""
 
     places: int  # how many equal places the range is cut into, 1 without a vote
     # vote, measure, each (servers,): the ε of the vote and of the average
@@ -257,7 +257,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
 
     @classmethod
     def independent(cls, setting: Setting) -> UnivariateMean:
-        """As in the slides: all numbers are independent, so that people differ by chance only."""
+        """Build the slides' setting: all numbers independent, people differing by chance only."""
         return cls(setting=setting, person_spread=0.0)
 
     @classmethod
@@ -265,7 +265,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return cls(setting=Setting.CENTRAL_USER)
 
     def noised_by(self, place: NoisePlace) -> UnivariateMean:
-        """With people protected, as everything is that a study of people decides on."""
+        """Protect people, as everything does that a study of people decides on."""
         super().noised_by(place)  # refuses shares of noise
         return replace(
             self,
@@ -275,7 +275,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         )
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
-        """Where nobody is trusted people add noise by themselves, whichever site they are of."""
+        """Budget as one centre if nobody is trusted: people add noise themselves, at any site."""
         return budget if self.setting is Setting.LOCAL_USER else None
 
     def truth_of(self, data: CurveData) -> Truth | None:
@@ -372,7 +372,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         )
 
     def _of_bounds(self, plans: Sequence[AveragePlan], shape: tuple[int, int]) -> Iterator[Caution]:
-        """How many numbers beyond a bound it takes to move an average by the forecast.
+        """Yield how many numbers beyond a bound would move an average by the forecast.
 
         Public arithmetic: of the noise, and of people who differ as those behind the forecast.
         Simulated numbers are known to lie within their bounds.
@@ -399,7 +399,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     def _released(
         self, data: CurveData, plan: AveragePlan, k: int, noise: _StandardNoise
     ) -> tuple[Array, NDArray[np.bool_]]:
-        """What plan k releases (repeats, draws), and what its votes say against it (2, …)."""
+        """Release of plan k (repeats, draws), and what its votes say against it (2, …)."""
         elected = np.zeros((data.n_repeats, noise.draws), int)
         doubts = np.zeros((2, *elected.shape), dtype=bool)
         if plan.places > 1:
@@ -426,22 +426,13 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         )
 
     def elected(self, votes: Array, plan: AveragePlan) -> NDArray[np.int64]:
-        """The interval that noisy votes elect.
-
-        Parameters
-        ----------
-        votes : (repeats, draws, places)
-
-        Returns
-        -------
-        (repeats, draws) array of int
-        """
+        """The interval, (repeats, draws), that noisy votes (repeats, draws, places) elect."""
         return np.asarray(np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH))
 
     def doubts(
         self, votes: Array, elected: NDArray[np.int64], plan: AveragePlan
     ) -> NDArray[np.bool_]:
-        """Whether noisy votes show people outside the elected interval, and whether they decide.
+        """Flag releases with people outside the elected interval, and undecided votes.
 
         If all votes are for the interval, the noisy sum of its places is known but for noise, and
         for the two people expected outside. A winner that leads all places outside the interval by
@@ -489,7 +480,6 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     # -- fixed before any number is looked at -------------------------------------------------
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> AveragePlan:
-        """How many places, and what the vote and the average may cost at every server."""
         epsilon = np.array([budget.epsilon for budget in budgets])
         if self.setting.is_central:
             epsilon = np.full_like(epsilon, epsilon.min())
@@ -499,7 +489,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return AveragePlan(places, epsilon / 2, epsilon / 2, budgets, public)
 
     def places(self, sizes: Sizes, facts: PublicFacts) -> int:
-        """How many places the range is cut into, each at least 2t wide; 1 where a vote is vain."""
+        """Number of places that cut the range, each at least 2t wide; 1 if a vote is vain."""
         if self.person_spread is None or not self.setting.is_by_person or self.setting.is_by_site:
             return 1
         people, width = math.log(2 * sizes.n_curves), 2 * facts.value_half_width
@@ -557,13 +547,13 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return None if added is None or chance is None else added + chance
 
     def _total(self, sizes: Sizes) -> int:
-        """How many people, or items, are averaged."""
+        """Number of people, or items, that are averaged."""
         return sizes.n_curves if self.setting.is_by_person else sizes.n_observations
 
     # -- parts: each is an average by itself that is sent with noise of its own -------------------
 
     def n_parts(self, public: Public) -> NDArray[np.int64]:
-        """How many parts every server has: each item or person, itself, or all as one centre.
+        """Parts of every server: each item or person, itself, or all as one centre.
 
         Returns
         -------
@@ -578,14 +568,14 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return n_parts
 
     def _part_sizes(self, public: Public) -> Array:
-        """How many people, or items, a part averages: (servers,)."""
+        """Number of people, or items, that a part averages: (servers,)."""
         if self.setting.is_by_site:
             return self._per_server(public)
         size = 1 if self.setting.is_local else self._total(public.sizes)
         return np.full(public.sizes.n_servers, float(size))
 
     def _per_server(self, public: Public) -> Array:
-        """How many people, or items, every server has."""
+        """Number of people, or items, of every server."""
         if self.setting.is_by_person:
             return np.array(public.sizes.n_curves_per_server, dtype=float)
         return public.observations_per_server
@@ -608,7 +598,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     def _average_parts(
         self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64]
     ) -> transcript.Parts:
-        """What the average is of, in every interval it may be in, and the noise of each part."""
+        """Parts averaged in every interval that may be elected, and the noise of each part."""
         groups = self.groups(data)
         scales = np.repeat(self.noise_scale(plan), self.n_parts(plan.public))
         return transcript.Parts(
@@ -645,7 +635,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     # -- averages -----------------------------------------------------------------------------
 
     def groups(self, data: CurveData) -> NDArray[np.int64]:
-        """How many neighbouring people, or items, are averaged in each part.
+        """Number of neighbouring people, or items, averaged in each part.
 
         Returns
         -------
@@ -708,27 +698,11 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return np.asarray(place[..., None] == np.arange(places))
 
     def flip_chance(self, epsilon: Array) -> Array:
-        """The chance with which an entry is sent flipped, when two entries may cost ε.
-
-        Parameters
-        ----------
-        epsilon : (servers,)
-            The vote's budget.
-
-        Returns
-        -------
-        (servers,)
-        """
+        """The chance of sending an entry flipped if two entries may cost the vote's ε."""
         return np.asarray(expit(-epsilon / 2))
 
     def vote_scale(self, epsilon: Array) -> float:
-        """Scale of the noise on each sum of ballots at one centre: 2/ε.
-
-        Parameters
-        ----------
-        epsilon : (servers,)
-            The vote's budget, the same at all.
-        """
+        """Scale 2/ε of the noise on each sum of ballots at one centre, at all servers."""
         return float(2 / epsilon[0])
 
     def noisy_votes(
@@ -739,15 +713,9 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         draws: int,
         rng: np.random.Generator,
     ) -> list[Array]:
-        """Noisy sums of ballots for each plan, on shared draws.
+        """Noisy sums (repeats, draws, places) of ballots for each plan, on shared draws.
 
-        Parameters
-        ----------
-        ballots : (repeats, people, places)
-
-        Returns
-        -------
-        list of (repeats, draws, places)
+        Ballots are (repeats, people, places).
         """
         shape = (len(ballots), draws, ballots.shape[2])
         if self.setting.is_central:
@@ -902,7 +870,7 @@ class _StandardNoise:
 
 
 def _cautions(doubts: NDArray[np.bool_]) -> tuple[Caution, ...]:
-    """What votes say against releases, from (plans, 2, repeats, draws), where they say anything."""
+    """Cautions from votes against releases, (plans, 2, repeats, draws), if they say anything."""
     return tuple(
         Caution(text, applies)
         for text, applies in zip((OUTSIDE, UNDECIDED), doubts.swapaxes(0, 1), strict=True)

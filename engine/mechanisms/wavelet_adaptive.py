@@ -110,12 +110,7 @@ class Stage:
         )
 
     def chance(self, n: Array) -> float:
-        """Σ u_j²/n_j: what the variance of one residual counts.
-
-        Parameters
-        ----------
-        n : (sites,)
-        """
+        """Σ u_j²/n_j, for n (sites,): the factor of the variance of one residual."""
         return float((self.weights**2 / n).sum())
 
 
@@ -524,7 +519,7 @@ Received = tuple[Array, Array]  # averages (repeats, columns, size) and sizes (r
 
 
 class _Messages:
-    """What all sites send about the centres and clips that they are told, at one plan a budget."""
+    """Messages of all sites about the centres and clips given to them, at one plan a budget."""
 
     def __init__(
         self,

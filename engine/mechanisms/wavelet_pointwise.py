@@ -95,7 +95,7 @@ class PointsPlan(Plan):
 
     @property
     def width(self) -> int:
-        """How many numbers a site sends."""
+        """Numbers that a site sends."""
         return self.values.shape[1] if self.kind == "curve" else len(self.values)
 
     @property
@@ -244,7 +244,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
 
     @property
     def ranks(self) -> tuple[float, ...]:
-        """Where the points are among evenly spread times."""
+        """Ranks of the points among evenly spread times."""
         points = self.values_at.points
         return (
             points
@@ -254,16 +254,11 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
 
     @classmethod
     def like(cls, other: WaveletRegression, points: str) -> WaveletPointwise:
-        """The estimator for points that shares every option of another wavelet estimator.
+        """Build the estimator for points with every option of another wavelet estimator.
 
         Options that the two have in common are carried over, the chosen level as far as there is
         one. Smoothness α and radius R of a whole curve become α − 1/p and R/2 with the Besov index
         p = 4, so that the defaults of both belong together.
-
-        Parameters
-        ----------
-        points : str
-            Where the curve is estimated.
 
         Raises
         ------
@@ -369,7 +364,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         )
 
     def sensitivity_constants(self, level: int) -> tuple[float, float]:
-        """What τ/n is multiplied by in the sensitivity.
+        """Factors of τ/n in the sensitivity.
 
         Returns
         -------
@@ -487,7 +482,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
     # -- on the sites, and at the centre ----------------------------------------------------
 
     def _averages(self, data: CurveData, plan: PointsPlan) -> Array:
-        """What every site sends, without noise: (repeats, sites, width)."""
+        """Averages that every site sends, without noise: (repeats, sites, width)."""
         per_site = np.array(data.sizes.n_curves_per_server)
         times, clipped = times_of(data), clipped_observations(data, plan.clip)
         if self.known_design is not None:

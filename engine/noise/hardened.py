@@ -165,12 +165,12 @@ class LatticeNoise:
 
     @property
     def name(self) -> str:
-        """As people read it."""
+        """Name for people to read."""
         return f"discrete {self.law.capitalize()}"
 
     @property
     def is_pure(self) -> bool:
-        """Whether `cost` is an ε that holds with δ = 0; else it is a ρ."""
+        """True if `cost` is an ε that holds with δ = 0; else it is a ρ."""
         return self.law is NoiseLaw.LAPLACE
 
     def unit(self, deviation: Array) -> Array:
@@ -191,7 +191,7 @@ class LatticeNoise:
 
     @cached_property
     def cost(self) -> float:
-        """What OpenDP's map charges: ρ for Gaussian noise, ε for Laplace noise."""
+        """Charge of OpenDP's map: ρ for Gaussian noise, ε for Laplace noise."""
         shift = self.sensitivity * (1 + ROOM) * 2.0**self.bits
         noise = _discrete_noise(self.law, self.bits)
         return float(noise.map(shift if self.law is NoiseLaw.GAUSSIAN else math.ceil(shift)))
@@ -292,7 +292,7 @@ class CountNoise:
 
     @property
     def sensitivity(self) -> float:
-        """How far one record moves the numbers at most, in units of the scale 2/ε: ε."""
+        """Largest move of the numbers by one record, in units of the scale 2/ε: ε."""
         return self.epsilon
 
     @property

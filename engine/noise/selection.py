@@ -51,7 +51,7 @@ def _normal(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True)
 class SelectionLaw:
-    """How entries are chosen and released."""
+    """Law by which entries are chosen and released."""
 
     key: str
     choice: Sampler  # draws standard noise for the choice, from a shape and a generator
@@ -64,7 +64,7 @@ class SelectionLaw:
 
     @property
     def is_gaussian(self) -> bool:
-        """Whether values are released with Gaussian noise."""
+        """True if values are released with Gaussian noise."""
         return self.value is _normal
 
     @property
@@ -102,7 +102,7 @@ class Scales:
 
 
 def costs(law: SelectionLaw, s: int, sensitivity: float, scales: Scales) -> tuple[float, float]:
-    """What choosing entries costs, and what releasing them costs.
+    """Cost of choosing entries, and of releasing them.
 
     Parameters
     ----------

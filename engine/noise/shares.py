@@ -75,7 +75,7 @@ _BATCH = 4096  # geometric variables drawn at once
 
 @dataclass(frozen=True)
 class Shares:
-    """Who adds noise, and how many of them are relied on.
+    """Parties that add noise, and how many of them are relied on.
 
     Raises
     ------

@@ -62,7 +62,7 @@ class Basis(OrthonormalBasis):
 
     @property
     def is_periodic(self) -> bool:
-        """Whether all curves of these functions end where they began."""
+        """True if all curves of these functions end where they began."""
         return self.family == "fourier" and self.extension == 0
 
     def turns(self, times: Array) -> Array:
@@ -85,25 +85,16 @@ class Basis(OrthonormalBasis):
         return _gram(self)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """By inner products and their Gram matrix, on [0, 1]."""
+        """Project by inner products and their Gram matrix, on [0, 1]."""
         nodes, weights = truth.quadrature
         inner = (weights * truth.node_values) @ self(nodes)
         best = np.linalg.solve(self.gram, inner.T).T
         return np.asarray(best), np.maximum(truth.energy - (inner * best).sum(axis=-1), 0.0)
 
     def end_tails(self, size: int, times: Array) -> Array | None:
-        """What the first cosines leave out of a curve with slopes at its ends, from coefficients.
+        """Rows τ(t), (n, size): τ(t)'a is what the first cosines leave out of sloping ends.
 
-        Parameters
-        ----------
-        times : (n,)
-            On [0, 1].
-
-        Returns
-        -------
-        (n, self.size) or None
-            Rows τ(t): the part left out is τ(t)'a. None for fewer than four functions, which do not
-            tell two slopes, and for Fourier functions.
+        None for fewer than four functions, which do not tell two slopes, and for Fourier functions.
         """
         if self.family != "cosine" or size < MIN_WAVES:
             return None

@@ -84,7 +84,7 @@ class BernsteinBasis(FunctionBasis):
 
     @property
     def lattice(self) -> Array:
-        """Where coefficients are values: (r,) on the interval, (r, 2) on the square."""
+        """Places at which coefficients are values: (r,) on the interval, (r, 2) on the square."""
         return self._lattice.points[:, 0] if self.dimension == 1 else self._lattice.points
 
     @property
@@ -93,14 +93,9 @@ class BernsteinBasis(FunctionBasis):
         return Grid(tuple(steps.tolist()), self.dimension)
 
     def on_lattice(self, grid: Grid) -> Array:
-        """The matrix that takes curves on a grid to their values on the lattice.
+        """The matrix from curves on a grid of the same dimension to their values on the lattice.
 
         Linear between the points of the grid, constant beyond its ends.
-
-        Parameters
-        ----------
-        grid : Grid
-            Of K points and the same dimension.
 
         Returns
         -------
@@ -161,18 +156,7 @@ class BernsteinBasis(FunctionBasis):
 
 
 def bernstein(degree: int, x: Array) -> Array:
-    """Bernstein's polynomials b_v(x) = C(k, v) x^v (1 − x)^(k − v).
-
-    Parameters
-    ----------
-    degree : int
-        k ≥ 0.
-
-    Returns
-    -------
-    (…, k + 1)
-        v = 0 … k along the last axis.
-    """
+    """Bernstein's polynomials b_v(x) = C(k, v) x^v (1 − x)^(k − v), v = 0 … k: (…, k + 1)."""
     v, x = np.arange(degree + 1), np.asarray(x)[..., None]
     choices = gammaln(degree + 1) - gammaln(v + 1) - gammaln(degree - v + 1)
     return np.asarray(np.exp(choices + xlogy(v, x) + xlog1py(degree - v, -x)))
@@ -199,7 +183,7 @@ def _root(degree: int) -> Array:
 
 @lru_cache(maxsize=64)
 def _factors(degree: int, rule: str) -> tuple[Array, Array]:
-    """Of the nodes along one axis: Qᵀ√w (k + 1, nodes) and R, where √w b = QR and QᵀQ = I.
+    """Factors of the nodes along one axis: Qᵀ√w (k + 1, nodes) and R, √w b = QR and QᵀQ = I.
 
     Q comes from Legendre polynomials: made of b itself, it would no longer be that of the
     polynomials when the degree is high.

@@ -40,15 +40,10 @@ def covariance(kind: str, size: int) -> Array:
 
 
 def largest_variance(kind: str, entries: int) -> float:
-    """At least the variance of v'x over unit vectors v with so many entries.
+    """Bound the variance of v'x over unit vectors v with so many entries that are not zero.
 
     1 for uncorrelated features, (1 + ρ)/(1 − ρ) for "ar1" ones, 1 + (k − 1)/2 where k have
     correlation ½.
-
-    Parameters
-    ----------
-    entries : int
-        How many entries of v are not zero.
     """
     if kind == "identity":
         return 1.0
@@ -84,7 +79,7 @@ def correlate(normals: Array, kind: str, shared: Array | None = None) -> None:
 
 
 def n_blocks(kind: str, size: int) -> int:
-    """How many shared normals each row needs."""
+    """Number of shared normals that each row needs."""
     return len(_together(kind, size)) if kind in ("block", "equicorrelated") else 0
 
 
@@ -95,7 +90,7 @@ def _recursion(rows: Array, rho: float) -> None:
 
 
 def _together(kind: str, size: int) -> list[int]:
-    """How many features have correlation ½ with each other, block by block."""
+    """Numbers of features with correlation ½ to each other, block by block."""
     if kind == "equicorrelated":
         return [size]
     whole, rest = divmod(size, BLOCK)

@@ -1,4 +1,4 @@
-"""What second moments of deviations say of how people's curves vary.
+"""Variation of people's curves, from second moments of deviations.
 
 A curve with coefficients θ_i, read with errors e_i, deviates from the mean by h_i = T_i(a − θ_i) −
 K_i e_i, so that the covariance of h is 𝓛(Σ) + σ²Q with Σ that of θ, σ² the variance of the errors
@@ -45,10 +45,7 @@ class SpreadMaps:
 def spread_maps(basis: Basis, readings: Readings, design: Design) -> SpreadMaps:
     """Maps of a public design.
 
-    Parameters
-    ----------
-    readings : tuple of pairs of int
-        Observations of a curve, and how many people have so many.
+    `readings` pairs observations of a curve with the number of people who have so many.
     """
     people = sum(count for _, count in readings)
     parts = [
@@ -85,7 +82,7 @@ def _maps_of_one(basis: Basis, length: int, design: Design) -> SpreadMaps:
 
 @dataclass(frozen=True, eq=False)
 class PeopleSpread:
-    """How people's curves vary: Σ in q waves, and the variance of observations about them."""
+    """Variation of people's curves: Σ in q waves, and the variance of observations about them."""
 
     covariance: Array  # (…, q, q): Σ, in squared response units
     error: Array  # (…): σ²
@@ -136,18 +133,9 @@ def people_spread(
 
 
 def moments_drawn(moments: Array, noise: float, people: int) -> Array:
-    """Second moments that could stand in place of the released ones, by a fixed public sample.
+    """Draw moments (draws, r, r) that could replace the released M, by a fixed public sample.
 
     M + τZ + √(2/n) M₊^½ Z' M₊^½ with Z, Z' symmetric, of variance 1 on the diagonal and ½ beside.
-
-    Parameters
-    ----------
-    moments : (r, r)
-        M.
-
-    Returns
-    -------
-    (draws, r, r)
     """
     size = len(moments)
     normals = public_normals(2 * size * size, _DRAWS).T.reshape(_DRAWS, 2, size, size)

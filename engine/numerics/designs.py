@@ -1,4 +1,4 @@
-"""What is known of how reading times are spread, and a basis over the ranks of times."""
+"""Public facts about the spread of reading times, and a basis over the ranks of times."""
 
 from __future__ import annotations
 
@@ -28,12 +28,7 @@ class KnownDesign:
 
     @classmethod
     def stated(cls, text: str, field: str) -> KnownDesign:
-        """Read heights such as "0.5, 1.5"; they need not have integral one.
-
-        Parameters
-        ----------
-        text : str
-            Heights at equally spaced times, with commas between them.
+        """Read heights such as "0.5, 1.5", at equally spaced times; their integral need not be one.
 
         Raises
         ------
@@ -65,15 +60,7 @@ class KnownDesign:
     def rank(self, times: Array) -> Array:
         """The distribution function G(x): exact between the heights, where it is a parabola.
 
-        Parameters
-        ----------
-        times : (…)
-            Held within [0, 1].
-
-        Returns
-        -------
-        (…)
-            From 0 to 1.
+        Times are held within [0, 1].
         """
         heights = np.array(self.density.heights)
         pieces = len(heights) - 1
@@ -104,7 +91,7 @@ class RankBasis(FunctionBasis):
         return RankBasis(self.basis.first(size), self.design)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """In L² under the density g."""
+        """Project in L² under the density g."""
         nodes, weights = truth.quadrature
         weights = weights * self.design.density(nodes)
         inner = self.basis.inner_products(

@@ -1,4 +1,4 @@
-"""How far each curve says the mean is from a centre: h_i(a) = T_i a − t_i, with E T_i ≈ I.
+"""Deviations of curves from a centre, h_i(a) = T_i a − t_i, with E T_i ≈ I.
 
 Curves weight their own readings as a mixed model would (within-curve weighting): with S_i and s_i
 the moments of a curve of m readings, T_i = A⁻¹(S_i + Λ)⁻¹S_i and t_i = A⁻¹(S_i + Λ)⁻¹s_i for
@@ -35,7 +35,7 @@ _DEFAULT_MAX = 21  # functions: all smaller bases come from one pass over the de
 
 
 class Deviations(Protocol):
-    """What the engine needs of the curves of one site.
+    """Interface of the curves of one site.
 
     They are common if they do not depend on the column: equal centres have equal deviations.
     """
@@ -48,23 +48,15 @@ class Deviations(Protocol):
 
     @property
     def entries(self) -> int:
-        """How many numbers of every curve deviations are made from."""
+        """Numbers of every curve from which deviations are made."""
 
     def among(self, curves: slice) -> Deviations:
         """Those of some of the curves."""
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """How far every curve says the mean is from a centre.
+        """h_i(a): deviation of a centre from the mean, as every curve measures it.
 
-        Parameters
-        ----------
-        centres : (repeats, columns, p)
-            a, for the chosen repeats.
-
-        Returns
-        -------
-        (repeats, columns, p, curves)
-            h_i(a).
+        From a (repeats, columns, p), for the chosen repeats, to (repeats, columns, p, curves).
         """
 
 
@@ -82,7 +74,7 @@ class AffineDeviations(Deviations):
 
     @classmethod
     def of(cls, slopes: Array, targets: Array) -> AffineDeviations:
-        """From slopes and targets.
+        """Build from slopes and targets.
 
         Parameters
         ----------
@@ -95,15 +87,10 @@ class AffineDeviations(Deviations):
 
     @classmethod
     def joined(cls, parts: Sequence[AffineDeviations]) -> AffineDeviations:
-        """Those of several data sets of the same curves, one set of rows after the other.
+        """Join several data sets of the same curves, one set of rows after the other.
 
         Rows lie side by side in memory afterwards, also those of views, so that reading them again
         and again costs no copy.
-
-        Parameters
-        ----------
-        parts : sequence of AffineDeviations
-            Of as many curves and basis functions each.
         """
         rows = [part.rows for part in parts]
         return cls(np.concatenate(rows) if len(rows) > 1 else np.ascontiguousarray(rows[0]))
@@ -279,15 +266,10 @@ def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
 
 @lru_cache(maxsize=512)
 def are_told_apart(basis: Basis, design: Design) -> bool:
-    """Whether the stated times tell all functions from each other.
+    """True if the stated times tell all r functions φ from each other.
 
     Common times may be fewer than functions, or so close together that some functions hardly
     differ there; other laws have times everywhere.
-
-    Parameters
-    ----------
-    basis : Basis
-        φ, r functions.
 
     Examples
     --------

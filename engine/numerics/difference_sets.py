@@ -31,31 +31,19 @@ class DifferenceSet(Protocol):
     def l1(self, scales: Array) -> float:
         """The largest Σ |d_j|/b_j: ε of Laplace noise.
 
-        Parameters
-        ----------
-        scales : (r,)
-            b, the scales of the noise, in the units of the summary; 0 where nothing can change.
+        The scales b (r,) are in the units of the summary; 0 where nothing can change.
         """
         ...
 
     def l2(self, scales: Array) -> float:
         """The largest (Σ d_j²/b_j²)^{1/2}: μ of Gaussian noise.
 
-        Parameters
-        ----------
-        scales : (r,)
-            b, its standard deviations; 0 where nothing can change.
+        The standard deviations b (r,) are 0 where nothing can change.
         """
         ...
 
     def published(self, scales: Array) -> float:
-        """A bound on `l1` as papers print it.
-
-        Parameters
-        ----------
-        scales : (r,)
-            b.
-        """
+        """A bound on `l1`, at scales b (r,), as papers print it."""
         ...
 
     @property
@@ -296,7 +284,7 @@ class Atoms(DifferenceSet):
 
     @cached_property
     def gaussian_spectrum(self) -> Array:
-        """In proportion to how far an atom can lie from the middle in each coordinate."""
+        """Proportional to the largest distance of an atom from the middle, by coordinate."""
         return np.asarray(np.sqrt(np.ptp(self.atoms, axis=0)))
 
 
@@ -308,15 +296,12 @@ class Averaged(DifferenceSet):
     n: float
 
     def l1(self, scales: Array) -> float:
-        """That of the sum over n; scales are those of the average."""
         return self.changes.l1(scales) / self.n
 
     def l2(self, scales: Array) -> float:
-        """That of the sum over n; scales are those of the average."""
         return self.changes.l2(scales) / self.n
 
     def published(self, scales: Array) -> float:
-        """That of the sum over n; scales are those of the average."""
         return self.changes.published(scales) / self.n
 
     @property

@@ -81,18 +81,7 @@ class Grid:
         return replace(self, dimension=1)
 
     def nearest(self, points: Array) -> NDArray[np.int64]:
-        """The nearest point of the grid, as its index.
-
-        Parameters
-        ----------
-        points : (…, d)
-            Of the cube.
-
-        Returns
-        -------
-        (…) of int
-            From 0 to K − 1.
-        """
+        """The index, 0 to K − 1, of the grid's nearest point to each of (…, d) of the cube: (…)."""
         times = np.asarray(self.times)
         along = np.searchsorted((times[1:] + times[:-1]) / 2, points, side="right")
         return np.asarray(along @ len(times) ** np.arange(self.dimension)[::-1])
@@ -136,18 +125,7 @@ def midpoints(size: int, dimension: int = 1) -> Grid:
 
 @lru_cache(maxsize=64)
 def of_times(times: tuple[float, ...], dimension: int = 1) -> Grid:
-    """The grid of known times, such as `PublicFacts.common_times`.
-
-    Parameters
-    ----------
-    times : tuple of float
-        Rising within [0, 1].
-
-    Returns
-    -------
-    Grid
-        The same one for the same times.
-    """
+    """The grid of known times rising within [0, 1]; equal times give the same object."""
     return Grid(times, dimension)
 
 
@@ -199,13 +177,7 @@ class Kernel:
         return matern(distance, self._order, self.length, 1.0)
 
     def between(self, points: Array) -> Array:
-        """Values between all points: (K, K).
-
-        Parameters
-        ----------
-        points : (K, d)
-            Of the cube.
-        """
+        """Values between all of the points (K, d) of the cube: (K, K)."""
         apart = np.abs(points[:, None] - points)  # (K, K, d)
         if self.name == "sobolev":
             return np.asarray(self._sobolev(apart, points[:, None] + points).prod(axis=-1))
@@ -246,7 +218,7 @@ class Kernel:
 
     @property
     def is_separable(self) -> bool:
-        """Whether the kernel on a square is the product of those of its axes."""
+        """True if the kernel on a square is the product of those of its axes."""
         return self.name in ("gaussian", "sobolev")
 
 
@@ -380,17 +352,11 @@ class Eigenbasis(OrthonormalBasis):
         return self.grid.between(self.functions.T, times)
 
     def analyse(self, curves: Array) -> Array:
-        """Coefficients Σ_k w_k x(t_k) φ_j(t_k) of curves on the grid: (…, size).
-
-        Parameters
-        ----------
-        curves : (…, K)
-            Values at the points of the grid.
-        """
+        """Coefficients Σ_k w_k x(t_k) φ_j(t_k), (…, size), of curves on the grid (…, K)."""
         return np.asarray(curves @ (self.grid.weights * self.functions).T)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """By the weights of the grid: what happens between its points is not looked at."""
+        """Project by the weights of the grid; values between its points do not count."""
         points = self.grid.points
         curves = truth.at(points[:, 0] if self.grid.dimension == 1 else points)
         best = self.analyse(curves)

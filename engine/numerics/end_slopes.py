@@ -27,16 +27,7 @@ _MIN = 1e-12  # of the trace: a ridge where the covariance is nearly singular
 
 @lru_cache(maxsize=64)
 def slope_map(size: int) -> Array:
-    """E: from r cosine coefficients a to (c_0 … c_{r−3}, β_0, β_1).
-
-    Parameters
-    ----------
-    size : int
-        r, at least 4.
-
-    Returns
-    -------
-    (r, r)
+    """E: from r ≥ 4 cosine coefficients a to (c_0 … c_{r−3}, β_0, β_1); (r, r).
 
     Examples
     --------
@@ -113,16 +104,11 @@ def detail(centre: Array, covariance: Array, fewer: int = FEWER) -> tuple[Array,
 
 
 def steepening(centre: Array) -> Array:
-    """How much steeper a curve ends by all its coefficients than by the first half of them.
+    """Ratio of a curve's end slopes by all its coefficients to those by the first half of them.
 
     Where coefficients have come to fall like k⁻², both halves tell the same slopes. A curve that
     rises or falls within a small part of the range has not come so far: each further coefficient
     makes it steeper.
-
-    Parameters
-    ----------
-    centre : (…, r)
-        Cosine coefficients, r at least 8.
 
     Returns
     -------
@@ -136,13 +122,7 @@ def steepening(centre: Array) -> Array:
 
 
 def cosine_rows(size: int, times: Array | float, order: int = 0) -> Array:
-    """Derivatives of the plain cosines: (…, r).
-
-    Parameters
-    ----------
-    order : int
-        Of the derivative; 0 for the functions themselves.
-    """
+    """Derivatives of this order of the plain cosines: (…, r); 0 for the functions themselves."""
     frequency = np.pi * np.arange(size)
     phase = np.asarray(times)[..., None] * frequency + order * np.pi / 2
     rows = frequency**order * np.cos(phase)

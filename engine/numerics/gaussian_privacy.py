@@ -17,15 +17,7 @@ _TOLERANCE = 1e-12
 def log_delta(sigma: float, epsilon: float) -> float:
     """Log of the smallest δ for Gaussian noise on a number that one person moves by 1.
 
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation of the noise, above 0.
-
-    Returns
-    -------
-    float
-        −∞ where δ is below what floating point holds.
+    σ is the deviation of the noise, above 0. Returns −∞ where δ is below what floating point holds.
     """
     t = epsilon * sigma + 1 / (2 * sigma)
     x = log_ndtr(1 / sigma - t)
@@ -34,17 +26,7 @@ def log_delta(sigma: float, epsilon: float) -> float:
 
 
 def sigma_of(epsilon: float, delta: float) -> float:
-    """The smallest noise that is (ε, δ)-private on a number that one person moves by 1.
-
-    Parameters
-    ----------
-    epsilon : float
-        Finite, at least 0.
-
-    Returns
-    -------
-    float
-        Standard deviation, to 1e-12.
+    """The smallest noise, to 1e-12, that is (ε, δ)-private if one person moves a number by 1.
 
     Examples
     --------
@@ -60,17 +42,9 @@ def sigma_of(epsilon: float, delta: float) -> float:
 
 
 def epsilon_of(sigma: float, delta: float) -> float:
-    """The smallest ε for which this noise is (ε, δ)-private.
+    """The smallest ε, to 1e-12, for which this noise is (ε, δ)-private.
 
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation on a number that one person moves by 1; finite and above 0.
-
-    Returns
-    -------
-    float
-        At least 0, to 1e-12.
+    σ, finite and above 0, is the deviation on a number that one person moves by 1.
     """
     low, high, target = 0.0, 1.0, np.log(delta)
     if log_delta(sigma, 0.0) < target:

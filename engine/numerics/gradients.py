@@ -14,49 +14,27 @@ _ROWS = 160  # rows (columns × entries) among them, so that enough curves fit b
 
 
 class Curves(Protocol):
-    """What gradients need to know of a set of curves: their moments, with regressors or without."""
+    """Set of curves as gradients need it: moments, with regressors or without."""
 
     @property
     def n_curves(self) -> int: ...
 
     def linear_map(self, iterates: Array) -> Array:
-        """What takes their moments to gradients at some iterates.
-
-        Parameters
-        ----------
-        iterates : (repeats, columns, p)
-            The coefficients.
-        """
+        """Map from moments to gradients at some iterates."""
         ...
 
     def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """Gradients at some iterates, as a function of which curves.
+        """Gradients at iterates (repeats, columns, p), as a function from a slice of the curves.
 
-        Parameters
-        ----------
-        iterates : (repeats, columns, p)
-            The coefficients.
-
-        Returns
-        -------
-        callable
-            From a slice of the curves to (repeats, columns, p, curves).
+        The function returns (repeats, columns, p, curves).
         """
         ...
 
 
 def shared_map(curves: Curves, iterates: Array) -> Array | None:
-    """The linear map that all servers use in a round.
+    """The linear map of a round, shared by all servers; None if it is too large to keep.
 
-    Parameters
-    ----------
-    iterates : (repeats, columns, p)
-        The coefficients.
-
-    Returns
-    -------
-    ndarray or None
-        None where it would be too large to keep.
+    Iterates are (repeats, columns, p).
     """
     return curves.linear_map(iterates) if iterates[0].size <= _ROWS else None
 
@@ -116,7 +94,7 @@ def _summed(curves: Curves, iterates: Array, radii: Array, linear: Array | None)
 
 
 def _clip(gradients: Array, radii: Array) -> Array:
-    """In place: (repeats, columns, p, curves) into the box of each curve."""
+    """Clip (repeats, columns, p, curves) in place to the box of each curve."""
     np.maximum(gradients, -radii.T, out=gradients)
     return np.minimum(gradients, radii.T, out=gradients)
 

@@ -1,4 +1,4 @@
-"""What one curve tells of its mean where people are normal: Fisher information and scores."""
+"""Information of one curve about its mean if people are normal: Fisher information and scores."""
 
 from __future__ import annotations
 
@@ -48,18 +48,12 @@ class Information:
     scores: Array  # (simulated curves, r): s = Φ'Σ⁻¹(y − mean); E ss' = J
 
     def first(self, size: int) -> Information:
-        """That about fewer coefficients, where the others are known."""
+        """Information about fewer coefficients, the others being known."""
         return Information(self.matrix[:size, :size], self.scores[:, :size])
 
 
 def mixed(parts: Sequence[tuple[Information, float]]) -> Information:
-    """That of a curve which is one of several kinds.
-
-    Parameters
-    ----------
-    parts : sequence of (Information, float)
-        With the shares of curves, which sum to one.
-    """
+    """Information of a curve which is one of several kinds."""
     if len(parts) == 1:
         return parts[0][0]
     matrix = np.sum([share * kind.matrix for kind, share in parts], axis=0)
@@ -73,15 +67,7 @@ def mixed(parts: Sequence[tuple[Information, float]]) -> Information:
 def inverse_trace(matrix: Array) -> float:
     """The trace of J⁻¹: n times the least total variance of an unbiased estimate from n curves.
 
-    Parameters
-    ----------
-    matrix : (r, r)
-        J.
-
-    Returns
-    -------
-    float
-        Infinite where J is singular: then nothing is unbiased in some direction.
+    It is infinite where J is singular: then nothing is unbiased in some direction.
     """
     return _trace_of_power(matrix, -1.0)
 
@@ -89,15 +75,7 @@ def inverse_trace(matrix: Array) -> float:
 def root_trace(matrix: Array) -> float:
     """The trace of J^{−1/2}: the sum of standard deviations where curves are seen exactly.
 
-    Parameters
-    ----------
-    matrix : (r, r)
-        J.
-
-    Returns
-    -------
-    float
-        Infinite where J is singular.
+    It is infinite where J is singular.
 
     Examples
     --------
@@ -113,13 +91,7 @@ def _trace_of_power(matrix: Array, power: float) -> float:
 
 
 def is_singular(eigenvalues: Array) -> bool:
-    """Whether some direction is told by no curve.
-
-    Parameters
-    ----------
-    eigenvalues : (r,)
-        Of J, increasing.
-    """
+    """True if no curve determines some direction."""
     return bool(eigenvalues[0] <= _SINGULAR * eigenvalues[-1])
 
 

@@ -21,7 +21,7 @@ from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 
 @dataclass(frozen=True, eq=False)
 class DensityAtoms:
-    """What each of K records adds to a density, in the functions of a release."""
+    """Contribution of each of K records to a density, in the functions of a release."""
 
     basis: FunctionBasis
     on_grid: Array  # (K, r): their values at the points of the grid
@@ -62,14 +62,9 @@ def spectral_atoms(kernel: Kernel, eta: float, grid: Grid) -> DensityAtoms:
 
 @lru_cache(maxsize=16)
 def cosine_atoms(width: float, size: int, grid: Grid) -> DensityAtoms:
-    """Normal densities, projected on the first cosines.
+    """Normal densities, projected on the first `size` cosines, or products of cosines on a square.
 
     `printed` takes every coefficient at its largest at once, as is published for means.
-
-    Parameters
-    ----------
-    size : int
-        How many cosines, or products of cosines on a square.
     """
     basis: FunctionBasis = Basis(size, family="cosine")
     if grid.dimension == 2:
@@ -83,14 +78,9 @@ def cosine_atoms(width: float, size: int, grid: Grid) -> DensityAtoms:
 
 @lru_cache(maxsize=16)
 def lattice_atoms(width: float, lattice: BernsteinBasis, grid: Grid) -> DensityAtoms:
-    """Normal densities at the places of a lattice.
+    """Normal densities at the places of a lattice, at which its coefficients are values.
 
     `printed` is the number of places times the most that one value can change.
-
-    Parameters
-    ----------
-    lattice : BernsteinBasis
-        Whose coefficients are values on the lattice.
     """
     atoms = _normal(grid.points, lattice.lattice.reshape(-1, grid.dimension), width)
     atoms *= _to_unit_mass(_normal(grid.points, grid.points[[_middle(grid)]], width)[:, 0], grid)
@@ -102,17 +92,9 @@ def lattice_atoms(width: float, lattice: BernsteinBasis, grid: Grid) -> DensityA
 
 @lru_cache(maxsize=16)
 def bumps(width: float, grid: Grid) -> Array:
-    """Normal densities around every point of the grid; mass one in the middle of it.
+    """Normal densities around every one of K points of the grid: (K, K), a row for every centre.
 
-    Parameters
-    ----------
-    grid : Grid
-        Of K points.
-
-    Returns
-    -------
-    (K, K)
-        A row for every centre.
+    Mass is one in the middle of the grid.
     """
     values = _normal(grid.points, grid.points, width)
     return np.asarray(_to_unit_mass(values[_middle(grid)], grid) * values)

@@ -28,17 +28,9 @@ class Curves(Protocol):
     def average(self) -> tuple[Array, Array]: ...
 
     def gradients(self, iterates: Array) -> Callable[[slice], Array]:
-        """Gradients at iterates (repeats, columns, p), as a function of which curves.
+        """Gradients at iterates (repeats, columns, p), as a function of a slice of the curves.
 
-        Parameters
-        ----------
-        iterates : (repeats, columns, p)
-            The coefficients.
-
-        Returns
-        -------
-        callable
-            From a slice of the curves to (repeats, columns, p, curves).
+        The function returns (repeats, columns, p, curves).
         """
         ...
 
@@ -76,17 +68,9 @@ def shown_by(basis: Basis, times: Sequence[float]) -> tuple[Basis, Array]:
 
 
 def fit(curves: Curves, ridge: Array | float = _RIDGE) -> Array:
-    """Least squares over all readings, every curve with weight one.
+    """Coefficients (repeats, p) of least squares over all readings, each curve with weight one.
 
-    Parameters
-    ----------
-    ridge : (p,) or float
-        As for `solve`.
-
-    Returns
-    -------
-    (repeats, p)
-        Coefficients.
+    `ridge` is (p,) or a number, as for `solve`.
     """
     return solve(*curves.average(), ridge)
 

@@ -84,31 +84,16 @@ class Moments:
 
         It depends on the iterates alone.
 
-        Parameters
-        ----------
-        iterates : (repeats, columns, r)
-            Coefficients a.
-
-        Returns
-        -------
-        (repeats, columns · r, features)
+        From iterates a (repeats, columns, r) to (repeats, columns · r, features).
         """
         repeats, columns, r = iterates.shape
         waves = iterates.reshape(-1, r) @ wave_map(self.basis)
         return beside_minus_one(waves.reshape(repeats, columns * r, -1), r)
 
     def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """M_i a − v_i, as a function of which curves.
+        """M_i a − v_i at iterates a (repeats, columns, r), as a function of a slice of the curves.
 
-        Parameters
-        ----------
-        iterates : (repeats, columns, r)
-            Coefficients a.
-
-        Returns
-        -------
-        callable
-            From a slice of the curves to (repeats, columns, r, curves).
+        The function returns (repeats, columns, r, curves).
         """
         repeats, columns, r = iterates.shape
         linear = self.linear_map(iterates) if linear is None else linear
@@ -121,16 +106,9 @@ class Moments:
 
 
 def beside_minus_one(waves: Array, r: int) -> Array:
-    """Rows for the waves, with −1 for the row's entry of v beside them.
+    """Rows for the waves, with −1 beside them for the row's entry of v.
 
-    Parameters
-    ----------
-    waves : (repeats, columns · r, width)
-        What multiplies the wave means.
-
-    Returns
-    -------
-    (repeats, columns · r, width + r)
+    From (repeats, columns · r, width) to (repeats, columns · r, width + r).
     """
     repeats, rows, width = waves.shape
     out = np.zeros((repeats, rows, width + r))
@@ -192,7 +170,7 @@ def highest_wave(basis: Basis) -> int:
 
 
 def _n_waves(basis: Basis) -> int:
-    """How many wave means there are: 1 and the cosines, and for Fourier the sines."""
+    """Number of wave means: 1 and the cosines, and for Fourier the sines."""
     highest = highest_wave(basis)
     return 1 + highest * (2 if basis.family == "fourier" else 1)
 

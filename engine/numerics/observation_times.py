@@ -17,17 +17,9 @@ JITTER = 0.2  # how much later than planned a visit can be, in gaps
 
 
 class Uniforms(Protocol):
-    """Where uniform numbers come from."""
+    """Source of uniform numbers."""
 
-    def random(self, shape: tuple[int, int]) -> Array:
-        """Independent uniform numbers.
-
-        Parameters
-        ----------
-        shape : (int, int)
-            Of the result.
-        """
-        ...
+    def random(self, shape: tuple[int, int]) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -40,18 +32,7 @@ class Stratified:
     rng: np.random.Generator
 
     def random(self, shape: tuple[int, int]) -> Array:
-        """Uniform numbers of which each column has one in every 1/n-th of [0, 1].
-
-        Parameters
-        ----------
-        shape : (n, columns)
-            Of the result.
-
-        Returns
-        -------
-        (n, columns)
-            In [0, 1).
-        """
+        """Uniform numbers in [0, 1), of which each column has one in every 1/n-th: (n, columns)."""
         ranks = np.broadcast_to(np.arange(shape[0])[:, None], shape)
         return (self.rng.permuted(ranks, axis=0) + self.rng.random(shape)) / shape[0]
 
@@ -115,13 +96,7 @@ def stated_density(design: Design) -> PublicCurve | None:
 
 
 def visits_span(observations: int, gap: float) -> float:
-    """How much of [0, 1] one curve's visits can take up.
-
-    Parameters
-    ----------
-    gap : float
-        Between planned visits, as a share of the range.
-    """
+    """Largest part of [0, 1] covered by one curve's visits, `gap` apart as a share of the range."""
     return gap * (observations - 1 + JITTER)
 
 

@@ -1,4 +1,4 @@
-"""What bases of orthonormal functions share."""
+"""Base of orthonormal bases of functions."""
 
 from __future__ import annotations
 
@@ -31,13 +31,7 @@ class OrthonormalBasis:
         return replace(self, size=size)
 
     def coefficients(self, truth: Truth) -> Array:
-        """Inner products of a known function with those of the basis: (…, size).
-
-        Parameters
-        ----------
-        truth : Truth
-            One function or several, which come first.
-        """
+        """Inner products of the basis with a known function, or several: (…, size)."""
         nodes, weights = truth.quadrature
         return np.asarray((weights * truth.node_values) @ self(nodes))
 
@@ -55,11 +49,5 @@ class OrthonormalBasis:
         return best, np.maximum(truth.energy - (best**2).sum(axis=-1), 0.0)
 
     def squared_distance(self, difference: Array) -> Array:
-        """The squared norm of a difference of two functions, Σ_l d_l²: (…).
-
-        Parameters
-        ----------
-        difference : (…, size)
-            d, in coefficients.
-        """
+        """The squared norm Σ_l d_l² of a difference d (…, size) of two functions: (…)."""
         return np.asarray((difference**2).sum(axis=-1))

@@ -31,7 +31,7 @@ class Pairs(FunctionBasis):
 
     @cached_property
     def index(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of every coordinate, j and l."""
+        """Indices j and l of every coordinate."""
         return np.triu_indices(self.basis.size)
 
     @cached_property
@@ -41,29 +41,12 @@ class Pairs(FunctionBasis):
         return np.where(j == k, 1.0, 2.0)
 
     def coordinates(self, matrices: Array) -> Array:
-        """Coordinates of symmetric matrices: (…, size).
-
-        Parameters
-        ----------
-        matrices : (…, r, r)
-            θ.
-        """
+        """Coordinates (…, size) of symmetric matrices θ (…, r, r)."""
         j, k = self.index
         return np.asarray(matrices[..., j, k] * np.sqrt(self.multiplicity))
 
     def matrices(self, coordinates: Array) -> Array:
-        """The symmetric matrices with these coordinates.
-
-        Parameters
-        ----------
-        coordinates : (…, size)
-            As `coordinates` gives them.
-
-        Returns
-        -------
-        (…, r, r)
-            θ.
-        """
+        """The symmetric matrices θ (…, r, r) with these coordinates (…, size)."""
         j, k = self.index
         out = np.zeros((*coordinates.shape[:-1], self.basis.size, self.basis.size))
         out[..., j, k] = coordinates / np.sqrt(self.multiplicity)
@@ -71,13 +54,7 @@ class Pairs(FunctionBasis):
         return out
 
     def on_grid(self, coordinates: Array) -> Array:
-        """Values at all pairs of grid points: (…, K, K).
-
-        Parameters
-        ----------
-        coordinates : (…, size)
-            Of functions.
-        """
+        """Values (…, K, K) at all pairs of grid points, from coordinates (…, size)."""
         return np.asarray(self._values @ self.matrices(coordinates) @ self._values.T)
 
     def surface(self, coordinates: Array, axis: Array) -> Array:
@@ -101,7 +78,7 @@ class Pairs(FunctionBasis):
         return np.asarray(both * np.sqrt(self.multiplicity) / 2)
 
     def first(self, size: int) -> Pairs:
-        """Of the first functions of one time, as many as make `size` = r(r + 1)/2 pairs."""
+        """Pairs of the first functions of one time, as many as make `size` = r(r + 1)/2 pairs."""
         return Pairs(self.basis.first(int(np.sqrt(2 * size))), self.grid)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
@@ -132,14 +109,7 @@ class Pairs(FunctionBasis):
     def positive_part(self, coordinates: Array) -> Array:
         """The nearest function without negative eigenvalues: a covariance may have none.
 
-        Parameters
-        ----------
-        coordinates : (…, size)
-            Of symmetric functions.
-
-        Returns
-        -------
-        (…, size)
+        It takes and returns coordinates (…, size) of symmetric functions.
         """
         inner = self._stretch[:, None] * self._turned(coordinates) * self._stretch
         positive = nearest_semidefinite(inner) / self._stretch[:, None] / self._stretch

@@ -1,4 +1,4 @@
-"""What released shares say of the law of observations: departure, asymmetry, and its spread.
+"""Law of observations from released shares: departure, asymmetry, and spread.
 
 Of normal observations the probits of the shares lie on a straight line over the thresholds at every
 time, wherever these are placed. At each time a polynomial in the expected probits is fitted to the
@@ -21,7 +21,7 @@ _RIDGE = 1e-9  # of the trace of a covariance, so that it can be inverted
 
 @dataclass(frozen=True)
 class ShapeOfShares:
-    """What released shares tell of the law of observations."""
+    """Shape of the law of observations, from released shares."""
 
     # (…): weighted sum of squares about the line that fits best, over its degrees of freedom,
     # averaged over time: about 1 or less of normal observations
@@ -33,13 +33,7 @@ class ShapeOfShares:
 
 
 def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
-    """A line and a parabola through the probits of the first thresholds.
-
-    Parameters
-    ----------
-    n_thresholds : int
-        How many of the thresholds to look at, from the first on; at least four.
-    """
+    """Fit a line and a parabola through the probits of the first thresholds, at least four."""
     n = n_thresholds
     shares = np.clip(surface.shares(surface.unshrunk), MIN_SHARE, 1 - MIN_SHARE)
     probits = ndtri(shares[..., :n, :]).swapaxes(-1, -2)  # (…, G, n)
@@ -70,10 +64,7 @@ def log_spread(surface: ShareSurface, n_thresholds: int) -> tuple[Array, Array]:
     at the score z that are off by −z φ(z) x. The x that fits the first thresholds best, by
     generalised least squares with the average errors over time, is added to the released spread.
 
-    Parameters
-    ----------
-    n_thresholds : int
-        How many of the thresholds to look at, from the first on.
+    It uses the first `n_thresholds` thresholds.
 
     Returns
     -------
@@ -103,7 +94,7 @@ def log_spread(surface: ShareSurface, n_thresholds: int) -> tuple[Array, Array]:
 
 
 def _fit(powers: Array, weighted: Array) -> Array:
-    """What each probit adds to the coefficients of a fit: (…, G, powers, n)."""
+    """Contribution of each probit to the coefficients of a fit: (…, G, powers, n)."""
     transposed = weighted.swapaxes(-1, -2)
     return np.asarray(np.linalg.solve(transposed @ powers, transposed))
 

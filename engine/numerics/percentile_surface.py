@@ -1,4 +1,4 @@
-"""From released shares below threshold curves to percentile curves, bands and time in range.
+"""Percentile curves, bands and time in range from released shares below threshold curves.
 
 A release tells, at every time, which share F of readings lies below each of K threshold curves.
 Between them the share is interpolated on the probit scale: q = Φ⁻¹(F) is a broken line in the
@@ -61,13 +61,13 @@ class ShareSurface:
 
     @cached_property
     def standard_error(self) -> Array:
-        """Of the shares: (…, K, G)."""
+        """Standard error of the shares: (…, K, G)."""
         variance = np.diagonal(self.covariance_of_shares, axis1=-2, axis2=-1)
         return np.asarray(np.sqrt(np.maximum(variance, _MIN_VARIANCE)).swapaxes(-1, -2))
 
     @cached_property
     def covariance_of_shares(self) -> Array:
-        """That of the errors of the unshrunk shares at each time: (…, G, K, K)."""
+        """Covariance of errors of the unshrunk shares at each time: (…, G, K, K)."""
         size, r = self.rotation.shape[-1], self.waves.shape[1]
         blocks = self.covariance.reshape(*self.covariance.shape[:-2], size, r, size, r)
         at_times = np.einsum("gl,...jlkm,gm->...gjk", self.waves, blocks, self.waves, optimize=True)
@@ -99,13 +99,7 @@ class ShareSurface:
         return self._probits(self.unshrunk)
 
     def shares(self, coefficients: Array) -> Array:
-        """F = p + Q a φ, at thresholds in their own order: (…, K, G).
-
-        Parameters
-        ----------
-        coefficients : (…, K, r)
-            Of the estimate, or unshrunk.
-        """
+        """F = p + Q a φ, (…, K, G), at thresholds in their own order, for a (…, K, r)."""
         return np.asarray(self.expected + self.rotation @ (coefficients @ self.waves.T))
 
     def _probits(self, coefficients: Array) -> Array:
@@ -123,23 +117,15 @@ class ShareSurface:
     # -- percentiles --------------------------------------------------------------------------
 
     def percentiles(self, levels: Array) -> Array:
-        """The heights below which these shares of readings lie.
+        """The heights, (…, T, G) on [−1, 1], below which shares (T,) of readings lie.
 
-        Parameters
-        ----------
-        levels : (T,)
-            Shares between 0 and 1.
-
-        Returns
-        -------
-        (…, T, G)
-            On [−1, 1]; rising in the level at every time.
+        They rise in the level at every time.
         """
         at = np.broadcast_to(ndtri(levels)[:, None], (len(levels), self.spread.shape[-1]))
         return self._inverted(self.probits, at)
 
     def _inverted(self, probits: Array, at: Array) -> Array:
-        """Where q reaches `at` (…, T, G): the threshold, on [−1, 1]."""
+        """Threshold, on [−1, 1], where q reaches `at` (…, T, G)."""
         height = _broken_line(
             at, probits[..., None, :, :], self.heights[..., None, :, :], self.spread[..., None, :]
         )
@@ -180,25 +166,16 @@ class ShareSurface:
         )
 
     def _outside(self, low: Array, high: Array) -> tuple[Flags, Flags]:
-        """Where q from low to high lies below the first threshold, or above the last one."""
+        """True where q from low to high lies below the first threshold, or above the last one."""
         probits = self.unshrunk_probits[..., None, :, :]
         return np.asarray(high < probits[..., 0]), np.asarray(low > probits[..., -1])
 
     # -- what the release shows against it -------------------------------------------------------
 
     def time_beyond(self, levels: Array) -> Array:
-        """The share of time at which a percentile surely lies beyond all thresholds.
+        """The share of time, (…, T), at which a percentile surely lies beyond all thresholds.
 
         There it is extended by a normal law, of which nothing was released.
-
-        Parameters
-        ----------
-        levels : (T,)
-            Shares between 0 and 1.
-
-        Returns
-        -------
-        (…, T)
         """
         at = ndtri(levels)[:, None]
         error = NORMAL * self._error(at)
@@ -257,13 +234,7 @@ class ShareSurface:
     # -- shares in ranges ---------------------------------------------------------------------
 
     def shares_below(self, limits: Array) -> Array:
-        """The share of readings at or below limits: (…, L, G).
-
-        Parameters
-        ----------
-        limits : (L,)
-            On the scale of the thresholds.
-        """
+        """The share of readings at or below limits (L,) on the scale of thresholds: (…, L, G)."""
         return np.asarray(ndtr(self._at_limits(limits, self.probits)))
 
     def _at_limits(self, limits: Array, probits: Array) -> Array:
@@ -302,7 +273,7 @@ class ShareSurface:
         return shares, np.sqrt(variance), shares.mean(axis=-1), np.sqrt(of_average)
 
     def _gradients_of_ranges(self, limits: Array) -> tuple[Array, Array]:
-        """Of shares in ranges, in coefficients (…, L + 1, G, K r) and finer waves (…, F, G)."""
+        """Gradients of shares in ranges: coefficients (…, L + 1, G, K r), waves (…, F, G)."""
         probit = self._at_limits(limits, self.unshrunk_probits)
         densities = normal_density(probit)
         of_limits = []
@@ -319,7 +290,7 @@ class ShareSurface:
         return between, np.asarray(level[..., None, :] * self.finer)
 
     def _variance(self, gradients: Array, levels: Array) -> Array:
-        """Of a linear function of the coefficients and of the finer waves of the centre."""
+        """Variance of a linear function of the coefficients and the finer waves of the centre."""
         is_average = gradients.ndim == self.covariance.ndim
         covariance = self.covariance if is_average else self.covariance[..., None, :, :]
         of_shares = ((gradients @ covariance) * gradients).sum(axis=-1)
@@ -333,7 +304,7 @@ class ShareSurface:
 
 
 def _place(at: Array, knots: Array) -> tuple[Array, Index]:
-    """Where `at` (…, G) lies among rising knots (…, G, K): the share between two, and the lower.
+    """Place of `at` (…, G) among rising knots (…, G, K): share between two, and the lower.
 
     Outside, the share is below 0 or above 1.
     """

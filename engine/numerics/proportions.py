@@ -1,4 +1,4 @@
-"""How often something comes true, with its confidence interval."""
+"""Proportion of successes, with its confidence interval."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def wilson(share: Array | float, n: Array | float) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Proportion:
-    """How many simulated releases stay within a distance, and what that says of all.
+    """Share of simulated releases within a distance, as an estimate for all releases.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Proportion:
 
     @classmethod
     def within(cls, errors: Array, distance: float) -> Proportion:
-        """Of the releases of a study.
+        """Count the releases of a study within a distance.
 
         Parameters
         ----------

@@ -15,12 +15,7 @@ _FINE = 4001  # points on which a stated density is inverted
 
 
 def stated_numbers(text: str, field: str) -> tuple[float, ...]:
-    """Read numbers such as "1, 2.5, 2".
-
-    Parameters
-    ----------
-    text : str
-        At most 400 numbers with commas between them.
+    """Read numbers such as "1, 2.5, 2": at most 400, with commas between them.
 
     Raises
     ------
@@ -64,12 +59,7 @@ class PublicCurve:
 
     @classmethod
     def stated(cls, text: str, field: str) -> PublicCurve:
-        """Read heights such as "1, 2.5, 2": the only height stands for a constant.
-
-        Parameters
-        ----------
-        text : str
-            At most 400 numbers with commas between them.
+        """Read heights such as "1, 2.5, 2", at most 400: a single height stands for a constant.
 
         Raises
         ------
@@ -105,12 +95,7 @@ class PublicCurve:
         return PublicCurve(tuple((heights / area).tolist()))
 
     def quantile(self, shares: Array) -> Array:
-        """Where the shares of a density's mass lie: its quantile function.
-
-        Parameters
-        ----------
-        shares : ndarray
-            In [0, 1]; of any shape.
+        """Quantile function of a density, at shares of its mass.
 
         Returns
         -------

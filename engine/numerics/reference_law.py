@@ -1,4 +1,4 @@
-"""What clipping does to deviations of a typical law: averages over a fixed public sample.
+"""Effect of clipping on deviations of a typical law: averages over a fixed public sample.
 
 The sample stands for "roughly elliptical, somewhat heavy-tailed": 400 deviations with tails of a t
 law with 6 degrees of freedom, each column scaled to unit second moment, of curves that are observed
@@ -29,7 +29,7 @@ _SIMULATED = 25  # basis functions of simulated curves, at least
 
 
 class DeviationLaw(Protocol):
-    """What the engine needs of a law of standardised deviations Z; arrays are (…, p)."""
+    """Law of standardised deviations Z; arrays are (…, p)."""
 
     @property
     def mean_slopes(self) -> Array:
@@ -42,36 +42,19 @@ class DeviationLaw(Protocol):
     def retained_share(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves.
 
-        Parameters
-        ----------
-        spread, shape : (…, p)
-            Sizes of the deviations, and d of the clipping.
-
-        Returns
-        -------
-        (…, p)
+        `spread` (…, p) are the sizes of the deviations, `shape` (…, p) is d of the clipping.
         """
 
     def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
         """Shares of deviations with 1 < ‖h/d‖/c ≤ 2, and with more: (…, 2).
 
-        Parameters
-        ----------
-        spread, shape, radius
-            As those of `retained_share`.
+        Arguments are those of `retained_share`.
         """
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E ∂ψ_l/∂h_l: how much a clipped average moves when its centre does.
 
-        Parameters
-        ----------
-        spread, shape, radius
-            As those of `retained_share`.
-
-        Returns
-        -------
-        (…, p)
+        Arguments are those of `retained_share`.
         """
 
 
@@ -116,7 +99,7 @@ class ReferenceLaw(DeviationLaw):
         return _shares_beyond(self._factors((spread / shape) ** 2, radius)[0])
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """How much a clipped average moves when its centre does, coefficient by coefficient.
+        """Move of a clipped average when its centre moves, coefficient by coefficient.
 
         E[f T_ll − 1{f < 1} h_l (Σ_q h_q T_ql/d_q²)/‖h/d‖²] for f = min(1, c/‖h/d‖), as a share of
         E T_ll.
@@ -148,18 +131,11 @@ class ReferenceLaw(DeviationLaw):
         return (products * self.slopes.swapaxes(1, 2)).reshape(len(self.sample), -1)
 
     def response(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """What moving the centre does to a clipped average.
+        """Effect of a move of the centre on a clipped average: (…, p, p).
 
         E[f T − 1{f < 1} h (h/d²)'T/‖h/d‖²]; `slope` is its diagonal over that of E T.
 
-        Parameters
-        ----------
-        spread, shape : (…, p)
-            Sizes of the deviations, and d of the clipping.
-
-        Returns
-        -------
-        (…, p, p)
+        Arguments are those of `retained_share`.
         """
         assert self.slopes is not None
         n, p = self.sample.shape
@@ -183,13 +159,7 @@ class ReferenceLaw(DeviationLaw):
 
 @lru_cache(maxsize=64)
 def heavy_tailed(size: int) -> ReferenceLaw:
-    """The reference law where curves differ in their deviations alone.
-
-    Parameters
-    ----------
-    size : int
-        p, its dimensions.
-    """
+    """The reference law of p dimensions if curves differ in their deviations alone."""
     rng = np.random.default_rng(_SEED)
     normal = rng.standard_normal((_SAMPLE, size))
     sample = normal / np.sqrt(rng.chisquare(_DEGREES, (_SAMPLE, 1)) / _DEGREES)
@@ -205,10 +175,7 @@ def of_observed_curves(basis: Basis, observations: int, design: Design) -> Refer
     this project: curves that are observed at few times differ in T_i, which an elliptical law
     leaves out.
 
-    Parameters
-    ----------
-    design : Design
-        How observation times come about; of an unknown one, times are spread evenly and T_i = S_i.
+    An unknown design has times spread evenly and T_i = S_i.
     """
     rng = np.random.default_rng(_SEED)
     times = draw_times(design, _CURVES, observations, Stratified(rng))
@@ -240,7 +207,7 @@ def _mean_slopes_on_planned_days(basis: Basis, observations: int, design: Design
 
 
 def is_mixed(law: DeviationLaw) -> TypeGuard[ReferenceLaw]:
-    """Whether E T is not the identity, so that what moves a centre is a matrix: its `response`."""
+    """True if E T is not the identity: a matrix, the law's `response`, then moves a centre."""
     return isinstance(law, ReferenceLaw) and law.is_mixed
 
 

@@ -75,17 +75,9 @@ class RegressionMoments:
         return gram, cross.reshape(repeats, self.size)
 
     def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """Gradients at iterates, as a function of which curves.
+        """Gradients at iterates (repeats, columns, p = K r), as a function of a slice of curves.
 
-        Parameters
-        ----------
-        iterates : (repeats, columns, p)
-            Coefficients, p = K · r.
-
-        Returns
-        -------
-        callable
-            From a slice of the curves to (repeats, columns, p, curves).
+        The function returns (repeats, columns, p, curves).
         """
         residuals = self.residuals(iterates, linear)
 
@@ -95,17 +87,9 @@ class RegressionMoments:
         return of
 
     def residuals(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """M Σ_h G_h b_h − v, as a function of which curves.
+        """M Σ_h G_h b_h − v at b (repeats, columns, p = K r), as a function of a slice of curves.
 
-        Parameters
-        ----------
-        iterates : (repeats, columns, p)
-            Coefficients b, p = K · r.
-
-        Returns
-        -------
-        callable
-            From a slice of the curves to (repeats, columns, r, curves).
+        The function returns (repeats, columns, r, curves).
         """
         repeats, columns, _ = iterates.shape
         linear = self.linear_map(iterates) if linear is None else linear
@@ -122,10 +106,7 @@ class RegressionMoments:
     def linear_map(self, iterates: Array) -> Array:
         """The linear map from `features` to residuals: (repeats, columns · r, K · waves + r).
 
-        Parameters
-        ----------
-        iterates : (repeats, columns, p)
-            Coefficients, p = K · r.
+        Iterates are (repeats, columns, p), p = K · r.
         """
         repeats, columns, _ = iterates.shape
         k, r = self.n_functions, self.moments.size
@@ -148,15 +129,10 @@ def _outer(directions: Array, residuals: Array) -> Array:
 
 
 def regression_moments(moments: Moments, data: CurveData) -> RegressionMoments:
-    """The moments of curves and their regressors together.
+    """The moments of curves and their regressors together: 1 alone without covariates.
 
     A curve with a covariate that is no number gets moments of zero, as one with such a reading
     has: it counts, and adds nothing.
-
-    Parameters
-    ----------
-    data : CurveData
-        With covariates, or without: then 1 is the only regressor.
     """
     if data.covariates is not None and not np.isfinite(data.covariates).all():
         known = np.asarray(np.isfinite(data.covariates).all(axis=2))[:, None]
@@ -178,7 +154,7 @@ def _with_features(moments: Moments, regressors: Array) -> RegressionMoments:
 
 @dataclass(frozen=True)
 class RegressionDeviations(Deviations):
-    """How far each curve with covariates says the coefficient functions are from a centre.
+    """Deviations of the coefficient functions from a centre, by each curve with covariates.
 
     h_i(b) = w_iF_i ⊗ (T_i Σ_h G_ih a_h − t_i) with F = W G and a = W'b: on average b − W⁻'β.
     It is the Newton direction of weighted least squares in coordinates where the average of
@@ -207,7 +183,7 @@ class RegressionDeviations(Deviations):
         )
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """How far every curve says the coefficients are from a centre."""
+        """Deviation of a centre from the coefficients, as every curve measures it."""
         regressor_map, regressors = self.map.repeats(repeats), self.regressors[repeats]
         coefficients = regressor_map.coefficients(
             centres.reshape(*centres.shape[:2], regressors.shape[1], -1)

@@ -32,44 +32,18 @@ class RegressorMap:
     def directions(self, regressors: Array) -> Array:
         """w(G) W G: weighted regressors in the new coordinates.
 
-        Parameters
-        ----------
-        regressors : (repeats or 1, columns or 1, K, people)
-            G.
-
-        Returns
-        -------
-        (repeats, columns, K, people)
+        From G (repeats or 1, columns or 1, K, people) to (repeats, columns, K, people).
         """
         return np.asarray(weights(self.standard @ regressors) * (self.full @ regressors))
 
     def coefficients(self, located: Array) -> Array:
-        """Coefficients of F as those of G: a'G = b'F for a = W'b.
-
-        Parameters
-        ----------
-        located : (repeats, columns, K, r)
-            b.
-
-        Returns
-        -------
-        (repeats, columns, K, r)
-            a.
-        """
+        """Coefficients b of F as those of G, (repeats, columns, K, r): a'G = b'F, a = W'b."""
         return np.asarray(self.full.swapaxes(-1, -2) @ located)
 
     def covariance(self, located: Array) -> Array:
-        """The covariance of coefficients of F as that of those of G.
+        """The covariance of coefficients b of F as that of a = W'b of G.
 
-        Parameters
-        ----------
-        located : (repeats, columns, K, r, K, r)
-            Of b.
-
-        Returns
-        -------
-        (repeats, columns, K, r, K, r)
-            Of a = W'b.
+        Both are (repeats, columns, K, r, K, r).
         """
         rotated = np.einsum("...ka,...krjs->...arjs", self.full, located)
         return np.asarray(np.einsum("...arjs,...jb->...arbs", rotated, self.full))
@@ -80,14 +54,7 @@ def weights(standard: Array) -> Array:
 
     They depend on covariates alone, so weighted least squares has the same target as least squares.
 
-    Parameters
-    ----------
-    standard : (…, K, people)
-        x, regressors centred and scaled.
-
-    Returns
-    -------
-    (…, 1, people)
+    From centred and scaled regressors x (…, K, people) to (…, 1, people).
     """
     return np.asarray(standard.shape[-2] / (standard**2).sum(axis=-2, keepdims=True))
 
@@ -114,14 +81,7 @@ def floored(moments: Array, floor: Array) -> Array:
 def whitening(moments: Array) -> Array:
     """V with V Γ V' = 1, lower triangular: each covariate less what those before it explain.
 
-    Parameters
-    ----------
-    moments : (…, K, K)
-        Γ, positive definite.
-
-    Returns
-    -------
-    (…, K, K)
+    Γ is (…, K, K), positive definite.
     """
     return np.asarray(np.linalg.inv(np.linalg.cholesky(moments)))
 
@@ -134,14 +94,7 @@ def reflected(maps: Array) -> Array:
     A rare answer would otherwise stand alone in a coordinate in which nearly everybody deviates by
     0, so that the typical size of deviations there says nothing of those who gave it.
 
-    Parameters
-    ----------
-    maps : (…, K, K)
-        Rows are the new coordinates.
-
-    Returns
-    -------
-    (…, K, K)
+    Rows of the maps (…, K, K) are the coordinates.
     """
     n_functions = maps.shape[-1]
     if n_functions == 1:

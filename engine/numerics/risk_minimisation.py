@@ -77,17 +77,9 @@ class Loss:
         return 1.0
 
     def admissibility(self, kappa: float, penalty: float) -> float:
-        """M, over the f that minimisers may have.
+        """Constant M with |L(y, f) − L(y, g)| ≤ M |f − g|, over the f that minimisers may have.
 
-        Parameters
-        ----------
-        kappa : float
-            κ, see the function of that name.
-
-        Returns
-        -------
-        float
-            M with |L(y, f) − L(y, g)| ≤ M |f − g|.
+        For κ see `kappa`.
         """
         return 1.0
 
@@ -231,7 +223,7 @@ class Hinge(Loss):
         return ((short >= 0) & (short <= self.width)) / self.width
 
     def stages(self) -> tuple[Loss, ...]:
-        """From a wide parabola to the narrow one, a factor of ten at a time."""
+        """Parabolas from a wide to the narrow one, a factor of ten at a time."""
         wider = [width for width in (1.0, 1e-1, 1e-2, 1e-3) if width > self.width]
         return (*(replace(self, width=width) for width in wider), self)
 
@@ -250,32 +242,18 @@ def _classes(index: Indices, y: Array, n_points: int) -> Records:
 
 
 def kappa(atoms: Array) -> float:
-    """κ = max_x ‖h(x)‖₂ over the places.
-
-    Parameters
-    ----------
-    atoms : (K, J)
-        Features h of each place.
-    """
+    """κ = max_x ‖h(x)‖₂ over the places, `atoms` (K, J) being the features h of each."""
     return float(np.sqrt((atoms**2).sum(axis=1).max()))
 
 
 def tolerance(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
-    """How far from the exact minimiser a returned vector may be: public.
+    """Public bound on the distance ‖·‖₂ of a returned vector from the exact minimiser.
 
     A millionth of r for the hinge and Huber's loss, 1e-9 r for the others. Rounding errors set a
     limit: with more than 200 000 records it no longer falls with n, and where ψ is tiny, so that
     |f| ≤ κ²M/(2ψ) may be 10 000 times M, it grows with that bound.
 
-    Parameters
-    ----------
-    atoms : (K, J)
-        Features h of each place.
-
-    Returns
-    -------
-    float
-        In ‖·‖₂.
+    `atoms` (K, J) holds the features h of each place.
     """
     exact = _exact_radius(loss, atoms, penalty, min(n, _MANY))
     return loss.accuracy * exact * max(1.0, kappa(atoms) ** 2 / (2 * penalty) / 1e4)
@@ -284,10 +262,7 @@ def tolerance(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
 def radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
     """Bound on ‖u_D − u_D'‖₂ of what `minimise` returns: Mκ/(ψn) and twice the tolerance.
 
-    Parameters
-    ----------
-    atoms : (K, J)
-        Features h of each place.
+    `atoms` (K, J) holds the features h of each place.
     """
     return _exact_radius(loss, atoms, penalty, n) + 2 * tolerance(loss, atoms, penalty, n)
 
@@ -298,12 +273,9 @@ def _exact_radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
 
 
 def most_steps(loss: Loss, atoms: Array, penalty: float, n: int) -> int:
-    """After how many steps of `_accelerated` every data set has its minimiser within tolerance.
+    """Steps of `_accelerated` after which every data set has its minimiser within tolerance.
 
-    Parameters
-    ----------
-    atoms : (K, J)
-        Features h of each place.
+    `atoms` (K, J) holds the features h of each place.
     """
     size = kappa(atoms)
     bend = loss.most_curvature * size**2 + 2 * penalty
@@ -454,7 +426,7 @@ def _accelerated(risk: _Risk, steps: int, slack_limit: float) -> tuple[Array, fl
 
 
 def _length(derivative: Callable[[float], float]) -> float:
-    """How far to go along a step that points downhill, where the derivative only rises.
+    """Length along a downhill step at which the derivative, which only rises, reaches 0.
 
     The whole step if that halves the slope; otherwise to where the slope vanishes.
     """

@@ -31,7 +31,7 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class CurveWeights:
-    """How every person's readings are weighted: K_i = A⁻¹(S_i + Λ)⁻¹ and T_i = K_i S_i.
+    """Weights of every person's readings: K_i = A⁻¹(S_i + Λ)⁻¹ and T_i = K_i S_i.
 
     See `engine.numerics.deviations`. A person with a number that is none, or without readings, has
     T_i = 0 and takes part with targets of 0.
@@ -53,7 +53,7 @@ class CurveWeights:
         design: Design,
         waves: Array,
     ) -> CurveWeights:
-        """From times, whatever the targets.
+        """Build from times, whatever the targets.
 
         Parameters
         ----------
@@ -84,14 +84,7 @@ class CurveWeights:
     def targets(self, repeat: int, readings: Array) -> Array:
         """t_i = K_i (1/m_i) Σ_j φ(t_ij) e_ij for several functions e of one data set.
 
-        Parameters
-        ----------
-        readings : (functions, N)
-            e, curve after curve.
-
-        Returns
-        -------
-        (functions, r, curves)
+        From readings (functions, N), curve after curve, to (functions, r, curves).
         """
         cross = self._means(readings, self.values[repeat]) * self.tells[repeat]
         return np.asarray(np.einsum("jln,fjn->fln", self.weights[repeat], cross, optimize=True))
@@ -131,7 +124,7 @@ class ShareDeviations(Deviations):
         return ShareDeviations(self.slopes[..., curves], self.targets[..., curves])
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """How far all curves say that a centre is off."""
+        """Deviation of a centre, as all curves measure it."""
         slopes, targets = self.slopes[repeats], self.targets[repeats]
         r = slopes.shape[1]
         rows = centres.reshape(len(centres), -1, r)

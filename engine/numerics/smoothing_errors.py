@@ -1,4 +1,4 @@
-"""How far a smoothing has moved a released curve, as far as the release itself tells.
+"""Distance by which a smoothing moved a released curve, as far as the release itself shows.
 
 A release is S f + noise, where S is linear and public: averages through a filter, a few functions
 of a kernel, polynomials on a lattice. Written in cosines φ_k, S is a matrix T. Up to the order at
@@ -51,7 +51,7 @@ def _cosines_of_steps(size: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SmoothingErrors:
-    """What a linear smoothing does to curves, and which noise it got."""
+    """Effect of a linear smoothing on curves, and the noise it got."""
 
     images: Array  # (K, G): S of every cosine, at `POINTS`
     rows: Array  # (G, r): the released functions there
@@ -64,7 +64,7 @@ class SmoothingErrors:
 
     @cached_property
     def order(self) -> int:
-        """How many cosines are followed."""
+        """Number of cosines that are followed."""
         is_lost = np.diagonal(self._matrix) < _FOLLOWED
         return int(np.argmax(is_lost)) if is_lost.any() else COSINES
 
@@ -79,7 +79,7 @@ class SmoothingErrors:
 
     @cached_property
     def _covariance(self) -> Array:
-        """Of the noise in the cosines that are followed."""
+        """Covariance of the noise in the cosines that are followed."""
         to_cosines = self._inverse @ (_COSINES.T @ self.rows / len(POINTS))[: self.order]
         return np.asarray(to_cosines @ self.covariance @ to_cosines.T)
 
@@ -90,42 +90,21 @@ class SmoothingErrors:
         return float(np.sqrt((gram * self.covariance).sum()))
 
     def of_known(self, curve: Array) -> float:
-        """How far a known curve is moved, root mean squared.
-
-        Parameters
-        ----------
-        curve : (G,)
-            At `POINTS`.
-        """
+        """Distance by which a known curve is moved, root mean squared."""
         return float(np.sqrt(((curve - self.smoothed(curve)) ** 2).mean()))
 
     def smoothed(self, curve: Array) -> Array:
-        """S of a known curve: (G,).
-
-        Parameters
-        ----------
-        curve : (G,)
-            At `POINTS`.
-        """
+        """S of a known curve at `POINTS`; both (G,)."""
         return np.asarray(_COSINES.T @ curve / len(POINTS) @ self.images)
 
     def followed(self, curves: Array) -> Array:
-        """Cosines of the curve behind a release, as far as they are followed: (…, order).
-
-        Parameters
-        ----------
-        curves : (…, G)
-            Released curves at `POINTS`.
-        """
+        """Cosines (…, order) behind released curves (…, G) at `POINTS`, as far as followed."""
         return np.asarray((curves @ _COSINES[:, : self.order] / len(POINTS)) @ self._inverse.T)
 
     def moved(self, cosines: Array) -> Array:
-        """How far such a curve was surely moved, root mean squared: (…).
+        """Distance by which a curve of such cosines was surely moved, root mean squared: (…).
 
-        Parameters
-        ----------
-        cosines : (…, order)
-            As `followed` has them.
+        The cosines (…, order) are those of `followed`.
         """
         noise = self._left.T @ self._left @ self._covariance
         by_noise = np.trace(noise) + _SURE * np.sqrt(2 * np.trace(noise @ noise))
@@ -133,7 +112,7 @@ class SmoothingErrors:
         return np.asarray(np.sqrt(np.maximum(squares - by_noise, 0.0)))
 
     def short_features(self, cosines: Array, sampling: float) -> tuple[Array, Array]:
-        """Whether the last cosines that are followed have become small.
+        """Test if the last cosines that are followed have become small.
 
         Parameters
         ----------
@@ -153,15 +132,12 @@ class SmoothingErrors:
         return detail(cosines, self._with_chance(sampling))
 
     def jumps(self, cosines: Array, sampling: float) -> tuple[Array, Array, Array]:
-        """Whether one jump explains what a smooth curve with two slopes does not.
+        """Test if one jump explains what a smooth curve with two slopes does not.
 
         Smooth is what up to seven cosines draw, so that a curve with three turns still is. All
         cosines beyond them tell of a jump, and not the last four alone.
 
-        Parameters
-        ----------
-        cosines : (…, order)
-            As `followed` has them.
+        The cosines (…, order) are those of `followed`.
 
         Returns
         -------
@@ -202,7 +178,7 @@ class SmoothingErrors:
         return self._covariance + np.diag((sampling / (1.0 + np.arange(self.order))) ** 2)
 
     def bends(self, curves: Array, simple: Array, sampling: float) -> tuple[Array, Array]:
-        """What is released beyond the image of simple curves.
+        """Released part beyond the image of simple curves.
 
         Parameters
         ----------

@@ -19,16 +19,7 @@ Index = NDArray[np.intp]
 
 
 def as_vector(matrices: Array) -> Array:
-    """The upper triangles of symmetric matrices, with the norm of the whole.
-
-    Parameters
-    ----------
-    matrices : (…, p, p)
-        Symmetric.
-
-    Returns
-    -------
-    (…, p(p + 1)/2)
+    """The upper triangles, (…, p(p + 1)/2), of symmetric matrices, with the norm of the whole.
 
     Examples
     --------
@@ -49,13 +40,7 @@ def as_matrix(vectors: Array) -> Array:
 
 
 def matrix_root(matrices: Array) -> Array:
-    """The symmetric root of matrices (…, p, p); negative eigenvalues count as 0: (…, p, p).
-
-    Parameters
-    ----------
-    matrices : (…, p, p)
-        Symmetric.
-    """
+    """The symmetric root of symmetric matrices; negative eigenvalues count as 0: (…, p, p)."""
     values, vectors = np.linalg.eigh(matrices)
     return np.asarray(
         (vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]) @ vectors.swapaxes(-1, -2)
@@ -63,13 +48,7 @@ def matrix_root(matrices: Array) -> Array:
 
 
 def nearest_semidefinite(matrices: Array) -> Array:
-    """Negative eigenvalues of symmetric matrices (…, p, p) become zero: (…, p, p).
-
-    Parameters
-    ----------
-    matrices : (…, p, p)
-        Symmetric.
-    """
+    """Negative eigenvalues of symmetric matrices (…, p, p) become zero: (…, p, p)."""
     values, vectors = np.linalg.eigh(matrices)
     return np.asarray((vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2))
 

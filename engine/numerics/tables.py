@@ -22,20 +22,10 @@ _MAX_READINGS = 200_000
 
 
 def cos_sin(turns: Array) -> tuple[Array, Array]:
-    """cos(2πx) and sin(2πx), to 3e-16.
+    """cos(2πx) and sin(2πx), to 3e-16, for x in [0, 1]; NaN where x is NaN.
 
     x is split into the nearest node of a table and a remainder h of at most 1/32768 turn; the angle
     sum formulas with cos h = 1 − h²/2 and sin h = h − h³/6, exact to rounding there, do the rest.
-
-    Parameters
-    ----------
-    turns : ndarray
-        x in [0, 1], of any shape.
-
-    Returns
-    -------
-    cosine, sine : ndarray
-        Of the same shape; NaN where x is NaN.
     """
     h = turns * _CELLS
     nearest = np.rint(h)
@@ -104,17 +94,9 @@ def as_polynomial(curve: Callable[[Array], Array]) -> Array:
 
 
 def curves_at_once(readings: int) -> int:
-    """Curves of a block in which they run along the fast axis.
+    """Curves, at least 1, of a block in which they run along the fast axis.
 
-    Parameters
-    ----------
-    readings : int
-        Of each curve, at least 1.
-
-    Returns
-    -------
-    int
-        At least 1.
+    Each has `readings` of them, at least 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How observation times are spread, released as a histogram, where nothing is stated of it.
+"""Spread of observation times, released as a histogram if nothing is stated about it.
 
 An average of basis products over the observations of a curve, S_i, has as its mean over people a
 matrix that depends on the distribution of times through E cos(πkt) alone, k = 1 … 2(r − 1). These
@@ -87,7 +87,7 @@ def shares_in(
 
 @dataclass(frozen=True)
 class Mixing:
-    """What E T_i is where it is not the identity: a measurement sees M(a − β) in place of a − β."""
+    """E T_i where it is not the identity: a measurement sees M(a − β) in place of a − β."""
 
     matrix: Array  # (…, p, p): M, public or released
     # (…, cosines), optional: of the error of M, which is Σ_k δ_k `directions[k]` with independent
@@ -96,7 +96,7 @@ class Mixing:
     directions: Array | None = None  # (cosines, p, p), optional
 
     def of(self, repeats: slice, columns: slice | Indices) -> Mixing:
-        """That of some releases, of (repeats, columns)."""
+        """Take the mixing of some releases, of (repeats, columns)."""
         return replace(
             self,
             matrix=self.matrix[repeats][:, columns],
@@ -104,17 +104,9 @@ class Mixing:
         )
 
     def uncertainty(self, covariance: Array) -> Array:
-        """Variance that the error of M adds to a measurement of a deviation.
+        """Variance, (…, p), that the error of M adds to a measurement of a deviation a − β.
 
-        Parameters
-        ----------
-        covariance : (…, p, p)
-            Of the deviation a − β.
-
-        Returns
-        -------
-        (…, p)
-            Zero where M has no error.
+        `covariance` (…, p, p) is that of the deviation. The variance is zero where M has no error.
         """
         if self.variance is None or self.directions is None:
             return np.zeros(covariance.shape[:-1])

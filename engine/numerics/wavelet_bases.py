@@ -81,7 +81,7 @@ class WaveletBasis(OrthonormalBasis):
 
     @property
     def rule(self) -> Edges:
-        """What happens at the ends."""
+        """Rule for the ends."""
         return _edge_rule(self.moments, self.edges)
 
     # -- as every basis ---------------------------------------------------------------------
@@ -92,7 +92,7 @@ class WaveletBasis(OrthonormalBasis):
         return self.to_levels(flat).reshape(*np.shape(times), self.size)
 
     def coefficients(self, truth: Truth) -> Array:
-        """By the rule "midpoints" of the truth, whose nodes follow wavelets."""
+        """Integrate the truth by its rule "midpoints", whose nodes follow wavelets."""
         nodes, weights = truth.quadrature
         values = np.atleast_2d(truth.node_values)
         best = self.to_levels(self.inner_products(nodes, weights * values))
@@ -101,13 +101,7 @@ class WaveletBasis(OrthonormalBasis):
     # -- scaling coordinates ----------------------------------------------------------------
 
     def scaling(self, times: Array) -> Array:
-        """b(x), the scaling functions: (n, size).
-
-        Parameters
-        ----------
-        times : (n,)
-            On [0, 1].
-        """
+        """b(x), the scaling functions, (n, size), at times (n,) on [0, 1]."""
         return 2 ** (self.level / 2) * self.rule.fold(shifts_at(times, self.level, self.moments))
 
     def sums(self, times: Array, weights: Array, per_site: tuple[int, ...]) -> Array:
@@ -147,13 +141,7 @@ class WaveletBasis(OrthonormalBasis):
         return self.sums(shared, weights, (len(times),))[:, 0]
 
     def curve(self, scaling: Array, times: Array) -> Array:
-        """A curve at some times, without any matrix: (…).
-
-        Parameters
-        ----------
-        scaling : (size,)
-            Its scaling coordinates.
-        """
+        """A curve at some times, (…), from scaling coordinates (size,), without any matrix."""
         extended = 2 ** (self.level / 2) * self.rule.unfold(scaling)
         return curve_of_shifts(extended, times, self.moments)
 
@@ -173,13 +161,7 @@ class WaveletBasis(OrthonormalBasis):
         return value * self.to_levels(whole / np.sqrt(self.size))
 
     def to_levels(self, scaling: Array) -> Array:
-        """The same curves, coarse functions first, by the filter bank: (…, size).
-
-        Parameters
-        ----------
-        scaling : (…, size)
-            In scaling coordinates.
-        """
+        """The same curves, coarse functions first, by the filter bank; both (…, size)."""
         details, lowest = [], 2**self.rule.lowest_level
         while scaling.shape[-1] > lowest:
             scaling, detail = self.rule.analysis(scaling)
@@ -187,18 +169,7 @@ class WaveletBasis(OrthonormalBasis):
         return np.concatenate([scaling, *details[::-1]], axis=-1)
 
     def from_levels(self, coefficients: Array) -> Array:
-        """The inverse of `to_levels`.
-
-        Parameters
-        ----------
-        coefficients : (…, size)
-            Coarse functions first.
-
-        Returns
-        -------
-        (…, size)
-            In scaling coordinates.
-        """
+        """The inverse of `to_levels`."""
         size = 2**self.rule.lowest_level
         scaling = coefficients[..., :size]
         while size < self.size:
@@ -232,13 +203,7 @@ class WaveletBasis(OrthonormalBasis):
         return float(np.sqrt(self.kappa * self.size))
 
     def diagonal(self, times: Array) -> Array:
-        """K(x, x) = ‖b(x)‖²: (n,).
-
-        Parameters
-        ----------
-        times : (n,)
-            On [0, 1].
-        """
+        """K(x, x) = ‖b(x)‖², (n,), at times (n,) on [0, 1]."""
         table, ours = scaling_table(self.moments), 2 * self.moments - 1
         scaled = np.clip(times, 0.0, 1.0) * self.size
         near = (scaled < ours) | (scaled > self.size - ours)
@@ -282,7 +247,7 @@ class WaveletBasis(OrthonormalBasis):
         return float((values[:, :-1] + values[:, 1:]).sum() / (2 * STEPS * self.size))
 
     def kernel_on_cells(self, point: float) -> tuple[NDArray[np.int64], Array]:
-        """Where K(x0, ·) is not zero, and its values there.
+        """Cells on which K(x0, ·) is not zero, and its values there.
 
         Returns
         -------
@@ -343,10 +308,7 @@ class WaveletBasis(OrthonormalBasis):
     def noise_shape(self, share: float) -> Array:
         """Variances of the coordinates relative to the inner ones: (size,).
 
-        Parameters
-        ----------
-        share : float
-            ρ, of the edge coordinates.
+        `share` is ρ, that of the edge coordinates.
         """
         out, a = np.ones(self.size), self.n_edge // 2
         out[:a] = out[self.size - a :] = share
@@ -354,7 +316,7 @@ class WaveletBasis(OrthonormalBasis):
 
     @property
     def _safe_level(self) -> int:
-        """From here on the two ends do not meet, and constants are those of every level."""
+        """Level from which the two ends do not meet and constants are those of every level."""
         return int(np.ceil(np.log2(4 * self.moments)))
 
     @property

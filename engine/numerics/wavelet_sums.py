@@ -19,7 +19,7 @@ _CROWDED = 0.2  # readings for each node of the table from which their sums are 
 
 
 def _located(times: Array, level: int) -> tuple[Index, Index, Array]:
-    """Where times (…) lie: cell of a level, cell of the table within it, and how far on in that.
+    """Locate times (…): cell of a level, cell of the table within it, and how far on in that.
 
     Times are held within [0, 1]; the last cell keeps its right end.
     """
@@ -85,7 +85,7 @@ def _sparse_sums(
 
 
 def _entries(times: Array, weights: Array, level: int) -> tuple[Array, NDArray[np.int32]]:
-    """What each reading gives to two rows of the table, (2, N), and where it goes, (2, 2, N).
+    """Parts of each reading in two rows of the table, (2, N), and their places, (2, 2, N).
 
     Places are the cell and the row of the table.
     """
@@ -143,13 +143,7 @@ def _add_shifted(out: Array, by_cell: Array) -> None:
 
 
 def curve_of_shifts(extended: Array, times: Array, moments: int) -> Array:
-    """Σ_k c_k φ(2^J x − k): (…).
-
-    Parameters
-    ----------
-    extended : (extended,)
-        c, for all shifts that meet [0, 1].
-    """
+    """Σ_k c_k φ(2^J x − k), (…), for c (extended,) over all shifts that meet [0, 1]."""
     level = int(np.log2(len(extended) - 2 * moments + 2))
     cell, step, share = _located(times, level)
     table, rise = _table_and_rise(moments)
@@ -160,13 +154,7 @@ def curve_of_shifts(extended: Array, times: Array, moments: int) -> Array:
 
 
 def shifts_at(times: Array, level: int, moments: int) -> Array:
-    """All shifts φ(2^J x − k): (n, extended).
-
-    Parameters
-    ----------
-    times : (n,)
-        x, on [0, 1].
-    """
+    """All shifts φ(2^J x − k), (n, extended), at times x (n,) on [0, 1]."""
     cell, step, share = _located(times, level)
     table, rise = _table_and_rise(moments)
     out = np.zeros((len(times), 2**level + 2 * moments - 2))

@@ -153,9 +153,7 @@ def printed_point_constant(moments: int) -> float:
 
 @dataclass(frozen=True)
 class Edges(ABC):
-    """What becomes of the shifts at the ends of [0, 1], and the filter bank that follows
-    from it.
-    """
+    """Treatment of the shifts at the ends of [0, 1], with the filter bank that follows."""
 
     moments: int
 
@@ -166,51 +164,19 @@ class Edges(ABC):
 
     @abstractmethod
     def fold(self, extended: Array) -> Array:
-        """Sums over extended shifts as orthonormal coordinates: (…, 2^J).
-
-        Parameters
-        ----------
-        extended : (…, 2^J + 2A − 2)
-            For all shifts that meet [0, 1].
-        """
+        """Sums (…, 2^J + 2A − 2) over the shifts that meet [0, 1], as coordinates (…, 2^J)."""
 
     @abstractmethod
     def unfold(self, coordinates: Array) -> Array:
-        """The transpose of `fold`: what each shift is multiplied by.
-
-        Parameters
-        ----------
-        coordinates : (…, 2^J)
-            Of curves.
-
-        Returns
-        -------
-        (…, 2^J + 2A − 2)
-        """
+        """The transpose of `fold`: what each shift is multiplied by, (…, 2^J + 2A − 2)."""
 
     @abstractmethod
     def analysis(self, coordinates: Array) -> tuple[Array, Array]:
-        """Coarser scaling coefficients and details of one level.
-
-        Parameters
-        ----------
-        coordinates : (…, 2^J)
-            Of curves.
-
-        Returns
-        -------
-        coarse, detail : (…, 2^{J−1})
-        """
+        """Coarser scaling coefficients and details, (…, 2^{J−1}) each, of one level (…, 2^J)."""
 
     @abstractmethod
     def synthesis(self, coarse: Array, detail: Array) -> Array:
-        """The inverse and transpose of `analysis`: (…, 2^J).
-
-        Parameters
-        ----------
-        coarse, detail : (…, 2^{J−1})
-            Of one level.
-        """
+        """The inverse and transpose of `analysis`: (…, 2^J), from halves (…, 2^{J−1})."""
 
 
 @dataclass(frozen=True)
@@ -280,7 +246,7 @@ def _periodic_bank(moments: int, half: int) -> Array:
 
 @lru_cache(maxsize=64)
 def _periodic_places(moments: int, half: int) -> NDArray[np.int64]:
-    """Which fine coefficients meet each coarse one: (half, 2A)."""
+    """Fine coefficients that meet each coarse one: (half, 2A)."""
     return np.asarray((2 * np.arange(half)[:, None] + np.arange(2 * moments)) % (2 * half))
 
 

@@ -1,1 +1,1 @@
-"""What noise costs and what it hides: accounting, trade-off curves, odds, messages."""
+"""Privacy of noise, and its costs: accounting, trade-off curves, odds, messages."""

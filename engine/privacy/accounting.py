@@ -342,7 +342,7 @@ def _rho_with_best(a: float, delta: float) -> float:
 
 
 def _root(falling: Callable[[float], float], delta: float) -> float:
-    """Where a function of a falls through 0, at most 1/δ − 1, beyond which no order is best."""
+    """Zero of a falling function of a, at most 1/δ − 1, beyond which no order is best."""
     from scipy.optimize import brentq  # on first use: it takes a moment
 
     high = math.log(1 / delta - 1) if delta >= _TINY_DELTA else -math.log(_TINY_DELTA)
@@ -489,7 +489,7 @@ def _up(exact: Fraction) -> float:
 
 
 def for_group(spends: Sequence[Spend], records: int) -> tuple[Spend, ...]:
-    """What the same releases cost a person who has this many of the protected units.
+    """Cost of the same releases to a person with this many of the protected units.
 
     Replacing k of them is k steps from neighbour to neighbour. Gaussian noise then has kμ (Dong,
     Roth and Su 2022, Theorem 2.14), which a sum attains; pure noise kε; zCDP k²ρ (Bun and Steinke
@@ -541,16 +541,11 @@ def _times(cost: float | None, factor: int) -> float | None:
 
 
 def trade_off(lines: Sequence[Spend]) -> Curve:
-    """What tells apart two data sets that differ in one record of one server, at most.
+    """Bound how well two data sets that differ in one record of one server can be told apart.
 
     Exact for Gaussian noise and for one release with Laplace noise. Other pure releases, and pure
     and Gaussian ones together, by the laws of their losses, each at its worst pair; zCDP where a
     release has nothing else.
-
-    Parameters
-    ----------
-    lines : sequence of Spend
-        All lines of that server; see `by_server`.
 
     Returns
     -------
@@ -588,7 +583,7 @@ def _trade_off(costs: tuple[Cost, ...]) -> Curve:
 
 
 def _can_be_added(costs: Sequence[Cost]) -> bool:
-    """Whether the laws of the losses are worth computing: something is lost, and not too much."""
+    """True if the laws of the losses are worth computing: something is lost, and not too much."""
     sizes = [
         (cost.mu or 0.0) * math.sqrt(cost.rounds) + (cost.epsilon or 0.0) * cost.rounds
         for cost in costs
@@ -666,15 +661,10 @@ def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
 
 
 def least_guarantee(spends: Sequence[Spend]) -> Budget:
-    """What is proved for everybody, whichever the server.
+    """Guarantee that is proved for everybody, whichever the server.
 
     The server with the largest ε need not be that with the largest δ, so that the guarantee of
     neither may hold at the other.
-
-    Parameters
-    ----------
-    spends : sequence of Spend
-        The whole ledger.
 
     Returns
     -------
@@ -685,12 +675,7 @@ def least_guarantee(spends: Sequence[Spend]) -> Budget:
 
 
 def requested(spends: Sequence[Spend]) -> Budget:
-    """What was asked for everybody, whichever the server.
-
-    Parameters
-    ----------
-    spends : sequence of Spend
-        The whole ledger.
+    """Guarantee that was asked for everybody, whichever the server.
 
     Returns
     -------
@@ -701,12 +686,7 @@ def requested(spends: Sequence[Spend]) -> Budget:
 
 
 def keeps_promise(spends: Sequence[Spend]) -> bool:
-    """Whether every server's people get at least the protection that was asked for.
-
-    Parameters
-    ----------
-    spends : sequence of Spend
-        The whole ledger; `budget` of a server's first line is what was asked for.
+    """True if every server's people get at least the protection that was asked for.
 
     Returns
     -------
@@ -739,7 +719,7 @@ def proved(lines: Sequence[Spend]) -> Budget:
 
 
 def _proved_epsilon(lines: Sequence[Spend], delta: float) -> float:
-    """Of everything that is proved, the least."""
+    """Smallest ε of all that is proved."""
     mu = total_mu(lines)
     if not math.isnan(mu):
         return exact_epsilon(mu, delta)

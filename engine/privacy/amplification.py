@@ -1,4 +1,4 @@
-"""What it is worth that those who take part are a secret random sample of a larger group.
+"""Gain in privacy if those who take part are a secret random sample of a larger group.
 
 An attacker who does not know whether somebody was drawn at all learns less of them. The theorem is
 Theorem 9 of Balle, Barthe and Gaboardi (2018), Privacy amplification by subsampling, NeurIPS: if n

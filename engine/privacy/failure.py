@@ -60,7 +60,7 @@ def large_delta(n_people: int) -> float:
 
 @dataclass(frozen=True)
 class Delta:
-    """By how much probabilities may exceed the limit set by ε, and where it is from."""
+    """Probability by which the limit set by ε may be exceeded, and its origin."""
 
     value: float
     n_people: int
@@ -68,12 +68,7 @@ class Delta:
 
     @classmethod
     def of(cls, value: float, n_people: int) -> Delta:
-        """That of a budget of which nothing else is known: chosen, unless it is the usual one.
-
-        Parameters
-        ----------
-        value : float
-            δ.
+        """Read the δ of a budget with nothing else known: chosen, unless it is the usual one.
 
         Examples
         --------
@@ -85,7 +80,7 @@ class Delta:
 
     @property
     def rule(self) -> str:
-        """How the usual δ follows from n."""
+        """Rule by which the usual δ follows from n."""
         return "1/n²" if self.n_people >= _ENOUGH else "1/(200 n)"
 
     @property
@@ -94,12 +89,12 @@ class Delta:
 
     @property
     def is_near_one_in_n(self) -> bool:
-        """Whether it exceeds a tenth of 1/n."""
+        """True if it exceeds a tenth of 1/n."""
         return self.value > large_delta(self.n_people) * _ROUNDING
 
     @property
     def is_large(self) -> bool:
-        """Whether it is to be marked."""
+        """True if it is to be marked."""
         return self.is_above_common or self.is_near_one_in_n
 
 

@@ -52,7 +52,7 @@ class Feasibility:
 
     @property
     def min_per_function(self) -> float:
-        """What N must reach for each function so that anything is released."""
+        """N needed for each function so that anything is released."""
         return NOT_FEASIBLE if self.n_functions == 1 else COARSE
 
     @property
@@ -61,7 +61,7 @@ class Feasibility:
 
     @property
     def shortfall(self) -> float:
-        """By which factor n μ must grow for a result worth having.
+        """Factor by which n μ must grow for a result worth having.
 
         First until anything is released, then until it is more than coarse.
         """
@@ -69,7 +69,7 @@ class Feasibility:
         return aim / self.per_function
 
     def curves_needed(self, n_curves: int) -> int:
-        """How many curves make up the shortfall at the same budget."""
+        """Number of curves that makes up the shortfall at the same budget."""
         return math.ceil(n_curves * self.shortfall)
 
     def epsilon_needed(self, budget: Budget) -> float:
@@ -97,7 +97,7 @@ def verdict(
     is_unreliable: bool = False,
     is_tested: bool = True,
 ) -> str | None:
-    """What can be read from a curve: the one verdict of pages, previews and files.
+    """Grade what can be read from a curve: the one verdict of pages, previews and files.
 
     Parameters
     ----------
@@ -143,15 +143,10 @@ MAX_NOISE, COARSE_NOISE, USABLE_NOISE, GOOD_NOISE = 0.10, 0.05, 0.02, 0.005  # o
 
 @dataclass(frozen=True)
 class CountFeasibility(Feasibility):
-    """The verdict for a curve of shares of people, by what noise alone adds to one.
+    """The verdict for a curve of shares; `effective_size` is nε of the smallest group.
 
     s = √(τ²(m + 1)/6)/n is the root mean square of the noise in a cumulative share of n people,
     over all prefixes of m cells whose total is known, with noise of variance τ² in each.
-
-    Parameters
-    ----------
-    effective_size : float
-        nε of the smallest group.
 
     Examples
     --------
@@ -181,7 +176,7 @@ class CountFeasibility(Feasibility):
 
     @property
     def shortfall(self) -> float:
-        """By which factor nε must grow, roughly: first until anything is released."""
+        """Factor by which nε must grow, roughly: first until anything is released."""
         return self.noise / (COARSE_NOISE if self.is_feasible else MAX_NOISE)
 
     def epsilon_needed(self, budget: Budget) -> float:

@@ -68,7 +68,7 @@ def in_units(value: float, units: int, up: bool = True) -> int:
 
 @dataclass(frozen=True)
 class Loss:
-    """What releases cost one person together; sums of whole units, rounded up."""
+    """Joint privacy loss of one person; sums of whole units, rounded up."""
 
     epsilon: int = 0
     delta: int = 0

@@ -1,4 +1,4 @@
-"""What an attacker can gain, worked out from the noise that was really added.
+"""Gain of an attacker, worked out from the noise that was really added.
 
 The attacker knows every other curve and has narrowed one person's curve down to two. What they can
 do is in the trade-off curve of the noise (`engine.privacy.tradeoff`), which `accounting.trade_off`
@@ -53,7 +53,7 @@ class Odds:
 
     @property
     def from_noise(self) -> bool:
-        """Whether more is known of the noise than its budget."""
+        """True if more is known of the noise than its budget."""
         return self.curve is not None and self.curve.name != "budget"
 
 

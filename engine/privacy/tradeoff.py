@@ -1,4 +1,4 @@
-"""How well neighbouring data can be told apart: exact trade-off curves, or bounds on them.
+"""Distinguishability of neighbouring data: exact trade-off curves, or bounds on them.
 
 An attacker who sees a release decides which of two neighbouring data sets it came from. A curve
 says how often they detect the right one when a share α of their alarms may be false (f of Dong,
@@ -37,7 +37,7 @@ _NOT_COMPUTED = 1e-13  # rounding of a convolution, far above what it is
 
 
 class Curve:
-    """What tells two neighbouring data sets apart, at most.
+    """Bound on how well two neighbouring data sets can be told apart.
 
     A subclass gives `delta`; the rest follows from it. `exact` says whether some pair of neighbours
     attains the curve for this noise, `name` is its kind.
@@ -278,7 +278,7 @@ class Zcdp(Curve):
         return np.asarray(high.min(axis=0).reshape(alpha.shape))
 
     def _fits(self, power: Chances, alarms: Chances) -> Any:
-        """Whether both divergences of a test are allowed, order by order."""
+        """True if both divergences of a test are allowed, order by order."""
         order = _ORDERS[:, None]
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             p, q = np.log(power), np.log1p(-power)
@@ -342,7 +342,7 @@ class Part(ABC):
     @property
     @abstractmethod
     def largest_loss(self) -> float:
-        """How far the summed losses go, but for a chance of 1e-22."""
+        """Upper end of the summed losses, but for a chance of 1e-22."""
 
     @abstractmethod
     def summed_loss(self, step: float) -> Any:
@@ -376,7 +376,7 @@ class PurePart(Part):
 
     @property
     def largest_loss(self) -> float:
-        """How far the summed losses go; of many releases, but for a chance of 1e-22.
+        """Upper end of the summed losses; for many releases, but for a chance of 1e-22.
 
         They have mean at most ε²/2 each (Bun and Steinke 2016, Proposition 3) and a range of 2ε, so
         that their sum exceeds its mean by 10 ε √count with chance e^(−50) (Hoeffding).
@@ -423,7 +423,7 @@ class Losses(Curve):
     name = "losses"
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
-        """From the summed losses; no more than the sum of ε allows where all parts are pure."""
+        """Detection from the summed losses; at most that of the summed ε if all parts are pure."""
         chances = super().detection(false_positive_rate)
         together = self._together
         if together is None:
@@ -446,7 +446,7 @@ class Losses(Curve):
 
     @cached_property
     def _together(self) -> Curve | None:
-        """Where all parts are pure, the curve of their sum."""
+        """Curve of the sum, if all parts are pure."""
         if not all(isinstance(part, PurePart) for part in self.parts):
             return None
         total = math.fsum(part.size * part.count for part in self.parts) * (1 + 1e-12)

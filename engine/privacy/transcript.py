@@ -1,4 +1,4 @@
-"""What the centre sees: every message that leaves a server, noted at the only place it can leave.
+"""View of the centre: every message that leaves a server, noted where it must leave.
 
 Mechanisms pass each outgoing array through `sent`. It returns the array unchanged; inside
 `recorded` it is noted as well, so that the messages of a run can be shown, and tests can prove that
@@ -74,10 +74,10 @@ class Parts:
 
 
 class Listener(Protocol):
-    """Who overhears a run; for the arguments see the functions of the same names."""
+    """Eavesdropper on a run; for the arguments see the functions of the same names."""
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
-        """What the other side hears instead of these values; see `sent`.
+        """Replace values that are sent; see `sent`.
 
         Returns
         -------
@@ -89,15 +89,7 @@ class Listener(Protocol):
     def summed(self, step: Step, parts: Parts) -> Array | None:
         """Hear the numbers of a sum; see `summed`.
 
-        Parameters
-        ----------
-        parts : Parts
-            The numbers, and the noise that each has.
-
-        Returns
-        -------
-        ndarray or None
-            Noisy numbers in place of `parts.used`; None where the mechanism is to draw.
+        Returns noisy numbers in place of `parts.used`, or None if the mechanism is to draw.
         """
         ...
 

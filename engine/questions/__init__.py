@@ -1,4 +1,4 @@
-"""What is asked: a call of a function of the engine that is yet to be made.
+"""Questions: calls of functions of the engine that are yet to be made.
 
 Pages make such calls by `run.answer(function, …)`. Kept as a record, a call is JSON, a command
 line, code and a notebook as well: they follow from the function and its arguments. Which functions
@@ -48,13 +48,13 @@ class Question:
 
     @property
     def kind(self) -> QuestionKind:
-        """What is said of such an answer."""
+        """Kind of the question."""
         from engine.questions.kinds import kind_of  # on first use: it imports every page's views
 
         return kind_of(self.function)
 
     def answer(self) -> Any:
-        """What the page draws: the result of the call, or what a generator returns in the end.
+        """Compute the answer: the result of the call, or what a generator returns in the end.
 
         Raises
         ------
@@ -69,7 +69,7 @@ class Question:
         return self.kind.numbers(answer, self)
 
     def text(self, answer: Any) -> str:
-        """What code and command line print."""
+        """Format an answer for code and command line."""
         return self.kind.text(answer, self, self.numbers(answer))
 
     def chart(self, answer: Any) -> Chart:
@@ -79,10 +79,8 @@ class Question:
     def foot(self, budgets: Sequence[Budget] = ()) -> str:
         """Whose data a picture shows and what it spends, as far as the arguments say it.
 
-        Parameters
-        ----------
-        budgets : sequence of Budget, optional
-            Of all releases in the picture, where it shows more than those that are asked about.
+        `budgets` are those of all releases in the picture, if it shows more than those that are
+        asked about.
         """
         parts = [*_parts(self.arguments)]
         names = dict.fromkeys(tags.origin(part.facts) for part in parts if isinstance(part, Source))

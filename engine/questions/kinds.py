@@ -39,12 +39,7 @@ def kind_of(function: Callable[..., Any]) -> QuestionKind:
 
 
 def to_plain(question: Question) -> dict[str, Any]:
-    """What JSON can hold of a question; see `engine.core.plain.to_plain`.
-
-    Parameters
-    ----------
-    question : Question
-        A call that is yet to be made.
+    """Convert a question to JSON's types; see `engine.core.plain.to_plain`.
 
     Examples
     --------

@@ -57,7 +57,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Boundary:
-    """Where one regime gives way to another: the value of `symbol` at which two terms are equal.
+    """Boundary of two regimes: the value of `symbol` at which two terms are equal.
 
     `between` names the two terms, the one that rules below the boundary first; `value` gives the
     boundary from the other symbols of the point.

@@ -34,14 +34,14 @@ _ACCURACY = math.log(1e13)  # of log r, from as far as 100 away
 
 
 class Bound(Enumeration):
-    """Which of both bounds: what a method attains, or what no method can beat."""
+    """Bounds of the rate: what a method attains, or what no method can beat."""
 
     UPPER = "upper"
     LOWER = "lower"
 
 
 class Weights(Enumeration):
-    """How much each site counts in the upper bound."""
+    """Weights of the sites in the upper bound."""
 
     BEST = "best"
     PEOPLE = "people"
@@ -104,7 +104,7 @@ class Sites:
         return self._balanced(lambda r: self.by_term(r).sum(axis=0))
 
     def upper(self) -> Array:
-        """What a method attains: twice d r^{−2α} at that r."""
+        """Bound attained by a method: twice d r^{−2α} at that r."""
         return np.asarray(self.upper_terms().sum(axis=0))
 
     def upper_terms(self) -> Array:
@@ -115,7 +115,7 @@ class Sites:
         return np.asarray(2 * self.d**2 * r**2 / whole * information / whole)
 
     def lower(self) -> Array:
-        """What no method beats, after `rounds` equal batches."""
+        """Bound that no method beats, after `rounds` equal batches."""
         return np.asarray(self.lower_terms().sum(axis=0))
 
     def lower_terms(self) -> Array:
@@ -136,7 +136,7 @@ class Sites:
         )
 
     def gap(self) -> Array:
-        """By what factor the upper bound exceeds the lower one, beyond sites that are alike.
+        """Ratio of the upper bound to the lower one, beyond that of sites that are alike.
 
         One where sites are alike or one kind of term limits all. With one round and the best
         weights at most (√r + 1)/2, by `largest_gap`.
@@ -158,7 +158,7 @@ class Sites:
         return np.asarray((np.sqrt(np.maximum(r, 1 / r)) + 1) / 2)
 
     def information(self) -> Array:
-        """What each site adds to Σ_s min{…} at the best r: (sites, *point)."""
+        """Contribution of each site to Σ_s min{…} at the best r: (sites, *point)."""
         return np.asarray(self.minima(self.size()).sum(axis=0))
 
     def limits(self) -> list[str]:
@@ -320,12 +320,12 @@ class DifferingSitesRate(Rate):
         return {"truncation": size}
 
     def gap(self, **point: float | Array) -> tuple[Array, Array]:
-        """By what factor the bounds differ for one round and best weights, and at most could."""
+        """Ratio of the bounds for one round and best weights, and the largest possible one."""
         sites = replace(self.sites(self.at(**point)), rounds=1.0, weights=Weights.BEST)
         return sites.gap(), sites.largest_gap()
 
     def of_scenario(self, source: Source[Any]) -> Rate:
-        """With the largest and the smallest site of the scenario, whose sites share one budget."""
+        """Read the largest and smallest site of the scenario, whose sites share one budget."""
         people = source.sizes.n_curves_per_server
         if len(people) < 2 or self.changed():
             return self
@@ -333,7 +333,7 @@ class DifferingSitesRate(Rate):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What the lower bound asks of δ, at the site with the smallest budget."""
+        """Conditions of the lower bound on δ, at the site with the smallest budget."""
         if self.bound is Bound.UPPER:
             return ()
         power, has_d = self._condition

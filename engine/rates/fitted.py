@@ -38,12 +38,12 @@ class Weighted:
 
     @classmethod
     def plain(cls, rate: Rate) -> Weighted:
-        """With all constants one."""
+        """Weigh a rate with all constants one."""
         return cls(rate)
 
     @classmethod
     def with_privacy_share(cls, rate: Rate, share: float, **point: float) -> Weighted:
-        """With privacy terms so weighted that they make up `share` of the rate at a point.
+        """Weigh privacy terms so that they make up `share` of the rate at a point.
 
         A rate whose terms are all or none of privacy here, or a share of 0 or 1, is left as it is.
         Where constants stand within sums over sites the share may jump; it then is the next one.
@@ -68,7 +68,7 @@ class Weighted:
 
     @property
     def is_plain(self) -> bool:
-        """Whether constants are one, as in the theorem."""
+        """True if constants are one, as in the theorem."""
         return self.statistical == self.private == 1
 
     def over(self, other: Rate) -> Weighted:
@@ -76,68 +76,32 @@ class Weighted:
         return replace(self, rate=other)
 
     def evaluate(self, **point: float | Array) -> Array:
-        """Size of every term: (terms, *shape of the broadcast point).
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
-        """
+        """Size of every term: (terms, *shape of the broadcast point)."""
         return self.rate.weighed(self.statistical, self.private, **point)
 
     def parts(self, **point: float | Array) -> Array:
-        """What privacy adds, and the rest: (2, *shape of the broadcast point).
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
-        """
+        """Privacy terms, and the rest: (2, *shape of the broadcast point)."""
         sizes, is_private = self.evaluate(**point), [t.is_private for t in self.rate.terms]
         private = np.array(is_private)
         return np.stack([sizes[private].sum(axis=0), sizes[~private].sum(axis=0)])
 
     def total(self, **point: float | Array) -> Array:
-        """The sum of the terms, at most one where the rate is capped and has no constants.
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
-        """
+        """The sum of the terms, at most one where the rate is capped and has no constants."""
         summed = np.asarray(self.evaluate(**point).sum(axis=0))
         return np.minimum(summed, 1.0) if self.rate.capped else summed
 
     def dominant(self, **point: float | Array) -> Array:
-        """Index of the largest term at every point; of equal ones that of the first.
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
-        """
+        """Index of the largest term at every point; of equal ones that of the first."""
         sizes = self.evaluate(**point)
         return np.asarray((sizes >= sizes.max(axis=0) * (1 - _ROUNDING)).argmax(axis=0))
 
     def shares(self, **point: float | Array) -> Array:
-        """Every term over the sum of all: (terms, *shape of the broadcast point).
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
-        """
+        """Every term over the sum of all: (terms, *shape of the broadcast point)."""
         sizes = self.evaluate(**point)
         return np.asarray(sizes / sizes.sum(axis=0))
 
     def if_doubled(self, symbol: str, **point: float | Array) -> float:
-        """The rate's factor when one symbol doubles.
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
-        """
+        """The rate's factor at a point when one symbol doubles."""
         here = self.rate.at(**point)
         return float(self.total(**{**here, symbol: 2 * here[symbol]}) / self.total(**here))
 
@@ -157,23 +121,18 @@ class FittedRate:
 
     @property
     def largest_deviation(self) -> float:
-        """By what share of the fit a measured distance is off at most, up or down."""
+        """Largest deviation of a measured distance from the fit, up or down, as a share of it."""
         return float(np.exp(np.abs(np.log(self.off)).max()) - 1)
 
     @property
     def is_two_constants(self) -> bool:
-        """Whether the rate has terms of both kinds."""
+        """True if the rate has terms of both kinds."""
         return len({term.is_private for term in self.weighted.rate.terms}) == 2
 
     def squares(self, **point: float | Array) -> Array:
         """Squared errors by the fit.
 
         The cap of a rate is the size of its class, of which nothing was fitted; it is left out.
-
-        Parameters
-        ----------
-        **point : float or array
-            Symbols of the rate.
         """
         return np.asarray(self.weighted.evaluate(**point).sum(axis=0))
 
@@ -252,7 +211,7 @@ def fit(rate: Rate, point: Mapping[str, float | Array], squares: Array) -> Fitte
 
 
 def beside(weighted: Weighted, point: Mapping[str, float | Array], squares: Array) -> FittedRate:
-    """What constants leave of measured errors.
+    """Compare measured errors with the fitted constants.
 
     Parameters
     ----------
@@ -274,12 +233,9 @@ def beside(weighted: Weighted, point: Mapping[str, float | Array], squares: Arra
 
 
 def public_point(rate: Rate, source: Source[Any], budget: Budget) -> dict[str, float] | None:
-    """The symbols of a rate from public sizes and a budget.
+    """The symbols of a rate from a source's public sizes and a budget.
 
-    Parameters
-    ----------
-    source : Source
-        Its public sizes are used, and how many coefficients it states to be other than 0.
+    The sizes include how many coefficients are stated to be other than 0.
 
     Returns
     -------

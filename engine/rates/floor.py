@@ -95,19 +95,12 @@ Kinds = tuple[tuple[Information, float], ...]  # of curves, with shares of N² t
 
 
 def best_spread(squares: Array) -> Array:
-    """k, the shares of the noise for which 4/((nμ)² (Eρ)²) is largest.
+    """Shares k (r,) of the noise for which 4/((nμ)² (Eρ)²) is largest.
 
     At the saddle point B = K = diag(k) in the eigenvectors of J. With scores z in these axes and
     ρ² = Σ_l k_l³ z_l², every k_l becomes √(k_l · E[z_l²/ρ]^{−1/2}), scaled to sum one.
 
-    Parameters
-    ----------
-    squares : (scores, r)
-        z².
-
-    Returns
-    -------
-    (r,)
+    `squares` holds z² (scores, r).
     """
     spread = squares.mean(axis=0) ** -0.5
     spread /= spread.sum()
@@ -134,20 +127,13 @@ def _squares(kind: Information, axes: Array) -> Array:
 
 
 def least_noise(kinds: Kinds) -> float:
-    """N² F₂: the least total variance of Gaussian noise at N = 1.
+    """N² F₂: the least total variance of Gaussian noise at N = 1, in squared response units.
 
     Where curves differ between sites B is that of the pooled J, which is not quite the best one:
     F₂ then may be up to a third less than what oracles at 3, 10 and 30 observations attain.
 
-    Parameters
-    ----------
-    kinds : tuple of (Information, float)
-        Of curves at sites, with their shares of N².
-
-    Returns
-    -------
-    float
-        In squared response units; infinite where nothing is unbiased.
+    `kinds` pairs the information of curves at sites with their shares of N². The variance is
+    infinite where nothing is unbiased.
 
     Examples
     --------
@@ -178,15 +164,7 @@ def simple_least_noise(kinds: Kinds) -> float:
 
     With B = J^{−1/2}, M_s(B)² is at most the largest eigenvalue of BJ_sB.
 
-    Parameters
-    ----------
-    kinds : tuple of (Information, float)
-        Of curves at sites, with their shares of N².
-
-    Returns
-    -------
-    float
-        In squared response units; infinite where nothing is unbiased.
+    `kinds` and the units are those of `least_noise`.
     """
     pooled = np.sum([share * kind.matrix for kind, share in kinds], axis=0)
     if len(kinds) == 1 or not np.isfinite(root_trace(pooled)):
@@ -289,7 +267,7 @@ Weights = tuple[tuple[Counts, float], ...]  # of sites that are alike
 
 
 def _few(counts: NDArray[np.int64]) -> Counts:
-    """At most `_KINDS` numbers that stand for those of all curves of a site.
+    """Summarise the numbers of all curves of a site by at most `_KINDS` of them.
 
     A group of numbers is replaced by their mean, rounded up: it tells more than they do.
     """
@@ -329,7 +307,7 @@ def _informed(people: NormalPeople, design: Design, counts: Counts, family: str)
 
 @dataclass(frozen=True)
 class _Candidates:
-    """What N² F₂ is for any number of functions of sites with these shares of N²."""
+    """Values of N² F₂ for any number of functions, at sites with these shares of N²."""
 
     people: NormalPeople
     design: Design
@@ -402,7 +380,7 @@ def _left_out(truth: Truth, family: str) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class FloorRate(Rate):
-    """What privacy and sampling add at least to an unbiased estimate of r coefficients.
+    """Least error that privacy and sampling give an unbiased estimate of r coefficients.
 
     People are those of simulated curves: normal, with observation times spread evenly, on S sites
     that are alike. Constants are part of it, and errors are in squared response units.
@@ -466,7 +444,7 @@ class FloorRate(Rate):
     privacy_formula: ClassVar[str]
 
     def of_scenario(self, source: Source[Any]) -> Rate:
-        """With the spread of simulated people who are normal."""
+        """Read the spread of simulated people who are normal."""
         people = source.normal_people if isinstance(source, SitedCurves) else None
         if people is None or self.changed():
             return self
@@ -479,14 +457,14 @@ class FloorRate(Rate):
         )
 
     def privacy(self, point: Point) -> Array:
-        """What privacy adds at least, at a full point."""
+        """Least error added by privacy, at a full point."""
         raise NotImplementedError
 
     def _sampling(self, point: Point) -> Array:
         return np.asarray(self._one_curve(point["m"])[2] / (point["S"] * point["n"]))
 
     def _one_curve(self, observations: Array) -> Array:
-        """What one curve tells: tr J^{−1/2}, (nμ)² F₂ and tr J⁻¹, (3, *shape of the observations).
+        """Information of one curve: tr J^{−1/2}, (nμ)² F₂, tr J⁻¹, (3, *shape of observations).
 
         Interpolated on log scales between some numbers of observations.
         """

@@ -25,7 +25,7 @@ DENSE, PRIVATE_DENSE = "Number of people", "Privacy"
 
 
 class Trust(Enumeration):
-    """Who is trusted with curves, in the words of links and files; NONE protects nothing."""
+    """Party trusted with curves, in the words of links and files; NONE protects nothing."""
 
     place: NoisePlace | None
     label: str
@@ -54,19 +54,10 @@ def _private_size(notion: Trust) -> Powers:
 
 
 def largest_delta(limit: Array, power: float = 1.0) -> Array:
-    """The δ up to which δ log(1/δ)^power stays below a limit, as theorems ask of it.
+    """The δ up to which δ log(1/δ)^power stays below a limit ≥ 0, as theorems ask of it.
 
     With δ = e^−u that is u e^{−u/power} = limit^{1/power}, whose larger root u the lower branch of
     Lambert's function gives; no δ up to the top of the left side is too large where the limit is.
-
-    Parameters
-    ----------
-    limit : array
-        At least 0.
-
-    Returns
-    -------
-    Array, of the shape of `limit`
     """
     inside = np.minimum(np.asarray(limit, dtype=float) ** (1 / power) / power, np.exp(-1.0))
     with np.errstate(invalid="ignore"):

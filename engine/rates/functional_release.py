@@ -172,7 +172,7 @@ class FunctionalReleaseRate(Rate):
 
     @property
     def free_privacy(self) -> bool:
-        """Whether the privacy term is o(1/n) with ψ = 1/n or M = n^{1/3}."""
+        """True if the privacy term is o(1/n) with ψ = 1/n or M = n^{1/3}."""
         return self.cost_power < 1 - 1e-12
 
     @property
@@ -204,7 +204,7 @@ class FunctionalReleaseRate(Rate):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What is asked of η, whatever the point, and of ε for Gaussian noise."""
+        """Conditions on η, whatever the point, and on ε for Gaussian noise."""
         b, eta = self.beta, self.smoothness
         conditions = [_always("privacy is free, o(1/n)", self._free_formula, self.free_privacy)]
         if self.mechanism == "qr":
@@ -229,7 +229,7 @@ class FunctionalReleaseRate(Rate):
         return tuple(conditions)
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
-        """What depends on n, ε and β alone: η, and ψ or M with the ends of its published interval.
+        """Tuning from n, ε and β alone: η, and ψ or M with the ends of its published interval.
 
         M is a whole number here and n^{1/3} in the rate. J is the first coefficient that the
         absolute penalty removes from every data set. The interval of ψ is empty where its lower
@@ -284,7 +284,7 @@ class FunctionalReleaseRate(Rate):
         return 8 * self.tau**2 * (2**self.cost_power if self.mechanism == "ar" else 1)
 
     def _costly_below(self, p: Point) -> Array:
-        """Where c τ² ψ^{−k} = nε²: at ψ = 1/n, or below ε = 1 at 1/(nε²) if usual.
+        """Point of c τ² ψ^{−k} = nε²: at ψ = 1/n, or below ε = 1 at 1/(nε²) if usual.
 
         The second has a root only for k < 1; 0 where privacy never costs more.
         """

@@ -134,13 +134,7 @@ class Powers:
 
 
 def symbols(*names: str) -> tuple[Powers, ...]:
-    """A product for each symbol of a point.
-
-    Parameters
-    ----------
-    *names : str
-        Of symbols; one that a point does not have counts as one.
-    """
+    """A product for each symbol of a point; one that a point does not have counts as one."""
     return tuple(
         Powers(
             lambda p, name=name: np.asarray(p.get(name, 1.0)),  # type: ignore[misc]

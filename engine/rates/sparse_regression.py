@@ -210,7 +210,7 @@ class UntrustedServerRate(Rate):
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
-        """Where s/n takes over; or where k reaches 1 and d. Between the last two both terms tie."""
+        """Points where s/n takes over, or k reaches 1 and d. Between these two both terms tie."""
         if self.hidden == "machine":
             return (
                 border(
@@ -347,7 +347,7 @@ class DifferingMachinesRate(Rate):
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
-        """Where privacy costs as much as rows, in each part; where the own part takes over."""
+        """Points where privacy costs as much as rows, in each part, and the own part takes over."""
         shared_rows, shared_privacy, own_rows, own_privacy = self.terms
         return (
             _crossover("shared crossover", shared_privacy, shared_rows, shared, _POOLED),
@@ -364,7 +364,7 @@ class DifferingMachinesRate(Rate):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What intervals for one machine ask (Theorem 8): s₀ + s₁ features, and little bias."""
+        """Conditions of intervals for one machine (Theorem 8): s₀ + s₁ features, little bias."""
         return (
             Condition(
                 "intervals, Theorem 8",

@@ -168,7 +168,7 @@ class UnivariateMeanRate(Rate):
 
 
 def _largest_n(p: Point) -> Array:
-    """Where 1/(Snε²) falls to e^{−Sε²}: n = e^x/x with x = Sε²."""
+    """The n = e^x/x, with x = Sε², at which 1/(Snε²) falls to e^{−Sε²}."""
     x = p["S"] * p["epsilon"] ** 2
     with np.errstate(over="ignore"):
         return np.asarray(np.exp(x) / x)
@@ -177,14 +177,6 @@ def _largest_n(p: Point) -> Array:
 def largest_exponent(n: Array) -> Array:
     """The x = Sε² up to which e^{−x} is at least 1/(nx): e^x/x = n, x = −W₋₁(−1/n).
 
-    Parameters
-    ----------
-    n : array
-        Numbers of each person.
-
-    Returns
-    -------
-    Array, of the shape of `n`
-        At least 1; 0 for n < e, where 1/(nx) is always larger.
+    It is at least 1, and 0 for n < e, where 1/(nx) is always larger.
     """
     return np.where(n >= math.e, -lambertw(-1 / np.maximum(n, math.e), -1).real, 0.0)

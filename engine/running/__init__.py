@@ -1,1 +1,1 @@
-"""How long work runs: on processes and machines, within limits, left and taken up again."""
+"""Long work: on processes and machines, within limits, left and taken up again."""

@@ -39,7 +39,7 @@ class Ended(Exception):
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a call may take."""
+    """Limits of a call."""
 
     seconds: int = 5  # processor time. It is counted in whole seconds, so up to one second less.
     megabytes: int = 400  # memory beyond what the process had before
@@ -87,12 +87,7 @@ class BoundedWorker:
         self._worker, self._turn = Worker(_answer, needs_script=False), threading.Lock()
 
     def call(self, bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What the function, which is one of a module, returns.
-
-        Parameters
-        ----------
-        function : callable
-            Of a module, so that the worker finds it.
+        """Call a function in a worker, which finds it in its module, and return its result.
 
         Raises
         ------
@@ -144,12 +139,9 @@ def _answer(pipe: Connection, task: bytes) -> None:
 
 @contextmanager
 def memory_limited(megabytes: int) -> Iterator[None]:
-    """A limit of this process's memory beyond what it has, for as long as this lasts.
+    """Limit this process's memory beyond what it has, for as long as this lasts.
 
-    Parameters
-    ----------
-    megabytes : int
-        What goes beyond it ends in a MemoryError. Only where the system can tell (Linux).
+    What goes beyond it ends in a MemoryError. Only where the system can tell (Linux).
     """
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
@@ -170,7 +162,7 @@ def return_large_blocks() -> None:
 
 @contextmanager
 def _large_blocks_returned() -> Iterator[None]:
-    """As above for as long as this lasts: to read a table of 200 columns took 3 GB of addresses.
+    """Return large blocks as above while this lasts: a table of 200 columns took 3 GB of addresses.
 
     Afterwards the allocator keeps them, as it learns to by itself where arrays come and go.
     """

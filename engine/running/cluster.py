@@ -32,7 +32,7 @@ _RELEASE = "2026.8.*"  # as in pyproject.toml
 
 
 def surroundings() -> dict[str, str]:
-    """What the bits of a result depend on, apart from the recipe."""
+    """Facts on which the bits of a result depend, apart from the recipe."""
     return {
         "engine": __version__,
         "numpy": np.__version__,
@@ -43,17 +43,14 @@ def surroundings() -> dict[str, str]:
 
 
 def _wanted() -> dict[str, str]:
-    """What it should be in a worker: as here, where nothing is computed, and one thread."""
+    """Surroundings that a worker should have: as here, where nothing is computed, one thread."""
     return {**surroundings(), "BLAS threads": "1"}
 
 
 class DaskExecutor(Executor):
     """Runs tasks on the workers of a scheduler; see `connect`.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        Connected; it is closed with the executor.
+    The connected `client` is closed with the executor.
     """
 
     def __init__(self, client: Any) -> None:
@@ -62,12 +59,7 @@ class DaskExecutor(Executor):
         self.slots = 2 * self.n_workers
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Send a task to the scheduler.
-
-        Parameters
-        ----------
-        fn : callable
-            Of a module that the workers have.
+        """Send a task to the scheduler; its function must be in a module that the workers have.
 
         Returns
         -------
@@ -84,10 +76,7 @@ class DaskExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the scheduler, which forgets what it has not begun.
 
-        Parameters
-        ----------
-        wait, cancel_futures : bool
-            As everywhere in `concurrent.futures`; neither changes anything here.
+        The arguments change nothing here.
         """
         self._client.close()
 

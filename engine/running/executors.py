@@ -1,4 +1,4 @@
-"""Where work runs, behind the standard `concurrent.futures.Executor`.
+"""Executors of work, behind the standard `concurrent.futures.Executor`.
 
 Executors made here say more: `n_workers`, how many tasks run at once, and `slots`, how many keep
 them busy. A task whose worker died ends with `WorkerDied`, while the other tasks go on.
@@ -45,14 +45,11 @@ class SerialExecutor(Executor):
 
 
 class ProcessExecutor(Executor):
-    """Runs tasks in processes of this machine; one that dies is replaced.
+    """Runs tasks in `count` processes of this machine; one that dies is replaced.
 
     Leaving its `with` block by an exception, such as Ctrl-C, kills what still runs.
 
-    Parameters
-    ----------
-    count : int
-        How many processes; they start with the first task.
+    The processes start with the first task.
     """
 
     def __init__(self, count: int) -> None:
@@ -63,12 +60,7 @@ class ProcessExecutor(Executor):
         self._closed, self._killed = False, threading.Event()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Queue a task for the next free process.
-
-        Parameters
-        ----------
-        fn : callable
-            Of a module, so that it can be pickled.
+        """Queue a task for the next free process; its function must be in a module, for pickle.
 
         Returns
         -------
@@ -162,12 +154,7 @@ def _answer(pipe: Connection, task: bytes) -> None:
 
 
 def make(description: str) -> Executor:
-    """The executor of a description.
-
-    Parameters
-    ----------
-    description : str
-        "serial", "processes:N" or "dask://host:port".
+    """The executor of a description: "serial", "processes:N" or "dask://host:port".
 
     Returns
     -------
@@ -202,24 +189,12 @@ def make(description: str) -> Executor:
 
 
 def n_workers(executor: Executor) -> int:
-    """How many tasks run at once.
-
-    Parameters
-    ----------
-    executor : Executor
-        Any; two is the guess for one that was not made here.
-    """
+    """Number of tasks that run at once."""
     known: int = getattr(executor, "n_workers", 2)
     return known
 
 
 def slots(executor: Executor) -> int:
-    """How many tasks keep all workers busy.
-
-    Parameters
-    ----------
-    executor : Executor
-        Any; twice its workers where it does not say.
-    """
+    """Number of tasks that keep all workers busy."""
     known: int = getattr(executor, "slots", 2 * n_workers(executor))
     return known

@@ -9,12 +9,7 @@ Result = TypeVar("Result")
 
 
 def result_of(steps: Generator[Any, None, Result]) -> Result:
-    """What a generator returns, its steps passed over.
-
-    Parameters
-    ----------
-    steps : generator
-        Work that yields as it goes on; run to its end.
+    """Run a generator to its end and return its result, its steps passed over.
 
     Returns
     -------
@@ -30,12 +25,7 @@ def result_of(steps: Generator[Any, None, Result]) -> Result:
 
 
 def all_of(steps: Generator[Result, None, Result]) -> list[Result]:
-    """Every step of a generator, and last what it returns.
-
-    Parameters
-    ----------
-    steps : generator
-        Work that yields as it goes on; run to its end.
+    """Run a generator to its end, and list every step and last its result.
 
     Examples
     --------

@@ -91,7 +91,7 @@ class Worker:
         self._pipe.send_bytes(task)
 
     def has_message(self, seconds: float) -> bool:
-        """Whether a message, or the end of the worker, comes within a time."""
+        """True if a message, or the end of the worker, comes within a time."""
         return self._pipe.poll(seconds)
 
     def has_computed(self) -> bool:

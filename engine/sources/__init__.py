@@ -1,4 +1,4 @@
-"""Where data come from: simulation designs, bundled data and uploads."""
+"""Sources of data: simulation designs, bundled data and uploads."""
 
 from __future__ import annotations
 
@@ -261,12 +261,7 @@ class Source(Parameterised, Generic[D]):
 def check_sites(
     n_servers: int, n_curves: int, people: str = "curves", sites: str = "sites"
 ) -> None:
-    """Every site needs somebody.
-
-    Parameters
-    ----------
-    n_servers, n_curves : int
-        Sites, and people over all of them.
+    """Refuse more sites than people over all of them.
 
     Raises
     ------
@@ -282,7 +277,7 @@ def check_sites(
 
 
 def dealt(n_curves: int, n_servers: int) -> tuple[int, ...]:
-    """How many people each site has if they are dealt in turn: the first sites get the rest.
+    """Numbers of people of each site if they are dealt in turn: the first sites get the rest.
 
     Examples
     --------
@@ -312,7 +307,7 @@ def sites_with(records: str) -> Any:
 
 
 class DealtRecords(Source[D]):
-    """What simulated data share of which a record is one observation, of rows or of events.
+    """Base of simulated data in which a record is one observation, a row or an event.
 
     A subclass declares the parameters below, which forms show in its own order, and names a record
     and a site for messages.
@@ -335,7 +330,7 @@ class DealtRecords(Source[D]):
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers a record has besides what is observed."""
+        """Numbers that a record has besides what is observed."""
         return 0
 
     @property

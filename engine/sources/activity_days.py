@@ -117,18 +117,7 @@ class ActivityDays(HumanCurves):
 
 
 def rhythm(hours: Array) -> Array:
-    """f: the share of a day's activity in an hour.
-
-    Parameters
-    ----------
-    hours : array
-        By a person's own clock; days are alike.
-
-    Returns
-    -------
-    array
-        With mean 1/24 over a day.
-    """
+    """f: the share of a day's activity in an hour by a person's own clock; mean 1/24 over a day."""
     return daily_density(hours, _PARTS)
 
 

@@ -27,35 +27,17 @@ _GRID = 100  # midpoints on which those are computed, whatever the curves are re
 
 
 def rise(t: Array) -> Array:
-    """S-1: 10 t e^(−t).
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
-    """
+    """S-1: 10 t e^(−t), on [0, 1]."""
     return 10 * t * np.exp(-t)
 
 
 def two_peaks(t: Array) -> Array:
-    """S-2: 0.3 f_{0.3, 0.05} + 0.7 f_{0.8, 0.05}, where f_{a, b} is the density of N(a, b²).
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
-    """
+    """S-2: 0.3 f_{0.3, 0.05} + 0.7 f_{0.8, 0.05}, where f_{a, b} is the density of N(a, b²)."""
     return 0.3 * _density(t, 0.3, 0.05) + 0.7 * _density(t, 0.8, 0.05)
 
 
 def five_peaks(t: Array) -> Array:
-    """S-3: 0.2 (f_{0, 0.03} + f_{0.2, 0.05} + f_{0.5, 0.05} − f_{0.75, 0.03} + f_{1, 0.03}).
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
-    """
+    """S-3: 0.2 (f_{0, 0.03} + f_{0.2, 0.05} + f_{0.5, 0.05} − f_{0.75, 0.03} + f_{1, 0.03})."""
     up = ((0.0, 0.03), (0.2, 0.05), (0.5, 0.05), (1.0, 0.03))
     return 0.2 * (sum(_density(t, a, b) for a, b in up) - _density(t, 0.75, 0.03))
 
@@ -202,7 +184,7 @@ class DenseCurves(Source[CurveData]):
 
     @property
     def grid(self) -> Grid:
-        """Where every curve is read."""
+        """Points at which every curve is read."""
         return midpoints(self.n_observations_per_curve)
 
     @property

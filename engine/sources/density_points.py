@@ -30,13 +30,7 @@ class PointLaw(Protocol):
     def n_dimensions(self) -> int: ...
 
     def density(self, points: Array) -> Array:
-        """The density per own unit: (…).
-
-        Parameters
-        ----------
-        points : (…, d)
-            Within the range.
-        """
+        """The density per own unit, (…), at points (…, d) within the range."""
         ...
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
@@ -82,7 +76,7 @@ class NormalMixture:
 
     @cached_property
     def mass(self) -> float:
-        """What the mixture has inside the cube: from the normal distribution function."""
+        """Mass of the mixture inside the cube, from the normal distribution function."""
         from scipy.stats import multivariate_normal  # on first use: it takes a moment
 
         high, low = np.full(self.n_dimensions, self.high), np.full(self.n_dimensions, self.low)

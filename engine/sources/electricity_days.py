@@ -119,18 +119,7 @@ class ElectricityDays(HumanCurves):
 
 
 def load_shape(hours: Array) -> Array:
-    """r: the power at an hour as a multiple of the day's mean.
-
-    Parameters
-    ----------
-    hours : array
-        By a household's own clock; days are alike.
-
-    Returns
-    -------
-    array
-        With mean 1 over a day.
-    """
+    """r: the power at an hour by a household's own clock, as a multiple of the day's mean."""
     return DAY * daily_density(hours, _PEAKS, _ALWAYS)
 
 

@@ -21,13 +21,7 @@ _SHARES = {"both": 0.5, "controls": 0.0, "treated": 1.0}  # of people in the sec
 
 
 def bump(t: Array) -> Array:
-    """exp(−((t − 0.7)/0.2)²).
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
-    """
+    """exp(−((t − 0.7)/0.2)²), on [0, 1]."""
     return np.asarray(np.exp(-(((t - _MIDDLE) / _WIDTH) ** 2)))
 
 

@@ -64,7 +64,7 @@ class HeartFailurePatients(BundledFile[EventData]):
 
     @property
     def _stated(self) -> dict[str, Any]:
-        """What is stated of what is looked at."""
+        """Stated facts about the columns in use."""
         raise NotImplementedError
 
     @property
@@ -87,7 +87,7 @@ class HeartFailurePatients(BundledFile[EventData]):
         return self._data(columns, server)
 
     def _data(self, columns: dict[str, Array], server: Any) -> EventData:
-        """Of the columns of the file, (1, n) each."""
+        """Make data of the columns of the file, (1, n) each."""
         raise NotImplementedError
 
 

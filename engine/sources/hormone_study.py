@@ -121,7 +121,7 @@ class HormoneStudy(Source[CurveData]):
 
     @property
     def _women(self) -> tuple[int, ...]:
-        """At each site."""
+        """Number of women at each site."""
         listed = whole_numbers("site_sizes", self.site_sizes)
         return listed or dealt(self.n_curves, self.n_servers)
 
@@ -196,24 +196,12 @@ class HormoneStudy(Source[CurveData]):
 
 
 def level(years: Array) -> Array:
-    """Median of the logarithm of an observation in pg/mL.
-
-    Parameters
-    ----------
-    years : array
-        Since the transition.
-    """
+    """Median of the logarithm of an observation in pg/mL, at years since the transition."""
     return _AFTER + (_BEFORE - _AFTER) / (1 + np.exp(years / _PACE))
 
 
 def mean_reading(ages: Array) -> Array:
-    """Mean of the clipped observations in pg/mL: (points,).
-
-    Parameters
-    ----------
-    ages : (points,)
-        In years.
-    """
+    """Mean of the clipped observations in pg/mL at ages in years: (points,)."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     years = ages[:, None] - _TRANSITION - _TRANSITION_SD * nodes
     return np.asarray(_capped_mean(level(years)) @ weights / weights.sum())

@@ -1,4 +1,4 @@
-"""What simulated curves of people share: how many take part, how often, where and when."""
+"""Base of simulated curves of people: how many take part, how often, where and when."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class HumanCurves(SitedCurves):
 def daily_density(
     hours: Array, peaks: tuple[tuple[float, float, float], ...], steady: float = 0.0
 ) -> Array:
-    """How something is spread over the hours of a day, all days alike: evenly, and in peaks.
+    """Density over the hours of a day, all days alike: an even part, and peaks.
 
     Parameters
     ----------

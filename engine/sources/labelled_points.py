@@ -138,7 +138,7 @@ class LabelledPoints(DealtRecords[SampleData]):
 
 @dataclass(frozen=True)
 class Target:
-    """How labels follow from places: all that the truth depends on.
+    """Law of labels given places: all that the truth depends on.
 
     The fields are parameters of `LabelledPoints`.
     """
@@ -157,18 +157,7 @@ class Target:
         return clipped_mean(shape, self.bound, self.noise_sd)
 
     def labels(self, x: Array, rng: np.random.Generator) -> Array:
-        """A number or a class for each place.
-
-        Parameters
-        ----------
-        x : array
-            On [0, 1].
-
-        Returns
-        -------
-        array
-            Of the shape of x.
-        """
+        """Draw a number or a class for each place on [0, 1], in the shape of x."""
         if self.response == "classes":
             return np.where(rng.random(x.shape) < expit(self(x)), 1.0, -1.0)
         noisy = _SHAPES[self.function](x) + self.noise_sd * rng.standard_normal(x.shape)

@@ -177,18 +177,7 @@ class PopulationReadings(Source[CurveData]):
         )
 
     def values_at(self, times: Array, rng: np.random.Generator) -> Array:
-        """Observations of new people at these times, each row one person's.
-
-        Parameters
-        ----------
-        times : (people, m)
-            On [0, 1].
-
-        Returns
-        -------
-        (people, m)
-            In the unit of the values.
-        """
+        """Observe new people at times (people, m) on [0, 1], each row one person's."""
         return _DRAWS[self.population](times, rng)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:

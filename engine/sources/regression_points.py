@@ -29,12 +29,7 @@ _MAX_READINGS = 100_000_000
 
 
 def configuration_budgets(name: str, delta: float = 1e-5) -> tuple[Budget, ...]:
-    """The budgets of all sites of a configuration.
-
-    Parameters
-    ----------
-    name : str
-        One of `CONFIGURATIONS`.
+    """The budgets of all sites of one of `CONFIGURATIONS`.
 
     Raises
     ------
@@ -161,7 +156,7 @@ class RegressionPoints(Source[CurveData]):
 
     @property
     def density(self) -> PublicCurve:
-        """Of the times; ½ + x where they are rising."""
+        """Density of the times; ½ + x if they are rising."""
         return PublicCurve((0.5, 1.5) if self.times == "rising" else (1.0, 1.0))
 
     @property

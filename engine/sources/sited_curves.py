@@ -46,10 +46,7 @@ def observations(default: int) -> Any:
 def observation_times(default: str = "even") -> Any:
     """The parameter of simulated curves that says when they are observed.
 
-    Parameters
-    ----------
-    default : str
-        The usual law; for its names see `simulated_design`.
+    For the names of laws see `simulated_design`.
     """
     return param(
         default,
@@ -144,7 +141,7 @@ def simulated_design(law: str, density: str | None, span: float, observations: i
 
 
 class SitedCurves(Source[CurveData]):
-    """What simulated curves share whose people and observations may differ from site to site.
+    """Base of simulated curves whose people and observations may differ from site to site.
 
     A subclass declares the parameters below, which forms show in its own order, states `facts` and
     `truth`, and gives the `values` of curves at their times.
@@ -218,7 +215,7 @@ class SitedCurves(Source[CurveData]):
 
     @property
     def design(self) -> Design:
-        """How observation times come about, as the parameters state it."""
+        """Law of observation times, as the parameters state it."""
         return simulated_design(
             self.times,
             self.time_density,
@@ -242,7 +239,7 @@ class SitedCurves(Source[CurveData]):
 
     @property
     def _readings(self) -> tuple[int, ...]:
-        """Of each curve at least, on each site."""
+        """Least number of readings of each curve, on each site."""
         listed = _listed("site_readings", self.site_readings)
         return listed or (self.n_observations_per_curve,) * self.n_servers
 
@@ -372,18 +369,7 @@ class SitedCurves(Source[CurveData]):
         return times.reshape(n_repeats, -1), values.reshape(n_repeats, -1)
 
     def values_at(self, times: Array, rng: np.random.Generator) -> Array:
-        """Observations of new people at these times, each row one person's.
-
-        Parameters
-        ----------
-        times : (people, m)
-            On [0, 1].
-
-        Returns
-        -------
-        (people, m)
-            In the unit of the values.
-        """
+        """Observe new people at times (people, m) on [0, 1], each row one person's."""
         raise NotImplementedError
 
 

@@ -29,24 +29,12 @@ from engine.sources.sited_curves import (
 
 
 def mu1(t: Array) -> Array:
-    """4/5 + (3/5) cos 2πt + (2/3) sin 2πt (arXiv 2412.06582, section 5).
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
-    """
+    """4/5 + (3/5) cos 2πt + (2/3) sin 2πt (arXiv 2412.06582, section 5)."""
     return 0.8 + 0.6 * np.cos(2 * np.pi * t) + (2 / 3) * np.sin(2 * np.pi * t)
 
 
 def mu2(t: Array) -> Array:
-    """1/7 + 5t²/7 − 10(1/2 − t)⁴/7 (arXiv 2412.06582, section 5).
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
-    """
+    """1/7 + 5t²/7 − 10(1/2 − t)⁴/7 (arXiv 2412.06582, section 5)."""
     return 1 / 7 + 5 * t**2 / 7 - 10 * (0.5 - t) ** 4 / 7
 
 
@@ -66,67 +54,32 @@ def growth(t: Array) -> Array:
 
     The polynomial of degree 18 through the growth curve of Preece and Baines (1978), model 1, with
     parameters between those usual for girls and for boys.
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
     """
     return np.asarray(_GROWTH(t))
 
 
 def logistic(t: Array) -> Array:
-    """1.2/(1 + exp(−9(t − 0.55))) + 0.3t: a rise in the middle, with slopes at both ends.
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
-    """
+    """1.2/(1 + exp(−9(t − 0.55))) + 0.3t: a rise in the middle, with slopes at both ends."""
     return 1.2 / (1 + np.exp(-9 * (t - 0.55))) + 0.3 * t
 
 
 def wiggly(t: Array) -> Array:
-    """0.4 + 0.6 sin 4πt + 0.4 cos 7πt: many basis functions, and no period.
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
-    """
+    """0.4 + 0.6 sin 4πt + 0.4 cos 7πt: many basis functions, and no period."""
     return 0.4 + 0.6 * np.sin(4 * np.pi * t) + 0.4 * np.cos(7 * np.pi * t)
 
 
 def line(t: Array) -> Array:
-    """6t − 3.
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
-    """
+    """6t − 3."""
     return 6 * t - 3
 
 
 def peak(t: Array) -> Array:
-    """0.2 + 2 exp(−((t − 0.4)/0.03)²): a peak too narrow for some twenty basis functions.
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
-    """
+    """0.2 + 2 exp(−((t − 0.4)/0.03)²): a peak too narrow for some twenty basis functions."""
     return 0.2 + 2 * np.exp(-(((t - 0.4) / 0.03) ** 2))
 
 
 def drop(t: Array) -> Array:
-    """0.2 + 2 exp(−t/0.02): a fall within a small part of the range, at its start.
-
-    Parameters
-    ----------
-    t : array
-        Times on [0, 1].
-    """
+    """0.2 + 2 exp(−t/0.02): a fall within a small part of the range, at its start."""
     return 0.2 + 2 * np.exp(-t / 0.02)
 
 

@@ -124,7 +124,7 @@ class Twin(Source[CurveData], SimulatedTwin):
 
     @property
     def facts(self) -> PublicFacts:
-        """As stated; a twin of uploaded curves is still the matter of who stated them."""
+        """Facts as stated; a twin of uploaded curves is still the matter of who stated them."""
         stated, m = self.stated, self.n_observations
         of_visitor = stated.kind in (DataKind.UPLOAD, DataKind.TWIN)
         return replace(
@@ -209,11 +209,6 @@ class Twin(Source[CurveData], SimulatedTwin):
         The rise never falls; where the curve is stated to end as it began, it comes back down.
 
         Of readings before bounds cut anything off; where they are not skewed it is their median.
-
-        Parameters
-        ----------
-        times : array
-            On [0, 1].
         """
         shape = bends(self.stated, times)
         if self.peaks:

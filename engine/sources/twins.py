@@ -132,13 +132,7 @@ class RecordTwin(SimulatedTwin):
 
     @staticmethod
     def density(points: Array) -> Array:
-        """The density of the records on [0, 1]: (n,).
-
-        Parameters
-        ----------
-        points : (n,)
-            Shares of the stated range.
-        """
+        """The density of the records at shares of the stated range: (n,)."""
         z = (points[:, None] - _BUMPS) / _BUMP_SD
         return np.asarray((np.exp(-z * z / 2) / (_BUMP_SD * math.sqrt(2 * math.pi))).mean(axis=1))
 
@@ -177,7 +171,7 @@ class LabelledTwin(RecordTwin):
 
     @staticmethod
     def predictor(points: Array, two_classes: bool) -> Array:
-        """What predicts the response: log-odds, or a number in half-ranges from the middle.
+        """Predictor of the response: log-odds, or a number in half-ranges from the middle.
 
         Parameters
         ----------
@@ -266,14 +260,8 @@ class EventTwin(SimulatedTwin):
     def truth(self, grid: Array) -> Array:
         """The true functions: group after group, and in each of them cause after cause.
 
-        Parameters
-        ----------
-        grid : (n,)
-            Shares of the stated range; of an ROC curve false-positive shares.
-
-        Returns
-        -------
-        (n,) or (functions, n)
+        `grid` (n,) holds shares of the stated range, for an ROC curve false-positive rates. Returns
+        (n,) or (functions, n).
         """
         if self.estimand.counted is Counted.VALUES:
             return np.asarray(betainc(*_BETA, grid))
@@ -348,18 +336,7 @@ class ReadingTwin(SimulatedTwin):
         return replace(data, values=values, facts=facts, truth=None)
 
     def truth(self, grid: Array) -> Array:
-        """The true percentile curves.
-
-        Parameters
-        ----------
-        grid : (n,)
-            Times on [0, 1].
-
-        Returns
-        -------
-        (T, n)
-            In response units.
-        """
+        """The true percentile curves, (T, n), in response units."""
         mean, sd, levels = self.twin.mean(grid), self.twin.spread, np.array(self.levels)
 
         def at(shares: Array) -> Array:

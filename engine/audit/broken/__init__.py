@@ -60,10 +60,7 @@ class Bug:
 def bug(budget: Budget, chunk: int = 200, **settings: Any) -> Callable[[Variant], Variant]:
     """Note a variant that is broken on purpose; the first line of its docstring says what is wrong.
 
-    Parameters
-    ----------
-    chunk : int
-        How many pairs of neighbours are tried at a time.
+    `chunk` pairs of neighbours are tried at a time.
 
     Raises
     ------

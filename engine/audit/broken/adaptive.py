@@ -52,7 +52,7 @@ class _OtherSites(Broken, AdaptiveMean):
     site_class: ClassVar[type[SiteDeviations]]
 
     def site(self, honest: SiteDeviations) -> SiteDeviations:
-        """What takes the place of an honest site: by default another one with the same curves."""
+        """Replace an honest site: by default by another one with the same curves."""
         return self.site_class(
             honest.deviations,
             honest.unit,
@@ -100,7 +100,7 @@ class LocationsAsIfLeftOut(_OtherSites):
 
 @bug(_MEAN, truncation=3, releases="separate")
 class SizesAreFree(_OtherSites):
-    """How large deviations are is released with a tenth of its noise, being only a scale."""
+    """The size of deviations is released with a tenth of its noise, being only a scale."""
 
     def site(self, honest: SiteDeviations) -> SiteDeviations:
         unit = honest.unit.copy()
@@ -144,7 +144,7 @@ class _Sending(SiteDeviations):
     """A site that changes what it is about to send: a statistic, its noise, and what it says."""
 
     def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
-        """What is about to be sent, otherwise than it should be.
+        """Change what is about to be sent.
 
         Returns
         -------
@@ -242,7 +242,7 @@ class _MissingAreNumbers(MeanFit):
 
 @bug(_MEAN, truncation=3)
 class FactsTellThatAReadingIsMissing(Broken, AdaptiveMean):
-    """What is sent about stated facts is no number as soon as one reading is none."""
+    """A message about stated facts is no number as soon as one reading is none."""
 
     fit_class = _MissingAreNumbers
 

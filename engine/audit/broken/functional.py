@@ -49,13 +49,7 @@ class _Otherwise(Broken, FunctionalRelease):
         return honest if other is None else other(**vars(honest))
 
     def scaled(self, scales: Array, block: Block) -> Array:
-        """Scales of the noise, otherwise than they should be: (r,).
-
-        Parameters
-        ----------
-        scales : (r,)
-            As they should be.
-        """
+        """Change the right scales of the noise: (r,)."""
         return scales
 
     @property
@@ -227,7 +221,7 @@ class DividesByCurvesThatAreThere(_Otherwise, Frl):
 
 
 def _with_more(block: Block, factor: float) -> Block:
-    """As if there were so many times the records."""
+    """Pretend that there are so many times the records."""
     honest: Callable[[float], Any] = block.differences
     return replace(block, differences=lambda n: honest(factor * n))
 

@@ -27,7 +27,7 @@ class _Scaled(Broken, NoisyGradientMean):
     """Noise of another size than the ledger pays for."""
 
     def factor(self, plan: DescentPlan, public: Public) -> Any:
-        """What scales of the noise are multiplied by.
+        """Factor of the scales of the noise.
 
         Returns
         -------

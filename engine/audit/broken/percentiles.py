@@ -92,6 +92,6 @@ class _Stretched(PercentileFit):
 
 @bug(_BUDGET)
 class SharesThatLookAtReadings(Broken, PercentileCurves):
-    """What is published is stretched by the size of readings, past all that was sent."""
+    """Published shares are stretched by the size of readings, past all that was sent."""
 
     fit_class = _Stretched

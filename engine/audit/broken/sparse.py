@@ -170,7 +170,7 @@ class GramOfHalfTheRow(_Newton):
 
 @bug(_ROWS, _CHUNK, sparsity=2, pilot="moments", feature_scale="released")
 class ScaleOfTheRowsAsTheyAre(_Newton):
-    """How wide features spread is told with a thirtieth of the noise that hides one row."""
+    """The spread of features is sent with a thirtieth of the noise that hides one row."""
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> NewtonPlan:
         honest = super().planned(public, budgets)

@@ -84,7 +84,7 @@ class EdgesLikeTheInside(_Curve):
 
 @bug(_BUDGET, _CHUNK, **_SMALL, design="released")
 class DensityIsFree(_Curve):
-    """How the times are spread is sent beside the readings without budget of its own."""
+    """The spread of the times is sent beside the readings without budget of its own."""
 
     def _shape(self, basis: WaveletBasis) -> tuple[float, float]:
         return 1.0, basis.sup_norm / np.sqrt(2)
@@ -99,7 +99,7 @@ class WeightsWithoutNoise(_Curve):
 
 
 def _known(data: CurveData) -> NDArray[np.bool_]:
-    """Which readings are numbers, on sites of equal size: (repeats, sites, readings)."""
+    """True for readings that are numbers, on sites of equal size: (repeats, sites, readings)."""
     return np.isfinite(data.values).reshape(len(data.values), data.sizes.n_servers, -1)
 
 

@@ -24,7 +24,7 @@ from engine.core.types.truth import Truth
 
 
 class Records:
-    """What all data are: records of people on servers, in batches of data sets of equal sizes.
+    """Records of people on servers, in batches of data sets of equal sizes: the base of all data.
 
     A record is a curve, a row of numbers, or one time. A subclass names in `_arrays` what begins
     with an axis for data sets and has its records along the second.
@@ -54,12 +54,12 @@ class Records:
 
     @property
     def sizes(self) -> Sizes:
-        """How many there are, as far as tuning may know."""
+        """Sizes of the data, as far as tuning may know."""
         raise NotImplementedError
 
     @property
     def public(self) -> Public:
-        """What tuning may see."""
+        """Public facts and sizes: all that tuning may see."""
         return Public(self.sizes, self.facts)
 
     def pooled(self) -> Self:
@@ -71,35 +71,21 @@ class Records:
         return replace(self, **self._each(lambda array: array[index : index + 1]))
 
     def of_servers(self, servers: Sequence[int]) -> Self:
-        """The records of some of the servers, which are then numbered from 0.
-
-        Parameters
-        ----------
-        servers : sequence of int
-            Their present numbers; the order of the numbers stays, whatever order is given.
-        """
+        """Keep some of the servers, renumbered from 0 in their present order."""
         mine = np.isin(self.server, servers)
         return self._taken(mine, np.searchsorted(np.sort(servers), self.server[mine]))
 
     def of_people(self, people: NDArray[Any]) -> Self:
         """Some of the records; servers that have any are numbered from 0.
 
-        Parameters
-        ----------
-        people : (n,) of bool, or (k,) of int
-            Whose they are: a mark for each, or their places, which may come several times.
+        `people` has a mark for each, (n,) of bool, or places, (k,) of int, which may come several
+        times.
         """
         numbers = np.unique(self.server[people], return_inverse=True)[1]
         return self._taken(people, numbers.astype(np.int64))
 
     def in_order(self, order: NDArray[np.int64]) -> Self:
-        """The same records in another order; places keep their servers.
-
-        Parameters
-        ----------
-        order : (n,) of int
-            Which record comes first, second, ….
-        """
+        """The same records in another order; places keep their servers."""
         return self._taken(order, self.server)
 
     # -- what is public of them -------------------------------------------------------------------
@@ -108,12 +94,9 @@ class Records:
     def of_sizes(
         cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
     ) -> Self:
-        """Data of so many people, of whom no number is known.
+        """Make data of so many people, of whom no number is known.
 
-        Parameters
-        ----------
-        has_response : bool
-            Whether something is to be predicted of them; of rows of numbers alone.
+        `has_response` if something is to be predicted of them; for rows of numbers alone.
         """
         raise NotImplementedError
 
@@ -126,7 +109,7 @@ class Records:
         raise NotImplementedError
 
     def public_facts(self) -> dict[str, Any]:
-        """What is stated, and how many people each server has, as plain values."""
+        """Stated facts, and the number of people on each server, as plain values."""
         name, value = self._flag
         return {
             "facts": self.facts.to_plain(),
@@ -145,34 +128,22 @@ class Records:
 
     @classmethod
     def is_of(cls, plain: Mapping[str, Any]) -> bool:
-        """Whether public facts are those of such data.
-
-        Parameters
-        ----------
-        plain : mapping
-            From `public_facts`.
-        """
+        """True if public facts are those of such data."""
         name, value = cls._flag
         return plain.get(name) is value
 
     def public_sizes(self) -> dict[str, Any]:
-        """How many there are, as far as that may be published, by name."""
+        """Publishable sizes, by name."""
         return {"people_per_site": list(self.sizes.n_curves_per_server)}
 
     def counted(self) -> dict[str, Any]:
-        """What is counted of them, by name; nothing where they are not counted."""
+        """Counts of the records, by name; none if they are not counted."""
         return {}
 
     # -- single records ---------------------------------------------------------------------------
 
     def with_site(self, server: int, records: Records) -> Self:
-        """The same data with the records of one server in the place of its own.
-
-        Parameters
-        ----------
-        records : Records
-            Of the same kind, as many as the server has here.
-        """
+        """Replace the records of one server by as many of the same kind."""
         here = self.server == server
         return replace(
             self,
@@ -202,7 +173,7 @@ class Records:
         return replace(self, server=server, **self._each(lambda array: array[:, people]))
 
     def _each(self, pick: Callable[[Array], Array]) -> dict[str, Array]:
-        """What is picked of every array that is there."""
+        """Pick from every array that is there."""
         there = {name: getattr(self, name) for name in self._arrays}
         return {name: pick(array) for name, array in there.items() if array is not None}
 
@@ -491,7 +462,7 @@ class CurveData(Records):
 
 
 def _middles(facts: PublicFacts) -> Array:
-    """Of the stated ranges of covariates: (d,)."""
+    """Middles of the stated ranges of covariates: (d,)."""
     return np.array([(c.low + c.high) / 2 for c in facts.covariates])
 
 

@@ -1,4 +1,4 @@
-"""What a mechanism fixes before it sees data, and what it releases."""
+"""Plans, which a mechanism fixes before it sees data, and its estimates."""
 
 from __future__ import annotations
 
@@ -21,16 +21,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is fixed before any observation is looked at; each method adds its tuning and
-    its noise.
-    """
+    """Settings fixed before any observation is read; each method adds its tuning and noise."""
 
     # the ledger, where a plan states it. Empty where `Mechanism.ledger` makes it of the plan.
     spends: tuple[Spend, ...] = ()
 
     @property
     def tuning(self) -> dict[str, Any]:
-        """What people are told of the plan, in plain numbers."""
+        """Plan for people, in plain numbers."""
         return {}
 
 
@@ -52,7 +50,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class ServerParts:
-    """What each server brings to a release, averaged over coefficients."""
+    """Contribution of each server to a release, averaged over coefficients."""
 
     weight: Array  # (budgets, servers): its share in the combination
     # noise, sampling, each (budgets, servers): what its noise, and sampling variability there, add
@@ -87,11 +85,8 @@ class Caution:
 class Late(Sequence[T], Generic[T]):
     """Records that are judged when they are first read: studies of errors never read them.
 
-    Parameters
-    ----------
-    judge : callable
-        Gives the records. It holds released quantities and stated facts, never the data: what was
-        released is kept longer than they are.
+    `judge` gives the records. It holds released quantities and stated facts, never the data: what
+    was released is kept longer than they are.
 
     Examples
     --------
@@ -152,7 +147,7 @@ class Fit:
         kind: str = "pointwise",
         **other: Any,
     ) -> Fit:
-        """What would be published without protection: one budget, one draw.
+        """Fit without protection: one budget, one draw.
 
         Parameters
         ----------
@@ -169,7 +164,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a mechanism released, for every budget, repeat and draw, as basis coefficients.
+    """Releases of a mechanism at every budget, repeat and draw, as basis coefficients.
 
     Several functions at once, as in a varying-coefficient model, have their names in `functions`;
     their axis comes before the last one everywhere: (budgets, repeats, draws, d + 1, r). They
@@ -228,22 +223,22 @@ class Estimate:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is to be said with the first release, such as the only one that is published."""
+        """Warnings with the first release, such as the only one that is published."""
         return tuple(caution.text for caution in self._warnings if caution.applies.flat[0])
 
     @property
     def not_shown(self) -> str:
-        """What the first release says beside its band that it would not show; empty if nothing."""
+        """Features that the first release would not show beside its band; empty if none."""
         return " ".join(caution.text for caution in self._beside_band if caution.applies.flat[0])
 
     def usual_warnings(self, budget: int) -> tuple[str, ...]:
-        """What at least half of the releases at one of the budgets carry."""
+        """Warnings that at least half of the releases at one of the budgets carry."""
         return tuple(
             text for text, applies in self.warnings_by_kind(budget) if applies.mean() >= 0.5
         )
 
     def warnings_by_kind(self, budget: int) -> list[tuple[str, NDArray[np.bool_]]]:
-        """For each kind its most frequent sentence at a budget, and the releases that carry any."""
+        """Most frequent sentence of each kind at a budget, and the releases that carry any."""
         kinds: dict[str, list[Caution]] = {}
         for caution in self._warnings:
             kinds.setdefault(caution.kind, []).append(caution)
@@ -256,7 +251,7 @@ class Estimate:
         ]
 
     def usually_not_shown(self, budget: int) -> str:
-        """What releases at one of the budgets say most often that they would not show.
+        """Most frequent sentence at one of the budgets about features not shown.
 
         Returns
         -------
@@ -267,7 +262,7 @@ class Estimate:
         return max(shares, key=lambda text: shares[text]) if sum(shares.values()) >= 0.5 else ""
 
     def warning_shares(self) -> tuple[tuple[str, float], ...]:
-        """What releases of the first data set at the first budget carry, each with their share."""
+        """Warnings of the first data set's releases at the first budget, each with their share."""
         return tuple(
             (text, float(applies[0].mean()))
             for text, applies in self.warnings_by_kind(0)
@@ -283,12 +278,12 @@ class Estimate:
         return [caution for caution in self.cautions if self._is_beside_band(caution)]
 
     def _is_beside_band(self, caution: Caution) -> bool:
-        """What a release would not show limits its band; without one it is among the warnings."""
+        """True for a caution on features not shown, if there is a band; else it is a warning."""
         return bool(caution.low_power_for) and self.band is not None
 
     @property
     def is_doubted(self) -> NDArray[np.bool_]:
-        """Which releases carry a warning that speaks against them: (budgets, repeats, draws).
+        """True for releases whose warnings speak against them: (budgets, repeats, draws).
 
         What a release would not show does not: it is said of any data of these sizes.
         """
@@ -310,7 +305,7 @@ class Estimate:
 
     @property
     def is_unreliable(self) -> NDArray[np.bool_]:
-        """Which releases say that their band cannot be relied on: (budgets, repeats, draws)."""
+        """True for releases whose band cannot be relied on: (budgets, repeats, draws)."""
         return self._any_of(caution for caution in self.cautions if caution.voids_band)
 
     def values(self, grid: Array) -> Array:

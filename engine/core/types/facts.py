@@ -1,4 +1,4 @@
-"""What is stated from outside the data: units, bounds, how observation times come about."""
+"""Facts stated from outside the data: units, bounds, origin of observation times."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FEW_BEYOND = 0.02  # of all values: up to here those beyond a bound hardly move 
 
 
 class TimeLaw(Enumeration):
-    """How observation times come about; see `Design`."""
+    """Law of observation times; see `Design`."""
 
     INDEPENDENT = "independent"
     COMMON = "common"
@@ -61,7 +61,7 @@ class TimeLaw(Enumeration):
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """How observation times come about: a public fact, on [0, 1].
+    """Law of observation times, on [0, 1]: a public fact.
 
     Raises
     ------
@@ -158,7 +158,7 @@ class PublicGroup:
             raise InputError("Each group needs a name of its own.", field="groups")
 
     def is_apart_from(self, other: PublicGroup) -> bool:
-        """Whether both are stated to be different groups of one set."""
+        """True if both are stated to be different groups of one set."""
         return self.set == other.set and other.name in self.others and self.name in other.others
 
 
@@ -463,7 +463,7 @@ def _check_range(field: str, low: float, high: float, name: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class EventFacts(PublicFacts):
-    """What is stated of people with one time each, from outside the data.
+    """Facts stated about people with one time each, from outside the data.
 
     The time range is public: it begins where people come under observation and ends at the planned
     follow-up, not at the longest time seen. For scores and values it is their stated range.

@@ -1,4 +1,4 @@
-"""How many people and observations there are: with the stated facts, all that tuning may see."""
+"""Numbers of people and observations: with the stated facts, all that tuning may see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What leaves a server, and the lines of the ledger that it is charged to."""
+"""Steps that leave a server, and the lines of the ledger that they are charged to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.core.types.budgets import Budget
 
 
 class Composition(Enumeration):
-    """How several alike releases add up: about the same people, or each about others."""
+    """Composition of several alike releases: about the same people, or each about others."""
 
     SEQUENTIAL = "sequential"
     PARALLEL = "parallel"
@@ -104,15 +104,15 @@ class Spend:
 
     @property
     def cost(self) -> Cost:
-        """What of this line a guarantee depends on."""
+        """Cost of this line, on which a guarantee depends."""
         return Cost(self.mu, self.epsilon, self.rho, self.noise, self.rounds)
 
     @property
     def what(self) -> str:
-        """What left the server, for people."""
+        """Name of what left the server, for people."""
         return self.step.label
 
     @property
     def rounds(self) -> int:
-        """How many of its releases one person takes part in."""
+        """Number of its releases that one person takes part in."""
         return self.count if self.composition is Composition.SEQUENTIAL else 1

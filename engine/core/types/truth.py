@@ -40,34 +40,19 @@ class Truth:
     def of(cls, function: Callable[[Array], Array], rule: str = "gauss") -> Truth:
         """The truth of a function that can be evaluated.
 
-        Parameters
-        ----------
-        function : callable
-            Takes points (n,), or (n, 2) for "square", to values (n,) or (functions, n).
+        It takes points (n,), or (n, 2) for "square", to values (n,) or (functions, n).
         """
         drawn, nodes = drawing_points(rule), quadrature(rule)[0]
         return cls(read_only(function(drawn)), read_only(function(nodes)), rule)
 
     @classmethod
     def of_vector(cls, entries: Array) -> Truth:
-        """A vector as a truth.
-
-        Parameters
-        ----------
-        entries : (d,) or (machines, d)
-            One vector, or one for each machine.
-        """
+        """A vector as a truth, (d,), or one for each machine, (machines, d)."""
         values = read_only(np.array(entries, dtype=float))
         return cls(values, values, "coordinates")
 
     def less(self, curve: Callable[[Array], Array]) -> Truth:
-        """What is left of the truth when a known curve is taken off.
-
-        Parameters
-        ----------
-        curve : callable
-            Takes points to values, like those of `of`.
-        """
+        """Subtract a known curve."""
         drawn, nodes = drawing_points(self.rule), self.quadrature[0]
         return replace(
             self,
@@ -76,20 +61,11 @@ class Truth:
         )
 
     def at(self, points: Array) -> Array:
-        """Values at other points.
+        """Values, (…) or (functions, …), at points of [0, 1], (…), or of the square, (…, 2).
 
         "gauss": the polynomial through the nodes, exact to rounding for the smooth truths it is
         used for. "midpoints": the broken line. "square": the bicubic spline. A vector has no
         values between its entries.
-
-        Parameters
-        ----------
-        points : (…) or (…, 2)
-            Of [0, 1], or of the square.
-
-        Returns
-        -------
-        (…) or (functions, …)
         """
         points = np.asarray(points)
         shape, dimension = points.shape, 1
@@ -114,7 +90,7 @@ class Truth:
 
 
 class FunctionBasis(Protocol):
-    """What an `Estimate` needs of the functions b_1 … b_size its coefficients belong to."""
+    """Functions b_1 … b_size of an `Estimate`, as far as it needs them."""
 
     @property
     def size(self) -> int: ...
@@ -140,15 +116,5 @@ class FunctionBasis(Protocol):
         ...
 
     def squared_distance(self, difference: Array) -> Array:
-        """∫ (Σ_l d_l b_l)²: the squared norm of a difference of two functions.
-
-        Parameters
-        ----------
-        difference : (…, size)
-            d, in coefficients.
-
-        Returns
-        -------
-        (…)
-        """
+        """∫ (Σ_l d_l b_l)²: the squared norm of a difference d (…, size) of two functions."""
         ...

@@ -107,7 +107,7 @@ def _round(batch: int) -> Step:
 
 
 class Scheme(Enumeration):
-    """Who takes part in a round: all curves in each, or fresh ones."""
+    """Curves that take part in a round: all curves in each, or fresh ones."""
 
     FULL_BATCH = "full_batch"
     SPLIT = "split"
@@ -138,7 +138,7 @@ class DescentPlan(Plan):
 
 @dataclass(frozen=True)
 class Server:
-    """What one server holds: its own curves, their public clipping radii and its noise."""
+    """One server's own curves, their public clipping radii and its noise."""
 
     index: int
     moments: Curves
@@ -331,7 +331,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
 
     @property
     def uses_all_curves(self) -> bool:
-        """Whether all curves take part in every round, which then compose sequentially."""
+        """True if all curves take part in every round; the rounds then compose sequentially."""
         return self.scheme is Scheme.FULL_BATCH
 
     def why_not_published(self, budget: Budget) -> str:
@@ -344,7 +344,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         return ()
 
     def curves(self, data: CurveData, moments: Moments) -> Curves:
-        """What is kept of the curves beside their moments."""
+        """Keep what is needed of the curves beside their moments."""
         return moments
 
     # -- releases ---------------------------------------------------------------------------
@@ -392,7 +392,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         return frozenset({"periodic"} if self.functions == "fourier" else ())
 
     def comparable(self, facts: PublicFacts) -> Self:
-        """With cosines where curves need not end where they began, as other methods have."""
+        """Switch to cosines, as other methods have, if curves need not end where they began."""
         return self if facts.periodic else replace(self, functions="cosine")
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> DescentPlan:
@@ -462,7 +462,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         return self.value_scale
 
     def _unit(self, facts: PublicFacts) -> float:
-        """What one is in response units on the scale the steps are taken on."""
+        """Response units of one on the scale of the steps."""
         return facts.value_half_width if self._value_scale(facts) == "bounds" else 1.0
 
     def _size(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> int:
@@ -501,7 +501,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         return tuple(max(k // rounds, 1) for k in sizes.n_curves_per_server)
 
     def _schedule(self, sizes: Sizes, rounds: int) -> Index:
-        """Who takes part in which round, and with which of its batches; from public sizes.
+        """Assign servers' batches to rounds, from public sizes.
 
         Servers that are too small for all rounds take turns: each next one begins a round later.
         """
@@ -674,7 +674,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
     def _doubts(
         self, public: Public, released: Array, plans: Sequence[DescentPlan], basis: Basis
     ) -> tuple[Caution, ...]:
-        """What a release says against what its functions and rounds make of a curve.
+        """Compare a release with what its functions and rounds make of a curve.
 
         `released` (plans, repeats, draws, functions, r) in unit scale.
         """
@@ -699,7 +699,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
     def _smoothing(
         self, plan: DescentPlan, functions: Basis, facts: PublicFacts
     ) -> SmoothingErrors:
-        """What all rounds make of the cosines, and which noise they leave, in response units.
+        """Effect of all rounds on the cosines, and the noise they leave, in response units.
 
         As if nothing were clipped: curves with the inner products v move a to a − ρ(G a − v).
         """
@@ -725,7 +725,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
     def _are_on_the_way(
         self, released: Array, plans: Sequence[DescentPlan], basis: Basis, sizes: Sizes
     ) -> NDArray[np.bool_]:
-        """Whether the level that was released says that descent had not arrived.
+        """True if the released level shows that descent had not arrived.
 
         What T rounds leave of a constant curve follows from the basis, and so does by how much the
         released level is too near the middle, where no curve is clipped. It counts where it is
@@ -902,7 +902,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         return np.asarray(self._noise_share(plan) * (plan.scales**2).sum(axis=1))
 
     def _noise_share(self, plan: DescentPlan) -> Array:
-        """How much is left of the variance of one round of every server: (servers,).
+        """Share that is left of the variance of one round of every server: (servers,).
 
         ρ² Σ_t ν_st² (1 − ρ)^{2(T − 1 − t)}, ν_st its share in round t, 0 where it rests.
         """
@@ -923,13 +923,13 @@ def _is_periodic(facts: PublicFacts) -> bool:
 
 
 def _shares_of_rounds(plan: DescentPlan) -> Array:
-    """Of every server in each round, 0 where it rests: (rounds, servers)."""
+    """Share of every server in each round, 0 if it rests: (rounds, servers)."""
     taking_part = (plan.schedule >= 0) * plan.weights
     return np.asarray(taking_part / taking_part.sum(axis=1, keepdims=True))
 
 
 def _simple(functions: Basis) -> Array:
-    """At `POINTS`, what is hardly taken for the trace of a step: (G, k).
+    """Functions at `POINTS` that are hardly mistaken for the trace of a step: (G, k).
 
     Straight lines, and polynomials of a higher degree the more functions there are, so that four
     are left to tell what is not simple; of periodic curves all but the last frequency.

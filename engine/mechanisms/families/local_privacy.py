@@ -43,10 +43,7 @@ def effective_size(n_people: int, budget: Budget) -> float:
 def centre_budget(n_people: int, budget: Budget) -> Budget:
     """The budget with μ′ = μ/√n and the same δ, by the proposition of this module.
 
-    Parameters
-    ----------
-    budget : Budget
-        Of every person, with δ > 0.
+    `budget` is that of every person, with δ > 0.
 
     Returns
     -------
@@ -69,10 +66,7 @@ def centre_budget(n_people: int, budget: Budget) -> Budget:
 def of_one_device(spends: Sequence[Spend], n_people: int, budget: Budget) -> tuple[Spend, ...]:
     """The ledger of one of n devices, from that of the centre whose release has the same law.
 
-    Parameters
-    ----------
-    spends : sequence of Spend
-        Of the centre, with Gaussian noise in every line.
+    All of the centre's lines must have Gaussian noise.
 
     Returns
     -------

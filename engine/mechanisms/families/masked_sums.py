@@ -52,11 +52,6 @@ def all_but_one(n_sites: int) -> Shares:
 def centre_budget(shares: Shares, budget: Budget) -> Budget:
     """The budget with μ′ = μ √(S′/S) and the same δ, by the proposition of this module.
 
-    Parameters
-    ----------
-    shares : Shares
-        Who adds noise, and how many are relied on.
-
     Raises
     ------
     InputError
@@ -77,12 +72,9 @@ def centre_budget(shares: Shares, budget: Budget) -> Budget:
 
 
 def of_every_site(spends: Sequence[Spend], shares: Shares, budget: Budget) -> tuple[Spend, ...]:
-    """What protects everybody: the ledger of S′ shares, from that of the centre with S of them.
+    """The ledger of S′ shares, which protects everybody, from the centre's with S of them.
 
-    Parameters
-    ----------
-    spends : sequence of Spend
-        Of the centre, with Gaussian noise in every line.
+    All of the centre's lines must have Gaussian noise.
     """
     return tuple(_of_every_site(spend, shares, budget) for spend in spends)
 

@@ -44,7 +44,7 @@ from engine.privacy import transcript
 
 @dataclass(frozen=True)
 class AnswerPlan(Plan):
-    """Who answers for what, and how privately, fixed before any row is looked at."""
+    """Assignment of questions to machines, and their privacy, fixed before any row is read."""
 
     size: int  # D, the number of coordinates
     per_machine: int  # K, for how many of them each of m machines answers
@@ -73,7 +73,7 @@ class AnswerPlan(Plan):
 
 @dataclass(frozen=True, kw_only=True)
 class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
-    """What both mechanisms share; `protects` says whether a row or a whole machine is hidden.
+    """Base of both mechanisms; `protects` says whether a row or a whole machine is hidden.
 
     A subclass says how many coordinates a machine answers for (`usual_per_machine`), how many rows
     it uses (`rows_used`), what it answers without noise (`answers`) and with it (`private`), and
@@ -115,12 +115,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def rows_used(self, per_machine: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many rows of each machine are used.
-
-        Parameters
-        ----------
-        per_machine : (m,) array of int
-            How many each has.
+        """Number of rows used from each machine.
 
         Returns
         -------
@@ -129,12 +124,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         return per_machine
 
     def answers(self, means: Array) -> Array:
-        """What machines would say of means of their rows without noise: (repeats, m, k).
-
-        Parameters
-        ----------
-        means : (repeats, m, k)
-        """
+        """Answers of machines about means of their rows, without noise; both (repeats, m, k)."""
         return means
 
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -142,7 +132,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def private(self, answers: Array, plan: AnswerPlan, standard: Array) -> Array:
-        """What leaves the machines: (repeats, draws, m, k).
+        """Answers as they leave the machines: (repeats, draws, m, k).
 
         Parameters
         ----------
@@ -158,7 +148,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def gain(self, plan: AnswerPlan) -> Array:
-        """What answers are multiplied by: (m,)."""
+        """Factors of the answers: (m,)."""
         return np.ones(len(plan.rows))
 
     def variance(self, plan: AnswerPlan) -> Array:
@@ -170,17 +160,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def means(self, averages: Array, plan: AnswerPlan) -> Array:
-        """Means from averages of answers.
-
-        Parameters
-        ----------
-        averages : (…, d)
-
-        Returns
-        -------
-        (…, d)
-            In response units.
-        """
+        """Means in response units from averages of answers; both (…, d)."""
         return averages
 
     def slope(self, plan: AnswerPlan) -> float:
@@ -253,7 +233,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         return self.read(plan, self.averages(plan, answers, standard))
 
     def averages(self, plan: AnswerPlan, answers: Array, standard: Array | None = None) -> Array:
-        """What the server hears for every coordinate, on average, as of `means_of`.
+        """Average the answers that the server hears for each coordinate, as of `means_of`.
 
         Parameters
         ----------
@@ -275,16 +255,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         )
 
     def read(self, plan: AnswerPlan, averages: Array) -> Array:
-        """Means from what the server hears: the largest averages, and zeros.
-
-        Parameters
-        ----------
-        averages : (repeats, draws, d)
-
-        Returns
-        -------
-        (repeats, draws, d)
-        """
+        """Means from what the server hears: the largest averages, and zeros."""
         largest = self._largest(averages, self._error(plan))
         return np.clip(self.means(largest, plan), -plan.largest_mean, plan.largest_mean)
 
@@ -293,7 +264,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         return np.asarray(1 / np.sqrt(self._total(plan, 1 / self.variance(plan))))
 
     def _leaves_out(self, plan: AnswerPlan, averages: Array) -> NDArray[np.bool_]:
-        """Whether averages lie beyond what chance explains that are not kept: (repeats, draws)."""
+        """True if an average beyond what chance explains is left out: (repeats, draws)."""
         error = self._error(plan)
         is_left_out = self._largest(averages, error) == 0
         beyond = np.abs(averages) > chance_limit(plan.size) * error
@@ -314,16 +285,6 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
     # -- fixed before any row is looked at ----------------------------------------------------
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> AnswerPlan:
-        """Who answers for what, and how privately.
-
-        Where budgets differ, the smallest ε decides how many coordinates each machine answers for.
-
-        Raises
-        ------
-        InputError
-            If a machine has no rows, if the spread of numbers is not stated, or if some coordinate
-            would be asked of nobody.
-        """
         sizes, facts = public.sizes, public.facts
         check(sizes, facts)
         epsilon = np.array([budget.epsilon for budget in budgets])
@@ -352,7 +313,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
     def expected_error(
         self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
     ) -> float | None:
-        """What privacy adds to the squared error of the kept means, if the right ones are kept.
+        """Squared error that privacy adds to the kept means, if the right ones are kept.
 
         In squared response units, near zero; None where a threshold decides what is kept.
         """
@@ -429,11 +390,7 @@ def machine_means(data: SampleData, plan: AnswerPlan) -> Array:
 
 
 def per_coordinate(values: Array, size: int) -> Array:
-    """Sums of what machines give, each for the coordinates it is asked: (…, d).
-
-    Parameters
-    ----------
-    values : (…, m, k)
+    """Sum the machines' values (…, m, k), each for the coordinates it is asked: (…, d).
 
     Examples
     --------
@@ -449,13 +406,7 @@ def per_coordinate(values: Array, size: int) -> Array:
 
 
 def clipped(values: Array, limit: float) -> Array:
-    """Values moved into ±limit; 0 for what is no number: (…).
-
-    Parameters
-    ----------
-    limit : float
-        In the same units.
-    """
+    """Move values into ±limit; what is no number becomes 0: (…)."""
     inside = np.clip(values, -limit, limit)
     inside[np.isnan(inside)] = 0.0
     return inside

@@ -1,4 +1,4 @@
-"""What is released of the records: one summary for each task, the same for every mechanism."""
+"""Released summaries of the records: one for each task, the same for every mechanism."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How curves depend on covariates: a regression of functions on numbers."""
+"""Dependence of curves on covariates: a regression of functions on numbers."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
         return mean, moments
 
     def _sensitivity(self, n: float) -> float:
-        """How far replacing one curve moves second moments of unit vectors at most."""
+        """Largest move of second moments of unit vectors when one curve is replaced."""
         if self.release.centre == "sample_mean":
             return 4 * max(n - 1, 1) / n**2  # rounding errors of a single curve need noise too
         return math.sqrt(2) / n
@@ -155,7 +155,7 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
         plans: Sequence[FunctionPlan],
         coefficients: Array,
     ) -> tuple[Caution, ...]:
-        """Where smoothing leaves little of any covariance, or less than forecast, or may.
+        """Warn if smoothing leaves little of any covariance, or less than forecast, or may.
 
         Nothing is said of smoothings that are chosen from the data.
         """

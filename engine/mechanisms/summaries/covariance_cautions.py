@@ -1,4 +1,4 @@
-"""Where a released covariance says that it is further off than was forecast, or may be.
+"""Signs in a released covariance that it is further off than was forecast, or may be.
 
 What is told follows from released coefficients, public sizes and stated facts. The forecast is for
 people who differ smoothly by about a quarter of half the stated range; other people are simulated
@@ -76,7 +76,7 @@ class SimulatedPeople:
 
 @dataclass(frozen=True, eq=False)
 class CovarianceJudgement:
-    """What released covariances say against their smoothing, beside the forecast."""
+    """Comparison of released covariances with their smoothing, beside the forecast."""
 
     summary: CovarianceSummary
     smoothing: CovarianceSmoothing
@@ -85,12 +85,7 @@ class CovarianceJudgement:
     public: Public
 
     def told(self, coefficients: Array) -> dict[str, NDArray[np.bool_]]:
-        """Which releases say what.
-
-        Parameters
-        ----------
-        coefficients : (…, r)
-            As released.
+        """Mark the releases to which each sentence applies.
 
         Returns
         -------
@@ -110,7 +105,7 @@ class CovarianceJudgement:
         }
 
     def _is_hidden(self, people: SimulatedPeople) -> bool:
-        """Whether the error is beyond the forecast for such people, and releases do not tell."""
+        """True if the error for such people exceeds the forecast and releases do not show it."""
         return (
             people.error > _BEYOND * self._usual.error
             and self._is_shrunk(people.coefficients).mean() < _TOLD
@@ -131,12 +126,12 @@ class CovarianceJudgement:
 
     @property
     def _leaves_little(self) -> bool:
-        """Whether smoothing leaves little of any covariance."""
+        """True if smoothing leaves little of any covariance."""
         lost, all_of_it = ((1 - self._shrink) * self._known) ** 2, self._known**2
         return bool(lost.sum() > _FADED**2 * all_of_it.sum())
 
     def _is_shrunk(self, coefficients: Array) -> NDArray[np.bool_]:
-        """Whether smoothing has taken away more of released covariances than was forecast.
+        """True if smoothing has taken away more of released covariances than was forecast.
 
         Coefficients (…, r) of which at least a tenth is left tell what was there. All of them
         together tell how many times the covariance behind the forecast is there, less a standard
@@ -156,7 +151,7 @@ class CovarianceJudgement:
 
     @cached_property
     def _taken(self) -> Array:
-        """What the filter takes of the variance behind the forecast: (K,)."""
+        """Share of the variance behind the forecast that the filter removes: (K,)."""
         return self._on_diagonal((1 - self._shrink) * self._known)
 
     def _on_diagonal(self, coefficients: Array) -> Array:
@@ -165,7 +160,7 @@ class CovarianceJudgement:
         return np.asarray(coefficients @ self.summary.basis(np.stack([times, times], axis=1)).T)
 
     def _times(self, coefficients: Array) -> Array:
-        """How many times the covariance behind the forecast is in a release (…, r): (…)."""
+        """Size of a release (…, r) as a multiple of the covariance behind the forecast: (…)."""
         nothing, once = (people.coefficients.mean(axis=0) for people in (self._narrow, self._usual))
         weights = (once - nothing) / np.maximum(self.variances, 1e-300)
         return np.asarray((coefficients - nothing) @ weights / ((once - nothing) @ weights))

@@ -81,7 +81,7 @@ class Width:
         return self.atoms.atoms @ self.atoms.on_grid.T
 
     def most_move(self, weights: Array, n_in: int, n_out: int) -> float:
-        """How far replacing one record moves ∫ f² − 2 mean f(x).
+        """Largest move of ∫ f² − 2 mean f(x) when one record is replaced.
 
         A record held out moves it by 2|f(x) − f(x')|/n_out, f being an average of atoms: at most
         twice the largest range of an atom. One of the training part moves f by D/n_in, D = g_a −
@@ -104,7 +104,7 @@ class Width:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How many of the n records of one site stand on each point of the grid."""
+    """Number of the n records of one site at each point of the grid."""
 
     counts: Array  # (repeats, K)
     n: int
@@ -205,7 +205,7 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         plans: Sequence[FunctionPlan],
         coefficients: Array,
     ) -> tuple[Caution, ...]:
-        """Where released densities are narrower than what their atoms draw, or may be."""
+        """Warn if released densities are narrower than what their atoms draw, or may be."""
         if self.grid.dimension > 1 or len(self.candidates) > 1:
             return ()
         gathered, unseen = np.zeros((2, *coefficients.shape[:3]), dtype=bool)
@@ -220,7 +220,7 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         return tuple(caution for caution in each if caution.applies.any())
 
     def _on_grid(self, coefficients: Array) -> Array:
-        """What `finished` made of densities, at the points of the grid: (…, K)."""
+        """Evaluate finished densities at the points of the grid: (…, K)."""
         atoms = self.candidates[0].atoms
         return coefficients if self.on_grid else coefficients @ atoms.on_grid.T
 
@@ -245,7 +245,7 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         return float(self._energy(smooth - self._smoothed(smooth))) + self._random_error(variances)
 
     def _is_gathered(self, curves: Array, variances: Array) -> NDArray[np.bool_]:
-        """Whether atoms that are wider than its peaks have flattened a released density (…, K).
+        """True if atoms wider than its peaks have flattened a released density (…, K).
 
         A release is S f + noise, with S f an average of atoms. What S takes away once more, of the
         release, is compared with what it takes of the density behind the forecast with its noise.
@@ -271,7 +271,7 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         )
 
     def _hides_gathering(self, variances: Array) -> bool:
-        """Whether points that gather would err beyond the forecast and not be told.
+        """True if gathered points would err beyond the forecast without showing it.
 
         Follows from public facts: simulated releases of such points are put to the same question.
         """

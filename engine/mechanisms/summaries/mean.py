@@ -55,7 +55,7 @@ class ClippedCurves:
         return self.averaged(np.ones((len(self.curves), 1, self.n)))[:, 0]
 
     def chance(self, smoothing: Smoothing) -> float:
-        """What sampling variability adds to the squared error of the smoothed mean.
+        """Squared error that sampling variability adds to the smoothed mean.
 
         Smoothing never enlarges a deviation, and a linear one shrinks it as it shrinks the mean.
 
@@ -80,18 +80,13 @@ class ClippedCurves:
 
     @property
     def coefficients(self) -> Array:
-        """Of every curve: (repeats, n, r)."""
+        """Coefficients of every curve: (repeats, n, r)."""
         coefficients = self.curves @ self.space.analysis
         coefficients *= self.clip_factors[..., None]
         return np.asarray(coefficients)
 
     def averaged(self, weights: Array) -> Array:
-        """Average coefficients with weights: (repeats, p, r).
-
-        Parameters
-        ----------
-        weights : (repeats, p, n)
-        """
+        """Average coefficients with weights (repeats, p, n): (repeats, p, r)."""
         sums = (weights * self.clip_factors[:, None]) @ self.curves
         return np.asarray(sums @ self.space.analysis / self.n)
 
@@ -164,7 +159,7 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
         plans: Sequence[FunctionPlan],
         coefficients: Array,
     ) -> tuple[Caution, ...]:
-        """Where smoothing takes away more than was forecast, or may.
+        """Warn if smoothing takes away more than was forecast, or may.
 
         Nothing is said of smoothings that are chosen from the data, or are not linear, nor where
         few common times tell cosines apart hardly better than the smoothing.
@@ -245,18 +240,7 @@ COARSE, SIZE, REST = (
 
 
 def clip_of(size: Array | float) -> Array:
-    """The norm to which deviations of this size are clipped, at most that of a whole curve.
-
-    Parameters
-    ----------
-    size : ndarray or float
-        Mean norm of deviations, over τ.
-
-    Returns
-    -------
-    ndarray
-        Over τ.
-    """
+    """The norm to which deviations of this mean norm are clipped; both over τ, at most 1."""
     return np.minimum(WIDTH * np.maximum(size, _MIN_SIZE), 1.0)
 
 

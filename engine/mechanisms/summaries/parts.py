@@ -1,4 +1,4 @@
-"""What a release of a whole function is made of: functions, smoothings, vectors and their noise.
+"""Parts of a release of a whole function: functions, smoothings, vectors and their noise.
 
 Mechanisms say in which functions (`Space`, or `Features` to predict by) and how averages are
 smoothed (`Smoothing`); a `Summary` says what is averaged and which vectors (`Block`) are released;
@@ -83,12 +83,7 @@ class Space:
         return math.sqrt(self.size) if self.is_lattice else 1.0
 
     def clip_factors(self, curves: Array) -> Array:
-        """min(1, 1/size) of every curve. Each follows from its own curve: (…).
-
-        Parameters
-        ----------
-        curves : (…, K)
-        """
+        """min(1, 1/size) of each of curves (…, K), from that curve alone: (…)."""
         if self.is_lattice:
             values = (curves @ self.analysis) ** 2
             squares = values.max(axis=-1) if self.by_sup else values.mean(axis=-1)
@@ -108,12 +103,7 @@ class Features:
     variances: Array  # (r,): of the process that a release may take its noise from
 
     def coefficients(self, u: Array) -> Array:
-        """Coefficients in `basis`: (…, r).
-
-        Parameters
-        ----------
-        u : (…, J)
-        """
+        """Coefficients in `basis`, (…, r), of u (…, J)."""
         return np.asarray(self.image * u if self.image.ndim == 1 else u @ self.image.T)
 
     @cached_property
@@ -146,7 +136,7 @@ def usual_power(kernel: Kernel, dimension: int, excess: float = 2.0) -> float:
 
 
 class Smoothing(Protocol):
-    """What is done to averaged coefficients before noise is added."""
+    """Transformation of averaged coefficients before noise is added."""
 
     def __call__(self, averages: Array) -> Array:
         """Averages (…, r) → coefficients of the summary."""
@@ -155,10 +145,7 @@ class Smoothing(Protocol):
     def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
         """Changes of the summary when those of the averages fill a ball.
 
-        Parameters
-        ----------
-        loose : float
-            The largest change of one coordinate as papers count it.
+        `loose` is the largest change of one coordinate as papers count it.
         """
         ...
 
@@ -259,7 +246,7 @@ class FunctionPlan(Plan):
     default: int = 0  # the candidate that stands for all of them where one must
 
     def sizes(self, block: int) -> list[int]:
-        """How many numbers a vector has with each candidate."""
+        """Numbers in a vector with each candidate."""
         return [len(vectors[block].shape) for vectors in self.blocks]
 
     def energy(self, candidate: int) -> float:
@@ -274,7 +261,7 @@ S = TypeVar("S", bound=Smoothing)
 
 
 class Summary(ABC, Generic[D, R, S]):
-    """What is summarised; one for each task.
+    """Estimand of a functional release; one for each task.
 
     Generic in the data, in what is kept of a site's records, and in how averages are smoothed. It
     knows the coefficients of the function, and the set of all changes that one record can make
@@ -306,23 +293,17 @@ class Summary(ABC, Generic[D, R, S]):
 
     @classmethod
     def first_step(cls, release: FunctionalRelease) -> str:
-        """What a share of the budget is spent on before the summary; empty if on nothing."""
+        """Step that a share of the budget is spent on before the summary; empty if none."""
         return ""
 
     @classmethod
     def aims_at_the_truth(cls, release: FunctionalRelease, facts: PublicFacts) -> bool:
-        """Whether what is estimated is the function that simulated records are drawn from."""
+        """True if the estimate aims at the function that simulated records are drawn from."""
         return True
 
     @classmethod
     def n_columns(cls, dimension: int) -> int:
-        """How many stated columns records have.
-
-        Parameters
-        ----------
-        dimension : int
-            How many arguments the functions have: 1 or 2.
-        """
+        """Number of stated columns of the records."""
         return 0
 
     @classmethod
@@ -334,16 +315,13 @@ class Summary(ABC, Generic[D, R, S]):
     def least_power(cls, inverse: float, is_printed: bool) -> float:
         """The η above which the sensitivity is finite without a grid.
 
-        Parameters
-        ----------
-        inverse : float
-            1/β, β being the decay of the kernel.
+        `inverse` is 1/β, β being the decay of the kernel.
         """
         return 0.5 + inverse if is_printed else 0.5 + inverse / 2
 
     @abstractmethod
     def records(self, data: D) -> R:
-        """What is kept of the records of one site, each clipped to the unit ball on its own."""
+        """Keep what is needed of one site's records, each clipped to the unit ball on its own."""
 
     @abstractmethod
     def smoothings(self, n: float, effective: float) -> tuple[S, ...]:
@@ -357,33 +335,20 @@ class Summary(ABC, Generic[D, R, S]):
     def values(self, block: int, records: R, smoothing: S, earlier: Sequence[Array]) -> Array:
         """One vector of one site without noise: (repeats, 1 or draws, r).
 
-        Parameters
-        ----------
-        earlier : sequence of (repeats, draws, r)
-            The centre's averages of earlier vectors.
+        `earlier` holds the centre's averages (repeats, draws, r) of earlier vectors.
         """
 
     def finished(self, averages: Sequence[Array], smoothing: S) -> Array:
-        """Coefficients in `basis` from the centre's averages; uses nothing else.
+        """Coefficients in `basis`, (repeats, draws, …), from the centre's averages alone.
 
-        Parameters
-        ----------
-        averages : sequence of (repeats, draws, r)
-            Of each vector.
-
-        Returns
-        -------
-        (repeats, draws, …)
+        `averages` holds (repeats, draws, r) of each vector.
         """
         return averages[-1]
 
     def parts(self, plans: Sequence[FunctionPlan], records: Sequence[R]) -> ServerParts | None:
-        """What every site brings to the error.
+        """Collect what every site brings to the error.
 
-        Parameters
-        ----------
-        records : sequence of object
-            Of each site, as `records` returns them.
+        `records` are those of each site, as `records` returns them.
 
         Returns
         -------
@@ -399,25 +364,20 @@ class Summary(ABC, Generic[D, R, S]):
         plans: Sequence[FunctionPlan],
         coefficients: Array,
     ) -> tuple[Caution, ...]:
-        """What releases say against their smoothing, beside the forecast; often nothing.
+        """Compare releases with their smoothing, beside the forecast; often nothing.
 
-        Parameters
-        ----------
-        coefficients : (budgets, repeats, draws, r)
-            As released, in response units.
+        `coefficients` (budgets, repeats, draws, r) are as released, in response units.
         """
         return ()
 
     # -- choosing among candidates on the records, where there are several; see `selection` ----
 
     def usual_candidate(self, count: int) -> int:
-        """Which of so many candidates stands for all until records are looked at: the
-        middle one.
-        """
+        """The middle candidate, which stands for all until records are looked at."""
         return count // 2
 
     def fold_means(self, records: R, fold: NDArray[np.int64], earlier: Sequence[Array]) -> Array:
-        """What is averaged, over the records of each part: (repeats, 1 or draws, parts, …).
+        """Averages over the records of each part: (repeats, 1 or draws, parts, …).
 
         Parameters
         ----------
@@ -429,12 +389,9 @@ class Summary(ABC, Generic[D, R, S]):
         raise NotImplementedError
 
     def score(self, training: Array, held_out: Array, smoothing: S) -> Array:
-        """Mean squared distance of what is held out from a fit, but for what no fit changes.
+        """Mean squared distance of held-out averages from a fit, but for what no fit changes.
 
-        Parameters
-        ----------
-        training, held_out : (repeats, draws, parts, …)
-            Averages, as `fold_means` gives them.
+        `training` and `held_out` are averages as `fold_means` gives them.
 
         Returns
         -------
@@ -444,18 +401,15 @@ class Summary(ABC, Generic[D, R, S]):
         return np.asarray((fit**2).sum(axis=-1) - 2 * (fit * held_out).sum(axis=-1))
 
     def most_move(self, smoothings: Sequence[S], n_in: int, n_out: int) -> float:
-        """How far replacing one record moves any score, as proved in `selection`.
+        """Largest move of any score when one record is replaced, as proved in `selection`.
 
-        Parameters
-        ----------
-        n_in, n_out : int
-            Records of the training part, and those that are held out.
+        `n_in` records are in the training part, `n_out` held out.
         """
         raise NotImplementedError
 
     @abstractmethod
     def reference(self, data: D) -> Fit:
-        """What would be published without any protection, the same for every mechanism.
+        """Estimate without any protection, the same for every mechanism.
 
         Returns
         -------

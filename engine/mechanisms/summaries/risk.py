@@ -183,7 +183,7 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         plans: Sequence[FunctionPlan],
         coefficients: Array,
     ) -> tuple[Caution, ...]:
-        """Where penalties have drawn released functions further in than forecast, or may have."""
+        """Warn if penalties have drawn released functions further in than forecast, or may have."""
         if self.grid.dimension > 1 or not self.aims_at_the_truth(release, public.facts):
             return ()
         judgement = RiskJudgement(self, public.sizes.n_curves)

@@ -1,4 +1,4 @@
-"""Where a released predictor says that its penalty has drawn it in, or may have.
+"""Signs in a released predictor that its penalty has drawn it in, or may have.
 
 What is told follows from released coefficients, public sizes and stated facts. The forecast is for
 records spread evenly over the range, of which three bumps predict the response. Other records are
@@ -52,7 +52,7 @@ _SEED = 20_270
 
 @dataclass(frozen=True, eq=False)
 class RiskJudgement:
-    """What released predictors say against their penalty, beside the forecast.
+    """Comparison of released predictors with their penalty, beside the forecast.
 
     Functions are at the K points of the grid: log-odds, or numbers in half-ranges from the middle.
     """
@@ -61,7 +61,7 @@ class RiskJudgement:
     n_records: int
 
     def told(self, coefficients: Array, variances: Array) -> tuple[NDArray[np.bool_], bool, bool]:
-        """Which releases are drawn in, whether others may be, and if records in a part would err.
+        """Releases drawn in, whether others may be, and whether records in a part would err.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class RiskJudgement:
         return np.full(len(points), level), np.where(points > 0.5, height, -height)
 
     def _drawn_in(self, curves: Array, noise: float) -> Array:
-        """How far the penalty has drawn in curves (…, K), squared, less what noise makes of it.
+        """Squared distance by which the penalty draws in curves (…, K), less that of noise.
 
         It leaves about the same share of all functions that a few bumps can draw, so that a release
         tells what it was drawn in from.
@@ -123,16 +123,16 @@ class RiskJudgement:
 
     @cached_property
     def _share(self) -> float:
-        """What the penalty leaves of a small function."""
+        """Share of a small function that the penalty leaves."""
         small = np.full(len(self._usual), _SMALL)
         return float(self._smoothed(small).mean()) / _SMALL
 
     def _taken(self, size: int | None = None) -> float:
-        """What it takes of that behind the forecast, squared, of records on the first points."""
+        """Squared part of the forecast's function that the penalty takes, on the first points."""
         return float(((self._usual - self._smoothed(self._usual, size)) ** 2).mean())
 
     def _smoothed(self, curve: Array, size: int | None = None) -> Array:
-        """What the penalty leaves of a known function, of records on the first points: (K,)."""
+        """Image of a known function under the penalty, for records on the first points: (K,)."""
         curve = curve[:size]
         places = np.arange(len(curve))
         if self.summary.is_of_classes:
@@ -174,7 +174,7 @@ class RiskJudgement:
         return self._minimised(places, labels)
 
     def _minimised(self, places: NDArray[np.int64], labels: Array) -> Array:
-        """What is released of minimisers but for noise: (…, K)."""
+        """Released minimisers without their noise: (…, K)."""
         summary, features = self.summary, self.summary.features
         minimisers = minimise(summary.loss, features.table, places, labels, summary.penalty)
         rows = summary.basis(summary.grid.points[:, 0])

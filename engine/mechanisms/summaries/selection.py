@@ -60,7 +60,7 @@ _FOLDS, _CANDIDATES, _WIDEST = 10, 21, 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class Selection(Mechanism):
-    """How the smoothing is chosen; for mechanisms that have something to choose."""
+    """Choice of the smoothing, for mechanisms that have something to choose."""
 
     selection_rule: str = param(
         "formula",
@@ -125,12 +125,9 @@ class Selection(Mechanism):
         return tuple((default * np.geomspace(1 / _WIDEST, _WIDEST, _CANDIDATES)).tolist())
 
     def of_widths(self, dimension: int) -> tuple[Any, ...]:
-        """The same method with each width that is a candidate; itself where a formula decides.
+        """The same method with each candidate width for records in 1 or 2 dimensions.
 
-        Parameters
-        ----------
-        dimension : int
-            Of the records: 1 or 2.
+        It is itself alone if a formula decides.
         """
         if self.selection_rule == "formula":
             return (self,)
@@ -142,7 +139,7 @@ class Selection(Mechanism):
         return tuple(replace(release, selection_rule="formula", bandwidth=c) for c in widths)
 
     def left(self, budget: Budget) -> Budget:
-        """What the release may spend when the choice has been paid for."""
+        """Budget left for the release when the choice has been paid for."""
         if self.selection_rule != "paid":
             return budget
         return replace(budget, epsilon=(1 - self.selection_share) * budget.epsilon)

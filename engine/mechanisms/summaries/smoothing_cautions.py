@@ -1,4 +1,4 @@
-"""Where a linear smoothing says that it moved a curve by more than was forecast, or may have.
+"""Signs that a linear smoothing moved a curve by more than was forecast, or may have.
 
 One judgement for all methods that release a smoothed curve with noise and no band: whole
 functions, and noisy gradient descent, which keeps a few functions and ends after so many rounds.
@@ -58,7 +58,7 @@ _STEP, _PLACES, _TOLD, _RELEASES, _BEYOND = 1 / 6, (0.3, 0.5, 0.7), 0.9, 100, 1.
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What released curves say against their smoothing, beside the forecast."""
+    """Comparison of released curves with their smoothing, beside the forecast."""
 
     errors: SmoothingErrors  # of the smoothing, in response units
     facts: PublicFacts
@@ -79,24 +79,12 @@ class Judgement:
         return DEFAULT_SPREAD * self.facts.value_half_width / math.sqrt(self.sizes.n_curves)
 
     def is_moved(self, curves: Array) -> NDArray[np.bool_]:
-        """Whether the smoothing moved a curve by more than was forecast.
-
-        Parameters
-        ----------
-        curves : (…, G)
-            Released curves at `POINTS`, from the middle of the bounds.
-        """
+        """True if the smoothing moved a curve by more than was forecast."""
         moved = self.errors.moved(self.errors.followed(curves))
         return np.asarray(moved > _MOVED * self.forecast)
 
     def has_short_features(self, curves: Array) -> NDArray[np.bool_]:
-        """Whether the last cosines of a curve have not become small, or a step explains all.
-
-        Parameters
-        ----------
-        curves : (…, G)
-            As in `is_moved`.
-        """
+        """True if the last cosines of a curve have not become small, or a step explains all."""
         cosines = self.errors.followed(curves)
         if self.is_of_few:  # the curve of the forecast, rising or falling, is smooth as well
             smooth = self.errors.followed(self.errors.smoothed(self._smooth))
@@ -119,19 +107,14 @@ class Judgement:
 
     @property
     def is_of_few(self) -> bool:
-        """Whether so few cosines are followed that smooth bends look like short features."""
+        """True if so few cosines are followed that smooth bends look like short features."""
         return self.errors.order < _FEW
 
     def hides_steps(self, tells: Callable[[Array], NDArray[np.bool_]]) -> bool:
-        """Whether a step by a sixth of the range would err beyond the forecast and not be told.
+        """True if a step by a sixth of the range would err beyond the forecast without showing it.
 
         Follows from public facts: what the smoothing leaves of such a step, with noise like that
         of the release and with sampling variability, is put to the same question.
-
-        Parameters
-        ----------
-        tells : callable
-            Says of released curves (…, G), from the middle of the bounds, whether they are told of.
         """
         size = 2 * self.facts.value_half_width * _STEP
         steps = size * (POINTS[None, :] > np.array(_PLACES)[:, None]) - size / 2  # (places, G)
@@ -157,7 +140,7 @@ class Judgement:
         )
 
     def has_bends(self, curves: Array, simple: Array) -> NDArray[np.bool_]:
-        """Whether a curve bends so much that a step in it would be an error beyond the forecast.
+        """True if a curve bends so much that a step in it would be an error beyond the forecast.
 
         About as much as a few functions show of a step they leave out. Bends count where they are
         larger than those of the curve that the forecast is for.

@@ -53,36 +53,14 @@ def worst_bias(clip: Array, bound: float, sigma: float) -> Array:
 
 
 def clipped_mean(curve: Array, clip: float, sigma: float) -> Array:
-    """The clipped mean E[Y]_τ for every value of f.
-
-    Parameters
-    ----------
-    curve : ndarray
-        f, in response units.
-
-    Returns
-    -------
-    ndarray
-        Like `curve`.
-    """
+    """The clipped mean E[Y]_τ for every value of f, in response units."""
     return np.asarray(
         curve + sigma * (excess((clip + curve) / sigma) - excess((clip - curve) / sigma))
     )
 
 
 def clipped_square(curve: Array, clip: float, sigma: float) -> Array:
-    """The clipped second moment E[Y]_τ² for every value of f.
-
-    Parameters
-    ----------
-    curve : ndarray
-        f, in response units.
-
-    Returns
-    -------
-    ndarray
-        Like `curve`, in squared response units.
-    """
+    """The clipped second moment E[Y]_τ² for every value of f, in squared response units."""
     low, high = (-clip - curve) / sigma, (clip - curve) / sigma
     inside = ndtr(high) - ndtr(low)
     first, last = normal_density(low), normal_density(high)
@@ -151,15 +129,7 @@ def clipped_variance(width: Array | float) -> Array:
 def clipped_size(spread: Array | float) -> Array:
     """E min(|sξ|, 1) of a standard normal ξ: the average size of residuals clipped at one.
 
-    Parameters
-    ----------
-    spread : ndarray
-        s > 0.
-
-    Returns
-    -------
-    ndarray
-        Like `spread`, between 0 and 1 and rising.
+    It rises with s, between 0 and 1.
     """
     width = 1 / np.asarray(spread)
     inside = 2 * np.asarray(spread) * (normal_density(np.zeros(())) - normal_density(width))
@@ -167,17 +137,9 @@ def clipped_size(spread: Array | float) -> Array:
 
 
 def spread_of_clipped(size: Array) -> Array:
-    """The s whose `clipped_size` is given, between 1/1000 and 100.
+    """The s whose `clipped_size` is given, between 1/1000 and 100, in units of the clip.
 
-    Parameters
-    ----------
-    size : ndarray
-        Average sizes, in units of the clip; also such as noise has moved out of their range.
-
-    Returns
-    -------
-    ndarray
-        Like `size`, in units of the clip.
+    Noise may have moved the sizes out of their range.
 
     Examples
     --------
@@ -189,19 +151,10 @@ def spread_of_clipped(size: Array) -> Array:
 
 
 def cut_off(mean: Array, sd: Array | float, low: float, high: float) -> Array:
-    """How much the bounds move the mean of a normal variable: E min(max(X, a), b) − E X.
+    """Shift of the mean μ of a normal variable by bounds, E min(max(X, a), b) − E X: (…).
 
     With z the distance from the mean to a bound in standard deviations, E max(a − X, 0) is
     σ (φ(z) − zΦ(−z)) for z = (μ − a)/σ, and likewise above.
-
-    Parameters
-    ----------
-    mean : (…)
-        μ.
-
-    Returns
-    -------
-    (…)
 
     Examples
     --------

@@ -8,16 +8,7 @@ from engine.core.arrays import Array
 
 
 def norm_clip_factors(norms: Array, radius: Array | float) -> Array:
-    """min(1, c/‖x‖): what vectors are multiplied by so that no norm is above c.
-
-    Parameters
-    ----------
-    radius : float, or an array that broadcasts to (…)
-        c, finite and above 0.
-
-    Returns
-    -------
-    (…)
+    """Factors min(1, c/‖x‖) after which no norm is above c, finite and above 0: (…).
 
     Examples
     --------

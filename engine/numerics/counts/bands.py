@@ -57,7 +57,7 @@ class Limits:
 
     @cached_property
     def shifts(self) -> tuple[Array, Array]:
-        """How far below and above its values censoring may have the curve: (…, K) each."""
+        """Largest shifts of the curve by censoring, below and above its values: (…, K) each."""
         if self.extremes is None:
             return np.zeros_like(self.values), np.zeros_like(self.values)
         low, high = self.extremes
@@ -65,7 +65,7 @@ class Limits:
 
     @cached_property
     def moves(self) -> tuple[Array, Array]:
-        """How far below and above theirs censoring may have the limits: (…, K) each."""
+        """Largest shifts of the limits by censoring, below and above theirs: (…, K) each."""
         low, high = self.shifts
         if self.growth is None:
             return low, high
@@ -74,13 +74,13 @@ class Limits:
 
     @cached_property
     def allowances(self) -> tuple[Array, Array]:
-        """What is added to limits for it, below and above: (…, K) each."""
+        """Additions to the limits for censoring, below and above: (…, K) each."""
         low, high = (allowance(move, self.deviations) for move in self.moves)
         return low, high
 
     @property
     def is_settled(self) -> Flags:
-        """Whether censoring leaves enough of the curve to be shown: (…, K) of bool."""
+        """True where censoring leaves enough of the curve to be shown: (…, K) of bool."""
         low, high = self.shifts
         return np.asarray(low + high <= np.maximum(_MAX_APART * self.deviations, _OF_PEOPLE))
 
@@ -107,16 +107,11 @@ class Limits:
         return simultaneous_factor(self._relative, self.drawn, self.people)
 
     def monotone(self, width: Array, falls: bool = True) -> tuple[Array, Array]:
-        """Limits of a curve that falls (or rises) within [0, 1]: (…, K) each.
+        """Limits of a curve that falls (or rises) within [0, 1], for half-widths; all (…, K).
 
         A limit may be moved to the best one of the edges behind or before it, because the curve
         itself falls. Edges that are not shown have 0 and 1. What censoring may have shifted the
         curve by is allowed for on top of the width.
-
-        Parameters
-        ----------
-        width : (…, K)
-            Half of one.
         """
         below, above = self.allowances
         lower = np.where(self.drawn, self.values - width - below, 0.0)
@@ -131,12 +126,10 @@ class Limits:
 
 
 def allowance(shift: Array, deviation: Array) -> Array:
-    """What limits need on top, because their curve may be shifted: (…).
+    """Addition to limits for a possible shift of their curve: (…).
 
-    Parameters
-    ----------
-    shift, deviation : (…)
-        By how much at most, and its standard error; a third of the latter goes unnoticed.
+    `shift` is the largest one, `deviation` its standard error; a third of the latter goes
+    unnoticed.
     """
     return np.asarray(np.maximum(shift - _UNNOTICED * deviation, 0.0))
 
@@ -257,7 +250,7 @@ def _first(curve: Array, drawn: Flags, level: float) -> tuple[Indices, Flags]:
 def _limit(
     edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool, step: float
 ) -> Array:
-    """Where a limit is at or below a level: off the cubic where it falls slowly, else an edge."""
+    """Place where a limit falls to a level: off the cubic where it falls slowly, else an edge."""
     at_edge = _edge(edges, curve, drawn, level, before)
     if not step or len(edges) <= _FINE_INTERVALS:
         return at_edge
@@ -278,7 +271,7 @@ def _edge(
 
 
 def _crossing(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float) -> Array:
-    """Where the cubic through a curve first is at or below a level, by halving."""
+    """First place where the cubic through a curve is at or below a level, by halving."""
     index, is_reached = _first(curve, drawn, level)
     parts = monotone_cubic(edges, curve).c  # (4, K, …): powers 3 … 0 of the time since an edge
     parts = np.moveaxis(parts, (0, 1), (-2, -1))  # (…, 4, K)

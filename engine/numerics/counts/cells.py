@@ -1,4 +1,4 @@
-"""Which cell a person's row is counted in: a total function of that row alone."""
+"""Assignment of people's rows to cells: a total function of each row alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.core.enumerations import Enumeration
 
 
 class Counted(Enumeration):
-    """What tells cells apart beside the interval: how a time ended, nothing, or a label."""
+    """Distinction of cells beside the interval: how a time ended, nothing, or a label."""
 
     OUTCOMES = "outcomes"
     VALUES = "values"
@@ -109,7 +109,7 @@ class Cells:
         server: NDArray[np.int64],
         n_servers: int,
     ) -> Array:
-        """How many people are in each cell, at every site.
+        """Count people in each cell, at every site.
 
         Parameters
         ----------

@@ -30,17 +30,14 @@ class Difference:
 
     @property
     def excludes_zero(self) -> Flags:
-        """Whether the band leaves out 0 somewhere: (…) of bool."""
+        """True if the band leaves out 0 somewhere: (…) of bool."""
         return np.asarray((self.drawn & (np.abs(self.values) > self.half_width)).any(axis=-1))
 
 
 def difference(first: Limits, second: Limits) -> Difference:
     """The difference of two curves of one table.
 
-    Parameters
-    ----------
-    first, second : Limits
-        With errors of one joint sample, so that what both groups share is in it.
+    The errors of both are of one joint sample, so that what both groups share is in it.
     """
     errors, drawn = first.errors - second.errors, first.drawn & second.drawn
     deviations = np.sqrt((errors**2).mean(axis=-1))
@@ -99,7 +96,7 @@ def _reduced(z: Array, allowed: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class HazardRatio:
-    """How many times the hazard of the second group the first one has."""
+    """Hazard of the first group as a multiple of that of the second."""
 
     ratio: Array  # (…): mantel–Haenszel estimate; NaN where the noised counts give none
     # low, high, each (…): a 95 % confidence interval: the ratios that the log-rank test does not
@@ -167,7 +164,7 @@ class _Comparison:
 
     @classmethod
     def of(cls, table: CountTable) -> _Comparison:
-        """What a table says of both groups."""
+        """Read both groups from a table."""
         lives = life_tables(table)
         raw = [LifeTable(table.centred[..., g, :], table.cells) for g in range(2)]
         middle, events = (
@@ -222,7 +219,7 @@ class _Comparison:
         return first - ratio * second, chance, self.table.variances(gradient)[1][..., 0]
 
     def shift(self, ratio: float) -> Array:
-        """What U(θ) may have for a mean at the true ratio of hazards: (…).
+        """Possible mean of U(θ) at the true ratio of hazards: (…).
 
         In one interval, whichever matters most, all may be censored at its start or at its end:
         (c₂d₁ + θc₁d₂)/2.

@@ -62,22 +62,13 @@ class CountedCurve:
     dependent: tuple[Array, Array] | None = None
 
     def staircase(self, times: Array) -> tuple[Array, Array]:
-        """The band at any times of the follow-up; see `bands.staircase`.
-
-        Parameters
-        ----------
-        times : (n,)
-
-        Returns
-        -------
-        low, high : (…, n)
-        """
+        """The band's ends, (…, n) each, at any times of the follow-up; see `bands.staircase`."""
         low, high = staircase(self.edges, self.low, self.high, times, self.falls)
         return np.asarray(low), np.asarray(high)
 
     @property
     def is_ended_by_censoring(self) -> Flags:
-        """Whether more would be shown, were fewer people censored within an interval: (…)."""
+        """True if more would be shown with fewer people censored within an interval: (…)."""
         return np.asarray(self.drawn.sum(axis=-1) < self.enough.sum(axis=-1))
 
     @property
@@ -241,7 +232,7 @@ def _at_risk(table: CountTable, life: LifeTable) -> tuple[Array, Array]:
 
 
 def _growth(table: CountTable, early: Array, jacobian: Array) -> Array:
-    """How many times as large standard errors are by one gradient as by another: (…, q)."""
+    """Ratio of standard errors by one gradient to those by another: (…, q)."""
     of_early, usual = (np.sqrt(np.sum(table.variances(each), axis=0)) for each in (early, jacobian))
     return np.asarray(of_early / np.maximum(usual, 1e-300))
 

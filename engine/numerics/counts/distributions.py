@@ -52,12 +52,12 @@ class Roc:
 
     @property
     def half_width(self) -> Array:
-        """Of a 95 % confidence interval of the area: (…)."""
+        """Half-width of a 95 % confidence interval of the area: (…)."""
         return ROUNDED_NORMAL * self.error + self.allowance
 
     @property
     def allowance(self) -> Array:
-        """What the order of scores within bins adds to it: (…)."""
+        """Addition to the interval for the order of scores within bins: (…)."""
         return allowance(self.shift, self.error)
 
 
@@ -115,7 +115,7 @@ class Calibration:
 
 
 def calibration(table: CountTable) -> Calibration:
-    """How often people of each bin have the label."""
+    """Share of people in each bin who have the label."""
     with_label, without = _labelled(table)
     people = with_label + without
     number = np.maximum(people, 1.0)

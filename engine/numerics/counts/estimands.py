@@ -1,4 +1,4 @@
-"""What is computed from counts: one class for each estimand, and nothing else tells them apart.
+"""Estimands computed from counts: one class for each, and nothing else tells them apart.
 
 A new one is its task in `engine.core.tasks`, a class here, and its meaning in
 `engine.topics.counting.words`.

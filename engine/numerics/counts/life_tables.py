@@ -212,7 +212,7 @@ def life_tables(table: CountTable) -> list[LifeTable]:
 
 
 def is_shown(table: CountTable, life: LifeTable, min_at_risk: float = MIN_SHOWN) -> Flags:
-    """Which intervals are drawn: those before too few people are left, by the noisy counts.
+    """True for intervals that are drawn: those before too few are left, by the noisy counts.
 
     Interval k is, while the estimated number at risk at its end is `min_at_risk` or more, and three
     standard deviations of its noise or more. True counts are never compared with a limit: that
@@ -229,17 +229,7 @@ def is_shown(table: CountTable, life: LifeTable, min_at_risk: float = MIN_SHOWN)
 
 
 def of_group(gradient: Array, group: int, n_groups: int) -> Array:
-    """A gradient by the cells of one group, as one by those of all.
-
-    Parameters
-    ----------
-    gradient : (…, q, m)
-
-    Returns
-    -------
-    (…, q, groups, m)
-        0 for other groups.
-    """
+    """Extend a gradient (…, q, m) of one group by 0 for others: (…, q, groups, m)."""
     out = np.zeros((*gradient.shape[:-1], n_groups, gradient.shape[-1]))
     out[..., group, :] = gradient
     return out

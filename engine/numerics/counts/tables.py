@@ -99,16 +99,9 @@ class CountTable:
         )
 
     def variances(self, jacobian: Array) -> tuple[Array, Array]:
-        """Both parts of the variance of functionals.
+        """Sampling and noise variance, (…, q) each, of functionals at the estimated counts.
 
-        Parameters
-        ----------
-        jacobian : (…, q, groups, m)
-            At the estimated counts.
-
-        Returns
-        -------
-        sampling, noise : (…, q)
+        The jacobian is (…, q, groups, m).
         """
         by_block = self._blocks(jacobian)  # (…, q, blocks, cells of a block)
         shares = self.shares[..., None, :, :]
@@ -121,10 +114,7 @@ class CountTable:
     def errors(self, jacobian: Array) -> Array:
         """The public sample of errors of functionals: (…, q, SAMPLES).
 
-        Parameters
-        ----------
-        jacobian : (…, q, groups, m)
-            At the estimated counts.
+        The jacobian (…, q, groups, m) is taken at the estimated counts.
         """
         normal, noise = _sample(self.n_blocks, self.block_size, self.weights, self.scales)
         by_block = self._blocks(jacobian)
@@ -245,12 +235,7 @@ def discretised(standard: Array, scale: float) -> Array:
 
 
 def variance_of_discrete(scale: float) -> float:
-    """The variance of `discretised` noise: 2a/(1 − a)², a = e^{−1/b}.
-
-    Parameters
-    ----------
-    scale : float
-        b ≥ 0.
+    """The variance of `discretised` noise: 2a/(1 − a)², a = e^{−1/b}, b ≥ 0.
 
     Examples
     --------

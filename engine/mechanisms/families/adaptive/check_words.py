@@ -1,4 +1,4 @@
-"""What a release says of the checked facts: the sentences that its two messages give reason for."""
+"""Sentences about the checked facts of a release, from its two messages."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def cautions(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Caution
 
 
 def _said(facts: PublicFacts, scale: Scale, heard: Heard, k: int) -> Iterator[Said]:
-    """What the messages of one plan say."""
+    """Yield what the messages of one plan say."""
     question = heard.questions[k]
     if question is not None:
         decision = decide(question, heard.facts[k], heard.facts_noise[k])
@@ -159,7 +159,7 @@ def _of_bounds(
 
 
 def _not_visible(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Caution]:
-    """What messages of this noise would not tell, with its size."""
+    """Yield what messages with this noise could not show, with its size."""
     releases: dict[tuple[str, tuple[str, ...]], NDArray[np.bool_]] = {}
     for k, question in enumerate(heard.questions):
         gap = ""

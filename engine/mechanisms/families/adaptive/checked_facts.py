@@ -144,7 +144,7 @@ def first_share(effective: float, pure: bool) -> float:
 
 @dataclass(frozen=True)
 class FirstMessage:
-    """What the first message holds, by public facts alone."""
+    """Layout of the first message, from public facts alone."""
 
     times: tuple[float, ...] = ()  # the common times that are asked about
     has_parts: bool = True  # h and, unless δ = 0, k
@@ -179,7 +179,7 @@ class FirstMessage:
 
     @cached_property
     def weights(self) -> Array:
-        """What averages are multiplied by before they are sent: (numbers,)."""
+        """Factors of the averages before they are sent: (numbers,)."""
         q, k = len(self.times), self.n_functions
         if k:
             return np.array([math.sqrt(0.375 / (k - 1))] * QUARTERS * k + [0.5] * 2)
@@ -200,7 +200,7 @@ class FirstMessage:
         counts: NDArray[np.int64],
         regressors: Array | None = None,
     ) -> Array:
-        """What everybody adds to the averages, without weights: (repeats, numbers, people).
+        """Compute each person's part of the averages, unweighted: (repeats, numbers, people).
 
         Parameters
         ----------
@@ -294,7 +294,7 @@ def sent_by_sites(
 def pooled(
     sent: Sequence[Array], scales: Sequence[Array], people: Sequence[int]
 ) -> tuple[Array, Array]:
-    """What all sites say together, by their numbers of people, and the noise in it."""
+    """Pool the messages of all sites by their numbers of people, with the noise left in them."""
     shares = np.array(people) / sum(people)
     values = sum(share * each for share, each in zip(shares, sent, strict=True))
     variance = sum((share * each) ** 2 for share, each in zip(shares, scales, strict=True))
@@ -306,7 +306,7 @@ def pooled(
 
 @lru_cache(maxsize=256)
 def expected_shares(design: Design, observations: tuple[tuple[int, int], ...]) -> Array:
-    """What the stated law puts into each fine part, from public draws: (48,).
+    """Simulate the share of the stated law in each fine part, from public draws: (48,).
 
     `observations` are numbers of observations, each with how many people have so many.
     """
@@ -356,7 +356,7 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What the first message says of the stated facts; arrays begin with its axes (…)."""
+    """Verdict of the first message on the stated facts; arrays begin with its axes (…)."""
 
     checks: tuple[Check, ...]
     window: Window | None  # of spread times
@@ -372,17 +372,15 @@ class Decision:
 
     @property
     def is_untrue(self) -> NDArray[np.bool_]:
-        """Whether observation times are not as stated: (…)."""
+        """True where observation times are not as stated: (…)."""
         return np.asarray(self.departs | self.is_clustered)
 
 
 def decide(question: Question, measured: Array, noise: Array) -> Decision:
     """Judge the stated facts by the first message and public numbers alone.
 
-    Parameters
-    ----------
-    measured, noise : (…, numbers)
-        Averages over people with weights undone, and the standard deviations of their noise.
+    `measured` and `noise` (…, numbers) are averages over people with weights undone, and the
+    standard deviations of their noise.
     """
     message, noise = question.message, np.broadcast_to(noise, measured.shape)
     first, fine, beyond = message.blocks(measured)

@@ -51,7 +51,7 @@ class CoefficientPlan(AdaptivePlan):
 
 @dataclass(frozen=True)
 class CoefficientStreams(Streams):
-    """With the noise of both releases of the covariates, (2, repeats, draws, K, K)."""
+    """Streams with noise for both releases of the covariates, (2, repeats, draws, K, K)."""
 
     gram: Array
 
@@ -67,10 +67,7 @@ class CoefficientStreams(Streams):
     ) -> CoefficientStreams:
         """Draw the standard noise of one site.
 
-        Parameters
-        ----------
-        n_facts : int
-            Numbers of the first message; 0 where facts are not checked. Its noise is drawn last.
+        That of the first message, of `n_facts` numbers (0 if facts are not checked), is drawn last.
         """
         shape, p = (repeats, draws, n_functions, size), n_functions * size
         square = symmetric(rng.standard_normal((repeats, draws, p, p)))
@@ -93,14 +90,14 @@ class CoefficientStreams(Streams):
 
 @dataclass(frozen=True, kw_only=True)
 class CoefficientPiece(Piece):
-    """With the map from coefficients to the coordinates in which they are located."""
+    """Piece with the map from coefficients to the coordinates in which they are located."""
 
     map: RegressorMap
 
 
 @dataclass(frozen=True)
 class CoefficientEvidence(Evidence):
-    """With what released covariates tell."""
+    """Evidence with what the released covariates show."""
 
     doubt: Array  # (plans, repeats, draws, K): as `CovariateMoments` has it
 
@@ -162,7 +159,10 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
                 yield self._piece(members, repeats, deviations[self.plans[members[0]].size], design)
 
     def finished(self, piece: Piece, located: Located) -> Located:
-        """Of the covariates' own coefficients: (…, K, r), with the covariance of each function."""
+        """Map to the covariates' own coefficients: (…, K, r).
+
+        Includes the covariance of each function.
+        """
         assert isinstance(piece, CoefficientPiece)
         located = _of_covariates(located, piece.map)
         centre = located.centre.reshape(*located.centre.shape[:2], self.n_functions, -1)
@@ -222,12 +222,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
     def covariate_site(
         self, s: int, regressors: Array, members: list[int], repeats: slice
     ) -> CovariateSite:
-        """One site's regressors with the noise of both of their releases.
-
-        Parameters
-        ----------
-        regressors : (repeats, K, people)
-        """
+        """Give one site's regressors (repeats, K, people) the noise of both their releases."""
         shares = self.covariate_plans[members[0]].covariate_shares
         with np.errstate(divide="ignore"):  # a release that is not made has no share
             unit = 1 / (regressors.shape[2] * self.costs(shares, s, members))
@@ -240,7 +235,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
 
 
 def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:
-    """What was located in coordinates F = W G, for the coefficients a = W'b of the covariates.
+    """Map estimates in coordinates F = W G to the coefficients a = W'b of the covariates.
 
     Parts of the variance are those of b, scaled to the variance of a.
     """

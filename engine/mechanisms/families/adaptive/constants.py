@@ -155,16 +155,11 @@ DISAGREEING = 0.01  # of releases whose last step moves so far by chance, if all
 
 
 def most_innovation(size: int) -> float:
-    """The mean square that a final location of so many coefficients hardly exceeds by chance.
+    """The mean square that a final location of p coefficients hardly exceeds by chance.
 
     Its terms are about χ² with one degree of freedom, or less, as earlier centres are given some
     extra variance. Found on simulated curves: with times stated as even that are clustered, or
     common visits from which most drop out, it is 2 to 400 where bands miss; else below 1.5.
-
-    Parameters
-    ----------
-    size : int
-        p.
     """
     return float(chdtri(size, DISAGREEING) / size)
 

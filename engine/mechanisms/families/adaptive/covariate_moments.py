@@ -42,7 +42,7 @@ _WIDEST, _BY_LEVERAGE = 25.0, 60.0
 
 
 def shift(n_functions: int) -> float:
-    """By how much one of n people can move either release in Frobenius norm, times n: √2 K."""
+    """Largest move of either release by one of n people, in Frobenius norm, times n: √2 K."""
     return float(np.sqrt(2) * n_functions)
 
 
@@ -78,28 +78,13 @@ class CovariateSite:
         return self.send(IN_RANGES, average[:, None])
 
     def second(self, standard: Array) -> Array:
-        """Release the second moments of the weighted V G: (repeats, columns, K, K).
-
-        Parameters
-        ----------
-        standard : (repeats, columns, K, K)
-            V.
-        """
+        """Release second moments of the weighted V G: (repeats, columns, K, K), like V."""
         scaled = standard @ self.regressors[:, None]
         weighted = regressor_maps.weights(scaled) * scaled
         return self.send(SCALED, weighted @ scaled.swapaxes(-1, -2) / self.regressors.shape[2])
 
     def send(self, step: Step, average: Array) -> Array:
-        """All that leaves a site: an average of its people with noise of this scale.
-
-        Parameters
-        ----------
-        average : (repeats, columns or 1, K, K)
-
-        Returns
-        -------
-        (repeats, columns, K, K)
-        """
+        """Average over a site's people with noise, (repeats, columns, K, K): all that leaves it."""
         scale = np.broadcast_to(self.noise_scale(step)[:, None, None], self.noise.shape[2:]).copy()
         if step == IN_RANGES:
             scale[..., 0, 0] = 0.0  # the mean of 1 is known
@@ -110,7 +95,7 @@ class CovariateSite:
 
 @dataclass(frozen=True)
 class CovariateMoments:
-    """What was learned of the covariates, all of it released or public."""
+    """Moments of the covariates, all released or public."""
 
     map: RegressorMap
     moments: Array  # (repeats, columns, K, K): those of G as they stand
@@ -123,15 +108,10 @@ class CovariateMoments:
 
 
 def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> CovariateMoments:
-    """Both releases of all sites; the first is left out where second moments are declared.
+    """Combine both releases of all sites; declared second moments (K, K) replace the first.
 
     Sites count with (n_s μ_s)², the inverse of their noise variance. A wrong declaration makes the
     second release a coarser one, and no more, as that measures what is left.
-
-    Parameters
-    ----------
-    declared : (K, K)
-        Stated second moments of the regressors.
     """
     if declared is None:
         rough, noise = _combined(
@@ -160,7 +140,7 @@ def _combined(sent: Sequence[Array], scales: Sequence[Array]) -> tuple[Array, Ar
 
 
 def _doubt(fine: Array, standard: Array, noise: Array) -> Array:
-    """What is left of the variance of regressor k is c'Γc = 1/(Γ⁻¹)_kk for c = Γ⁻¹e_k/(Γ⁻¹)_kk.
+    """Test what is left of the variance of regressor k: c'Γc = 1/(Γ⁻¹)_kk for c = Γ⁻¹e_k/(Γ⁻¹)_kk.
 
     With x = V⁻ᵀc noise E in the release of V Γ V' moves it by x'Ex, of standard deviation σ|x|².
     """

@@ -1,4 +1,4 @@
-"""What is known of a centre after noisy measurements of where the mean is: Kalman's update.
+"""Kalman's update: a centre after noisy measurements of where the mean is.
 
 A release measures x = J M (a − β) + noise at the current centre a of the mean β, with J the share
 that clipping leaves of a movement and M what the design of the observation times mixes. Where M is
@@ -37,13 +37,7 @@ class Combined:
         )
 
     def uncertainty(self, covariance: Array) -> Array:
-        """Variance that errors of the M_s add: (…, p).
-
-        Parameters
-        ----------
-        covariance : (…, p, p)
-            Of a − β.
-        """
+        """Variance added by errors of the M_s: (…, p), from the covariance (…, p, p) of a − β."""
         return np.asarray(
             sum(
                 weight**2 * mixing.uncertainty(covariance)
@@ -57,7 +51,7 @@ class Filter(Protocol):
 
     @property
     def variance(self) -> Array:
-        """Of each coefficient: (…, p)."""
+        """Variance of each coefficient: (…, p)."""
 
     def update(
         self,
@@ -98,22 +92,10 @@ class Filter(Protocol):
         """
 
     def widened(self, allowance: Array) -> Filter:
-        """The same with more variance in every coefficient.
-
-        Parameters
-        ----------
-        allowance : (…, p)
-            The variance that is added.
-        """
+        """Add variance (…, p) to every coefficient."""
 
     def covariance(self, sampling: Array) -> Array:
-        """Covariance of the centre: (…, p, p).
-
-        Parameters
-        ----------
-        sampling : (…, p, p)
-            That of x/J over who takes part.
-        """
+        """Covariance of the centre, from that of x/J over who takes part; both (…, p, p)."""
 
 
 @dataclass(frozen=True)

@@ -71,12 +71,12 @@ class AdaptivePlan(Plan):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What is released, in order, as far as shares reach."""
+        """Releases in order, as far as shares reach."""
         return release_steps(self.is_joint)[: len(self.shares)]
 
     @property
     def learns_times(self) -> bool:
-        """Whether the distribution of observation times is released."""
+        """True if the distribution of observation times is released."""
         return False
 
     @property
@@ -85,7 +85,7 @@ class AdaptivePlan(Plan):
 
     @property
     def pure(self) -> tuple[bool, ...]:
-        """For each site, whether its guarantee is to hold with δ = 0."""
+        """Guarantees that must hold with δ = 0: one flag for each site."""
         return tuple(budget.is_private and budget.is_pure for budget in self.budgets)
 
     @property
@@ -124,12 +124,7 @@ class Streams:
     pure_facts: Array = field(default_factory=_none, kw_only=True)  # Laplace, of unit variance
 
     def of_steps(self, repeats: slice, size: int, pure: bool) -> Array:
-        """Noise of the first waves, with unit variance.
-
-        Parameters
-        ----------
-        pure : bool
-            Whether δ = 0.
+        """Draw unit noise of the first waves; `pure` if δ = 0, where nothing is joint.
 
         Returns
         -------
@@ -154,12 +149,7 @@ def _flat(noise: Array) -> Array:
 
 
 def symmetric(square: Array) -> Array:
-    """The symmetric part of matrices: (…, p, p).
-
-    Parameters
-    ----------
-    square : (…, p, p)
-    """
+    """Take the symmetric part of matrices: (…, p, p)."""
     return np.asarray((square + square.swapaxes(-1, -2)) / 2)
 
 
@@ -183,16 +173,7 @@ def spherical(normals: Array, gaps: Array) -> Array:
 
 
 def columns(noise: Array, plans: int, axis: int) -> Array:
-    """The same draws for every plan, and zeros for the column without noise.
-
-    Parameters
-    ----------
-    noise : (…, draws, …)
-
-    Returns
-    -------
-    (…, plans × draws + 1, …)
-    """
+    """Repeat (…, draws, …) for every plan, with a zero column last: (…, plans × draws + 1, …)."""
     shape = list(noise.shape)
     shape[axis] = 1
     return np.concatenate([noise] * plans + [np.zeros(shape)], axis=axis)
@@ -227,13 +208,7 @@ class UnitFit:
         servers: int,
         readings: tuple[tuple[int, int], ...] = (),
     ) -> UnitFit:
-        """Nothing yet.
-
-        Parameters
-        ----------
-        readings : tuple of pairs of int
-            Of `SecondMoments`, where those are to be put; else empty.
-        """
+        """Start with nothing fitted; `readings` are pairs of `SecondMoments` to fill, or empty."""
         square = (*shape, shape[-1])
         each = (plans, repeats, draws)
         nothing: list[Array] = [
@@ -307,7 +282,7 @@ class Piece:
     def places(
         self, feasible: Sequence[int], draws: int
     ) -> Iterator[tuple[int, NDArray[np.int64] | slice, NDArray[np.int64] | slice]]:
-        """For each plan its number, which of its draws are here, and in which columns."""
+        """Yield for each plan its number, which of its draws are here, and in which columns."""
         for row, k in enumerate(feasible):
             first = row * draws
             if self.columns is None:
@@ -320,7 +295,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Heard:
-    """What messages about facts said: NaN where none was sent; arrays (plans, repeats, draws)."""
+    """Messages about facts: NaN if none was sent; arrays (plans, repeats, draws)."""
 
     questions: list[Question | None]  # by plan
     facts: list[Array]  # by plan, (repeats, draws, numbers), with weights undone
@@ -411,7 +386,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What steps of releases tell of them beside their numbers: released or public, each of it.
+    """Statistics of released steps beside the estimates; each is released or public.
 
     Cautions are judged from it. What a release does not say is False or 0.
     """
@@ -440,10 +415,7 @@ def public_observations(data: CurveData) -> tuple[tuple[int, int], ...]:
 class AdaptiveFit(Generic[E]):
     """Fits the plans of one call: a model adds its data in unit scale, its noise and its pieces.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        (r,), or (K, r) for a model with several functions.
+    `shape` is (r,), or (K, r) for a model with several functions.
     """
 
     def __init__(
@@ -483,17 +455,9 @@ class AdaptiveFit(Generic[E]):
         raise NotImplementedError
 
     def finished(self, piece: Piece, located: Located) -> Located:
-        """What was located, in the coordinates of the model's own coefficients.
+        """Map from the coordinates in which deviations are clipped to the model's own coefficients.
 
-        Parameters
-        ----------
-        located : Located
-            In the coordinates in which deviations are clipped.
-
-        Returns
-        -------
-        Located
-            Arrays (…, r), or (…, K, r).
+        The results are (…, r), or (…, K, r).
         """
         return located
 
@@ -532,7 +496,7 @@ class AdaptiveFit(Generic[E]):
     # -- the first message ------------------------------------------------------------------
 
     def decided(self, members: list[int], repeats: slice) -> Decision | None:
-        """What the first messages of all sites say together; None where none are sent."""
+        """Judge the facts by the first messages of all sites; None if none are sent."""
         plan, feasible = self.plans[members[0]], self.feasible(members)
         message, people = plan.first, self.sizes.n_curves_per_server
         if message is None:
@@ -589,11 +553,11 @@ class AdaptiveFit(Generic[E]):
     # -- what was released --------------------------------------------------------------------
 
     def evidence(self, fit: UnitFit) -> E:
-        """What the steps of the releases told, once they are fitted."""
+        """Collect what the steps of the releases showed, once they are fitted."""
         raise NotImplementedError
 
     def evidence_of_steps(self, fit: UnitFit) -> Evidence:
-        """What the steps of every model tell."""
+        """Collect what the steps of every model show."""
         released = np.zeros(self.innovations.shape, dtype=bool)
         released[[plan.feasible for plan in self.plans]] = True
         return Evidence(
@@ -605,12 +569,9 @@ class AdaptiveFit(Generic[E]):
         return [k for k in members if self.plans[k].feasible]
 
     def costs(self, shares: Sequence[float], s: int, members: Sequence[int]) -> Array:
-        """μ_k, or ε_k where δ = 0, of each release of one site: (releases, columns).
+        """μ_k, or ε_k if δ = 0, of each release of one site: (releases, columns).
 
-        Parameters
-        ----------
-        shares : sequence of float
-            Of μ², or of ε.
+        Shares are parts of μ², or of ε.
         """
         pure = self.plans[members[0]].pure[s]
         budgets = [self.plans[k].budgets[s] for k in self.feasible(members)]
@@ -631,10 +592,7 @@ class AdaptiveFit(Generic[E]):
     ) -> SiteDeviations:
         """One site's curves with the noise of the feasible plans, and one column without.
 
-        Parameters
-        ----------
-        mixing : Mixing or None
-            E T_i where it was released.
+        `mixing` is E T_i if it was released.
         """
         plan, n_plans = self.plans[members[0]], len(self.feasible(members))
         size, pure, streams = plan.size, plan.pure[s], self.streams[s]

@@ -1,4 +1,4 @@
-"""Where is the mean relative to the current centre? A private answer in a few small releases.
+"""Private location of the mean relative to the current centre, in a few small releases.
 
 A private location pays for the radius its clipping needs, not for the spread of the data. So:
 find the neighbourhood with a wide radius and little budget; learn, privately, how large the
@@ -111,13 +111,7 @@ def release_steps(is_joint: bool) -> tuple[Step, ...]:
 
 
 def of_stage(step: Step, stage: str) -> Step:
-    """A release of one of several runs, in the transcript and in the ledger.
-
-    Parameters
-    ----------
-    stage : str
-        What the run locates; empty where there is only one.
-    """
+    """Name a release by its run in transcript and ledger; `stage` is empty for a single run."""
     if not stage:
         return step
     return Step(f"{stage}: {step.key}", sensitivity=step.sensitivity)
@@ -218,7 +212,7 @@ class SiteDeviations:
 
 @dataclass(frozen=True)
 class State:
-    """What has been learned: all of it released or public."""
+    """Estimates so far, all released or public."""
 
     # centre, shape, spread, clipped_spread, each (repeats, columns, p): a, the shape d of the
     # ellipsoid, and the size of deviations before and after clipping
@@ -237,7 +231,7 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Far:
-    """How many people are far from the others, as the last message of all sites says."""
+    """Number of people far from the others, by the last message of all sites."""
 
     shares: Array  # (repeats, columns, 2), beyond one and beyond two radii
     usual: Array  # (repeats, columns, 2), the same of the reference law
@@ -452,16 +446,7 @@ class Sent:
     scales: Sequence[Array]
 
     def combined(self, weights: Array) -> tuple[Array, Array]:
-        """The centre's weighted average, and the variance of its noise.
-
-        Parameters
-        ----------
-        weights : (sites, repeats, columns, …)
-
-        Returns
-        -------
-        (repeats, columns, …), twice
-        """
+        """The centre's average by weights (sites, repeats, columns, …), and its noise variance."""
         return (
             np.asarray((weights * np.stack(self.values)).sum(axis=0)),
             np.asarray(((weights * np.stack(self.scales)) ** 2).sum(axis=0)),
@@ -643,7 +628,7 @@ def _away_from_all(
     weights: Array,
     covariance: Array,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether weights move the centre away from the mean of all people: (repeats, columns) twice.
+    """True where weights move the centre off the mean of all: (repeats, columns) twice.
 
     With shares π_s of people a centre of weights ω_s is off by Σ (ω_s − π_s) β_s/J, which is 0
     where sites are alike. What they sent tells it with variance Σ (ω_s − π_s)² (g_s² + d²/n_s).
@@ -673,7 +658,7 @@ def _people(
     constants: Constants,
     law: DeviationLaw,
 ) -> SecondMoments:
-    """What was released of people's deviations; clipping is undone at the radius of moments."""
+    """Second moments of deviations from their release; clipping is undone at that radius."""
     if np.isfinite(constants.moments_width):
         radius = _moments_radius(after, constants)
         slope = _slope(replace(after, radius=radius), law, constants)
@@ -688,7 +673,7 @@ def _people(
 def _parts(
     sites: Sequence[SiteDeviations], after: State, locations: Sent, weights: Array
 ) -> tuple[Array, Array]:
-    """What noise and sampling at each site add to the variance: (sites, repeats, columns) each.
+    """Split the variance into noise and sampling at each site: (sites, repeats, columns) each.
 
     The variance of the noise is split as that of the final release, which has most of the budget.
     """
@@ -824,7 +809,7 @@ def _with_spread(
 
 
 def _are_full(size: Array, noise: Array, state: State, constants: Constants) -> NDArray[np.bool_]:
-    """Whether released sizes fill the radius, beyond what noise may make of them.
+    """True if released sizes fill the radius, beyond what noise may make of them.
 
     And do so evenly, at least by half of the coefficients, (Σ q²)²/Σ q⁴: one large size alone may
     be that of two groups, which one step serves well.
@@ -892,7 +877,7 @@ def _covariance(
     sent: Sent | None,
     constants: Constants,
 ) -> Array:
-    """That of the centre: of its noise, and D (Σ_s ω_s ω_s' ∘ M_s/n_s) D with D = diag(d/J).
+    """Covariance of the centre: noise, and D (Σ_s ω_s ω_s' ∘ M_s/n_s) D, D = diag(d/J).
 
     Where M is mostly noise it is shrunk towards what the released sizes alone say, spread²/n.
     """

@@ -76,7 +76,7 @@ class MeanPlan(AdaptivePlan):
 
 @dataclass(frozen=True)
 class MeanStreams(Streams):
-    """With the noise of the distribution of observation times, (repeats, draws, bins) each."""
+    """Streams with noise for the distribution of observation times, (repeats, draws, bins) each."""
 
     times: Array
     times_gaps: Array
@@ -123,10 +123,7 @@ class MeanStreams(Streams):
 class MeanFit(AdaptiveFit[Evidence]):
     """The model without covariates, with every design of observation times.
 
-    Parameters
-    ----------
-    design : Design
-        The law that is relied on, unless messages contradict it.
+    It relies on the law `design` unless messages contradict it.
     """
 
     def __init__(
@@ -354,7 +351,7 @@ class MeanFit(AdaptiveFit[Evidence]):
         design: Design,
         columns: Indices | None = None,
     ) -> Piece:
-        """What is located together: releases by one law of the times."""
+        """Gather what is located together: releases under one law of the times."""
         plan = self.mean_plans[members[0]]
         if columns is not None:
             sites, columns = [site.among_columns(columns) for site in sites], columns[:-1]
@@ -376,7 +373,7 @@ class MeanFit(AdaptiveFit[Evidence]):
         )
 
     def _law(self, size: int, design: Design) -> ReferenceLaw:
-        """Of the deviations; where every curve tells of all coefficients they differ in nothing."""
+        """Law of the deviations; curves that determine all coefficients are alike in it."""
         planned = min(self.planned, len(design.times) or self.planned)
         evenly = design == Design() and planned >= _DENSE * size
         if evenly or len(design.times) >= _DENSE * size:
@@ -396,7 +393,7 @@ class MeanFit(AdaptiveFit[Evidence]):
     # -- released times -----------------------------------------------------------------------
 
     def _mixings(self, members: list[int], repeats: slice) -> list[Mixing]:
-        """What all sites release of their observation times, as the mixing of each."""
+        """Release the observation times of all sites, as the mixing of each."""
         data, size = self.data, self.plans[members[0]].size
         shares = time_shares(data.times[repeats], self.values[repeats], data.counts, n_bins(size))
         learned = [
@@ -416,7 +413,7 @@ class MeanFit(AdaptiveFit[Evidence]):
     def _learned(
         self, s: int, shares: Array, members: list[int], repeats: slice
     ) -> tuple[Array, Array]:
-        """What one site releases of its observation times, and the scale of the noise in it.
+        """Release the observation times of one site, and return the scale of their noise.
 
         `shares` (repeats, bins, curves). The last column, without noise, is for looking at alone.
         """

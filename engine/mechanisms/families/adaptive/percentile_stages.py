@@ -111,7 +111,7 @@ class PercentilePlan(Plan):
         return len(LEVELS) + len(self.limits)
 
     def constants(self) -> Constants:
-        """Of the clips of shares: wide, because the shares of single people are skewed."""
+        """Clipping constants for shares: wide, because the shares of single people are skewed."""
         return replace(
             _OF_PLACES,
             middle_width=max(1.0, self.width / 2),
@@ -121,17 +121,9 @@ class PercentilePlan(Plan):
 
 
 def releases(left: float = 1.0) -> list[tuple[Step, float]]:
-    """All 16 releases of a site in order, each with its share of μ².
+    """All 16 releases of a site in order, each with its share of μ²; the shares sum to `left`.
 
-    Parameters
-    ----------
-    left : float
-        What messages about facts leave for them.
-
-    Returns
-    -------
-    list of (Step, float)
-        The shares sum to what is left.
+    `left` is what messages about facts leave for them.
     """
     return [
         (of_stage(step, stage), left * share * part)
@@ -159,17 +151,7 @@ class Placement:
     limits: tuple[float, ...]  # stated limits, on [−1, 1]
 
     def curves(self, waves: Array) -> tuple[Array, Array]:
-        """M and s.
-
-        Parameters
-        ----------
-        waves : (…, X, r)
-            φ at X times.
-
-        Returns
-        -------
-        (…, X), twice
-        """
+        """Centre M and spread s, (…, X) each, from the waves φ (…, X, r)."""
         transposed = waves.swapaxes(-1, -2)
         centre = self.centre[..., None, :] @ transposed
         size = self.spread.shape[-1]
@@ -182,16 +164,9 @@ class Placement:
         )
 
     def thresholds(self, centre: Array, spread: Array) -> tuple[Array, Array]:
-        """c_k and the shares p_k that are expected below them.
+        """Thresholds c_k and the shares p_k expected below them, (…, K, X) each.
 
-        Parameters
-        ----------
-        centre, spread : (…, X)
-            m and s at X times.
-
-        Returns
-        -------
-        (…, K, X), twice
+        `centre` and `spread` (…, X) are m and s at X times.
         """
         scores = ndtri(np.array(LEVELS))[:, None]
         placed = centre[..., None, :] + spread[..., None, :] * scores
@@ -207,15 +182,10 @@ class Placement:
 
 
 def rotation(expected: Array) -> tuple[Array, Array]:
-    """Directions in which the shares of K thresholds vary almost independently.
+    """Directions in which the shares p_k (…, K, G) of K thresholds vary almost independently.
 
     Indicators of one reading at K thresholds have the covariance of a Brownian bridge,
     min(p_k, p_k')(1 − max(p_k, p_k')).
-
-    Parameters
-    ----------
-    expected : (…, K, G)
-        p_k on a grid.
 
     Returns
     -------
@@ -326,7 +296,7 @@ class PercentileFit:
     def surfaces(
         self, plans: Sequence[PercentilePlan]
     ) -> Iterator[tuple[int, slice, ShareSurface]]:
-        """What all plans release, one data set after the other.
+        """Yield what each plan releases, one data set after the other.
 
         Yields
         ------
@@ -417,13 +387,7 @@ class PercentileFit:
         )
 
     def weights(self, repeats: slice, size: int, waves: Array) -> CurveWeights:
-        """How every person's readings are weighted.
-
-        Parameters
-        ----------
-        waves : (repeats, N, r)
-            φ at all times, of at least so many waves.
-        """
+        """Weight every person's readings, from φ at all times (repeats, N, at least r)."""
         return CurveWeights.of(
             self.data.times[repeats],
             self.values[repeats],
@@ -544,7 +508,7 @@ class PercentileFit:
         return locate(sites, scale, law, constants, n_functions)
 
     def _law(self, size: int) -> ReferenceLaw:
-        """Of deviations of one function; people with few readings differ in what they tell."""
+        """Law of deviations of one function; people with few readings determine it less well."""
         planned = max(self.data.sizes.fewest_per_curve, 1)
         if self.design == Design() and planned >= _DENSE * size:
             return heavy_tailed(size)
@@ -594,7 +558,7 @@ class _Readings:
 
 
 def _of_repeat(placement: Placement) -> Placement:
-    """That of a batch of one data set, without the axis of data sets."""
+    """Take one data set's placement, without the axis of data sets."""
     spread = placement.spread if placement.spread.ndim == 2 else placement.spread[0]
     return replace(placement, centre=placement.centre[0], spread=spread)
 

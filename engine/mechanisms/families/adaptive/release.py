@@ -1,4 +1,4 @@
-"""What the adaptive estimators are to a person: parameters, the frame of a release, its numbers."""
+"""The public side of adaptive estimators: parameters, the frame of a release, its numbers."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         return ()
 
     def n_functions(self, sizes: Sizes) -> int:
-        """How many functions are estimated together."""
+        """Number of functions that are estimated together."""
         return 1
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
@@ -153,21 +153,15 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         raise NotImplementedError
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts) -> int:
-        """r, at this effective size.
-
-        Parameters
-        ----------
-        effective : float
-            N; infinite without a budget.
-        """
+        """Number r of functions at this effective size N, which is infinite without a budget."""
         raise NotImplementedError
 
     def scale(self, facts: PublicFacts) -> Scale:
-        """Where [−1, 1] lies in response units: the bounds."""
+        """Map [−1, 1] to response units: the bounds."""
         return bounds_of(facts)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
-        """How observation times come about, as far as this release relies on it."""
+        """Law of observation times, as far as this release relies on it."""
         return facts.design
 
     def is_between_times(self, facts: PublicFacts) -> bool:
@@ -186,7 +180,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         return GAPS if self.is_between_times(facts) else ""
 
     def curves(self, data: CurveData, moments: Moments) -> Moments | RegressionMoments:
-        """What is kept of the curves beside their moments."""
+        """Keep what is needed of the curves beside their moments."""
         return moments
 
     def model_fit(
@@ -203,29 +197,17 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     def cautions(
         self, facts: PublicFacts, plans: Sequence[A], fit: Fit, evidence: E
     ) -> Iterator[Caution]:
-        """What is known, from released quantities or stated facts, against taking it as it is.
-
-        Parameters
-        ----------
-        evidence : Evidence
-            What the steps of the releases told.
-        """
+        """Yield reasons, from releases or stated facts, against taking a release as it is."""
         raise NotImplementedError
 
     def narrow_features(
         self, facts: PublicFacts, plans: Sequence[A], band: Band, half_width: Array
     ) -> tuple[NDArray[np.bool_], ...]:
-        """Ask releases for features that their functions are too few for.
+        """Ask releases for details or ends too fine or too steep for their functions.
 
-        Parameters
-        ----------
-        half_width : (plans, repeats, draws[, functions])
-            Of pointwise bands, averaged over the time range.
-
-        Returns
-        -------
-        finer, steep : (plans, repeats, draws) array of bool
-            Whether some function has details that are too fine, or an end that is too steep.
+        `half_width` (plans, repeats, draws[, functions]) is that of pointwise bands, averaged over
+        the time range. Returns two flags (plans, repeats, draws), True if this holds for some
+        function.
         """
         told = np.zeros((2, *half_width.shape), dtype=bool)
         for k, plan in enumerate(plans):
@@ -294,7 +276,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     def _judged(
         self, facts: PublicFacts, plans: Sequence[A], fit: Fit, evidence: E
     ) -> tuple[Caution, ...]:
-        """What the steps of every model tell, and what is known of this one."""
+        """Cautions from the steps of every model, and those of this one."""
         n_functions = max(len(fit.functions), 1)
         largest_innovation = np.array([most_innovation(plan.size * n_functions) for plan in plans])
         of_steps = [
@@ -351,12 +333,12 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         )
 
     def in_unit_scale(self, data: CurveData, basis: Basis) -> Any:
-        """What is kept of all curves, responses mapped to [−1, 1]."""
+        """Keep what is needed of all curves, responses mapped to [−1, 1]."""
         values = self.scale(data.facts)(data.times, data.values)
         return self.curves(data, curve_moments(data.times, values, data.counts, basis))
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
-        """Whether these public sizes and budgets can give anything useful."""
+        """Judge if these public sizes and budgets can give anything useful."""
         effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
         return Feasibility(effective, self.n_functions(sizes))
 

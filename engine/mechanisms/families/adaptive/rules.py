@@ -1,4 +1,4 @@
-"""What our own estimators share: the public scale, rules and the ledger.
+"""Rules shared by our own estimators: the public scale, numbers of functions and the ledger.
 
 They all learn the size of deviations before they spend most of the budget; see
 `engine.mechanisms.families.adaptive.location` for the releases and their proofs.
@@ -70,12 +70,9 @@ def basis_size(
     facts: PublicFacts | None = None,
     factor: float = DETAIL,
 ) -> int:
-    """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports.
+    """Number r at which the noise of a k⁻² tail equals the tail, at most what sampling supports.
 
-    Parameters
-    ----------
-    facts : PublicFacts or None
-        With them r is no larger than there are common times.
+    With `facts`, r is at most the number of common times.
     """
     if facts is not None and facts.common_times:
         max_size = min(max_size, len(facts.common_times))
@@ -100,10 +97,7 @@ def ledger(
 ) -> tuple[Spend, ...]:
     """One line for each site and release, or for each site one that says that nothing is spent.
 
-    Parameters
-    ----------
-    releases : sequence of (Step, float)
-        What is released, and its share of μ², or of ε where δ = 0.
+    Each release comes with its share of μ², or of ε where δ = 0.
     """
     if not verdict.is_feasible:
         return nothing_spent(budgets)
@@ -137,7 +131,7 @@ def nothing_spent(budgets: tuple[Budget, ...], unit: Unit = Unit.CURVE) -> tuple
 
 
 def is_nothing_spent(spends: Sequence[Spend]) -> bool:
-    """Whether a ledger says that nothing was released."""
+    """True if a ledger says that nothing was released."""
     return all(spend.step.key == NOTHING.key for spend in spends)
 
 

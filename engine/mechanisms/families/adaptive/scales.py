@@ -1,4 +1,4 @@
-"""Where readings lie between the stated bounds."""
+"""Placement of readings between the stated bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What releases share that smooth in the eigenfunctions of a kernel: the kernel, η and ψ."""
+"""Shared parts of releases smoothed in the eigenfunctions of a kernel: the kernel, η and ψ."""
 
 from __future__ import annotations
 
@@ -116,10 +116,7 @@ class PenalisedRelease(KernelRelease):
 
         The theorem for densities needs more than 1 + 1/β only, and smoothing hides their modes.
 
-        Parameters
-        ----------
-        dimension : int
-            1 or 2; β is the decay of the kernel there.
+        β is the decay of the kernel in this dimension, 1 or 2.
         """
         if self.eta is not None:
             return self.eta

@@ -91,7 +91,7 @@ _MAX_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionalRelease(Mechanism[Data, FunctionPlan]):
-    """What all mechanisms of this family share: grid, bounds, calibration and the release.
+    """Base of all mechanisms of this family: grid, bounds, calibration and the release.
 
     Paper symbol → name here: τ `size`, K `grid_size`, h `bandwidth`.
     """
@@ -213,7 +213,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         self.check_task()
 
     def truth_of(self, data: Data) -> Truth | None:
-        """That of the data; None where the summary aims at something else, as some losses do."""
+        """Truth of the data; None if the summary aims at something else, as some losses do."""
         is_target = summaries[self.task].aims_at_the_truth(self, data.facts)
         return super().truth_of(data) if is_target else None
 
@@ -226,19 +226,13 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     # -- what subclasses say -------------------------------------------------------------------
 
     def space(self, grid: Grid, sizes: Sizes) -> Space:
-        """The functions in which curves are expressed.
-
-        Parameters
-        ----------
-        grid : Grid
-            Where curves are taken.
-        """
+        """Functions in which curves on a grid are expressed."""
         raise NotImplementedError
 
     def smoothings(
         self, eigenvalues: Array, n: float, effective: float, order: NDArray[np.int64] | None = None
     ) -> tuple[Smoothing, ...]:
-        """How averages are smoothed: the candidates.
+        """Candidate smoothings of averages.
 
         Parameters
         ----------
@@ -251,7 +245,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return (Linear(np.ones(len(eigenvalues))),)
 
     def atoms(self, grid: Grid, n: float) -> DensityAtoms:
-        """What a record at each point of the grid adds to a density."""
+        """Contribution to a density of a record at each point of the grid."""
         raise NotImplementedError
 
     def of_widths(self, dimension: int) -> tuple[FunctionalRelease, ...]:
@@ -269,13 +263,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         raise NotImplementedError
 
     def shape(self, variances: Array) -> Array:
-        """The mechanism's own shape of the noise: (r,).
-
-        Parameters
-        ----------
-        variances : (r,)
-            Of its process.
-        """
+        """The mechanism's own shape of the noise, from the variances of its process; both (r,)."""
         return np.ones(len(variances))
 
     # -- releases ------------------------------------------------------------------------------
@@ -313,7 +301,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
 
     @classmethod
     def serves(cls, task: str, settings: dict[str, Any]) -> bool:
-        """Whether a preset can be used for a task."""
+        """True if a preset can be used for a task."""
         return task in cls.tasks
 
     @property
@@ -362,7 +350,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         )
 
     def variances(self, public: Public, plan: FunctionPlan) -> Array:
-        """Of the noise in the coefficients that the centre has, of all sites together: (r,)."""
+        """Noise variance of the centre's coefficients, over all sites together: (r,)."""
         noise = plan.noise[0][0][-1]
         energy = self.expected_error(public.sizes, plan.budgets, public.facts) or 0.0
         return np.asarray(energy * noise.variance * noise.scales**2 / max(noise.energy, 1e-300))
@@ -421,7 +409,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         )
 
     def left(self, budget: Budget) -> Budget:
-        """What is left for the release when the smoothing has been chosen."""
+        """Budget left for the release after the smoothing has been chosen."""
         return budget
 
     def candidates(self, default: float) -> tuple[float, ...]:
@@ -512,7 +500,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return tuple(lines)
 
     def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:
-        """What choosing the smoothing costs at one site."""
+        """Spending at one site on the choice of smoothing."""
         return ()
 
 
@@ -556,7 +544,7 @@ class _Release:
     choose: Callable[[Sequence[Array]], NDArray[np.int64] | None]
 
     def coefficients(self) -> tuple[Array, Array]:
-        """From noisy messages (repeats, draws, …), and of the first draw without noise."""
+        """Coefficients from noisy messages (repeats, draws, …), and of the first without noise."""
         averages, choice = self._averages(self._sent, self.choose)
         noise_free, _ = self._averages(
             self._values, lambda _: None if choice is None else choice[:, :1]
@@ -586,7 +574,7 @@ class _Release:
         return averages, choice
 
     def _finished(self, averages: Sequence[Array], choice: NDArray[np.int64] | None) -> Array:
-        """What the centre makes of its averages, by the candidate of every repeat and draw."""
+        """Compute the centre's estimate by the candidate of every repeat and draw."""
         finished, smoothings = self.summary.finished, self.plan.smoothings
         if choice is None:
             return finished(averages, smoothings[0])
@@ -638,6 +626,6 @@ class _Release:
 
 
 def _filled(numbers: Array, size: int) -> Array:
-    """With zeros up to a size: candidates may have fewer numbers than others."""
+    """Pad with zeros to a size: candidates may have fewer numbers than others."""
     missing = size - numbers.shape[-1]
     return np.pad(numbers, [(0, 0)] * (numbers.ndim - 1) + [(0, missing)]) if missing else numbers

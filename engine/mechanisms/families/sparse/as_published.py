@@ -133,7 +133,7 @@ class PublishedConstants:
 
     @property
     def variance_sensitivity(self) -> float:
-        """By how much a row moves the average of squared residuals."""
+        """Largest move of the average of squared residuals by one row."""
         return (
             self.response + math.sqrt(self.sparsity) * self.radius * self.feature
         ) ** 2 / self.pooled
@@ -145,7 +145,7 @@ class PublishedConstants:
 
     @property
     def eigenvalue_sensitivity(self) -> float:
-        """By how much a row moves the average of (x'v)²."""
+        """Largest move of the average of (x'v)² by one row."""
         return self.sparsity * self.feature**2 / self.pooled
 
     @property
@@ -188,12 +188,9 @@ class PublishedConstants:
         return float(norm.isf(self.delta / (4 * self.draws)))
 
     def draw_sensitivity(self, n: int, factor: float = 1.0) -> float:
-        """By how much a row moves an entry of a draw, where no multiplier exceeds a.
+        """Largest move of an entry of a draw by one row, if no multiplier exceeds a.
 
-        Parameters
-        ----------
-        factor : float
-            By which the draw is multiplied: σ in Algorithm 10.
+        `factor` multiplies the draw: σ in Algorithm 10.
         """
         return (
             2
@@ -246,16 +243,9 @@ def _descent(
 def precision_column(
     rows: RowMoments, k: int, constants: PublishedConstants, rng: np.random.Generator
 ) -> Array:
-    """Algorithm 3: column k of the inverse of the features' second moments.
+    """Algorithm 3: column k of the inverse of the features' second moments, (repeats, d).
 
-    Parameters
-    ----------
-    constants : PublishedConstants
-        Of which B₁ and c₁ count, beside those of `_descent`.
-
-    Returns
-    -------
-    (repeats, d)
+    It uses B₁ and c₁, beside the constants of `_descent`.
     """
     repeats, size, _ = rows.second.shape
     unit = np.eye(size)[k]
@@ -302,10 +292,7 @@ def two_stages(
 ) -> Array:
     """Algorithm 8: what all machines share, then by how much one of them differs.
 
-    Parameters
-    ----------
-    constants : PublishedConstants
-        Both stages take its s, T, ε and δ; both norms are at most c₀/2.
+    Both stages take s, T, ε and δ from `constants`; both norms are at most c₀/2.
 
     Returns
     -------
@@ -497,7 +484,7 @@ def bootstrap(
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What an algorithm gives, with all that it needs, if features are clipped to ±c."""
+    """Guarantee of an algorithm, with all that it needs, if features are clipped to ±c."""
 
     algorithm: int
     # stated, delta: ε and δ of each of its releases, and δ of the guarantee
@@ -520,7 +507,7 @@ class Guarantee:
 
 
 def guarantees(c: PublishedConstants) -> tuple[Guarantee, ...]:
-    """What Algorithms 3 to 10 give, each with all of its parts, every one at (ε, δ).
+    """Guarantees of Algorithms 3 to 10, each with all of its parts, every one at (ε, δ).
 
     Returns
     -------

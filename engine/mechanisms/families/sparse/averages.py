@@ -1,4 +1,4 @@
-"""What machines can average about their rows for sparse regression, from rows or from moments.
+"""Averages of machines over their rows for sparse regression, from rows or from moments.
 
 Everything that is published about a sparse regression is such an average over rows, with noise.
 `RowAverages` clips every row's contribution, so that replacing a row moves an average by a known
@@ -47,63 +47,27 @@ class Averages(Protocol):
     def n(self) -> int: ...
 
     def gradient(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [x'b − y]_R x: (repeats, columns, d).
-
-        Parameters
-        ----------
-        vectors : (repeats, columns, d)
-            b.
-        """
+        """Averages of [x'b − y]_R x for vectors b; both (repeats, columns, d)."""
         ...
 
     def products(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [x'b]_τ x: (repeats, columns, d).
-
-        Parameters
-        ----------
-        vectors : (repeats, columns, d)
-            b.
-        """
+        """Averages of [x'b]_τ x for vectors b; both (repeats, columns, d)."""
         ...
 
     def squared_residuals(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [y − x'b]_R²: (repeats, columns).
-
-        Parameters
-        ----------
-        vectors : (repeats, columns, d)
-            b.
-        """
+        """Averages of [y − x'b]_R²: (repeats, columns), for b (repeats, columns, d)."""
         ...
 
     def within(self, vectors: Array, clip: float = math.inf) -> Array:
-        """The share of rows with |y − x'b| ≤ R: (repeats, columns).
-
-        Parameters
-        ----------
-        vectors : (repeats, columns, d)
-            b.
-        """
+        """Shares of rows with |y − x'b| ≤ R: (repeats, columns), for b (repeats, columns, d)."""
         ...
 
     def residuals(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [y − x'b]_R: (repeats, columns).
-
-        Parameters
-        ----------
-        vectors : (repeats, columns, d)
-            b.
-        """
+        """Averages of [y − x'b]_R: (repeats, columns), for b (repeats, columns, d)."""
         ...
 
     def squared_products(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [x'b]_τ²: (repeats, columns).
-
-        Parameters
-        ----------
-        vectors : (repeats, columns, d)
-            b.
-        """
+        """Averages of [x'b]_τ²: (repeats, columns), for b (repeats, columns, d)."""
         ...
 
     def gram(self, norm: float = math.inf) -> Array:
@@ -111,16 +75,9 @@ class Averages(Protocol):
         ...
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
-        """Averages of x_S x_S' for places S, rows x_S clipped to a norm.
+        """Averages of x_S x_S', x_S clipped to a norm: (repeats, columns, s, s).
 
-        Parameters
-        ----------
-        where : (repeats, columns, s) array of int
-            S.
-
-        Returns
-        -------
-        (repeats, columns, s, s)
+        The places S are (repeats, columns, s) array of int.
         """
         ...
 
@@ -291,7 +248,7 @@ def _clip_rows(rows: Array, norm: float) -> Array:
 
 
 def _clip_factors(rows: Array, norm: float) -> Array:
-    """What rows have to be multiplied by to have at most this norm: (rows,)."""
+    """Factors that bring rows to at most this norm: (rows,)."""
     if math.isinf(norm):
         return np.ones(len(rows))
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))

@@ -59,7 +59,7 @@ def sensitivity(size: int, n: int) -> float:
 
 @dataclass(frozen=True)
 class Centre:
-    """What is fixed about the means before any row is looked at."""
+    """Constants of the means, fixed before any row is read."""
 
     # of the noise in each, in halves of its stated range; None where no means are released
     deviation: float | None
@@ -78,16 +78,9 @@ class Centre:
 
 
 def exact_means(data: SampleData, is_secure: bool = False, is_clipped: bool = True) -> Array:
-    """Means of features and response on their stated ranges, each of which counts as [−1, 1].
+    """Means (repeats, d + 1) of features and response, each stated range taken as [−1, 1].
 
-    Parameters
-    ----------
-    is_clipped : bool
-        Whether values are clipped to their ranges, as for a release.
-
-    Returns
-    -------
-    (repeats, d + 1)
+    `is_clipped` clips values to their ranges, as for a release.
     """
     feature_bound, half = _feature_bound(data.facts), data.facts.value_half_width
     rows = rows_of(
@@ -98,13 +91,7 @@ def exact_means(data: SampleData, is_secure: bool = False, is_clipped: bool = Tr
 
 
 def measured_from(data: SampleData, means: Array) -> SampleData:
-    """The same rows less such means, so that 0 is where the middle of ranges was.
-
-    Parameters
-    ----------
-    means : (repeats, d + 1)
-        As `exact_means` has them.
-    """
+    """Subtract means (repeats, d + 1), as of `exact_means`: 0 is then the middle of the ranges."""
     assert data.y is not None
     facts = data.facts
     half = (
@@ -122,7 +109,7 @@ def measured_from(data: SampleData, means: Array) -> SampleData:
 
 
 def _feature_bound(facts: PublicFacts) -> float:
-    """To what features are held here, in units of half their range, or of their deviation."""
+    """Clip of features here, in units of half their range, or of their deviation."""
     return CLIP if is_standard(facts) else 1.0
 
 

@@ -59,7 +59,7 @@ class CorrectionNoise:
 
 @dataclass(frozen=True)
 class Residuals:
-    """What was released of residuals."""
+    """Released statistics of residuals."""
 
     variance: Array  # (repeats, columns): average squared clipped residual
     within: Array  # (repeats, columns): P, the share within the clip
@@ -100,7 +100,7 @@ def _residual_law(
 
 @dataclass(frozen=True)
 class Directions:
-    """What corrections are taken along, for g coefficients: w = Θx."""
+    """Directions of corrections for g coefficients: w = Θx."""
 
     theta: Array  # (repeats, columns, g, d): Θ
     # (repeats, columns, g, g): takes average corrections to coefficients, so that root Θ is Θ̂_G
@@ -125,7 +125,7 @@ class Directions:
 
 @dataclass(frozen=True)
 class Distance:
-    """What was released about β − β̂."""
+    """Released statistics of β − β̂."""
 
     values: Array  # (repeats, columns, d): an estimate of it
     covariance: Array  # (repeats, columns, d, d): of that estimate
@@ -134,13 +134,7 @@ class Distance:
 
     @classmethod
     def bounded(cls, vectors: Array, radius: float) -> Distance:
-        """Nothing is known but that ‖β‖ is at most what is stated.
-
-        Parameters
-        ----------
-        vectors : (repeats, columns, d)
-            β̂.
-        """
+        """Assume only that ‖β‖ is at most what is stated; β̂ is (repeats, columns, d)."""
         norm = np.linalg.norm(vectors, axis=-1)
         return cls(
             np.zeros_like(vectors),
@@ -154,10 +148,7 @@ class Distance:
         What was estimated is Θ̂A(β − β̂). Where Â_jj is too large by a share e of itself, entry j
         is only 1 − e of what β̂ lacks, and e is at most 1.96 of its standard deviations.
 
-        Parameters
-        ----------
-        shares : (repeats, columns, d)
-            Standard deviations of e.
+        `shares` (repeats, columns, d) are the standard deviations of e.
         """
         larger = 1 / (1 - np.minimum(NORMAL * shares, _MOST_OF_NOISE))
         return replace(
@@ -198,12 +189,15 @@ class Corrected:
 
     @property
     def covariance(self) -> Array:
-        """Of the errors: (repeats, columns, g, g). σ does not multiply the privacy noise."""
+        """Covariance of the errors: (repeats, columns, g, g).
+
+        σ does not multiply the privacy noise.
+        """
         return np.asarray(self.sampling + self.privacy)
 
     @property
     def deviation(self) -> Array:
-        """Of the privacy noise in an entry, root mean square: (repeats, columns)."""
+        """Root mean square of the privacy noise in an entry: (repeats, columns)."""
         return np.asarray(np.sqrt(np.diagonal(self.privacy, axis1=-2, axis2=-1).mean(axis=-1)))
 
     @property
@@ -212,13 +206,9 @@ class Corrected:
         return np.sqrt(np.diagonal(self.covariance, axis1=-2, axis2=-1))
 
     def less(self, bias: Array) -> Corrected:
-        """Without a bias that is known on average, where limits are given.
+        """Subtract a bias (repeats, columns, g) that is known on average, where limits are given.
 
         Its own size is counted once more as an error.
-
-        Parameters
-        ----------
-        bias : (repeats, columns, g)
         """
         bias = np.where(self.is_refused[..., None], 0.0, bias)
         return replace(
@@ -365,21 +355,14 @@ def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:
 
 
 def bias_of_shared_noise(directions: Directions, vectors: Array) -> Array:
-    """Mean of −Θ̂_G(Â − A)(β − β̂) where β̂ was had from the same Â, at features S.
+    """Mean of −Θ̂_G(Â − A)(β − β̂), (repeats, columns, g), if β̂ comes from the same Â on S.
 
     Then β̂ = K(Aβ + noise) with K = (Â_SS + tI)⁻¹ on S and 0 elsewhere, so that β − β̂ has the part
     K(Â − A)β. Whatever A is, entries of the noise N = Â − A have variance t², and 2t² on the
     diagonal, so that E NKN = t²(tr K I + K). It shrinks coefficients, and most of all those of
     features that vary little.
 
-    Parameters
-    ----------
-    vectors : (repeats, columns, d)
-        β̂, which stands in for β.
-
-    Returns
-    -------
-    (repeats, columns, g)
+    β̂ (repeats, columns, d) stands in for β.
     """
     assert directions.gram is not None
     is_kept, deviation = vectors != 0, directions.deviation[:, None]
@@ -431,18 +414,9 @@ def pointwise_half_widths(errors: Array) -> Array:
 
 
 def two_sided_p_values(distances: Array, errors: Array) -> Array:
-    """2Φ(−|β̃ − b|/error) for the hypothesis that β = b.
+    """Compute 2Φ(−|β̃ − b|/error) for the hypothesis that β = b: (…), from β̃ − b (…).
 
     Below .05 exactly where the pointwise limits leave b out. Nothing but what is published goes in.
-
-    Parameters
-    ----------
-    distances : (…)
-        β̃ − b.
-
-    Returns
-    -------
-    (…)
 
     Examples
     --------
@@ -453,18 +427,10 @@ def two_sided_p_values(distances: Array, errors: Array) -> Array:
 
 
 def simultaneous_half_width(covariance: Array) -> Array:
-    """The 95 % quantile of the largest error of g coefficients together.
+    """The 95 % quantile of the largest error of g coefficients together, (…), by covariance.
 
     Simulated from the covariance of what was published, its negative part set to zero:
     post-processing, with a fixed public sample, so that a release always has the same band.
-
-    Parameters
-    ----------
-    covariance : (…, g, g)
-
-    Returns
-    -------
-    (…)
     """
     return _by_blocks(
         lambda matrices: largest_quantile(matrices, LEVEL, _SAMPLE, np.random.default_rng(_SEED)),

@@ -1,4 +1,4 @@
-"""What corrections of sparse coefficients are taken along: from a noisy Gram matrix, or a column.
+"""Directions of corrections of sparse coefficients: from a noisy Gram matrix, or a column.
 
 See `engine.mechanisms.families.sparse.inference` for what they are for, and
 `engine.mechanisms.families.sparse.averages` for what one row can do to each average.
@@ -59,19 +59,10 @@ def noisy_gram(
     columns: Columns,
     rng: np.random.Generator,
 ) -> Array:
-    """The average of xx' with symmetric noise.
+    """Release the average of xx' with symmetric noise, rows clipped to B: (repeats, columns, d, d).
 
     Replacing a row moves it by at most √2 B²/N in the Frobenius norm, which two orthogonal rows of
     norm B attain, and noise is alike in all directions of that norm.
-
-    Parameters
-    ----------
-    c : Constants
-        Clips; B is `c.row`.
-
-    Returns
-    -------
-    (repeats, columns, d, d)
     """
     exact = pooled.gram(c.row)[:, None]
     return with_noise(

@@ -53,19 +53,10 @@ def on_supports(gram: Array, vectors: Array, s: int) -> tuple[Array, Array]:
 
 
 def row_sum(gram: Array, q: int) -> Array:
-    """The largest sum of q absolute values in a row.
+    """The largest sum of q absolute values in a row of A (…, d, d): (…).
 
     At least v'Av for every unit vector v with q entries, at places S: v'Av is at most the largest
     eigenvalue of A on S, and that at most the largest row sum of |A| on S (Gershgorin).
-
-    Parameters
-    ----------
-    gram : (…, d, d)
-        A.
-
-    Returns
-    -------
-    (…)
 
     Examples
     --------
@@ -77,44 +68,25 @@ def row_sum(gram: Array, q: int) -> Array:
 
 
 def row_sum_sensitivity(q: int, feature: float, norm: float, n: int) -> float:
-    """2c min(√q B, qc)/N: by how much replacing one row moves `row_sum` of the average of xx'.
+    """2c min(√q B, qc)/N, the most that one row moves `row_sum` of the average of xx'.
 
     x_j x_k becomes z_j z_k, so that a sum of q absolute values in row j moves by at most
     (|x_j| Σ|x_k| + |z_j| Σ|z_k|)/N over q places k, and Σ|x_k| ≤ min(√q ‖x‖, qc) with |x_j| ≤ c and
     ‖x‖ ≤ B. The largest of such sums moves by no more than the one that moves most.
 
-    Parameters
-    ----------
-    feature, norm : float
-        c and B, to which entries of a row of data and its norm are held.
+    c (`feature`) and B (`norm`) hold entries of a row of data and its norm.
     """
     return 2 * feature * min(math.sqrt(q) * norm, q * feature) / n
 
 
 def bias_factor(largest: Array, smallest: Array) -> Array:
-    """γ (μ/ν)², γ = max(μ(9μ + 1/4), 17μ/16 + 1/96): of the bound, what depends on eigenvalues.
-
-    Parameters
-    ----------
-    largest, smallest : (…)
-        μ and ν.
-
-    Returns
-    -------
-    (…)
-    """
+    """γ (μ/ν)², γ = max(μ(9μ + 1/4), 17μ/16 + 1/96): the bound's part in eigenvalues μ and ν."""
     gamma = np.maximum(largest * (9 * largest + 1 / 4), 17 / 16 * largest + 1 / 96)
     return np.asarray(gamma * (largest / smallest) ** 2)
 
 
 def bias_unit(s: int, size: int, n: int, epsilon: float, delta: float) -> float:
-    """s² log²d log(1/δ) log³N/(Nε)²: the rest of the bound; 0 at ε = ∞.
-
-    Parameters
-    ----------
-    s, size, n : int
-        s, d and N.
-    """
+    """s² log²d log(1/δ) log³N/(Nε)², the rest of the bound for s, d, N; 0 at ε = ∞."""
     if math.isinf(epsilon):
         return 0.0
     logs = math.log(size) ** 2 * math.log(1 / delta) * math.log(n) ** 3

@@ -1,4 +1,4 @@
-"""What all sparse regressions ask a person to guess from outside the data."""
+"""Guesses from outside the data that all sparse regressions ask a person for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from engine.numerics.coordinates import Coordinates
 
 @dataclass(frozen=True)
 class LargestNoise:
-    """What the noise is before any row is looked at."""
+    """Scales of the noise, fixed before any row is read."""
 
     sensitivity: float
     # choice, values: scales of the noise in a choice and in a published value
@@ -101,11 +101,11 @@ class PublicGuesses(Mechanism[Data, P]):
     )
 
     def has_centre(self, facts: PublicFacts) -> bool:
-        """Whether the means of features and response are released first."""
+        """True if the means of features and response are released first."""
         return self.centre == "released" if self.centre else not is_standard(facts)
 
     def planned_centre(self, public: Public, budgets: Sequence[Budget], rho: float) -> Centre:
-        """What these means cost, and the ρ that is left."""
+        """Cost of these means, and the ρ that is left."""
         if not self.has_centre(public.facts):
             return Centre(None, rho)
         return Centre.planned(public.sizes, budgets, rho)
@@ -157,11 +157,11 @@ class PublicGuesses(Mechanism[Data, P]):
 
     @property
     def is_secure(self) -> bool:
-        """Whether machines mask what they send."""
+        """True if machines mask what they send."""
         return False
 
     def reach_of(self, facts: PublicFacts) -> float:
-        """How many standard deviations the stated ranges of features reach to each side."""
+        """Number of standard deviations that the stated ranges of features reach to each side."""
         return self.reach or facts.reach or _REACH
 
     def spread(self, facts: PublicFacts) -> float:
@@ -208,12 +208,7 @@ class PublicGuesses(Mechanism[Data, P]):
         return by_scales if is_standard(facts) else min(by_scales, facts.value_half_width)
 
     def least_squares(self, data: Data, sparsity: int) -> Fit:
-        """Least squares on the best features of all rows, neither clipped nor noised.
-
-        Parameters
-        ----------
-        sparsity : int
-            How many features are kept at most.
+        """Least squares on the best `sparsity` features of all rows, unclipped and without noise.
 
         Returns
         -------

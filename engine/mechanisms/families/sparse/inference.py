@@ -94,7 +94,7 @@ _DRAWS = 2  # axis of what is released
 
 @dataclass(frozen=True)
 class InferenceShares:
-    """How the budget, as ρ, is divided; all shares sum to 1."""
+    """Division of the budget, as ρ; all shares sum to 1."""
 
     coefficients: float  # for β̂
     variance: float  # for squared residuals and the share within their clip
@@ -131,7 +131,7 @@ def row_norm(size: int, feature: float) -> float:
 
 @dataclass(frozen=True)
 class Constants:
-    """What public facts fix."""
+    """Constants fixed by public facts."""
 
     law: SelectionLaw
     # feature, residual, row, product: the clips c, R, B and τ
@@ -215,16 +215,13 @@ def gram_noise(row: float, n: int, rho: float) -> float:
 
 
 def residuals_sensitivity(n: int, has_mean: bool) -> float:
-    """By how much one row moves the averages of squared residuals and of those within their clip.
+    """Largest move by one row of averages of squared residuals and of those within their clip.
 
     With u = [e]_R/R they are u² and 1{|e| ≤ R}: √2 between 0 and beyond R. The mean residual is u/2
     beside them. From u = −t to beyond R the square is 1 + (1 − t²)² + (1 + t)²/4, largest, 2.286,
     where 8t(1 − t) = 1; of two residuals within R it is less by 1, and beyond it at most 1.
 
-    Parameters
-    ----------
-    has_mean : bool
-        Whether the mean residual is beside them.
+    The mean residual is beside them if `has_mean`.
     """
     t = (1 - math.sqrt(0.5)) / 2
     return math.sqrt(1 + (1 - t**2) ** 2 + (1 + t) ** 2 / 4 if has_mean else 2) / n
@@ -297,10 +294,7 @@ def inference_lines(
 ) -> list[Spend]:
     """The ledger of one machine after β̂: Θ̂_k and V, or the Gram matrix; σ̂² and corrections.
 
-    Parameters
-    ----------
-    is_one : bool
-        Whether one coefficient is had without a Gram matrix.
+    `is_one` if a single coefficient is estimated without a Gram matrix.
     """
     why = WHY if n_machine == pooled else _WHY_OWN
     beside = f"the share within the clip{' and the mean' if c.has_centre else ''}"
@@ -362,22 +356,12 @@ class Columns:
         return np.concatenate([noisy, np.zeros((self.repeats, 1, *shape))], axis=1)
 
     def released(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The columns that may be published: (budgets, repeats, draws, …).
-
-        Parameters
-        ----------
-        values : (repeats, columns, …)
-        """
+        """The publishable columns (budgets, repeats, draws, …) of values (repeats, columns, …)."""
         noisy = values[:, :-1].reshape(self.repeats, self.budgets, self.draws, *values.shape[2:])
         return noisy.swapaxes(0, 1)
 
     def quiet(self, values: Array) -> Array:
-        """The column without noise: (budgets, repeats, …).
-
-        Parameters
-        ----------
-        values : (repeats, columns, …)
-        """
+        """The column without noise, (budgets, repeats, …), of values (repeats, columns, …)."""
         column = values[:, -1]
         return np.broadcast_to(column, (self.budgets, *column.shape))
 
@@ -406,12 +390,9 @@ def by_kind(
 
 
 def joined(fits: Sequence[Fit], axis: int) -> Fit:
-    """Fits put together along budgets (0), repeats (1) or draws (2).
+    """Join fits along budgets (0), repeats (1) or draws (2).
 
-    Parameters
-    ----------
-    axis : int
-        The axis. Of draws the first has what is the same without noise.
+    Along draws the first fit gives what is the same without noise.
 
     Returns
     -------
@@ -489,7 +470,7 @@ class FromAverages(Mechanism[Data, A]):
         draws: int,
         rng: np.random.Generator,
     ) -> Fit:
-        """What `estimate` is made of, at every budget."""
+        """Compute what `estimate` is made of, at every budget."""
         return by_kind(
             plans,
             lambda plan: plan.chooses_first,

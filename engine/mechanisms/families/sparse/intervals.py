@@ -1,4 +1,4 @@
-"""What the mechanisms that give intervals for sparse coefficients share: parameters and plans."""
+"""Parameters and plans shared by the mechanisms with intervals for sparse coefficients."""
 
 from __future__ import annotations
 
@@ -175,11 +175,11 @@ class SparseIntervals(PublicGuesses[P]):
         return np.array(sorted(k - 1 for k in features)) if features else np.arange(size)
 
     def is_one(self, sizes: Sizes) -> bool:
-        """Whether one coefficient is asked for without a Gram matrix."""
+        """True if one coefficient is asked for without a Gram matrix."""
         return self.directions == "column"
 
     def shares(self, sizes: Sizes) -> InferenceShares:
-        """How the budget is divided."""
+        """Division of the budget."""
         return ONE if self.is_one(sizes) else SEVERAL
 
     def descent(self, sizes: Sizes, facts: PublicFacts, sparsity: int) -> DescentSettings:
@@ -232,10 +232,7 @@ class SparseIntervals(PublicGuesses[P]):
     ) -> NoiseDeviations:
         """The noise that costs its shares of ρ, beside that in released means.
 
-        Parameters
-        ----------
-        sizes : tuple of int
-            Rows of all machines, and those that the coefficients belong to.
+        `sizes` are the rows of all machines, and those that the coefficients belong to.
         """
         deviations = noise(c, shares, rho, *sizes)
         if centre.deviation is None:
@@ -244,13 +241,10 @@ class SparseIntervals(PublicGuesses[P]):
         return replace(deviations, centre=half * centre.deviation)
 
     def averages(self, data: Data, c: Constants | None = None) -> RowAverages:
-        """What machines hold, rows clipped; the only place at which rows are read.
+        """Read the machines' rows, clipped; nothing else reads rows.
 
-        Parameters
-        ----------
-        c : Constants or None
-            Clips; without them nothing is clipped, and rows are less their means where a release
-            has them less released ones.
+        Without clips `c` nothing is clipped, and rows are less their exact means where a release
+        has them less released ones.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Where more entries may matter than a stated number of them is released."""
+"""Check for releases in which more entries may matter than the stated number."""
 
 from __future__ import annotations
 

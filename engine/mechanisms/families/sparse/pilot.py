@@ -60,12 +60,9 @@ STANDS_FOR_ANOTHER = (
 
 
 def suits_moments(gram_noise: float, size: int) -> bool:
-    """Whether the noise of the Gram matrix lets the best features be computed from it.
+    """True if the best features can be computed from the Gram matrix at this noise.
 
-    Parameters
-    ----------
-    gram_noise : float
-        Deviation of an entry beside the diagonal.
+    `gram_noise` is the deviation of an entry beside the diagonal.
     """
     return gram_noise * math.sqrt(size) <= MAX_NOISE
 
@@ -103,10 +100,7 @@ def from_moments(
 
     Averages of all stages are weighted by their precision.
 
-    Parameters
-    ----------
-    directions : Directions
-        Of all d coefficients, with the released matrix.
+    `directions` are those of all d coefficients, with the released matrix.
     """
     assert directions.gram is not None
     gram, root, size = directions.gram, directions.root, directions.gram.shape[-1]
@@ -134,7 +128,7 @@ def from_moments(
 
 @dataclass(frozen=True)
 class RowClips:
-    """To what residuals, features and whole rows are held: R, c and B."""
+    """Clips of residuals, features and whole rows: R, c and B."""
 
     residual: float
     feature: float
@@ -163,13 +157,7 @@ class Thresholding:
         size: int,
         rho: float,
     ) -> Thresholding:
-        """Rounds that cost ρ, with 2 % of it for the pace unless the step is stated.
-
-        Parameters
-        ----------
-        n, size : int
-            N and d.
-        """
+        """Plan rounds that cost ρ, with 2 % of it for the pace unless the step is stated."""
         share = 0.0 if is_stated else EIGENVALUE_SHARE
         step_sensitivity = sensitivity(descent.learning_rate, clips.residual, clips.feature, n)
         scales = scales_of(
@@ -225,15 +213,9 @@ class Thresholding:
         return np.asarray(np.minimum(1.0, convergent))[..., None]
 
     def is_correlated(self, pace: Array | float, shape: tuple[int, int]) -> NDArray[np.bool_]:
-        """Whether the released bound is so large that features may be mistaken.
+        """True where the released bound is so large that features may be mistaken.
 
-        Parameters
-        ----------
-        pace : (repeats, columns, 1) or float
-
-        Returns
-        -------
-        (repeats, columns) array of bool
+        The bound `pace` is (repeats, columns, 1), the answer (repeats, columns).
         """
         if self.pace_sensitivity is None or not isinstance(pace, np.ndarray):
             return np.zeros(shape, dtype=bool)

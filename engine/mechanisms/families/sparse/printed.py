@@ -1,4 +1,4 @@
-"""What the paper prints for sparse inference where it does not hold: for comparison alone.
+"""The paper's print for sparse inference where it does not hold: for comparison alone.
 
 Nothing here is used by a release. The printed interval adds the correction with the wrong sign and
 lets σ̂ multiply the privacy noise; the printed band leaves that noise out; and each of the parts of
@@ -24,17 +24,7 @@ PEELING_COST = 5 / 24  # ρ of choosing and releasing at the printed scale, in u
 
 
 def wrong_sign(vectors: Array, corrected: Corrected) -> Array:
-    """β̂ less the correction, as in (4.1): twice the bias of selection, where there is one.
-
-    Parameters
-    ----------
-    vectors : (repeats, columns, g)
-        β̂ at the same places.
-
-    Returns
-    -------
-    (repeats, columns, g)
-    """
+    """β̂ less the correction, as in (4.1): twice the selection bias; (repeats, columns, g)."""
     return 2 * vectors - corrected.values
 
 
@@ -62,7 +52,7 @@ def half_width_without_privacy(corrected: Corrected) -> Array:
 
 @dataclass(frozen=True)
 class PublishedCost:
-    """What a task costs when each of its releases has (ε, δ)."""
+    """Cost of a task if each of its releases has (ε, δ)."""
 
     task: str
     releases: int

@@ -43,7 +43,7 @@ def scale_noise(row: float, n: int, rho: float) -> float:
 
 
 def is_told(noise: float, size: int) -> bool:
-    """Whether the noise leaves anything to be told of the scale; public numbers decide."""
+    """True if the noise leaves anything to learn about the scale; public numbers decide."""
     return noise <= _MAX_NOISE * size
 
 
@@ -54,16 +54,9 @@ def released_scales(
     columns: Columns,
     rng: np.random.Generator,
 ) -> Array:
-    """The scale of features, released for every column; the last column shares the first one's.
+    """Release the scale of features: (repeats, columns); the last column shares the first one's.
 
-    Parameters
-    ----------
-    averages : RowAverages
-        Over rows clipped to B.
-
-    Returns
-    -------
-    (repeats, columns)
+    Rows are clipped to B.
     """
     deviation = columns.per_budget(noise)
     squared = published(

@@ -64,7 +64,7 @@ SEVERAL_STEPS = (
 
 
 class CentreSees(Enumeration):
-    """What reaches the trusted centre: each machine's averages, or only the sum of all."""
+    """Messages that reach the trusted centre: each machine's averages, or only the sum of all."""
 
     AVERAGES = "trusted"
     MASKED_SUM = "masked_sum"
@@ -72,7 +72,7 @@ class CentreSees(Enumeration):
 
 @dataclass(frozen=True, eq=False)
 class MachineRows:
-    """What the machines hold: rows clipped to their range, machine after machine."""
+    """Rows of the machines, clipped to their range, machine after machine."""
 
     x: Array  # (repeats, N, d): features
     y: Array  # (repeats, N): responses
@@ -94,18 +94,7 @@ class MachineRows:
         return self.pieces(max(1, _BLOCK // self.n_features))
 
     def pieces(self, size: int) -> tuple[tuple[slice, ...], ...]:
-        """The rows of every machine, cut into pieces.
-
-        Parameters
-        ----------
-        size : int
-            Rows of a piece at most.
-
-        Returns
-        -------
-        tuple of tuple of slice
-            For each machine its pieces.
-        """
+        """The rows of every machine, cut into pieces of at most `size` rows."""
         stops = np.cumsum(self.per_machine).tolist()
         return tuple(
             tuple(slice(k, min(k + size, stop)) for k in range(stop - n, stop, size))
@@ -169,7 +158,7 @@ def rows_of(
     norm: float | None = None,
     scale: float = 1.0,
 ) -> MachineRows:
-    """Rows in standard units, by public constants alone.
+    """Map rows to standard units, by public constants alone.
 
     Features are moved so that their stated range is ±`half_range` and clipped to ±`clip`; responses
     lose the middle of their stated range and are clipped to ±`response_clip`. Values of size one
@@ -179,10 +168,8 @@ def rows_of(
     whole, response included: (wx, wy) with w ≤ 1 a function of x. Both sides of y = x'β + noise are
     then multiplied by w, so that no coefficient is biased, whatever the law of x.
 
-    Parameters
-    ----------
-    scale : float
-        Of features, in standard deviations as stated: they are divided by it before clipping.
+    `scale` is that of features, in standard deviations as stated; they are divided by it before
+    clipping.
     """
     facts, x = data.facts, np.array(data.x)
     y = np.zeros(x.shape[:2]) if data.y is None else data.y - facts.value_middle
@@ -216,7 +203,7 @@ def _clip_rows(x: Array, y: Array, clip: float, norm: float) -> None:
 
 
 def is_standard(facts: PublicFacts) -> bool:
-    """Whether features and responses are of size one as they stand; never so for uploads."""
+    """True if features and responses are of size one as they stand; never for uploads."""
     return facts.unit_scale and facts.is_simulated
 
 
@@ -234,12 +221,7 @@ class DescentSettings:
 
 
 def sensitivity(learning_rate: float, residual: float, feature: float, n: int) -> float:
-    """λ = η 2Rc/N, the most by which one row moves an entry of a step.
-
-    Parameters
-    ----------
-    residual, feature : float
-        The clips R and c.
+    """λ = η 2Rc/N, the most by which one row moves an entry of a step; R and c are the clips.
 
     Examples
     --------
@@ -271,12 +253,9 @@ def noise_over_signal(scale: float, n_features: int, smallest: float) -> float:
 
 
 def fewest_rounds(learning_rate: float, least_eigenvalue: float) -> int:
-    """The least T with (1 − ην)^T ≤ 1/20: what is left of the distance after T rounds.
+    """The least T with (1 − ην)^T ≤ 1/20, the share of the distance left after T rounds.
 
-    Parameters
-    ----------
-    least_eigenvalue : float
-        ν, of the covariance of the features.
+    ν is the least eigenvalue of the covariance of the features.
 
     Examples
     --------
@@ -288,7 +267,7 @@ def fewest_rounds(learning_rate: float, least_eigenvalue: float) -> int:
 
 @dataclass(frozen=True)
 class Subject:
-    """What rounds are about: how their messages and their lines in the ledger are named."""
+    """Subject of rounds: the names of their messages and of their lines in the ledger."""
 
     noun: str = "coefficients"  # in the lines, which cover all rounds
     part: str = ""  # before what is sent in each round
@@ -330,10 +309,7 @@ def ledger(
 
     The centre's noise is the same for all rows, whatever budget was asked for them.
 
-    Parameters
-    ----------
-    step_sensitivity : float
-        λ.
+    `step_sensitivity` is λ.
     """
     choice, values = costs(law, descent.sparsity, step_sensitivity, scales)
     why = (
@@ -421,7 +397,7 @@ def _published(
     scales: Sequence[Scales],
     noise: Draw,
 ) -> Array:
-    """What the centre publishes in a round; the last column, without noise, is not published."""
+    """Publish the centre's values of a round; the last column, without noise, is not published."""
     choice, values = (
         np.array([getattr(pair, name) for pair in scales])[:, None, None]
         for name in ("choice", "values")
@@ -439,12 +415,7 @@ def _published(
 
 
 def in_ball(vectors: Array, radius: float) -> Array:
-    """Vectors clipped in norm: (…, d).
-
-    Parameters
-    ----------
-    vectors : (…, d)
-    """
+    """Clip vectors (…, d) in norm."""
     norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors * norm_clip_factors(norm, radius))
 

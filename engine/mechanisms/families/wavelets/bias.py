@@ -1,4 +1,4 @@
-"""How far the mean of a wavelet estimate can be from the curve, by public numbers alone.
+"""Bound on the bias of a wavelet estimate, from public numbers alone.
 
 The curve is stated to lie in a class: from the level J of the plan on, the details of level l are
 at most R 2^{−γl} at every time that is asked about, with γ the stated smoothness and R the radius.
@@ -48,12 +48,9 @@ class CurveClass:
         return float(self.radius * 2 ** (-self.smoothness * level) / (1 - 2**-self.smoothness))
 
     def allows(self, left_out: Array, level: int, size: float) -> bool:
-        """Whether what V_J leaves out of a known curve stays within the bound.
+        """True if what V_J leaves out of a known curve stays within the bound.
 
-        Parameters
-        ----------
-        size : float
-            Of the curve, against which rounding is measured.
+        Rounding is measured against `size`, that of the curve.
         """
         return bool(np.abs(left_out).max() <= self.detail_bound(level) + _ROUNDING * size)
 
@@ -84,10 +81,7 @@ def largest_kernel_mass(moments: int, edges: str) -> float:
     is a maximum over nodes, and the trapezoidal rule on nodes is above the integral. At coarser
     levels periodic functions are folded, which makes sums of sizes smaller.
 
-    Parameters
-    ----------
-    moments : int
-        A, vanishing moments of the wavelet.
+    `moments` is A, the number of vanishing moments of the wavelet.
     """
     safe = WaveletBasis(2 ** max(int(np.ceil(np.log2(4 * moments))), 1), moments, edges)
     n_cells = safe.size * STEPS

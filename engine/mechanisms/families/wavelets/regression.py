@@ -106,15 +106,7 @@ class Sites:
     def bias_of_clipping(self, clips: Array) -> Array:
         """The most that clips move a mean, over all curves within their bound.
 
-        Parameters
-        ----------
-        clips : (clips,)
-            In response units.
-
-        Returns
-        -------
-        (clips,)
-            In response units.
+        Both are in response units: (clips,).
         """
         return worst_bias(clips, self.bound, self.sigma)
 
@@ -147,23 +139,11 @@ class Sites:
         return np.asarray(v / v.sum())
 
     def resolution(self, smoothness: float) -> float:
-        """D of equations (14) and (17).
-
-        Parameters
-        ----------
-        smoothness : float
-            α or ν.
-        """
+        """D of equations (14) and (17), for smoothness α or ν."""
         return WaveletSites(self.n, self.epsilon).resolution(smoothness)
 
     def printed_level(self, smoothness: float, lowest: int) -> int:
-        """L = ⌈log₂ D⌉, at least the lowest level; functions up to it span V_{L+1}.
-
-        Parameters
-        ----------
-        smoothness : float
-            α or ν.
-        """
+        """L = ⌈log₂ D⌉ for smoothness α or ν, at least the lowest level; it spans V_{L+1}."""
         return max(lowest, math.ceil(math.log2(self.resolution(smoothness)) - _TIE))
 
 
@@ -329,7 +309,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
 
     @property
     def _printed(self) -> tuple[str, ...]:
-        """Which parts follow the paper's print."""
+        """Names of the parts that follow the paper's print."""
         return (self.constants, "published" if self.plan_rule == "literal" else "tight")
 
     def wavelets(self, level: int) -> WaveletBasis:
@@ -404,29 +384,16 @@ class WaveletRegression(Mechanism[CurveData, P]):
     def largest_bias(
         self, basis: WaveletBasis, clip: float, mass: float, sites: Sites, facts: PublicFacts
     ) -> float:
-        """What V_J leaves out and clipping shifts, at most; see
+        """Bound what V_J leaves out and clipping shifts, in response units.
+
+        `mass` bounds Λ(x) at the times that are asked about; see
         `engine.mechanisms.families.wavelets.bias`.
-
-        Parameters
-        ----------
-        mass : float
-            A bound of Λ(x) at the times that are asked about.
-
-        Returns
-        -------
-        float
-            In response units.
         """
         clipped = float(sites.bias_of_clipping(np.array([clip]))[0])
         return self.curve_class(facts).detail_bound(basis.level) + mass * clipped
 
     def risk_parts(self, source: Source[Data], budgets: tuple[Budget, ...]) -> RiskParts | None:
-        """Exact mean squared error on simulated readings, part by part.
-
-        Parameters
-        ----------
-        source : Source
-            Simulated readings, of which the truth is known.
+        """Exact mean squared error on simulated readings with known truth, part by part.
 
         Returns
         -------
@@ -460,10 +427,8 @@ def site_lines(
 ) -> tuple[Spend, ...]:
     """One line for every site, with the ε of Laplace or the μ of Gaussian noise as it really is.
 
-    Parameters
-    ----------
-    sensitivity, scales : (sites,)
-        How far a reading moves the message, and the scale of its noise.
+    `sensitivity` and `scales` (sites,) are how far a reading moves the message, and the scale of
+    its noise.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         costs = np.where(scales > 0, sensitivity / scales, math.inf).tolist()
@@ -546,12 +511,9 @@ def times_of(data: CurveData) -> Array:
 def of_even_times(
     facts: PublicFacts, released: Sequence[bool], shape: tuple[int, ...]
 ) -> tuple[Caution, ...]:
-    """What releases of real data suppose where times are taken to be spread evenly.
+    """State what releases of real data suppose if times are taken to be spread evenly.
 
-    Parameters
-    ----------
-    released : sequence of bool
-        Whether anything is released at each budget.
+    `released` is True at each budget at which anything is released.
     """
     if facts.is_simulated or not any(released):
         return ()

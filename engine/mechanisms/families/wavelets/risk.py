@@ -49,7 +49,7 @@ UNIFORM = Design()
 
 @dataclass(frozen=True, eq=False)
 class Average:
-    """What sites send and a centre averages: n_j readings clipped at ±τ, with weights u_j."""
+    """A centre's average: n_j readings of each site clipped at ±τ, with weights u_j."""
 
     basis: WaveletBasis
     clip: float

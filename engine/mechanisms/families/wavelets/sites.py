@@ -1,4 +1,4 @@
-"""How much sites of a wavelet regression can tell together where they are not alike.
+"""Joint accuracy of a wavelet regression over sites that are not alike.
 
 Up to constants and logarithms; the one number that has no unknown constant is
 `WaveletSites.pure_dp_lower_bound`.
@@ -80,7 +80,7 @@ class WaveletSites:
         return float(np.exp(brentq(gap, min(ends) - 1, max(ends) + 1, xtol=1e-15, rtol=1e-15)))
 
     def privacy_limited(self, gamma: float) -> NDArray[np.bool_]:
-        """Which sites privacy holds back, nε² ≤ D; equality counts.
+        """True for sites that privacy holds back, nε² ≤ D; equality counts.
 
         Returns
         -------
@@ -114,15 +114,7 @@ class WaveletSites:
         σ and curves of the wavelet ball of radius R; in squared units of σ and R. It
         says nothing about releases with δ > 0, which may do better.
 
-        Parameters
-        ----------
-        smoothness, radius : float
-            α and R of the wavelet ball.
-
-        Returns
-        -------
-        float
-            In squared response units.
+        `smoothness` and `radius` are α and R of the ball.
         """
         with np.errstate(over="ignore"):
             private = (self.n * np.expm1(self.epsilon)) ** 2 / 4
