@@ -19,6 +19,7 @@ from engine.mechanisms import mechanisms
 from engine.numerics.observation_times import draw_times
 from engine.questions import ask
 from engine.release import request
+from engine.release.data_sections import RequestFacts, design_of
 from engine.release.published import release_cost
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign, moved_to_common, numbers_in
@@ -246,6 +247,14 @@ def request_of(tmp_path, frame, facts, **columns):
         files.csv(frame),
     )
     return requested(json.dumps(plain), tmp_path).source
+
+
+def test_times_of_a_header_are_offered_only_to_files_that_have_them():
+    for times, is_offered in (((), False), ((2.0, 6.0), True)):
+        facts = RequestFacts.of({"facts": {"design": {"law": "common"}}})
+        with pytest.raises(InputError, match="State the times at which everybody") as refused:
+            design_of(facts, times).on_unit_time(PublicFacts())
+        assert ("header" in refused.value.hint) is is_offered
 
 
 def test_a_request_file_states_the_design(tmp_path):
