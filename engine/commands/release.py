@@ -15,6 +15,7 @@ from engine.core.lists import counted
 from engine.core.tasks import DataType
 from engine.core.types import Budget, Data
 from engine.language.grammar import capital, plain_text
+from engine.language.numbers import small
 from engine.privacy.failure import large_delta
 from engine.release import captions, ledger, published, repair, sentences, stated
 from engine.release import files as release_files
@@ -422,10 +423,13 @@ def _lower(options: argparse.Namespace) -> Exit:
     for source in sources:
         known = book.total() if source is None else book.standing_of(source).least.total
         delta = (
-            options.delta if options.delta is not None else (1.0 if known is None else known.delta)
+            options.delta
+            if options.delta is not None
+            else (large_delta(1) if known is None else known.delta)
         )
         book.lower(Budget(options.epsilon, delta), source)
-    print(f"The total is ε = {options.epsilon:g} from now on.")
+    own_delta = "" if options.delta is None else f", δ = {small(options.delta)}"
+    print(f"The total is ε = {options.epsilon:g}{own_delta} from now on.")
     return Exit.DONE
 
 

@@ -314,6 +314,12 @@ def _event_facts(data: Mapping[str, Any], reading: Reading, task: Task) -> Event
 def design_of(facts: RequestFacts, times: Sequence[float]) -> StatedDesign:
     """The stated design; `times` of a header only where the request says that they are public."""
     stated = dict(facts.design or {})
+    if times and stated.get("law") == "common" and not stated.get("times"):
+        raise InputError(
+            "State the times at which everybody is observed.",
+            field="times",
+            hint='List them; or "times": "header" confirms that those of the header are public.',
+        )
     if stated.get("times") == "header":
         if not times:
             raise InputError(

@@ -289,7 +289,7 @@ class Ledger:
             and known is not None
             and (total.epsilon > known.epsilon or total.delta > known.delta)
         ):
-            raise _raised(known)
+            raise _raised(known, total.epsilon > known.epsilon)
 
     # -- charging ----------------------------------------------------------------------------
 
@@ -510,7 +510,9 @@ class Ledger:
             elif books.total is not None and (
                 stated[0] > books.total[0] or stated[1] > books.total[1]
             ):
-                raise _raised(Budget(books.total[0] / FINE, books.total[1]))
+                raise _raised(
+                    Budget(books.total[0] / FINE, books.total[1]), stated[0] > books.total[0]
+                )
             log.add(kind="lower", **_final(Loss(), sets, stated, ""))
 
     def join(self, other: Ledger) -> int:
@@ -676,16 +678,18 @@ def _check_once(known: Known, facts: PublicFacts, are_others: bool) -> None:
 
 def _check_not_raised(stated: tuple[int, float], before: Standing) -> None:
     most = max((share.total for share in before.shares), key=lambda total: total.epsilon)
-    if stated[0] > in_units(most.epsilon, FINE) or stated[1] > most.delta * (1 + 1e-12):
-        raise _raised(most)
+    is_higher = stated[0] > in_units(most.epsilon, FINE)
+    if is_higher or stated[1] > most.delta * (1 + 1e-12):
+        raise _raised(most, is_higher)
 
 
-def _raised(most: Budget) -> InputError:
+def _raised(most: Budget, is_epsilon: bool) -> InputError:
+    """Refuse a higher total; only ε or δ is named: a ledger’s own δ, for one person, misleads."""
+    fixed = (
+        f"ε is fixed at {most.epsilon:g}" if is_epsilon else f"δ is fixed at {small(most.delta)}"
+    )
     return InputError(
-        f"The total is fixed at ε = {most.epsilon:g}, δ = {small(most.delta)}, and "
-        "cannot be raised.",
-        field="total",
-        hint="Leave it out, or lower it.",
+        f"The total {fixed} and cannot be raised.", field="total", hint="Leave it out, or lower it."
     )
 
 

@@ -154,8 +154,7 @@ def _common(times: Sequence[float], facts: PublicFacts) -> list[float]:
         raise InputError(
             "State the times at which everybody is observed.",
             field="times",
-            hint=f"{_in_unit(facts)}, such as 2, 6, 10, 14; or confirm those in the "
-            "header of a table with one row per curve.",
+            hint=f"{_in_unit(facts)}, such as 2, 6, 10, 14.",
         )
     if len(times) > MAX_TIMES:
         raise InputError(

@@ -135,19 +135,28 @@ def _column(stated: Mapping[str, Any]) -> str:
 
 
 def design(facts: PublicFacts) -> str:
-    """Describe the observation times: "everybody at 8 common times".
+    """Describe the observation times: "everybody at 8 common times from 2 to 18 years".
 
     Gaps and windows are in the unit of time of `facts`.
     """
     stated, unit = StatedDesign.of(facts), f" {facts.time_unit}".rstrip()
+    if stated.times:
+        return f"everybody at {_times_in_words(stated.times, unit)}"
     return {
-        StatedLaw.COMMON: f"everybody at {counted(len(stated.times), 'common time')}",
+        StatedLaw.COMMON: "everybody at the same times",
         StatedLaw.VISITS: f"every {stated.gap or 0:g}{unit}, from a start that differs",
         StatedLaw.WINDOWS: f"each {facts.person} in a stretch of {stated.window or 0:g}{unit}",
         StatedLaw.DENSITY: "each on its own, more often at some times as stated",
         StatedLaw.EVEN: "each on its own, spread evenly over the range",
         StatedLaw.UNKNOWN: "not known: methods rely on released quantities alone",
     }[StatedLaw(stated.law or StatedLaw.UNKNOWN)]
+
+
+def _times_in_words(times: Sequence[float], unit: str) -> str:
+    """Count the times, and say between which they lie."""
+    ends = " to ".join(f"{time:g}" for time in dict.fromkeys((times[0], times[-1])))
+    word = "at" if len(times) == 1 else "from"
+    return f"{counted(len(times), 'common time')} {word} {ends.replace('-', '−')}{unit}"
 
 
 def observations(facts: PublicFacts) -> str:

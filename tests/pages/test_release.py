@@ -243,6 +243,8 @@ def test_the_odds_stand_before_the_confirmation_and_again_in_the_guarantee():
     at.run()
     assert words(at).count(sentence) == 1 and not at.error
     assert at_most_percent(odds.right) in words(at)
+    (command,) = [code.value for code in at.code if "engine release" in code.value]
+    assert "\n" not in command and "again.json" in command  # settings are in their file
 
 
 def test_the_strip_of_a_release_has_odds_and_error_of_what_would_be_published(monkeypatch):

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine import __main__
 from engine.core.errors import InputError
 from engine.core.identity import people_in_order
 from engine.core.types import Budget
@@ -181,6 +182,23 @@ def test_a_set_lowers_the_total_of_its_own_people_wherever_they_are(book):
     book.lower(Budget(1.2))
     assert book.standing(some(0, 20)) == {0.7: 10, 0.2: 10}
     assert book.standing(some(30, 40)) == {1.2: 10}
+
+
+def test_a_total_that_would_be_raised_is_refused_by_its_own_part_alone(book):
+    """A ledger’s own δ is 0.1, that of one person: nobody stated it, and no set has it."""
+    book.charge(TWENTY, pure(0.5), "a", "what", Budget(3.0, 1e-4))
+    with pytest.raises(InputError, match="cannot be raised") as of_epsilon:
+        book.lower(Budget(4.0, 1e-4))
+    assert "3" in of_epsilon.value.message and "δ" not in of_epsilon.value.message
+    with pytest.raises(InputError, match="cannot be raised") as of_delta:
+        book.lower(Budget(2.0, 2e-4), TWENTY)
+    assert "ε" not in of_delta.value.message
+
+
+def test_a_ledger_that_is_none_is_named_before_a_total(tmp_path, capsys):
+    path = str(tmp_path / "none.sqlite3")
+    assert __main__.main(["ledger", "lower", "2", "--ledger", path]) == 2
+    assert "δ" not in capsys.readouterr().err
 
 
 def test_delta_has_a_total_as_well(book):

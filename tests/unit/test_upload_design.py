@@ -19,12 +19,14 @@ from engine.mechanisms import mechanisms
 from engine.numerics.observation_times import draw_times
 from engine.questions import ask
 from engine.release import request
+from engine.release.data_sections import RequestFacts, design_of
 from engine.release.published import release_cost
 from engine.uploads.curves import Upload
 from engine.uploads.design import StatedDesign, moved_to_common, numbers_in
 from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people, doubts_of_period
 from engine.uploads.facts import declare
 from engine.uploads.own_file import OwnFile
+from engine.uploads.stated import design as design_in_words
 from tests import files
 from tests.files import requested
 from tests.readings import curves_in, request_with_reading, upload_of
@@ -89,6 +91,15 @@ def test_a_design_must_be_complete_and_fit_the_stated_range(design, observations
     with pytest.raises(InputError, match=words) as refused:
         stated(design, observations)
     assert refused.value.field
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [(range(2, 10), "8 common times from 2 to 9 years"), ((4,), "1 common time at 4 years")],
+)
+def test_common_times_are_told_by_their_number_and_range(times, words):
+    facts = stated(StatedDesign(law="common", times=tuple(times)), 1, time_unit="years")
+    assert design_in_words(facts) == f"everybody at {words}"
 
 
 def test_designs_are_stated_in_the_unit_of_the_file():
@@ -236,6 +247,14 @@ def request_of(tmp_path, frame, facts, **columns):
         files.csv(frame),
     )
     return requested(json.dumps(plain), tmp_path).source
+
+
+def test_times_of_a_header_are_offered_only_to_files_that_have_them():
+    for times, is_offered in (((), False), ((2.0, 6.0), True)):
+        facts = RequestFacts.of({"facts": {"design": {"law": "common"}}})
+        with pytest.raises(InputError, match="State the times at which everybody") as refused:
+            design_of(facts, times).on_unit_time(PublicFacts())
+        assert ("header" in refused.value.hint) is is_offered
 
 
 def test_a_request_file_states_the_design(tmp_path):

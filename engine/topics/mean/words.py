@@ -45,7 +45,7 @@ def groups_asked(first: str, second: str, budget: Budget) -> str:
 
 
 def groups_told(detected: int, releases: int, void: int = 0) -> str:
-    """Say how many releases tell two groups apart, without the `void` ones, which are not tested."""
+    """Say how many releases tell two groups apart; `void` ones are not tested."""
     left_out = (
         f"{counted(void, 'release')} of {releases} warned that {'it' if void == 1 else 'they'} "
         f"cannot be relied on, and {'was' if void == 1 else 'were'} not tested."

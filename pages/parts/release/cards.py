@@ -877,13 +877,12 @@ def _guarantee(release: Published, suffix: str) -> None:
             if heading != "Odds"
         )
     )
-    st.markdown("A new release with the same settings, new noise, and charged again:")
-    st.code(
-        "python -m engine release - --yes <<'END'\n"
-        + release_files.request(release).decode()
-        + "\nEND",
-        language="bash",
+    name_it = "; write the name of your file into it first" if release.facts.is_upload else ""
+    st.markdown(
+        "A new release with the same settings, new noise, and charged again. *Settings (JSON)* "
+        f"above saves them as `again.json`{name_it}:"
     )
+    st.code("python -m engine release again.json --yes", language="bash")
 
 
 def accounting(cost: ReleaseCost) -> None:
