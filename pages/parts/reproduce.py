@@ -54,7 +54,7 @@ class ExhibitView(View):
 
     @cached_property
     def stored_by_form(self) -> dict[Form, Result]:
-        """What comes with the engine, quick form first."""
+        """Results stored with the engine, quick form first."""
         stored = {form: exhibit_files.stored(self.paper, self.exhibit, form) for form in FORMS}
         return {form: result for form, result in stored.items() if result is not None}
 
@@ -94,7 +94,7 @@ class ExhibitView(View):
 
 
 def strip() -> None:
-    """What stands on every page; here every figure and table has its own data and budgets."""
+    """Show the strip; here every figure and table has its own data and budgets."""
     components.strip(
         [
             components.Chip(*exhibit_words.SOURCE, "gray", "globe"),
@@ -107,7 +107,7 @@ def strip() -> None:
 
 
 def overview() -> None:
-    """How many claims of all papers hold in the stored results."""
+    """Show how many claims of all papers hold in the stored results."""
     st.markdown(exhibit_words.overview([pair for key in papers.names() for pair in _verdicts(key)]))
 
 

@@ -62,7 +62,9 @@ EARLIER = {
 
 
 def present(page: str, token: str = "") -> tuple[str, str]:
-    """The page and the token that show today what an address of any edition asked for.
+    """Return the page and the token that today show the content of an address of any edition.
+
+    `page` is the part behind the slash; "" or "home" for the first page.
 
     Parameters
     ----------
