@@ -23,7 +23,7 @@ PAGES = (
 
 
 class Moved(NamedTuple):
-    """Where an earlier page went: the page, and the words of an address that show that part."""
+    """The new place of an earlier page: the page, and the words of an address that show it."""
 
     page: str
     token: str = ""

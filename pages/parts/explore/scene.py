@@ -121,7 +121,7 @@ class Scene(ReleaseView):
 
     @cached_property
     def floor(self) -> Array:
-        """What no unbiased method with Gaussian noise is below, at every budget; NaN: unknown."""
+        """The lower bound of unbiased methods with Gaussian noise, at each budget; NaN: unknown."""
         floor = (
             run.answer(least_errors, self.source, tuple((b,) for b in self.answer.budgets))
             if self.facts.is_simulated

@@ -75,8 +75,6 @@ class LiveView(ReleaseView):
 
         It is computed once the page stands, after the pictures of all steps. `call` is a function
         of the engine and its arguments.
-
-        It is computed once the page stands, after the pictures of all steps.
         """
         if run.knows(*call) or not uses_workers():
             return run.answer(*call)
