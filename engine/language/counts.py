@@ -83,15 +83,7 @@ def median(curve: CountedCurve, unit: str) -> str:
 def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
     """Explain what censoring within an interval does to limits, and where curves end for it.
 
-    Parameters
-    ----------
-    facts : EventFacts
-        Names and unit.
-
-    Returns
-    -------
-    str
-        Empty where it makes no difference.
+    The text is empty if it makes no difference.
     """
     why = (
         f"so many {facts.people} are censored within one interval, and the counts do not tell when"

@@ -444,17 +444,10 @@ _UNLIKE = 0.05  # of all weight that would have to move between sites
 
 
 def by_precision(weights: Array, people: Sequence[int], facts: PublicFacts, sites: str) -> str:
-    """That sites do not count by their people, and what follows if these differ.
+    """Say that sites do not count by their people, and what follows if these differ.
 
-    Parameters
-    ----------
-    weights : (sites,)
-        Of each site in the result, summing to 1; NaN where nothing is published.
-
-    Returns
-    -------
-    str
-        Empty where weights are nearly the shares of people.
+    `weights` (sites,) sum to 1, or are NaN if nothing is published. The text is empty if they are
+    nearly the shares of people.
 
     Examples
     --------

@@ -68,16 +68,6 @@ def memory(work: Sequence[Block], left: Sequence[Block], n_workers: int) -> floa
     """Compute the bytes of a sweep: the results of all blocks, and the largest that run at once.
 
     `work` is the whole sweep, and `left` the part still to be run.
-
-    Parameters
-    ----------
-    work, left : sequence of Block
-        The whole sweep, and what is still to be run.
-
-    Returns
-    -------
-    float
-        Bytes.
     """
     results = sum(8.0 * len(KINDS) * _releases(block) for block in work)
     return results + sum(sorted(map(_block_bytes, left))[-n_workers:])

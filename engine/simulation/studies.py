@@ -236,9 +236,8 @@ class Study(Generic[D]):
         They are measured from what the method estimates, or if that is not known from what would be
         published without privacy: for a mean curve the non-private mean of all methods, else their
         own estimate. Where a formula gives the mean squared error exactly, they are scaled to it,
-        so that their mean is the number that the formula gives. They are in squared
-        units of the result. `estimate` holds releases at the
-        budgets, and perhaps at others after them.
+        so that their mean is the number that the formula gives. They are in squared units of the
+        result. `estimate` holds releases at the budgets, and perhaps at others after them.
         """
         source: Source[Any] = self.source
         mechanism = self.mechanism

@@ -214,15 +214,6 @@ class Foreseen:
 def run_scenario(scenario: Scenario, limits: Limits) -> Iterator[Part]:
     """Yield the parts of a sweep, one for each block, as `python -m engine run` has them.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        Has the cells and how often they are run.
-
-    Yields
-    ------
-    Part
-
     Raises
     ------
     InputError

@@ -65,16 +65,6 @@ def present(page: str, token: str = "") -> tuple[str, str]:
     """Return the page and the token that today show the content of an address of any edition.
 
     `page` is the part behind the slash; "" or "home" for the first page.
-
-    Parameters
-    ----------
-    page : str
-        The part of the address behind the slash; "" or "home" for the first page.
-
-    Returns
-    -------
-    tuple of str
-        Page and token.
     """
     if page not in EARLIER:
         return page, token

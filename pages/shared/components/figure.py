@@ -96,11 +96,6 @@ def figure_payload(
 
     `view` holds any number of budgets.
 
-    Parameters
-    ----------
-    view : MeanAnswer
-        Curves and their releases, of any number of budgets.
-
     Raises
     ------
     ValueError

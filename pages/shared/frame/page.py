@@ -275,17 +275,8 @@ def begin(title: str) -> None:
 def look(see: Callable[[], AnyView | None], height: int = 430, data: str = "") -> AnyView | None:
     """Compute what is on screen; draw its strip and its promise.
 
-    `see` returns the view, or None after showing why there is none.
-
-    Parameters
-    ----------
-    see : callable
-        Gives the view, or None where it has said why there is none.
-
-    Returns
-    -------
-    View or None
-        None if it cannot be had; the reason is then on the page, whose controls stay usable.
+    `see` returns the view, or None after showing why there is none. The result is None if there is
+    no view; the reason is then on the page, whose controls stay usable.
     """
     view = compute(see, height, data)
     if view is not None:
