@@ -66,7 +66,7 @@ def draw(
     task: str = settings.TASK,
     then: Callable[[], None] = lambda: None,
 ) -> None:
-    """Draw the dialog's result at its end, and notes on the file on screen."""
+    """Set what the dialog of this page does at its end, and show notes on the file on screen."""
     st.session_state.upload_for = DialogRequest(show, task, then)
     upload = session.upload_of(task)
     if upload is not None and session.uploaded(task):
