@@ -1,1 +1,1 @@
-"""How numbers, nouns, budgets and odds are written: shared by releases, views, words and charts."""
+"""Writing of numbers, nouns, budgets and odds: shared by releases, views, words and charts."""

@@ -1,4 +1,4 @@
-"""What is said of noised counts: the table in columns, medians, means and ratios as sentences."""
+"""Sentences about noised counts: the table in columns, medians, means and ratios."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def count_columns(table: CountTable, facts: EventFacts) -> dict[str, list[Any]]:
 
 
 def _kinds(cells: Cells, facts: EventFacts) -> list[str]:
-    """What is counted in each interval, in the order of the cells."""
+    """Name the counts of each interval, in the order of the cells."""
     if cells.counted is Counted.VALUES:
         return ["value"]
     if cells.counted is Counted.LABELS:
@@ -59,12 +59,9 @@ def _kinds(cells: Cells, facts: EventFacts) -> list[str]:
 
 
 def at_edge(value: float, curve: CountedCurve, unit: str) -> str:
-    """An edge of an interval with its unit: rounded if it is computed, and never if it is stated.
+    """Write an edge of an interval with its unit: rounded if computed, and never if stated.
 
-    Parameters
-    ----------
-    curve : CountedCurve
-        Whose edges end at the stated follow-up, or at the end of the stated range.
+    Edges of `curve` end at the stated follow-up, or at the end of the stated range.
     """
     is_stated = value == curve.edges[-1] or value == float(f"{value:.{_FEW_DIGITS}g}")
     return stated(value, unit) if is_stated else in_unit(value, unit)
@@ -84,17 +81,9 @@ def median(curve: CountedCurve, unit: str) -> str:
 
 
 def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
-    """What people censored within an interval do to limits, and where curves end for them.
+    """Explain what censoring within an interval does to limits, and where curves end for it.
 
-    Parameters
-    ----------
-    facts : EventFacts
-        Names and unit.
-
-    Returns
-    -------
-    str
-        Empty where it makes no difference.
+    The text is empty if it makes no difference.
     """
     why = (
         f"so many {facts.people} are censored within one interval, and the counts do not tell when"
@@ -115,10 +104,10 @@ def censoring(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
 
 
 def independence(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
-    """What curves assume of people who are censored, and what it would change if it were not so.
+    """State the assumption of curves about censored people, and the effect of its failure.
 
-    No release shows it, so it is said of every one; of survival curves with the size, where that
-    is largest.
+    No release shows it, so every release states it; survival curves with the size, where that is
+    largest.
     """
     assumed = "Curve and band assume that censoring is independent of events, which no count shows."
     moved = [
@@ -140,7 +129,7 @@ def independence(curves: Sequence[CountedCurve], facts: EventFacts) -> str:
 
 
 def order_in_bins(roc: Roc) -> str:
-    """What scores in one bin do to the interval of the area; empty where it makes no difference."""
+    """State the effect of scores in one bin on the interval of the area; empty if it is none."""
     if float(roc.allowance) <= _NOTICED * float(roc.half_width):
         return ""
     return (
@@ -150,13 +139,7 @@ def order_in_bins(roc: Roc) -> str:
 
 
 def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") -> str:
-    """Where curves end because too few people are left; empty where they do not.
-
-    Parameters
-    ----------
-    facts : EventFacts
-        Names and unit.
-    """
+    """Say where curves end because too few people are left; empty if they do not."""
     ended = [
         float(curve.last)
         for curve in curves
@@ -186,7 +169,7 @@ def mean(curve: CountedCurve, unit: str) -> str:
 
 
 def allowed(test: LogRank, facts: EventFacts) -> str:
-    """What censoring takes off a log-rank test; empty where that is little."""
+    """Say how much censoring takes off a log-rank test; empty if that is little."""
     less = float(test.allowance)
     return (
         ""

@@ -18,17 +18,10 @@ PARTS = ("privacy noise", "sampling variability", "smoothing and clipping")
 
 
 def distance(facts: PublicFacts, of: str = "estimate") -> str:
-    """What an error is called: on real data, of which no truth is known, from what it is measured.
+    """Name an error: for real data, without a known truth, by its reference.
 
-    Parameters
-    ----------
-    of : str
-        What a release is of: what would be published without protection is the non-private one.
-
-    Returns
-    -------
-    str
-        "error" on simulated data: the distance from the truth.
+    `of` is the content of a release: what would be published without protection is the non-private
+    one. The result is "error" on simulated data: the distance from the truth.
     """
     is_known = facts.kind in (DataKind.SIMULATED, DataKind.TWIN)
     return "error" if is_known else f"distance from the non-private {of}"
@@ -75,7 +68,7 @@ def shares_key(shares: Sequence[float], parts: Sequence[str] = PARTS) -> str:
 
 
 def steps_done(facts: PublicFacts, n_coefficients: int, moves: Sequence[float]) -> str:
-    """How far each step moves the curve.
+    """Say how far each step moves the curve.
 
     Parameters
     ----------
@@ -97,7 +90,7 @@ def steps_done(facts: PublicFacts, n_coefficients: int, moves: Sequence[float]) 
 
 
 def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
-    """What is left of the error with some parts of it alone.
+    """Say how much of the error is left with some of its parts alone.
 
     Parameters
     ----------
@@ -129,18 +122,10 @@ def parts_key(has_sampling: bool) -> str:
 
 
 def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
-    """One line for each size that could be doubled.
+    """Write a Markdown line for each size that could be doubled, in the order of `changes`.
 
-    Parameters
-    ----------
-    changes : dict of str to float
-        Relative change of the error when "people", "observations" or "epsilon" is doubled; −0.3 is
-        30 % less.
-
-    Returns
-    -------
-    list of str
-        Markdown, in the order of `changes`.
+    `changes` is the relative change of the error when "people", "observations" or "epsilon" is
+    doubled; −0.3 is 30 % less.
     """
     names = {
         "people": facts.people,
@@ -151,16 +136,12 @@ def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
 
 
 def when_free(epsilons: Sequence[float], private: Array) -> str:
-    """From which ε on privacy noise is at most a tenth of the squared error, as measured.
+    """Say from which ε on privacy noise is at most a tenth of the squared error, as measured.
 
-    A rate cannot say it: its constants are dropped, and with them by how much ε is off. Where
-    nothing is measured nothing is said.
-
-    Parameters
-    ----------
-    private : (budgets,)
-        Measured or planned share of privacy noise in the squared error at each ε, from 0 to 1; NaN
-        where nothing is published. Empty where the truth is not known.
+    A rate cannot say it: its constants are dropped, and with them by how much ε is off. Without
+    measurements the text is empty. `private` (budgets,) is the measured or planned share of privacy
+    noise in the squared error at each ε, from 0 to 1; NaN where nothing is published. It is empty
+    if the truth is not known.
     """
     if not len(private):
         return ""

@@ -549,7 +549,7 @@ def _spelled(letter: str) -> str:
 
 
 def explain(name: str, more: str = "") -> str:
-    """What a term means, in plain words, for the help of a control or a sentence.
+    """Explain a term in plain words, for the help of a control or a sentence.
 
     Parameters
     ----------
@@ -567,12 +567,9 @@ def explain(name: str, more: str = "") -> str:
 
 
 def of_label(label: str) -> str | None:
-    """What the term means that a control is named by; None if it is named by no term.
+    """Explain the term that names a control; None if no term does.
 
-    Parameters
-    ----------
-    label : str
-        In any case; what stands in parentheses, such as a unit or symbol, does not count.
+    Case and text in parentheses, such as a unit or symbol, do not count.
 
     Examples
     --------

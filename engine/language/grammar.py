@@ -88,7 +88,7 @@ def plain_text(markdown: str) -> str:
 
 
 def span(facts: PublicFacts) -> str:
-    """Where the curve was watched: "ages 2 to 18"; a name that a person typed stays as it is."""
+    """Name the range of the curve: "ages 2 to 18"; a name that a person typed stays as it is."""
     name, is_typed = uncapital(facts.time_name), facts.kind in (DataKind.UPLOAD, DataKind.TWIN)
     plural = name if is_typed or name.endswith("s") or " " in name else f"{name}s"
     return f"{plural} {facts.time_low:g} to {facts.time_high:g}"

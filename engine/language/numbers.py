@@ -32,7 +32,7 @@ def exactly(value: float) -> str:
 
 
 def number(value: float, digits: int = 3, is_padded: bool = False) -> str:
-    """At most three significant digits, a real minus, thin spaces from a thousand on.
+    """Write at most three significant digits, a real minus, thin spaces from a thousand on.
 
     Parameters
     ----------
@@ -121,12 +121,9 @@ def error(value: float, unit: str, within: float = math.nan) -> str:
 
 
 def most_releases(unit: str, share: str = "95 % of releases") -> str:
-    """How many releases a distance holds for, told apart from values that are percentages.
+    """Say how many releases a distance holds for, told apart from values that are percentages.
 
-    Parameters
-    ----------
-    share : str
-        What is said of values in any other unit.
+    `share` is the text for values in any other unit.
     """
     return "19 of 20 releases" if unit == "%" else share
 
@@ -143,7 +140,7 @@ def power_of_two(exponent: int) -> str:
 
 
 def times(ratio: float) -> str:
-    """How many times: two digits, or "more than 100".
+    """Write a ratio: two digits, or "more than 100".
 
     Examples
     --------
@@ -241,12 +238,7 @@ def whole(value: float) -> str:
 
 
 def digits_up(value: float, digits: int) -> float:
-    """Rounded up to so many digits.
-
-    Parameters
-    ----------
-    value : float
-        Positive; what is not finite stays as it is.
+    """Round a positive number up to so many digits; an infinite one or NaN stays as it is.
 
     Examples
     --------

@@ -25,20 +25,14 @@ from engine.privacy.risk import Odds
 
 
 def odds_short(odds: Odds) -> str:
-    """For the strip: "≤ 56 %", rounded up, and for how many records if for several.
-
-    Parameters
-    ----------
-    odds : Odds
-        From `engine.privacy.risk`; of one protected unit, or of several of one person.
-    """
+    """Write odds for the strip: "≤ 56 %", rounded up, and for how many records if for several."""
     upper = math.ceil(round(100 * odds.right, 6))
     bound = f"≤ {upper} %" if odds.right <= 0.99 else "> 99 %"
     return bound + (f" ({odds.group} together)" if odds.group > 1 else "")
 
 
 def odds_alone(odds: Odds) -> str:
-    """For the strip where no method is known: "≤ 74 % by ε alone"."""
+    """Write odds for the strip if no method is known: "≤ 74 % by ε alone"."""
     return f"{odds_short(odds)}{BY_BUDGET_ALONE}"
 
 
@@ -50,17 +44,9 @@ WHY_ALONE = (
 
 
 def odds_span(odds: Sequence[Odds]) -> str:
-    """For the strip of a page with several budgets: "≤ 53 to 89 %".
+    """Write the odds of several budgets for the strip, from smallest to largest: "≤ 53 to 89 %".
 
-    Parameters
-    ----------
-    odds : sequence of Odds
-        One for each budget or method; all of as many records.
-
-    Returns
-    -------
-    str
-        From the smallest to the largest bound; one bound where they are the same as written.
+    There is one bound if they are the same as written. All odds are of as many records.
     """
     low, high = (odds_short(pick(odds, key=lambda each: each.right)) for pick in (min, max))
     if low == high:
@@ -69,7 +55,7 @@ def odds_span(odds: Sequence[Odds]) -> str:
 
 
 def odds_main(odds: Odds, person: str, unit: str = "curve", sits_at: str = "") -> str:
-    """What an attacker who knows all but one record gets right, in one sentence.
+    """State the success of an attacker who knows all but one record, in one sentence.
 
     Parameters
     ----------
@@ -111,7 +97,7 @@ def odds_at_few_alarms(odds: Odds) -> str:
 
 
 def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:
-    """What several protected units of one person cost together, beside one of them.
+    """State the total cost of several protected units of one person, beside one of them.
 
     Parameters
     ----------
@@ -130,7 +116,7 @@ def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:
 
 
 def sampled(full: Odds, drawn: Odds, share: float, person: str) -> str:
-    """What a secret sample is worth, and against whom.
+    """Say how much a secret sample protects, and against whom.
 
     Parameters
     ----------
@@ -230,17 +216,10 @@ _COMPUTED_FROM = {
 
 
 def odds_why(odds: Odds) -> str:
-    """Whether the chances come from the noise that is really added or from ε alone.
+    """Say whether the chances come from the noise that is really added or from ε alone.
 
-    Parameters
-    ----------
-    odds : Odds
-        Its trade-off curve says which argument was used; without one, ε alone was.
-
-    Returns
-    -------
-    str
-        Markdown, with what the worst method of the same ε would allow.
+    The odds' trade-off curve says which argument was used; without one, ε alone was. The Markdown
+    includes what the worst method of the same ε would allow.
     """
     if not odds.from_noise or odds.curve is None:
         return (
@@ -263,12 +242,9 @@ TRADE_OFF_KEY = (
 
 
 def odds_flagged(odds: Odds, people: str) -> str:
-    """How many of those whom an attacker accuses were rightly accused.
+    """Say how many of an attacker's accusations are right.
 
-    Parameters
-    ----------
-    odds : Odds
-        `precision` is the chance that an accusation is right, given `prior` before it.
+    `precision` of the odds is the chance that an accusation is right, given `prior` before it.
     """
     return (
         f"Of the {people} such an attacker accuses, **{at_most_percent(odds.precision)}** "
@@ -277,13 +253,7 @@ def odds_flagged(odds: Odds, people: str) -> str:
 
 
 def not_covered(facts: PublicFacts) -> str:
-    """What differential privacy does not hide.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Of the data: the nouns for one person and for several.
-    """
+    """Say what differential privacy does not hide."""
     return (
         f"**Not covered:** how many {facts.people} are in the data, which file or public group "
         f"they are in, and anything that is true of {facts.people} in general. What each one’s "
@@ -292,13 +262,7 @@ def not_covered(facts: PublicFacts) -> str:
 
 
 def weak(odds: Odds, person: str) -> str:
-    """A warning beside a budget that protects little.
-
-    Parameters
-    ----------
-    odds : Odds
-        Of the release; ε is rounded up to three digits.
-    """
+    """Warn of a budget that protects little; ε is rounded up to three digits."""
     epsilon = f"{digits_up(odds.budget.epsilon, 3):g}"
     return (
         f"**ε = {epsilon} is weak protection for one {person}.** An attacker is right in "
@@ -311,12 +275,9 @@ _HIDES, _HIDES_IN_PART = 0.6, 0.75  # up to which accuracy noise hides a person,
 
 
 def hidden(person: str, epsilon: str, accuracy: float) -> str:
-    """Whether noise hides one person, in a few words beside a figure.
+    """Say whether noise hides one person, in a few words beside a figure.
 
-    Parameters
-    ----------
-    accuracy : float
-        An upper bound on an attacker's accuracy, who starts at one half.
+    `accuracy` is an upper bound for an attacker who starts at one half.
 
     Examples
     --------
@@ -334,17 +295,9 @@ def hidden(person: str, epsilon: str, accuracy: float) -> str:
 
 
 def two_kinds(deltas: Mapping[str, float]) -> str:
-    """Where pure and approximate guarantees stand side by side under the same ε; else empty.
+    """Point out pure and approximate guarantees under one ε; empty if all are of one kind.
 
-    Parameters
-    ----------
-    deltas : mapping of str to float
-        δ by the name of the method.
-
-    Returns
-    -------
-    str
-        Markdown, or empty where all guarantees are of one kind.
+    `deltas` holds δ by the name of the method.
     """
     never = [name for name, delta in deltas.items() if delta == 0]
     may = {name: delta for name, delta in deltas.items() if delta > 0}
@@ -358,7 +311,7 @@ def two_kinds(deltas: Mapping[str, float]) -> str:
 
 
 def delta_explained(delta: float) -> str:
-    """What δ allows.
+    """Explain what δ allows.
 
     Examples
     --------
@@ -418,12 +371,6 @@ def delta_concern(stated: Delta) -> str:
 
 
 def delta_tag(stated: Delta) -> str:
-    """For the strip, where δ is marked; else empty.
-
-    Parameters
-    ----------
-    stated : Delta
-        From `engine.privacy.failure`.
-    """
+    """Write the mark of δ for the strip; empty without one."""
     limit = "a tenth of 1/n" if stated.is_near_one_in_n else small(LARGEST_COMMON)
     return f"δ above {limit}" if stated.is_large else ""

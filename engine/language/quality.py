@@ -33,7 +33,7 @@ _FEW_FUNCTIONS = 6  # kept, from which a release cannot be asked whether they ar
 def accuracy(
     facts: PublicFacts, error: float, within: float, baseline: float | None, is_truth: bool = True
 ) -> str:
-    """How close the published average is: its error, the 95 % value, and the error without privacy.
+    """State the accuracy of the average: its error, the 95 % value, and the error without privacy.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def accuracy(
 
 
 def rests_on(claim: str, simulated: Proportion) -> str:
-    """How many simulated releases a statement about a share of all releases rests on.
+    """Say on how many simulated releases a statement about a share of all releases rests.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def rests_on(claim: str, simulated: Proportion) -> str:
 
 
 def floor(facts: PublicFacts, smallest_error: float, error: float) -> str:
-    """What no unbiased method with Gaussian noise can be below, beside an error.
+    """State the lower bound of unbiased methods with Gaussian noise, beside an error.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def few_in_a_round(fewest: int | None) -> str:
 def _what_helps(
     facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int, steps: Sequence[float]
 ) -> str:
-    """With so many people, or from so large an ε on."""
+    """Advise on the number of people, or the smallest ε, that would be enough."""
     needed = two_digits_up(verdict.curves_needed(n_curves))
     needed_epsilon = verdict.epsilon_needed(budget)
     epsilon = next(
@@ -201,7 +201,7 @@ def _what_helps(
 
 
 def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) -> str:
-    """What sizes and bounds alone said about this budget; empty where there is no such rule.
+    """Say what sizes and bounds alone showed about this budget; empty without such a rule.
 
     Parameters
     ----------
@@ -242,12 +242,10 @@ _NOISE = {
 
 
 def noise_forecast(verdict: Feasibility, is_smoothed: bool = True) -> str:
-    """How large privacy noise is bound to be, and that nothing else is forecast.
+    """Forecast the least size of privacy noise, and say that nothing else is forecast.
 
-    Parameters
-    ----------
-    is_smoothed : bool
-        Whether values are clipped or curves smoothed, about which it says nothing; counts are not.
+    If `is_smoothed`, values are clipped or curves smoothed, about which it says nothing; counts are
+    not.
     """
     noise = (
         f"Forecast from sizes and bounds alone: privacy noise is {_NOISE[verdict.verdict]} "
@@ -319,7 +317,7 @@ def _ratio(ratio: float) -> str:
 
 
 def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> str:
-    """For budgets where the noise drowns the curve; empty elsewhere.
+    """Warn of budgets at which the noise drowns the curve; empty elsewhere.
 
     Parameters
     ----------
@@ -347,12 +345,9 @@ def budget_ratio(
     half: float | None,
     double: float | None,
 ) -> str:
-    """Beside the error chart: this budget against none, half and double.
+    """Compare this budget with none, half and double, beside the error chart.
 
-    Parameters
-    ----------
-    baseline, half, double : float or None
-        Errors without privacy, at half and at double the budget, where known.
+    Errors without privacy, and at half and double the budget, are None if unknown.
     """
     unit = escape(facts.value_unit)
     if baseline is None:
@@ -373,17 +368,9 @@ def budget_ratio(
 
 
 def no_change(facts: PublicFacts, low: Array, high: Array) -> str:
-    """What a band says that has room for a constant curve, as very wide bounds make it.
+    """Say that a band (k,) has room for a constant curve, as very wide bounds make it.
 
-    Parameters
-    ----------
-    low, high : (k,)
-        Ends of the band at some times.
-
-    Returns
-    -------
-    str
-        Empty where some change can be told.
+    The text is empty if some change can be told.
     """
     if not holds_a_constant(low, high):
         return ""
@@ -397,7 +384,7 @@ def no_change(facts: PublicFacts, low: Array, high: Array) -> str:
 
 
 def smallest_change(facts: PublicFacts, change: float) -> str:
-    """From which size on a change can be told: "about 65 mg/dL and more".
+    """State the smallest change that can be told: "about 65 mg/dL and more".
 
     Parameters
     ----------
@@ -457,17 +444,10 @@ _UNLIKE = 0.05  # of all weight that would have to move between sites
 
 
 def by_precision(weights: Array, people: Sequence[int], facts: PublicFacts, sites: str) -> str:
-    """That sites do not count by their people, and what follows if these differ.
+    """Say that sites do not count by their people, and what follows if these differ.
 
-    Parameters
-    ----------
-    weights : (sites,)
-        Of each site in the result, summing to 1; NaN where nothing is published.
-
-    Returns
-    -------
-    str
-        Empty where weights are nearly the shares of people.
+    `weights` (sites,) sum to 1, or are NaN if nothing is published. The text is empty if they are
+    nearly the shares of people.
 
     Examples
     --------
@@ -489,7 +469,7 @@ not the average over all patients.'
 
 
 def at_common_times(facts: PublicFacts, half_width: float, mark: str = "") -> str:
-    """How wide a band is at few common times: ", 2.7 cm at the common times"; empty without them.
+    """State a band's width at few common times: ", 2.7 cm at the common times"; empty without them.
 
     Parameters
     ----------
@@ -504,20 +484,11 @@ def at_common_times(facts: PublicFacts, half_width: float, mark: str = "") -> st
 
 
 def few_functions(size: int) -> str:
-    """What a band leaves out where few basis functions are kept: short features of the curve.
+    """Say what a band with few basis functions leaves out: short features of the curve.
 
     Steep starts and ends are counted. Of a curve with four turns that 5 functions draw, the bands
-    held all in 1 of 60 simulated releases.
-
-    Parameters
-    ----------
-    size : int
-        Basis functions that are kept; 0 where that is not known.
-
-    Returns
-    -------
-    str
-        Empty where there are more than six.
+    held all in 1 of 60 simulated releases. The text is empty for more than six functions, and for
+    0, an unknown number.
     """
     if not 0 < size <= _FEW_FUNCTIONS:
         return ""

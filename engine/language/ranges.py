@@ -1,4 +1,4 @@
-"""What is said of the time in ranges: names of ranges, and shares with their intervals."""
+"""Sentences about the time in ranges: names of ranges, and shares with their intervals."""
 
 from __future__ import annotations
 
@@ -38,12 +38,9 @@ def interval(share: float, error: float) -> tuple[float, float]:
 def shares_in_words(
     limits: Sequence[float], unit: str, shares: Sequence[float], errors: Sequence[float]
 ) -> list[str]:
-    """The average share in every range with its interval, from high to low, as Markdown.
+    """List the average share in every range with its interval, from high to low, as Markdown.
 
-    Parameters
-    ----------
-    shares, errors : sequence of float
-        Of each range, from low to high, with standard errors.
+    Shares and standard errors are given from low to high.
 
     Examples
     --------

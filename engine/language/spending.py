@@ -31,7 +31,7 @@ _TUNED = {
 
 
 def total(proved: Budget, mu: float) -> str:
-    """What all lines of one site's ledger give together.
+    """Say what all lines of one site's ledger give together.
 
     Parameters
     ----------
@@ -48,12 +48,9 @@ def total(proved: Budget, mu: float) -> str:
 
 
 def how_added(sites: Iterable[Sequence[Spend]]) -> str:
-    """How the lines of a site are summed up, and whether some hold with δ = 0 and others do not.
+    """Say how a site's lines are added up, and whether only some hold with δ = 0.
 
-    Parameters
-    ----------
-    sites : iterable of sequences of Spend
-        Ledgers; those of all sites have the same steps, so the first speaks for all.
+    Ledgers of all sites have the same steps, so the first speaks for all.
     """
     ledger = next(iter(sites))
     pure = [spend.what for spend in ledger if spend.epsilon is not None]
@@ -75,19 +72,16 @@ def how_added(sites: Iterable[Sequence[Spend]]) -> str:
 
 
 def ledger_of_several(count: int, unit: str, several: Sequence[Budget]) -> str:
-    """The total for a person with several protected units, whichever their site.
+    """State the total for a person with several protected units, whichever their site.
 
-    Parameters
-    ----------
-    several : sequence of Budget
-        The guarantee for such a person at each site.
+    `several` holds the guarantee for such a person at each site.
     """
     total = proved_chip(Budget.covering_all(several))
     return f"For a person with {count} {unit}s the total is **{total}**."
 
 
 def broken_promise(budget: Budget, proved_epsilon: float) -> str:
-    """For constants that do not give the budget they are printed for.
+    """Warn of constants that do not give the budget they are printed for.
 
     Parameters
     ----------
@@ -107,7 +101,7 @@ def broken_promise(budget: Budget, proved_epsilon: float) -> str:
 
 
 def more_noise_than_needed(budget: Budget, proved_epsilon: float) -> str:
-    """For constants that protect more than they are printed for.
+    """Say that constants protect more than they are printed for.
 
     Parameters
     ----------

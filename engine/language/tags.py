@@ -90,7 +90,7 @@ def origin(facts: PublicFacts) -> str:
 
 
 def credited(facts: PublicFacts) -> list[str]:
-    """Who measured public data and under which licence, or what a simulation follows.
+    """Name who measured public data and under which licence, or what a simulation follows.
 
     Returns
     -------
@@ -103,13 +103,7 @@ def credited(facts: PublicFacts) -> list[str]:
 
 
 def data_chip(facts: PublicFacts, n_curves: int) -> str:
-    """Whose data are on screen, and how many: "Simulated growth, 200 children".
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        With the kind of data and the noun for people.
-    """
+    """Name the people on screen, and their number: "Simulated growth, 200 children"."""
     many = f"{whole(n_curves)} {facts.people}"
     if facts.is_proposed:
         return f"{FOR_YOUR_EYES} · {many}"
@@ -139,12 +133,9 @@ def bounds_tag(facts: PublicFacts) -> str:
 
 
 def published_chip(facts: PublicFacts, n_curves: int, is_released: bool) -> tuple[str, str]:
-    """The chip about the visitor's own data where nothing of them is shown, and its tooltip.
+    """Write the chip, and its tooltip, of the visitor's own data if nothing of them is shown.
 
-    Parameters
-    ----------
-    is_released : bool
-        Whether a release of them is on screen.
+    `is_released`: a release of them is on screen.
     """
     many = f"{whole(n_curves)} {facts.people}"
     if is_released:
@@ -161,18 +152,7 @@ def published_chip(facts: PublicFacts, n_curves: int, is_released: bool) -> tupl
 
 
 def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
-    """The chip that says what is protected, and its tooltip.
-
-    Parameters
-    ----------
-    unit : Unit
-        What is exchanged for another to make neighbouring data.
-
-    Returns
-    -------
-    tuple of str
-        The chip and its tooltip.
-    """
+    """Write the chip that says what is protected, and its tooltip."""
     match unit:
         case Unit.READING:
             return (

@@ -79,9 +79,6 @@ class ReleaseCost:
 
     If every site has its own budget, the budgets here hold for everybody at any site: they have the
     largest ε and the largest δ of all.
-
-    Where every site has a budget of its own, budgets hold for everybody, whichever the site: they
-    have the largest ε and the largest δ of all.
     """
 
     # what it costs all people, or those of each site where each has a budget of its own
@@ -518,9 +515,6 @@ def _charge(
 
     Messages about different people cost as much as the dearest of them; sums are rounded up. The
     first budget equals the second, or is smaller if all noise is Gaussian.
-
-    Messages about different people cost as much as the dearest of them; sums are rounded up. The
-    first is the second, or less where all noise is Gaussian.
     """
     if len(lines) == 1 and lines[0].composition is Composition.PARALLEL:  # alike but for sizes
         messages = [max(messages, key=lambda measurement: (measurement.cost, measurement.size))]

@@ -81,7 +81,7 @@ _LONGEST = 2000  # characters of an answer
 
 @dataclass(frozen=True)
 class Answers:
-    """The curator's answers to questions that no card answers; empty if unanswered."""
+    """The curator's answers to questions that no card answers; optional ones may be empty."""
 
     curator: str
     use: str

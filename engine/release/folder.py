@@ -48,11 +48,6 @@ def write(name: str, files: Mapping[str, bytes]) -> list[Path]:
 
     Existing files stay as they are.
 
-    Returns
-    -------
-    list of Path
-        In the order of `files`.
-
     Raises
     ------
     InputError

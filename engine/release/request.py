@@ -208,11 +208,6 @@ def to_plain(
 
     `own_file` says how an uploaded file was read; gaps of its reading are asked for when it is read
     back. The result is None if nobody knows how an uploaded file was read.
-
-    Returns
-    -------
-    dict or None
-        None where nobody knows how an uploaded file was read.
     """
     source.facts.check_stated()
     if not isinstance(source, UploadedData):

@@ -20,7 +20,7 @@ _TAIL = (1 - LEVEL) / 2
 
 
 class Verdict(StrEnum):
-    """What a 95 % confidence interval says of a target."""
+    """The conclusion of a 95 % confidence interval about a target."""
 
     AGREES = "agrees"
     ABOVE = "above"
@@ -49,25 +49,13 @@ class Agreement:
     def normal(
         cls, estimate: float, standard_error: float, target: float, tolerance: float
     ) -> Agreement:
-        """Of an estimate that is close to normal.
-
-        Parameters
-        ----------
-        estimate, standard_error : float
-            The interval reaches 1.96 standard errors to both sides.
-        """
+        """Judge an estimate that is close to normal; the interval is ± 1.96 standard errors."""
         half = NORMAL * standard_error
         return cls(estimate, estimate - half, estimate + half, target, tolerance)
 
     @classmethod
     def coverage(cls, covered: int, n: int) -> Agreement:
-        """Of 95 % bands, so many of which contained the truth in n independent repetitions.
-
-        Parameters
-        ----------
-        covered, n : int
-            Bands that contained the truth, and all of them.
-        """
+        """Judge the number of 95 % bands that contained the truth in n independent repetitions."""
         return cls(covered / n, *clopper_pearson(covered, n), LEVEL, COVERAGE_TOLERANCE)
 
     @property
@@ -77,7 +65,7 @@ class Agreement:
 
     @property
     def verdict(self) -> Verdict:
-        """What the interval says of the target; see the module."""
+        """The conclusion of the interval about the target; see the module."""
         if self.low > self.target:
             return Verdict.ABOVE
         if self.high < self.target:

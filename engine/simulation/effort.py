@@ -1,4 +1,4 @@
-"""How much memory and time a sweep will take, and a refusal with the figure if it is too much."""
+"""Memory and time of a sweep, with a refusal that names the figure if it is too much."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _READINGS_PER_BLOCK = 5000
 
 @dataclass(frozen=True)
 class Limits:
-    """What a sweep may take.
+    """Limits of a sweep.
 
     Raises
     ------
@@ -47,10 +47,7 @@ def refuse_memory(
 ) -> None:
     """Refuse a sweep whose results and largest blocks at once do not fit; see `memory`.
 
-    Parameters
-    ----------
-    work, left : sequence of Block
-        The whole sweep, and what is still to be run.
+    `work` is the whole sweep, and `left` the part still to be run.
 
     Raises
     ------
@@ -68,17 +65,9 @@ def refuse_memory(
 
 
 def memory(work: Sequence[Block], left: Sequence[Block], n_workers: int) -> float:
-    """The memory of a sweep: the results of all blocks, and as many of the largest as run at once.
+    """Compute the bytes of a sweep: the results of all blocks, and the largest that run at once.
 
-    Parameters
-    ----------
-    work, left : sequence of Block
-        The whole sweep, and what is still to be run.
-
-    Returns
-    -------
-    float
-        Bytes.
+    `work` is the whole sweep, and `left` the part still to be run.
     """
     results = sum(8.0 * len(KINDS) * _releases(block) for block in work)
     return results + sum(sorted(map(_block_bytes, left))[-n_workers:])
@@ -97,12 +86,9 @@ def probes(work: Sequence[Block]) -> list[Block]:
 def refuse_time(
     work: Sequence[Block], timed: Mapping[Block, float], n_workers: int, limits: Limits
 ) -> None:
-    """Refuse blocks that would take too long by those that were timed; see `seconds`.
+    """Refuse blocks that would take too long by the timed ones; see `seconds`.
 
-    Parameters
-    ----------
-    timed : mapping of Block to float
-        Seconds of one block of each kind.
+    `timed` holds the seconds of one block of each kind.
 
     Raises
     ------
@@ -119,15 +105,10 @@ def refuse_time(
 
 
 def seconds(work: Sequence[Block], timed: Mapping[Block, float], n_workers: int) -> float:
-    """The time of blocks on workers that share them evenly, each in proportion to its work.
+    """Estimate the seconds of blocks on workers that share them evenly, each by its work.
 
     A block's work is its readings, and for each release as much as some hundreds of readings:
     right within a factor of about three.
-
-    Parameters
-    ----------
-    timed : mapping of Block to float
-        Seconds of one block of each kind; a kind without one takes no time.
     """
     pace = {_kind(block): spent / _work(block) for block, spent in timed.items()}
     return sum(pace.get(_kind(block), 0.0) * _work(block) for block in work) / n_workers

@@ -53,7 +53,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Run:
-    """How often, and with which seed, every cell is run."""
+    """Repetitions and seed of every cell."""
 
     repeats: int = 1
     draws: int = 1
@@ -83,7 +83,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Part:
-    """What one block gave."""
+    """The result of one block."""
 
     index: int
     # for each cell its measures (repeats, draws) by kind
@@ -179,7 +179,7 @@ class Outcome:
 
     @cached_property
     def is_published(self) -> bool:
-        """Whether the method would publish anything; else its measures are of no release."""
+        """True if the method would publish anything; else its measures are of no release."""
         cell = self.cell
         return not self.failure and studies.is_published(
             cell.mechanism, cell.source.sizes, cell.budgets, self.spends
@@ -374,15 +374,7 @@ def _run_together(block: Block) -> Part:
 def gather(cells: Sequence[Cell], parts: Sequence[Part]) -> list[Outcome]:
     """Put the parts of every cell together, in the order of blocks.
 
-    Parameters
-    ----------
-    parts : sequence of Part
-        In any order; where parts are missing a cell has fewer repeats.
-
-    Returns
-    -------
-    list of Outcome
-        One for each cell, in their order.
+    Parts may come in any order; where some are missing a cell has fewer repeats.
     """
     ordered = sorted(parts, key=lambda part: part.index)
     return [_gather_cell(k, cell, ordered) for k, cell in enumerate(cells)]
@@ -403,17 +395,9 @@ def _joined(pieces: list[Array | None]) -> Array | None:
 
 
 def with_baselines(outcomes: Sequence[Outcome], seed: int) -> list[Outcome]:
-    """Studies with the error without privacy of each, worked out once for cells that share it.
+    """Add the error without privacy to each outcome, computed once for cells that share it.
 
-    Parameters
-    ----------
-    outcomes : sequence of Outcome
-        Of a sweep that was run as a study.
-
-    Returns
-    -------
-    list of Outcome
-        The same, with their `baseline`; None where a cell failed.
+    It is the `baseline`; None where a cell failed. The outcomes come from a sweep run as a study.
     """
     known: dict[tuple[Source[Any], Mechanism, float], float | None] = {}
     compared = []
@@ -430,14 +414,6 @@ def with_baselines(outcomes: Sequence[Outcome], seed: int) -> list[Outcome]:
 def run_cells(cells: Sequence[Cell], run: Run, executor: Executor) -> list[Outcome]:
     """Run a small sweep and wait for it; `sweeps.run_sweep` is for long ones.
 
-    Parameters
-    ----------
-    executor : Executor
-        Where blocks run; results do not depend on it.
-
-    Returns
-    -------
-    list of Outcome
-        One for each cell, in their order.
+    Results, one per cell, do not depend on the executor.
     """
     return gather(cells, list(executor.map(run_block, blocks(cells, run))))

@@ -33,17 +33,9 @@ class Errors:
 
 
 def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors:
-    """The three errors; the part of the truth outside the basis is added as its energy.
+    """Compute the three errors; the part of the truth outside the basis is added as its energy.
 
-    Parameters
-    ----------
-    truth : Truth or None
-        What was to be estimated, where it is known.
-
-    Returns
-    -------
-    Errors
-        In squared response units, integrated over [0, 1].
+    They are in squared response units, integrated over [0, 1].
     """
     distance, released = estimate.squared_distance, estimate.coefficients
     unprotected = estimate.unprotected[:, :, None]  # (budgets, repeats, 1, …), the same for draws
@@ -103,7 +95,7 @@ def totals(errors: Array, axis: int = -1) -> Array:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often a band holds what it should, each (budgets, repeats, draws).
+    """Coverage of a band, each (budgets, repeats, draws).
 
     For pointwise bands the share of the time range, for simultaneous ones 1 where the whole curve
     lies inside and 0 elsewhere. Both are averages where there are several functions.
@@ -114,19 +106,10 @@ class Coverage:
 
 
 def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
-    """Coverage of the band on the drawing grid.
+    """Compute the coverage of the band on the drawing grid.
 
-    Of intervals for entries of a vector, the share that hold their entries, or whether all do.
-
-    Parameters
-    ----------
-    truth : Truth or None
-        What was to be estimated, where it is known.
-
-    Returns
-    -------
-    Coverage or None
-        None without a band or intervals, or without a known truth.
+    For intervals of a vector's entries, it is the share that hold their entries, or whether all do.
+    None without a band or intervals, or without a known truth.
     """
     entries = entry_coverage(estimate, truth)
     if entries is not None and estimate.intervals is not None:
@@ -168,7 +151,7 @@ def best_kept(estimate: Estimate, truth: Truth) -> Array:
 
 @dataclass(frozen=True)
 class EntryCoverage:
-    """How often intervals hold the entries of a vector, each (budgets, repeats, draws[, machines]).
+    """Coverage of intervals for entries of a vector, each (budgets, repeats, draws[, machines]).
 
     The paper's Tables 2 and 5 both report averages; what a simultaneous band promises is `joint`.
     """
@@ -228,17 +211,9 @@ def distances(squared_errors: Array) -> Array:
 
 
 def root_mean_square(errors: Array, axis: int | tuple[int, ...] | None = -1) -> Array:
-    """The error: root of the mean squared distance, over an axis of releases.
+    """Compute the root mean squared distance over the axes of releases; None for all axes.
 
-    Parameters
-    ----------
-    axis : int or tuple of int, optional
-        The axes of releases; None for all.
-
-    Returns
-    -------
-    ndarray
-        In response units.
+    Distances and result are in response units.
 
     Examples
     --------
@@ -275,7 +250,7 @@ def within(errors: Array, axis: int | tuple[int, ...] | None = -1, share: float 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How far releases are from their target, in response units."""
+    """Distances of releases from their target, in response units."""
 
     error: float
     within: float  # distance that 95 % of releases stay within; NaN where only `error` is known
@@ -284,17 +259,10 @@ class Accuracy:
 
     @classmethod
     def of(cls, errors: Array) -> Accuracy:
-        """From simulated distances; releases of one data set are alike.
+        """Summarise simulated distances (data sets, releases of each), in response units.
 
-        Parameters
-        ----------
-        errors : (data sets, releases of each)
-            Distances, in response units.
-
-        Returns
-        -------
-        Accuracy
-            Its standard error is over data sets, or over releases where there is one.
+        Releases of one data set are alike, so the standard error is over data sets, or over
+        releases if there is one.
         """
         squares = np.square(errors)
         mean = float(squares.mean())
@@ -305,13 +273,7 @@ class Accuracy:
 
     @classmethod
     def exact(cls, squared: float) -> Accuracy:
-        """From a mean squared error that a formula gives.
-
-        Parameters
-        ----------
-        squared : float
-            In squared response units.
-        """
+        """Convert a formula's mean squared error, in squared response units."""
         return cls(math.sqrt(squared), math.nan)
 
 

@@ -28,7 +28,7 @@ _SPARE = 2  # distinct times, and curves' observations, for each basis function
 
 
 def non_private_mean(source: Source[CurveData], servers: Sequence[int] = ()) -> Estimate:
-    """Least squares on all observations, with as many cosines as they need.
+    """Compute least squares on all observations, with as many cosines as they need.
 
     They are cosines of curves with a stated period, too: a wrong statement is then an error of
     releases, and not of what they are compared with. The default method takes at most 21 basis
@@ -38,15 +38,8 @@ def non_private_mean(source: Source[CurveData], servers: Sequence[int] = ()) -> 
     they are errors of recording: those are moved to the bound. The means at a few times that do not
     tell that many functions apart are joined by a smooth curve.
 
-    Parameters
-    ----------
-    servers : sequence of int
-        Sites whose curves are averaged; all where none is named.
-
-    Returns
-    -------
-    Estimate
-        In response units, with a pointwise band over people.
+    Averages the curves of `servers`, all if empty; in response units, with a pointwise band over
+    people.
     """
     data = _without_impossible(source.recorded())
     if servers:

@@ -162,7 +162,7 @@ class PartFiles(ResultFiles[Part]):
 
 
 def header(key: str, text: str) -> dict[str, str]:
-    """What stands above a stored text: who made it, of what, and its checksum."""
+    """Return the header of a stored text: its maker, its subject and its checksum."""
     checksum = blake2b(text.encode(), digest_size=16).hexdigest()
     return {**VERSIONS, "block": key, "checksum": checksum}
 

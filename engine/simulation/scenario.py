@@ -65,7 +65,7 @@ class Scenario:
 
     @property
     def states_delta(self) -> bool:
-        """Whether it says which δ; else that is the one of all pages, by the number of people."""
+        """True if the scenario states δ; else it follows from the number of people, as on pages."""
         return "budgets.delta" in self.axes or any(
             "delta" in budget for budget in self.plain["budgets"]
         )

@@ -89,7 +89,7 @@ def check_readings(
 
 
 def data_sets(source: Source[Any]) -> int:
-    """How many fresh data sets a study draws; one where curves are real."""
+    """Count the fresh data sets of a study; one if curves are real."""
     if not source.is_random:
         return 1
     max_data_sets = min(MAX_DATA_SETS, source.most_data_sets or MAX_DATA_SETS)
@@ -103,14 +103,14 @@ def data_sets(source: Source[Any]) -> int:
 
 
 def draws(source: Source[Any]) -> int:
-    """How many releases a study makes of each data set, at each budget."""
+    """Count the releases of a study from each data set, at each budget."""
     if source.is_random:
         return -(-_draws_for_shares(source) // data_sets(source))
     return draws_of_shown(source.sizes.n_curves)
 
 
 def _draws_for_shares(source: Source[Any]) -> int:
-    """How many releases a share of 95 % is of: as many as are enough, where that is quick."""
+    """Count the releases for a share of 95 %: as many as are enough, if that is quick."""
     enough = _ENOUGH_RELEASES if source.most_data_sets is None else _FEWEST_RELEASES
     return int(
         np.clip(
@@ -122,7 +122,7 @@ def _draws_for_shares(source: Source[Any]) -> int:
 
 
 def draws_of_shown(n_curves: int) -> int:
-    """How many releases are made of curves on screen: fewer of very many, to stay prompt."""
+    """Count the releases of curves on screen: fewer of very many, to stay prompt."""
     return int(
         np.clip(
             _MAX_WORK / (n_curves * _ROUNDS_TIMES_SIZE * len(EPSILON_STEPS)),
@@ -180,12 +180,9 @@ class Study(Generic[D]):
         return source.draw(data_sets(source), generator(self.seed, DATA_STREAM, block(source)))
 
     def released(self, drawn: Data, budgets: Sequence[Budgets]) -> Estimate:
-        """Releases of the data sets at several budgets of one δ, the highest step after them.
+        """Release the data sets at several budgets of one δ, the highest step after them.
 
-        Parameters
-        ----------
-        drawn : CurveData or SampleData
-            The data sets, where the noise is added.
+        `drawn` are the data sets, at the place where noise is added.
         """
         return self.mechanism.release_many(
             drawn,
@@ -234,22 +231,13 @@ class Study(Generic[D]):
         return self.errors_by_function(budgets), self.baseline_by_function(delta)
 
     def squared_errors(self, drawn: Any, estimate: Estimate, budgets: Sequence[Budgets]) -> Array:
-        """Squared distances of releases, function by function.
+        """Compute squared distances of releases: (budgets, data sets, releases, functions).
 
-        From what the method estimates, or where that is not known from what would be published
-        without privacy: for a mean curve the non-private mean of all methods, else their own
-        estimate. Where a formula gives the mean squared error exactly, they are scaled to it, so
-        that their mean is the number that the formula gives.
-
-        Parameters
-        ----------
-        estimate : Estimate
-            Their releases at the budgets, and perhaps at others after them.
-
-        Returns
-        -------
-        (budgets, data sets, releases, functions)
-            In squared units of the result.
+        They are measured from what the method estimates, or if that is not known from what would be
+        published without privacy: for a mean curve the non-private mean of all methods, else their
+        own estimate. Where a formula gives the mean squared error exactly, they are scaled to it,
+        so that their mean is the number that the formula gives. They are in squared units of the
+        result. `estimate` holds releases at the budgets, and perhaps at others after them.
         """
         source: Source[Any] = self.source
         mechanism = self.mechanism
@@ -270,7 +258,7 @@ class Study(Generic[D]):
         return squared
 
     def _distances(self, drawn: Any, estimate: Estimate, budgets: Sequence[Budgets]) -> Array:
-        """By function (budgets, data sets, releases, functions); NaN: nothing published."""
+        """Compute distances (budgets, data sets, releases, functions); NaN: nothing published."""
         squared = self.squared_errors(drawn, estimate, budgets)
         for index, site_budgets in enumerate(budgets):
             if not is_published(self.mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
@@ -332,7 +320,7 @@ def errors_over_budgets(
 def is_published(
     mechanism: Mechanism, sizes: Sizes, budgets: Budgets, spends: Sequence[Spend]
 ) -> bool:
-    """Whether a method publishes anything at these sizes and budgets."""
+    """True if a method publishes anything at these sizes and budgets."""
     verdict = mechanism.feasibility(sizes, budgets)
     return (verdict is None or verdict.is_feasible) and not is_nothing_spent(spends)
 
@@ -340,18 +328,9 @@ def is_published(
 def with_present(
     epsilons: Sequence[float], errors: Array, epsilon: float, error: Array | float
 ) -> tuple[list[float], Array]:
-    """Steps of ε and their errors, with those at the ε on screen, which may lie between them.
+    """Insert the ε on screen and its error into the steps of ε and their errors.
 
-    Parameters
-    ----------
-    errors : (epsilons, ...)
-        Of a study at these steps.
-
-    Returns
-    -------
-    epsilons : list of float
-        Increasing.
-    errors : (epsilons, ...)
+    Returned steps (epsilons,) increase; errors are (epsilons, ...).
     """
     rows = {**dict(zip(epsilons, errors, strict=True)), epsilon: error}
     steps = sorted(rows)

@@ -40,7 +40,7 @@ _GAVE_UP = (
 
 
 class Finished(Protocol):
-    """Where finished parts are kept, by the digest of their block: a dictionary, or files."""
+    """A store of finished parts, by the digest of their block: a dictionary, or files."""
 
     def get(self, key: str, /) -> Part | None:
         """The part of a block that is there."""
@@ -205,23 +205,14 @@ class _Queue:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a sweep will take on one worker."""
+    """Forecast of a sweep on one worker."""
 
     seconds: float
     bytes: float
 
 
 def run_scenario(scenario: Scenario, limits: Limits) -> Iterator[Part]:
-    """The parts of a sweep, one for each block, as `python -m engine run` has them.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Has the cells and how often they are run.
-
-    Yields
-    ------
-    Part
+    """Yield the parts of a sweep, one for each block, as `python -m engine run` has them.
 
     Raises
     ------
@@ -254,7 +245,7 @@ def foresee(scenario: Scenario) -> Iterator[Foreseen]:
 
 
 def _seconds(block: Block) -> float:
-    """Of the second run of two, unless the first is long."""
+    """Time the second run of two, unless the first is long."""
     for _ in range(2):
         start = time.perf_counter()
         run_block(block)

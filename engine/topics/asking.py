@@ -102,11 +102,6 @@ def odds_of_method(
 
     They follow from sizes and stated facts, so that pages without a release have them, too.
 
-    Parameters
-    ----------
-    source : Source
-        Whose sizes and facts the method plans with.
-
     Raises
     ------
     InputError

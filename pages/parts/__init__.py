@@ -1,1 +1,1 @@
-"""What stands on each page, and on no other."""
+"""Content of each single page."""

@@ -55,7 +55,9 @@ _JOBS = "audit_jobs"  # where the session keeps what was started, by the digest 
 
 
 class Audited(View):
-    """What is attacked, as it is set on its own page, at the present ε. Never an upload.
+    """The mechanism or band under attack, as set on its own page, at the present ε.
+
+    Never an upload.
 
     Attributes
     ----------
@@ -92,7 +94,7 @@ class Audited(View):
         return Attack(self.mechanism, self.budget, source, variant, self.settings.seed)
 
     def strip(self) -> None:
-        """What is simulated and what is claimed."""
+        """Show what is simulated and what is claimed."""
         current = self.settings
         if current.audit_part == "reuse":
             budget = reuse_words.two_budgets(current.epsilon, current.second_epsilon)
@@ -122,12 +124,12 @@ class Audited(View):
 
     @property
     def changed(self) -> list[str]:
-        """What differs from the default settings of what is attacked."""
+        """The attack's differences from default settings."""
         is_attack = self.settings.audit_part == "attack"
         return controls.changed_chips(self.mechanism) if is_attack else []
 
     def formula(self) -> None:
-        """How it is done, and for an attack what is attacked."""
+        """Show how the audit works, and what it attacks."""
         st.markdown(_METHODS[self.settings.audit_part])
         if self.settings.audit_part == "reuse":
             st.latex(reuse_topic.FORMULA)
@@ -183,7 +185,7 @@ def _as_on_its_page(method: AuditedMethod, current: settings.Settings) -> tuple[
 
 
 def part_choice(view: Audited) -> None:
-    """Which part is shown, and where published files are checked."""
+    """Choose the part on screen, and offer the check of published files."""
     controls.bound(
         st.segmented_control,
         "Part",
@@ -256,7 +258,7 @@ def attack_section(view: Audited) -> None:
 
 
 def _method(view: Audited) -> None:
-    """What is attacked, around which data, at which claim, and with which fault planted."""
+    """Choose the mechanism, the data around it, the claim and a planted fault."""
     left, middle, right = st.columns(3, gap="medium")
     with left:
         _method_choice(view)
@@ -412,7 +414,7 @@ def _details(attack: Attack, last: Progress) -> str:
 
 
 def _report(started: list[tuple[Attack, Job]]) -> None:
-    """What was found as a file."""
+    """Offer the findings as a file."""
     results = [(each, job.result) for each, job in started if job.result is not None]
     if results:
         st.download_button(
@@ -469,7 +471,7 @@ def coverage_section(view: Audited) -> None:
 
 
 def _limits(view: Audited) -> None:
-    """Which limits are looked at, at which ε and, where they are of one place, at which time."""
+    """Choose the limits, ε and, for limits at one place, the time."""
     chosen_kind = _kind(view.settings)
     names = {
         key: kind.label

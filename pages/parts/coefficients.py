@@ -142,7 +142,7 @@ def functions(view: Effects) -> None:
 
 
 def _legend(view: Effects, is_single: bool) -> None:
-    """What the lines are, once for all panels."""
+    """Explain the lines once for all panels."""
     blue = (
         "Blue: one release, as the public would see it"
         + (", with its 95 % confidence band." if view.answer.low is not None else ".")
@@ -217,7 +217,7 @@ def over_budgets(view: Effects) -> None:
 
 
 def cost(view: Effects) -> None:
-    """What each further covariate costs; for simulated curves only."""
+    """Show the cost of each further covariate; for simulated curves only."""
     if not view.source.is_random:
         return
     st.header("Cost of each covariate", anchor=False)

@@ -57,7 +57,7 @@ class Counts(LiveView):
 
 
 def task() -> str:
-    """What is computed from the counts."""
+    """Return the task of the counts."""
     return session.current().counted_task
 
 
@@ -65,7 +65,7 @@ def task() -> str:
 
 
 def choices() -> None:
-    """What is computed, and of whom."""
+    """Choose the result and its people."""
     current = session.current()
     controls.bound(
         st.selectbox,
@@ -110,7 +110,7 @@ def curve(view: Counts) -> None:
 
 
 def _below(answer: CountingAnswer) -> list[components.Said]:
-    """What a curve says, what it means, and what its band and the numbers below it are."""
+    """Explain a curve, its meaning, its band and the numbers below it."""
     notes = " ".join(filter(None, (words.band(answer), words.at_risk(answer))))
     return [
         components.Said(text, kind)
@@ -124,7 +124,7 @@ def _below(answer: CountingAnswer) -> list[components.Said]:
 
 
 def error(view: Counts) -> None:
-    """How far off releases are, and what of it is noise."""
+    """Show the error of releases, and the noise's share of it."""
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     answer = view.answer
     if answer.is_refused:
@@ -180,7 +180,7 @@ def over_budgets(view: Counts) -> None:
 
 
 def table(view: Counts) -> None:
-    """What is released: the counts with their noise, from which everybody can compute the rest."""
+    """Show the released counts with noise, from which everybody can compute the rest."""
     if view.answer.table is None:
         st.markdown("Nothing would be released at this ε.")
         return
@@ -189,7 +189,7 @@ def table(view: Counts) -> None:
 
 
 def coverage(view: Counts) -> None:
-    """How often the band covers the truth, and the tests reject, in simulated data sets."""
+    """Show the coverage of the band and the rejection rate of tests in simulated data sets."""
     answer = view.answer
     if not (view.source.is_random and answer.estimand.has_bands) or answer.is_refused:
         st.markdown(
@@ -203,7 +203,7 @@ def coverage(view: Counts) -> None:
 
 
 def planner(view: Counts) -> None:
-    """How many people a log-rank test needs, with and without noise."""
+    """Show how many people a log-rank test needs, with and without noise."""
     if not (view.answer.estimand.is_tested and view.facts.groups):
         st.markdown(
             "Choose survival of two groups: then it is simulated how many people a test needs."

@@ -46,12 +46,9 @@ _EARLIER = "plan_earlier"  # where the session keeps the last question with its 
 
 
 def setting_of(scenario: Settings, source: Source) -> Setting:
-    """The sizes that are planned for; of a table those of as many sites that are all alike.
+    """Return the sizes to plan for; for a table, those of as many equal sites.
 
-    Parameters
-    ----------
-    source : Source
-        Data of the settings, or one's own.
+    `source` holds data of the settings, or one's own.
     """
     setting = Setting.of(source, scenario.mechanism, scenario.epsilon, scenario.delta)
     rows = [row for row in scenario.sites if row.included]
@@ -92,7 +89,7 @@ class Planned(View):
 
     @property
     def has_table(self) -> bool:
-        """Whether the sizes are those of a table, and changed there alone."""
+        """True if the sizes come from a table, which alone can change them."""
         return not self.facts.is_upload and self.settings.has_table(settings.TASK)
 
     @property
@@ -105,7 +102,7 @@ class Planned(View):
         return setting_of(self.settings, self.source)
 
     def formula(self) -> None:
-        """What the method computes, and how a blank is filled."""
+        """Show what the method computes, and how a blank is filled."""
         guarantee_cards.formula(self.settings.mechanism, {})
         st.markdown(planning_words.METHOD)
 
@@ -193,7 +190,7 @@ def _blank(
 
 
 def twin(view: Planned) -> None:
-    """What a plan for real curves is made with, and the one guess in it; nothing for others."""
+    """Describe the basis of a plan for real curves, and the one guess in it; nothing for others."""
     source = view.source
     if not isinstance(source, Twin):
         return
@@ -292,13 +289,13 @@ def verdict(view: Planned, answer: PlanningAnswer) -> None:
 
 
 def beyond_rule(answer: PlanningAnswer) -> None:
-    """Whether the budget of the answer is above a rule of one's own."""
+    """Say whether the answer's budget is above the visitor's own rule."""
     if answer.is_possible:
         guarantee_cards.beyond_rule(answer.reached.setting.epsilon)
 
 
 def answer(view: Planned, answer: PlanningAnswer) -> None:
-    """What goes with the verdict: the odds, one step either way, and the memo."""
+    """Show the odds, one step either way, and the memo beside the verdict."""
     answer = answer.for_group(view.settings.group_size)
     if answer.is_possible and answer.protection is not None:
         with st.container(border=True):
@@ -413,7 +410,7 @@ _RULE_LABELS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares 
 
 
 def split_fold(view: Planned) -> None:
-    """What every output gets, and what it would err by."""
+    """Show the budget and error of every output."""
     with layout.fold("Split a total over several outputs", "split") as is_open:
         if not is_open:
             return
@@ -491,7 +488,7 @@ def _lock(k: int, epsilon: float | None, is_on: bool) -> None:
 
 
 def _split_rows(split: Split, budgets: Sequence[Budget]) -> None:
-    """For every output a weight, or where it is locked its ε."""
+    """Choose a weight for every output, or a locked ε."""
     for k, part in enumerate(split.parts):
         epsilon = budgets[k].epsilon if budgets else part.locked
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -522,7 +519,7 @@ def _split_rows(split: Split, budgets: Sequence[Budget]) -> None:
 
 
 def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> None:
-    """What each output gets, its error, and what all of them cost together."""
+    """Show the budget and error of each output, and the total cost."""
     setting = replace(view.setting, delta=budgets[0].delta)
     slot = layout.pending(_TABLE, False)
     errors = run.parts(

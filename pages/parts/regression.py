@@ -263,7 +263,7 @@ def assumptions(view: Regression) -> None:
 
 
 def _design_choice(mechanism: Method) -> None:
-    """What the visitor knows of the times; a known density starts as an even one."""
+    """Choose what the visitor knows of the times; a known density starts as an even one."""
 
     def take(design: str) -> None:
         known = design in ("weighted", "ranked")
@@ -418,7 +418,7 @@ def choices() -> None:
 
 
 def network_choice(networks: Mapping[str, tuple[Group, ...]], **more: Any) -> None:
-    """Which network to start from."""
+    """Choose the network to start from."""
     chosen = session.current().network
     current = next((name for name, groups in networks.items() if Network(groups) == chosen), _OWN)
 
@@ -439,7 +439,7 @@ def network_choice(networks: Mapping[str, tuple[Group, ...]], **more: Any) -> No
 
 
 def method_choice() -> None:
-    """How the level, the clip and the noise are chosen."""
+    """Choose the level, the clip and the noise."""
     methods = regression_topic.methods()
     controls.bound(
         st.selectbox,

@@ -56,7 +56,7 @@ class ExhibitView(View):
 
     @cached_property
     def stored_by_form(self) -> dict[Form, Result]:
-        """What comes with the engine, quick form first."""
+        """Results stored with the engine, quick form first."""
         stored = {form: exhibits.files.stored(self.paper, self.exhibit, form) for form in FORMS}
         return {form: result for form, result in stored.items() if result is not None}
 
@@ -96,7 +96,7 @@ class ExhibitView(View):
 
 
 def strip() -> None:
-    """What stands on every page; here every figure and table has its own data and budgets."""
+    """Show the strip; here every figure and table has its own data and budgets."""
     components.strip(
         [
             components.Chip(*exhibits.words.SOURCE, "gray", "globe"),
@@ -109,7 +109,7 @@ def strip() -> None:
 
 
 def overview() -> None:
-    """How many claims of all papers hold in the stored results."""
+    """Show how many claims of all papers hold in the stored results."""
     st.markdown(
         exhibits.words.overview([pair for key in exhibits.names() for pair in _verdicts(key)])
     )

@@ -81,7 +81,7 @@ def _sizes(rows: Sequence[SiteRow]) -> list[tuple[str, int, int]]:
 
 
 def take_edits() -> None:
-    """What was edited becomes the table; without edits there stays what was there.
+    """Make the table from the edits; without edits it stays as it was.
 
     Raises
     ------
@@ -268,7 +268,7 @@ class SitesTable(View):
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the sites and their sizes come with the curves."""
+        """True if the sites and their sizes come with the curves."""
         return not self.source.has_free_sites
 
     def question(self) -> Question:
@@ -333,7 +333,7 @@ def answer(view: SitesTable) -> None:
 
 
 def warnings(view: SitesTable) -> None:
-    """What does not suit these curves, or so few, and promises that the constants do not keep."""
+    """Warn of few or unsuitable curves, and of promises that the constants do not keep."""
     assert view.answer is not None
     for words in (
         view.settings.mechanism.unsuited_because(view.facts),
@@ -376,7 +376,7 @@ def pictures(view: SitesTable) -> None:
 
 
 def shares(view: SitesTable) -> None:
-    """Who adds how much of the error, beside each site's weight."""
+    """Show each site's share of the error, beside its weight."""
     assert view.answer is not None
     st.header("Where the error comes from", anchor=False)
     st.markdown(site_words.largest_share(view.answer))
@@ -392,7 +392,7 @@ def shares(view: SitesTable) -> None:
 
 
 def trust(view: SitesTable) -> None:
-    """Who must be trusted, and what an attacker could find out."""
+    """Show who must be trusted, and what an attacker could find out."""
     assert view.answer is not None
     with st.container(border=True):
         st.subheader("Who must be trusted", anchor=False)
@@ -410,14 +410,14 @@ def trust(view: SitesTable) -> None:
 
 
 def protected(view: SitesTable) -> None:
-    """From whom the people are protected, for the way chosen above."""
+    """Show from whom the people are protected, for the way chosen above."""
     assert view.answer is not None
     trusted = session.looked_at("trust", list(site_words.WAYS))
     guarantee_cards.consequences(view.answer.together.spends, view.facts, "sites", trusted)
 
 
 def guarantees(view: SitesTable) -> None:
-    """What the people of each site get, and what the site could do alone."""
+    """Show what the people of each site get, and what the site could do alone."""
     assert view.answer is not None
     st.header(f"What each site’s {view.facts.people} get", anchor=False)
     _numbers(view, site_words.table(view.answer))

@@ -254,7 +254,7 @@ def _intervals_on_screen(view: Coefficients) -> IntervalsAnswer:
 
 
 def _interval_details(view: Coefficients) -> list[Detail]:
-    """What stands behind the intervals, for the drawer."""
+    """List the details behind the intervals, for the drawer."""
     coverage = Detail(
         "interval_coverage",
         "Coverage of the intervals",
@@ -271,7 +271,7 @@ def _interval_details(view: Coefficients) -> list[Detail]:
 
 
 def _coverage(view: Coefficients) -> None:
-    """How often the intervals on screen contain the true coefficients, over 200 data sets."""
+    """Show how often the intervals on screen contain the true coefficients, over 200 data sets."""
     assert isinstance(view.source, Rows)
     study = run.answer(
         coverage_study, view.source, _interval_method(view), view.budget, view.settings.seed

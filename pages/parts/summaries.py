@@ -77,7 +77,7 @@ class Summary(ReleaseView):
 
     @property
     def dimension(self) -> int:
-        """Of how many numbers the summary is a function."""
+        """The number of arguments of the summary."""
         return 2 if self.task == tasks.DENSITY.key and self.answer.is_surface else 1
 
     def panel(self, result: MethodResult, k: int) -> Chart:
@@ -102,7 +102,7 @@ def task() -> str:
 
 
 def choices() -> None:
-    """What is summarised, of which records, and the method that is looked at closely."""
+    """Choose the summary, its records, and the method to examine."""
     current = session.current()
     controls.bound(
         st.segmented_control,
@@ -170,7 +170,7 @@ def methods_side_by_side(view: Summary) -> None:
 
 
 def _function(view: Summary) -> int:
-    """Which of several functions is shown."""
+    """Choose one of several functions."""
     names = view.answer.names
     if len(names) == 1:
         return 0
@@ -201,7 +201,7 @@ def _surfaces(view: Summary) -> None:
 
 
 def _references(answer: SummariesAnswer) -> list[tuple[str, str, Array | None]]:
-    """What releases are compared with, which nobody may see of real records."""
+    """List the references of releases, which nobody may see of real records."""
     ordinary = (_WITHOUT, ":small[Not private]", answer.ordinary[0])
     if answer.truth is None:
         return [ordinary]
@@ -286,7 +286,7 @@ def noise(view: Summary) -> None:
 
 
 def _behind_the_noise(view: Summary) -> list[Detail]:
-    """What makes the noise of the chosen method as large as it is, for the drawer."""
+    """List the reasons for the size of the chosen method's noise, for the drawer."""
     details: list[Detail] = []
     mechanism = view.mechanism
     if view.chosen.refusal:

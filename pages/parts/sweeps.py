@@ -98,7 +98,7 @@ def _errors(task: str) -> str:
 
 
 class Sweep(View):
-    """What is swept on a page, whose result shows its own numbers; `chosen` as in `panel`."""
+    """A sweep on a page, whose result shows its own numbers; `chosen` as in `panel`."""
 
     page, fold_prefix = "sweeps", "sweeps_"
 
@@ -107,7 +107,7 @@ class Sweep(View):
         self.task, self.chosen = task, scenario
 
     def formula(self) -> None:
-        """What the method computes, and the error that is drawn."""
+        """Show what the method computes, and the drawn error."""
         guarantee_cards.formula(self.settings.mechanism_of(self.task), {})
         st.markdown("Drawn is the mean over repeats of the squared distance from the truth:")
         st.latex(glossary.find("Integrated squared error").formula)
@@ -170,7 +170,7 @@ def _choose(**values: Any) -> None:
 
 
 def _axis_choice(label: str, field: str, axis: Axis | None, axes: dict[str, Axis]) -> None:
-    """Which axis; the values start again from usual ones."""
+    """Choose the axis; the values start again from usual ones."""
     of_axis = {"along": "values", "across": "levels"}[field]
     options = [*axes] if field == "along" else [_NONE, *axes]
     controls.bound(

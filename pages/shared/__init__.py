@@ -1,4 +1,4 @@
-"""What pages share.
+"""Code shared by pages.
 
 The framework puts the folder of its main script, this one, first into `sys.path` for each run of a
 page and takes it out at the end. An import in another thread, such as that of a job's result, walks

@@ -23,7 +23,7 @@ PAGES = (
 
 
 class Moved(NamedTuple):
-    """Where an earlier page went: the page, and the words of an address that show that part."""
+    """The new place of an earlier page: the page, and the words of an address that show it."""
 
     page: str
     token: str = ""
@@ -62,17 +62,9 @@ EARLIER = {
 
 
 def present(page: str, token: str = "") -> tuple[str, str]:
-    """The page and the token that show today what an address of any edition asked for.
+    """Return the page and the token that today show the content of an address of any edition.
 
-    Parameters
-    ----------
-    page : str
-        The part of the address behind the slash; "" or "home" for the first page.
-
-    Returns
-    -------
-    tuple of str
-        Page and token.
+    `page` is the part behind the slash; "" or "home" for the first page.
     """
     if page not in EARLIER:
         return page, token

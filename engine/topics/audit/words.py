@@ -165,11 +165,6 @@ def in_lines(name: str, fault: str, report: Report) -> str:
     """Write an audit as a few plain lines for the command line.
 
     `fault` says what is wrong with a broken variant; empty for the mechanism as it is.
-
-    Returns
-    -------
-    str
-        Lines of plain text without markup.
     """
     unit = _COSTS[report.unit]
     settings = f" ({report.settings})" if report.settings else ""

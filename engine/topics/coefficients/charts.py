@@ -23,8 +23,6 @@ def panel(answer: CoefficientsAnswer, k: int, one_release: bool = False) -> Char
     """Draw a function: possible releases, or one with its band, over the curve without privacy.
 
     Effects have a line at zero; all are in response units.
-
-    Effects have a line at zero; all are in response units.
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
     data = _one_release(answer, k, x) if one_release else _releases(answer, k, x)

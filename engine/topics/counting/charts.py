@@ -236,13 +236,7 @@ def calibration(answer: CountingAnswer) -> Chart:
 
 
 def over_budgets(epsilons: Sequence[float], errors: Array, here: float) -> Chart:
-    """Draw the error against ε.
-
-    Parameters
-    ----------
-    errors : (epsilons,)
-        NaN where nothing would be published.
-    """
+    """Draw the error (epsilons,) against ε; it is NaN where nothing would be published."""
     known = np.isfinite(errors)
     data = [
         traces.line_with_points(

@@ -96,9 +96,6 @@ def noise_share(answer: CountingAnswer) -> str:
 
     For real people there is no known truth, and so no error without privacy. There it is the
     noise's share of the variance in the release itself, on average over its edges.
-
-    Of real people no truth is known, and so no error without privacy: there it is how much of the
-    variance is noise by the release itself, on average over its edges.
     """
     if answer.baseline is not None and answer.error > 0:
         share = max(0.0, 1 - (answer.baseline / answer.error) ** 2)

@@ -82,9 +82,6 @@ class CountRow:
 
         There is no upper limit: a curve that moves in a few steps, like one of rare events, is
         covered more often. Without a shown edge there is nothing to check.
-
-        Nothing is asked of the other side: a curve that moves in a few steps, as that of rare
-        events does, is covered more often. Where no edge is shown there is nothing to hold.
         """
         if not self.study.edges_drawn:
             return True

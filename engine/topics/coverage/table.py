@@ -92,8 +92,6 @@ class Row:
         """True if the band has the required coverage, up to chance in the repeats of the row.
 
         The margin is two standard errors. A band that always carries a warning passes.
-
-        That is two standard errors. A band that is never given without a warning holds.
         """
         if np.isnan(self.pointwise):
             return True

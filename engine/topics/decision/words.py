@@ -422,13 +422,7 @@ def _at_the_noisiest_point(answer: Decision, option: Option) -> tuple[float, flo
 
 
 def on_card(answer: Decision, name: str, option: Option) -> tuple[str, list[str]]:
-    """An option in few words: its title, and a line for each number of it, in Markdown.
-
-    Parameters
-    ----------
-    name : str
-        From `Decision.options`.
-    """
+    """Describe the option with this name in `Decision.options`: its title and lines of Markdown."""
     lines = [
         f"Attacker’s accuracy **{odds_short(option.odds)}**",
         f"Error **{typical_error(option, answer.profile)}**",

@@ -346,11 +346,8 @@ def _difference_axes(
 def curve(answer: MeanAnswer, budget: int, shows: Shows = "release") -> Chart:
     """Draw the private mean beside the non-private one, at one budget.
 
-    Parameters
-    ----------
-    shows : {"release", "releases", "difference"}
-        One release with its 95 % confidence band, equally likely ones, or these less the
-        non-private mean.
+    `shows` is one "release" with its 95 % confidence band, equally likely "releases", or the
+    "difference": these less the non-private mean.
     """
     facts, x = answer.facts, answer.times.round(4).tolist()
     less = answer.ordinary if shows == "difference" else np.zeros_like(answer.ordinary)

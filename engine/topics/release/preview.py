@@ -436,9 +436,6 @@ def _peaks(
 
     A peak counts if it is near its true place and stands out by half of what it truly does. None
     for several functions or a number.
-
-    A peak counts if it is near its true place and stands out by half of what it truly does. Nothing
-    of several functions or of a number.
     """
     peaked = twin.with_peaks(PEAKS)
     if peaked is None:

@@ -235,14 +235,6 @@ def pasted(text: str, observations: int = 10) -> tuple[SiteRow, ...]:
     Names may be left out altogether; missing, repeated or long ones are numbered. Without a third
     column everybody has `observations`. Nothing is skipped: a cell that does not fit is refused.
 
-    Cells are separated by tabs, semicolons or commas; a first row without a number is a heading.
-    Names may be left out altogether. Nothing is skipped: a cell that does not fit is refused.
-
-    Returns
-    -------
-    tuple of SiteRow
-        Names that are missing, alike or too long are numbered.
-
     Raises
     ------
     InputError

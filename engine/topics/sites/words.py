@@ -325,13 +325,7 @@ def seen(messages: Sequence[Sent]) -> str:
 
 
 def messages_table(messages: Sequence[Sent], n_values: int = 4) -> dict[str, list[object]]:
-    """Tabulate the transcript by column title: a row per message, with `n_values` numbers at most.
-
-    Returns
-    -------
-    dict of str to list
-        Columns by their titles.
-    """
+    """Tabulate the transcript by column title: a row per message, with up to `n_values` numbers."""
 
     def some(values: Sequence[float]) -> str:
         first = "  ".join(f"{value:.3g}" for value in values[:n_values])

@@ -91,9 +91,6 @@ class IntervalsAnswer:
         None for a band, which tests all at once, and for refused intervals. The part of the limits
         beyond chance and noise (a bound on bias) is taken off |β̃|, so that a p-value is below .05
         exactly if its limits leave zero out.
-
-        What limits are wider than chance and noise make them (a bound on bias) is taken off |β̃|, so
-        that a p-value is below .05 exactly where its limits leave zero out.
         """
         if self.kind == "simultaneous" or self.is_refused:
             return None

@@ -82,7 +82,7 @@ class SideBySide(View):
         )
 
     def formula(self) -> None:
-        """What each method computes."""
+        """Show what each method computes."""
         for method in self.answers:
             guarantee_cards.formula(method.mechanism, {})
 
@@ -111,7 +111,7 @@ def _written(method: MethodAnswer, k: int) -> str:
 
 
 def _line(method: MethodAnswer, errors: Array | None = None) -> charts.MethodErrors:
-    """What charts know of a method, with its errors or others."""
+    """Prepare a method for charts, with its errors or others."""
     within = np.quantile(method.study.errors, (0.05, 0.95), axis=1).T
     return charts.MethodErrors(
         method.label,
@@ -159,7 +159,7 @@ def _member(word: str, source: Source) -> Mechanism:
 
 
 def choices(view: SideBySide) -> None:
-    """Which curves, methods and budgets."""
+    """Choose curves, methods and budgets."""
     left, right = st.columns([7, 3], gap="medium")
     with left:
         controls.bound(
@@ -187,7 +187,7 @@ def choices(view: SideBySide) -> None:
 
 
 def promises(view: SideBySide) -> None:
-    """Where promises of two kinds stand side by side under one ε."""
+    """Point out promises of two kinds under one ε."""
     notice = odds_words.two_kinds(
         {method.label: method.picture.budgets[0].delta for method in view.known}
     )
@@ -242,7 +242,7 @@ def pictures(view: SideBySide) -> None:
 
 
 def _caution(method: MethodAnswer, view: SideBySide, first_said: dict[str, str]) -> None:
-    """What does not suit these curves, or so few of them; the same words once only."""
+    """Warn of a method's limits for these curves, or so few of them; the same words once only."""
     picture = method.picture
     released = dict.fromkeys(
         text for k in view.steps for text in (*picture.warnings[k], picture.not_shown[k])
@@ -290,7 +290,7 @@ def _cell(view: SideBySide, method: MethodAnswer, k: int, edge: float) -> None:
 
 
 def verdict(view: SideBySide) -> None:
-    """Which method errs least at each budget."""
+    """Show which method errs least at each budget."""
     lines = [
         words.smallest_error(
             EPSILON_STEPS[k],
@@ -307,7 +307,7 @@ def verdict(view: SideBySide) -> None:
 
 
 def table(view: SideBySide) -> None:
-    """What errors are made of, and the risk, a row for each method and budget."""
+    """Show the parts of errors, and the risk, a row for each method and budget."""
     st.header("Error components and attacker", anchor=False)
     data = pd.DataFrame([_row(view, method, k) for k in view.steps for method in view.known])
     layout.table(data, view.is_own, "content")
@@ -394,7 +394,7 @@ def _answer(view: SideBySide, method: MethodAnswer, question: Question) -> shape
 
 
 def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.Answer) -> None:
-    """How often one method keeps the answer at the chosen budgets."""
+    """Show how often one method keeps the answer at the chosen budgets."""
     each = [
         f"**{mean_words.in_draws(answer.at(k))}** ({mean_words.chance_range(answer.at(k))}) "
         f"at ε = {EPSILON_STEPS[k]:g}"

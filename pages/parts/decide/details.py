@@ -1,4 +1,4 @@
-"""What the drawer of Decide holds: one detail at a time."""
+"""Contents of the drawer of Decide: one detail at a time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def of(view: DecideView) -> list[Detail]:
 
 
 def _of_means(view: DecideView) -> list[Detail]:
-    """What is worked out for mean curves alone."""
+    """List the details computed for mean curves alone."""
     return [
         Detail("planner", "Solve for a size", partial(_solver, view)),
         Detail("risk", "Start from a risk", lambda: plan.risk(plan.Planned())),
@@ -129,7 +129,7 @@ def _solver(view: DecideView) -> None:
 
 
 def _trust(view: DecideView) -> None:
-    """Of the study, with a gloss of each word of the field; and of sites that add noise."""
+    """Explain the trust in the study, with a gloss of each term, and in sites that add noise."""
     if view.answer is not None:
         sentences = words.protection(view.answer.profile, view.settings.group_size)
         for heading, sentence in sentences.items():

@@ -93,7 +93,7 @@ def _refused(view: DecideView) -> None:
 
 
 def _remedies(view: DecideView, answer: Decision) -> None:
-    """What would help, by what it gives up: first what takes nothing of the accuracy."""
+    """List remedies by what they give up: first those that cost no accuracy."""
     shared = view.shared() if words.is_shared_instead(answer) else None
     if shared is not None and shared.chosen is None:
         st.markdown(f":small[{words.with_shares(answer, shared)}]")

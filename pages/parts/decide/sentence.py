@@ -139,7 +139,7 @@ def show(view: DecideView) -> None:
 
 
 def _sites_bracket(view: DecideView) -> None:
-    """How many sites there are; where they can have any sizes, a table of them can be pasted."""
+    """Choose the number of sites; a table of sites can be pasted if their sizes are free."""
     included = view.included
     nouns = words.site_noun(view.facts)
     if not view.on_screen.has_free_sites:
@@ -186,7 +186,7 @@ def _set_target(view: DecideView) -> Callable[[float], None]:
 
 
 def _unit(view: DecideView) -> None:
-    """Of the target: of all values, where the quantity is given in several units."""
+    """Choose the unit of the target, and of all values, if the quantity has several."""
     units = view.on_screen.units
     if not view.unit:
         return
@@ -344,7 +344,7 @@ _BOX = "sites_of_study"
 
 
 def show_table(view: DecideView) -> None:
-    """Who takes part; curves that come with their sites keep them."""
+    """Show who takes part; curves that come with their sites keep them."""
     free, sizes = view.on_screen.has_free_sites, {row.n_curves for row in view.rows}
     if view.refusal is not None or (not free and view.on_screen.is_random and len(sizes) == 1):
         return  # the sentence says all there is
@@ -387,7 +387,7 @@ def bracket(view: DecideView) -> DeltaGenerator:
 
 
 def is_open() -> bool:
-    """Whether the box behind the bracket is in sight."""
+    """True if the box behind the bracket is in sight."""
     return bool(st.session_state.get(_BOX))
 
 
@@ -433,6 +433,6 @@ def _use_pasted(observations: int, people: str, nouns: tuple[str, str]) -> None:
 
 
 def _renamed(text: str, rows: Sequence[SiteRow]) -> str:
-    """Which names of the table are not as they were pasted."""
+    """Say which names of the table differ from the pasted ones."""
     others = [escape(row.name) for row in rows if row.name not in text]
     return f" Names here: {', '.join(others)}." if others else ""

@@ -1,4 +1,4 @@
-"""What is on screen on Decide: data, their sites, how they are resized, and the study of them."""
+"""The state of Decide on screen: data, their sites, their resizing, and the study."""
 
 from __future__ import annotations
 
@@ -116,13 +116,7 @@ def choose(key: str) -> None:
 
 
 def change_unit(task: Task, target: float, unit: str) -> None:
-    """Values and target in another unit; neither means anything else than before.
-
-    Parameters
-    ----------
-    target : float
-        In the unit so far.
-    """
+    """Convert values and target to another unit, without changing their meaning."""
     data = session.data_task(task.key)
     source: Any = session.current().source_of(data)
     typical = session.current().typical_error
@@ -211,12 +205,12 @@ class DecideView(View):
 
     @property
     def unit(self) -> str:
-        """Of the target; may be empty."""
+        """The unit of the target; may be empty."""
         return self.facts.value_unit if self.decided.has_value_unit else ""
 
     @property
     def is_known(self) -> bool:
-        """Whether there is nothing to wait for."""
+        """True if there is nothing to wait for."""
         return self.refusal is not None or run.knows(decision_topic.profile_of, *self.arguments)
 
     @property

@@ -1,4 +1,4 @@
-"""What each budget of the slider would buy on Explore, by this method and by others."""
+"""Results of each budget of the slider on Explore, by this method and by others."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def why_this_method(scene: Scene) -> None:
 
 
 def knows_methods(scene: Scene) -> bool:
-    """Whether the errors of other methods are there without waiting."""
+    """True if the errors of other methods are ready."""
     return not uses_workers() or run.knows(mean_topic.other_methods, *_arguments(scene))
 
 

@@ -38,7 +38,7 @@ class Explored(Scene):
     """The scene of the page, with what the frame says of it."""
 
     def strip(self) -> None:
-        """What is protected, and the budget; follows the slider in the browser.
+        """Show what is protected, and the budget; follows the slider in the browser.
 
         Odds and error stand above the figure.
         """
@@ -97,7 +97,7 @@ def figure(scene: Scene) -> None:
 
 
 def _asked(scene: Scene) -> dict[str, Any] | None:
-    """What releases answer to the question of shape; None for none, or where they cannot."""
+    """Return the answers of releases to the question of shape; None if there is none."""
     with suppress(InputError):  # the drawer says why
         if shape_cards.compares_groups(scene.source):
             groups = shape_cards.grouped_releases(scene)
@@ -123,7 +123,7 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
 
 
 def accuracy(scene: Scene) -> None:
-    """How close a release comes, in the data's own unit; follows the slider."""
+    """Show the accuracy of a release, in the data's own unit; follows the slider."""
     study, unit = scene.answer.study, scene.facts.value_unit
     with st.container(border=True):
         st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
@@ -186,7 +186,7 @@ def _beside_accuracy(scene: Scene, k: int) -> list[components.Said]:
 
 
 def limits(scene: Scene) -> None:
-    """What the error is made of, and what doubling a size would buy; follows the slider."""
+    """Show the parts of the error, and the gain of doubling a size; follows the slider."""
     shares = scene.answer.study.shares
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
@@ -224,7 +224,7 @@ def _key_of_parts(scene: Scene, k: int) -> list[components.Said]:
 
 
 def simulate_doubled(scene: Scene) -> None:
-    """What takes longest starts when the page stands, and only if its visitor stays at it."""
+    """Start the slowest computation once the page stands, if its visitor stays."""
     timed.afterwards("Doubled sizes are being simulated.", lambda: scene.changes)
 
 

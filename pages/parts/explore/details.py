@@ -1,4 +1,4 @@
-"""Where to go on from the figure of Explore, and what its drawer holds: one detail at a time."""
+"""Next steps from the figure of Explore, and contents of its drawer: one detail at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is on screen on Explore: one preview at the budget that the slider stands at."""
+"""The state of Explore on screen: one preview at the budget of the slider."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Scene(ReleaseView):
         self.spends, self.tuning = preview.spends[self.step], preview.tuning[self.step]
 
     def made_once(self, name: str, make: Callable[[], Made]) -> Made:
-        """What is the same at every step of the slider: made once, and kept beside the picture."""
+        """Make a value shared by all steps of the slider once, and keep it beside the picture."""
         return run.made_once(self.answer, (name, session.current().group_size), make)
 
     def steps(self, make: Callable[[int], Made]) -> list[Made]:
@@ -66,7 +66,7 @@ class Scene(ReleaseView):
         return ask(mean_answer, self.source, self.mechanism, self.budget, self.settings.seed)
 
     def limit_of_band(self, step: int) -> str:
-        """What the confidence band relies on that releases do not show; empty if nothing."""
+        """Name the assumption of the confidence band that releases do not show; empty if none."""
         if self.answer.band is None:
             return ""
         always = self.mechanism.limit_of_band(self.facts)
@@ -74,12 +74,12 @@ class Scene(ReleaseView):
 
     @property
     def start(self) -> components.Picked:
-        """Where the figure stands, for all that the server knows."""
+        """The state of the figure that the server knows."""
         return components.Picked(self.step, session.current().explore_view)
 
     @property
     def is_refused(self) -> bool:
-        """Whether nothing would be published at the chosen budget."""
+        """True if nothing would be published at the chosen budget."""
         return self.answer.is_refused(self.step)
 
     @cached_property
@@ -121,7 +121,7 @@ class Scene(ReleaseView):
 
     @cached_property
     def floor(self) -> Array:
-        """What no unbiased method with Gaussian noise is below, at every budget; NaN: unknown."""
+        """The lower bound of unbiased methods with Gaussian noise, at each budget; NaN: unknown."""
         floor = (
             run.answer(least_errors, self.source, tuple((b,) for b in self.answer.budgets))
             if self.facts.is_simulated
@@ -131,7 +131,7 @@ class Scene(ReleaseView):
 
     @property
     def _doubling(self) -> tuple[Any, ...] | None:
-        """What is simulated with doubled sizes; None where that would take too long."""
+        """The simulation with doubled sizes; None if it would take too long."""
         source, current = self.source, session.current()
         if not self.facts.is_simulated or source.sizes.n_observations > _QUICK_READINGS:
             return None
@@ -139,24 +139,24 @@ class Scene(ReleaseView):
 
     @property
     def knows_changes(self) -> bool:
-        """Whether `changes` are there without waiting."""
+        """True if `changes` are ready."""
         return (
             self._doubling is None or not uses_workers() or run.knows(if_doubled, *self._doubling)
         )
 
     @cached_property
     def changes(self) -> dict[str, Array]:
-        """What doubling each size would do at every budget; empty where it is not simulated."""
+        """The effect of doubling each size at every budget; empty unless simulated."""
         return {} if self._doubling is None else run.answer(if_doubled, *self._doubling)
 
     def what_limits(self, k: int) -> str:
-        """What limits the error at a step of the slider: the sentence of every page."""
+        """Say what limits the error at a step of the slider: the sentence of every page."""
         if self.answer.is_refused(k):
             return "Nothing would be published at this ε."
         return error_words.what_limits(self.answer.study.shares[k])
 
     def if_doubled(self, k: int) -> str:
-        """What doubling buys at a step; empty where that is not simulated, or nothing published."""
+        """Say what doubling gains at a step; empty if not simulated, or nothing is published."""
         here = self.changes_at(k)
         if not here:
             return ""
@@ -174,14 +174,14 @@ class Scene(ReleaseView):
 
     @property
     def at_budgets(self) -> list[components.AtBudget]:
-        """What is said at every budget."""
+        """The texts at every budget."""
         return at_budgets(self.facts, self.answer, self.odds)
 
 
 def at_budgets(
     facts: PublicFacts, answer: MeanAnswer, odds: Sequence[risk.Odds]
 ) -> list[components.AtBudget]:
-    """What the figure says at every budget.
+    """Write the texts of the figure at every budget.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def at_budgets(
 
 
 def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
-    """What is said of the band at each budget, by the verdict that a release would carry.
+    """Write notes on the band at each budget, by the verdict that a release would carry.
 
     Of a file it is said where most releases show no change.
     """
@@ -265,7 +265,7 @@ def _at_budget(
 
 
 def first_figure() -> dict[str, Any]:
-    """What the figure of the first visit of anybody is sent."""
+    """Return the message of the figure on anybody's first visit."""
     front, answer = FRONT_PAGE, run.front_picture()
     facts, step = front.source.facts, steps_of(front.epsilon).index(front.epsilon)
     odds = [risk.of_ledger(spends, front.group_size) for spends in answer.spends]

@@ -1,4 +1,4 @@
-"""What Lab can estimate: one record for each, and nothing else to change for another.
+"""Estimands of Lab: one record for each, and nothing else to change for another.
 
 An estimand offers
 
@@ -52,7 +52,7 @@ Block = Callable[[Any], None]
 
 
 def _nothing() -> None:
-    """Where an estimand has nothing to draw."""
+    """Draw nothing."""
 
 
 def _data_and_method() -> None:
@@ -62,12 +62,12 @@ def _data_and_method() -> None:
 
 
 def _every_parameter() -> None:
-    """Of the data and the method on screen, with the budget and the seed."""
+    """Show all parameters of the data and the method on screen, with the budget and the seed."""
     controls.more_options(session.current().estimated)
 
 
 def attacker(view: ReleaseView) -> None:
-    """How well an attacker can tell who is in the data; what stands behind it is in the drawer."""
+    """Show how well an attacker can tell who is in the data; the drawer explains it."""
     if view.spends:
         st.header("Attacker", anchor=False, help=glossary.explain("Odds"))
         view.charts["Attacker"] = odds_card.face(view.facts, view.spends, "attacker_face")
@@ -99,7 +99,7 @@ class Estimand:
 
     @property
     def has_budget(self) -> bool:
-        """Whether its part of the scenario panel asks for one ε."""
+        """True if its part of the scenario panel asks for one ε."""
         return self.budget is not _nothing
 
     @property
@@ -289,7 +289,7 @@ def _estimate(key: str) -> None:
 
 
 def _beside_decide(task: str) -> str:
-    """What this scenario has of the study on Decide, and what is different here."""
+    """Compare this scenario with the study on Decide."""
     current = session.current()
     if task != current.decided_task or session.uploaded(task):
         return ""

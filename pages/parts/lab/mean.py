@@ -89,7 +89,7 @@ def estimate(view: MeanCurve) -> None:
 
 
 def error(view: MeanCurve) -> None:
-    """How far off a release is, and what that is made of."""
+    """Show the error of a release, and its parts."""
     if view.is_refused:
         return
     study, facts = view.answer.study, view.facts

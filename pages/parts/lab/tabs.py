@@ -52,7 +52,7 @@ def theory(estimand: Estimand) -> list[Detail]:
 
 
 def _rates(task: str) -> list[Detail]:
-    """What limits the error by theory, and whether simulations agree."""
+    """Show what limits the error by theory, and whether simulations agree."""
     if rate_cards.rate_on_screen(session.current()) is None:
         _without_rate(task)
         return []
@@ -74,7 +74,7 @@ def _rates(task: str) -> list[Detail]:
 
 
 def _without_rate(task: str) -> None:
-    """That nobody has published a rate for what is estimated."""
+    """Say that no rate has been published for this estimand."""
     source, epsilon = session.source(task), session.current().epsilon
     method = session.current().mechanism_of(task)
     budget = Budget(epsilon, session.delta(source, task).value)
@@ -178,7 +178,7 @@ def _part_of_notes(notes: handbook.Chapter, title: str) -> None:
 
 
 def _all_methods() -> None:
-    """What each is for and promises, as the registry says."""
+    """Show the use and promise of each method, from the registry."""
     st.dataframe(
         pd.DataFrame(
             [

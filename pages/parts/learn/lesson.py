@@ -90,7 +90,7 @@ class LessonView(View):
 
     @property
     def is_presented(self) -> bool:
-        """Whether a class looks on."""
+        """True if a class looks on."""
         return self.settings.presenter == "on"
 
     @property
@@ -110,7 +110,7 @@ class LessonView(View):
         return f"{others}?s={token}" if others else ""
 
     def strip(self) -> None:
-        """What is simulated, what is protected, and that everybody sees the same numbers.
+        """Show the simulation and what is protected, and that everybody sees the same numbers.
 
         Errors and the attacker’s accuracy are what this lesson or a later one asks for, so they
         stand in the text.
@@ -148,7 +148,7 @@ class LessonView(View):
 
 @st.dialog("A class guesses along")
 def _class_dialog(view: LessonView) -> None:
-    """What a class is, and before anything is projected whether its phones reach this server."""
+    """Explain a class, and check that phones reach this server before anything is projected."""
     st.markdown(
         "The slides show a code. Pupils enter it on the page *Learn* and guess on their "
         "phones. You see how many have guessed, and their guesses once you reveal. They "
@@ -202,7 +202,7 @@ def predict(view: LessonView) -> None:
 
 
 def explain(view: LessonView) -> None:
-    """What comes after the guess: what happened and why, and the question."""
+    """Explain the result after the guess, and ask the question."""
     if not view.is_revealed:
         with st.container(border=True, key="lesson_steps"):
             squares = "the square" if len(view.worked.guess.truth) == 1 else "any of the squares"

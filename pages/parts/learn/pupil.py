@@ -22,7 +22,7 @@ _LOOK_SECONDS = 2.0  # between looks at what the teacher does
 
 
 def show(code: str) -> None:
-    """What the class guesses or answers now; follows the teacher from step to step.
+    """Show the present guess or question of the class; follows the teacher from step to step.
 
     What is moved and pressed comes first, so that on a phone nobody scrolls for it.
     """
@@ -74,7 +74,7 @@ def _been_in() -> set[str]:
 
 @dataclass(frozen=True)
 class _Desk:
-    """What a pupil has before them: a class, and how far its lesson is."""
+    """A pupil's view: a class, and the progress of its lesson."""
 
     room: Classroom
     seat: int

@@ -39,7 +39,7 @@ _STAGES = {
 
 
 def poll_of(lesson: type[Lesson], seed: int, worked: Worked) -> Poll:
-    """What the class of a lesson guesses."""
+    """Make the poll of a lesson's class."""
     guess: Guess = worked.guess
     axis = worked.picture.y if guess.is_curve else worked.picture.x
     return Poll(
@@ -53,7 +53,7 @@ def class_on_screen() -> Classroom | None:
 
 
 def class_in_words() -> str:
-    """That the class of this visitor goes on outside its slides; "" if there is none."""
+    """Say that this visitor's class goes on outside its slides; "" if there is none."""
     classroom = class_on_screen()
     if classroom is None:
         return ""
@@ -67,7 +67,7 @@ def end_class() -> None:
 
 
 def place(lesson: type[Lesson]) -> str:
-    """Where the slides of a lesson stand: at the "game", or at a slide that comes back from it.
+    """Return the place of a lesson's slides: at the "game", or at a slide that comes back from it.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def place(lesson: type[Lesson]) -> str:
 
 
 def turn() -> int:
-    """How often slides began anew: what was revealed before is no longer."""
+    """Count the restarts of the slides; a restart hides what was revealed."""
     return int(st.session_state.get(_TURN, 0))
 
 
@@ -119,7 +119,7 @@ def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Wor
 
 
 def _stage(start: str, step: int | None) -> Stage:
-    """How far slides are that began at `start` and said since that they are at a step."""
+    """Return the stage of slides that began at `start` and last reported a step."""
     if step is not None:
         return Stage(step)
     return _STAGES.get(start, Stage.GUESS)
@@ -144,7 +144,7 @@ def _follow(classroom: Classroom) -> None:
 
 
 def _start_of(at: Stage) -> str:
-    """Where slides begin at a stage of a class."""
+    """Return the first slide of a stage of a class."""
     return next(start for start, stage in _STAGES.items() if stage == at)
 
 
@@ -201,7 +201,7 @@ def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
 
 
 def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
-    """What the teacher asked for on a slide."""
+    """Carry out the teacher's request on a slide."""
     before, after = neighbours(lesson)
     if wish in ("leave", "previous", "next", "open"):
         _begin_anew()

@@ -59,12 +59,12 @@ class RateAtPoint(View):
 
     @property
     def serves_curves(self) -> bool:
-        """Whether the rate is about the average curve on Explore."""
+        """True if the rate is about the average curve on Explore."""
         return settings.TASK in self.rate.tasks
 
     @property
     def has_scenario(self) -> bool:
-        """Whether a page of this problem has people, observations and sites to take over."""
+        """True if a page of this problem has people, observations and sites to take over."""
         return self.problem in _WITH_SCENARIO
 
     @cached_property
@@ -109,7 +109,7 @@ class RateAtPoint(View):
 
     @cached_property
     def scene(self) -> Scene | None:
-        """What Explore shows, where the rate is about it."""
+        """The scene of Explore if the rate is about it."""
         if not self.serves_curves or self.settings.rate_preset or not self.source.is_random:
             return None
         try:
@@ -126,7 +126,7 @@ class RateAtPoint(View):
 
     @property
     def facts(self) -> PublicFacts:
-        """Of the data that the rate is about, as they are simulated."""
+        """The facts of the simulated data that the rate is about."""
         if self.has_scenario:
             return self.source.facts
         practice, key = self.rate.in_practice(), TASKS[self.problem].source
@@ -134,7 +134,7 @@ class RateAtPoint(View):
 
     @property
     def has_shares(self) -> bool:
-        """Whether shares of the terms can be stated: not of data whose constants nothing fits."""
+        """True if shares of the terms can be stated: not for data whose constants nothing fits."""
         return bool(
             self.rate.has_constants
             or not self.has_scenario
@@ -144,12 +144,12 @@ class RateAtPoint(View):
 
     @property
     def mark(self) -> str:
-        """What the mark in the map is."""
+        """The meaning of the mark in the map."""
         return "◇ you are here." if self.has_scenario else "◇ the sizes above."
 
     @property
     def own_sizes(self) -> str:
-        """What the sizes are where no figure or table is chosen."""
+        """The sizes if no figure or table is chosen."""
         return "Your scenario" if self.has_scenario else "Default sizes of this problem"
 
     def symbol(self, name: str) -> str:
@@ -357,7 +357,7 @@ def _about_constants(view: RateAtPoint) -> str:
 
 
 def answer(view: RateAtPoint) -> None:
-    """Which term binds, what doubling would buy, when privacy is free."""
+    """Say which term binds, what doubling would gain, and when privacy is free."""
     with st.container(border=True):
         st.subheader("Here", anchor=False)
         st.markdown(_where(view))
@@ -400,7 +400,7 @@ def answer(view: RateAtPoint) -> None:
 
 
 def _doubled(view: RateAtPoint) -> None:
-    """What doubling each size buys: as measured, and by theory, side by side."""
+    """Show the gain of doubling each size: as measured, and by theory, side by side."""
     scene = view.scene
     is_known = scene is not None and scene.knows_changes
     measured = scene.changes_at(scene.step) if scene is not None and is_known else {}

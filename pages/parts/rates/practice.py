@@ -188,7 +188,7 @@ def practice(view: RateAtPoint) -> None:
 
 
 def _in_words(check: Check, symbol: str) -> str:
-    """What one press measures, and what it cannot."""
+    """Say what one press measures, and what it cannot."""
     symbol, parts, lacks = uncapital(symbol), [], ""
     if check.values:
         methods = " and by ".join(f"*{_name(setting.mechanism)}*" for setting in check.settings)
@@ -208,7 +208,7 @@ def _in_words(check: Check, symbol: str) -> str:
 
 
 def _coming(check: Check) -> str:
-    """What will be on screen."""
+    """Describe the coming results."""
     parts = []
     if check.values:
         parts.append("measured errors on top of the rate")
@@ -233,7 +233,7 @@ def _key(check: Check) -> str:
 
 
 def _pressed(view: RateAtPoint) -> bool:
-    """Whether to measure: the button, with the sizes in one form where they can be chosen."""
+    """Draw the button, in one form with the sizes if they can be chosen; true if it was pressed."""
     if not view.has_scenario:
         return st.button("Measure", icon=":material/play_arrow:", key="measure")
     with st.form(_FORM), st.container(horizontal=True, vertical_alignment="bottom"):
@@ -336,7 +336,7 @@ def _slopes(view: RateAtPoint, check: Check, so_far: Measurements) -> None:
 
 
 def _verdict(check: Check, so_far: Measurements, k: int, series: charts.Series) -> None:
-    """What the slope of one method says about the rate."""
+    """Say what the slope of one method shows about the rate."""
     role = words.whose(check.settings[k].mechanism, check.rate)
     with st.container(border=True):
         st.subheader(series.name, anchor=False)

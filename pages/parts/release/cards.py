@@ -62,7 +62,7 @@ _OF_PERCENTILES = ("percentiles", "limits", "point_mass")  # what a release of t
 
 
 class Choice(View):
-    """What is to be published; `file` and `source` are None until real data are chosen.
+    """The release to be published; `file` and `source` are None until real data are chosen.
 
     Public groups are released each on its own, unless everybody is published together: `parts` are
     what is released, and `source` is the one of them that preview, forecast and attacker are about.
@@ -83,7 +83,7 @@ class Choice(View):
 
     @cached_property
     def parts(self) -> tuple[Source, ...]:
-        """What is released, each on its own; empty until real data are chosen."""
+        """The separate releases; empty until real data are chosen."""
         return () if self.file is None else groups.of(self.file)
 
     @property
@@ -92,7 +92,7 @@ class Choice(View):
 
     @property
     def has_methods(self) -> bool:
-        """Whether there are several methods to choose from."""
+        """True if there are several methods to choose from."""
         return self.what in LAB_TASKS
 
     @property
@@ -125,7 +125,6 @@ class Choice(View):
         guarantee_cards.formula(self.mechanism, {})
 
     def question(self) -> questions.Question:
-        """What a release would cost."""
         source = self.source
         assert source is not None
         return questions.ask(published.release_cost, source, self.mechanism, self.budget).about(
@@ -148,7 +147,7 @@ class Choice(View):
 
 
 def strip(choice: Choice, cost: ReleaseCost | None) -> None:
-    """What is protected, and what this release would buy, where it can be made."""
+    """Show what is protected, and what this release would achieve, if it can be made."""
     if choice.source is None:
         return
     unit = unit_of(choice.source, choice.mechanism)
@@ -177,7 +176,7 @@ def strip(choice: Choice, cost: ReleaseCost | None) -> None:
 
 
 def _about_data(choice: Choice) -> tuple[str, str] | None:
-    """What is true of the visitor's own data on this page, before and after a release of them."""
+    """Describe the visitor's own data on this page, before and after a release of them."""
     source = choice.source
     if source is None or not source.facts.is_upload:
         return None
@@ -216,7 +215,7 @@ def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | Non
 
 
 def what(choice: Choice) -> None:
-    """Which summary is to be published."""
+    """Choose the summary to publish."""
     controls.bound(
         st.selectbox,
         "What to publish",
@@ -229,7 +228,7 @@ def what(choice: Choice) -> None:
 
 
 def budget_and_method(choice: Choice) -> None:
-    """At which ε, and by which method."""
+    """Choose ε and the method."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         current = session.current()
         controls.number(
@@ -299,7 +298,7 @@ def data_choice(choice: Choice) -> bool:
 
 
 def release_cost(choice: Choice) -> ReleaseCost | None:
-    """What it would cost; None with the reason where it, or a group of it, cannot be published."""
+    """Compute the cost; None, with the reason shown, if data or a group cannot be published."""
     if choice.source is None:
         return None
     try:
@@ -313,7 +312,7 @@ def release_cost(choice: Choice) -> ReleaseCost | None:
 
 
 def worth(choice: Choice) -> None:
-    """What other answers about the curves would be worth, from bounds and sizes alone."""
+    """Show the value of other answers about the curves, from bounds and sizes alone."""
     current = draft.of(choice.task)
     if (
         current is None
@@ -348,7 +347,7 @@ def _cost_of(choice: Choice, part: Source) -> ReleaseCost:
 
 
 def _published_instead(choice: Choice, source: Source) -> None:
-    """Which methods have a hardened path for this task and budget."""
+    """Name the methods with a hardened path for this task and budget."""
     if not choice.has_methods or not choice.mechanism.why_not_published(choice.budget):
         return
     budget = Budget(choice.budget.epsilon, choice.settings.delta_on(source).value)
@@ -486,12 +485,12 @@ def _tick(choice: Choice) -> str:
 
 
 def _tries() -> int:
-    """How many releases this visit has made: a name is asked for again after each."""
+    """Count the releases of this visit: each is followed by a request for a new name."""
     return st.session_state.get("release_tries", 0)
 
 
 def _same_people(choice: Choice) -> dict[str, bool | None]:
-    """Whether people known by their curve alone are the same, by group; None without any."""
+    """Ask whether people known by their curve alone are the same, by group; None without any."""
     same: dict[str, bool | None] = {}
     for k, part in enumerate(choice.parts):
         group, told = groups.name(part), sentences.by_curve(part.facts, strips.standing(part))
@@ -575,7 +574,7 @@ def _publish(choice: Choice, name: str, total: float | None, same: dict[str, boo
 
 
 def odds(choice: Choice, cost: ReleaseCost | None) -> None:
-    """What an attacker could find out, by what is charged, before anything is confirmed."""
+    """Show what an attacker could find out, by the charged budget, before any confirmation."""
     if choice.source is not None and cost is not None:
         with st.container(border=True):
             st.subheader(
@@ -587,12 +586,9 @@ def odds(choice: Choice, cost: ReleaseCost | None) -> None:
 
 
 def ledger_of_choice(choice: Choice, cost: ReleaseCost | None) -> None:
-    """All releases of these data, and the total with the next one; each group has its own.
+    """Show all releases of these data, and the total with the next one; each group has its own.
 
-    Parameters
-    ----------
-    cost : ReleaseCost or None
-        What it would cost, where that can be said.
+    `cost` is None if it is unknown.
     """
     with st.container(border=True):
         st.subheader("Ledger", anchor=False, help=glossary.explain("Ledger"))
@@ -652,7 +648,7 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 
 
 def _never_drawn(choice: Choice, part: Source) -> None:
-    """What was charged and never drawn can be drawn now, under its charge."""
+    """Offer to draw a charged and never drawn release now, under its charge."""
     for entry in strips.standing(part).entries:
         if entry.state != "charged":
             continue
@@ -672,7 +668,7 @@ def _never_drawn(choice: Choice, part: Source) -> None:
 
 
 def _once_more(entries: Sequence[Entry], suffix: str) -> None:
-    """What was drawn can be shown again, at no charge."""
+    """Offer to show a drawn release again, at no charge."""
     drawn = {entry.release_id: entry.name for entry in reversed(entries) if entry.state == "drawn"}
     if not drawn:
         return
@@ -757,7 +753,7 @@ def result() -> None:
 
 
 def _compared(releases: Sequence[Published]) -> None:
-    """Whether the groups differ, from what is published alone; or why that cannot be said."""
+    """Compare the groups from published results alone, or say why that is impossible."""
     try:
         lines = answers_card.comparison([release.card for release in releases]).sentences()
     except InputError as problem:
@@ -790,7 +786,7 @@ def _result_of(release: Published, suffix: str) -> None:
 
 
 def _picture(release: Published, suffix: str) -> None:
-    """How far off it may be, and the curve with its band or the number."""
+    """Show the error, and the curve with its band or the number."""
     st.markdown(f"**{escape(captions.headline(release))}**")
     warnings = sentences.warnings(release.uncertainty)
     layout.warned(map(escape, warnings[:1]))  # the worst; all of them are in the guarantee card
@@ -822,7 +818,7 @@ def _picture(release: Published, suffix: str) -> None:
 
 
 def _answers(release: Published, suffix: str) -> None:
-    """What the released curve answers, from its card alone."""
+    """Show the answers of the released curve, from its card alone."""
     if "answers" not in release.card:
         return
     with layout.fold("Ask the released curve", f"release_answers{suffix}") as is_open:

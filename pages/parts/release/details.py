@@ -1,4 +1,4 @@
-"""What the drawer of Publish holds: ledger, attacker, cost, limits, formula and code."""
+"""Contents of the drawer of Publish: ledger, attacker, cost, limits, formula and code."""
 
 from __future__ import annotations
 
@@ -21,13 +21,7 @@ from pages.shared.server import visitors
 
 
 def of(choice: Choice, cost: ReleaseCost | None) -> list[Detail]:
-    """All details that there are at a step.
-
-    Parameters
-    ----------
-    cost : ReleaseCost or None
-        What it would cost, once the data are there.
-    """
+    """List all details available at a step; `cost` is known once the data are there."""
     always = [
         Detail(
             "release_ledger",
@@ -96,7 +90,7 @@ def check_published() -> None:
 
 
 def _findings(findings: list[Finding]) -> None:
-    """What does not hold first, in one box; then all the rest."""
+    """Show failed checks first, in one box; then all the rest."""
     verdicts = {finding.holds for finding in findings}
     if False in verdicts:
         st.error("**These files are not what was released.**", icon=_ICONS[False])

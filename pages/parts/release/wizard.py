@@ -31,18 +31,12 @@ _TITLES = {"data": "Data", "preview": "Preview on simulated data", "release": "R
 
 
 def is_past_data(choice: Choice) -> bool:
-    """Whether the step on screen comes after the data: only then a release is worked out."""
+    """True if the step on screen comes after the data: only then a release is worked out."""
     return _step(choice) != "data"
 
 
 def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) -> None:
-    """The steps that are decided, and the one that is on.
-
-    Parameters
-    ----------
-    cost : ReleaseCost or None
-        What it would cost, where that can be said.
-    """
+    """Show the decided steps, and the present one; `cost` is None if it is unknown."""
     step = _step(choice)
     at = WIZARD.index(step)
     if is_past_data(choice):
@@ -123,7 +117,7 @@ def _decided(number: int, step: str, choice: Choice, cost: ReleaseCost | None) -
 
 
 def _data_line(choice: Choice) -> str:
-    """What is published of which data, their bounds, and who is trusted."""
+    """Name the result and data to publish, their bounds, and who is trusted."""
     source = choice.file
     assert source is not None
     file, n_curves = code_fold.own_file(choice.task), source.sizes.n_curves
@@ -166,7 +160,7 @@ def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
 
 
 def _data(choice: Choice, _: ReleaseCost | None) -> None:
-    """What to publish, of public data or of a file with what is stated of it.
+    """Choose the result, from public data or from a file with its stated facts.
 
     An earlier release that was asked for from the ledger stands above, as there are no data.
     """
@@ -205,7 +199,7 @@ def _frozen(task: str) -> bool:
 
 
 def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
-    """What the file says to what was stated, budget and method, and what of a curve survives."""
+    """Compare file and stated facts, choose budget and method, and preview the curve."""
     if choice.file is not None and choice.file.facts.is_upload:
         frozen.say_answer()
         frozen.say_changed(frozen.declaration(choice.task).changed or ())
@@ -229,7 +223,7 @@ def _preview(choice: Choice, cost: ReleaseCost | None) -> None:
 
 
 def _release(choice: Choice, cost: ReleaseCost | None) -> None:
-    """What was released; and ticks, a name and the button of the next release."""
+    """Show the release; and ticks, a name and the button of the next release."""
     with layout.user_errors():
         cards.result()
     with layout.user_errors():

@@ -1,4 +1,4 @@
-"""What a released curve answers, and synthetic people that are drawn from it."""
+"""Answers of a released curve, and synthetic people drawn from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release promises: from whom it protects, what it spends, how it is computed."""
+"""Promises of a release: from whom it protects, what it spends, how it is computed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def promise(spends: Sequence[Spend], budget: Budget) -> None:
 
 
 def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, trusted: str = "") -> None:
-    """What is protected from whom, what is not, and what that rests on; `trusted` as in `label`."""
+    """Show what is protected from whom, what is not, and why; `trusted` as in `label`."""
     with layout.fold("Protected from whom, and what is not", f"{page}_label") as is_open:
         if is_open:
             for heading, text in label(spends, facts, trusted).items():
@@ -34,7 +34,7 @@ def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, trusted
 
 
 def ledger(spends: Sequence[Spend], budget: Budget) -> None:
-    """What one release would spend, line by line, and why the total is what it is."""
+    """Show what one release would spend, line by line, and the reason for the total."""
     layout.table([_line(spend) for spend in spends])
     st.markdown(spends[0].why)
     st.markdown(spending.how_added(accounting.by_server(spends).values()))
@@ -81,7 +81,7 @@ def _line(spend: Spend) -> dict[str, object]:
 
 
 def _of_several(spends: Sequence[Spend]) -> None:
-    """What the same lines cost a person with several protected units, where odds are about them."""
+    """Show the cost of the same lines for a person with several protected units."""
     count = session.current().group_size
     if count > 1:
         several = accounting.guarantees(accounting.for_group(spends, count))
@@ -89,7 +89,7 @@ def _of_several(spends: Sequence[Spend]) -> None:
 
 
 def formula(mechanism: Mechanism, tuning: Mapping[str, object]) -> None:
-    """What the method computes, its tuning on this page, and the source."""
+    """Show what the method computes, its tuning on this page, and the source."""
     st.markdown(f"{mechanism.label}: {mechanism.reference}.")
     if mechanism.formula:
         st.latex(mechanism.formula)
@@ -100,7 +100,7 @@ def formula(mechanism: Mechanism, tuning: Mapping[str, object]) -> None:
 
 
 def anchors(rule: float | None) -> list[components.Anchor]:
-    """What is marked under the slider: budgets of others, and the visitor's own rule."""
+    """List the marks under the slider: budgets of others, and the visitor's own rule."""
     marks = [
         components.Anchor(
             precedent.budget.epsilon,

@@ -1,4 +1,4 @@
-"""How often bands miss the truth, as Audit and Rates show it: one question, two charts, words."""
+"""Share of bands that miss the truth, for Audit and Rates: one question, two charts, words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an attacker could find out about one person: the card, its folds, and its switches.
+"""The attacker's knowledge about one person: the card, its folds, and its switches.
 
 All pages that show odds show this card, from the ledger of what is on screen.
 """
@@ -27,7 +27,7 @@ _FIRST_GUESSES = {"1 %": 0.01, "10 %": 0.1, "50 %": 0.5}
 
 
 def of(spends: Sequence[Spend], prior: float = 0.5) -> risk.Odds:
-    """For a person with as many protected units as the visitor states, usually one."""
+    """Compute the odds for a person with the stated number of protected units, usually one."""
     return risk.of_ledger(spends, session.current().group_size, prior)
 
 
@@ -111,7 +111,7 @@ def face(facts: PublicFacts, spends: Sequence[Spend], key: str = "odds") -> Char
 
 
 class _Step:
-    """What stands on the card at one budget."""
+    """The contents of the card at one budget."""
 
     def __init__(self, facts: PublicFacts, spends: Sequence[Spend], odds: risk.Odds) -> None:
         person, held = facts.person, spends[0].unit.noun
@@ -174,7 +174,7 @@ def _trade_off(odds: risk.Odds, facts: PublicFacts) -> None:
 
 
 def _several(facts: PublicFacts, held: str) -> None:
-    """How many protected units one person has: stated, never read off the data."""
+    """Ask how many protected units one person has: stated, never read off the data."""
     controls.number(
         f"{capital(held)}s of one {facts.person}",
         session.current().group_size,
@@ -187,7 +187,7 @@ def _several(facts: PublicFacts, held: str) -> None:
 
 
 def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> None:
-    """What it would be worth that those who take part are a secret sample, if it is declared."""
+    """Show the value of a secret sample of participants, if it is declared."""
     st.markdown(f"**Were these {facts.people} a secret random sample of a larger group?**")
     reason = amplification.reason_against(sizes)
     if reason:
@@ -199,7 +199,7 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
     total = declared_size or state.get("larger_group") or 10 * n
 
     def declare(population: int | None) -> None:
-        """For one's own data a declaration stays in the session: no link can make it."""
+        """Keep the declaration about one's own data in the session: no link can make it."""
         if own_key:
             state[own_key] = population
         else:

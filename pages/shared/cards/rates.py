@@ -46,12 +46,9 @@ def beside(
 def note(
     rate: Beside | None, source: Source, mechanism: Mechanism, delta: float, epsilon: float
 ) -> None:
-    """What is fitted, over which range, how far it is from what was measured, and what rules.
+    """Explain the fitted rate and its range, its distance from measured errors, and the main term.
 
-    Parameters
-    ----------
-    rate : Beside or None
-        The fitted rate; None where none is shown.
+    `rate` is None if none is shown.
     """
     if rate is not None:
         st.markdown(f":small[{words.fitted(rate.fitted, not source.is_random)}]")
@@ -66,7 +63,7 @@ def note(
 
 
 def is_known(source: Source, mechanism: Mechanism, delta: float) -> bool:
-    """Whether `beside` needs no waiting."""
+    """True if `beside` needs no waiting."""
     return source.is_random or _is_known(_of_twin(source, mechanism, delta))
 
 

@@ -39,7 +39,7 @@ from pages.shared.state import run, session, settings
 
 
 def question(facts: PublicFacts) -> Question | None:
-    """What the visitor asks, with usual numbers where none were stated; None for nothing.
+    """Return the visitor's question, with usual numbers for unstated ones; None without one.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def question(facts: PublicFacts) -> Question | None:
 
 
 def compares_groups(source: Source) -> bool:
-    """Whether the question is how two groups differ, of data that have some."""
+    """True if the question is how two groups differ, for data with groups."""
     return session.current().shape_question == settings.GROUPS and len(source.group_names) > 1
 
 
@@ -138,7 +138,7 @@ def _state(field: str, value: float | None) -> None:
 
 @dataclass(frozen=True)
 class Answer:
-    """How often releases of one method agree, at every budget, and averages without protection.
+    """Agreement of one method's releases at every budget, and averages without protection.
 
     `reference` is what the curve says that they are compared with; `known` (budgets,) where an
     answer is given at all.
@@ -170,7 +170,7 @@ def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) ->
 def sentences(
     asked: Question, kept_answer: Answer, step: int, budget: Budget, facts: PublicFacts
 ) -> None:
-    """What the average says, and how often a release says it, too."""
+    """Write the answer of the average, and how often a release gives it, too."""
     st.markdown(words.reference(asked, kept_answer.reference, facts, kept_answer.is_truth))
     if not kept_answer.known[step]:
         st.warning(words.refused(budget), icon=":material/block:")
@@ -200,7 +200,7 @@ def asked_releases(scene: Scene, question: Question) -> AskedReleases:
 
 
 def next_person(scene: Scene) -> AskedReleases:
-    """Where the next person would lie by the releases on screen, at every budget.
+    """Compute where the next person would lie by the releases on screen, at every budget.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def grouped_releases(scene: Scene) -> GroupedReleases:
 
 
 def _groups(scene: Scene) -> None:
-    """What releases of two groups say, and how often they tell them apart."""
+    """Show the answers of releases about two groups, and how often they tell them apart."""
     groups = grouped_releases(scene)
     texts = groups.texts[scene.step]
     _list(texts)
@@ -237,7 +237,7 @@ def _groups(scene: Scene) -> None:
 
 
 def _next_person(scene: Scene) -> None:
-    """What releases say of the next person, and how often simulated new people lie there."""
+    """Show the range for the next person, and how often simulated new people lie there."""
     people = next_person(scene)
     _list([mark.text for mark in people.marks[scene.step]])
     st.markdown(f":small[{escape(NORMAL_PEOPLE)} {words.ASKING}]")
@@ -249,7 +249,7 @@ def _next_person(scene: Scene) -> None:
 
 
 def _list(texts: Sequence[str]) -> None:
-    """What each of the releases says; one sentence where all say the same."""
+    """List the answer of each release; one sentence if all agree."""
     if len(set(texts)) == 1:
         st.markdown(escape(texts[0]))
         return

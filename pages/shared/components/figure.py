@@ -45,7 +45,7 @@ _component = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Picked:
-    """What the visitor has chosen in the figure; `new_noise` is true for one run only."""
+    """The visitor's choice in the figure; `new_noise` is true for one run only."""
 
     budget: int
     view: str = "look"
@@ -67,7 +67,7 @@ class Anchor:
 
 @dataclass(frozen=True)
 class AtBudget:
-    """What is said at one budget."""
+    """Texts at one budget."""
 
     attacker: float  # an upper bound on the accuracy of an attacker who starts at one half
     error: str  # with its unit; empty where nothing is published
@@ -92,12 +92,9 @@ _COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()} 
 def figure_payload(
     facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudget]
 ) -> dict[str, Any]:
-    """Everything the browser needs to draw all budgets, as plain values.
+    """Collect everything the browser needs to draw all budgets, as plain values.
 
-    Parameters
-    ----------
-    view : MeanAnswer
-        Curves and their releases, of any number of budgets.
+    `view` holds any number of budgets.
 
     Raises
     ------
@@ -134,7 +131,7 @@ def figure_payload(
 
 
 def _tagged(payload: dict[str, Any]) -> dict[str, Any]:
-    """With a digest of all of it, by which the browser knows what it has already."""
+    """Add a digest of the payload, by which the browser recognises what it already has."""
     return {**payload, "tag": hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]}
 
 
@@ -224,7 +221,7 @@ def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, A
 
 
 def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) -> dict[str, Any]:
-    """What the browser needs to draw the answers of releases at all budgets, as plain values.
+    """Collect what the browser needs to draw answers of releases at all budgets, as plain values.
 
     Returns
     -------
@@ -266,7 +263,7 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
 
 
 def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases) -> dict[str, Any]:
-    """What the browser needs to draw two groups and their difference, as `asked_payload` has it.
+    """Collect what the browser needs to draw two groups and their difference; see `asked_payload`.
 
     Returns
     -------
@@ -326,7 +323,7 @@ def int16(values: NDArray[Any], low: float, high: float) -> str:
 
 
 def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
-    """What the 16-bit numbers of each budget span: its own differences, within reason."""
+    """Return the range of each budget's 16-bit numbers: its own differences, within reason."""
     furthest, smallest_step = _FURTHEST * height, height / _STEPS**2
     lows = np.minimum.reduce([d.min(axis=tuple(range(1, d.ndim))) for d in differences])
     highs = np.maximum.reduce([d.max(axis=tuple(range(1, d.ndim))) for d in differences])
@@ -416,7 +413,7 @@ def figure_message(
     anchors: Sequence[Anchor] = (),
     asked: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What the browser is sent to draw the figure; parameters as in `figure`."""
+    """Make the message to the browser that draws the figure; parameters as in `figure`."""
     now = {
         "rev": rev,
         "new_noise": new_noise,
@@ -430,7 +427,7 @@ def figure_message(
 
 
 def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str, Any]]:
-    """Where marks stand, as shares of the slider, whose steps are even on the screen."""
+    """Place marks as shares of the slider, whose steps are even on the screen."""
     steps = np.log([float(epsilon) for epsilon in epsilons])
     places = np.arange(len(steps)) / max(len(steps) - 1, 1)
     return [
@@ -453,7 +450,7 @@ def picked(key: str, start: Picked, rev: int = 0, n_budgets: int = 24) -> Picked
 
 
 def _moved(key: str, rev: int, start: Picked) -> dict[str, Any]:
-    """Where the server last moved the figure to; constant, so that the message stays a hash."""
+    """Return the server's last move of the figure; constant, so that the message stays a hash."""
     memory = st.session_state.get(f"{key}_moved")
     if (
         memory is None
@@ -467,7 +464,7 @@ def _moved(key: str, rev: int, start: Picked) -> dict[str, Any]:
 
 
 def _known_to_browser(key: str, rev: int, start: int) -> Any:
-    """Where the figure stands by its last report, or else where it began."""
+    """Return the figure's last reported position, or else its start."""
     state = st.session_state.get(key)
     report = state.get("picked") if isinstance(state, Mapping) else None
     if not isinstance(report, Mapping) or report.get("rev", rev) != rev:
@@ -519,7 +516,7 @@ def _flat(arrays: Any) -> Array:
 
 
 def _source_words(facts: PublicFacts) -> str:
-    """What a saved figure says about where its curves come from."""
+    """Name the source of the curves in a saved figure."""
     public = f"Public data: {facts.name}"
     if facts.credit:
         public += f" ({facts.credit})"

@@ -1,4 +1,4 @@
-"""What keyboards and screen readers miss in the framework's own frame around every page."""
+"""Corrections of the framework's frame around every page, for keyboards and screen readers."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ VERDICTS = ("close", "not far", "far off")  # up to `close`, up to three times t
 
 @dataclass(frozen=True)
 class Slide:
-    """What stands beside the picture where a teacher shows it to a class."""
+    """Text beside the picture when a teacher shows it to a class."""
 
     # heading, ask: which lesson it is, and what is to be guessed
     heading: str
@@ -71,7 +71,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Report:
-    """What the browser said since the last run."""
+    """The browser's report since the last run."""
 
     is_revealed: bool  # whether the rest of the picture is shown
     # "next", "previous", "game", "leave", "open", "end", "back:" with a teacher's key; or nothing
@@ -84,12 +84,9 @@ class Report:
 def payload(
     lesson: str, picture: drawn.Picture, guess: Guess, ask: str, mode: str = "page", turn: int = 0
 ) -> dict[str, Any]:
-    """The message of one picture; `tag` tells it from all others.
+    """Make the message of one picture; `tag` tells it from all others.
 
-    Parameters
-    ----------
-    turn : int
-        A picture that is shown anew, with nothing revealed, has another turn.
+    A new `turn` shows the picture anew, with nothing revealed.
     """
     looks = (
         {"wide": drawn.WIDE, "narrow": drawn.NARROW}
@@ -192,7 +189,7 @@ def guess(
 
 
 def step(key: str, message: Mapping[str, Any]) -> int | None:
-    """How far the picture was stepped through, before it is drawn; None before its browser spoke.
+    """Return the picture's step before it is drawn; None before its browser reported.
 
     On a page the rest is shown or not, 1 or 0; slides go on to the closing question and its answer.
     """

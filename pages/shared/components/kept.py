@@ -1,4 +1,4 @@
-"""What a visitor’s own browser keeps: what was stated of a file, and its name in a class."""
+"""Storage in a visitor’s own browser: statements about a file, and its name in a class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEY = "kept_stated"
 
 
 def kept() -> str:
-    """What an earlier session of this tab kept, as the browser sent it; "" for nothing."""
+    """Return what an earlier session of this tab kept, as the browser sent it; "" for nothing."""
     state = st.session_state.get(_KEY)
     text = state.get("stated") if isinstance(state, Mapping) else None
     return text if isinstance(text, str) else ""

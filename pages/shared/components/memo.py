@@ -16,11 +16,5 @@ _component = st.components.v2.component(
 
 
 def memo(html: str, key: str) -> None:
-    """Show and print a document.
-
-    Parameters
-    ----------
-    html : str
-        A document that stands alone, without a script.
-    """
+    """Show and print a document that stands alone, without a script."""
     _component(key=key, data={"html": html})

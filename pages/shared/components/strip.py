@@ -43,8 +43,9 @@ class Chip:
 
 @dataclass(frozen=True)
 class Pinning:
-    """What *Pin scenario* does: `name` is the letter of a scenario that is pinned already, `reason`
-    why this one cannot be.
+    """The state of *Pin scenario*.
+
+    `name` is the letter of a scenario that is pinned already, `reason` why this one cannot be.
     """
 
     name: str = ""
@@ -129,6 +130,6 @@ def arrive() -> None:
 
 
 def pin_pressed(key: str = "strip") -> bool:
-    """Whether *Pin scenario* was pressed in a strip: true in one run only, before it is drawn."""
+    """True if *Pin scenario* was pressed in a strip: in one run only, before it is drawn."""
     state = st.session_state.get(key)
     return isinstance(state, Mapping) and bool(state.get("pin"))

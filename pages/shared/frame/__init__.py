@@ -1,1 +1,1 @@
-"""What stands around the content of every page: strip, layout, controls, folds."""
+"""Frame around the content of every page: strip, layout, controls, folds."""

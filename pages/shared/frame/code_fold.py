@@ -45,7 +45,7 @@ def show(
 
 
 def own_file(task: str) -> OwnFile | None:
-    """How the file on screen was read; None where none is."""
+    """Return the reading of the file on screen; None without one."""
     if not task or not session.uploaded(task):
         return None
     file: OwnFile | None = st.session_state.get(_key(task))

@@ -136,7 +136,7 @@ def _typed(text: str, is_whole: bool) -> float:
 
 
 def _has_new_labels(key: str, options: dict[str, Any]) -> bool:
-    """Whether the labels of a choice are others than when it was last drawn.
+    """True if the labels of a choice changed since it was last drawn.
 
     The browser knows an option by its label, so the choice must then be told to it anew.
     """
@@ -173,7 +173,7 @@ def show_problem(key: str) -> None:
 
 
 def is_refused() -> bool:
-    """Whether a control on screen holds a value that was refused and is not put right yet."""
+    """True if a control on screen holds a refused value that is not yet corrected."""
     key = _refused()[0]
     return bool(key) and key in st.session_state
 
@@ -185,7 +185,7 @@ def _refused() -> tuple[str, InputError | None]:
 
 
 def message(problem: InputError) -> str:
-    """What is wrong in bold, then what to do; text of the visitor cannot become markup."""
+    """Write the fault in bold, then its remedy; text of the visitor cannot become markup."""
     escaped = [part.translate(_MARKUP) for part in (problem.message, problem.hint)]
     return f"**{escaped[0]}** {escaped[1]}".strip()
 
@@ -202,7 +202,7 @@ def plain(text: str) -> str:
 
 
 def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None:
-    """Where the curves come from: simulated, public data, or the visitor's own.
+    """Choose the source of the curves: simulated, public data, or the visitor's own.
 
     `key` tells two of them apart that are on screen at once; `more` are options of the widget.
     """
@@ -235,7 +235,7 @@ def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None
 
 
 def _noun(task: str) -> str:
-    """What data are called above a choice of them."""
+    """Name the data above a choice of them."""
     return {DataType.RECORDS: "Records", DataType.EVENTS: "People"}.get(TASKS[task].data, "Curves")
 
 
@@ -533,5 +533,5 @@ def named(mechanism: Mechanism) -> tuple[str, int]:
 
 
 def variant(mechanism: Mechanism, label: str) -> int:
-    """Which of the named settings of a method has this name."""
+    """Return the index of a method's named settings."""
     return [name for name, _ in mechanism.offered()].index(label)

@@ -26,7 +26,7 @@ class Detail:
 
     @property
     def keys(self) -> set[str]:
-        """What a link may say to open it."""
+        """Keys of links that open it."""
         return {self.key, *self.folds}
 
 

@@ -59,13 +59,7 @@ _LINE = 880  # pixels of a line of sentences: about 120 letters, the width of a 
 
 
 def warned(texts: Iterable[str], heading: str = "", icon: str = ":material/warning:") -> None:
-    """One box with all that is to be warned of, a line each; none where there is nothing.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        As Markdown; empty ones are left out.
-    """
+    """Show all warnings in one box, a line of Markdown each; empty ones are left out."""
     lines = [text for text in texts if text]
     if len(lines) > 1 or (lines and heading):
         st.warning(heading + "".join(f"\n* {line}" for line in lines), icon=icon)
@@ -155,7 +149,7 @@ def prose(text: str) -> None:
 
 
 def empty(text: str) -> None:
-    """Where nothing is yet: what will be here, and which button fills it."""
+    """Say what will be here, and which button fills it."""
     with st.container(border=True):
         st.markdown(text)
 

@@ -35,12 +35,9 @@ class LiveView(ReleaseView):
     _later: tuple[Any, ...] = ()
 
     def follow(self, function: Callable[..., Sequence[Any]], *arguments: Any) -> None:
-        """Take over the pictures of all steps where they are known.
+        """Take over the pictures of all steps if they are known.
 
-        Parameters
-        ----------
-        function : callable
-            Of the engine; called with the arguments and the ε of all steps.
+        `function` is called with the arguments and the ε of all steps.
         """
         self._compute = function, *arguments, session.steps(self.settings.epsilon)
         if run.knows(*self._compute):
@@ -74,14 +71,10 @@ class LiveView(ReleaseView):
             timed.afterwards(words, lambda: run.answer(*calls[0]))
 
     def awaited(self, words: str, *call: Any) -> Any:
-        """An answer that its card can wait for: None, and words, until it is computed.
+        """Return an answer that its card can wait for: None, and words, until it is computed.
 
-        It is computed once the page stands, after the pictures of all steps.
-
-        Parameters
-        ----------
-        *call : object
-            The function of the engine, and its arguments.
+        It is computed once the page stands, after the pictures of all steps. `call` is a function
+        of the engine and its arguments.
         """
         if run.knows(*call) or not uses_workers():
             return run.answer(*call)

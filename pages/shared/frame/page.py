@@ -37,7 +37,7 @@ from pages.shared.uploads import panel
 
 
 class View:
-    """What is on screen, and what the frame says of it.
+    """The content on screen, and its description in the frame.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class View:
 
     @property
     def is_own(self) -> bool:
-        """Whether these are the visitor's own data, which only they may see."""
+        """True for the visitor's own data, which only they may see."""
         return False
 
     def draw(
@@ -108,16 +108,16 @@ class View:
         """Data, unit of protection, budget, odds and error in one line."""
 
     def promise(self) -> None:
-        """What is wrong with the promise of the strip, if anything is."""
+        """Warn of faults in the promise of the strip."""
 
     # -- below the cards --
 
     def formula(self) -> None:
-        """What is computed, and where it is proved."""
+        """Show what is computed, and where it is proved."""
         raise NotImplementedError
 
     def question(self) -> Question:
-        """What gives the numbers on screen, for *Code for this view*."""
+        """Return the question behind the numbers on screen, for *Code for this view*."""
         raise NotImplementedError
 
     def code(self) -> None:
@@ -127,7 +127,7 @@ class View:
     # -- beside the cards --
 
     def details(self) -> list[Detail]:
-        """What the drawer holds of it; each opens at the keys that folds had in earlier links."""
+        """List the contents of the drawer; each opens at the keys of folds in earlier links."""
         return [
             Detail("numbers", "Numbers", self.tables),
             Detail("formula", self.formula_label, self.formula, (f"{self.fold_prefix}formula",)),
@@ -186,7 +186,7 @@ class ReleaseView(View):
 
     @property
     def cautions(self) -> list[str]:
-        """What does not suit these data, and what the release warns of."""
+        """Warnings about unsuitable data, and those of the release."""
         return [self.mechanism.unsuited_because(self.facts)]
 
     # -- what the frame draws --
@@ -275,15 +275,8 @@ def begin(title: str) -> None:
 def look(see: Callable[[], AnyView | None], height: int = 430, data: str = "") -> AnyView | None:
     """Compute what is on screen; draw its strip and its promise.
 
-    Parameters
-    ----------
-    see : callable
-        Gives the view, or None where it has said why there is none.
-
-    Returns
-    -------
-    View or None
-        None if it cannot be had; the reason is then on the page, whose controls stay usable.
+    `see` returns the view, or None after showing why there is none. The result is None if there is
+    no view; the reason is then on the page, whose controls stay usable.
     """
     view = compute(see, height, data)
     if view is not None:
@@ -294,7 +287,7 @@ def look(see: Callable[[], AnyView | None], height: int = 430, data: str = "") -
 
 
 def compute(make: Callable[[], V | None], height: int = 430, data: str = "") -> V | None:
-    """What a function gives; None, with the reason on the page, where it refuses.
+    """Return a function's result; None, with the reason on the page, if it refuses.
 
     `height` is that of the first picture in pixels, gray until the page was drawn once; `data`
     tells the data apart of which it is, where a picture of others must not stay meanwhile.
@@ -330,5 +323,5 @@ def cards(view: V | None, *cards: Card[V] | tuple[Card[V], Card[V]]) -> None:
 
 
 def details(view: View | None) -> list[Detail]:
-    """What the drawer holds of a view; nothing without one."""
+    """List the drawer's details of a view; none without one."""
     return [] if view is None else view.details()

@@ -142,7 +142,7 @@ def by_step(
 def fact_chips(
     facts: PublicFacts, protected: tuple[str, str] | None = None, n_curves: int | None = None
 ) -> list[components.Chip]:
-    """What kind of data is on screen and what is protected, usually a whole curve."""
+    """Name the kind of data on screen and what is protected, usually a whole curve."""
     icon = {
         DataKind.SIMULATED: "flask",
         DataKind.TWIN: "flask",
@@ -171,7 +171,7 @@ def _data_chip(facts: PublicFacts, kind: str, icon: str, n_curves: int | None) -
 
 
 def _trust(facts: PublicFacts) -> list[components.Chip]:
-    """Who is trusted with the visitor's own data; on other data the page itself says it."""
+    """Say who is trusted with the visitor's own data; on other data the page itself says it."""
     upload = session.own_with(facts)
     if upload is None:
         return []
@@ -216,7 +216,7 @@ def by_method(mechanism: Mechanism, source: Source, *budgets: Budget) -> str:
 
 
 def ledger_lines(source: Source) -> None:
-    """What is left, in a line for each group that is published on its own, on every page alike.
+    """Show the remaining budget, a line per separately published group, on every page alike.
 
     Nothing for simulated data, of which there is no ledger.
     """
@@ -226,7 +226,7 @@ def ledger_lines(source: Source) -> None:
 
 
 def _line(source: Source, group: str) -> None:
-    """Of the people of a group, or of everybody."""
+    """Show the remaining budget of a group, or of everybody."""
     from engine.release.sentences import left  # on first use: most pages show simulated curves
 
     try:
@@ -238,7 +238,7 @@ def _line(source: Source, group: str) -> None:
 
 
 def standing(source: Source, same_people: bool | None = None) -> Standing:
-    """What the people of real data have lost and have left."""
+    """Return the loss and remaining budget of the people of real data."""
     from engine.release.ledger import Ledger
 
     ledger = Ledger()

@@ -132,7 +132,7 @@ def visitor() -> str:
 
 
 def _left() -> dict[str, Job]:
-    """What this visitor sees of jobs that they stopped while others went on watching."""
+    """Return jobs that this visitor stopped while others went on watching."""
     jobs_left: dict[str, Job] = st.session_state.setdefault("left_jobs", {})
     return jobs_left
 

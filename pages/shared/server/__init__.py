@@ -1,1 +1,1 @@
-"""What runs beside pages: headers, connections, visitors, and work in other processes."""
+"""Services beside pages: headers, connections, visitors, and work in other processes."""

@@ -39,12 +39,9 @@ _IMPORTED = re.compile(r'(?:from|import)\s*"\./([\w.-]+\.js)"')
 
 
 class Asset:
-    """A file that is read when it is first asked for, and then stays in memory.
+    """A file read on first use, and then kept in memory.
 
-    Parameters
-    ----------
-    keeps : bool
-        Whether its name changes with its content, so that a browser may keep it for ever.
+    If `keeps`, its name changes with its content, so that a browser may keep it for ever.
     """
 
     def __init__(self, read: Callable[[], bytes], name: str, keeps: bool) -> None:
@@ -54,12 +51,12 @@ class Asset:
 
     @cached_property
     def content(self) -> bytes:
-        """As it is."""
+        """The bytes of the file."""
         return self._read()
 
     @cached_property
     def headers(self) -> dict[str, str]:
-        """What every answer says of it."""
+        """The headers of every answer."""
         charset = "; charset=utf-8" if self._kind.startswith("text/") else ""
         return {
             "content-type": self._kind + charset,
@@ -126,7 +123,7 @@ class Assets:
         }
 
     def find(self, path: str, query: str = "") -> Asset | None:
-        """What stands at an address; None for all that the framework answers itself."""
+        """Find the asset at an address; None for all that the framework answers itself."""
         first = {} if query else self._first
         return first.get(path) or self.pages.get(path) or self.files.get(path)
 

@@ -31,7 +31,7 @@ CODE_LENGTH = 6
 
 
 class Stage(IntEnum):
-    """How far a teacher is in a lesson."""
+    """A teacher's place in a lesson."""
 
     GUESS = 0
     SHOWN = 1
@@ -41,7 +41,7 @@ class Stage(IntEnum):
 
 @dataclass(frozen=True)
 class Poll:
-    """What a class guesses."""
+    """The subject of a class's guess."""
 
     lesson: str
     seed: int
@@ -124,11 +124,6 @@ class Classroom:
     def guess(self, seat: int, poll: Poll, values: object) -> None:
         """Take the guess of a seat in place of its earlier one.
 
-        Parameters
-        ----------
-        seat : int
-            From `seat`.
-
         Raises
         ------
         InputError
@@ -183,7 +178,7 @@ class Classroom:
             )
 
     def has(self, seat: int) -> bool:
-        """Whether a seat has guessed in this picture."""
+        """True if a seat has guessed in this picture."""
         return seat in self._guesses[self.poll]
 
     @property
@@ -198,7 +193,7 @@ class Classroom:
 
     @property
     def answers(self) -> list[int]:
-        """How many have chosen each option of the closing question."""
+        """Numbers of pupils who chose each option of the closing question."""
         with self._lock:
             chosen = list(self._answers[self.poll].values())
             return [chosen.count(option) for option in range(self.poll.n_options)]
@@ -334,7 +329,7 @@ def page_for_others(page: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or number leads a computer to itself."""
+    """True if a name or number leads a computer to itself."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -1,4 +1,4 @@
-"""What pages compute: in worker processes, and given up as soon as nobody waits for it.
+"""Computations of pages: in worker processes, ended as soon as nobody waits for them.
 
 The web process only waits, so it stays free for everybody else; a visitor who moves on or leaves
 ends what only they had asked for. Where no server runs, as in tests of pages, it is computed here.
@@ -36,7 +36,7 @@ _in_workers = False
 
 
 class _Pace:
-    """Whether a visitor is still moving a control, so that what is on its way will not be seen."""
+    """Detection of visitors who are still moving a control, and will not see what is on its way."""
 
     def __init__(self) -> None:
         self.running = 0  # runs of the page that wait for a result now
@@ -61,14 +61,14 @@ class _Pace:
 
 
 def use_workers() -> None:
-    """From now on compute in workers; both are started at once, which takes seconds."""
+    """Compute in workers from now on; both are started at once, which takes seconds."""
     global _in_workers
     _in_workers = True
     _POOL.warm_up()
 
 
 def uses_workers() -> bool:
-    """Whether a page waits for what it computes, so that what takes long had better come last."""
+    """True if a page waits for its computations, so that slow ones should come last."""
     return _in_workers
 
 
@@ -79,7 +79,7 @@ def computed(
     progress: Callable[[int], None] = lambda done: None,
     bounds: Bounds | None = None,
 ) -> Any:
-    """What a function of the engine returns; `progress` hears how many steps are done.
+    """Return the result of an engine function; `progress` hears how many steps are done.
 
     Visitors who ask with the same key at once share one computation: the key of what is computed
     from an upload must name its session. With `bounds` the worker is ended when it takes more.
@@ -168,7 +168,7 @@ def _visitor() -> str:
 
 
 def _is_later() -> bool:
-    """Whether no page waits for it to stand: it asks for itself, or a part of it runs again."""
+    """True if no page waits for it to stand: it asks for itself, or a part of it runs again."""
     context = get_script_run_ctx(suppress_warning=True)
     return context is None or bool(context.fragment_ids_this_run)
 

@@ -37,7 +37,7 @@ _COLOURS = {
 
 
 def stored() -> dict[str, Any]:
-    """What the figure was sent when it was last written to `data`."""
+    """Return the message of the figure when it was last written to `data`."""
     sent: dict[str, Any] = json.loads(gzip.decompress(STORED.read_bytes()))
     return sent
 
@@ -72,7 +72,7 @@ def script(sent: Mapping[str, Any]) -> bytes:
 
 
 def _font() -> str:
-    """Where the letters of the page are, which it loads first of all."""
+    """Return the path of the page's font, which it loads first."""
     folder = Path(streamlit.__file__).parent / "static" / "static" / "media"
     return f"./static/media/{next(folder.glob('SourceSansVF-Upright.*')).name}"
 

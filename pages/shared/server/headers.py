@@ -1,4 +1,4 @@
-"""What every answer tells a browser."""
+"""Headers of every answer to a browser."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Job:
 
     @property
     def seconds_left(self) -> float | None:
-        """From the pace since the first part; None where there is nothing to go by.
+        """Seconds left by the pace since the first part; None without one.
 
         What comes before the first part is done once: a worker starts, and data are drawn.
         """
@@ -148,13 +148,13 @@ class Job:
 
     @property
     def _is_watched(self) -> bool:
-        """Whether anybody watches who was heard of lately."""
+        """True if anybody watches who was heard of lately."""
         lately = time.monotonic() - _ABSENT_SECONDS
         return any(when > lately for when in list(self._seen.values()))
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether all who watched have gone without a word."""
+        """True if all watchers have gone without a word."""
         return bool(self._seen) and not self._is_watched
 
     def stop(self) -> None:
@@ -169,7 +169,7 @@ class Job:
 
     @property
     def standing(self) -> tuple[float, float]:
-        """What goes first is smaller: what has run for the shorter time, and then what came first.
+        """The rank of the job, smallest first: by its running time, and then by its arrival.
 
         Times count by how often they have doubled, so that equals do not take turns for nothing.
         """
@@ -180,7 +180,7 @@ class Job:
 
     @property
     def _worth_sharing(self) -> bool:
-        """Whether the same question may be answered by this job, too."""
+        """True if this job may answer the same question, too."""
         return not self._stop_asked.is_set() and not self.fault
 
     def _begin(self) -> bool:
@@ -403,7 +403,7 @@ class Jobs:
         return None
 
     def _goes_on(self, job: Job) -> bool:
-        """Whether fewer jobs than there are slots go before this one."""
+        """True if fewer jobs than there are slots go before this one."""
         with self._lock:
             before = sum(other.standing < job.standing for other in self._running)
         return before < self.slots

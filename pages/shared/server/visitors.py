@@ -1,4 +1,4 @@
-"""Who may be here at once, and what stays of those who have left: nothing.
+"""Admission of visitors, and removal of everything of those who have left.
 
 A visitor is one open page. Beyond the limit a page says that the server is busy and looks again by
 itself. An upload belongs to one visitor, who may hold one file at a time; once they have left, or
@@ -53,7 +53,7 @@ class Visitors:
         self._lock = threading.Lock()
 
     def let_in(self, session: str) -> bool:
-        """Whether there is a place for a session, which it then keeps while it is connected.
+        """Give a session a place if there is one; it keeps the place while it is connected.
 
         Those whose connection is lost give theirs up to whoever needs it.
         """
@@ -67,7 +67,7 @@ class Visitors:
             return True
 
     def are_in(self, session: str) -> bool:
-        """Whether a session has a place and is connected."""
+        """True if a session has a place and is connected."""
         return session in self._places and self._is_here(session)
 
     def gone(self, now: float, seconds: float = _KEPT_SECONDS) -> list[str]:
@@ -88,7 +88,7 @@ class Visitors:
 
 
 def limit() -> int:
-    """How many may be here at once: from the environment, or the usual number.
+    """Return the limit of visitors at once: from the environment, or the usual number.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def limit() -> int:
 
 
 def takes_files(host: str | None, listens_at: str | None) -> bool:
-    """Whether visitors may bring files: on one's own machine, or where the environment says so.
+    """True if visitors may bring files: on one's own machine, or if the environment says so.
 
     `host` is the name that the browser asked for, None if unknown, and `listens_at` the address of
     the server, None for every one. Behind a proxy the first is a public name.
@@ -153,7 +153,7 @@ def _retry(session: str) -> None:
 
 
 def may_bring_files() -> bool:
-    """Whether this visitor may upload, and publish: both are for the holder of the data alone."""
+    """True if this visitor may upload, and publish: both are for the holder of the data alone."""
     return takes_files(st.context.headers.get("Host"), _address())
 
 
@@ -191,7 +191,7 @@ def _host(scope: Scope) -> str | None:
 
 
 def _address() -> str | None:
-    """Where the server listens; None means everywhere."""
+    """Return the address at which the server listens; None means everywhere."""
     return st.get_option("server.address")
 
 

@@ -1,1 +1,1 @@
-"""What is on screen as data: settings, their address, the session, and the cache of answers."""
+"""The state on screen as data: settings, their address, the session, and the cache of answers."""

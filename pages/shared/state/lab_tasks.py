@@ -1,4 +1,4 @@
-"""Where pages offer a task: its place in Lab, and how links call its data and its method.
+"""Tasks that pages offer: their place in Lab, and the link names of their data and method.
 
 A task with a line here can have its data and its method chosen; any other has its usual ones.
 """

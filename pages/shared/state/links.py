@@ -1,4 +1,4 @@
-"""What a link holds: settings as one readable token of `name-value` words joined by `~`.
+"""Links to settings, as one readable token of `name-value` words joined by `~`.
 
 Only what differs from the front page is written. An address holds settings, never data; settings
 that are unknown or invalid are named, and the default stands in.
@@ -130,7 +130,7 @@ def _plugged(
 
 
 def fixed_by(letter: str, cls: Any) -> dict[str, Any]:
-    """What the letter alone says of a member that serves several tasks: which one."""
+    """Return the task that the letter fixes, for a member that serves several tasks."""
     offered = cls.presets_for(_task_of(letter) or "")
     return {
         name: value for _, values in offered[:1] for name, value in values.items() if name == "task"
@@ -138,7 +138,7 @@ def fixed_by(letter: str, cls: Any) -> dict[str, Any]:
 
 
 def has_a_page(letter: str, cls: Any) -> bool:
-    """Whether a letter of the address can stand for this member: it serves the letter's task."""
+    """True if a letter of the address can stand for this member: it serves the letter's task."""
     task = _task_of(letter)
     return (task is None or task in cls.tasks) and not getattr(cls, "stands_beside", False)
 
@@ -164,7 +164,7 @@ def _plain(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Word:
-    """How a setting is read from its text, with a ValueError if it cannot be, and written."""
+    """The conversion of a setting from text, with a ValueError if it is invalid, and to text."""
 
     read: Callable[[str], Any]
     write: Callable[[Any], str] = _plain

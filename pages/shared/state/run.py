@@ -114,7 +114,7 @@ def answer(
 def answer(
     function: Callable[[*Ts], Any], *arguments: *Ts, progress: Callable[[int], None] = _silent
 ) -> Any:
-    """What a function of the engine returns: as it was kept, or else computed in a worker.
+    """Return the result of an engine function: as it was kept, or else computed in a worker.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def at_once(function: Callable[[*Ts], A], *arguments: *Ts) -> A:
 
 
 def knows(function: Callable[[*Ts], Any], *arguments: *Ts) -> bool:
-    """Whether that answer needs no waiting."""
+    """True if that answer needs no waiting."""
     return _key(function, arguments) in _store_of(arguments)
 
 
@@ -190,7 +190,7 @@ def _store_of(
 
 
 def _is_personal(value: Any) -> bool:
-    """Whether anywhere in it are a visitor's own data, or facts that a visitor stated."""
+    """True if it contains a visitor's own data, or facts that a visitor stated."""
     if isinstance(value, PublicFacts):
         return value.kind in _PERSONAL
     if isinstance(value, Source):
@@ -201,7 +201,7 @@ def _is_personal(value: Any) -> bool:
 
 
 def made_once(owner: Any, name: Hashable, make: Callable[[], A]) -> A:
-    """What a page makes of a result: kept beside it and forgotten with it, not made in every run.
+    """Derive a value from a result: kept beside it and forgotten with it, not made in every run.
 
     `name` names all that it hangs on apart from the result.
     """
@@ -239,7 +239,7 @@ def mean_at_every_step(
 
 
 def _store_of_sites(arguments: Any) -> Store:
-    """For results about sites: they are small, and a table needs many of them."""
+    """Return the store for results about sites: they are small, and a table needs many of them."""
     return _store_of(arguments, _SITES, "own_site_results", _MAX_KEPT)
 
 

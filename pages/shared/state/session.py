@@ -110,7 +110,7 @@ def _move_folds(known: tuple[Any, ...]) -> None:
 
 
 def is_first_drawn(key: str) -> bool:
-    """Whether a control was not drawn yet since its page was opened; from now on it was.
+    """True if a control was not drawn yet since its page was opened; from now on it was.
 
     The browser then begins with the control's default, even where the server knows its value from
     a control of the same key on the page before.
@@ -123,7 +123,7 @@ def is_first_drawn(key: str) -> bool:
 
 
 def _figure_moved() -> bool:
-    """Whether the live figure reports something else than at the last run."""
+    """True if the live figure's report changed since the last run."""
     state = st.session_state
     figure = state.get(FIGURE)
     report = figure.get("picked") if isinstance(figure, Mapping) else None
@@ -132,7 +132,7 @@ def _figure_moved() -> bool:
 
 
 def _went_back() -> bool:
-    """Whether Back or Forward of the browser led to the address of this run."""
+    """True if Back or Forward of the browser led to the address of this run."""
     frame = st.session_state.get(FRAME)
     return isinstance(frame, Mapping) and frame.get("went_back") is not None
 
@@ -166,13 +166,13 @@ def task_on_screen() -> str:
 
 
 def shows_own_data() -> bool:
-    """Whether the page on screen can show the visitor's own data."""
+    """True if the page on screen can show the visitor's own data."""
     page = st.session_state.page
     return page != "learn" and (page != LAB or current().lab_tab in _TABS_WITH_OWN_DATA)
 
 
 def shows_pins(page: str) -> bool:
-    """Whether pinned scenarios stand here, which the address then carries."""
+    """True if this page shows pinned scenarios, which its address then carries."""
     return page == LAB and current().lab_tab == "compare"
 
 
@@ -220,7 +220,7 @@ def look_at(key: str, option: int) -> None:
 
 
 def looked_at(key: str, options: Sequence[Option], default: Option | None = None) -> Option:
-    """What was chosen of the ways to look; else `default`, or the first of them."""
+    """Return the chosen way to look; else `default`, or the first of them."""
     index = dict(current().looks).get(key)
     if index is not None and index < len(options):
         return options[index]
@@ -291,7 +291,7 @@ def set_seed(seed: int | None) -> None:
 
 
 def own_key(task: str) -> str:
-    """Where the session keeps the visitor’s own data: curves, readings, records or people."""
+    """Return the session key of the visitor’s own data: curves, readings, records or people."""
     return OWN_KEYS[TASKS[task].data]
 
 
@@ -315,7 +315,7 @@ def show_own(task: str, is_shown: bool) -> None:
 
 
 def uploaded(task: str = TASK) -> bool:
-    """Whether the visitor's own data are shown; effects need covariates with stated ranges.
+    """True if the visitor's own data are shown; effects need covariates with stated ranges.
 
     A first look stays on pages for looking: no forecast or release may take ranges of the file.
     """

@@ -1,4 +1,4 @@
-"""What a visitor can choose: one record of everything on screen, and what each choice may be.
+"""Choices of a visitor: one record of everything on screen, and the allowed values of each.
 
 `pages.shared.state.links` writes it into links, `pages.shared.state.session` keeps the one on
 screen.
@@ -172,7 +172,7 @@ class DataAndMethod:
 
     @classmethod
     def default(cls, task: Task) -> DataAndMethod:
-        """What a task begins with."""
+        """Return the initial choice of a task."""
         return cls(
             sources.default(task.source, task.key), mechanisms.default(task.mechanism, task.key)
         )
@@ -287,7 +287,7 @@ class Settings:
         return self.studies[TASKS[task].data_of or task].source
 
     def has_table(self, task: str) -> bool:
-        """Whether the sites of these data, and their sizes, are those of the table."""
+        """True if the sites of these data, and their sizes, are those of the table."""
         return bool(self.sites) and self.source_of(task).has_free_sites
 
     def studied(self, task: str) -> Source:

@@ -1,4 +1,4 @@
-"""Which column plays which role: what a person may change of a proposed reading."""
+"""Roles of columns: what a person may change of a proposed reading."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NONE = "none"
 
 
 class _File(NamedTuple):
-    """What is asked of a file of one kind: its uploader, an example, the columns it must have."""
+    """The form for a file of one kind: its uploader, an example, the columns it must have."""
 
     label: str
     example: Example
@@ -69,7 +69,7 @@ _FILES = {
 
 
 def kind_of(task: str) -> DataType | Counted:
-    """What a file holds of each person, for this task."""
+    """Return a file's content per person, for this task."""
     data = TASKS[task].data
     return counted_for(task) if data is DataType.EVENTS else data
 
@@ -84,7 +84,7 @@ def file_of(task: str) -> tuple[str, Example]:
 
 
 def stated(task: str) -> dict[str, Any]:
-    """What was chosen otherwise than the file proposed, by the keys of a request."""
+    """Return choices that differ from the file's proposal, by the keys of a request."""
     proposed: Mapping[str, Any] = st.session_state.get("upload_defaults", {})
     chosen = {role: draft.answered(key_of(key)) for role, key in _keys(task).items()}
     columns = {
@@ -237,7 +237,7 @@ def _choice(
 
 
 def _features(task: str, header: Sequence[str], now: Mapping[str, Any]) -> None:
-    """What is predicted, and from which columns: a few, or all that are left."""
+    """Choose the response and its features: a few columns, or all that are left."""
     keys, features = _keys(task), TASKS[task].features
     assert features is not None
     if "value" in TASKS[task].roles:
@@ -300,7 +300,7 @@ def several(task: str, reading: Reading) -> Reading:
 
 
 def counts(confirmed: Draft) -> str:
-    """How many people were read, and of how many observations."""
+    """Write the numbers of people and observations that were read."""
     read = confirmed.observations
     if not isinstance(read, CurveTable):
         noun = "people" if isinstance(read, EventTable) else "records"

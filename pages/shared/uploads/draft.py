@@ -1,4 +1,4 @@
-"""What was said so far of a file: kept while its form comes and goes, and dropped with the file."""
+"""Statements so far about a file: kept while its form comes and goes, and dropped with the file."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a file said to facts and reading once these were frozen."""
+    """The comparison of a file with its facts and reading once these were frozen."""
 
     stated: Mapping[str, Any]  # by the name of each fact, as the ledger has it
     frozen: Frozen
@@ -77,7 +77,7 @@ class Answer:
 
 
 def of(task: str) -> Draft | None:
-    """What was confirmed of a file for this task."""
+    """Return the confirmed statements about a file for this task."""
     draft: Draft | None = st.session_state.get("upload_draft")
     return None if draft is None or draft.task != task else draft
 
@@ -112,7 +112,7 @@ def _on_screen() -> dict[str, Any]:
 
 
 def answer_of_file() -> Answer | None:
-    """What the file said to what was frozen last; None before."""
+    """Return the file's comparison with the last frozen facts; None before."""
     answer: Answer | None = st.session_state.get("upload_answered")
     return answer
 
@@ -133,7 +133,7 @@ def hold_answers() -> None:
 
 
 def _is_drawn(key: str) -> bool:
-    """Whether this run has drawn a field: nobody may set its value any more."""
+    """True if this run has drawn a field: nobody may set its value any more."""
     try:
         st.session_state[key] = st.session_state[key]
     except StreamlitAPIException:
@@ -182,7 +182,7 @@ def use_example(facts: Mapping[str, str | bool], choices: Mapping[str, Any]) -> 
 
 
 def is_example() -> bool:
-    """Whether the file is an example of invented people."""
+    """True if the file is an example of invented people."""
     return "upload_example" in st.session_state
 
 

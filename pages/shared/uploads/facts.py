@@ -1,4 +1,4 @@
-"""What a person states about their own file: words, bounds, how it came about, and by which source.
+"""A person's statements about their own file: words, bounds, origin and their source.
 
 Everything is empty at first, and nothing is filled from the file.
 """
@@ -187,7 +187,7 @@ def _of_events(columns: EventColumns, of_dates: bool) -> Stated:
 
 
 def _group_sizes(groups: Sequence[str]) -> tuple[int, ...]:
-    """How many people are in each group, where everybody may know it."""
+    """Ask for the public number of people in each group."""
     if not st.toggle(
         "The sizes of the groups are public",
         key="upload_event_sizes_public",
@@ -276,7 +276,7 @@ def _guess(ends: tuple[Bound, Bound], words: dict[str, Any]) -> Bound:
 
 
 def _units(curves: CurveTable, words: dict[str, Any]) -> None:
-    """Where the name of a column says another unit than the one stated: nothing goes on unsaid."""
+    """Point out column names with another unit than the stated one."""
     for role, name, stated in (
         ("value", curves.value_column, words["value_unit"]),
         ("time", curves.time_column, words["time_unit"]),
@@ -317,7 +317,7 @@ def _library() -> None:
 
 
 def _earlier_release() -> None:
-    """What was stated for an earlier release, from the settings that were saved with it."""
+    """Take statements over from the saved settings of an earlier release."""
     with st.popover("From an earlier release", icon=":material/replay:"):
         st.file_uploader(
             "Its settings: again.json",
@@ -434,7 +434,7 @@ def _origin(example: str) -> str:
 
 
 def _words(question: Fields) -> dict[str, Any]:
-    """What things are called, two in a row on a phone; empty where nothing was said."""
+    """Ask for the nouns, two in a row on a phone; empty if nothing was stated."""
     words = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name, label, example in question:
@@ -466,7 +466,7 @@ def _pair(low: tuple[str, str, str], high: tuple[str, str, str]) -> tuple[Bound,
 
 
 def _covariate(name: str) -> StatedCovariate:
-    """What is stated about one column; it stays with that column when another is chosen."""
+    """Ask for facts about one column; they stay with that column when another is chosen."""
     label, key = plain(shortened(name)), f"covariate_{name}"
     low, high, unit = st.columns([2, 2, 1], vertical_alignment="bottom")
     with low:
@@ -580,7 +580,7 @@ def _plan(curves: CurveTable, time: str, unit: str, is_single: bool) -> dict[str
 
 
 def _design(law: str | None, curves: CurveTable, time: str, unit: str) -> StatedDesign:
-    """What the law needs, in the unit of the times."""
+    """Ask for the parameters of the law, in the unit of the times."""
     of_unit, why = (
         (f", {plain(unit)}", f"In {plain(unit)}.") if unit else ("", "In the unit of the file.")
     )

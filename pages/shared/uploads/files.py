@@ -130,7 +130,7 @@ def _changed() -> None:
 
 
 def made(name: str, maker: Callable[..., Made], *choices: Any, **options: Any) -> Made:
-    """What an engine function makes of the bytes of the file, once for each choice."""
+    """Apply an engine function to the bytes of the file, once for each choice."""
     asked = digest((st.session_state.upload_file_last, maker.__name__, choices, options))
     if st.session_state.get(name, ("",))[0] != asked:
         bounds = BOUNDS if name in _BEFORE else OF_COLUMNS

@@ -1,4 +1,4 @@
-"""What a file answers once its facts are frozen, and its data on screen.
+"""Comparison of a file with its frozen facts, and its data on screen.
 
 Before that no field of the form says anything that is computed from the file.
 """
@@ -67,7 +67,7 @@ def freeze(task: str) -> bool:
 
 
 def declaration(task: str) -> Declaration:
-    """What the card says of the facts of the data on screen: when they were stated, and changed."""
+    """Return the card's declaration on the facts on screen: when they were stated, and changed."""
     from engine.release.plan import UNDECLARED
 
     kept: Frozen | None = st.session_state.get(_declared(task))
@@ -94,7 +94,7 @@ def stated(task: str, reading: Reading, facts: PublicFacts) -> dict[str, Any]:
 
 
 def say_answer() -> None:
-    """What the file said to the facts as they were frozen, for its holder."""
+    """Show the file's comparison with the frozen facts, for its holder."""
     if st.session_state.pop("upload_again", False):
         st.info(
             "Your last change was taken over: press the button once more.", icon=":material/edit:"
@@ -119,7 +119,7 @@ def say_answer() -> None:
 
 
 def say_changed(names: Collection[str]) -> None:
-    """Which facts the card will name as changed after looking."""
+    """Show which facts the card will name as changed after looking."""
     if names:
         listed = conjunction([f"*{plain(fact)}*" for fact in facts_in_words(sorted(names))])
         st.info(

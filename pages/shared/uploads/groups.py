@@ -1,4 +1,4 @@
-"""Who is published: everybody together, or each of the public groups of a file on its own."""
+"""Publication of everybody together, or of each public group of a file on its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOOKED_AT = "publish_group"
 
 
 def of(file: Source) -> tuple[Source, ...]:
-    """What is released, each on its own: the stated groups, the smallest first; or all."""
+    """Return the separate releases: the stated groups, the smallest first; or all people."""
     names = stated(file)
     if not names or st.session_state.get(_TOGETHER):
         return (file,)
@@ -24,7 +24,7 @@ def of(file: Source) -> tuple[Source, ...]:
 
 
 def name(group: Source) -> str:
-    """What a group is called; empty for everybody together."""
+    """Name a group; empty for everybody together."""
     return "" if group.facts.group is None else group.facts.group.name
 
 
@@ -42,7 +42,7 @@ def stated(file: Source | None) -> tuple[str, ...]:
 
 
 def in_short(file: Source) -> str:
-    """How the groups of a file are used, for the line of a step; empty without any."""
+    """Say how the groups of a file are used, for the line of a step; empty without any."""
     names = stated(file)
     if not names:
         return ""
@@ -58,7 +58,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def choice(file: Source | None) -> None:
-    """Whether groups are published on their own; nothing where none were stated."""
+    """Choose whether to publish groups on their own; nothing if none were stated."""
     names = stated(file)
     if not names:
         return
@@ -88,7 +88,7 @@ def looked_at(groups: tuple[Source, ...]) -> Source:
 
 
 def look(groups: tuple[Source, ...]) -> None:
-    """Which group the preview is about, where there are several."""
+    """Choose the group of the preview, if there are several."""
     if len(groups) < 2:
         return
 

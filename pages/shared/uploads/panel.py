@@ -35,7 +35,7 @@ DEMONSTRATION = (
 
 @dataclass(frozen=True)
 class DialogRequest:
-    """What a page wants of the dialog: the words of its last button, whose data, what follows."""
+    """A page's request to the dialog: the words of its last button, whose data, what follows."""
 
     show: str = "Show the released mean"
     task: str = settings.TASK
@@ -66,7 +66,7 @@ def draw(
     task: str = settings.TASK,
     then: Callable[[], None] = lambda: None,
 ) -> None:
-    """What the dialog of this page does at its end; and what to know of the file on screen."""
+    """Set what the dialog of this page does at its end, and show notes on the file on screen."""
     st.session_state.upload_for = DialogRequest(show, task, then)
     upload = session.upload_of(task)
     if upload is not None and session.uploaded(task):
@@ -86,7 +86,7 @@ def dialog(task: str, page: str) -> None:
 
 
 def _on_screen(task: str) -> tuple[object, ...]:
-    """What of the data on the page the dialog can change."""
+    """Return the data on the page that the dialog can change."""
     return session.current().source_of(task), session.uploaded(task)
 
 
@@ -97,7 +97,7 @@ def close() -> None:
 
 
 def _whole(request: DialogRequest, began: tuple[object, ...]) -> None:
-    """Which data, and the form that a file of one's own asks for; a new file is looked at first."""
+    """Choose the data, and fill in the form of one's own file; a new file is looked at first."""
     if _on_screen(request.task) != began:  # other data were chosen
         close()
     if not st.session_state.get("upload_open"):
@@ -145,7 +145,7 @@ def _show(request: DialogRequest) -> None:
 
 
 def remarks(upload: Source) -> None:
-    """What the holder of a file should know of it; nothing beside data that are not one's own."""
+    """Show notes to the holder of a file; nothing beside data that are not one's own."""
     if not isinstance(upload, UploadedData) or upload.facts.is_proposed:
         return
     doubts = [f"{capital(doubt)}." for doubt in upload.doubts]
@@ -157,7 +157,7 @@ def remarks(upload: Source) -> None:
 
 
 def first_look(task: str) -> None:
-    """What of the picture comes from the file, and the way to state it instead."""
+    """Show what the picture takes from the file, and how to state it instead."""
     upload = session.upload_of(task)
     if upload is None or not upload.facts.is_proposed or not session.uploaded(task):
         return
@@ -201,7 +201,7 @@ def form(task: str) -> bool:
 
 
 def guarded(make: Callable[[], Result]) -> Result | None:
-    """What a function gives; None, with the reason on the page, where it refuses."""
+    """Return a function's result; None, with the reason on the page, if it refuses."""
     try:
         return make()
     except InputError as problem:

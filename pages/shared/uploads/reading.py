@@ -1,4 +1,4 @@
-"""How this file is read: one screen from a proposal to a reading that its holder confirms.
+"""The reading of this file: one screen from a proposal to a reading that its holder confirms.
 
 What the file says by itself is only proposed here; from *Confirm* on its bytes are read by the
 stated reading alone.
@@ -92,7 +92,7 @@ def first_look(task: str) -> Upload | UploadRows | UploadEvents:
 
 
 def proposal_of(task: str, stated: Mapping[str, Any]) -> Proposal:
-    """What the file says by itself, for its holder to look at."""
+    """Propose a reading from the file itself, for its holder to look at."""
     return files.made(
         "upload_proposed", propose, data=columns.kind_of(task), stated=dict(stated), **files.frame()
     )
@@ -255,7 +255,7 @@ def _in_short(confirmed: Draft) -> None:
 
 
 def _notes(notes: Sequence[str]) -> None:
-    """What else to know of how the file is read, for its holder."""
+    """Show further notes on the reading of the file, for its holder."""
     if notes:
         st.markdown("\n".join(f"- {plain(capital(note))}" for note in notes))
 
