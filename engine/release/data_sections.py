@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from engine.core.errors import InputError
 from engine.core.plain import checked_object
 from engine.core.tasks import DataType, Task
-from engine.core.typed import read, record
+from engine.core.typed import hints_of, read, record
 from engine.core.types import Data, EventFacts, PublicFacts
 from engine.numerics.counts.cells import Counted
 from engine.uploads.curves import Upload
@@ -28,7 +28,6 @@ from engine.uploads.rows import UploadRows
 from engine.uploads.source import UploadedData
 
 ENDS = ("value_low", "value_high", "time_low", "time_high")
-WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "curve")
 LOOKING = (
     "columns",
     "several",
@@ -47,7 +46,7 @@ _UNSTATED = PublicFacts()
 
 @dataclass(frozen=True, kw_only=True)
 class RequestFacts:
-    """The "facts" of a request, as far as they are stated."""
+    """The "facts" of a request: those of `EventFacts` that a person states, as far as stated."""
 
     value_low: float | None = None
     value_high: float | None = None
@@ -86,6 +85,14 @@ class RequestFacts:
 
 
 EVERY_FACT = tuple(each.name for each in fields(RequestFacts))
+
+
+def _facts_that_are(kind: Any) -> tuple[str, ...]:
+    return tuple(name for name, hint in hints_of(RequestFacts).items() if hint == kind)
+
+
+NUMBERS, FLAGS = _facts_that_are(float | None), _facts_that_are(bool)
+WORDS = tuple(name for name in _facts_that_are(str) if name != "origin")
 
 
 class DataSection:

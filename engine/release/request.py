@@ -86,14 +86,6 @@ from engine.uploads.limits import MAX_BYTES
 from engine.uploads.own_file import OwnFile
 from engine.uploads.source import UploadedData
 
-_NUMBERS = (
-    *data_sections.ENDS,
-    "reading_sd",
-    "guessed_spread",
-    "observations_per_curve",
-    "time_step",
-)
-_FLAGS = ("periodic", "symmetric", "two_classes")
 _KEYS = (
     "version",
     "name",
@@ -290,9 +282,13 @@ def stated_in(text: str) -> StatedFacts:
         else []
     )
     return StatedFacts(
-        {name: number for name in _NUMBERS if (number := getattr(facts, name)) is not None},
+        {
+            name: number
+            for name in data_sections.NUMBERS
+            if (number := getattr(facts, name)) is not None
+        },
         facts.words(*data_sections.WORDS, "origin"),
-        {name: getattr(facts, name) for name in _FLAGS if name in data["facts"]},
+        {name: getattr(facts, name) for name in data_sections.FLAGS if name in data["facts"]},
         data_sections.design_of(facts, ()),
         [*facts.covariates, *features, *predicted],
         features,

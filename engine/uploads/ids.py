@@ -1,13 +1,15 @@
 """The normal form of ids: two spellings that a person may use for one id are one id.
 
 To merge two spellings lets one person's lines be more, which their protection covers; to split them
-would protect somebody less. So every form but `EXACT` merges whatever looks alike.
+would protect somebody less. So every form but `EXACT` merges spellings that look alike. Letters of
+two alphabets stay apart, since both may be meant; `n_alike` counts such ids for the holder.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -96,6 +98,27 @@ def _where_not_plain(texts: pa.Array, folded: pa.Array, fold: Callable[[str], st
         return folded
     rest = texts.filter(pa.array(~plain)).to_pylist()
     return pc.replace_with_mask(folded, pa.array(~plain), pa.array(map(fold, rest), pa.string()))
+
+
+_LATIN = str.maketrans(
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7",
+    "ABEKMHOPCTYXIJSABEZHIKMNOPTYX",
+)  # Cyrillic and Greek capitals to the Latin one of their shape, which no property of Unicode has
+
+
+def n_alike(ids: pa.Array) -> int:
+    r"""Count different ids in normal form that look like another one in mixed alphabets.
+
+    Examples
+    --------
+    >>> n_alike(pa.array(["anna", "\N{CYRILLIC SMALL LETTER A}nna", "bob"]))
+    2
+    """
+    if pc.all(pc.string_is_ascii(ids)).as_py():
+        return 0
+    shapes = Counter(text.upper().translate(_LATIN) for text in pc.unique(ids).to_pylist())
+    return sum(number for number in shapes.values() if number > 1)
 
 
 def lost_digits(ids: pa.Array) -> NDArray[np.bool_]:

@@ -175,7 +175,11 @@ def propose(
         * (len(look.columns) - 1 if roles.people_in_columns else max(len(roles.at), 1)),
         n_people=_n_people(look, reading, ids),
         examples=examples_of(reading),
-        notes=(*look.framed.notes, *notes_on(look, roles, reading)),
+        notes=(
+            *look.framed.notes,
+            *notes_on(look, roles, reading),
+            *([] if ids is None else ids.notes),
+        ),
     )
 
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from engine.uploads.ids import IdForm, canonical, canonical_texts
+from engine.uploads.proposal import propose
 
 INVISIBLE = (
     "\u200b",
@@ -52,3 +53,24 @@ def test_the_normal_form_of_every_letter_is_its_own_normal_form():
 
 def test_every_spelling_is_another_id_where_that_is_stated():
     assert len({canonical(text, IdForm.EXACT) for text in ("7", "007", "7\u200b")}) == 3
+
+
+@pytest.mark.parametrize(
+    ("ids", "number"),
+    [
+        (("anna", "\u0430nna", "bob"), 2),  # a Cyrillic a
+        (("pax", "\u0440\u0430\u0445", "PAX"), 2),  # all Cyrillic; capitals are one id
+        (("\u03bf1", "o1", "\u043e1"), 3),  # Greek, Latin, Cyrillic
+        (("\u0430\u043d\u043d\u0430", "\u0431\u043e\u0431"), 0),  # one alphabet
+        (("anna", "ana"), 0),
+        (("anna", "ánna"), 0),
+    ],
+)
+def test_ids_that_differ_by_alphabet_alone_are_counted_and_stay_apart(ids, number):
+    rows = "".join(f"{each},{time},5\n" for each in ids for time in (1, 2))
+    proposal = propose(f"child_id,age,height\n{rows}".encode())
+    assert proposal.n_people == len({canonical(each) for each in ids})
+    doubts = [note for note in proposal.notes if "alphabet" in note]
+    assert len(doubts) == bool(number)
+    for doubt in doubts:
+        assert doubt.startswith(f"{number} ") and not any(each in doubt for each in ids)

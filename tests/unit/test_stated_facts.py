@@ -1,11 +1,13 @@
 """Facts and budgets that cannot be are refused where they are made, before anything uses them."""
 
 import math
+from dataclasses import fields
 
 import pytest
 
 from engine.core.errors import InputError
 from engine.core.types import Budget, Covariate, Design, EventFacts, PublicFacts
+from engine.release.data_sections import ENDS, EVERY_FACT, FLAGS, NUMBERS, WORDS
 
 IMPOSSIBLE = [
     (Budget, {"epsilon": math.nan}),
@@ -41,6 +43,13 @@ def test_what_cannot_be_is_refused_where_it_is_made(kind, fields):
     with pytest.raises(InputError) as refused:
         kind(**fields)
     assert refused.value.field
+
+
+def test_every_fact_of_a_request_is_a_public_fact_and_of_one_kind():
+    assert {*EVERY_FACT} <= {each.name for each in fields(EventFacts)}
+    assert {*ENDS, "time_step"} < {*NUMBERS} and "symmetric" in FLAGS and "people" in WORDS
+    kinds = [*NUMBERS, *FLAGS, *WORDS, "origin", "design", "covariates"]
+    assert sorted(kinds) == sorted(EVERY_FACT)
 
 
 def test_an_infinite_budget_is_made_and_says_that_it_protects_nobody():

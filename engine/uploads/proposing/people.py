@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.uploads.ids import ROUNDED, IdForm, canonical_texts, lost_digits
+from engine.uploads.ids import ROUNDED, IdForm, canonical_texts, lost_digits, n_alike
 from engine.uploads.limits import have
 from engine.uploads.proposing.content import Content
 from engine.uploads.proposing.names import (
@@ -125,6 +125,18 @@ class Ids:
         return (
             f"{len(self.content.text):,} lines, {self.n_people:,} different "
             f"“{shortened(self.content.name)}”{merged}"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A doubt if ids differ only by the alphabet of some letters."""
+        number = n_alike(canonical_texts(self.content.texts, self.form))
+        if not number:
+            return ()
+        return (
+            f"{number:,} different “{shortened(self.content.name)}” differ only by letters that "
+            "look alike, such as a Latin and a Cyrillic a: each counts as a person. If they are "
+            "the same people, write their ids in one alphabet and save the file again",
         )
 
     @property
