@@ -598,7 +598,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     def _average_parts(
         self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64]
     ) -> transcript.Parts:
-        """Average parts in every interval that may be elected, with the noise of each part."""
+        """List the average's parts in every interval that may be elected, and their noise."""
         groups = self.groups(data)
         scales = np.repeat(self.noise_scale(plan), self.n_parts(plan.public))
         return transcript.Parts(

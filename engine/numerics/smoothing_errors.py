@@ -98,7 +98,7 @@ class SmoothingErrors:
         return np.asarray(_COSINES.T @ curve / len(POINTS) @ self.images)
 
     def followed(self, curves: Array) -> Array:
-        """Estimate cosines (…, order) behind released curves (…, G) at `POINTS`, if followed."""
+        """Estimate the followed cosines (…, order) behind curves (…, G) released at `POINTS`."""
         return np.asarray((curves @ _COSINES[:, : self.order] / len(POINTS)) @ self._inverse.T)
 
     def moved(self, cosines: Array) -> Array:

@@ -104,7 +104,7 @@ class Sites:
         return self._balanced(lambda r: self.by_term(r).sum(axis=0))
 
     def upper(self) -> Array:
-        """Attain a bound: twice d r^{−2α} at that r."""
+        """Bound what a method attains: twice d r^{−2α} at that r."""
         return np.asarray(self.upper_terms().sum(axis=0))
 
     def upper_terms(self) -> Array:
@@ -115,7 +115,7 @@ class Sites:
         return np.asarray(2 * self.d**2 * r**2 / whole * information / whole)
 
     def lower(self) -> Array:
-        """Bound that no method beats, after `rounds` equal batches."""
+        """Bound every method from below, after `rounds` equal batches."""
         return np.asarray(self.lower_terms().sum(axis=0))
 
     def lower_terms(self) -> Array:

@@ -174,7 +174,7 @@ class RiskJudgement:
         return self._minimised(places, labels)
 
     def _minimised(self, places: NDArray[np.int64], labels: Array) -> Array:
-        """Undo the noise of released minimisers: (…, K)."""
+        """Compute what would be released of minimisers, without noise: (…, K)."""
         summary, features = self.summary, self.summary.features
         minimisers = minimise(summary.loss, features.table, places, labels, summary.penalty)
         rows = summary.basis(summary.grid.points[:, 0])

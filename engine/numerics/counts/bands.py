@@ -107,7 +107,7 @@ class Limits:
         return simultaneous_factor(self._relative, self.drawn, self.people)
 
     def monotone(self, width: Array, falls: bool = True) -> tuple[Array, Array]:
-        """Compute limits of a curve that falls (or rises) within [0, 1]; all are (…, K).
+        """Compute limits, for half-widths, of a curve that falls (or rises) in [0, 1]; all (…, K).
 
         A limit may be moved to the best one of the edges behind or before it, because the curve
         itself falls. Edges that are not shown have 0 and 1. What censoring may have shifted the
