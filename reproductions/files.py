@@ -21,7 +21,7 @@ def name(paper: Paper, exhibit: Exhibit) -> str:
 
 
 def path_of(paper: Paper, exhibit: Exhibit, form: Form) -> Path:
-    """Path of the result that comes with the engine, or would come, in either form."""
+    """Return the path of the result that comes with the engine, or would come, in either form."""
     return FOLDERS[form] / f"{name(paper, exhibit)}.json"
 
 

@@ -83,7 +83,7 @@ def packages() -> dict[str, str]:
 
 
 def licence(name: str) -> str:
-    """Licence of a package, as an SPDX expression.
+    """Name the licence of a package, as an SPDX expression.
 
     Raises
     ------

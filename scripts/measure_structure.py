@@ -129,7 +129,7 @@ def imports(module: Module) -> set[str]:
 
 
 def dependencies(code: list[Module]) -> dict[str, set[str]]:
-    """Packages of the engine that each of them imports."""
+    """List the packages of the engine that each of them imports."""
     packages = {
         module.package
         for module in code

@@ -184,7 +184,7 @@ class Use:
 
 
 def phrases(root: Path = ROOT) -> Iterator[Phrase]:
-    """Everything in a checkout that a person may read."""
+    """Collect everything in a checkout that a person may read."""
     for file in _files(root):
         try:
             text = file.read_text("utf-8")
@@ -316,7 +316,7 @@ def left(spoken: Iterable[Phrase] | None = None) -> list[Use]:
 
 
 def folder(file: Path) -> str:
-    """The folder that a file is counted with: a package of the engine, a part or room of pages."""
+    """Name the folder that a file is counted with: a package, or a part or room of pages."""
     parts = file.parts
     depth = 3 if parts[:2] in {("engine", "topics"), ("pages", "parts"), ("pages", "shared")} else 2
     return "/".join(parts[:depth])

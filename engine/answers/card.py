@@ -74,7 +74,7 @@ def written(curve: ReleasedCurve) -> dict[str, Any]:
 
 
 def _spread_written(spread: ReleasedSpread) -> dict[str, Any]:
-    """Released spread of people, with the public design of their times."""
+    """Write the released spread of people, with the public design of their times."""
     return {
         "privacy_variance": spread.privacy.tolist(),
         "second_moments": spread.moments[np.tril_indices(len(spread.moments))].tolist(),

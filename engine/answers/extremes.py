@@ -42,7 +42,7 @@ class Highest:
     by_band: Interval
 
     def height(self, by_band: bool, window: Interval) -> tuple[float, Interval]:
-        """The height with its limits, off the band (if `by_band` always) or at the place itself.
+        """Read the height with its limits, off the band (always if `by_band`) or at the place.
 
         Off the band also where the place may be an end of the window: errors are largest there,
         and the highest of several places near an end is there by chance (coverage .87 of a line).

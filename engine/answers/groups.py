@@ -123,7 +123,7 @@ class GroupComparison:
         return list(combinations(range(len(self.curves)), 2))
 
     def waves(self, first: int, second: int) -> int:
-        """Number of waves that both releases have."""
+        """Count the waves that both releases have."""
         return min(self.curves[first].size, self.curves[second].size)
 
     def difference(self, first: int = 0, second: int = 1) -> ReleasedCurve:

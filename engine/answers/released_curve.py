@@ -402,7 +402,7 @@ class ReleasedCurve:
         return (time - low) / (high - low)
 
     def window(self, start: float | None, end: float | None) -> Interval:
-        """A stretch of time on [0, 1], from ends in their own unit; all of the range by default.
+        """Map a stretch of time to [0, 1], from ends in their own unit; by default all of it.
 
         Raises
         ------

@@ -93,7 +93,7 @@ def measured(
 
 
 def within(low: float, high: float, value: float, limits: Interval) -> tuple[float, Interval]:
-    """A number and its interval, held to what is publicly possible, as the drawn curve is.
+    """Hold a number and its interval to what is publicly possible, as the drawn curve is.
 
     The truth lies between `low` and `high` whatever the data are.
 
@@ -136,7 +136,7 @@ def with_unit(number: str, unit: str) -> str:
 
 
 def rate_unit(facts: PublicFacts, order: int) -> str:
-    """The unit of a derivative in time: "cm per year", "cm per year²"."""
+    """Name the unit of a derivative in time: "cm per year", "cm per year²"."""
     unit = facts.time_unit or "unit of time"
     single = unit[:-1] if len(unit) > 2 and unit.endswith("s") else unit
     return f"{facts.value_unit} per {single}{'²' if order == 2 else ''}".strip()

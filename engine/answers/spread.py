@@ -130,7 +130,7 @@ class ReleasedSpread:
 
 
 def refusal_of_spread(curve: ReleasedCurve, min_effective_size: float) -> str:
-    """Reason why nothing is told of how people differ below this effective size N, or ""."""
+    """Say why nothing is told of how people differ below this effective size N, or ""."""
     if curve.refusal:
         return curve.refusal
     if curve.spread is None or curve.is_pure or curve.family != "cosine":
@@ -150,7 +150,7 @@ class NextPerson:
     widening: float  # times the half-width, for whole curves of 95 of 100 people
 
     def limits(self, index: int) -> Interval:
-        """Limits at one of the times."""
+        """Return the limits at one of the times."""
         return float(self.low[index]), float(self.high[index])
 
     @property
@@ -163,7 +163,7 @@ class NextPerson:
 def next_person(
     curve: ReleasedCurve, times: Sequence[float] | Array, of_observation: bool = False
 ) -> NextPerson:
-    """A prediction band for the curve, or one observation, of a new person at times on [0, 1].
+    """Predict the curve, or one observation, of a new person at times on [0, 1], with a band.
 
     With v_b = φ'Σ_bφ + se² (and σ_b² for an observation) of the draws b, the half-width h solves
     mean_b 2Φ(−h/√v_b) = 5 %.
@@ -209,7 +209,7 @@ def _widening(covariances: Array, half: Array, waves: Array) -> float:
 
 
 def standard_deviation(spread: PeopleSpread, times: Array) -> Array:
-    """σ(t) = √(φ'Σφ), how far people's curves spread at times on [0, 1]: (…, times)."""
+    """Compute σ(t) = √(φ'Σφ), how far people's curves spread at times on [0, 1]: (…, times)."""
     waves = cosine_rows(spread.covariance.shape[-1], times, 0)
     return np.asarray(np.sqrt(np.einsum("tj,...jk,tk->...t", waves, spread.covariance, waves)))
 

@@ -115,7 +115,7 @@ def inside(window: Interval) -> NDArray[np.bool_]:
 
 
 def crossings(heights: Array) -> list[float]:
-    """Places where a broken line on the grid changes sign, in unit time."""
+    """Find the places where a broken line on the grid changes sign, in unit time."""
     before, after = heights[:-1], heights[1:]
     at = np.flatnonzero((before == 0) | (before * after < 0))
     return [
@@ -125,7 +125,7 @@ def crossings(heights: Array) -> list[float]:
 
 
 def length_above(heights: Array) -> Array:
-    """Time that broken lines (…, points) on equally spaced points are above zero: (…).
+    """Measure the time that broken lines (…, points) on equally spaced points are above zero: (…).
 
     It is in unit time.
     """

@@ -133,7 +133,7 @@ def _bound_of(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -> B
 
 
 def parts(runs: int, largest_part: int = _PART) -> Iterator[int]:
-    """Numbers of releases to make at once: few at first, so that a bound is there soon.
+    """Yield numbers of releases to make at once: few at first, so that a bound is there soon.
 
     Examples
     --------
@@ -355,7 +355,7 @@ class _Counted:
         return self.hits + self.n - self.alarms
 
     def limits(self, level: float) -> list[tuple[float, float]]:
-        """Confidence limits: at least so many hits, at most so many alarms, and the reverse."""
+        """Bound from below the hits, and from above the alarms, of guilty and of innocent."""
         ways = [(self.hits, self.alarms), (self.n - self.alarms, self.n - self.hits)]
         return [
             (_limit(caught, self.n, level, low=True), _limit(wrong, self.n, level, low=False))
@@ -377,13 +377,13 @@ def _mu_of_ends(counted: _Counted) -> float:
 
 
 def _right_at_least(first: Array, second: Array) -> float:
-    """One-sided lower limit of the chance that the best guess between both is right."""
+    """Compute the one-sided lower limit of the chance that the best guess between both is right."""
     counted = _counted(first, second, lambda errors: errors.right)
     return _limit(counted.right, 2 * counted.n, 1 - CONFIDENCE, low=True)
 
 
 def _errors(first: Array, second: Array, threshold: float) -> _Counted:
-    """Errors of a threshold on scores, which are higher for `other`."""
+    """Count the errors of a threshold on scores, which are higher for `other`."""
     n = len(first)
     return _Counted(int((second > threshold).sum()), int((first > threshold).sum()), n, n)
 

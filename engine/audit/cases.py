@@ -40,7 +40,7 @@ class Case:
 
 
 def _precision(budget: Budget) -> float:
-    """Quantity that noise is inverse to: μ, or ε where δ = 0."""
+    """Return the quantity that noise is inverse to: μ, or ε where δ = 0."""
     return budget.epsilon if budget.is_pure else accounting.exact_mu(budget.epsilon, budget.delta)
 
 

@@ -51,7 +51,7 @@ class AuditedLaw(ABC):
         """
 
     def score(self, shift: Array, rest: Array) -> Array:
-        """Log-likelihood ratios of noise that is moved; by log-density −Σ √2 |z_j| unless stated.
+        """Compute log-likelihood ratios of moved noise; by log-density −Σ √2 |z_j| unless stated.
 
         `shift` and `rest` (draws or 1, numbers) are in standard deviations: by how much the other
         data set moves what was sent, and the noise that was heard if it was not moved.

@@ -140,7 +140,7 @@ def usual_curves(
     unequal: bool = False,
     seed: int = 1,
 ) -> CurveData:
-    """Ordinary curves of a few readings each, on unit scale, with covariates if asked for.
+    """Simulate ordinary curves of a few readings each, on unit scale, with covariates if asked for.
 
     `unequal` gives every third curve half of the readings.
     """
@@ -232,7 +232,7 @@ def _repeated(usual: CurveData, count: int) -> dict[str, Any]:
 
 
 def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData:
-    """Ordinary curves on a common grid, whose norm is bounded far more tightly than readings.
+    """Simulate curves on a common grid, whose norm is bounded far more tightly than readings.
 
     By default there are 50 for a mean, else 20.
     """
@@ -571,7 +571,7 @@ def _alone_with_numbers(
 
 
 def usual_events(mechanism: Any) -> EventData:
-    """People at two sites with a time, one of two events, and a group whose size is private.
+    """Simulate people at two sites with a time, one of two events, and a group of private size.
 
     Groups are compared where times end in events.
     """

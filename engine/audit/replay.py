@@ -40,7 +40,7 @@ class Selection:
     scales: Scales
 
     def loss(self, shift: Array, unit: str) -> Array:
-        """Loss of choice and values of one step, if an entry moves by at most `shift`: (…)."""
+        """Compute the loss of one step, choice and values, if an entry moves by `shift`: (…)."""
         if unit == "epsilon":
             each = 2 / self.scales.choice + 1 / self.scales.values
             return np.asarray(shift * self.n_selected * each)

@@ -137,7 +137,7 @@ def _climbed(
 
 
 def _lifting(smoothing: Smoothing, worst: Array, n: int) -> Array:
-    """Curves n − 1 that lift two opposite means above all thresholds at once."""
+    """Make curves n − 1 that lift two opposite means above all thresholds at once."""
     if isinstance(smoothing, Linear):
         return 0 * worst
     unit = worst / np.linalg.norm(worst)

@@ -44,13 +44,13 @@ class Parts:
         return _power(law, step, alarms)
 
     def right(self, weaker: float = 1.0) -> float:
-        """Share of right best guesses if a coin decides between the data sets."""
+        """Compute the share of right best guesses if a coin decides between the data sets."""
         law, step = self._law(weaker)
         losses = step * np.maximum(_around_zero(len(law)), 0.0)
         return float((1 - (law * np.expm1(-losses)).sum()) / 2)
 
     def weakest(self, is_explained: Callable[[float], bool]) -> float:
-        """The largest t at which what was seen is not explained; 0 if any noise explains it.
+        """Find the largest t at which what was seen is not explained; 0 if any noise explains it.
 
         `is_explained` says if noise that is t times weaker explains it.
         """

@@ -479,7 +479,7 @@ def _party(options: argparse.Namespace, ledger: Ledger) -> Party:
 
 
 def _ring(options: argparse.Namespace, plan: SitePlan) -> Keyring:
-    """Keys that check signatures: the own address book, or the secret that all share."""
+    """Collect keys that check signatures: the own address book, or the secret that all share."""
     if plan.study.scheme is Scheme.ED25519:
         return partners.read(entrance.text_of(options.partners, "partners"))
     if options.key is None:
@@ -492,7 +492,7 @@ def _ring(options: argparse.Namespace, plan: SitePlan) -> Keyring:
 
 
 def _people(options: argparse.Namespace, ledger: Ledger, source: Any, n: int) -> SitePeople:
-    """The holder's statement of the people, and the total that the options ask for."""
+    """Read the holder's statement of the people, and the total that the options ask for."""
     same = None if options.people is None else options.people == "same"
     return SitePeople(total_of(options, n, ledger), same)
 

@@ -235,7 +235,7 @@ def least_change(low: Array, high: Array) -> float:
 
 
 def width_at(low: Array, high: Array, times: Sequence[float]) -> float:
-    """The average width at some times of bands, with ends (…, k) on the drawing grid."""
+    """Measure the average width at some times of bands, with ends (…, k) on the drawing grid."""
     width = (high - low).reshape(-1, np.shape(low)[-1]).mean(axis=0)
     return float(np.interp(times, drawing_grid(), width).mean())
 
@@ -287,7 +287,7 @@ def _factor(covariance: Array, waves: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def public_normals(size: int, sample: int = _SAMPLE) -> Array:
-    """A fixed public sample (size, sample): the same band for the same release, always.
+    """Draw a fixed public sample (size, sample): the same band for the same release, always.
 
     The numbers are standard normals for r = `size` coefficients; nobody may write to them.
     """

@@ -277,7 +277,7 @@ def bytes_of(name: str | os.PathLike[str], limit: int, field: str = "file") -> b
 
 
 def text_of(name: str, field: str = "file") -> str:
-    """The UTF-8 text of a file, or of standard input for “-”, of at most `MAX_TEXT` bytes.
+    """Read the UTF-8 text of a file, or of standard input for “-”, of at most `MAX_TEXT` bytes.
 
     Raises
     ------
@@ -413,7 +413,7 @@ def json_of(text: str, noun: str) -> Any:
 
 
 def _hooks(noun: str) -> dict[str, Any]:
-    """Hooks of `json.loads` for numbers and objects: each refuses what nothing here can hold."""
+    """Return hooks of `json.loads` for numbers and objects that refuse what cannot be held."""
 
     def too_large(_: str = "") -> NoReturn:
         raise InputError(
@@ -459,6 +459,6 @@ def _hooks(noun: str) -> dict[str, Any]:
 
 
 def _depth(text: str) -> int:
-    """Nesting depth of brackets outside strings, in one pass."""
+    """Measure the nesting depth of brackets outside strings, in one pass."""
     steps = (1 if match[1] else -1 for match in _TOKEN.finditer(text) if match[1] or match[2])
     return max(accumulate(steps), default=0)

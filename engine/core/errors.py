@@ -30,7 +30,7 @@ class InputError(ValueError):
 
 
 def brief(value: object) -> str:
-    """A value that a person gave, as it stands in a message: on one line, and never long.
+    """Quote a value that a person gave, as it stands in a message: on one line, and never long.
 
     Of a text there are at most 60 characters, of larger things only what they are.
 

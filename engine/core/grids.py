@@ -31,7 +31,7 @@ def drawing_grid() -> Array:
 
 
 def bar_places(count: int) -> list[int]:
-    """Indices of equally spaced points for bands drawn as bars: the middles of equal parts.
+    """Choose the middles of equal parts among equally spaced points, for bands drawn as bars.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def bar_places(count: int) -> list[int]:
 
 
 def nearest_to_median(levels: Array) -> int:
-    """The place of the percentile curve nearest to the median.
+    """Find the place of the percentile curve nearest to the median.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def nearest_to_median(levels: Array) -> int:
 
 
 def drawing_points(rule: str) -> Array:
-    """Points at which functions known by this rule are drawn.
+    """Return the points at which functions known by this rule are drawn.
 
     Returns
     -------

@@ -55,7 +55,7 @@ def digest(obj: Any) -> str:
 
 
 def lasting_name(name: str) -> str:
-    """The name of an installed module, or of something in it, as it is in the project's folder.
+    """Name an installed module, or something in it, as it is named in the project's folder.
 
     Examples
     --------

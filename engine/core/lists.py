@@ -42,7 +42,7 @@ def repeated(names: Sequence[str]) -> list[str]:
 
 
 def shortened(name: str, length: int = 40) -> str:
-    """A visitor's name for something, on one line and no longer than fits a message.
+    """Shorten a visitor's name for something, on one line, to what fits a message.
 
     Signs that cannot be printed become blanks.
 
@@ -56,7 +56,7 @@ def shortened(name: str, length: int = 40) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with what it counts; the plural adds an s to `noun`.
+    """Write a number with what it counts; the plural adds an s to `noun`.
 
     Examples
     --------

@@ -6,7 +6,7 @@ _NAMES_OF_PEOPLE = ("Bernstein", "Gauss", "Laplace")
 
 
 def uncapital(text: str) -> str:
-    """The first letter small, as inside a sentence; abbreviations, symbols and people keep theirs.
+    """Make the first letter small, as inside a sentence, except in abbreviations and names.
 
     Examples
     --------

@@ -149,7 +149,7 @@ def shades_of_pairs(count: int) -> list[str]:
 
 
 def shades_of_ranges(count: int, target: int | None) -> list[str]:
-    """A shade for each range of values, from low to high; `target` is the place of one.
+    """Choose a shade for each range of values, from low to high; `target` is the place of one.
 
     Around a target, the farther a range is from it the stronger its shade; without one all have the
     hue of the curves.

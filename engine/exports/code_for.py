@@ -323,7 +323,7 @@ def _standard_first(entry: tuple[str, set[str]]) -> tuple[bool, str]:
 
 
 def _arguments(value: Any) -> dict[str, Any]:
-    """Arguments that make the value again: all that matters if plugged in, else what differs."""
+    """List arguments that make the value again: all that matters if plugged in, else changes."""
     if not plain.is_registered(value):
         return {f.name: getattr(value, f.name) for f in plain.stated(value)}
     changed, matter = value.changed(), {p.name for p in value.relevant_parameters()}

@@ -47,7 +47,7 @@ def decision_memo(
 
 
 def _cost(answer: PlanningAnswer, facts: PublicFacts, rule: float | None) -> dict[str, object]:
-    """Rows of an attacker's gain, the accuracy, and other choices."""
+    """Write the rows of an attacker's gain, the accuracy, and other choices."""
     if not answer.is_possible or answer.protection is None:
         return {}
     odds, epsilon = answer.protection.odds, answer.reached.setting.epsilon

@@ -24,7 +24,7 @@ _NOTHING = "nothing is published"
 
 
 def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
-    """Origin of the numbers, enough to make them again, and the digest that names them.
+    """State the origin of the numbers, enough to make them again, and the digest that names them.
 
     The executor does not change them, nor does a run that was resumed.
 
@@ -44,7 +44,7 @@ def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
 
 
 def as_json(outcomes: Sequence[Outcome], origin: Mapping[str, Any], seconds: float) -> str:
-    """Every cell with its place on the axes, its errors and the guarantee of every server.
+    """Write every cell with its place on the axes, its errors and the guarantee of every server.
 
     Where nothing would be published they are null, but for the error without privacy.
 
@@ -83,7 +83,7 @@ def _summary(outcome: Outcome, kind: str) -> dict[str, float | None] | None:
 
 
 def _figures(outcome: Outcome) -> dict[str, float | None]:
-    """Figures of every page: the error and what goes with it; None where it is unknown."""
+    """Return the figures of every page: the error and what goes with it; None where unknown."""
     figures = outcome.accuracy
     right = risk.of_ledger(outcome.spends).right if outcome.is_published else None
     error, within, log_se = (
@@ -116,7 +116,7 @@ def _named(kind: str) -> str:
 
 
 def as_csv(outcomes: Sequence[Outcome], origin: Mapping[str, Any]) -> str:
-    """A line for each cell; lines that begin with # give the origin, from `provenance`.
+    """Write a line for each cell; lines that begin with # give the origin, from `provenance`.
 
     Columns are the axes, the error as pages show it, mean and standard error of each measure, the
     budget proved for everybody, whichever the server, the repeats, and why a cell has no numbers.
@@ -156,7 +156,7 @@ def _csv_row(outcome: Outcome, axes: Sequence[str], n_measures: int) -> list[Any
 
 
 def as_table(outcomes: Sequence[Outcome], seconds: float, is_study: bool) -> str:
-    """Aligned columns for a person to read; ± is half a 95 % confidence interval.
+    """Write aligned columns for a person to read; ± is half a 95 % confidence interval.
 
     `is_study` if the pages show the same numbers; else the table says that they have other data
     sets.
@@ -241,7 +241,7 @@ def _written(outcome: Outcome, has_baseline: bool) -> list[str]:
 
 
 def _unknown(outcome: Outcome) -> str:
-    """Text in place of a number; a dash if there is no release that it could be of."""
+    """Return the text in place of a number; a dash if there is no release that it could be of."""
     return "unknown" if outcome.is_published else "–"
 
 

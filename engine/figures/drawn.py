@@ -34,7 +34,7 @@ class Axis:
     is_log: bool = False  # whether it is logarithmic; then both ends are positive
 
     def share(self, values: Array) -> Array:
-        """Positions of values between the ends, as shares of the axis."""
+        """Compute the positions of values between the ends, as shares of the axis."""
         low, high, points = self.low, self.high, np.asarray(values, dtype=float)
         if self.is_log:
             low, high, points = math.log(low), math.log(high), np.log(points)
@@ -42,7 +42,7 @@ class Axis:
 
 
 def plain_ticks(*values: float) -> tuple[tuple[float, str], ...]:
-    """Ticks with nothing but their numbers, in the unit of the axis.
+    """Make ticks with nothing but their numbers, in the unit of the axis.
 
     Examples
     --------

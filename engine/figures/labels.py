@@ -113,7 +113,7 @@ def room_for(names: Sequence[str]) -> int:
 
 
 def hover(unit: str = "", decimals: int | None = None) -> str:
-    """The value of a line beside the pointer: number and unit, the name in its own colour.
+    """Format the value of a line beside the pointer: number and unit, the name in its own colour.
 
     Numbers have three significant digits unless `decimals` are given.
     """
@@ -165,7 +165,7 @@ def smallest_error(errors: Mapping[str, float], where: str = "") -> str:
 
 
 def spent(budgets: Sequence[Budget]) -> str:
-    """Spending of the releases of a picture, for its foot.
+    """Sum up the spending of the releases of a picture, for its foot.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def spent(budgets: Sequence[Budget]) -> str:
 
 
 def foot(source: str, budgets: Sequence[Budget], people: int | None = None) -> str:
-    """The line under every picture that leaves: whose data, how many, what was spent, by whom.
+    """Write the line under every picture that leaves: whose data, how many, cost, by whom.
 
     `people` is n, if the picture is about one number of people.
     """
@@ -224,7 +224,7 @@ def _foot_note(text: str) -> Spec:
 
 
 def leaving(title: str, text: str) -> Spec:
-    """Parts of a picture beside its chart when it leaves the page: it names its origin.
+    """Add what a picture has beside its chart when it leaves the page: it names its origin.
 
     Parameters
     ----------

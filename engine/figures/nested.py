@@ -73,7 +73,7 @@ class Nested:
         return {"data": data, "layout": look}
 
     def bars(self, low: Array, high: Array) -> Spec:
-        """The bands of all curves, with ends (T, n), as bars at a few times."""
+        """Draw the bands of all curves, with ends (T, n), as bars at a few times."""
         at = bar_places(len(self.x))
         middle, half = ((low + high)[:, at] / 2).ravel(), ((high - low)[:, at] / 2).ravel()
         ends = traces.off_by(plain(half), plain(half), translucent("text", 0.75), 1.2, 4)

@@ -23,7 +23,7 @@ _DOTS_IN_A_ROW, _DOTS = 20, 20
 
 
 def odds(right: float, person: str) -> Chart:
-    """A hundred dots: right by chance, at most so many more (rounded up), wrong."""
+    """Draw a hundred dots: right by chance, at most so many more (rounded up), wrong."""
     n_right = min(math.ceil(round(100 * right, 6)), 100)
     indices = np.arange(100)
     x, y = indices % _DOTS_IN_A_ROW, -(indices // _DOTS_IN_A_ROW)
@@ -62,7 +62,7 @@ _ALARMS = np.concatenate([[0.0], np.geomspace(1e-4, 0.05, 40), np.linspace(0.05,
 
 
 def trade_off(odds: Odds) -> Chart:
-    """Detections against false alarms: this noise, what its budget allows, and a blind guess.
+    """Draw detections against false alarms: this noise, what its budget allows, and a blind guess.
 
     If `odds` have no trade-off curve, that of their budget is drawn.
     """
@@ -175,7 +175,7 @@ PARTS = (("gradient", ""), ("without", "/"), ("bias", "x"))  # roles and pattern
 def split_bar(
     shares: Sequence[float], names: Sequence[str], looks: Sequence[tuple[str, str]] = PARTS
 ) -> Chart:
-    """One bar of squared error, cut into privacy noise, sampling and bias.
+    """Draw one bar of squared error, cut into privacy noise, sampling and bias.
 
     `looks` are the (role, pattern) of the parts; see `core.palette`.
     """
@@ -214,7 +214,7 @@ def split_bar(
 
 
 def pattern(main: str, shape: str) -> Spec:
-    """Fill of a bar, to be told apart without colours.
+    """Fill a bar so that it can be told apart without colours.
 
     `shape` is Plotly's sign of a pattern; empty for a plain fill.
     """

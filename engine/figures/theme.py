@@ -75,7 +75,7 @@ def _coloured(value: Any, paint: Callable[[str], Any]) -> Any:
 
 
 def method_style(key: str, family: str, variant: int = 0) -> tuple[str, str, str]:
-    """Shade, dash and marker of a mechanism: its family gives the hue.
+    """Choose the shade, dash and marker of a mechanism: its family gives the hue.
 
     `variant` counts the named settings of one mechanism, which share all but dash and marker.
     """
@@ -87,7 +87,7 @@ def method_style(key: str, family: str, variant: int = 0) -> tuple[str, str, str
 
 
 def regime_shades(private: Sequence[bool]) -> list[str]:
-    """A shade for each term of a rate, gray where it is no cost of privacy.
+    """Choose a shade for each term of a rate, gray where it is no cost of privacy.
 
     Terms of one kind alternate between two shades.
     """
@@ -96,7 +96,7 @@ def regime_shades(private: Sequence[bool]) -> list[str]:
 
 
 def heading(title: str) -> Spec:
-    """The finding of a chart, without a full stop, as its title over the left end of the plot."""
+    """Put the finding of a chart, without a full stop, over the left end of the plot."""
     return {
         "text": title,
         "x": 0,
@@ -170,7 +170,7 @@ def axis(title: str = "", *, grid: bool = False, **changes: Any) -> Spec:
 
 
 def on_log_scale(name: str, unit: str) -> str:
-    """The title of a logarithmic axis.
+    """Write the title of a logarithmic axis.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def on_log_scale(name: str, unit: str) -> str:
 
 
 def free_range(values: Sequence[float]) -> list[float]:
-    """The range of an axis of its own, for a chart that a shared one would flatten.
+    """Return the range of an axis of its own, for a chart that a shared one would flatten.
 
     Values that are not finite are left out.
 
@@ -197,7 +197,7 @@ def free_range(values: Sequence[float]) -> list[float]:
 
 
 def time_axis(facts: PublicFacts) -> Spec:
-    """The axis on which the curves were watched; both its ends have a tick where steps fit."""
+    """Make the axis on which the curves were watched; both its ends have a tick where steps fit."""
     low, high = facts.time_low, facts.time_high
     step = _even_step(high - low)
     ticks = {"nticks": 6} if step is None else {"tick0": low, "dtick": step}

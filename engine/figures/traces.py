@@ -79,7 +79,7 @@ def floor(x: Sequence[Any], y: Sequence[Any], **more: Any) -> Spec:
 
 
 def fitted(x: Sequence[Any], rates: Mapping[str, Sequence[Any]], **more: Any) -> list[Spec]:
-    """A dotted line for a rate with fitted constants, and a fainter one for its other bound.
+    """Draw a dotted line for a rate with fitted constants, and a fainter one for its other bound.
 
     None in `rates` leaves a gap.
     """
@@ -156,7 +156,7 @@ def filled(
 
 
 def off_by(up: list[Any], down: list[Any], shade: str, thickness: float, width: float) -> Spec:
-    """Bars of error that reach so far up, or right, and so far down, or left.
+    """Draw bars of error that reach so far up, or right, and so far down, or left.
 
     `thickness` and `width`, of the bar and of its ends, are in pixels.
     """
@@ -211,7 +211,7 @@ def zero(facts: PublicFacts) -> Spec:
 
 
 def unprotected(x: Sequence[Any], y: Sequence[Any], **more: Any) -> Spec:
-    """Trace of an estimate without privacy."""
+    """Draw the trace of an estimate without privacy."""
     return line("Non-private", x, y, "without", 2.2, UNPROTECTED, **more)
 
 
@@ -281,7 +281,7 @@ SHADES = ("gradient", "bias", "functional", "wavelet")  # of groups, as their cu
 
 
 def numbers_at_risk(table: Mapping[str, Sequence[Any]]) -> tuple[list[Spec], int]:
-    """Annotations with the numbers at risk, a row for each group, and the room that they take.
+    """Annotate a chart with numbers at risk, a row for each group, and the room they take.
 
     They are known where intervals end, which is seldom at the ticks of the axis: so the times stand
     above them.

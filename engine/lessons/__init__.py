@@ -50,7 +50,7 @@ class Guess:
         return bool(self.places)
 
     def off(self, guess: Array) -> float:
-        """Root mean square distance of a guess (n_handles,) from the truth, in its unit."""
+        """Compute the root mean square distance of a guess (n_handles,) from the truth."""
         return float(np.sqrt(np.mean((np.asarray(guess) - np.array(self.truth)) ** 2)))
 
 

@@ -25,12 +25,12 @@ _ROWS = np.array([8.6, 9.0, 9.4, 9.8])  # of dots, in a strip of their own above
 
 
 def journeys(seed: int) -> Array:
-    """Answers of the pupils, in minutes: (pupils,)."""
+    """Draw the answers of the pupils, in minutes: (pupils,)."""
     return np.asarray(CLASS.draw(1, generator(seed, DATA_STREAM, 0)).values[0])
 
 
 def parts(limit: float, times: Array) -> tuple[float, float]:
-    """Bias of the mean of pupils clipped to [0, limit], and deviation of its noise; in minutes.
+    """Compute bias and noise deviation of the mean of pupils clipped to [0, limit]; in minutes.
 
     The bias is by how much clipping lowers the mean of `times` (pupils,), in minutes.
     """

@@ -12,7 +12,7 @@ from engine.topics.asking import Numbers, QuestionKind, QuestionLike
 
 
 def _numbers(worked: Worked, _: QuestionLike) -> Numbers:
-    """Solution of the guess, and every cell of the table by its column and row; NaN for words."""
+    """Return the solution, and every cell of the table by its column and row; NaN for words."""
     table = dict(worked.picture.table)
     guessed = {
         named(name, worked.guess.unit): value

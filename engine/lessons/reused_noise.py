@@ -21,7 +21,7 @@ _SOLUTION = "**mean = (s₂ r₁ − s₁ r₂) / (s₂ − s₁)**".replace(" "
 
 
 def _exact_digits(releases: ReuseAnswer) -> int:
-    """Number of decimal digits to which the mean was worked out."""
+    """Count the decimal digits to which the mean was worked out."""
     return math.floor(-math.log10(max(releases.largest_error, 1e-16)))
 
 

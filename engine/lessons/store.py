@@ -15,7 +15,7 @@ from engine.lessons.stored_errors import SEED, STORED, Make
 
 
 def makers() -> dict[str, Make]:
-    """Makers of what can be kept, by name."""
+    """Return the makers of what can be kept, by name."""
     return {**when_privacy_is_free.MAKERS, **many_sites.MAKERS}
 
 

@@ -266,7 +266,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
     def _clipping_constants(
         self, effective: float, facts: PublicFacts, is_joint: bool
     ) -> constants.Constants:
-        """Clipping constants, wider if people are not stated to be symmetric.
+        """Choose the clipping constants, wider if people are not stated to be symmetric.
 
         A tightly clipped average of skewed people is not their mean. The width grows with the
         share of N that each function has, as that of the adaptive mean does with N.
@@ -314,7 +314,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         return f"{TIMES_AND_LEVELS} {RELIES_ON_SYMMETRY} {self.limit_between_times(facts)}".strip()
 
     def declared(self, n_functions: int) -> Array:
-        """Second moments E GG' of the K regressors, as stated: diagonal, (K, K).
+        """Return the second moments E GG' of the K regressors, as stated: diagonal, (K, K).
 
         Raises
         ------

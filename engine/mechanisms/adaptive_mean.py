@@ -405,7 +405,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         )
 
     def _width_of_clipping(self, sizes: Sizes, facts: PublicFacts) -> str:
-        """Distance from the centre at which curves are clipped: "tight", "moderate" or "wide".
+        """Choose how far from the centre curves are clipped: "tight", "moderate" or "wide".
 
         By rule tight only where people are stated to be symmetric about their mean; else moderate
         where every curve tells of most of the time range, which takes two observations at least.
@@ -488,7 +488,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
         return Scale(curve, margin if self.prior_room is None else self.prior_room)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
-        """The stated law of times; if none is stated, even times, which are then checked.
+        """Return the stated law of times; if none is stated, even times, which are then checked.
 
         Not of people with one observation each, nor where nothing is to be relied on.
         """

@@ -70,11 +70,11 @@ class CountPlan(Plan):
         return {"intervals": self.cells.n_intervals}
 
     def table(self, noisy: Array) -> CountTable:
-        """Released counts of this plan, from weighted sums (…, groups, m) over sites."""
+        """Tabulate the released counts from weighted sums (…, groups, m) over sites."""
         return CountTable(self.cells, noisy, self.totals, self.scales, self.weights, self.spread)
 
     def stand_in(self, shape: tuple[int, ...]) -> CountTable:
-        """The table where nothing is released: everybody in the last cell.
+        """Make the table where nothing is released: everybody in the last cell.
 
         `shape` holds the axes before groups and cells.
         """

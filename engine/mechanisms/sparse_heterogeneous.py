@@ -59,7 +59,7 @@ SHARED = Subject("shared coefficients", "shared part, ")
 
 
 def _of_machine(machine: int) -> Subject:
-    """Names of the messages and ledger lines of a machine's own part; lines are alike for all."""
+    """Name the messages and ledger lines of a machine's own part; lines are alike for all."""
     return Subject("own coefficients", f"machine {machine + 1}, ")
 
 
@@ -338,7 +338,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
         columns: Columns,
         rng: np.random.Generator,
     ) -> Directions:
-        """Directions of all machines, from all rows."""
+        """Estimate directions for all machines, from all rows."""
         plan, noises = plans[0], [each.noise[0] for each in plans]
         if plan.is_one:
             return one_direction(
@@ -464,7 +464,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
         )
 
     def _stage_shares(self, total: float) -> tuple[float, float]:
-        """Shares of the budget for the shared stage and for a machine's own."""
+        """Divide the budget between the shared stage and a machine's own."""
         first = {"two_stage": SHARED_SHARE, "local": 0.0, "pooled": 1.0}[self.fit]
         return first * total, (1 - first) * total
 

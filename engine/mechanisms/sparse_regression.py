@@ -409,7 +409,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
         return fewest_rounds(self.learning_rate, 1 / _LARGEST_EIGENVALUE)
 
     def _clips(self, sizes: Sizes, facts: PublicFacts) -> tuple[float, float, float]:
-        """Clips of features, residuals and responses; infinite if there is none."""
+        """Choose the clips of features, residuals and responses; infinite if there is none."""
         feature, residual, response = self.feature_clip, self.residual_clip, self.response_clip
         if self.constants == "published":
             if feature is None:

@@ -275,7 +275,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         )
 
     def as_one_centre(self, n_people: int, budget: Budget, facts: PublicFacts) -> Budget | None:
-        """Budget as one centre if nobody is trusted: people add noise themselves, at any site."""
+        """Pool the budget as one centre if nobody is trusted: people add noise themselves."""
         return budget if self.setting is Setting.LOCAL_USER else None
 
     def truth_of(self, data: CurveData) -> Truth | None:
@@ -426,7 +426,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         )
 
     def elected(self, votes: Array, plan: AveragePlan) -> NDArray[np.int64]:
-        """The interval, (repeats, draws), that noisy votes (repeats, draws, places) elect."""
+        """Find the interval, (repeats, draws), that noisy votes (repeats, draws, places) elect."""
         return np.asarray(np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH))
 
     def doubts(
@@ -489,7 +489,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return AveragePlan(places, epsilon / 2, epsilon / 2, budgets, public)
 
     def places(self, sizes: Sizes, facts: PublicFacts) -> int:
-        """Number of places that cut the range, each at least 2t wide; 1 if a vote is vain."""
+        """Choose how many places cut the range, each at least 2t wide; 1 if a vote is vain."""
         if self.person_spread is None or not self.setting.is_by_person or self.setting.is_by_site:
             return 1
         people, width = math.log(2 * sizes.n_curves), 2 * facts.value_half_width
@@ -547,13 +547,13 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return None if added is None or chance is None else added + chance
 
     def _total(self, sizes: Sizes) -> int:
-        """Number of people, or items, that are averaged."""
+        """Count the people, or items, that are averaged."""
         return sizes.n_curves if self.setting.is_by_person else sizes.n_observations
 
     # -- parts: each is an average by itself that is sent with noise of its own -------------------
 
     def n_parts(self, public: Public) -> NDArray[np.int64]:
-        """Parts of every server: each item or person, itself, or all as one centre.
+        """Count every server's parts: each item or person, itself, or all as one centre.
 
         Returns
         -------
@@ -568,14 +568,14 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return n_parts
 
     def _part_sizes(self, public: Public) -> Array:
-        """Number of people, or items, that a part averages: (servers,)."""
+        """Count the people, or items, that a part averages: (servers,)."""
         if self.setting.is_by_site:
             return self._per_server(public)
         size = 1 if self.setting.is_local else self._total(public.sizes)
         return np.full(public.sizes.n_servers, float(size))
 
     def _per_server(self, public: Public) -> Array:
-        """Number of people, or items, of every server."""
+        """Count the people, or items, of every server."""
         if self.setting.is_by_person:
             return np.array(public.sizes.n_curves_per_server, dtype=float)
         return public.observations_per_server
@@ -598,7 +598,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     def _average_parts(
         self, data: CurveData, plan: AveragePlan, elected: NDArray[np.int64]
     ) -> transcript.Parts:
-        """Parts averaged in every interval that may be elected, and the noise of each part."""
+        """List the average's parts in every interval that may be elected, and their noise."""
         groups = self.groups(data)
         scales = np.repeat(self.noise_scale(plan), self.n_parts(plan.public))
         return transcript.Parts(
@@ -635,7 +635,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
     # -- averages -----------------------------------------------------------------------------
 
     def groups(self, data: CurveData) -> NDArray[np.int64]:
-        """Number of neighbouring people, or items, averaged in each part.
+        """Count the neighbouring people, or items, averaged in each part.
 
         Returns
         -------
@@ -698,7 +698,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         return np.asarray(place[..., None] == np.arange(places))
 
     def flip_chance(self, epsilon: Array) -> Array:
-        """The chance of sending an entry flipped if two entries may cost the vote's ε."""
+        """Compute the chance of sending an entry flipped if two entries may cost the vote's ε."""
         return np.asarray(expit(-epsilon / 2))
 
     def vote_scale(self, epsilon: Array) -> float:
@@ -713,7 +713,7 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         draws: int,
         rng: np.random.Generator,
     ) -> list[Array]:
-        """Noisy sums (repeats, draws, places) of ballots for each plan, on shared draws.
+        """Add up ballots with noise (repeats, draws, places) for each plan, on shared draws.
 
         Ballots are (repeats, people, places).
         """
@@ -870,7 +870,7 @@ class _StandardNoise:
 
 
 def _cautions(doubts: NDArray[np.bool_]) -> tuple[Caution, ...]:
-    """Cautions from votes against releases, (plans, 2, repeats, draws), if they say anything."""
+    """Collect cautions from votes against releases, (plans, 2, repeats, draws), if any."""
     return tuple(
         Caution(text, applies)
         for text, applies in zip((OUTSIDE, UNDECIDED), doubts.swapaxes(0, 1), strict=True)

@@ -364,7 +364,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         )
 
     def sensitivity_constants(self, level: int) -> tuple[float, float]:
-        """Factors of τ/n in the sensitivity.
+        """Return the factors of τ/n in the sensitivity.
 
         Returns
         -------
@@ -482,7 +482,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
     # -- on the sites, and at the centre ----------------------------------------------------
 
     def _averages(self, data: CurveData, plan: PointsPlan) -> Array:
-        """Averages that every site sends, without noise: (repeats, sites, width)."""
+        """Compute the averages that every site sends, without noise: (repeats, sites, width)."""
         per_site = np.array(data.sizes.n_curves_per_server)
         times, clipped = times_of(data), clipped_observations(data, plan.clip)
         if self.known_design is not None:

@@ -102,7 +102,7 @@ class Scales:
 
 
 def costs(law: SelectionLaw, s: int, sensitivity: float, scales: Scales) -> tuple[float, float]:
-    """Cost of choosing entries, and of releasing them.
+    """Compute the cost of choosing entries, and of releasing them.
 
     Parameters
     ----------

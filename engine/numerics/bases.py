@@ -92,7 +92,7 @@ class Basis(OrthonormalBasis):
         return np.asarray(best), np.maximum(truth.energy - (inner * best).sum(axis=-1), 0.0)
 
     def end_tails(self, size: int, times: Array) -> Array | None:
-        """Rows τ(t), (n, size): τ(t)'a is what the first cosines leave out of sloping ends.
+        """Compute rows τ(t), (n, size): τ(t)'a is what the first cosines leave out of sloping ends.
 
         None for fewer than four functions, which do not tell two slopes, and for Fourier functions.
         """

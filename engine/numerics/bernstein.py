@@ -93,7 +93,7 @@ class BernsteinBasis(FunctionBasis):
         return Grid(tuple(steps.tolist()), self.dimension)
 
     def on_lattice(self, grid: Grid) -> Array:
-        """The matrix from curves on a grid of the same dimension to their values on the lattice.
+        """Map curves on a grid of the same dimension to their values on the lattice: a matrix.
 
         Linear between the points of the grid, constant beyond its ends.
 
@@ -156,7 +156,7 @@ class BernsteinBasis(FunctionBasis):
 
 
 def bernstein(degree: int, x: Array) -> Array:
-    """Bernstein's polynomials b_v(x) = C(k, v) x^v (1 − x)^(k − v), v = 0 … k: (…, k + 1)."""
+    """Evaluate Bernstein's polynomials b_v(x) = C(k, v) x^v (1 − x)^(k − v): (…, k + 1)."""
     v, x = np.arange(degree + 1), np.asarray(x)[..., None]
     choices = gammaln(degree + 1) - gammaln(v + 1) - gammaln(degree - v + 1)
     return np.asarray(np.exp(choices + xlogy(v, x) + xlog1py(degree - v, -x)))
@@ -183,7 +183,7 @@ def _root(degree: int) -> Array:
 
 @lru_cache(maxsize=64)
 def _factors(degree: int, rule: str) -> tuple[Array, Array]:
-    """Factors of the nodes along one axis: Qᵀ√w (k + 1, nodes) and R, √w b = QR and QᵀQ = I.
+    """Factorise the nodes along one axis: Qᵀ√w (k + 1, nodes) and R, √w b = QR and QᵀQ = I.
 
     Q comes from Legendre polynomials: made of b itself, it would no longer be that of the
     polynomials when the degree is high.

@@ -79,7 +79,7 @@ def correlate(normals: Array, kind: str, shared: Array | None = None) -> None:
 
 
 def n_blocks(kind: str, size: int) -> int:
-    """Number of shared normals that each row needs."""
+    """Count the shared normals that each row needs."""
     return len(_together(kind, size)) if kind in ("block", "equicorrelated") else 0
 
 
@@ -90,7 +90,7 @@ def _recursion(rows: Array, rho: float) -> None:
 
 
 def _together(kind: str, size: int) -> list[int]:
-    """Numbers of features with correlation ½ to each other, block by block."""
+    """Count the features with correlation ½ to each other, block by block."""
     if kind == "equicorrelated":
         return [size]
     whole, rest = divmod(size, BLOCK)

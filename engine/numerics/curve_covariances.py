@@ -43,7 +43,7 @@ class SpreadMaps:
 
 @lru_cache(maxsize=64)
 def spread_maps(basis: Basis, readings: Readings, design: Design) -> SpreadMaps:
-    """Maps of a public design.
+    """Compute the maps of a public design.
 
     `readings` pairs observations of a curve with the number of people who have so many.
     """

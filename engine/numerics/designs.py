@@ -58,7 +58,7 @@ class KnownDesign:
         return 1 / self.density(times)
 
     def rank(self, times: Array) -> Array:
-        """The distribution function G(x): exact between the heights, where it is a parabola.
+        """Evaluate the distribution function G(x), exactly: it is a parabola between the heights.
 
         Times are held within [0, 1].
         """

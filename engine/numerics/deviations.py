@@ -54,7 +54,7 @@ class Deviations(Protocol):
         """Those of some of the curves."""
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """h_i(a): deviation of a centre from the mean, as every curve measures it.
+        """Compute h_i(a): deviation of a centre from the mean, as every curve measures it.
 
         From a (repeats, columns, p), for the chosen repeats, to (repeats, columns, p, curves).
         """

@@ -81,7 +81,7 @@ class Grid:
         return replace(self, dimension=1)
 
     def nearest(self, points: Array) -> NDArray[np.int64]:
-        """The index, 0 to K − 1, of the grid's nearest point to each of (…, d) of the cube: (…)."""
+        """Find the index, 0 to K − 1, of the point nearest to each of (…, d) of the cube: (…)."""
         times = np.asarray(self.times)
         along = np.searchsorted((times[1:] + times[:-1]) / 2, points, side="right")
         return np.asarray(along @ len(times) ** np.arange(self.dimension)[::-1])
@@ -125,7 +125,7 @@ def midpoints(size: int, dimension: int = 1) -> Grid:
 
 @lru_cache(maxsize=64)
 def of_times(times: tuple[float, ...], dimension: int = 1) -> Grid:
-    """The grid of known times rising within [0, 1]; equal times give the same object."""
+    """Return the grid of known times rising within [0, 1]; equal times give the same object."""
     return Grid(times, dimension)
 
 
@@ -177,7 +177,7 @@ class Kernel:
         return matern(distance, self._order, self.length, 1.0)
 
     def between(self, points: Array) -> Array:
-        """Values between all of the points (K, d) of the cube: (K, K)."""
+        """Evaluate the kernel between all of the points (K, d) of the cube: (K, K)."""
         apart = np.abs(points[:, None] - points)  # (K, K, d)
         if self.name == "sobolev":
             return np.asarray(self._sobolev(apart, points[:, None] + points).prod(axis=-1))
@@ -352,7 +352,7 @@ class Eigenbasis(OrthonormalBasis):
         return self.grid.between(self.functions.T, times)
 
     def analyse(self, curves: Array) -> Array:
-        """Coefficients Σ_k w_k x(t_k) φ_j(t_k), (…, size), of curves on the grid (…, K)."""
+        """Compute coefficients Σ_k w_k x(t_k) φ_j(t_k), (…, size), of curves (…, K) on the grid."""
         return np.asarray(curves @ (self.grid.weights * self.functions).T)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:

@@ -104,7 +104,7 @@ def detail(centre: Array, covariance: Array, fewer: int = FEWER) -> tuple[Array,
 
 
 def steepening(centre: Array) -> Array:
-    """Ratio of a curve's end slopes by all its coefficients to those by the first half of them.
+    """Compare a curve's end slopes by all its coefficients with those by the first half: a ratio.
 
     Where coefficients have come to fall like k⁻², both halves tell the same slopes. A curve that
     rises or falls within a small part of the range has not come so far: each further coefficient
@@ -122,7 +122,7 @@ def steepening(centre: Array) -> Array:
 
 
 def cosine_rows(size: int, times: Array | float, order: int = 0) -> Array:
-    """Derivatives of this order of the plain cosines: (…, r); 0 for the functions themselves."""
+    """Evaluate derivatives of this order (0: themselves) of the plain cosines: (…, r)."""
     frequency = np.pi * np.arange(size)
     phase = np.asarray(times)[..., None] * frequency + order * np.pi / 2
     rows = frequency**order * np.cos(phase)

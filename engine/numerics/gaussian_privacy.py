@@ -15,7 +15,7 @@ _TOLERANCE = 1e-12
 
 
 def log_delta(sigma: float, epsilon: float) -> float:
-    """Log of the smallest δ for Gaussian noise on a number that one person moves by 1.
+    """Compute log δ, the smallest for Gaussian noise on a number that one person moves by 1.
 
     σ is the deviation of the noise, above 0. Returns −∞ where δ is below what floating point holds.
     """
@@ -26,7 +26,7 @@ def log_delta(sigma: float, epsilon: float) -> float:
 
 
 def sigma_of(epsilon: float, delta: float) -> float:
-    """The smallest noise, to 1e-12, that is (ε, δ)-private if one person moves a number by 1.
+    """Find the smallest noise, to 1e-12, that is (ε, δ)-private if one person moves a number by 1.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def sigma_of(epsilon: float, delta: float) -> float:
 
 
 def epsilon_of(sigma: float, delta: float) -> float:
-    """The smallest ε, to 1e-12, for which this noise is (ε, δ)-private.
+    """Find the smallest ε, to 1e-12, for which this noise is (ε, δ)-private.
 
     σ, finite and above 0, is the deviation on a number that one person moves by 1.
     """

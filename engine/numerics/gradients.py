@@ -24,7 +24,7 @@ class Curves(Protocol):
         ...
 
     def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """Gradients at iterates (repeats, columns, p), as a function from a slice of the curves.
+        """Compute gradients at iterates (repeats, columns, p), as a function of a slice of curves.
 
         The function returns (repeats, columns, p, curves).
         """
@@ -32,7 +32,7 @@ class Curves(Protocol):
 
 
 def shared_map(curves: Curves, iterates: Array) -> Array | None:
-    """The linear map of a round, shared by all servers; None if it is too large to keep.
+    """Compute the linear map of a round, shared by all servers; None if it is too large to keep.
 
     Iterates are (repeats, columns, p).
     """

@@ -48,12 +48,12 @@ class Information:
     scores: Array  # (simulated curves, r): s = Φ'Σ⁻¹(y − mean); E ss' = J
 
     def first(self, size: int) -> Information:
-        """Information about fewer coefficients, the others being known."""
+        """Return the information about fewer coefficients, the others being known."""
         return Information(self.matrix[:size, :size], self.scores[:, :size])
 
 
 def mixed(parts: Sequence[tuple[Information, float]]) -> Information:
-    """Information of a curve which is one of several kinds."""
+    """Average the information of a curve which is one of several kinds."""
     if len(parts) == 1:
         return parts[0][0]
     matrix = np.sum([share * kind.matrix for kind, share in parts], axis=0)
@@ -65,7 +65,7 @@ def mixed(parts: Sequence[tuple[Information, float]]) -> Information:
 
 
 def inverse_trace(matrix: Array) -> float:
-    """The trace of J⁻¹: n times the least total variance of an unbiased estimate from n curves.
+    """Compute tr J⁻¹: n times the least total variance of an unbiased estimate from n curves.
 
     It is infinite where J is singular: then nothing is unbiased in some direction.
     """
@@ -73,7 +73,7 @@ def inverse_trace(matrix: Array) -> float:
 
 
 def root_trace(matrix: Array) -> float:
-    """The trace of J^{−1/2}: the sum of standard deviations where curves are seen exactly.
+    """Compute the trace of J^{−1/2}: the sum of standard deviations where curves are seen exactly.
 
     It is infinite where J is singular.
 

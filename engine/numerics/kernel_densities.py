@@ -62,7 +62,7 @@ def spectral_atoms(kernel: Kernel, eta: float, grid: Grid) -> DensityAtoms:
 
 @lru_cache(maxsize=16)
 def cosine_atoms(width: float, size: int, grid: Grid) -> DensityAtoms:
-    """Normal densities, projected on the first `size` cosines, or products of cosines on a square.
+    """Project normal densities on the first `size` cosines, or their products on a square.
 
     `printed` takes every coefficient at its largest at once, as is published for means.
     """
@@ -78,7 +78,7 @@ def cosine_atoms(width: float, size: int, grid: Grid) -> DensityAtoms:
 
 @lru_cache(maxsize=16)
 def lattice_atoms(width: float, lattice: BernsteinBasis, grid: Grid) -> DensityAtoms:
-    """Normal densities at the places of a lattice, at which its coefficients are values.
+    """Evaluate normal densities at the places of a lattice, at which its coefficients are values.
 
     `printed` is the number of places times the most that one value can change.
     """
@@ -92,7 +92,7 @@ def lattice_atoms(width: float, lattice: BernsteinBasis, grid: Grid) -> DensityA
 
 @lru_cache(maxsize=16)
 def bumps(width: float, grid: Grid) -> Array:
-    """Normal densities around every one of K points of the grid: (K, K), a row for every centre.
+    """Evaluate normal densities around every one of K points of the grid: (K, K), row by centre.
 
     Mass is one in the middle of the grid.
     """

@@ -28,7 +28,7 @@ class Curves(Protocol):
     def average(self) -> tuple[Array, Array]: ...
 
     def gradients(self, iterates: Array) -> Callable[[slice], Array]:
-        """Gradients at iterates (repeats, columns, p), as a function of a slice of the curves.
+        """Compute gradients at iterates (repeats, columns, p), as a function of a slice of curves.
 
         The function returns (repeats, columns, p, curves).
         """
@@ -68,7 +68,7 @@ def shown_by(basis: Basis, times: Sequence[float]) -> tuple[Basis, Array]:
 
 
 def fit(curves: Curves, ridge: Array | float = _RIDGE) -> Array:
-    """Coefficients (repeats, p) of least squares over all readings, each curve with weight one.
+    """Fit coefficients (repeats, p) by least squares over all readings, weighing curves alike.
 
     `ridge` is (p,) or a number, as for `solve`.
     """

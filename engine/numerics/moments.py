@@ -80,7 +80,7 @@ class Moments:
         return gram, self.cross.mean(axis=2)
 
     def linear_map(self, iterates: Array) -> Array:
-        """The map from features to gradients: rows for M_i a from the wave means, minus v_i.
+        """Map features to gradients: rows for M_i a from the wave means, minus v_i.
 
         It depends on the iterates alone.
 
@@ -106,7 +106,7 @@ class Moments:
 
 
 def beside_minus_one(waves: Array, r: int) -> Array:
-    """Rows for the waves, with −1 beside them for the row's entry of v.
+    """Put −1 beside the rows for the waves, for the row's entry of v.
 
     From (repeats, columns · r, width) to (repeats, columns · r, width + r).
     """
@@ -170,7 +170,7 @@ def highest_wave(basis: Basis) -> int:
 
 
 def _n_waves(basis: Basis) -> int:
-    """Number of wave means: 1 and the cosines, and for Fourier the sines."""
+    """Count the wave means: 1 and the cosines, and for Fourier the sines."""
     highest = highest_wave(basis)
     return 1 + highest * (2 if basis.family == "fourier" else 1)
 

@@ -32,7 +32,7 @@ class Stratified:
     rng: np.random.Generator
 
     def random(self, shape: tuple[int, int]) -> Array:
-        """Uniform numbers in [0, 1), of which each column has one in every 1/n-th: (n, columns)."""
+        """Draw uniform numbers, each column with one in every 1/n-th of [0, 1): (n, columns)."""
         ranks = np.broadcast_to(np.arange(shape[0])[:, None], shape)
         return (self.rng.permuted(ranks, axis=0) + self.rng.random(shape)) / shape[0]
 
@@ -96,7 +96,7 @@ def stated_density(design: Design) -> PublicCurve | None:
 
 
 def visits_span(observations: int, gap: float) -> float:
-    """Largest part of [0, 1] covered by one curve's visits, `gap` apart as a share of the range."""
+    """Bound the part of [0, 1] that one curve's visits span, `gap` apart as a share of it."""
     return gap * (observations - 1 + JITTER)
 
 

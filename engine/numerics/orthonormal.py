@@ -31,7 +31,7 @@ class OrthonormalBasis:
         return replace(self, size=size)
 
     def coefficients(self, truth: Truth) -> Array:
-        """Inner products of the basis with a known function, or several: (…, size)."""
+        """Compute the inner products of the basis with a known function, or several: (…, size)."""
         nodes, weights = truth.quadrature
         return np.asarray((weights * truth.node_values) @ self(nodes))
 
@@ -49,5 +49,5 @@ class OrthonormalBasis:
         return best, np.maximum(truth.energy - (best**2).sum(axis=-1), 0.0)
 
     def squared_distance(self, difference: Array) -> Array:
-        """The squared norm Σ_l d_l² of a difference d (…, size) of two functions: (…)."""
+        """Compute the squared norm Σ_l d_l² of a difference d (…, size) of two functions: (…)."""
         return np.asarray((difference**2).sum(axis=-1))

@@ -41,12 +41,12 @@ class Pairs(FunctionBasis):
         return np.where(j == k, 1.0, 2.0)
 
     def coordinates(self, matrices: Array) -> Array:
-        """Coordinates (…, size) of symmetric matrices θ (…, r, r)."""
+        """Take the coordinates (…, size) of symmetric matrices θ (…, r, r)."""
         j, k = self.index
         return np.asarray(matrices[..., j, k] * np.sqrt(self.multiplicity))
 
     def matrices(self, coordinates: Array) -> Array:
-        """The symmetric matrices θ (…, r, r) with these coordinates (…, size)."""
+        """Form the symmetric matrices θ (…, r, r) with these coordinates (…, size)."""
         j, k = self.index
         out = np.zeros((*coordinates.shape[:-1], self.basis.size, self.basis.size))
         out[..., j, k] = coordinates / np.sqrt(self.multiplicity)
@@ -54,7 +54,7 @@ class Pairs(FunctionBasis):
         return out
 
     def on_grid(self, coordinates: Array) -> Array:
-        """Values (…, K, K) at all pairs of grid points, from coordinates (…, size)."""
+        """Evaluate coordinates (…, size) at all pairs of grid points: (…, K, K)."""
         return np.asarray(self._values @ self.matrices(coordinates) @ self._values.T)
 
     def surface(self, coordinates: Array, axis: Array) -> Array:
@@ -78,7 +78,7 @@ class Pairs(FunctionBasis):
         return np.asarray(both * np.sqrt(self.multiplicity) / 2)
 
     def first(self, size: int) -> Pairs:
-        """Pairs of the first functions of one time, as many as make `size` = r(r + 1)/2 pairs."""
+        """Keep the pairs of the first functions of one time that make `size` = r(r + 1)/2 pairs."""
         return Pairs(self.basis.first(int(np.sqrt(2 * size))), self.grid)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
@@ -107,7 +107,7 @@ class Pairs(FunctionBasis):
         return self.squared_distance(np.eye(self.size))
 
     def positive_part(self, coordinates: Array) -> Array:
-        """The nearest function without negative eigenvalues: a covariance may have none.
+        """Find the nearest function without negative eigenvalues: a covariance may have none.
 
         It takes and returns coordinates (…, size) of symmetric functions.
         """

@@ -58,7 +58,7 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
 
 
 def log_spread(surface: ShareSurface, n_thresholds: int) -> tuple[Array, Array]:
-    """The logarithm of the spread of observations, in the basis functions of the shares.
+    """Estimate the logarithm of the spread of observations, in the basis functions of the shares.
 
     Where the spread is larger than released by a share x, a normal law has shares below thresholds
     at the score z that are off by −z φ(z) x. The x that fits the first thresholds best, by
@@ -94,7 +94,7 @@ def log_spread(surface: ShareSurface, n_thresholds: int) -> tuple[Array, Array]:
 
 
 def _fit(powers: Array, weighted: Array) -> Array:
-    """Contribution of each probit to the coefficients of a fit: (…, G, powers, n)."""
+    """Compute the contribution of each probit to the coefficients of a fit: (…, G, powers, n)."""
     transposed = weighted.swapaxes(-1, -2)
     return np.asarray(np.linalg.solve(transposed @ powers, transposed))
 

@@ -117,7 +117,7 @@ class ShareSurface:
     # -- percentiles --------------------------------------------------------------------------
 
     def percentiles(self, levels: Array) -> Array:
-        """The heights, (…, T, G) on [−1, 1], below which shares (T,) of readings lie.
+        """Find the heights, (…, T, G) on [−1, 1], below which shares (T,) of readings lie.
 
         They rise in the level at every time.
         """
@@ -125,7 +125,7 @@ class ShareSurface:
         return self._inverted(self.probits, at)
 
     def _inverted(self, probits: Array, at: Array) -> Array:
-        """Threshold, on [−1, 1], where q reaches `at` (…, T, G)."""
+        """Find the threshold, on [−1, 1], where q reaches `at` (…, T, G)."""
         height = _broken_line(
             at, probits[..., None, :, :], self.heights[..., None, :, :], self.spread[..., None, :]
         )
@@ -173,7 +173,7 @@ class ShareSurface:
     # -- what the release shows against it -------------------------------------------------------
 
     def time_beyond(self, levels: Array) -> Array:
-        """The share of time, (…, T), at which a percentile surely lies beyond all thresholds.
+        """Measure the share of time (…, T) at which a percentile surely lies beyond all thresholds.
 
         There it is extended by a normal law, of which nothing was released.
         """
@@ -234,7 +234,7 @@ class ShareSurface:
     # -- shares in ranges ---------------------------------------------------------------------
 
     def shares_below(self, limits: Array) -> Array:
-        """The share of readings at or below limits (L,) on the scale of thresholds: (…, L, G)."""
+        """Compute shares of readings at or below limits (L,) on thresholds' scale: (…, L, G)."""
         return np.asarray(ndtr(self._at_limits(limits, self.probits)))
 
     def _at_limits(self, limits: Array, probits: Array) -> Array:
@@ -273,7 +273,7 @@ class ShareSurface:
         return shares, np.sqrt(variance), shares.mean(axis=-1), np.sqrt(of_average)
 
     def _gradients_of_ranges(self, limits: Array) -> tuple[Array, Array]:
-        """Gradients of shares in ranges: coefficients (…, L + 1, G, K r), waves (…, F, G)."""
+        """Differentiate shares in ranges: by coefficients (…, L + 1, G, K r), waves (…, F, G)."""
         probit = self._at_limits(limits, self.unshrunk_probits)
         densities = normal_density(probit)
         of_limits = []
@@ -290,7 +290,7 @@ class ShareSurface:
         return between, np.asarray(level[..., None, :] * self.finer)
 
     def _variance(self, gradients: Array, levels: Array) -> Array:
-        """Variance of a linear function of the coefficients and the finer waves of the centre."""
+        """Compute the variance of a linear function of coefficients and finer waves."""
         is_average = gradients.ndim == self.covariance.ndim
         covariance = self.covariance if is_average else self.covariance[..., None, :, :]
         of_shares = ((gradients @ covariance) * gradients).sum(axis=-1)
@@ -304,7 +304,7 @@ class ShareSurface:
 
 
 def _place(at: Array, knots: Array) -> tuple[Array, Index]:
-    """Place of `at` (…, G) among rising knots (…, G, K): share between two, and the lower.
+    """Locate `at` (…, G) among rising knots (…, G, K): share between two, and the lower.
 
     Outside, the share is below 0 or above 1.
     """

@@ -95,7 +95,7 @@ class PublicCurve:
         return PublicCurve(tuple((heights / area).tolist()))
 
     def quantile(self, shares: Array) -> Array:
-        """Quantile function of a density, at shares of its mass.
+        """Evaluate the quantile function of a density, at shares of its mass.
 
         Returns
         -------

@@ -46,7 +46,7 @@ class DeviationLaw(Protocol):
         """
 
     def share_beyond(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """Shares of deviations with 1 < ‖h/d‖/c ≤ 2, and with more: (…, 2).
+        """Compute the shares of deviations with 1 < ‖h/d‖/c ≤ 2, and with more: (…, 2).
 
         Arguments are those of `retained_share`.
         """
@@ -131,7 +131,7 @@ class ReferenceLaw(DeviationLaw):
         return (products * self.slopes.swapaxes(1, 2)).reshape(len(self.sample), -1)
 
     def response(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """Effect of a move of the centre on a clipped average: (…, p, p).
+        """Compute the effect of a move of the centre on a clipped average: (…, p, p).
 
         E[f T − 1{f < 1} h (h/d²)'T/‖h/d‖²]; `slope` is its diagonal over that of E T.
 
@@ -159,7 +159,7 @@ class ReferenceLaw(DeviationLaw):
 
 @lru_cache(maxsize=64)
 def heavy_tailed(size: int) -> ReferenceLaw:
-    """The reference law of p dimensions if curves differ in their deviations alone."""
+    """Return the reference law of p dimensions if curves differ in their deviations alone."""
     rng = np.random.default_rng(_SEED)
     normal = rng.standard_normal((_SAMPLE, size))
     sample = normal / np.sqrt(rng.chisquare(_DEGREES, (_SAMPLE, 1)) / _DEGREES)
@@ -168,7 +168,7 @@ def heavy_tailed(size: int) -> ReferenceLaw:
 
 @lru_cache(maxsize=256)
 def of_observed_curves(basis: Basis, observations: int, design: Design) -> ReferenceLaw:
-    """The law of the deviations of simulated curves, observed as the design states.
+    """Simulate the law of the deviations of simulated curves, observed as the design states.
 
     Responses Σ_l l^{-1.5} z_l φ_l + e with standard normal z and e, times √(6/χ²₆) for each curve,
     at drawn times; T_i and t_i are formed from them as from data, and Z are the t_i. Derived in

@@ -75,7 +75,7 @@ class RegressionMoments:
         return gram, cross.reshape(repeats, self.size)
 
     def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """Gradients at iterates (repeats, columns, p = K r), as a function of a slice of curves.
+        """Compute gradients at (repeats, columns, p = K r), as a function of a slice of curves.
 
         The function returns (repeats, columns, p, curves).
         """
@@ -104,7 +104,7 @@ class RegressionMoments:
         return of
 
     def linear_map(self, iterates: Array) -> Array:
-        """The linear map from `features` to residuals: (repeats, columns · r, K · waves + r).
+        """Map `features` to residuals linearly: (repeats, columns · r, K · waves + r).
 
         Iterates are (repeats, columns, p), p = K · r.
         """
@@ -129,7 +129,7 @@ def _outer(directions: Array, residuals: Array) -> Array:
 
 
 def regression_moments(moments: Moments, data: CurveData) -> RegressionMoments:
-    """The moments of curves and their regressors together: 1 alone without covariates.
+    """Join the moments of curves and their regressors, which are 1 alone without covariates.
 
     A curve with a covariate that is no number gets moments of zero, as one with such a reading
     has: it counts, and adds nothing.
@@ -183,7 +183,7 @@ class RegressionDeviations(Deviations):
         )
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """Deviation of a centre from the coefficients, as every curve measures it."""
+        """Compute the deviation of a centre from the coefficients, as every curve measures it."""
         regressor_map, regressors = self.map.repeats(repeats), self.regressors[repeats]
         coefficients = regressor_map.coefficients(
             centres.reshape(*centres.shape[:2], regressors.shape[1], -1)

@@ -37,11 +37,11 @@ class RegressorMap:
         return np.asarray(weights(self.standard @ regressors) * (self.full @ regressors))
 
     def coefficients(self, located: Array) -> Array:
-        """Coefficients b of F as those of G, (repeats, columns, K, r): a'G = b'F, a = W'b."""
+        """Map coefficients b of F to those of G, (repeats, columns, K, r): a'G = b'F, a = W'b."""
         return np.asarray(self.full.swapaxes(-1, -2) @ located)
 
     def covariance(self, located: Array) -> Array:
-        """The covariance of coefficients b of F as that of a = W'b of G.
+        """Map the covariance of coefficients b of F to that of a = W'b of G.
 
         Both are (repeats, columns, K, r, K, r).
         """
@@ -87,7 +87,7 @@ def whitening(moments: Array) -> Array:
 
 
 def reflected(maps: Array) -> Array:
-    """The same coordinates reflected so that the first has an equal part in all of them.
+    """Reflect the coordinates so that the first has an equal part in all of them.
 
     By the Householder reflection that takes the first unit vector to (1, …, 1)/√K.
 

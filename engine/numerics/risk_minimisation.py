@@ -223,7 +223,7 @@ class Hinge(Loss):
         return ((short >= 0) & (short <= self.width)) / self.width
 
     def stages(self) -> tuple[Loss, ...]:
-        """Parabolas from a wide to the narrow one, a factor of ten at a time."""
+        """Return the parabolas from a wide to the narrow one, a factor of ten at a time."""
         wider = [width for width in (1.0, 1e-1, 1e-2, 1e-3) if width > self.width]
         return (*(replace(self, width=width) for width in wider), self)
 
@@ -247,7 +247,7 @@ def kappa(atoms: Array) -> float:
 
 
 def tolerance(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
-    """Public bound on the distance ‖·‖₂ of a returned vector from the exact minimiser.
+    """Bound the distance ‖·‖₂ of a returned vector from the exact minimiser; public.
 
     A millionth of r for the hinge and Huber's loss, 1e-9 r for the others. Rounding errors set a
     limit: with more than 200 000 records it no longer falls with n, and where ψ is tiny, so that
@@ -273,7 +273,7 @@ def _exact_radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
 
 
 def most_steps(loss: Loss, atoms: Array, penalty: float, n: int) -> int:
-    """Steps of `_accelerated` after which every data set has its minimiser within tolerance.
+    """Count the steps of `_accelerated` that bring every data set within tolerance.
 
     `atoms` (K, J) holds the features h of each place.
     """
@@ -426,7 +426,7 @@ def _accelerated(risk: _Risk, steps: int, slack_limit: float) -> tuple[Array, fl
 
 
 def _length(derivative: Callable[[float], float]) -> float:
-    """Length along a downhill step at which the derivative, which only rises, reaches 0.
+    """Find the length along a downhill step at which the rising derivative reaches 0.
 
     The whole step if that halves the slope; otherwise to where the slope vanishes.
     """

@@ -124,7 +124,7 @@ class ShareDeviations(Deviations):
         return ShareDeviations(self.slopes[..., curves], self.targets[..., curves])
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
-        """Deviation of a centre, as all curves measure it."""
+        """Compute the deviation of a centre, as all curves measure it."""
         slopes, targets = self.slopes[repeats], self.targets[repeats]
         r = slopes.shape[1]
         rows = centres.reshape(len(centres), -1, r)

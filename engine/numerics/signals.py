@@ -55,7 +55,7 @@ def _ramp(x: Array) -> Array:
 
 
 def _cusp(x: Array) -> Array:
-    """Cusp of smoothness 3/4 at its kink, with sup norm 2."""
+    """Evaluate a cusp of smoothness 3/4 at its kink, with sup norm 2."""
     return 2 - 4 * (np.abs(x - 0.37) / 0.63) ** 0.75
 
 

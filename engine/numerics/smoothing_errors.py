@@ -90,7 +90,7 @@ class SmoothingErrors:
         return float(np.sqrt((gram * self.covariance).sum()))
 
     def of_known(self, curve: Array) -> float:
-        """Distance by which a known curve is moved, root mean squared."""
+        """Measure how far a known curve is moved, root mean squared."""
         return float(np.sqrt(((curve - self.smoothed(curve)) ** 2).mean()))
 
     def smoothed(self, curve: Array) -> Array:
@@ -98,11 +98,11 @@ class SmoothingErrors:
         return np.asarray(_COSINES.T @ curve / len(POINTS) @ self.images)
 
     def followed(self, curves: Array) -> Array:
-        """Cosines (…, order) behind released curves (…, G) at `POINTS`, as far as followed."""
+        """Estimate the followed cosines (…, order) behind curves (…, G) released at `POINTS`."""
         return np.asarray((curves @ _COSINES[:, : self.order] / len(POINTS)) @ self._inverse.T)
 
     def moved(self, cosines: Array) -> Array:
-        """Distance by which a curve of such cosines was surely moved, root mean squared: (…).
+        """Bound from below the distance by which such a curve was moved, root mean squared: (…).
 
         The cosines (…, order) are those of `followed`.
         """
@@ -178,7 +178,7 @@ class SmoothingErrors:
         return self._covariance + np.diag((sampling / (1.0 + np.arange(self.order))) ** 2)
 
     def bends(self, curves: Array, simple: Array, sampling: float) -> tuple[Array, Array]:
-        """Released part beyond the image of simple curves.
+        """Extract the released part beyond the image of simple curves.
 
         Parameters
         ----------

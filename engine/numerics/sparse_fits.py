@@ -92,7 +92,7 @@ def lasso(gram: Array, cross: Array, penalty: float) -> Array:
 
 
 def usual_penalty(noise_sd: float, size: int, n: int) -> float:
-    """The penalty 2σ √(2 log d/n), σ being that of the responses around their mean."""
+    """Compute the penalty 2σ √(2 log d/n), σ being that of the responses around their mean."""
     return 2 * noise_sd * math.sqrt(2 * math.log(size) / n)
 
 
@@ -202,7 +202,7 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15) -> Array:
 def largest_quantile(
     covariance: Array, level: float, draws: int, rng: np.random.Generator
 ) -> Array:
-    """A quantile of max_k |Z_k| for a normal Z with covariance (…, d, d): (…).
+    """Simulate a quantile of max_k |Z_k| for a normal Z with covariance (…, d, d): (…).
 
     Simulated, with the same standard normals for all matrices. This is the bootstrap with normal
     multipliers: given the rows, n^{−1/2} Σ_j e_j Θx_j is normal with covariance ΘGΘ'. Directions of

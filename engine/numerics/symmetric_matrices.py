@@ -19,7 +19,7 @@ Index = NDArray[np.intp]
 
 
 def as_vector(matrices: Array) -> Array:
-    """The upper triangles, (…, p(p + 1)/2), of symmetric matrices, with the norm of the whole.
+    """Take the upper triangles, (…, p(p + 1)/2), of symmetric matrices, with the norm of all.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def as_matrix(vectors: Array) -> Array:
 
 
 def matrix_root(matrices: Array) -> Array:
-    """The symmetric root of symmetric matrices; negative eigenvalues count as 0: (…, p, p)."""
+    """Take the symmetric root of matrices (…, p, p), negative eigenvalues counting as 0."""
     values, vectors = np.linalg.eigh(matrices)
     return np.asarray(
         (vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]) @ vectors.swapaxes(-1, -2)
@@ -48,7 +48,7 @@ def matrix_root(matrices: Array) -> Array:
 
 
 def nearest_semidefinite(matrices: Array) -> Array:
-    """Negative eigenvalues of symmetric matrices (…, p, p) become zero: (…, p, p)."""
+    """Set negative eigenvalues of symmetric matrices (…, p, p) to zero: (…, p, p)."""
     values, vectors = np.linalg.eigh(matrices)
     return np.asarray((vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2))
 

@@ -22,7 +22,7 @@ _MAX_READINGS = 200_000
 
 
 def cos_sin(turns: Array) -> tuple[Array, Array]:
-    """cos(2πx) and sin(2πx), to 3e-16, for x in [0, 1]; NaN where x is NaN.
+    """Compute cos(2πx) and sin(2πx), to 3e-16, for x in [0, 1]; NaN where x is NaN.
 
     x is split into the nearest node of a table and a remainder h of at most 1/32768 turn; the angle
     sum formulas with cos h = 1 − h²/2 and sin h = h − h³/6, exact to rounding there, do the rest.
@@ -94,7 +94,7 @@ def as_polynomial(curve: Callable[[Array], Array]) -> Array:
 
 
 def curves_at_once(readings: int) -> int:
-    """Curves, at least 1, of a block in which they run along the fast axis.
+    """Choose how many curves, at least 1, of a block run along the fast axis.
 
     Each has `readings` of them, at least 1.
 

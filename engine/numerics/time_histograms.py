@@ -104,7 +104,7 @@ class Mixing:
         )
 
     def uncertainty(self, covariance: Array) -> Array:
-        """Variance, (…, p), that the error of M adds to a measurement of a deviation a − β.
+        """Compute the variance, (…, p), that the error of M adds to a measurement of a − β.
 
         `covariance` (…, p, p) is that of the deviation. The variance is zero where M has no error.
         """

@@ -101,7 +101,7 @@ class WaveletBasis(OrthonormalBasis):
     # -- scaling coordinates ----------------------------------------------------------------
 
     def scaling(self, times: Array) -> Array:
-        """b(x), the scaling functions, (n, size), at times (n,) on [0, 1]."""
+        """Evaluate b(x), the scaling functions, (n, size), at times (n,) on [0, 1]."""
         return 2 ** (self.level / 2) * self.rule.fold(shifts_at(times, self.level, self.moments))
 
     def sums(self, times: Array, weights: Array, per_site: tuple[int, ...]) -> Array:
@@ -141,7 +141,7 @@ class WaveletBasis(OrthonormalBasis):
         return self.sums(shared, weights, (len(times),))[:, 0]
 
     def curve(self, scaling: Array, times: Array) -> Array:
-        """A curve at some times, (…), from scaling coordinates (size,), without any matrix."""
+        """Evaluate a curve at times, (…), from scaling coordinates (size,), without a matrix."""
         extended = 2 ** (self.level / 2) * self.rule.unfold(scaling)
         return curve_of_shifts(extended, times, self.moments)
 
@@ -161,7 +161,7 @@ class WaveletBasis(OrthonormalBasis):
         return value * self.to_levels(whole / np.sqrt(self.size))
 
     def to_levels(self, scaling: Array) -> Array:
-        """The same curves, coarse functions first, by the filter bank; both (…, size)."""
+        """Sort the same curves, coarse functions first, by the filter bank; both (…, size)."""
         details, lowest = [], 2**self.rule.lowest_level
         while scaling.shape[-1] > lowest:
             scaling, detail = self.rule.analysis(scaling)
@@ -169,7 +169,7 @@ class WaveletBasis(OrthonormalBasis):
         return np.concatenate([scaling, *details[::-1]], axis=-1)
 
     def from_levels(self, coefficients: Array) -> Array:
-        """The inverse of `to_levels`."""
+        """Invert `to_levels`."""
         size = 2**self.rule.lowest_level
         scaling = coefficients[..., :size]
         while size < self.size:
@@ -247,7 +247,7 @@ class WaveletBasis(OrthonormalBasis):
         return float((values[:, :-1] + values[:, 1:]).sum() / (2 * STEPS * self.size))
 
     def kernel_on_cells(self, point: float) -> tuple[NDArray[np.int64], Array]:
-        """Cells on which K(x0, ·) is not zero, and its values there.
+        """Find the cells on which K(x0, ·) is not zero, and its values there.
 
         Returns
         -------
@@ -306,7 +306,7 @@ class WaveletBasis(OrthonormalBasis):
         return _edge_choice(self)[1]
 
     def noise_shape(self, share: float) -> Array:
-        """Variances of the coordinates relative to the inner ones: (size,).
+        """Return the variances of the coordinates relative to the inner ones: (size,).
 
         `share` is ρ, that of the edge coordinates.
         """

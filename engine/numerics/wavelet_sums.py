@@ -154,7 +154,7 @@ def curve_of_shifts(extended: Array, times: Array, moments: int) -> Array:
 
 
 def shifts_at(times: Array, level: int, moments: int) -> Array:
-    """All shifts φ(2^J x − k), (n, extended), at times x (n,) on [0, 1]."""
+    """Evaluate all shifts φ(2^J x − k), (n, extended), at times x (n,) on [0, 1]."""
     cell, step, share = _located(times, level)
     table, rise = _table_and_rise(moments)
     out = np.zeros((len(times), 2**level + 2 * moments - 2))

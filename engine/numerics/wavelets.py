@@ -164,19 +164,19 @@ class Edges(ABC):
 
     @abstractmethod
     def fold(self, extended: Array) -> Array:
-        """Sums (…, 2^J + 2A − 2) over the shifts that meet [0, 1], as coordinates (…, 2^J)."""
+        """Fold sums (…, 2^J + 2A − 2) over shifts that meet [0, 1] into coordinates (…, 2^J)."""
 
     @abstractmethod
     def unfold(self, coordinates: Array) -> Array:
-        """The transpose of `fold`: what each shift is multiplied by, (…, 2^J + 2A − 2)."""
+        """Transpose `fold`: what each shift is multiplied by, (…, 2^J + 2A − 2)."""
 
     @abstractmethod
     def analysis(self, coordinates: Array) -> tuple[Array, Array]:
-        """Coarser scaling coefficients and details, (…, 2^{J−1}) each, of one level (…, 2^J)."""
+        """Split a level (…, 2^J) into coarser scaling coefficients and details, (…, 2^{J−1})."""
 
     @abstractmethod
     def synthesis(self, coarse: Array, detail: Array) -> Array:
-        """The inverse and transpose of `analysis`: (…, 2^J), from halves (…, 2^{J−1})."""
+        """Invert, and transpose, `analysis`: (…, 2^J), from halves (…, 2^{J−1})."""
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def _periodic_bank(moments: int, half: int) -> Array:
 
 @lru_cache(maxsize=64)
 def _periodic_places(moments: int, half: int) -> NDArray[np.int64]:
-    """Fine coefficients that meet each coarse one: (half, 2A)."""
+    """Find the fine coefficients that meet each coarse one: (half, 2A)."""
     return np.asarray((2 * np.arange(half)[:, None] + np.arange(2 * moments)) % (2 * half))
 
 

@@ -342,7 +342,7 @@ def _rho_with_best(a: float, delta: float) -> float:
 
 
 def _root(falling: Callable[[float], float], delta: float) -> float:
-    """Zero of a falling function of a, at most 1/δ − 1, beyond which no order is best."""
+    """Find the zero of a falling function of a, at most 1/δ − 1; beyond it no order is best."""
     from scipy.optimize import brentq  # on first use: it takes a moment
 
     high = math.log(1 / delta - 1) if delta >= _TINY_DELTA else -math.log(_TINY_DELTA)
@@ -489,7 +489,7 @@ def _up(exact: Fraction) -> float:
 
 
 def for_group(spends: Sequence[Spend], records: int) -> tuple[Spend, ...]:
-    """Cost of the same releases to a person with this many of the protected units.
+    """Scale the same releases to a person with this many of the protected units.
 
     Replacing k of them is k steps from neighbour to neighbour. Gaussian noise then has kμ (Dong,
     Roth and Su 2022, Theorem 2.14), which a sum attains; pure noise kε; zCDP k²ρ (Bun and Steinke
@@ -661,7 +661,7 @@ def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
 
 
 def least_guarantee(spends: Sequence[Spend]) -> Budget:
-    """Guarantee that is proved for everybody, whichever the server.
+    """Return the guarantee that is proved for everybody, whichever the server.
 
     The server with the largest ε need not be that with the largest δ, so that the guarantee of
     neither may hold at the other.
@@ -675,7 +675,7 @@ def least_guarantee(spends: Sequence[Spend]) -> Budget:
 
 
 def requested(spends: Sequence[Spend]) -> Budget:
-    """Guarantee that was asked for everybody, whichever the server.
+    """Return the guarantee that was asked for everybody, whichever the server.
 
     Returns
     -------
@@ -719,7 +719,7 @@ def proved(lines: Sequence[Spend]) -> Budget:
 
 
 def _proved_epsilon(lines: Sequence[Spend], delta: float) -> float:
-    """Smallest ε of all that is proved."""
+    """Find the smallest ε of all that is proved."""
     mu = total_mu(lines)
     if not math.isnan(mu):
         return exact_epsilon(mu, delta)

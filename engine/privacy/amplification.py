@@ -90,7 +90,7 @@ class SecretSample:
         return Budget.covering(min(epsilon, full.epsilon), self.share * full.delta)
 
     def odds(self, spends: Sequence[Spend], group: int = 1, prior: float = 0.5) -> risk.Odds:
-        """The odds of an attacker about one person of the larger group.
+        """Compute the odds of an attacker about one person of the larger group.
 
         All records of a person take part if one does. The people are what is drawn, so a person's
         `group` of records counts before the draw.

@@ -69,7 +69,7 @@ class Feasibility:
         return aim / self.per_function
 
     def curves_needed(self, n_curves: int) -> int:
-        """Number of curves that makes up the shortfall at the same budget."""
+        """Count the curves that make up the shortfall at the same budget."""
         return math.ceil(n_curves * self.shortfall)
 
     def epsilon_needed(self, budget: Budget) -> float:

@@ -423,7 +423,7 @@ class Losses(Curve):
     name = "losses"
 
     def detection(self, false_positive_rate: ArrayLike) -> Chances:
-        """Detection from the summed losses; at most that of the summed ε if all parts are pure."""
+        """Bound detection by the summed losses; by the summed ε too if all parts are pure."""
         chances = super().detection(false_positive_rate)
         together = self._together
         if together is None:

@@ -77,7 +77,7 @@ class Question:
         return labels.with_foot(self.kind.chart(answer, self), self.foot())
 
     def foot(self, budgets: Sequence[Budget] = ()) -> str:
-        """Whose data a picture shows and what it spends, as far as the arguments say it.
+        """Write whose data a picture shows and what it spends, as far as the arguments say it.
 
         `budgets` are those of all releases in the picture, if it shows more than those that are
         asked about.

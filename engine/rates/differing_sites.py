@@ -104,7 +104,7 @@ class Sites:
         return self._balanced(lambda r: self.by_term(r).sum(axis=0))
 
     def upper(self) -> Array:
-        """Bound attained by a method: twice d r^{−2α} at that r."""
+        """Bound what a method attains: twice d r^{−2α} at that r."""
         return np.asarray(self.upper_terms().sum(axis=0))
 
     def upper_terms(self) -> Array:
@@ -115,7 +115,7 @@ class Sites:
         return np.asarray(2 * self.d**2 * r**2 / whole * information / whole)
 
     def lower(self) -> Array:
-        """Bound that no method beats, after `rounds` equal batches."""
+        """Bound every method from below, after `rounds` equal batches."""
         return np.asarray(self.lower_terms().sum(axis=0))
 
     def lower_terms(self) -> Array:
@@ -136,7 +136,7 @@ class Sites:
         )
 
     def gap(self) -> Array:
-        """Ratio of the upper bound to the lower one, beyond that of sites that are alike.
+        """Compute the ratio of upper to lower bound, beyond that of sites that are alike.
 
         One where sites are alike or one kind of term limits all. With one round and the best
         weights at most (√r + 1)/2, by `largest_gap`.
@@ -158,7 +158,7 @@ class Sites:
         return np.asarray((np.sqrt(np.maximum(r, 1 / r)) + 1) / 2)
 
     def information(self) -> Array:
-        """Contribution of each site to Σ_s min{…} at the best r: (sites, *point)."""
+        """Compute what each site adds to Σ_s min{…} at the best r: (sites, *point)."""
         return np.asarray(self.minima(self.size()).sum(axis=0))
 
     def limits(self) -> list[str]:
@@ -320,7 +320,7 @@ class DifferingSitesRate(Rate):
         return {"truncation": size}
 
     def gap(self, **point: float | Array) -> tuple[Array, Array]:
-        """Ratio of the bounds for one round and best weights, and the largest possible one."""
+        """Compute the ratio of the bounds for one round and best weights, and the largest one."""
         sites = replace(self.sites(self.at(**point)), rounds=1.0, weights=Weights.BEST)
         return sites.gap(), sites.largest_gap()
 

@@ -76,32 +76,32 @@ class Weighted:
         return replace(self, rate=other)
 
     def evaluate(self, **point: float | Array) -> Array:
-        """Size of every term: (terms, *shape of the broadcast point)."""
+        """Evaluate every term: (terms, *shape of the broadcast point)."""
         return self.rate.weighed(self.statistical, self.private, **point)
 
     def parts(self, **point: float | Array) -> Array:
-        """Privacy terms, and the rest: (2, *shape of the broadcast point)."""
+        """Split into privacy terms and the rest: (2, *shape of the broadcast point)."""
         sizes, is_private = self.evaluate(**point), [t.is_private for t in self.rate.terms]
         private = np.array(is_private)
         return np.stack([sizes[private].sum(axis=0), sizes[~private].sum(axis=0)])
 
     def total(self, **point: float | Array) -> Array:
-        """The sum of the terms, at most one where the rate is capped and has no constants."""
+        """Add up the terms, at most to one where the rate is capped and has no constants."""
         summed = np.asarray(self.evaluate(**point).sum(axis=0))
         return np.minimum(summed, 1.0) if self.rate.capped else summed
 
     def dominant(self, **point: float | Array) -> Array:
-        """Index of the largest term at every point; of equal ones that of the first."""
+        """Find the largest term at every point, by its index; of equal ones the first."""
         sizes = self.evaluate(**point)
         return np.asarray((sizes >= sizes.max(axis=0) * (1 - _ROUNDING)).argmax(axis=0))
 
     def shares(self, **point: float | Array) -> Array:
-        """Every term over the sum of all: (terms, *shape of the broadcast point)."""
+        """Divide every term by the sum of all: (terms, *shape of the broadcast point)."""
         sizes = self.evaluate(**point)
         return np.asarray(sizes / sizes.sum(axis=0))
 
     def if_doubled(self, symbol: str, **point: float | Array) -> float:
-        """The rate's factor at a point when one symbol doubles."""
+        """Compute the rate's factor at a point when one symbol doubles."""
         here = self.rate.at(**point)
         return float(self.total(**{**here, symbol: 2 * here[symbol]}) / self.total(**here))
 
@@ -130,7 +130,7 @@ class FittedRate:
         return len({term.is_private for term in self.weighted.rate.terms}) == 2
 
     def squares(self, **point: float | Array) -> Array:
-        """Squared errors by the fit.
+        """Forecast squared errors by the fit.
 
         The cap of a rate is the size of its class, of which nothing was fitted; it is left out.
         """
@@ -233,7 +233,7 @@ def beside(weighted: Weighted, point: Mapping[str, float | Array], squares: Arra
 
 
 def public_point(rate: Rate, source: Source[Any], budget: Budget) -> dict[str, float] | None:
-    """The symbols of a rate from a source's public sizes and a budget.
+    """Read the symbols of a rate from a source's public sizes and a budget.
 
     The sizes include how many coefficients are stated to be other than 0.
 

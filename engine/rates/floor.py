@@ -95,7 +95,7 @@ Kinds = tuple[tuple[Information, float], ...]  # of curves, with shares of N² t
 
 
 def best_spread(squares: Array) -> Array:
-    """Shares k (r,) of the noise for which 4/((nμ)² (Eρ)²) is largest.
+    """Find the shares k (r,) of the noise for which 4/((nμ)² (Eρ)²) is largest.
 
     At the saddle point B = K = diag(k) in the eigenvectors of J. With scores z in these axes and
     ρ² = Σ_l k_l³ z_l², every k_l becomes √(k_l · E[z_l²/ρ]^{−1/2}), scaled to sum one.
@@ -127,7 +127,7 @@ def _squares(kind: Information, axes: Array) -> Array:
 
 
 def least_noise(kinds: Kinds) -> float:
-    """N² F₂: the least total variance of Gaussian noise at N = 1, in squared response units.
+    """Compute N² F₂: least total variance of Gaussian noise at N = 1, in squared response units.
 
     Where curves differ between sites B is that of the pooled J, which is not quite the best one:
     F₂ then may be up to a third less than what oracles at 3, 10 and 30 observations attain.
@@ -160,7 +160,7 @@ def least_noise(kinds: Kinds) -> float:
 
 
 def simple_least_noise(kinds: Kinds) -> float:
-    """N² F₂ is no less than this: 4 (tr J^{−1/2})², of the pooled J, where all curves are alike.
+    """Bound N² F₂ from below by 4 (tr J^{−1/2})², of the pooled J, where all curves are alike.
 
     With B = J^{−1/2}, M_s(B)² is at most the largest eigenvalue of BJ_sB.
 
@@ -457,14 +457,14 @@ class FloorRate(Rate):
         )
 
     def privacy(self, point: Point) -> Array:
-        """Least error added by privacy, at a full point."""
+        """Bound from below the error added by privacy, at a full point."""
         raise NotImplementedError
 
     def _sampling(self, point: Point) -> Array:
         return np.asarray(self._one_curve(point["m"])[2] / (point["S"] * point["n"]))
 
     def _one_curve(self, observations: Array) -> Array:
-        """Information of one curve: tr J^{−1/2}, (nμ)² F₂, tr J⁻¹, (3, *shape of observations).
+        """Compute, for a curve, tr J^{−1/2}, (nμ)² F₂ and tr J⁻¹, (3, *shape of observations).
 
         Interpolated on log scales between some numbers of observations.
         """

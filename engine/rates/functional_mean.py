@@ -54,7 +54,7 @@ def _private_size(notion: Trust) -> Powers:
 
 
 def largest_delta(limit: Array, power: float = 1.0) -> Array:
-    """The δ up to which δ log(1/δ)^power stays below a limit ≥ 0, as theorems ask of it.
+    """Find the δ up to which δ log(1/δ)^power stays below a limit ≥ 0, as theorems ask of it.
 
     With δ = e^−u that is u e^{−u/power} = limit^{1/power}, whose larger root u the lower branch of
     Lambert's function gives; no δ up to the top of the left side is too large where the limit is.

@@ -229,7 +229,7 @@ class FunctionalReleaseRate(Rate):
         return tuple(conditions)
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
-        """Tuning from n, ε and β alone: η, and ψ or M with the ends of its published interval.
+        """Choose η, and ψ or M with the ends of its published interval, from n, ε and β alone.
 
         M is a whole number here and n^{1/3} in the rate. J is the first coefficient that the
         absolute penalty removes from every data set. The interval of ψ is empty where its lower
@@ -284,7 +284,7 @@ class FunctionalReleaseRate(Rate):
         return 8 * self.tau**2 * (2**self.cost_power if self.mechanism == "ar" else 1)
 
     def _costly_below(self, p: Point) -> Array:
-        """Point of c τ² ψ^{−k} = nε²: at ψ = 1/n, or below ε = 1 at 1/(nε²) if usual.
+        """Solve c τ² ψ^{−k} = nε²: at ψ = 1/n, or below ε = 1 at 1/(nε²) if usual.
 
         The second has a root only for k < 1; 0 where privacy never costs more.
         """

@@ -134,7 +134,7 @@ class Powers:
 
 
 def symbols(*names: str) -> tuple[Powers, ...]:
-    """A product for each symbol of a point; one that a point does not have counts as one."""
+    """Make a product for each symbol of a point; one that a point does not have counts as one."""
     return tuple(
         Powers(
             lambda p, name=name: np.asarray(p.get(name, 1.0)),  # type: ignore[misc]

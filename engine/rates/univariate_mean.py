@@ -168,14 +168,14 @@ class UnivariateMeanRate(Rate):
 
 
 def _largest_n(p: Point) -> Array:
-    """The n = e^x/x, with x = Sε², at which 1/(Snε²) falls to e^{−Sε²}."""
+    """Find the n = e^x/x, with x = Sε², at which 1/(Snε²) falls to e^{−Sε²}."""
     x = p["S"] * p["epsilon"] ** 2
     with np.errstate(over="ignore"):
         return np.asarray(np.exp(x) / x)
 
 
 def largest_exponent(n: Array) -> Array:
-    """The x = Sε² up to which e^{−x} is at least 1/(nx): e^x/x = n, x = −W₋₁(−1/n).
+    """Find x = Sε² up to which e^{−x} is at least 1/(nx): e^x/x = n, x = −W₋₁(−1/n).
 
     It is at least 1, and 0 for n < e, where 1/(nx) is always larger.
     """

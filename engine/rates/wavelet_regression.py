@@ -151,7 +151,7 @@ class WaveletRate(Rate):
         )
 
     def cost_of_privacy(self, **point: float | Array) -> Array:
-        """Ratio of the error to that without privacy; one above elbow 1.
+        """Divide the error by that without privacy; one above elbow 1.
 
         Below it (S^{1/(2γ+1)} n^{−2γ/(2γ+1)} ε^{−2})^{2γ/(2γ+2)}, until nothing can be learnt.
         The larger term stands for the rate, so that the factor is exactly one where privacy is

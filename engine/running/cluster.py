@@ -32,7 +32,7 @@ _RELEASE = "2026.8.*"  # as in pyproject.toml
 
 
 def surroundings() -> dict[str, str]:
-    """Facts on which the bits of a result depend, apart from the recipe."""
+    """Describe what the bits of a result depend on, apart from the recipe."""
     return {
         "engine": __version__,
         "numpy": np.__version__,
@@ -43,7 +43,10 @@ def surroundings() -> dict[str, str]:
 
 
 def _wanted() -> dict[str, str]:
-    """Surroundings that a worker should have: as here, where nothing is computed, one thread."""
+    """Describe surroundings that a worker should have: as here, where nothing is computed.
+
+    Its BLAS has one thread.
+    """
     return {**surroundings(), "BLAS threads": "1"}
 
 

@@ -154,7 +154,7 @@ def _answer(pipe: Connection, task: bytes) -> None:
 
 
 def make(description: str) -> Executor:
-    """The executor of a description: "serial", "processes:N" or "dask://host:port".
+    """Make the executor of a description: "serial", "processes:N" or "dask://host:port".
 
     Returns
     -------
@@ -189,12 +189,12 @@ def make(description: str) -> Executor:
 
 
 def n_workers(executor: Executor) -> int:
-    """Number of tasks that run at once."""
+    """Count the tasks that run at once."""
     known: int = getattr(executor, "n_workers", 2)
     return known
 
 
 def slots(executor: Executor) -> int:
-    """Number of tasks that keep all workers busy."""
+    """Count the tasks that keep all workers busy."""
     known: int = getattr(executor, "slots", 2 * n_workers(executor))
     return known

@@ -277,7 +277,7 @@ def check_sites(
 
 
 def dealt(n_curves: int, n_servers: int) -> tuple[int, ...]:
-    """Numbers of people of each site if they are dealt in turn: the first sites get the rest.
+    """Count the people of each site if they are dealt in turn: the first sites get the rest.
 
     Examples
     --------

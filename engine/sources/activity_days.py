@@ -117,7 +117,7 @@ class ActivityDays(HumanCurves):
 
 
 def rhythm(hours: Array) -> Array:
-    """f: the share of a day's activity in an hour by a person's own clock; mean 1/24 over a day."""
+    """Evaluate f, the share of a day's activity in an hour, by a person's own clock; mean 1/24."""
     return daily_density(hours, _PARTS)
 
 

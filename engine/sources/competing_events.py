@@ -71,7 +71,7 @@ class CompetingEvents(DealtRecords[EventData]):
 
 
 def incidence(t: Array) -> Array:
-    """Cumulative incidence of both causes, (2, n), at shares of follow-up: trapezoid rule."""
+    """Integrate the incidence of both causes, (2, n), at shares of follow-up: trapezoid rule."""
     times = np.linspace(0.0, 1.0, _POINTS)
     event_free = np.exp(-((times / _SCALE) ** _SHAPE) - times / _MEAN)
     hazards = (_SHAPE / _SCALE * (times / _SCALE) ** (_SHAPE - 1), np.full(_POINTS, 1 / _MEAN))

@@ -30,7 +30,7 @@ class PointLaw(Protocol):
     def n_dimensions(self) -> int: ...
 
     def density(self, points: Array) -> Array:
-        """The density per own unit, (…), at points (…, d) within the range."""
+        """Evaluate the density per own unit, (…), at points (…, d) within the range."""
         ...
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:

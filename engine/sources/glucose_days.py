@@ -206,7 +206,7 @@ class GlucoseDays(HumanCurves):
         return out
 
     def mean_at(self, hours: Array) -> Array:
-        """The mean curve at hours of the day, in mmol/L, before bounds cut anything off."""
+        """Compute the mean curve at hours of the day, in mmol/L, before bounds cut anything off."""
         sd, peak = self.meal_time_sd, self.peak_hours
         total = np.full(len(hours), self.level)
         for hour, share in _MEALS:

@@ -178,7 +178,7 @@ class GrowthCurves(HumanCurves):
 def _share_of_final(
     ages: Array, at_spurt: Array | float, spurt: Array | float, tempo: Array | float
 ) -> Array:
-    """Share of its final height that a child has at ages from 2 years on; arrays broadcast.
+    """Compute the share of final height at ages from 2 years on; arrays broadcast together.
 
     `at_spurt` is q, the share at the spurt, `spurt` its age θ of at least 7 years, `tempo` s₁ in
     1/years.

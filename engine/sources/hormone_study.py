@@ -196,12 +196,12 @@ class HormoneStudy(Source[CurveData]):
 
 
 def level(years: Array) -> Array:
-    """Median of the logarithm of an observation in pg/mL, at years since the transition."""
+    """Compute the median log of an observation in pg/mL, at years since the transition."""
     return _AFTER + (_BEFORE - _AFTER) / (1 + np.exp(years / _PACE))
 
 
 def mean_reading(ages: Array) -> Array:
-    """Mean of the clipped observations in pg/mL at ages in years: (points,)."""
+    """Compute the mean of the clipped observations in pg/mL at ages in years: (points,)."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     years = ages[:, None] - _TRANSITION - _TRANSITION_SD * nodes
     return np.asarray(_capped_mean(level(years)) @ weights / weights.sum())

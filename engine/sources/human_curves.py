@@ -67,7 +67,7 @@ class HumanCurves(SitedCurves):
 def daily_density(
     hours: Array, peaks: tuple[tuple[float, float, float], ...], steady: float = 0.0
 ) -> Array:
-    """Density over the hours of a day, all days alike: an even part, and peaks.
+    """Spread something over the hours of a day, all days alike: evenly, and in peaks.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ _MAX_READINGS = 100_000_000
 
 
 def configuration_budgets(name: str, delta: float = 1e-5) -> tuple[Budget, ...]:
-    """The budgets of all sites of one of `CONFIGURATIONS`.
+    """Return the budgets of all sites of one of `CONFIGURATIONS`.
 
     Raises
     ------

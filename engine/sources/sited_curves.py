@@ -44,7 +44,7 @@ def observations(default: int) -> Any:
 
 
 def observation_times(default: str = "even") -> Any:
-    """The parameter of simulated curves that says when they are observed.
+    """Make the parameter of simulated curves that says when they are observed.
 
     For the names of laws see `simulated_design`.
     """

@@ -204,7 +204,7 @@ class Twin(Source[CurveData], SimulatedTwin):
         return replace(self, peaks=count), (np.arange(count) + 0.5) / count
 
     def mean(self, times: Array) -> Array:
-        """A rise with bends, or equal peaks with equal valleys between them, inside the bounds.
+        """Draw a rise with bends, or equal peaks with equal valleys between, inside the bounds.
 
         The rise never falls; where the curve is stated to end as it began, it comes back down.
 

@@ -132,7 +132,7 @@ class RecordTwin(SimulatedTwin):
 
     @staticmethod
     def density(points: Array) -> Array:
-        """The density of the records at shares of the stated range: (n,)."""
+        """Evaluate the density of the records at shares of the stated range: (n,)."""
         z = (points[:, None] - _BUMPS) / _BUMP_SD
         return np.asarray((np.exp(-z * z / 2) / (_BUMP_SD * math.sqrt(2 * math.pi))).mean(axis=1))
 
@@ -171,7 +171,7 @@ class LabelledTwin(RecordTwin):
 
     @staticmethod
     def predictor(points: Array, two_classes: bool) -> Array:
-        """Predictor of the response: log-odds, or a number in half-ranges from the middle.
+        """Predict the response: log-odds, or a number in half-ranges from the middle.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class EventTwin(SimulatedTwin):
         return np.minimum(event, censored), np.where(event <= censored, cause, 0)
 
     def truth(self, grid: Array) -> Array:
-        """The true functions: group after group, and in each of them cause after cause.
+        """Evaluate the true functions: group after group, and in each of them cause after cause.
 
         `grid` (n,) holds shares of the stated range, for an ROC curve false-positive rates. Returns
         (n,) or (functions, n).
@@ -336,7 +336,7 @@ class ReadingTwin(SimulatedTwin):
         return replace(data, values=values, facts=facts, truth=None)
 
     def truth(self, grid: Array) -> Array:
-        """The true percentile curves, (T, n), in response units."""
+        """Evaluate the true percentile curves, (T, n), in response units."""
         mean, sd, levels = self.twin.mean(grid), self.twin.spread, np.array(self.levels)
 
         def at(shares: Array) -> Array:

@@ -27,7 +27,7 @@ class _Scaled(Broken, NoisyGradientMean):
     """Noise of another size than the ledger pays for."""
 
     def factor(self, plan: DescentPlan, public: Public) -> Any:
-        """Factor of the scales of the noise.
+        """Return the factor of the scales of the noise.
 
         Returns
         -------

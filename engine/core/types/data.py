@@ -76,7 +76,7 @@ class Records:
         return self._taken(mine, np.searchsorted(np.sort(servers), self.server[mine]))
 
     def of_people(self, people: NDArray[Any]) -> Self:
-        """Some of the records; servers that have any are numbered from 0.
+        """Keep some of the records; servers that have any are numbered from 0.
 
         `people` has a mark for each, (n,) of bool, or places, (k,) of int, which may come several
         times.
@@ -85,7 +85,7 @@ class Records:
         return self._taken(people, numbers.astype(np.int64))
 
     def in_order(self, order: NDArray[np.int64]) -> Self:
-        """The same records in another order; places keep their servers."""
+        """Reorder the records; places keep their servers."""
         return self._taken(order, self.server)
 
     # -- what is public of them -------------------------------------------------------------------
@@ -109,7 +109,7 @@ class Records:
         raise NotImplementedError
 
     def public_facts(self) -> dict[str, Any]:
-        """Stated facts, and the number of people on each server, as plain values."""
+        """Return stated facts, and the number of people on each server, as plain values."""
         name, value = self._flag
         return {
             "facts": self.facts.to_plain(),
@@ -133,11 +133,11 @@ class Records:
         return plain.get(name) is value
 
     def public_sizes(self) -> dict[str, Any]:
-        """Publishable sizes, by name."""
+        """Return the publishable sizes, by name."""
         return {"people_per_site": list(self.sizes.n_curves_per_server)}
 
     def counted(self) -> dict[str, Any]:
-        """Counts of the records, by name; none if they are not counted."""
+        """Return the counts of the records, by name; none if they are not counted."""
         return {}
 
     # -- single records ---------------------------------------------------------------------------
@@ -462,7 +462,7 @@ class CurveData(Records):
 
 
 def _middles(facts: PublicFacts) -> Array:
-    """Middles of the stated ranges of covariates: (d,)."""
+    """Return the middles of the stated ranges of covariates: (d,)."""
     return np.array([(c.low + c.high) / 2 for c in facts.covariates])
 
 

@@ -232,13 +232,13 @@ class Estimate:
         return " ".join(caution.text for caution in self._beside_band if caution.applies.flat[0])
 
     def usual_warnings(self, budget: int) -> tuple[str, ...]:
-        """Warnings that at least half of the releases at one of the budgets carry."""
+        """List the warnings that at least half of the releases at one of the budgets carry."""
         return tuple(
             text for text, applies in self.warnings_by_kind(budget) if applies.mean() >= 0.5
         )
 
     def warnings_by_kind(self, budget: int) -> list[tuple[str, NDArray[np.bool_]]]:
-        """Most frequent sentence of each kind at a budget, and the releases that carry any."""
+        """List the commonest sentence of each kind at a budget, and the releases with any."""
         kinds: dict[str, list[Caution]] = {}
         for caution in self._warnings:
             kinds.setdefault(caution.kind, []).append(caution)
@@ -251,7 +251,7 @@ class Estimate:
         ]
 
     def usually_not_shown(self, budget: int) -> str:
-        """Most frequent sentence at one of the budgets about features not shown.
+        """Return the most frequent sentence at one of the budgets about features not shown.
 
         Returns
         -------
@@ -262,7 +262,7 @@ class Estimate:
         return max(shares, key=lambda text: shares[text]) if sum(shares.values()) >= 0.5 else ""
 
     def warning_shares(self) -> tuple[tuple[str, float], ...]:
-        """Warnings of the first data set's releases at the first budget, each with their share."""
+        """List warnings of the first data set at the first budget, each with their share."""
         return tuple(
             (text, float(applies[0].mean()))
             for text, applies in self.warnings_by_kind(0)

@@ -38,7 +38,7 @@ class Truth:
 
     @classmethod
     def of(cls, function: Callable[[Array], Array], rule: str = "gauss") -> Truth:
-        """The truth of a function that can be evaluated.
+        """Evaluate a function as the truth.
 
         It takes points (n,), or (n, 2) for "square", to values (n,) or (functions, n).
         """
@@ -47,7 +47,7 @@ class Truth:
 
     @classmethod
     def of_vector(cls, entries: Array) -> Truth:
-        """A vector as a truth, (d,), or one for each machine, (machines, d)."""
+        """Take a vector as a truth, (d,), or one for each machine, (machines, d)."""
         values = read_only(np.array(entries, dtype=float))
         return cls(values, values, "coordinates")
 
@@ -61,7 +61,7 @@ class Truth:
         )
 
     def at(self, points: Array) -> Array:
-        """Values, (…) or (functions, …), at points of [0, 1], (…), or of the square, (…, 2).
+        """Evaluate at points of [0, 1], (…), or of the square, (…, 2): (…) or (functions, …).
 
         "gauss": the polynomial through the nodes, exact to rounding for the smooth truths it is
         used for. "midpoints": the broken line. "square": the bicubic spline. A vector has no

@@ -462,7 +462,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         return self.value_scale
 
     def _unit(self, facts: PublicFacts) -> float:
-        """Response units of one on the scale of the steps."""
+        """Return the response units of one on the scale of the steps."""
         return facts.value_half_width if self._value_scale(facts) == "bounds" else 1.0
 
     def _size(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> int:
@@ -699,7 +699,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
     def _smoothing(
         self, plan: DescentPlan, functions: Basis, facts: PublicFacts
     ) -> SmoothingErrors:
-        """Effect of all rounds on the cosines, and the noise they leave, in response units.
+        """Compute what all rounds make of the cosines and the noise left, in response units.
 
         As if nothing were clipped: curves with the inner products v move a to a − ρ(G a − v).
         """
@@ -902,7 +902,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         return np.asarray(self._noise_share(plan) * (plan.scales**2).sum(axis=1))
 
     def _noise_share(self, plan: DescentPlan) -> Array:
-        """Share that is left of the variance of one round of every server: (servers,).
+        """Compute the share that is left of the variance of one round of every server: (servers,).
 
         ρ² Σ_t ν_st² (1 − ρ)^{2(T − 1 − t)}, ν_st its share in round t, 0 where it rests.
         """
@@ -923,13 +923,13 @@ def _is_periodic(facts: PublicFacts) -> bool:
 
 
 def _shares_of_rounds(plan: DescentPlan) -> Array:
-    """Share of every server in each round, 0 if it rests: (rounds, servers)."""
+    """Return the share of every server in each round, 0 if it rests: (rounds, servers)."""
     taking_part = (plan.schedule >= 0) * plan.weights
     return np.asarray(taking_part / taking_part.sum(axis=1, keepdims=True))
 
 
 def _simple(functions: Basis) -> Array:
-    """Functions at `POINTS` that are hardly mistaken for the trace of a step: (G, k).
+    """Return the functions at `POINTS` that are hardly mistaken for the trace of a step: (G, k).
 
     Straight lines, and polynomials of a higher degree the more functions there are, so that four
     are left to tell what is not simple; of periodic curves all but the last frequency.

@@ -41,7 +41,7 @@ def effective_size(n_people: int, budget: Budget) -> float:
 
 
 def centre_budget(n_people: int, budget: Budget) -> Budget:
-    """The budget with μ′ = μ/√n and the same δ, by the proposition of this module.
+    """Compute the budget with μ′ = μ/√n and the same δ, by the proposition of this module.
 
     `budget` is that of every person, with δ > 0.
 
@@ -64,7 +64,7 @@ def centre_budget(n_people: int, budget: Budget) -> Budget:
 
 
 def of_one_device(spends: Sequence[Spend], n_people: int, budget: Budget) -> tuple[Spend, ...]:
-    """The ledger of one of n devices, from that of the centre whose release has the same law.
+    """Derive the ledger of one of n devices from that of the centre, whose release is alike.
 
     All of the centre's lines must have Gaussian noise.
 

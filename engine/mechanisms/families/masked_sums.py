@@ -50,7 +50,7 @@ def all_but_one(n_sites: int) -> Shares:
 
 
 def centre_budget(shares: Shares, budget: Budget) -> Budget:
-    """The budget with μ′ = μ √(S′/S) and the same δ, by the proposition of this module.
+    """Compute the budget with μ′ = μ √(S′/S) and the same δ, by the proposition of this module.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def centre_budget(shares: Shares, budget: Budget) -> Budget:
 
 
 def of_every_site(spends: Sequence[Spend], shares: Shares, budget: Budget) -> tuple[Spend, ...]:
-    """The ledger of S′ shares, which protects everybody, from the centre's with S of them.
+    """Derive the ledger of S′ shares, which protects everybody, from the centre's with S of them.
 
     All of the centre's lines must have Gaussian noise.
     """

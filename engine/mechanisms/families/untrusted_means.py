@@ -115,7 +115,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def rows_used(self, per_machine: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number of rows used from each machine.
+        """Count the rows used from each machine.
 
         Returns
         -------
@@ -124,7 +124,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         return per_machine
 
     def answers(self, means: Array) -> Array:
-        """Answers of machines about means of their rows, without noise; both (repeats, m, k)."""
+        """Answer for machines from means of their rows, without noise; both (repeats, m, k)."""
         return means
 
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -132,7 +132,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def private(self, answers: Array, plan: AnswerPlan, standard: Array) -> Array:
-        """Answers as they leave the machines: (repeats, draws, m, k).
+        """Protect answers as they leave the machines: (repeats, draws, m, k).
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def gain(self, plan: AnswerPlan) -> Array:
-        """Factors of the answers: (m,)."""
+        """Return the factors of the answers: (m,)."""
         return np.ones(len(plan.rows))
 
     def variance(self, plan: AnswerPlan) -> Array:
@@ -160,7 +160,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         raise NotImplementedError
 
     def means(self, averages: Array, plan: AnswerPlan) -> Array:
-        """Means in response units from averages of answers; both (…, d)."""
+        """Compute means in response units from averages of answers; both (…, d)."""
         return averages
 
     def slope(self, plan: AnswerPlan) -> float:
@@ -255,7 +255,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
         )
 
     def read(self, plan: AnswerPlan, averages: Array) -> Array:
-        """Means from what the server hears: the largest averages, and zeros."""
+        """Estimate means from what the server hears: the largest averages, and zeros."""
         largest = self._largest(averages, self._error(plan))
         return np.clip(self.means(largest, plan), -plan.largest_mean, plan.largest_mean)
 
@@ -313,7 +313,7 @@ class UntrustedMean(Mechanism[SampleData, AnswerPlan]):
     def expected_error(
         self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
     ) -> float | None:
-        """Squared error that privacy adds to the kept means, if the right ones are kept.
+        """Forecast the squared error from privacy in the kept means, if they are the right ones.
 
         In squared response units, near zero; None where a threshold decides what is kept.
         """

@@ -116,7 +116,7 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
         return mean, moments
 
     def _sensitivity(self, n: float) -> float:
-        """Largest move of second moments of unit vectors when one curve is replaced."""
+        """Bound the move of second moments of unit vectors when one curve is replaced."""
         if self.release.centre == "sample_mean":
             return 4 * max(n - 1, 1) / n**2  # rounding errors of a single curve need noise too
         return math.sqrt(2) / n

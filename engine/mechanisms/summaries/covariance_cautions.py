@@ -160,7 +160,7 @@ class CovarianceJudgement:
         return np.asarray(coefficients @ self.summary.basis(np.stack([times, times], axis=1)).T)
 
     def _times(self, coefficients: Array) -> Array:
-        """Size of a release (…, r) as a multiple of the covariance behind the forecast: (…)."""
+        """Measure a release (…, r) as a multiple of the covariance behind the forecast: (…)."""
         nothing, once = (people.coefficients.mean(axis=0) for people in (self._narrow, self._usual))
         weights = (once - nothing) / np.maximum(self.variances, 1e-300)
         return np.asarray((coefficients - nothing) @ weights / ((once - nothing) @ weights))

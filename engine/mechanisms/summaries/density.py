@@ -81,7 +81,7 @@ class Width:
         return self.atoms.atoms @ self.atoms.on_grid.T
 
     def most_move(self, weights: Array, n_in: int, n_out: int) -> float:
-        """Largest move of ∫ f² − 2 mean f(x) when one record is replaced.
+        """Bound the move of ∫ f² − 2 mean f(x) when one record is replaced.
 
         A record held out moves it by 2|f(x) − f(x')|/n_out, f being an average of atoms: at most
         twice the largest range of an atom. One of the training part moves f by D/n_in, D = g_a −

@@ -55,7 +55,7 @@ class ClippedCurves:
         return self.averaged(np.ones((len(self.curves), 1, self.n)))[:, 0]
 
     def chance(self, smoothing: Smoothing) -> float:
-        """Squared error that sampling variability adds to the smoothed mean.
+        """Compute the squared error that sampling variability adds to the smoothed mean.
 
         Smoothing never enlarges a deviation, and a linear one shrinks it as it shrinks the mean.
 
@@ -240,7 +240,7 @@ COARSE, SIZE, REST = (
 
 
 def clip_of(size: Array | float) -> Array:
-    """The norm to which deviations of this mean norm are clipped; both over τ, at most 1."""
+    """Choose the norm to which deviations of this mean norm are clipped; both over τ, at most 1."""
     return np.minimum(WIDTH * np.maximum(size, _MIN_SIZE), 1.0)
 
 

@@ -103,7 +103,7 @@ class Features:
     variances: Array  # (r,): of the process that a release may take its noise from
 
     def coefficients(self, u: Array) -> Array:
-        """Coefficients in `basis`, (…, r), of u (…, J)."""
+        """Compute the coefficients in `basis`, (…, r), of u (…, J)."""
         return np.asarray(self.image * u if self.image.ndim == 1 else u @ self.image.T)
 
     @cached_property
@@ -143,7 +143,7 @@ class Smoothing(Protocol):
         ...
 
     def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
-        """Changes of the summary when those of the averages fill a ball.
+        """Return the changes of the summary when those of the averages fill a ball.
 
         `loose` is the largest change of one coordinate as papers count it.
         """
@@ -246,7 +246,7 @@ class FunctionPlan(Plan):
     default: int = 0  # the candidate that stands for all of them where one must
 
     def sizes(self, block: int) -> list[int]:
-        """Numbers in a vector with each candidate."""
+        """Count the numbers in a vector with each candidate."""
         return [len(vectors[block].shape) for vectors in self.blocks]
 
     def energy(self, candidate: int) -> float:
@@ -293,7 +293,7 @@ class Summary(ABC, Generic[D, R, S]):
 
     @classmethod
     def first_step(cls, release: FunctionalRelease) -> str:
-        """Step that a share of the budget is spent on before the summary; empty if none."""
+        """Name the step that a share of the budget goes to before the summary; empty if none."""
         return ""
 
     @classmethod
@@ -303,7 +303,7 @@ class Summary(ABC, Generic[D, R, S]):
 
     @classmethod
     def n_columns(cls, dimension: int) -> int:
-        """Number of stated columns of the records."""
+        """Count the stated columns of the records."""
         return 0
 
     @classmethod
@@ -313,7 +313,7 @@ class Summary(ABC, Generic[D, R, S]):
 
     @classmethod
     def least_power(cls, inverse: float, is_printed: bool) -> float:
-        """The η above which the sensitivity is finite without a grid.
+        """Return the η above which the sensitivity is finite without a grid.
 
         `inverse` is 1/β, β being the decay of the kernel.
         """
@@ -333,13 +333,13 @@ class Summary(ABC, Generic[D, R, S]):
 
     @abstractmethod
     def values(self, block: int, records: R, smoothing: S, earlier: Sequence[Array]) -> Array:
-        """One vector of one site without noise: (repeats, 1 or draws, r).
+        """Compute one vector of one site without noise: (repeats, 1 or draws, r).
 
         `earlier` holds the centre's averages (repeats, draws, r) of earlier vectors.
         """
 
     def finished(self, averages: Sequence[Array], smoothing: S) -> Array:
-        """Coefficients in `basis`, (repeats, draws, …), from the centre's averages alone.
+        """Compute coefficients in `basis`, (repeats, draws, …), from the centre's averages.
 
         `averages` holds (repeats, draws, r) of each vector.
         """
@@ -373,11 +373,11 @@ class Summary(ABC, Generic[D, R, S]):
     # -- choosing among candidates on the records, where there are several; see `selection` ----
 
     def usual_candidate(self, count: int) -> int:
-        """The middle candidate, which stands for all until records are looked at."""
+        """Return the middle candidate, which stands for all until records are looked at."""
         return count // 2
 
     def fold_means(self, records: R, fold: NDArray[np.int64], earlier: Sequence[Array]) -> Array:
-        """Averages over the records of each part: (repeats, 1 or draws, parts, …).
+        """Average over the records of each part: (repeats, 1 or draws, parts, …).
 
         Parameters
         ----------
@@ -389,7 +389,7 @@ class Summary(ABC, Generic[D, R, S]):
         raise NotImplementedError
 
     def score(self, training: Array, held_out: Array, smoothing: S) -> Array:
-        """Mean squared distance of held-out averages from a fit, but for what no fit changes.
+        """Compute the mean squared distance of held-out averages from a fit, up to a constant.
 
         `training` and `held_out` are averages as `fold_means` gives them.
 
@@ -401,7 +401,7 @@ class Summary(ABC, Generic[D, R, S]):
         return np.asarray((fit**2).sum(axis=-1) - 2 * (fit * held_out).sum(axis=-1))
 
     def most_move(self, smoothings: Sequence[S], n_in: int, n_out: int) -> float:
-        """Largest move of any score when one record is replaced, as proved in `selection`.
+        """Bound the move of any score when one record is replaced, as proved in `selection`.
 
         `n_in` records are in the training part, `n_out` held out.
         """

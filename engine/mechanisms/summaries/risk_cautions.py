@@ -61,7 +61,7 @@ class RiskJudgement:
     n_records: int
 
     def told(self, coefficients: Array, variances: Array) -> tuple[NDArray[np.bool_], bool, bool]:
-        """Releases drawn in, whether others may be, and whether records in a part would err.
+        """Flag releases drawn in, others that may be, and an error of records in a part.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class RiskJudgement:
         return np.full(len(points), level), np.where(points > 0.5, height, -height)
 
     def _drawn_in(self, curves: Array, noise: float) -> Array:
-        """Squared distance by which the penalty draws in curves (…, K), less that of noise.
+        """Compute the squared distance by which the penalty draws in curves (…, K), without noise.
 
         It leaves about the same share of all functions that a few bumps can draw, so that a release
         tells what it was drawn in from.
@@ -128,11 +128,11 @@ class RiskJudgement:
         return float(self._smoothed(small).mean()) / _SMALL
 
     def _taken(self, size: int | None = None) -> float:
-        """Squared part of the forecast's function that the penalty takes, on the first points."""
+        """Compute what the penalty takes, squared, of the forecast's function on first points."""
         return float(((self._usual - self._smoothed(self._usual, size)) ** 2).mean())
 
     def _smoothed(self, curve: Array, size: int | None = None) -> Array:
-        """Image of a known function under the penalty, for records on the first points: (K,)."""
+        """Penalise a known function, for records on the first points: (K,)."""
         curve = curve[:size]
         places = np.arange(len(curve))
         if self.summary.is_of_classes:
@@ -174,7 +174,7 @@ class RiskJudgement:
         return self._minimised(places, labels)
 
     def _minimised(self, places: NDArray[np.int64], labels: Array) -> Array:
-        """Released minimisers without their noise: (…, K)."""
+        """Compute what would be released of minimisers, without noise: (…, K)."""
         summary, features = self.summary, self.summary.features
         minimisers = minimise(summary.loss, features.table, places, labels, summary.penalty)
         rows = summary.basis(summary.grid.points[:, 0])

@@ -125,7 +125,7 @@ class Selection(Mechanism):
         return tuple((default * np.geomspace(1 / _WIDEST, _WIDEST, _CANDIDATES)).tolist())
 
     def of_widths(self, dimension: int) -> tuple[Any, ...]:
-        """The same method with each candidate width for records in 1 or 2 dimensions.
+        """Vary the method over each candidate width for records in 1 or 2 dimensions.
 
         It is itself alone if a formula decides.
         """
@@ -139,7 +139,7 @@ class Selection(Mechanism):
         return tuple(replace(release, selection_rule="formula", bandwidth=c) for c in widths)
 
     def left(self, budget: Budget) -> Budget:
-        """Budget left for the release when the choice has been paid for."""
+        """Return the budget left for the release when the choice has been paid for."""
         if self.selection_rule != "paid":
             return budget
         return replace(budget, epsilon=(1 - self.selection_share) * budget.epsilon)

@@ -53,14 +53,14 @@ def worst_bias(clip: Array, bound: float, sigma: float) -> Array:
 
 
 def clipped_mean(curve: Array, clip: float, sigma: float) -> Array:
-    """The clipped mean E[Y]_τ for every value of f, in response units."""
+    """Compute the clipped mean E[Y]_τ for every value of f, in response units."""
     return np.asarray(
         curve + sigma * (excess((clip + curve) / sigma) - excess((clip - curve) / sigma))
     )
 
 
 def clipped_square(curve: Array, clip: float, sigma: float) -> Array:
-    """The clipped second moment E[Y]_τ² for every value of f, in squared response units."""
+    """Compute the clipped second moment E[Y]_τ² for every value of f, in squared response units."""
     low, high = (-clip - curve) / sigma, (clip - curve) / sigma
     inside = ndtr(high) - ndtr(low)
     first, last = normal_density(low), normal_density(high)
@@ -137,7 +137,7 @@ def clipped_size(spread: Array | float) -> Array:
 
 
 def spread_of_clipped(size: Array) -> Array:
-    """The s whose `clipped_size` is given, between 1/1000 and 100, in units of the clip.
+    """Find the s whose `clipped_size` is given, between 1/1000 and 100, in units of the clip.
 
     Noise may have moved the sizes out of their range.
 
@@ -151,7 +151,7 @@ def spread_of_clipped(size: Array) -> Array:
 
 
 def cut_off(mean: Array, sd: Array | float, low: float, high: float) -> Array:
-    """Shift of the mean μ of a normal variable by bounds, E min(max(X, a), b) − E X: (…).
+    """Compute how bounds move the mean μ of a normal variable, E min(max(X, a), b) − E X: (…).
 
     With z the distance from the mean to a bound in standard deviations, E max(a − X, 0) is
     σ (φ(z) − zΦ(−z)) for z = (μ − a)/σ, and likewise above.

@@ -8,7 +8,7 @@ from engine.core.arrays import Array
 
 
 def norm_clip_factors(norms: Array, radius: Array | float) -> Array:
-    """Factors min(1, c/‖x‖) after which no norm is above c, finite and above 0: (…).
+    """Compute factors min(1, c/‖x‖) after which no norm is above c, finite and above 0: (…).
 
     Examples
     --------

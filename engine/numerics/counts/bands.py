@@ -107,7 +107,7 @@ class Limits:
         return simultaneous_factor(self._relative, self.drawn, self.people)
 
     def monotone(self, width: Array, falls: bool = True) -> tuple[Array, Array]:
-        """Limits of a curve that falls (or rises) within [0, 1], for half-widths; all (…, K).
+        """Compute limits, for half-widths, of a curve that falls (or rises) in [0, 1]; all (…, K).
 
         A limit may be moved to the best one of the edges behind or before it, because the curve
         itself falls. Edges that are not shown have 0 and 1. What censoring may have shifted the
@@ -126,7 +126,7 @@ class Limits:
 
 
 def allowance(shift: Array, deviation: Array) -> Array:
-    """Addition to limits for a possible shift of their curve: (…).
+    """Compute the addition to limits for a possible shift of their curve: (…).
 
     `shift` is the largest one, `deviation` its standard error; a third of the latter goes
     unnoticed.
@@ -250,7 +250,7 @@ def _first(curve: Array, drawn: Flags, level: float) -> tuple[Indices, Flags]:
 def _limit(
     edges: tuple[float, ...], curve: Array, drawn: Flags, level: float, before: bool, step: float
 ) -> Array:
-    """Place where a limit falls to a level: off the cubic where it falls slowly, else an edge."""
+    """Find where a limit falls to a level: off the cubic if it falls slowly, else an edge."""
     at_edge = _edge(edges, curve, drawn, level, before)
     if not step or len(edges) <= _FINE_INTERVALS:
         return at_edge
@@ -271,7 +271,7 @@ def _edge(
 
 
 def _crossing(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float) -> Array:
-    """First place where the cubic through a curve is at or below a level, by halving."""
+    """Find the first place where the cubic through a curve is at or below a level, by halving."""
     index, is_reached = _first(curve, drawn, level)
     parts = monotone_cubic(edges, curve).c  # (4, K, …): powers 3 … 0 of the time since an edge
     parts = np.moveaxis(parts, (0, 1), (-2, -1))  # (…, 4, K)

@@ -35,7 +35,7 @@ class Difference:
 
 
 def difference(first: Limits, second: Limits) -> Difference:
-    """The difference of two curves of one table.
+    """Compute the difference of two curves of one table.
 
     The errors of both are of one joint sample, so that what both groups share is in it.
     """
@@ -219,7 +219,7 @@ class _Comparison:
         return first - ratio * second, chance, self.table.variances(gradient)[1][..., 0]
 
     def shift(self, ratio: float) -> Array:
-        """Possible mean of U(θ) at the true ratio of hazards: (…).
+        """Bound the possible mean of U(θ) at the true ratio of hazards: (…).
 
         In one interval, whichever matters most, all may be censored at its start or at its end:
         (c₂d₁ + θc₁d₂)/2.

@@ -62,7 +62,7 @@ class CountedCurve:
     dependent: tuple[Array, Array] | None = None
 
     def staircase(self, times: Array) -> tuple[Array, Array]:
-        """The band's ends, (…, n) each, at any times of the follow-up; see `bands.staircase`."""
+        """Draw the band's ends, (…, n) each, at times of the follow-up; see `bands.staircase`."""
         low, high = staircase(self.edges, self.low, self.high, times, self.falls)
         return np.asarray(low), np.asarray(high)
 
@@ -232,7 +232,7 @@ def _at_risk(table: CountTable, life: LifeTable) -> tuple[Array, Array]:
 
 
 def _growth(table: CountTable, early: Array, jacobian: Array) -> Array:
-    """Ratio of standard errors by one gradient to those by another: (…, q)."""
+    """Compute the ratio of standard errors by one gradient to those by another: (…, q)."""
     of_early, usual = (np.sqrt(np.sum(table.variances(each), axis=0)) for each in (early, jacobian))
     return np.asarray(of_early / np.maximum(usual, 1e-300))
 

@@ -115,7 +115,7 @@ class Calibration:
 
 
 def calibration(table: CountTable) -> Calibration:
-    """Share of people in each bin who have the label."""
+    """Estimate the share of people in each bin who have the label."""
     with_label, without = _labelled(table)
     people = with_label + without
     number = np.maximum(people, 1.0)

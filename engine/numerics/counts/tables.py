@@ -99,7 +99,7 @@ class CountTable:
         )
 
     def variances(self, jacobian: Array) -> tuple[Array, Array]:
-        """Sampling and noise variance, (…, q) each, of functionals at the estimated counts.
+        """Compute sampling and noise variance, (…, q) each, of functionals at the estimates.
 
         The jacobian is (…, q, groups, m).
         """
@@ -112,7 +112,7 @@ class CountTable:
         return sampling, self.noise_variance * rest.sum(axis=-1)
 
     def errors(self, jacobian: Array) -> Array:
-        """The public sample of errors of functionals: (…, q, SAMPLES).
+        """Draw the public sample of errors of functionals: (…, q, SAMPLES).
 
         The jacobian (…, q, groups, m) is taken at the estimated counts.
         """
@@ -235,7 +235,7 @@ def discretised(standard: Array, scale: float) -> Array:
 
 
 def variance_of_discrete(scale: float) -> float:
-    """The variance of `discretised` noise: 2a/(1 − a)², a = e^{−1/b}, b ≥ 0.
+    """Compute the variance of `discretised` noise: 2a/(1 − a)², a = e^{−1/b}, b ≥ 0.
 
     Examples
     --------

@@ -155,7 +155,7 @@ DISAGREEING = 0.01  # of releases whose last step moves so far by chance, if all
 
 
 def most_innovation(size: int) -> float:
-    """The mean square that a final location of p coefficients hardly exceeds by chance.
+    """Bound the mean square of a final location of p coefficients, but for chance.
 
     Its terms are about χ² with one degree of freedom, or less, as earlier centres are given some
     extra variance. Found on simulated curves: with times stated as even that are clustered, or

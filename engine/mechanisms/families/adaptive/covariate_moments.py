@@ -42,7 +42,7 @@ _WIDEST, _BY_LEVERAGE = 25.0, 60.0
 
 
 def shift(n_functions: int) -> float:
-    """Largest move of either release by one of n people, in Frobenius norm, times n: √2 K."""
+    """Bound the move of either release by one of n people, in Frobenius norm, times n: √2 K."""
     return float(np.sqrt(2) * n_functions)
 
 

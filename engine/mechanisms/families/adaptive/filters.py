@@ -37,7 +37,7 @@ class Combined:
         )
 
     def uncertainty(self, covariance: Array) -> Array:
-        """Variance added by errors of the M_s: (…, p), from the covariance (…, p, p) of a − β."""
+        """Compute the variance (…, p) added by errors of the M_s, from the covariance of a − β."""
         return np.asarray(
             sum(
                 weight**2 * mixing.uncertainty(covariance)
@@ -95,7 +95,7 @@ class Filter(Protocol):
         """Add variance (…, p) to every coefficient."""
 
     def covariance(self, sampling: Array) -> Array:
-        """Covariance of the centre, from that of x/J over who takes part; both (…, p, p)."""
+        """Compute the centre's covariance from that of x/J over who takes part; both (…, p, p)."""
 
 
 @dataclass(frozen=True)

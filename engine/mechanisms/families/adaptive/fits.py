@@ -569,7 +569,7 @@ class AdaptiveFit(Generic[E]):
         return [k for k in members if self.plans[k].feasible]
 
     def costs(self, shares: Sequence[float], s: int, members: Sequence[int]) -> Array:
-        """μ_k, or ε_k if δ = 0, of each release of one site: (releases, columns).
+        """Compute μ_k, or ε_k if δ = 0, of each release of one site: (releases, columns).
 
         Shares are parts of μ², or of ε.
         """
@@ -590,7 +590,7 @@ class AdaptiveFit(Generic[E]):
         repeats: slice,
         mixing: Mixing | None = None,
     ) -> SiteDeviations:
-        """One site's curves with the noise of the feasible plans, and one column without.
+        """Make one site's curves with the noise of the feasible plans, and one column without.
 
         `mixing` is E T_i if it was released.
         """

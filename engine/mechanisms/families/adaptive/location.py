@@ -658,7 +658,7 @@ def _people(
     constants: Constants,
     law: DeviationLaw,
 ) -> SecondMoments:
-    """Second moments of deviations from their release; clipping is undone at that radius."""
+    """Estimate second moments of deviations; clipping is undone at the radius of their release."""
     if np.isfinite(constants.moments_width):
         radius = _moments_radius(after, constants)
         slope = _slope(replace(after, radius=radius), law, constants)

@@ -373,7 +373,7 @@ class MeanFit(AdaptiveFit[Evidence]):
         )
 
     def _law(self, size: int, design: Design) -> ReferenceLaw:
-        """Law of the deviations; curves that determine all coefficients are alike in it."""
+        """Choose the law of deviations; curves that determine all coefficients are alike in it."""
         planned = min(self.planned, len(design.times) or self.planned)
         evenly = design == Design() and planned >= _DENSE * size
         if evenly or len(design.times) >= _DENSE * size:

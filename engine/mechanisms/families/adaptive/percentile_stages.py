@@ -111,7 +111,7 @@ class PercentilePlan(Plan):
         return len(LEVELS) + len(self.limits)
 
     def constants(self) -> Constants:
-        """Clipping constants for shares: wide, because the shares of single people are skewed."""
+        """Clip shares widely, because the shares of single people are skewed."""
         return replace(
             _OF_PLACES,
             middle_width=max(1.0, self.width / 2),
@@ -121,7 +121,7 @@ class PercentilePlan(Plan):
 
 
 def releases(left: float = 1.0) -> list[tuple[Step, float]]:
-    """All 16 releases of a site in order, each with its share of μ²; the shares sum to `left`.
+    """List all 16 releases of a site in order, each with its share of μ²; the shares sum to `left`.
 
     `left` is what messages about facts leave for them.
     """
@@ -151,7 +151,7 @@ class Placement:
     limits: tuple[float, ...]  # stated limits, on [−1, 1]
 
     def curves(self, waves: Array) -> tuple[Array, Array]:
-        """Centre M and spread s, (…, X) each, from the waves φ (…, X, r)."""
+        """Return the centre M and spread s, (…, X) each, from the waves φ (…, X, r)."""
         transposed = waves.swapaxes(-1, -2)
         centre = self.centre[..., None, :] @ transposed
         size = self.spread.shape[-1]
@@ -164,7 +164,7 @@ class Placement:
         )
 
     def thresholds(self, centre: Array, spread: Array) -> tuple[Array, Array]:
-        """Thresholds c_k and the shares p_k expected below them, (…, K, X) each.
+        """Return the thresholds c_k and the shares p_k expected below them, (…, K, X) each.
 
         `centre` and `spread` (…, X) are m and s at X times.
         """
@@ -182,7 +182,7 @@ class Placement:
 
 
 def rotation(expected: Array) -> tuple[Array, Array]:
-    """Directions in which the shares p_k (…, K, G) of K thresholds vary almost independently.
+    """Find directions in which shares p_k (…, K, G) of K thresholds vary almost independently.
 
     Indicators of one reading at K thresholds have the covariance of a Brownian bridge,
     min(p_k, p_k')(1 − max(p_k, p_k')).
@@ -508,7 +508,7 @@ class PercentileFit:
         return locate(sites, scale, law, constants, n_functions)
 
     def _law(self, size: int) -> ReferenceLaw:
-        """Law of deviations of one function; people with few readings determine it less well."""
+        """Choose the law of deviations of one function; few readings determine it less well."""
         planned = max(self.data.sizes.fewest_per_curve, 1)
         if self.design == Design() and planned >= _DENSE * size:
             return heavy_tailed(size)

@@ -145,7 +145,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         return ()
 
     def n_functions(self, sizes: Sizes) -> int:
-        """Number of functions that are estimated together."""
+        """Count the functions that are estimated together."""
         return 1
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
@@ -153,7 +153,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         raise NotImplementedError
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts) -> int:
-        """Number r of functions at this effective size N, which is infinite without a budget."""
+        """Choose the number r of functions at effective size N, infinite without a budget."""
         raise NotImplementedError
 
     def scale(self, facts: PublicFacts) -> Scale:
@@ -161,7 +161,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         return bounds_of(facts)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
-        """Law of observation times, as far as this release relies on it."""
+        """Return the law of observation times, as far as this release relies on it."""
         return facts.design
 
     def is_between_times(self, facts: PublicFacts) -> bool:
@@ -203,7 +203,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     def narrow_features(
         self, facts: PublicFacts, plans: Sequence[A], band: Band, half_width: Array
     ) -> tuple[NDArray[np.bool_], ...]:
-        """Ask releases for details or ends too fine or too steep for their functions.
+        """Ask releases for details or ends that are too fine or steep for their functions.
 
         `half_width` (plans, repeats, draws[, functions]) is that of pointwise bands, averaged over
         the time range. Returns two flags (plans, repeats, draws), True if this holds for some
@@ -276,7 +276,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     def _judged(
         self, facts: PublicFacts, plans: Sequence[A], fit: Fit, evidence: E
     ) -> tuple[Caution, ...]:
-        """Cautions from the steps of every model, and those of this one."""
+        """Collect cautions from the steps of every model, and those of this one."""
         n_functions = max(len(fit.functions), 1)
         largest_innovation = np.array([most_innovation(plan.size * n_functions) for plan in plans])
         of_steps = [

@@ -70,7 +70,7 @@ def basis_size(
     facts: PublicFacts | None = None,
     factor: float = DETAIL,
 ) -> int:
-    """Number r at which the noise of a k⁻² tail equals the tail, at most what sampling supports.
+    """Choose r where the noise of a k⁻² tail equals the tail, at most what sampling supports.
 
     With `facts`, r is at most the number of common times.
     """
@@ -95,7 +95,7 @@ def ledger(
     verdict: Feasibility,
     releases: Sequence[tuple[Step, float]],
 ) -> tuple[Spend, ...]:
-    """One line for each site and release, or for each site one that says that nothing is spent.
+    """Write a line for each site and release, or one for each site that says nothing is spent.
 
     Each release comes with its share of μ², or of ε where δ = 0.
     """

@@ -213,7 +213,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         self.check_task()
 
     def truth_of(self, data: Data) -> Truth | None:
-        """Truth of the data; None if the summary aims at something else, as some losses do."""
+        """Return the truth of the data, or None if the summary aims at something else."""
         is_target = summaries[self.task].aims_at_the_truth(self, data.facts)
         return super().truth_of(data) if is_target else None
 
@@ -226,13 +226,13 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     # -- what subclasses say -------------------------------------------------------------------
 
     def space(self, grid: Grid, sizes: Sizes) -> Space:
-        """Functions in which curves on a grid are expressed."""
+        """Return the functions in which curves on a grid are expressed."""
         raise NotImplementedError
 
     def smoothings(
         self, eigenvalues: Array, n: float, effective: float, order: NDArray[np.int64] | None = None
     ) -> tuple[Smoothing, ...]:
-        """Candidate smoothings of averages.
+        """List the candidate smoothings of averages.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return (Linear(np.ones(len(eigenvalues))),)
 
     def atoms(self, grid: Grid, n: float) -> DensityAtoms:
-        """Contribution to a density of a record at each point of the grid."""
+        """Compute what a record at each point of the grid adds to a density."""
         raise NotImplementedError
 
     def of_widths(self, dimension: int) -> tuple[FunctionalRelease, ...]:
@@ -263,7 +263,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         raise NotImplementedError
 
     def shape(self, variances: Array) -> Array:
-        """The mechanism's own shape of the noise, from the variances of its process; both (r,)."""
+        """Shape the noise, from the variances of its process; both (r,)."""
         return np.ones(len(variances))
 
     # -- releases ------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         )
 
     def variances(self, public: Public, plan: FunctionPlan) -> Array:
-        """Noise variance of the centre's coefficients, over all sites together: (r,)."""
+        """Compute the noise variance of the centre's coefficients, over all sites: (r,)."""
         noise = plan.noise[0][0][-1]
         energy = self.expected_error(public.sizes, plan.budgets, public.facts) or 0.0
         return np.asarray(energy * noise.variance * noise.scales**2 / max(noise.energy, 1e-300))
@@ -409,7 +409,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         )
 
     def left(self, budget: Budget) -> Budget:
-        """Budget left for the release after the smoothing has been chosen."""
+        """Return the budget left for the release after the smoothing has been chosen."""
         return budget
 
     def candidates(self, default: float) -> tuple[float, ...]:
@@ -500,7 +500,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return tuple(lines)
 
     def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:
-        """Spending at one site on the choice of smoothing."""
+        """List the spending at one site on the choice of smoothing."""
         return ()
 
 
@@ -544,7 +544,7 @@ class _Release:
     choose: Callable[[Sequence[Array]], NDArray[np.int64] | None]
 
     def coefficients(self) -> tuple[Array, Array]:
-        """Coefficients from noisy messages (repeats, draws, …), and of the first without noise."""
+        """Compute coefficients from noisy messages (repeats, draws, …), and from the exact ones."""
         averages, choice = self._averages(self._sent, self.choose)
         noise_free, _ = self._averages(
             self._values, lambda _: None if choice is None else choice[:, :1]

@@ -188,7 +188,7 @@ class PublishedConstants:
         return float(norm.isf(self.delta / (4 * self.draws)))
 
     def draw_sensitivity(self, n: int, factor: float = 1.0) -> float:
-        """Largest move of an entry of a draw by one row, if no multiplier exceeds a.
+        """Bound the move of an entry of a draw by one row, if no multiplier exceeds a.
 
         `factor` multiplies the draw: σ in Algorithm 10.
         """
@@ -507,7 +507,7 @@ class Guarantee:
 
 
 def guarantees(c: PublishedConstants) -> tuple[Guarantee, ...]:
-    """Guarantees of Algorithms 3 to 10, each with all of its parts, every one at (ε, δ).
+    """List guarantees of Algorithms 3 to 10, each with all of its parts, every one at (ε, δ).
 
     Returns
     -------

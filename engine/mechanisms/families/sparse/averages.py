@@ -47,27 +47,27 @@ class Averages(Protocol):
     def n(self) -> int: ...
 
     def gradient(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [x'b − y]_R x for vectors b; both (repeats, columns, d)."""
+        """Average [x'b − y]_R x for vectors b; both (repeats, columns, d)."""
         ...
 
     def products(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [x'b]_τ x for vectors b; both (repeats, columns, d)."""
+        """Average [x'b]_τ x for vectors b; both (repeats, columns, d)."""
         ...
 
     def squared_residuals(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [y − x'b]_R²: (repeats, columns), for b (repeats, columns, d)."""
+        """Average [y − x'b]_R²: (repeats, columns), for b (repeats, columns, d)."""
         ...
 
     def within(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Shares of rows with |y − x'b| ≤ R: (repeats, columns), for b (repeats, columns, d)."""
+        """Average 1{|y − x'b| ≤ R}: (repeats, columns), for b (repeats, columns, d)."""
         ...
 
     def residuals(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [y − x'b]_R: (repeats, columns), for b (repeats, columns, d)."""
+        """Average [y − x'b]_R: (repeats, columns), for b (repeats, columns, d)."""
         ...
 
     def squared_products(self, vectors: Array, clip: float = math.inf) -> Array:
-        """Averages of [x'b]_τ²: (repeats, columns), for b (repeats, columns, d)."""
+        """Average [x'b]_τ²: (repeats, columns), for b (repeats, columns, d)."""
         ...
 
     def gram(self, norm: float = math.inf) -> Array:
@@ -75,7 +75,7 @@ class Averages(Protocol):
         ...
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
-        """Averages of x_S x_S', x_S clipped to a norm: (repeats, columns, s, s).
+        """Average x_S x_S', x_S clipped to a norm: (repeats, columns, s, s).
 
         The places S are (repeats, columns, s) array of int.
         """
@@ -248,7 +248,7 @@ def _clip_rows(rows: Array, norm: float) -> Array:
 
 
 def _clip_factors(rows: Array, norm: float) -> Array:
-    """Factors that bring rows to at most this norm: (rows,)."""
+    """Compute factors that bring rows to at most this norm: (rows,)."""
     if math.isinf(norm):
         return np.ones(len(rows))
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))

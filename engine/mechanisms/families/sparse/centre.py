@@ -78,7 +78,7 @@ class Centre:
 
 
 def exact_means(data: SampleData, is_secure: bool = False, is_clipped: bool = True) -> Array:
-    """Means (repeats, d + 1) of features and response, each stated range taken as [−1, 1].
+    """Average features and response, each stated range taken as [−1, 1]: (repeats, d + 1).
 
     `is_clipped` clips values to their ranges, as for a release.
     """

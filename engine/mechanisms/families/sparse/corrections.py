@@ -143,7 +143,7 @@ class Distance:
         )
 
     def at_most(self, shares: Array) -> Distance:
-        """The same where noise in a Gram matrix has made it look smaller.
+        """Correct for noise in a Gram matrix that has made it look smaller.
 
         What was estimated is Θ̂A(β − β̂). Where Â_jj is too large by a share e of itself, entry j
         is only 1 − e of what β̂ lacks, and e is at most 1.96 of its standard deviations.
@@ -355,7 +355,7 @@ def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:
 
 
 def bias_of_shared_noise(directions: Directions, vectors: Array) -> Array:
-    """Mean of −Θ̂_G(Â − A)(β − β̂), (repeats, columns, g), if β̂ comes from the same Â on S.
+    """Estimate the mean of −Θ̂_G(Â − A)(β − β̂), (repeats, columns, g), β̂ being of Â on S.
 
     Then β̂ = K(Aβ + noise) with K = (Â_SS + tI)⁻¹ on S and 0 elsewhere, so that β − β̂ has the part
     K(Â − A)β. Whatever A is, entries of the noise N = Â − A have variance t², and 2t² on the
@@ -427,7 +427,7 @@ def two_sided_p_values(distances: Array, errors: Array) -> Array:
 
 
 def simultaneous_half_width(covariance: Array) -> Array:
-    """The 95 % quantile of the largest error of g coefficients together, (…), by covariance.
+    """Simulate the 95 % quantile of the largest error of g coefficients, (…), by covariance.
 
     Simulated from the covariance of what was published, its negative part set to zero:
     post-processing, with a fixed public sample, so that a release always has the same band.

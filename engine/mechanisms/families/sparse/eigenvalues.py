@@ -53,7 +53,7 @@ def on_supports(gram: Array, vectors: Array, s: int) -> tuple[Array, Array]:
 
 
 def row_sum(gram: Array, q: int) -> Array:
-    """The largest sum of q absolute values in a row of A (…, d, d): (…).
+    """Find the largest sum of q absolute values in a row of A (…, d, d): (…).
 
     At least v'Av for every unit vector v with q entries, at places S: v'Av is at most the largest
     eigenvalue of A on S, and that at most the largest row sum of |A| on S (Gershgorin).

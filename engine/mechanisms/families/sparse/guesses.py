@@ -105,7 +105,7 @@ class PublicGuesses(Mechanism[Data, P]):
         return self.centre == "released" if self.centre else not is_standard(facts)
 
     def planned_centre(self, public: Public, budgets: Sequence[Budget], rho: float) -> Centre:
-        """Cost of these means, and the ρ that is left."""
+        """Plan the release of these means, and the ρ that is left."""
         if not self.has_centre(public.facts):
             return Centre(None, rho)
         return Centre.planned(public.sizes, budgets, rho)
@@ -161,7 +161,7 @@ class PublicGuesses(Mechanism[Data, P]):
         return False
 
     def reach_of(self, facts: PublicFacts) -> float:
-        """Number of standard deviations that the stated ranges of features reach to each side."""
+        """Count the standard deviations that the stated ranges of features reach to each side."""
         return self.reach or facts.reach or _REACH
 
     def spread(self, facts: PublicFacts) -> float:
@@ -208,7 +208,7 @@ class PublicGuesses(Mechanism[Data, P]):
         return by_scales if is_standard(facts) else min(by_scales, facts.value_half_width)
 
     def least_squares(self, data: Data, sparsity: int) -> Fit:
-        """Least squares on the best `sparsity` features of all rows, unclipped and without noise.
+        """Fit the best `sparsity` features of all rows by least squares, unclipped, without noise.
 
         Returns
         -------

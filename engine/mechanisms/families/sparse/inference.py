@@ -215,7 +215,7 @@ def gram_noise(row: float, n: int, rho: float) -> float:
 
 
 def residuals_sensitivity(n: int, has_mean: bool) -> float:
-    """Largest move by one row of averages of squared residuals and of those within their clip.
+    """Bound the move by one row of averages of squared residuals and of those within their clip.
 
     With u = [e]_R/R they are u² and 1{|e| ≤ R}: √2 between 0 and beyond R. The mean residual is u/2
     beside them. From u = −t to beyond R the square is 1 + (1 − t²)² + (1 + t)²/4, largest, 2.286,
@@ -292,7 +292,7 @@ def inference_lines(
     server: int,
     budget: Budget,
 ) -> list[Spend]:
-    """The ledger of one machine after β̂: Θ̂_k and V, or the Gram matrix; σ̂² and corrections.
+    """Write the ledger of one machine after β̂: Θ̂_k and V, or the Gram matrix; σ̂², corrections.
 
     `is_one` if a single coefficient is estimated without a Gram matrix.
     """
@@ -356,12 +356,12 @@ class Columns:
         return np.concatenate([noisy, np.zeros((self.repeats, 1, *shape))], axis=1)
 
     def released(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The publishable columns (budgets, repeats, draws, …) of values (repeats, columns, …)."""
+        """Take the publishable columns (budgets, repeats, draws, …) of (repeats, columns, …)."""
         noisy = values[:, :-1].reshape(self.repeats, self.budgets, self.draws, *values.shape[2:])
         return noisy.swapaxes(0, 1)
 
     def quiet(self, values: Array) -> Array:
-        """The column without noise, (budgets, repeats, …), of values (repeats, columns, …)."""
+        """Take the column without noise, (budgets, repeats, …), of values (repeats, columns, …)."""
         column = values[:, -1]
         return np.broadcast_to(column, (self.budgets, *column.shape))
 

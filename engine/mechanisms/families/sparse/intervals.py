@@ -179,7 +179,7 @@ class SparseIntervals(PublicGuesses[P]):
         return self.directions == "column"
 
     def shares(self, sizes: Sizes) -> InferenceShares:
-        """Division of the budget."""
+        """Divide the budget."""
         return ONE if self.is_one(sizes) else SEVERAL
 
     def descent(self, sizes: Sizes, facts: PublicFacts, sparsity: int) -> DescentSettings:
@@ -230,7 +230,7 @@ class SparseIntervals(PublicGuesses[P]):
         shares: InferenceShares,
         centre: Centre,
     ) -> NoiseDeviations:
-        """The noise that costs its shares of ρ, beside that in released means.
+        """Plan the noise that costs its shares of ρ, beside that in released means.
 
         `sizes` are the rows of all machines, and those that the coefficients belong to.
         """

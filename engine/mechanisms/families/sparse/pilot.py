@@ -96,7 +96,7 @@ def from_moments(
     columns: Columns,
     rng: np.random.Generator,
 ) -> Pilot:
-    """The best s features by averages whitened with a released Gram matrix, stage by stage.
+    """Select s features by averages whitened with a released Gram matrix, stage by stage.
 
     Averages of all stages are weighted by their precision.
 

@@ -94,7 +94,7 @@ class MachineRows:
         return self.pieces(max(1, _BLOCK // self.n_features))
 
     def pieces(self, size: int) -> tuple[tuple[slice, ...], ...]:
-        """The rows of every machine, cut into pieces of at most `size` rows."""
+        """Cut the rows of every machine into pieces of at most `size` rows."""
         stops = np.cumsum(self.per_machine).tolist()
         return tuple(
             tuple(slice(k, min(k + size, stop)) for k in range(stop - n, stop, size))
@@ -253,7 +253,7 @@ def noise_over_signal(scale: float, n_features: int, smallest: float) -> float:
 
 
 def fewest_rounds(learning_rate: float, least_eigenvalue: float) -> int:
-    """The least T with (1 − ην)^T ≤ 1/20, the share of the distance left after T rounds.
+    """Find the least T with (1 − ην)^T ≤ 1/20, the share of the distance left after T rounds.
 
     ν is the least eigenvalue of the covariance of the features.
 
@@ -305,7 +305,7 @@ def ledger(
     budgets: Sequence[Budget],
     subject: Subject = COEFFICIENTS,
 ) -> tuple[Spend, ...]:
-    """Two lines for every machine: the choices of all rounds, and the values published with them.
+    """Write two lines for every machine: choices of all rounds, and values published with them.
 
     The centre's noise is the same for all rows, whatever budget was asked for them.
 

@@ -75,7 +75,7 @@ def left_out(truth: Truth, basis: WaveletBasis, times: Array) -> Array:
 
 @lru_cache(maxsize=32)
 def largest_kernel_mass(moments: int, edges: str) -> float:
-    """A bound on sup_x Λ(x), the same at every level: sup_x Σ_k |b_k(x)| ∫ |b_k|.
+    """Bound sup_x Λ(x), alike at every level: sup_x Σ_k |b_k(x)| ∫ |b_k|.
 
     Sums of sizes of broken lines are convex between the nodes of the table, so that the supremum
     is a maximum over nodes, and the trapezoidal rule on nodes is above the integral. At coarser

@@ -104,7 +104,7 @@ class Sites:
         return self.bound + self.sigma * CLIPS
 
     def bias_of_clipping(self, clips: Array) -> Array:
-        """The most that clips move a mean, over all curves within their bound.
+        """Bound how far clips move a mean, over all curves within their bound.
 
         Both are in response units: (clips,).
         """
@@ -393,7 +393,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
         return self.curve_class(facts).detail_bound(basis.level) + mass * clipped
 
     def risk_parts(self, source: Source[Data], budgets: tuple[Budget, ...]) -> RiskParts | None:
-        """Exact mean squared error on simulated readings with known truth, part by part.
+        """Compute the exact mean squared error on simulated readings, part by part.
 
         Returns
         -------
@@ -425,7 +425,7 @@ def site_lines(
     budgets: tuple[Budget, ...],
     why: str,
 ) -> tuple[Spend, ...]:
-    """One line for every site, with the ε of Laplace or the μ of Gaussian noise as it really is.
+    """Write a line for each site, with the ε of Laplace or the μ of Gaussian noise as it is.
 
     `sensitivity` and `scales` (sites,) are how far a reading moves the message, and the scale of
     its noise.

@@ -106,7 +106,7 @@ class WaveletSites:
         return 1.0 if resolution <= 1 else float(resolution ** (-2 * gamma))
 
     def pure_dp_lower_bound(self, smoothness: float, radius: float, sigma: float = 1.0) -> float:
-        """A bound, constants included, below the global error of every method with δ = 0.
+        """Bound from below, constants included, the global error of every method with δ = 0.
 
         The largest over levels L of 2^{2L} / (σ^{−2} Σ min{n²(e^ε − 1)²/4, n 2^L}
         + π² R^{−2} 2^{L(2α+2)}): the van Trees inequality of Theorem 4.1 with the information of
