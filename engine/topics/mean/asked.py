@@ -336,7 +336,7 @@ def asked_groups(
         difference,
         p,
         tuple(map(tuple, texts)),
-        unreliable.any(axis=0),
+        np.asarray(unreliable.any(axis=0)),
     )
 
 
