@@ -250,10 +250,11 @@ def test_published_data_have_no_holder_who_stated_anything(one):
 def test_the_report_says_the_reading_the_choices_and_the_contact(own):
     rows = release_files.guarantee_rows(own)
     assert "“id” of school register" in rows["Reading"] and "“height”" in rows["Reading"]
-    assert "planned observations" in rows["Choices after looking"]
+    (changed,) = facts_in_words(own.card["changed_after_looking"])
+    assert changed in rows["Choices after looking"] and "_" not in changed
     assert rows["Contact"] == "dpo@example.org"
     report = release_files.report(own).decode()
-    assert "planned observations" in report and "school register" in report
+    assert changed in report and "school register" in report
 
 
 def test_every_fact_that_can_be_changed_after_looking_is_named_by_its_noun(own):
@@ -268,7 +269,7 @@ def test_every_fact_that_can_be_changed_after_looking_is_named_by_its_noun(own):
     assert "reading.columns.time.order" in keys and "reading.columns.group.words.f.1" in keys
     named = facts_in_words(keys)
     assert not [noun for noun in named if "_" in noun or "." in noun or "girls" in noun]
-    assert "order of day and month of the time column" in named
+    assert len(named) == len({*named}) > 20
 
 
 def test_without_a_frozen_statement_no_card_says_that_nothing_was_changed():
