@@ -21,7 +21,7 @@ CENSORED, BEYOND, WITHOUT = "censored", "still under observation", "without the 
 
 
 def count_columns(table: CountTable, facts: EventFacts) -> dict[str, list[Any]]:
-    """Every cell of a released table, with its noised and its estimated count.
+    """Tabulate every cell of a released table, with its noised and its estimated count.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def at_edge(value: float, curve: CountedCurve, unit: str) -> str:
 
 
 def median(curve: CountedCurve, unit: str) -> str:
-    """The median with its interval, or that it is not reached; empty of other curves."""
+    """State the median with its interval, or that it is not reached; empty for other curves."""
     if curve.median is None or not bool(curve.drawn.any()):
         return ""
     low, high = float(curve.median.low), float(curve.median.high)
@@ -157,7 +157,7 @@ def too_few(curves: Sequence[CountedCurve], facts: EventFacts, why: str = "") ->
 
 
 def mean(curve: CountedCurve, unit: str) -> str:
-    """The restricted mean, where it is given."""
+    """State the restricted mean, if it is given."""
     if curve.mean is None or not math.isfinite(float(curve.mean.mean)):
         return ""
     until = at_edge(float(curve.mean.until), curve, unit)
@@ -182,7 +182,7 @@ def allowed(test: LogRank, facts: EventFacts) -> str:
 
 
 def hazard_ratio(hazards: HazardRatio, first: str, second: str) -> str:
-    """The ratio of hazards with its interval, or that the noised counts give none."""
+    """State the ratio of hazards with its interval, or that the noised counts give none."""
     ratio, low, high = (float(each) for each in (hazards.ratio, hazards.low, hazards.high))
     name = f"Hazard ratio, {first} over {second}"
     if not math.isfinite(ratio) or math.isnan(low) or math.isnan(high):

@@ -28,7 +28,7 @@ def distance(facts: PublicFacts, of: str = "estimate") -> str:
 
 
 def what_limits(shares: Sequence[float]) -> str:
-    """The largest part of the squared error, or the two that share it.
+    """Name the largest part of the squared error, or the two that share it.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def what_limits(shares: Sequence[float]) -> str:
 
 
 def shares_key(shares: Sequence[float], parts: Sequence[str] = PARTS) -> str:
-    """The key to a bar of shares; what is below half a percent is left out.
+    """Write the key to a bar of shares; parts below half a percent are left out.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
 
 
 def parts_key(has_sampling: bool) -> str:
-    """The key to lines of single releases.
+    """Write the key to lines of single releases.
 
     Parameters
     ----------

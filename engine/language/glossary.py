@@ -510,7 +510,7 @@ _BY_NAME = {name.casefold(): term for term in TERMS for name in (term.name, *ter
 
 
 def find(name: str) -> Term:
-    """The term with this name, or one of its other names.
+    """Find the term with this name, or one of its other names.
 
     Raises
     ------
@@ -533,7 +533,7 @@ def find(name: str) -> Term:
 
 
 def alphabetical() -> tuple[Term, ...]:
-    """All terms by the alphabet, Greek letters where their names would be.
+    """Sort all terms by the alphabet, Greek letters where their names would be.
 
     Examples
     --------

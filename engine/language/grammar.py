@@ -12,7 +12,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def a(noun: str) -> str:
-    """A noun with its indefinite article.
+    """Put the indefinite article before a noun.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def a(noun: str) -> str:
 
 
 def of(noun: str) -> str:
-    """The possessive of a noun.
+    """Form the possessive of a noun.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def of(noun: str) -> str:
 
 
 def capital(text: str) -> str:
-    """The first letter large, the rest as it is."""
+    """Write the first letter large, the rest as it is."""
     return text[:1].upper() + text[1:]
 
 
@@ -95,7 +95,7 @@ def span(facts: PublicFacts) -> str:
 
 
 def safe_cell(text: str) -> str:
-    """A text cell that no spreadsheet takes for a formula (a leading apostrophe); see CWE-1236.
+    """Make a text cell that no spreadsheet takes for a formula, by an apostrophe; see CWE-1236.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def exactly(value: float) -> str:
-    """A number as short as the same number is read back from it, for links and files.
+    """Write a number as short as it can be read back, for links and files.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def small(value: float) -> str:
 
 
 def error(value: float, unit: str, within: float = math.nan) -> str:
-    """An error as it is written everywhere, with its 95 % value: "1.53 cm (95 %: 2.41)".
+    """Write an error as everywhere, with its 95 % value: "1.53 cm (95 %: 2.41)".
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def most_releases(unit: str, share: str = "95 % of releases") -> str:
 
 
 def power_of_two(exponent: int) -> str:
-    """A power of two with its exponent raised.
+    """Write a power of two with its exponent raised.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def times(ratio: float) -> str:
 
 
 def change(relative: float) -> str:
-    r"""A relative change in whole percent, on one line; "no change" under one percent.
+    r"""Write a relative change in whole percent, on one line; "no change" under one percent.
 
     Parameters
     ----------
@@ -171,12 +171,12 @@ def change(relative: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent, rounded to the nearest."""
+    """Write a share in whole percent, rounded to the nearest."""
     return f"{100 * share:.0f} %"
 
 
 def percent_of(share: float) -> str:
-    """A share, rounded up.
+    """Write a share, rounded up.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def percent_of(share: float) -> str:
 
 
 def percent_up(chance: float) -> str:
-    """An upper bound on a chance in whole percent, rounded up.
+    """Write an upper bound on a chance in whole percent, rounded up.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def percent_up(chance: float) -> str:
 
 
 def at_most_percent(chance: float) -> str:
-    """An upper bound on a probability, rounded up: "at most 56 %".
+    """Write an upper bound on a probability, rounded up: "at most 56 %".
 
     Examples
     --------
@@ -222,7 +222,7 @@ def at_most_percent(chance: float) -> str:
 
 
 def one_in(value: float) -> str:
-    """A small chance as "1 in 40 000".
+    """Write a small chance as "1 in 40 000".
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def one_in(value: float) -> str:
 
 
 def whole(value: float) -> str:
-    """A whole number, with thin spaces from a thousand on."""
+    """Write a whole number, with thin spaces from a thousand on."""
     return _signs(f"{value:,.0f}")
 
 
@@ -269,7 +269,7 @@ def two_digits_up(value: float) -> float:
 
 
 def with_unit(text: str, unit: str) -> str:
-    """A number that is written already, with its unit if it has one.
+    """Add the unit, if any, to a written number.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def with_unit(text: str, unit: str) -> str:
 
 
 def in_unit(value: float, unit: str, digits: int = 3) -> str:
-    """A number with its unit.
+    """Write a number with its unit.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def in_unit(value: float, unit: str, digits: int = 3) -> str:
 
 
 def stated(value: float, unit: str) -> str:
-    """A stated number with its unit, with all of its digits.
+    """Write a stated number with its unit, with all of its digits.
 
     Examples
     --------
@@ -302,7 +302,7 @@ def stated(value: float, unit: str) -> str:
 
 
 def unbroken(text: str) -> str:
-    r"""A sentence in which no line ends inside a quantity: "95 %", "0.5 mmol/L", "ε = 0.8", "± 2".
+    r"""Keep quantities on one line: "95 %", "0.5 mmol/L", "ε = 0.8", "± 2".
 
     Examples
     --------
@@ -317,7 +317,7 @@ def _signs(text: str) -> str:
 
 
 def named(name: str, unit: str) -> str:
-    """The name of a quantity with its unit: the title of an axis or of a number.
+    """Name a quantity with its unit: the title of an axis or of a number.
 
     Parameters
     ----------

@@ -142,7 +142,7 @@ DECLARATION = (
 
 
 def with_and_without(odds: Odds, person: str, unit: str = "curve") -> str:
-    """A guess with this person's record in the data and with another in its place.
+    """Compare a guess with this person's record in the data and with another in its place.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def with_and_without(odds: Odds, person: str, unit: str = "curve") -> str:
 
 
 def odds_key(odds: Odds) -> str:
-    """The key to a picture of a hundred guesses: right by chance, right by the release, wrong.
+    """Write the key to a picture of a hundred guesses: right by chance or release, or wrong.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def odds_key(odds: Odds) -> str:
 
 
 def odds_careful(odds: Odds) -> str:
-    """The power of a test at the level of 5 %, as a sentence.
+    """State the power of a test at the level of 5 %, as a sentence.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def odds_careful(odds: Odds) -> str:
 
 
 def odds_rare(odds: Odds) -> str:
-    """The power of a test at the level of 1 %, as a sentence.
+    """State the power of a test at the level of 1 %, as a sentence.
 
     Parameters
     ----------

@@ -163,7 +163,7 @@ def coarse(
     n_curves: int,
     steps: Sequence[float] = (),
 ) -> str:
-    """Beside a picture that shows little more than a level and a trend."""
+    """Describe a picture that shows little more than a level and a trend."""
     return (
         "Coarse: at this ε only the level and the trend are reliable. "
         f"{capital(_what_helps(facts, verdict, budget, n_curves, steps))} the shape is "
@@ -172,7 +172,7 @@ def coarse(
 
 
 def few_in_a_round(fewest: int | None) -> str:
-    """Beside a method whose rounds have fewer than ten curves each; empty elsewhere.
+    """Warn of rounds with fewer than ten curves each; empty elsewhere.
 
     Parameters
     ----------

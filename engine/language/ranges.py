@@ -25,7 +25,7 @@ def names_of_ranges(limits: Sequence[float], unit: str) -> list[str]:
 
 
 def interval(share: float, error: float) -> tuple[float, float]:
-    """The 95 % confidence interval of a share, within 0 and 1.
+    """Compute the 95 % confidence interval of a share, within 0 and 1.
 
     Examples
     --------

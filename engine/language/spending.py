@@ -117,7 +117,7 @@ def more_noise_than_needed(budget: Budget, proved_epsilon: float) -> str:
 
 
 def tuning(parameters: Mapping[str, object]) -> str:
-    """The values that rules gave from public facts.
+    """List the values that rules gave from public facts.
 
     Parameters
     ----------

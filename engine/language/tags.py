@@ -11,13 +11,13 @@ FOR_YOUR_EYES = "Not private: for your eyes"  # of what a file gave by itself
 
 
 def title(facts: PublicFacts) -> str:
-    """The heading of a page about an average curve."""
+    """Write the heading of a page about an average curve."""
     curve = f"{facts.curve} curve" if facts.curve else "curve"
     return f"The mean {curve}, released with differential privacy for every {facts.person}"
 
 
 def study_title(facts: PublicFacts, n_curves: int) -> str:
-    """The heading of the figure: whose mean, of how many, and how it is released."""
+    """Write the heading of the figure: whose mean, of how many, and how it is released."""
     curve = f"{facts.curve} curve" if facts.curve else "curve"
     if facts.is_proposed:
         return f"A first look at the mean {curve} of {whole(n_curves)} {facts.people}"
@@ -27,7 +27,7 @@ def study_title(facts: PublicFacts, n_curves: int) -> str:
 
 
 def source_tag(facts: PublicFacts) -> tuple[str, str]:
-    """The chip that says what kind of data is on screen, and its tooltip.
+    """Write the chip that says what kind of data is on screen, and its tooltip.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
 
 
 def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:
-    """The chip that says that odds are about several protected units of one person.
+    """Write the chip that says that odds are about several protected units of one person.
 
     Returns
     -------
@@ -202,11 +202,11 @@ def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:
 
 
 def budget_chip(budget: Budget) -> str:
-    """A budget in a few words: "ε = 1 · δ = 10⁻⁶", without δ if that is zero."""
+    """Write a budget in a few words: "ε = 1 · δ = 10⁻⁶", without δ if that is zero."""
     delta = "" if budget.is_pure else f" · δ = {small(budget.delta)}"
     return f"ε = {budget.epsilon:g}{delta}"
 
 
 def proved_chip(budget: Budget) -> str:
-    """A guarantee that is worked out: ε rounded up to three digits."""
+    """Write a computed guarantee: ε rounded up to three digits."""
     return budget_chip(Budget(digits_up(budget.epsilon, 3), budget.delta))

@@ -15,7 +15,7 @@ _LONGEST = 40  # characters that are quoted
 
 
 def count(text: str) -> int:
-    """A whole number, with or without marks between thousands.
+    """Read a whole number, with or without marks between thousands.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def count(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """A number; a comma is a decimal mark, as a point is.
+    """Read a number; a comma is a decimal mark, as a point is.
 
     Raises
     ------

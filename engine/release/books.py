@@ -179,7 +179,7 @@ class Books:
         }
 
     def entry(self, number: int) -> Entry:
-        """A release as it is shown."""
+        """Return a release in the form shown."""
         entry = self.releases[number]
         return Entry(
             entry["at"],

@@ -13,7 +13,7 @@ from engine.release.uncertainty import STAIRCASE
 
 
 def headline(release: Published) -> str:
-    """The first line of whatever shows the release."""
+    """Write the first line of whatever shows the release."""
     return sentences.headline(
         release.uncertainty, release.facts, release.cost.budget, release.sizes.n_curves
     )
@@ -42,7 +42,7 @@ def statements(release: Published) -> list[str]:
 
 
 def columns(release: Published) -> dict[str, Array]:
-    """The numbers of a release: places, functions, and the ends of their bands.
+    """Collect the numbers of a release: places, functions, and the ends of their bands.
 
     Returns
     -------

@@ -242,7 +242,7 @@ def release_cost_by_site(
 def _cost_within(
     data: Data, mechanism: Mechanism, budgets: tuple[Budget, ...], shares: Shares | None = None
 ) -> ReleaseCost:
-    """The cost at one budget for all sites, or one for each."""
+    """Compute the cost at one budget for all sites, or one for each."""
     budgets = tuple(map(mechanism.suited, budgets))
     _check_mechanism(data, mechanism, budgets)
     stand_in, inner = data.stand_in(), budgets
@@ -359,7 +359,7 @@ def _check_promise(estimate: Estimate, budgets: tuple[Budget, ...]) -> None:
 
 
 def _guess_by_rho(budget: Budget) -> Budget:
-    """The budget whose ideal noise is about as large as the one that ρ's of zCDP ask for."""
+    """Return the budget whose ideal noise is about as large as the one that ρ's of zCDP ask for."""
     mu = math.sqrt(2 * accounting.rho_of(budget.epsilon, budget.delta))
     return replace(budget, epsilon=min(budget.epsilon, accounting.exact_epsilon(mu, budget.delta)))
 
@@ -410,7 +410,7 @@ _OTHERWISE = Step("something else than was quoted")
 
 
 def unhardened(step: Step) -> InputError:
-    """The error where something is not sent as it was rehearsed."""
+    """Make the error for a message that differs from its rehearsal."""
     return InputError(
         f"“{step.label}” is sent in a way for which there is no hardened noise.",
         field="mechanism",
@@ -468,7 +468,7 @@ def _of_all(costs: Sequence[SiteCost]) -> SiteCost:
 
 
 def _as_asked(cost: SiteCost) -> SiteCost:
-    """A certified ε so close below the asked one that only rounding is between is that one."""
+    """Replace a certified ε that exceeds the requested one by rounding alone."""
     if cost.certified.epsilon <= cost.requested.epsilon <= cost.certified.epsilon * (1 + _SAME):
         return replace(cost, certified=replace(cost.certified, epsilon=cost.requested.epsilon))
     return cost
@@ -477,7 +477,7 @@ def _as_asked(cost: SiteCost) -> SiteCost:
 def _matched(
     server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
 ) -> dict[Key, HardenedNoise]:
-    """The noise of each message of one server, from the one line of the ledger it is charged to.
+    """Match each message of one server to the ledger line that it is charged to.
 
     Each line must state as many messages as were sent.
     """
@@ -531,7 +531,7 @@ def _charge(
 
 
 def _by_maps(messages: Sequence[HardenedNoise], delta: float) -> Budget:
-    """The sum of ε of Laplace noise; else ε of the sum of ρ."""
+    """Add up ε of Laplace noise, or convert the sum of ρ to ε."""
     costs = [measurement.cost for measurement in messages]
     if all(measurement.is_pure for measurement in messages):
         return Budget(accounting.sum_up(costs))
@@ -640,7 +640,7 @@ def hardened(
 def replayed(
     stand_in: Data, mechanism: Mechanism, cost: ReleaseCost, stored: Mapping[Key, Array]
 ) -> Estimate:
-    """The estimate from messages that were noised before; no data are needed.
+    """Compute the estimate from messages that were noised before; no data are needed.
 
     Parameters
     ----------
@@ -695,7 +695,7 @@ def answered(data: Data, mechanism: Mechanism, cost: ReleaseCost, answer: Answer
 
 
 def publishable_data(source: Source[Data]) -> Data:
-    """The data of a source, as the preview has them; simulated ones are refused.
+    """Return the data of a source, as the preview has them; refuse simulated ones.
 
     Raises
     ------
@@ -753,14 +753,14 @@ def _is_matrix(values: Array) -> bool:
 
 
 def _flat(numbers: Array, is_matrix: bool) -> Array:
-    """A vector; of a symmetric matrix its upper triangle."""
+    """Flatten an array to a vector; of a symmetric matrix only its upper triangle."""
     if not is_matrix:
         return numbers.ravel().copy()
     return np.asarray(numbers[np.triu_indices(len(numbers))])
 
 
 def _units(noise: Array, is_matrix: bool) -> Array:
-    """The size of the noise on each number of the vector.
+    """Return the size of the noise on each number of the vector.
 
     Of a symmetric matrix it is stated for the diagonal; beside it it is that over √2, so that noise
     is isotropic in Frobenius norm, in which an entry beside the diagonal counts twice.

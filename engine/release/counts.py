@@ -41,7 +41,7 @@ _FEWEST_PLACES = 2
 def released_counts(
     estimate: Estimate, mechanism: Mechanism, data: EventData, cost: ReleaseCost, axes: Axes
 ) -> ReleasedFunctions:
-    """The table of one release, and its curves with their bands as far as enough people are left.
+    """Return one release's table, and its curves with bands as far as enough people remain.
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ def released_counts(
 
 
 def first_table(estimate: Estimate) -> CountTable:
-    """The table of the first release of an estimate of one budget."""
+    """Return the table of the first release of an estimate of one budget."""
     released: CountTable = estimate.released[0]
     return replace(released, noisy=released.noisy[0, 0])
 
 
 def curves_in(table: CountTable, mechanism: Mechanism) -> Sequence[CountedCurve]:
-    """The curves of a released table; none of scores, whose ROC curve has no band."""
+    """Compute the curves of a released table; none of scores, whose ROC curve has no band."""
     return ESTIMANDS[mechanism.main_task.key].bands(table, mechanism.values()["least_at_risk"])
 
 

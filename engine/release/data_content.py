@@ -13,7 +13,7 @@ from engine.sources import Source
 
 
 def content_of(source: Source[Data]) -> bytes:
-    """A hash of all observations: the same whatever the order, names, sites and stated bounds.
+    """Hash all observations: the same whatever the order, names, sites and stated bounds.
 
     Records are hashed one by one, and their hashes are sorted.
 

@@ -347,7 +347,7 @@ def features_of(data: Mapping[str, Any]) -> tuple[StatedCovariate, ...]:
 
 
 def edges_of(data: Mapping[str, Any]) -> tuple[float, ...]:
-    """The stated edges of intervals; none for equally wide ones."""
+    """Return the stated edges of intervals; none for equally wide ones."""
     edges: tuple[float, ...] = read(tuple[float, ...], data.get("edges", ()), "edges")
     return edges
 

@@ -26,7 +26,7 @@ from engine.uploads import stated as stated_words
 
 
 def all_files(release: Published) -> dict[str, bytes]:
-    """All files of a release, to be given away together.
+    """Make all files of a release, to be given away together.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def all_files(release: Published) -> dict[str, bytes]:
 
 
 def archive(*releases: Published) -> bytes:
-    """All files of a release in one .zip, the same bytes whenever it is made again.
+    """Pack all files of a release in one .zip, the same bytes whenever it is made again.
 
     Parameters
     ----------
@@ -67,17 +67,17 @@ def archive(*releases: Published) -> bytes:
 
 
 def card(release: Published) -> bytes:
-    """The guarantee for machines, as JSON."""
+    """Write the guarantee for machines, as JSON."""
     return json.dumps(release.card, ensure_ascii=False, indent=2, allow_nan=False).encode()
 
 
 def request(release: Published) -> bytes:
-    """The same settings as a file for `python -m engine release`."""
+    """Write the same settings as a file for `python -m engine release`."""
     return json.dumps(release.request, ensure_ascii=False, indent=2).encode()
 
 
 def numbers_csv(release: Published) -> bytes:
-    """A row for each place; lines that begin with # say what the file is.
+    """Write a row for each place; lines that begin with # describe the file.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def _csv(about: Sequence[str], table: Mapping[str, Any]) -> bytes:
 
 
 def report(release: Published) -> bytes:
-    """One printable page without requests: verdict, picture, band, guarantee, its limits.
+    """Write one printable page without requests: verdict, picture, band, guarantee, its limits.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def report(release: Published) -> bytes:
 
 
 def guarantee_rows(release: Published) -> Mapping[str, str]:
-    """The guarantee in a few rows of words.
+    """Write the guarantee in a few rows of words.
 
     Returns
     -------

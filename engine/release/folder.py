@@ -19,7 +19,7 @@ _UNFINISHED = ".unfinished"
 
 
 def empty(name: str) -> Path:
-    """A folder that can be written to and holds nothing, made if it is not there.
+    """Return a writable folder that holds nothing, made if it is not there.
 
     Parameters
     ----------

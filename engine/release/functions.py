@@ -159,7 +159,7 @@ def _rows(estimate: Estimate, mechanism: Mechanism, x: Array) -> Array:
 
 
 def _bounds_of(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts) -> tuple[float, float]:
-    """Between which the truth lies, whatever the data are.
+    """Return the bounds of the truth, whatever the data are.
 
     Averages and predicted numbers lie between the bounds of values, densities above 0, and
     covariances of numbers within the bounds at most a quarter of their squared distance from 0.
@@ -178,7 +178,7 @@ def _bounds_of(estimate: Estimate, mechanism: Mechanism, facts: PublicFacts) -> 
 def _ranges(
     estimate: Estimate, names: tuple[str, ...], scale: float
 ) -> dict[str, tuple[Array, Array]]:
-    """The ends of the confidence bands of the released functions; empty where there are none."""
+    """Return the ends of released functions' confidence bands; empty without any."""
     if estimate.limits is None or estimate.band is None:
         return {}
     low, high = (np.atleast_2d(end[0, 0, 0]) * scale for end in estimate.limits)

@@ -67,7 +67,7 @@ class StatedGroups:
         return f"{self.set}, {name}"
 
     def people(self, source: Upload, name: str) -> Upload:
-        """The people of one group, as a data set of their own.
+        """Return the people of one group, as a data set of their own.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class StatedGroups:
 def in_request(
     data: Mapping[str, Any], reading: Reading, name: str
 ) -> tuple[StatedGroups | None, tuple[str, ...]]:
-    """The groups that a request is about, and those of them that it asks for.
+    """Return the groups of a request, and those of them that it asks for.
 
     Parameters
     ----------

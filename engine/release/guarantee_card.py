@@ -99,7 +99,7 @@ VERSION = 3
 def card_of(
     plan: ReleasePlan, receipt: Receipt, estimate: Estimate, functions: ReleasedFunctions
 ) -> dict[str, Any]:
-    """The guarantee card of a release.
+    """Make the guarantee card of a release.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def _answers(estimate: Estimate, facts: PublicFacts, sizes: Sizes) -> dict[str, 
 
 
 def _in_ranges(functions: ReleasedFunctions) -> dict[str, Any]:
-    """The time in stated ranges; nothing where none is stated."""
+    """State the time in stated ranges; nothing without any."""
     table = functions.tables.get(TIME_IN_RANGE)
     return (
         {}
@@ -224,7 +224,7 @@ def _in_ranges(functions: ReleasedFunctions) -> dict[str, Any]:
 
 
 def _guarantee(cost: ReleaseCost, sites: Sequence[str]) -> dict[str, Any]:
-    """The guarantee, what it says of an attacker, and how it follows from the messages.
+    """State the guarantee, its meaning for an attacker, and its derivation from the messages.
 
     Sites have names where each keeps its own file, else numbers.
     """

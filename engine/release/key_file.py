@@ -26,7 +26,7 @@ _LARGEST = 1 << 16  # bytes of the file
 
 
 def path_of() -> Path | None:
-    """The file of the key; None where the variable is the key itself."""
+    """Return the file of the key; None if the variable is the key itself."""
     stated = os.environ.get(VARIABLE, "")
     if _KEY.fullmatch(stated):
         return None
@@ -36,7 +36,7 @@ def path_of() -> Path | None:
 
 
 def keys() -> list[bytes]:
-    """All keys of this machine, that of new ledgers first; empty before the first is made."""
+    """Return all keys of this machine, that of new ledgers first; empty before there is one."""
     path = path_of()
     if path is None:
         return [bytes.fromhex(os.environ[VARIABLE])]
@@ -47,7 +47,7 @@ def keys() -> list[bytes]:
 
 
 def own_key() -> bytes:
-    """The key of new ledgers, which is made where there is none.
+    """Return the key of new ledgers; make it if there is none.
 
     Of two processes that make one at once both write a line, and both take the first.
     """
@@ -80,10 +80,10 @@ def check_value(key: bytes) -> str:
 
 
 def key_for(check: str) -> bytes | None:
-    """The key with that check value, if this machine has it."""
+    """Return the key with that check value, if this machine has it."""
     return next((key for key in keys() if hmac.compare_digest(check_value(key), check)), None)
 
 
 def keyed(key: bytes, content: bytes) -> str:
-    """A digest that nobody can compute who lacks the key."""
+    """Compute a digest that nobody can compute who lacks the key."""
     return hashlib.blake2b(content, key=key, digest_size=32, person=b"content").hexdigest()

@@ -759,7 +759,7 @@ def _data_set(log: OpenLog, source: Source[Data]) -> str:
 
 
 def _earlier(log: OpenLog, books: Books, request: bytes) -> int | None:
-    """The number of a charge of the same request."""
+    """Return the number of a charge of the same request."""
     hashes = _request_hashes(log, request)
     return next(
         (

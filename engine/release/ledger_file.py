@@ -218,7 +218,7 @@ def opened(path: Path, trial: Trial) -> Iterator[sqlite3.Connection]:
 
 
 def _check_head(path: Path) -> int:
-    """The version of a ledger, by its first bytes alone; another or an empty file is refused."""
+    """Return the version of a ledger from its first bytes; refuse another or an empty file."""
     with path.open("rb") as stream:
         head = stream.read(_HEAD)
     if not head:

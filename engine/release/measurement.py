@@ -129,6 +129,6 @@ def _epsilon(cost: certified.ReleaseCost) -> float:
 
 
 def _times(spent: float, factor: int) -> float:
-    """The product, rounded up."""
+    """Multiply and round up."""
     exact = Fraction(spent) * factor
     return near if Fraction(near := float(exact)) >= exact else math.nextafter(near, math.inf)

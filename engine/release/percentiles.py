@@ -41,7 +41,7 @@ class ReleasedPercentiles(ReleasedFunctions):
 def released_percentiles(
     estimate: Estimate, mechanism: PercentileCurves, data: Data, cost: ReleaseCost, axes: Axes
 ) -> ReleasedPercentiles:
-    """The curves of one release with all that follows from them."""
+    """Compute the curves of one release with everything that follows from them."""
     x = axes.x
     facts, names = data.facts, estimate.functions
     rows = estimate.values(drawing_grid())[0, 0, 0]
@@ -107,7 +107,7 @@ def released_percentiles(
 
 
 def _averages(names: list[str], average: Array, error: Array) -> dict[str, list[Any]]:
-    """The average share in each range with its interval, in columns."""
+    """Tabulate the average share in each range with its interval, in columns."""
     ends = [interval(float(share), float(wide)) for share, wide in zip(average, error, strict=True)]
     return {
         "range": names,

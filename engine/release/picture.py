@@ -134,7 +134,7 @@ def _common_times(release: Published, across: tuple[float, float]) -> list[str]:
 
 
 def _heat(release: Published) -> list[str]:
-    """A function of two times as squares: white is zero, and both signs have a colour."""
+    """Draw a function of two times as squares: white is zero, and both signs have a colour."""
     # values (places, second times); column after column of squares, from below
     values, x = np.stack(list(release.columns.values()), axis=1), release.x
     edge = float(np.abs(values).max()) or 1.0
@@ -153,7 +153,7 @@ def _heat(release: Published) -> list[str]:
 
 
 def _two_sided(share: float) -> str:
-    """A colour from one end over white to the other; `share` is −1 to 1."""
+    """Return a colour from one end over white to the other; `share` is −1 to 1."""
     end = colour("bias" if share < 0 else "functional", "light").lstrip("#")
     mixed = [round(255 + abs(share) * (int(end[k : k + 2], 16) - 255)) for k in (0, 2, 4)]
     return "#" + "".join(f"{part:02x}" for part in mixed)
@@ -182,7 +182,7 @@ def _band(
     across: tuple[float, float],
     up: tuple[float, float],
 ) -> list[str]:
-    """The band, filled where it is meant to hold; dashed edges elsewhere."""
+    """Draw the band, filled where it is meant to hold; dashed edges elsewhere."""
     inside = band.inside(x)
     low, high = pair[0][inside], pair[1][inside]
     outline = _points(np.r_[x[inside], x[inside][::-1]], np.r_[low, high[::-1]], across, up)
@@ -204,7 +204,7 @@ def _steps(
     across: tuple[float, float],
     up: tuple[float, float],
 ) -> list[str]:
-    """The band as steps: what is at a place holds back to the place before it."""
+    """Draw the band as steps: the value at a place holds back to the place before it."""
     sides = np.repeat(x, 2)[1:-1]
     low, high = (np.repeat(end[1:], 2) for end in pair)
     outline = _points(np.r_[sides, sides[::-1]], np.r_[low, high[::-1]], across, up)
@@ -217,7 +217,7 @@ def _has_dashed_ends(release: Published) -> bool:
 
 
 def _risk_rows(release: Published) -> list[str]:
-    """The rows below the axis: a heading, and one for each group."""
+    """Write the rows below the axis: a heading, and one for each group."""
     names = [name for name in list(release.at_risk)[1:] if "±" not in name]
     return ["At risk", *names] if names else []
 
@@ -243,7 +243,7 @@ def _at_risk(release: Published, across: tuple[float, float]) -> list[str]:
 
 
 def _legend(release: Published, shades: Sequence[str]) -> list[str]:
-    """A row under the titles: each function, the band and its dashed ends."""
+    """Draw a row under the titles: each function, the band and its dashed ends."""
     names = list(release.columns) if len(release.columns) > 1 else ["released"]
     shade = shades[0]
     keys = [
@@ -405,7 +405,7 @@ def _target(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[st
 
 
 def _bars(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[str]:
-    """The band of every curve as bars with ends, at a few times."""
+    """Draw the band of every curve as bars with ends, at a few times."""
     out = []
     for low, high in release.ranges.values():
         for k in bar_places(len(x)):
@@ -419,7 +419,7 @@ def _bars(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[str]
 
 
 def _labels(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[str]:
-    """The names of the curves at their right ends, the middle and the outer ones first."""
+    """Write the names of the curves at their right ends, the middle and the outer ones first."""
     names, curves, n = list(release.columns), list(release.columns.values()), len(release.levels)
     order = dict.fromkeys((nearest_to_median(release.levels), 0, n - 1, *range(n)))
     heights: list[float] = []
@@ -439,7 +439,7 @@ def _labels(release: ReleasedPercentiles, x: Array, to_pixels: Place) -> list[st
 def _bar_of_ranges(
     release: ReleasedPercentiles, unit: str, left: float, width: float, top: float
 ) -> list[str]:
-    """One stacked bar of the average share in every range, named where there is room."""
+    """Draw one stacked bar of the average share in every range, named if there is room."""
     names, target = release.names(unit), None
     if release.target:
         target = release.limits.index(release.target[1])

@@ -128,7 +128,7 @@ class ReleasePlan:
         declaration: Declaration = UNDECLARED,
         is_without_exhausted: bool = False,
     ) -> ReleasePlan:
-        """The plan of publishing these data.
+        """Make the plan of publishing these data.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class ReleasePlan:
         shares: Shares | None = None,
         protected: str = "person",
     ) -> ReleasePlan:
-        """The plan of a release to which several sites contribute, each with its own file.
+        """Make the plan of a release to which several sites contribute, each with its own file.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class ReleasePlan:
 
     @classmethod
     def read(cls, content: bytes) -> ReleasePlan:
-        """The plan that `to_bytes` wrote.
+        """Read the plan that `to_bytes` wrote.
 
         Parameters
         ----------
@@ -381,7 +381,7 @@ def _cost(public: str) -> ReleaseCost:
 
 
 def _mechanism(stated: Mapping[str, Any]) -> Mechanism:
-    """The method with all settings that were stored, maybe before some parameters existed."""
+    """Rebuild the method from stored settings, which may predate some parameters."""
     settings = mechanisms.get(stated["key"]).stored(stated["parameters"])
     mechanism: Mechanism = mechanisms.build(stated["key"], settings)
     return mechanism
@@ -428,7 +428,7 @@ def messages_to_bytes(messages: Mapping[Key, Array]) -> bytes:
 
 
 def messages_from_bytes(content: bytes) -> dict[Key, Array]:
-    """The messages that `messages_to_bytes` wrote.
+    """Read the messages that `messages_to_bytes` wrote.
 
     Parameters
     ----------

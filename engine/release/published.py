@@ -283,7 +283,7 @@ def asked_before(
     name: str,
     leave_out: bool = False,
 ) -> Receipt | None:
-    """The charge of the same release, so that it costs nothing to ask once more; else None.
+    """Find the charge of the same release, which then costs nothing again; else None.
 
     Arguments are as for `publish`.
     """
@@ -436,7 +436,7 @@ def _with_facts(plan: ReleasePlan, facts: PublicFacts) -> dict[str, Any]:
 def _request(
     source: Source[Data], mechanism: Mechanism, budget: Budget, name: str
 ) -> dict[str, Any]:
-    """The same settings for the command line: a new release of it has new noise and is charged."""
+    """Write the settings for the command line: a new release has new noise and is charged."""
     where = (
         {"data": {"file": "YOUR FILE"}}
         if source.facts.is_upload

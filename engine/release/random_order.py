@@ -28,7 +28,7 @@ _BYTES = 16
 
 
 def reordered(data: Data, across_sites: bool = False) -> Data:
-    """The same records of one data set in a random order within each site.
+    """Put the records of one data set in a random order within each site.
 
     Parameters
     ----------

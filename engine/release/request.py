@@ -257,7 +257,7 @@ class StatedFacts(NamedTuple):
 
 
 def stated_in(text: str) -> StatedFacts:
-    """The public facts of a request, such as the settings that are saved with a release.
+    """Read the public facts of a request, such as the settings that are saved with a release.
 
     Raises
     ------
@@ -314,7 +314,7 @@ def _single_budget(budgets: tuple[Budget, ...]) -> Budget:
 
 
 def _content(data: Any, mechanism: Mechanism, folder: Path) -> tuple[bytes, Mapping[str, Any]]:
-    """The file that a request names, and its "data", which is checked."""
+    """Return the file that a request names, and its "data", which is checked."""
     of_groups = (groups.KEY,) if _section(mechanism).has_groups else ()
     stated = checked_object(
         data, "data", ("file", *keys_of(mechanism), *of_groups, *data_sections.LOOKING)
@@ -374,7 +374,7 @@ def stated_facts(data: Mapping[str, Any], mechanism: Mechanism) -> PublicFacts:
 
 
 def _beside(folder: Path, name: Any) -> Path:
-    """The path of a file that a request names."""
+    """Return the path of a file that a request names."""
     if not isinstance(name, str) or not name:
         raise InputError(
             "“file” must be the name of a file.",

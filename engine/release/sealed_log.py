@@ -107,7 +107,7 @@ class OpenLog:
             raise changed()
 
     def keyed(self, content: bytes) -> str:
-        """A digest under the key of the ledger."""
+        """Compute a digest under the key of the ledger."""
         return key_file.keyed(self.key, content)
 
     def add(self, **entry: Any) -> int:
@@ -167,14 +167,14 @@ class SealedLog:
 
     @contextmanager
     def reading(self) -> Iterator[OpenLog]:
-        """The log as it stands."""
+        """Open the log as it stands."""
         with refusals(), ledger_file.opened(self.path, self.trial) as file:
             log = self._read(file)
             yield log
 
     @contextmanager
     def writing(self) -> Iterator[OpenLog]:
-        """The log while all other writers wait; on disk, if nothing is raised, when this ends."""
+        """Open the log while all other writers wait; it is stored at the end, unless it fails."""
         with refusals():
             if not self.exists():
                 ledger_file.create(self.path, begin)
@@ -223,7 +223,7 @@ class SealedLog:
     # -- the witness --------------------------------------------------------------------------
 
     def _check_contains(self, log: OpenLog, witnessed: Witness) -> None:
-        """Every line names an entry, if only one from before the ledger was rebuilt."""
+        """Check that every line names an entry, if only one from before the ledger was rebuilt."""
         settled = {
             (number, seal)
             for logged in log.entries
@@ -283,7 +283,7 @@ def _last(log: OpenLog, *kinds: str) -> int:
 
 
 def _check_complete(log: OpenLog, witnessed: Witness) -> None:
-    """Only the last final entry may lack its line, and what was there before a new beginning."""
+    """Check that only the last final entry, or one before a new beginning, lacks its line."""
     exempt, last = _last(log, "format", "taken over", "joined", "rebuilt"), _last(log, *FINAL)
     if any(exempt < logged.number < last for logged in unseen(log, witnessed)):
         raise Damaged(

@@ -70,7 +70,7 @@ def before(
 
 
 def certified(cost: ReleaseCost) -> str:
-    """The certified charge, and what the ideal one is."""
+    """State the certified charge, and the ideal one."""
     words = (
         f"Certified: **{budget_chip(cost.certified)}**. This is what is spent: it is proved "
         "for the noise that is really drawn, rounding included."
@@ -378,7 +378,7 @@ def still_missing(is_ticked: bool, name: str) -> str:
 
 
 def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: int) -> str:
-    """The first line of everything published: what can be read from it, and how far off it is."""
+    """Write the first line of everything published: the readable detail, and the error."""
     band, verdict = uncertainty.band, uncertainty.feasibility
     is_doubtful = uncertainty.verdict == "doubtful"
     parts = []

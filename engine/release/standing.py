@@ -105,7 +105,7 @@ class Standing:
         ]
 
     def with_total(self, own: tuple[int, float]) -> Standing:
-        """The same with a total that these people have at most."""
+        """Return the same with a total that these people have at most."""
         total = Budget(own[0] / FINE, own[1])
         shares = [
             replace(
@@ -119,7 +119,7 @@ class Standing:
         return replace(self, shares=tuple(shares))
 
     def after(self, charge: Charge, entry: Entry) -> Standing:
-        """The same after a charge to all of them."""
+        """Return the same after a charge to all of them."""
         shares = [replace(share, loss=share.loss + charge.loss) for share in self.shares]
         return replace(
             self,
@@ -196,7 +196,7 @@ def same_in(log: OpenLog, books: Books) -> Same:
 
 
 def total_of(ledger: tuple[int, float] | None, *stated: Sequence[float]) -> Budget:
-    """The least of several totals, each ε in units and δ."""
+    """Return the least of several totals, each ε in units and δ."""
     totals = [*([] if ledger is None else [ledger]), *stated]
     return Budget(min(total[0] for total in totals) / FINE, min(total[1] for total in totals))
 

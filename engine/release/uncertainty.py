@@ -108,7 +108,7 @@ def facts_of(estimate: Estimate) -> dict[str, Any]:
 def band_of(
     estimate: Estimate, ranges: list[tuple[Array, Array]], x: Array, limit: str = ""
 ) -> ReleasedBand | None:
-    """The band of a release, in short.
+    """Summarise the band of a release for publication; None without one.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def moved_inside(values: Array, low: float, high: float) -> tuple[Array, float]:
 
 
 def covariance_inside(values: Array, largest_variance: float) -> tuple[Array, float]:
-    """A covariance with no variance above a public bound, and the share of values beyond it.
+    """Cap variances at a public bound, and return the share of values beyond it.
 
     The rows and columns of a time whose variance is too large are lowered by one factor. Values
     moved one by one would come nearer to the truth too, but no longer be those of a covariance:

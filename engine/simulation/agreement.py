@@ -75,7 +75,7 @@ class Agreement:
 
 
 def clopper_pearson(count: int, n: int) -> tuple[float, float]:
-    """The exact 95 % confidence interval for the probability behind `count` of n cases.
+    """Compute the exact 95 % confidence interval for the probability behind `count` of n cases.
 
     Returns
     -------

@@ -110,7 +110,7 @@ class Part:
         )
 
     def placed(self, cells: Sequence[int]) -> Part:
-        """The part of a recipe where it stands in a sweep.
+        """Return the part of a recipe at its place in a sweep.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
 
 
 def _study_blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
-    """One block for cells that differ in nothing but ε on the range of the slider."""
+    """Make one block for cells that differ in nothing but ε on the range of the slider."""
     groups: dict[tuple[Source[Any], Mechanism], list[int]] = {}
     for k, cell in enumerate(cells):
         groups.setdefault((cell.source, cell.mechanism), []).append(k)

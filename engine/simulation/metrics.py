@@ -78,7 +78,7 @@ def errors_by_function(estimate: Estimate, truth: Truth) -> Array:
 
 
 def totals(errors: Array, axis: int = -1) -> Array:
-    """The error of all functions together: the root of their summed squares.
+    """Compute the error of all functions together: the root of their summed squares.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
 
 
 def best_kept(estimate: Estimate, truth: Truth) -> Array:
-    """The best curve with the waves that each budget keeps.
+    """Compute the best curve with the waves that each budget keeps.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def root_mean_square(errors: Array, axis: int | tuple[int, ...] | None = -1) -> 
 
 
 def within(errors: Array, axis: int | tuple[int, ...] | None = -1, share: float = LEVEL) -> Array:
-    """The smallest distance that at least 95 % of releases stay within, over an axis of releases.
+    """Compute the distance that at least 95 % of releases stay within, over an axis of releases.
 
     It is the distance of one of the releases, so that those within it can be counted.
 

@@ -93,13 +93,13 @@ def _losses(data: CurveData, sizes: tuple[int, ...]) -> Array:
 
 
 def _few_times(data: CurveData, size: int) -> tuple[float, ...]:
-    """The times of all observations, where they are few for so many functions; else none."""
+    """Return the times of all observations if they are few for so many functions; else none."""
     times = np.unique(data.times[0])
     return tuple(times.tolist()) if len(times) < _SPARE * size else ()
 
 
 def _least_squares(data: CurveData, basis: Basis, ridge: Array) -> Fit:
-    """Every curve with weight one; the sandwich covariance over curves."""
+    """Fit every curve with weight one, with the sandwich covariance over curves."""
     size = basis.size
     gram, cross = np.zeros((1, size, size)), np.zeros((1, size))
     for _, rows, weights, values in _observations(data, size):

@@ -62,7 +62,7 @@ class ResultFiles(ABC, Generic[T]):
         self.folder = folder_to_fill(folder, "resume")
 
     def get(self, key: str) -> T | None:
-        """The result that is stored.
+        """Return the stored result.
 
         Parameters
         ----------
@@ -121,11 +121,11 @@ class ResultFiles(ABC, Generic[T]):
 
     @abstractmethod
     def _as_text(self, result: T) -> str:
-        """The result as one line of JSON."""
+        """Write the result as one line of JSON."""
 
     @abstractmethod
     def _from_plain(self, plain: Any) -> T:
-        """The result of what such a line holds."""
+        """Read the result from the content of such a line."""
 
 
 class PartFiles(ResultFiles[Part]):
@@ -168,14 +168,14 @@ def header(key: str, text: str) -> dict[str, str]:
 
 
 def _plain_line(spend: Spend) -> dict[str, Any]:
-    """A line of the ledger; in files its budget is called "asked"."""
+    """Write a line of the ledger; in files its budget is called "asked"."""
     plain = asdict(spend)
     plain["asked"] = plain.pop("budget")
     return plain
 
 
 def _array_text(array: Array | None) -> dict[str, Any] | None:
-    """An array to the last bit."""
+    """Write an array to the last bit."""
     if array is None:
         return None
     return {
@@ -193,7 +193,7 @@ def _array(plain: Mapping[str, Any] | None) -> Array | None:
 
 
 def _spend(plain: Mapping[str, Any]) -> Spend:
-    """A line of the ledger.
+    """Read a line of the ledger.
 
     Earlier files name a step by its text alone, and say of every line how neighbours differ.
     """

@@ -45,7 +45,7 @@ class Scenario:
     plain: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def cells(self) -> list[Cell]:
-        """The full grid over the axes, in their order; one cell without axes.
+        """Make the full grid over the axes, in their order; one cell without axes.
 
         Raises
         ------
@@ -91,7 +91,7 @@ def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
 
 
 def from_plain(plain: Any) -> Scenario:
-    """A checked scenario from plain dictionaries and lists; see `from_json`.
+    """Read and check a scenario from plain dictionaries and lists; see `from_json`.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def from_plain(plain: Any) -> Scenario:
 def to_plain(
     source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, ...], run: Run
 ) -> dict[str, Any]:
-    """The scenario of given objects, with every parameter written out.
+    """Write the scenario of given objects, with every parameter written out.
 
     Returns
     -------

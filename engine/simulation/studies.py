@@ -146,7 +146,7 @@ def beside_the_highest(budgets: Sequence[Budgets]) -> list[Budgets]:
 
 
 def data_on_screen(source: Source[D], seed: int) -> D:
-    """The one data set on screen."""
+    """Return the one data set on screen."""
     return source.draw(1, generator(seed, DATA_STREAM, SHOWN))
 
 
@@ -305,7 +305,7 @@ def errors_over_budgets(
     seed: int,
     epsilons: Sequence[float] = BUDGET_STEPS,
 ) -> Array:
-    """The error of each function at every ε; NaN where nothing is published.
+    """Compute the error of each function at every ε; NaN where nothing is published.
 
     Returns
     -------

@@ -43,7 +43,7 @@ class Finished(Protocol):
     """A store of finished parts, by the digest of their block: a dictionary, or files."""
 
     def get(self, key: str, /) -> Part | None:
-        """The part of a block that is there."""
+        """Return the stored part of a block."""
         ...
 
     def __setitem__(self, key: str, part: Part, /) -> None: ...
@@ -150,7 +150,7 @@ class _Sweep:
 
 
 def run_group(group: Sequence[Block]) -> _Done:
-    """The first blocks of a group, until the task is long enough.
+    """Run the first blocks of a group, until the task is long enough.
 
     Returns
     -------

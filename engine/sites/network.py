@@ -151,7 +151,7 @@ class Centre(Controller):
             self._heard.setdefault(message.position, message)
 
     def stop_controller(self, fl_ctx: Any) -> None:
-        """Nothing is left to be done."""
+        """Do nothing: nothing is left to stop."""
 
 
 def _opened(client: str) -> tuple[Party, Source[Any], Ledger]:

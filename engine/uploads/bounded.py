@@ -57,7 +57,7 @@ def within_bounds(function: Callable[..., T], content: bytes, *more: object) -> 
 
 
 def too_much(bounds: Bounds = BOUNDS) -> InputError:
-    """The error to raise for a file whose reading was ended."""
+    """Make the error for a file whose reading was ended."""
     return refused(
         f"This file needs more than {bounds.seconds} seconds or "
         f"{bounds.megabytes} MB of memory to be read.",

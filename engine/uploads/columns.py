@@ -65,7 +65,7 @@ class Observations:
 
 
 def order_by_person(server: Integers, ids: Sequence[str]) -> Integers:
-    """The curves server by server, ordered within each by a hash of their ids that all can compute.
+    """Order curves by server, and within each by a hash of ids that all can compute.
 
     The order decides who shares a round, a half or a fold. Order in the file may follow the data
     (sorted by age, say): then rounds would see different kinds of people, and replacing one person

@@ -310,7 +310,7 @@ class Upload(UploadedData[CurveData]):
         return np.array(indices, dtype=np.int64)[self.curves.group]
 
     def people_of(self, name: str, of: str) -> Upload:
-        """The people of one group, as a data set of their own.
+        """Return the people of one group, as a data set of their own.
 
         Raises
         ------

@@ -69,7 +69,7 @@ class StatedLaw(Enumeration):
 
 
 def laws_for(is_single: bool) -> list[StatedLaw]:
-    """The laws that can be stated, where every person has one observation or more."""
+    """Return the laws that can be stated, with one observation or more for each person."""
     return [law for law in StatedLaw if law.suits_one or not is_single]
 
 
@@ -193,7 +193,7 @@ def _visits(gap: float | None, facts: PublicFacts) -> float:
 
 
 def _share(length: float | None, name: str, facts: PublicFacts) -> float:
-    """A length in the unit of the file as a share of the range of times."""
+    """Convert a length in the unit of the file to a share of the range of times."""
     distance = {
         "gap": "the interval between observations",
         "window": "how long the stretch of one person is",

@@ -99,7 +99,7 @@ def _of_counts(counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
 
 
 def _ends(times: Array, facts: PublicFacts) -> Iterator[str]:
-    """A start or an end of the stated range where nobody was observed."""
+    """Find a start or an end of the stated range where nobody was observed."""
     design = facts.design
     if design.law is TimeLaw.COMMON or facts.periodic:
         return
@@ -282,7 +282,7 @@ def _same_gaps(times: Array, counts: NDArray[np.int64]) -> bool:
 def doubts_of_people(
     times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
 ) -> tuple[str, ...]:
-    """A sentence where people are stated to be symmetric about their mean and do not look it.
+    """Doubt stated symmetry of people about their mean if they do not look it.
 
     How far each curve lies from the mean curve, on average over its observations, is judged by the
     share of curves below: with a mean that is estimated it is off ½ by .3/√n for normal people.
@@ -327,7 +327,7 @@ def _in_parts(
 def doubts_of_period(
     times: Array, values: Array, counts: NDArray[np.int64], facts: PublicFacts
 ) -> tuple[str, ...]:
-    """A sentence where curves are stated to end where they began and their mean does not.
+    """Doubt a stated period if the mean curve does not end where it began.
 
     From the last part of the range to the first it would have to jump, farther than it moves
     between any two others and than chance explains.

@@ -329,7 +329,7 @@ def _reach(reach: float | None) -> float:
 
 
 def _range(stated: StatedCovariate | Covariate, person: str) -> Covariate:
-    """A column with its range; `Covariate` refuses one that is not in order."""
+    """Make a column with its range; `Covariate` refuses one that is not in order."""
     _stated_words({"unit": stated.unit})
     low, high = stated_bounds(
         "covariate",

@@ -213,7 +213,7 @@ def from_file(facts: PublicFacts) -> str:
 
 
 def _range(values: Array, name: str) -> tuple[float, float]:
-    """The range of nearly all numbers of a column, rounded outward."""
+    """Return the range of nearly all numbers of a column, rounded outward."""
     known = values[np.isfinite(values)]
     if not len(known):
         raise InputError(
@@ -236,7 +236,7 @@ def _range(values: Array, name: str) -> tuple[float, float]:
 
 
 def _called(person: str) -> dict[str, Any]:
-    """The nouns that the name of a column of people has."""
+    """Return the nouns in the name of a column of people."""
     name = person.casefold()
     noun = next((noun for noun in _NOUNS if noun in name), "")
     return {"person": noun, "people": _NOUNS[noun]} if noun else {}
@@ -261,7 +261,7 @@ def _of_rows(rows: RowTable, task: str, words: dict[str, Any]) -> PublicFacts:
 
 
 def _range_of_feature(values: Array, name: str) -> tuple[float, float]:
-    """The range of a feature; of 0 and 1 it is both of them, whatever their shares."""
+    """Return the range of a feature; of 0 and 1 it is both of them, whatever their shares."""
     known = np.unique(values[np.isfinite(values)])
     return (0.0, 1.0) if known.tolist() == [0.0, 1.0] else _range(values, name)
 
@@ -332,7 +332,7 @@ def _of_curves(curves: CurveTable, is_single: bool, words: dict[str, Any]) -> Pu
 
 
 def _range_of_times(curves: CurveTable) -> tuple[float, float]:
-    """The range of all times; those of a day are the whole day."""
+    """Return the range of all times; those of a day are the whole day."""
     low, high = float(curves.times.min()), float(curves.times.max())
     if low == high:
         raise InputError(
@@ -358,7 +358,7 @@ def _designs(curves: CurveTable, times: tuple[float, float]) -> Iterator[StatedD
 
 
 def _gap(times: Array, counts: Integers) -> float:
-    """The usual distance between observations of one person; 0 where nobody has two."""
+    """Return the usual distance between observations of one person; 0 if nobody has two."""
     curve = np.repeat(np.arange(len(counts)), counts)
     gaps = np.diff(times)[curve[1:] == curve[:-1]]
     return float(np.median(gaps)) if len(gaps) else 0.0
@@ -372,7 +372,7 @@ def _spread(times: Array, values: Array) -> float:
 
 
 def _plain_name(column: str) -> str:
-    """The name of a column without its unit, as a word."""
+    """Return the name of a column without its unit, as a word."""
     unit = unit_in_name(column) or unit_in_name(column, True)
     words = column.replace("_", " ").split("(")[0].split("[")[0].split()
     while len(words) > 1 and unit and words[-1].casefold() in _spelt(unit):
@@ -398,7 +398,7 @@ def _is_even(times: Array) -> bool:
 
 
 def _grid(facts: PublicFacts) -> str:
-    """The grid of times in words; "" where there is none."""
+    """Describe the grid of times in words; "" without one."""
     length = facts.time_high - facts.time_low
     if facts.design.law is TimeLaw.VISITS:
         return f"the interval of {_length(facts.design.gap * length, facts.time_unit)}"
@@ -411,5 +411,5 @@ def _grid(facts: PublicFacts) -> str:
 
 
 def _length(gap: float, unit: str) -> str:
-    """A distance between times, in minutes below an hour."""
+    """Write a distance between times, in minutes below an hour."""
     return f"{60 * gap:.3g} minutes" if unit == "hours" and gap < 1 else f"{gap:.3g} {unit}".strip()

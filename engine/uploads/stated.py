@@ -198,7 +198,7 @@ def trust(sizes: Sizes, unit: str = "curve") -> str:
 
 
 def trust_tag(sizes: Sizes, unit: str = "curve") -> tuple[str, str]:
-    """The chip that says who is trusted, and its tooltip.
+    """Write the chip that says who is trusted, and its tooltip.
 
     Returns
     -------

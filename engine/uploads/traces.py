@@ -23,7 +23,7 @@ _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no
 
 
 def pieces(ends: Integers, *columns: Array | Integers) -> Iterator[bytes]:
-    """The bytes of the numbers of each record, column after column.
+    """Return the bytes of the numbers of each record, column after column.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ def unit_that_differs(name: str, stated: str) -> str:
 
 
 def unit_in_name(name: str, of_time: bool = False) -> str:
-    """The unit that the name of a column says; "" where it says none that is known.
+    """Find a known unit in the name of a column; "" without one.
 
     Of a column that says when something was observed, `of_time`, only units of time are looked for,
     as in days_since_surgery, too.
@@ -138,7 +138,7 @@ def unit_in_name(name: str, of_time: bool = False) -> str:
 
 
 def _behind(words: list[str]) -> str:
-    """The unit of the last words of a name: mg_dl and mg_per_dl are mg/dL."""
+    """Find the unit in the last words of a name: mg_dl and mg_per_dl are mg/dL."""
     return (
         known_unit(" ".join(words))
         if len(words) != 2
@@ -147,7 +147,7 @@ def _behind(words: list[str]) -> str:
 
 
 def in_words(unit: str) -> str:
-    """A known unit as it is read in a sentence: "kWh per half hour"."""
+    """Write a known unit as it is read in a sentence: "kWh per half hour"."""
     above, _, below = unit.partition("/")
     if not below:
         return unit

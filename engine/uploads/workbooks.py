@@ -199,7 +199,7 @@ def _text_of(archive: zipfile.ZipFile, name: str) -> bytearray:
 
 
 def _part_of(archive: zipfile.ZipFile, sheet: str | None) -> str:
-    """The name of the part that holds a sheet, or the first one."""
+    """Return the name of the part that holds a sheet, or the first one."""
     book, relations = (ElementTree.fromstring(archive.read(name)) for name in _DIRECTORIES)
     targets = {
         relation.get("Id"): (relation.get("Target", ""), relation.get("Type", ""))
@@ -278,7 +278,7 @@ def _too_many_cells(limits: Limits) -> InputError:
 
 
 def _column_of(facts: bytes) -> int:
-    """The column of a cell from its attributes, counted from 0."""
+    """Find the column of a cell from its attributes, counted from 0."""
     place = _PLACE.search(facts)
     letters = place[1] if place else b"A"
     column = 0
@@ -333,7 +333,7 @@ def _macros() -> InputError:
 def _cells(
     content: bytes, sheet: str | None, limits: Limits
 ) -> tuple[tuple[str, ...], str, list[pa.ChunkedArray]]:
-    """The names of all sheets, the one that is read, and its columns as text from the first row."""
+    """Return the names of all sheets, the one that is read, and its columns from the first row."""
     from python_calamine import CalamineWorkbook, SheetTypeEnum  # only workbooks need it
 
     with CalamineWorkbook.from_filelike(io.BytesIO(content)) as book:

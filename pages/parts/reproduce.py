@@ -163,7 +163,7 @@ def _option(paper: Paper, exhibit: Exhibit) -> str:
 
 
 def heading(view: ExhibitView) -> None:
-    """Its title, and what it is about."""
+    """Write its title and subject."""
     st.header(view.exhibit.title, anchor=False)
     st.markdown(view.exhibit.about)
 

@@ -117,7 +117,7 @@ def shortfall(report: Report) -> str:
 
 
 def running(progress: Progress) -> str:
-    """Under the chart while the attack goes on."""
+    """Describe the attack under its chart while it goes on."""
     pairs = numbers.whole(progress.tried)
     if not progress.runs:
         return f"{pairs} pairs of neighbours tried"

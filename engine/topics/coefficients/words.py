@@ -18,7 +18,7 @@ def panel_title(name: str, k: int) -> str:
 
 
 def panel_range(facts: PublicFacts, k: int) -> str:
-    """Under its title: between which values of the covariate a function tells the difference."""
+    """Name the values of the covariate between which a function tells the difference."""
     return "In the middle of all ranges" if k == 0 else capital(_ends(facts.covariates[k - 1]))
 
 

@@ -125,7 +125,7 @@ def _wavelet_name(moments: int) -> str:
 
 @_table.register
 def _centred_first(method: WaveletAdaptive) -> ConstantsTable | None:
-    """Nothing is published of it, though it is a way of making whole curves."""
+    """Return None: nothing is published of it, though it is a way of making whole curves."""
     return None
 
 

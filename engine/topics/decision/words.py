@@ -644,7 +644,7 @@ def _rests_on(answer: Decision) -> list[str]:
 
 
 def _of_the_noise(answer: Decision) -> list[str]:
-    """On what the attacker's accuracy rests, and what ε and δ alone would allow."""
+    """Say what the attacker's accuracy rests on, and what ε and δ alone would allow."""
     option = answer.chosen or answer.more_private
     if option is None or option.odds.group > 1:
         return []

@@ -27,7 +27,7 @@ def holdout(facts: PublicFacts, n_training: int, n_protected: int, iterations: i
 
 
 def runs(facts: PublicFacts, budget: Budget, n_runs: int, n_curves: int) -> str:
-    """Under the chart of many runs, which nobody could publish."""
+    """Describe the chart of many runs, which nobody could publish."""
     return (
         f"Synthetic. {n_runs} runs on all {n_curves} {facts.people} at ε = "
         f"{budget.epsilon:g}. To look at only: published together they would cost "

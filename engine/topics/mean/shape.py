@@ -271,7 +271,7 @@ def how_often(question: Question, curves: Curves, reference: Array, times: Array
 
 
 def is_drowned(typical: Array, facts: PublicFacts) -> NDArray[np.bool_]:
-    """True if an error (…), in response units, is infinite or at least half the range of values.
+    """True if an error (…), in response units, is not finite or at least half the range of values.
 
     There the noise is as large as the signal, and chance alone would answer.
     """

@@ -273,7 +273,7 @@ WORST_ONLY_EVEN = (
 
 
 def point_against_whole(answer: PointAnswer) -> str:
-    """Its noise beside that of the whole curve at the same point, and the kind of noise."""
+    """Compare the noise with that of the whole curve at the same point, and name its kind."""
     at_point, whole = (
         _valued(text, answer.facts) for text in together([answer.noise_sd, answer.whole_sd])
     )

@@ -303,5 +303,5 @@ class GreenButton(Format):
 
 
 def _usage(header: Sequence[str]) -> str:
-    """The column of energy that was used; "" where there is none."""
+    """Find the column of used energy; "" if there is none."""
     return next((name for name in header if name.split(" (")[0] in ("usage", "import")), "")

@@ -157,7 +157,7 @@ class Look:
         return _Named(self.columns, self.decimal)
 
     def raw(self, name: str) -> str:
-        """The name of a column in the header."""
+        """Return the name of a column in the header."""
         return self._raw[name]
 
     @cached_property

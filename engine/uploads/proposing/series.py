@@ -232,7 +232,7 @@ def numbered(column: str, table: Columns) -> tuple[str, float | None]:
 
 
 def _without_brackets(name: str) -> str:
-    """A name without the brackets at its end, which hold a unit: h_2 (cm), or the time itself.
+    """Remove brackets at the end of a name, which hold a unit: h_2 (cm), or the time itself.
 
     Where there is a number before them and another in them, nobody can tell which is the time.
     """

@@ -107,7 +107,7 @@ def _least_errors(
 
 
 def why_this_method(scene: Scene) -> None:
-    """Beside the choice of a method: whether its error is the smallest here."""
+    """Say beside the choice of a method whether its error is the smallest here."""
     if scene.is_own:  # a choice by what these curves say would be a release nobody has paid for
         st.markdown(f":small[{quality.CHOOSE_BY_SIZES}]")
     elif not scene.is_refused:

@@ -140,7 +140,7 @@ def method_notes(key: str) -> None:
 
 
 def details_of_method(key: str) -> list[Detail]:
-    """Its formula, the exhibits it is in, what was measured, and all methods."""
+    """List its formula, the exhibits it is in, what was measured, and all methods."""
     measured = handbook.measured(key)
     return [
         Detail("method_formula", "Formula", lambda: st.latex(mechanisms.get(key).formula)),

@@ -52,7 +52,7 @@ def _own_declaration(facts: PublicFacts, sizes: Sizes) -> str:
 
 
 def chips(facts: PublicFacts, unit: str = "curve") -> list[components.Chip]:
-    """Beside the unit of protection, where odds are about several of them."""
+    """Write chips beside the unit of protection if odds are about several of them."""
     count = session.current().group_size
     if count == 1:
         return []
