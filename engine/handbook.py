@@ -62,7 +62,7 @@ class Chapter:
         return self.text.partition("\n\n")[0]
 
     def names(self, title: str) -> bool:
-        """Whether a page is named in the text, in slanted letters."""
+        """True if a page is named in the text, in italics."""
         names = _NAMED.findall(self.text.replace("**", ""))
         return any(name == title or name.startswith(f"{title} ›") for name in names)
 
@@ -124,7 +124,7 @@ def method(key: str) -> Chapter:
 
 @cache
 def measured(key: str) -> str:
-    """What was measured here of a mechanism and its like; empty if nothing is on record."""
+    """Read what was measured here of a mechanism and its like; empty if nothing is on record."""
     return _read("methods.md").part(mechanisms.get(key).measured)
 
 

@@ -1,4 +1,4 @@
-"""What answers about one budget share: a data set, its possible releases, and their errors."""
+"""Fields shared by answers about one budget: a data set, its possible releases and their errors."""
 
 from __future__ import annotations
 

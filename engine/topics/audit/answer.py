@@ -1,4 +1,4 @@
-"""What the Audit page attacks: a mechanism as it is set, or a variant with a planted fault.
+"""Attacks of the Audit page: on a mechanism as it is set, or a variant with a planted fault.
 
 Simulated data alone: small data that are made for the attack, where the claim must be reached, or
 those of a source. An upload is refused.
@@ -49,7 +49,7 @@ class AuditedMethod:
         return f"{self.cls.label}: {TASKS[self.task].label.lower()}"
 
     def default(self) -> Mechanism:
-        """As its first preset for the task is set."""
+        """Return the mechanism with its first preset for the task."""
         return self.cls(**self.cls.presets_for(self.task)[0][1])
 
     def usual_source(self) -> Source[Data]:

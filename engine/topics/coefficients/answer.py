@@ -1,4 +1,4 @@
-"""What a varying-coefficient model would publish, function by function, and what it costs.
+"""Releases of a varying-coefficient model, function by function, and their cost.
 
 For looking, like `engine.topics.mean.answer`: simulated with a known seed, never a release.
 """
@@ -135,7 +135,7 @@ class CostOfCovariates:
 def cost_of_covariates(
     source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
 ) -> CostOfCovariates:
-    """What each further covariate costs at the same people, observations and budget.
+    """Simulate the cost of further covariates at the same people, observations and budget.
 
     Raises
     ------

@@ -44,7 +44,6 @@ class MethodAnswer:
 
     @cached_property
     def odds(self) -> list[risk.Odds]:
-        """What an attacker can achieve, at every budget."""
         return [risk.of_ledger(spends, self.units) for spends in self.picture.spends]
 
     @cached_property
@@ -138,7 +137,7 @@ def at_budgets(
 
 @dataclass(frozen=True)
 class Floor:
-    """What no unbiased method with Gaussian noise is below, at every step of the slider.
+    """Lower limit of errors of unbiased methods with Gaussian noise, at every step of the slider.
 
     `errors` (steps,) in response units; `attacker_accuracy` (steps,) at the μ of such noise, for a
     person with several protected units.

@@ -1,4 +1,4 @@
-"""What a table of noised counts would publish, beside the ordinary curve and the truth.
+"""Releases of a table of noised counts, beside the ordinary curve and the truth.
 
 For looking, like `engine.topics.mean.answer`: simulated with a known seed, never a release.
 """
@@ -65,12 +65,12 @@ class CountingAnswer(Simulated):
 
     @property
     def estimand(self) -> CountedEstimand:
-        """What is computed from the counts."""
+        """Quantity computed from the counts."""
         return ESTIMANDS[self.task]
 
     @cached_property
     def curves(self) -> Sequence[CountedCurve]:
-        """What the first release says of each curve; of an ROC curve nothing."""
+        """Curves of the first release with their bands; none for an ROC curve."""
         return () if self.table is None else self.estimand.bands(self.table, self.min_at_risk)
 
     @cached_property
@@ -85,7 +85,7 @@ class CountingAnswer(Simulated):
 
     @property
     def has_groups(self) -> bool:
-        """Whether two groups are compared."""
+        """True if two groups are compared."""
         return self.table is not None and self.table.cells.n_groups > 1
 
     @cached_property
@@ -218,7 +218,7 @@ def _of_counts(mechanism: Mechanism) -> NoisyCounts:
 
 @dataclass(frozen=True, eq=False)
 class CountingStudy:
-    """How often bands and tests of many data sets are right."""
+    """Coverage of bands and rejection rates of tests over many data sets."""
 
     repeats: int  # number of data sets that are simulated
     edges_drawn: float  # average number of edges at which a curve is shown
@@ -295,7 +295,7 @@ def counting_study(
 def _counted(
     data: EventData, table: CountTable, mechanism: NoisyCounts
 ) -> tuple[NDArray[Any], ...]:
-    """Of each data set: band covers, edges that cover, edges shown, tests that reject."""
+    """Count for each data set: band covers, edges that cover, edges shown, tests that reject."""
     assert data.truth is not None
     estimand, facts = mechanism.estimand, data.facts
     curves = estimand.bands(table, mechanism.least_at_risk)
@@ -332,7 +332,7 @@ def _counted(
 
 @dataclass(frozen=True, eq=False)
 class Power:
-    """How often the log-rank test finds a difference, by the number of people."""
+    """Share of log-rank tests that find a difference, by the number of people."""
 
     people: tuple[int, ...]  # numbers of people in both groups together
     # private, ordinary, each (people,): shares of data sets in which the test rejects at 5 %; 0
@@ -374,7 +374,7 @@ def power_of_test(
     people: Sequence[int] = POWER_STEPS,
     repeats: int = 200,
 ) -> Power:
-    """How many people a log-rank test needs, with and without noise, by simulation.
+    """Simulate the number of people a log-rank test needs, with and without noise.
 
     Parameters
     ----------

@@ -134,7 +134,7 @@ class Limits:
 
     @classmethod
     def of(cls, off: Array, half: Array) -> Limits:
-        """From values (repetitions, places).
+        """Build the limits from values (repetitions, places).
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Which budget does a study need? One sentence about it, and three budgets to choose from.
+"""The budget a study needs: one sentence about it, and three budgets to choose from.
 
 Budgets are steps of the scale that every page has. A study is released at all of them
 (`profile_of`): that takes seconds and depends on neither the target nor the confidence, so that
@@ -102,12 +102,12 @@ class Profile:
 
     @property
     def task(self) -> Task:
-        """What is published."""
+        """Task of the release."""
         return self.mechanism.main_task
 
     @property
     def unit(self) -> str:
-        """Of the errors; may be empty."""
+        """Unit of the errors; may be empty."""
         return self.facts.value_unit if self.task.has_value_unit else ""
 
     @property
@@ -119,11 +119,11 @@ class Profile:
         return within(self.errors, (1, 2), share)
 
     def simulated(self, epsilon: float, distance: float) -> Proportion:
-        """How many releases at a step of the scale stay within a distance."""
+        """Count the releases at a step of the scale that stay within a distance."""
         return Proportion.within(self.errors[EPSILON_STEPS.index(epsilon)], distance)
 
     def option(self, step: int, records: int = 1) -> Option:
-        """What one step of the scale gives, for a person with so many curves."""
+        """Summarize one step of the scale, for a person with so many curves."""
         spends = self.spends[step]
         return Option(
             Budget(EPSILON_STEPS[step], self.delta.value),
@@ -149,7 +149,7 @@ class Option:
 
     @property
     def keeps_promise(self) -> bool:
-        """Whether its noise proves the ε that was asked for."""
+        """True if the noise proves the ε that was asked for."""
         return accounting.keeps_promise(self.spends)
 
 
@@ -345,7 +345,7 @@ def _bands(data: Data, parts: Sequence[_Part]) -> Bands | None:
 
 
 def _together(parts: Sequence[Array | None]) -> Array | None:
-    """What parts have along their first axis; None where one has nothing."""
+    """Join parts along their first axis; None if one of them is missing."""
     known = [part for part in parts if part is not None]
     return np.concatenate(known) if len(known) == len(parts) else None
 
@@ -404,11 +404,11 @@ class _Scenario:
 
     @property
     def is_one_centre(self) -> bool:
-        """Whether devices need not be simulated: one centre's release has the law of theirs."""
+        """True if one centre can stand in for all devices: its release has the law of theirs."""
         return self.noise is NoisePlace.PERSON and self._centre(1.0) is not None
 
     def budgets(self, epsilon: float) -> Budgets:
-        """What is asked of each site; of the centre that stands in for all devices, or shares."""
+        """Return the budget of each site, or of the centre that stands for devices or shares."""
         budget = self._site_budget(epsilon)
         if self.shares is not None:
             return (masked_sums.centre_budget(self.shares, budget),)
@@ -462,7 +462,7 @@ class _Scenario:
         )
 
     def floor(self, budgets: Sequence[Budgets]) -> Array | None:
-        """What no unbiased estimate of a mean curve is below, where people are known (budgets,)."""
+        """Compute the least error of unbiased estimates of a mean curve (budgets,), if known."""
         if self.mechanism.main_task is not tasks.MEAN_FUNCTION:
             return None
         errors = least_errors(self.recipe, budgets, self.is_to_pool)

@@ -52,7 +52,7 @@ class HoldoutStudy:
 
     @property
     def standard_error(self) -> Array:
-        """Of the mean, over random splits of the same data: (budgets,)."""
+        """Standard error of the mean, over random splits of the same data: (budgets,)."""
         spread = self.squared_distances.std(axis=1, ddof=1)
         return np.asarray(spread / math.sqrt(self.n_iterations))
 
@@ -184,7 +184,7 @@ def release_range(
 
 
 def _published(mechanism: Mechanism, data: CurveData, budgets: Sequence[Budget]) -> Array:
-    """At which budgets anything would be: (budgets,)."""
+    """True for each budget at which anything would be published: (budgets,)."""
     verdicts = [mechanism.feasibility(data.sizes, (budget,)) for budget in budgets]
     return np.array([verdict is None or verdict.is_feasible for verdict in verdicts])
 

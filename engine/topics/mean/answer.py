@@ -66,7 +66,7 @@ class MeanStudy:
         return within(self.errors)
 
     def simulated(self, at: int, n_data_sets: int) -> Proportion:
-        """How many of the releases of a budget, from so many data sets, that distance is of."""
+        """Count the releases of a budget within its distance, over `n_data_sets` data sets."""
         return Proportion.within(self.errors[at].reshape(n_data_sets, -1), float(self.within[at]))
 
     def quantile(self, level: float) -> Array:
@@ -130,7 +130,7 @@ class MeanAnswer:
         return self.data.facts
 
     def is_refused(self, budget: int) -> bool:
-        """Whether nothing would be published at this budget, because nothing useful could be."""
+        """True if nothing would be published at this budget, because nothing useful could be."""
         verdict = self.verdicts[budget]
         return verdict is not None and not verdict.is_feasible
 
@@ -316,7 +316,7 @@ def mean_answer(
 
 
 def _half_width(ordinary: Estimate, kind: str) -> Array:
-    """Of a band around the average without protection: (GRID_SIZE,)."""
+    """Return half the width of a band around the average without protection: (GRID_SIZE,)."""
     assert ordinary.band is not None
     low, high = limits(ordinary, replace(ordinary.band, kind=kind))
     return np.asarray((high - low)[0, 0, 0] / 2)

@@ -1,4 +1,4 @@
-"""What percentile curves would be published, how far off they are, and the time in ranges.
+"""Releases of percentile curves, their errors, and the time in ranges.
 
 For looking, like `engine.topics.mean.answer`: simulated with a known seed, never a release.
 """

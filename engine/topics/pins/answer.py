@@ -50,11 +50,11 @@ class Pinned:
 
     @property
     def unit(self) -> str:
-        """What is exchanged between neighbouring data."""
+        """Unit of privacy: what neighbouring data sets exchange."""
         return self.spends[0].unit.noun
 
     def measures_like(self, other: Pinned) -> bool:
-        """Whether errors are those of the same thing, in the same unit."""
+        """True if both errors are about the same thing, in the same unit."""
         return (self.facts.name, self.facts.kind, self.error_unit, self.estimated) == (
             other.facts.name,
             other.facts.kind,

@@ -1,4 +1,4 @@
-"""How much is needed? Solve for the one size or budget that is left open, by simulation.
+"""Planning: solve for the one size or budget that is left open, by simulation.
 
 A plan is a question with five dials, ε, people on each site, observations, sites and the error, of
 which four are given. The error is that of the study of each setting (`engine.simulation.studies`),
@@ -206,7 +206,7 @@ class Protection:
 
 @dataclass(frozen=True)
 class PlanningAnswer:
-    """What a question comes to.
+    """Answer to a question of planning.
 
     `value` is the dial's answer and `low` to `high` hold it 99 times in 100; all None where no
     allowed value will do. `reached` is the error at the answer (or at the most favourable value),
@@ -233,7 +233,7 @@ class PlanningAnswer:
 
     @property
     def is_extrapolated(self) -> bool:
-        """Whether only a value beyond what is simulated does, by a scaling law."""
+        """True if only a value beyond the simulated ones reaches the target, by a scaling law."""
         extrapolation = (self.beyond or {}).get(self.unknown)
         return self.value is None and extrapolation is not None and extrapolation.value is not None
 
@@ -318,20 +318,7 @@ def plain(answer: PlanningAnswer) -> dict[str, Any]:
 
 
 def protection(setting: Setting, seed: int = 1) -> Protection:
-    """What one release at this setting really gives, from its ledger.
-
-    Parameters
-    ----------
-    setting : Setting
-        Data, method, people, observations, sites and budget of the plan.
-    seed : int
-        Fixes the simulated data and the noise; no guarantee depends on it.
-
-    Returns
-    -------
-    Protection
-        What is proved for everybody, whichever the site.
-    """
+    """Compute what one release at this setting proves, from its ledger, whatever the seed."""
     data = setting.curves.draw(1, np.random.default_rng(seed))
     estimate = setting.mechanism.release(data, (setting.budget,), np.random.default_rng(seed))
     spends = estimate.spends[0]
@@ -437,7 +424,7 @@ def _solved(
 
 
 def _with_beyond(answer: PlanningAnswer, seed: int) -> PlanningAnswer:
-    """What lies beyond the best value that was measured; nothing where nothing is published."""
+    """Add what lies beyond the best value that was measured; nothing if nothing is published."""
     best = answer.reached
     if not math.isfinite(best.error):
         return answer
@@ -502,7 +489,7 @@ def measure(setting: Setting, seed: int) -> Measured:
 
 
 def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Measured]:
-    """At several budgets of one setting, on the same data and noise."""
+    """Measure several budgets of one setting on the same data and noise."""
     curves, method = setting.curves, setting.mechanism
     squares = [method.exact_risk(curves, (budget,)) for budget in budgets]
     if any(squared is None for squared in squares):
@@ -527,7 +514,7 @@ def _distances(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
 
 
 def _place(function: str, functions: tuple[str, ...]) -> int:
-    """Where a function stands among those of a release."""
+    """Find the position of a function in a release."""
     if function not in functions:
         raise InputError(
             f"There is no function {brief(function)}.",
@@ -555,7 +542,7 @@ def _baseline(setting: Setting, seed: int) -> float | None:
 
 
 def _summary(setting: Setting, budget: Budget, accuracy: Accuracy) -> Measured:
-    """As it is, or infinite where nothing would be published."""
+    """Return the accuracy as measured, or an infinite error if nothing would be published."""
     verdict = setting.mechanism.feasibility(setting.curves.sizes, (budget,))
     if verdict is not None and not verdict.is_feasible:
         return Measured(setting, math.inf, 0.0, math.inf)
@@ -610,7 +597,7 @@ def _search(
 
 
 def _gap(measured: Measured, target: float) -> float:
-    """How far the error is above the target, on the log scale."""
+    """Return the distance of the error above the target, on the log scale."""
     return math.log(measured.error / target) if math.isfinite(measured.error) else math.inf
 
 
@@ -684,7 +671,7 @@ def _at_the_crossing(
 def _corrected(
     value: float, gap: float, slope: float, unknown: str, low: float, high: float
 ) -> float:
-    """Where the line through a measurement meets the target, within the dial."""
+    """Find where the line through a measurement meets the target, within the dial."""
     return _rounded(value * math.exp(min(gap / slope, 6.0)), unknown, low, high)
 
 
@@ -733,7 +720,9 @@ def _rounded(value: float, unknown: str, low: float, high: float) -> float:
 def _with_fixes(
     answer: PlanningAnswer, setting: Setting, seed: int
 ) -> Generator[Measured, None, PlanningAnswer]:
-    """For an impossible question: which value of each other dial would make it possible.
+    """Add the value of each other dial that would make an impossible question possible.
+
+    If ε was the open dial, the others are solved at its highest value.
 
     Where ε was asked for, at the highest one there is.
     """

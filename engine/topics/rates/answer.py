@@ -1,4 +1,4 @@
-"""Which term of a rate rules where, and how a rate compares with errors that were measured."""
+"""The term of a rate that rules at each point, and rates compared with measured errors."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def axis_values(rate: Rate, name: str, point: Mapping[str, float], size: int) ->
 def border(
     rate: Rate, boundary: Boundary, along: str, across: str, x: Array, point: Mapping[str, float]
 ) -> Array:
-    """Where a boundary runs on the map, as `across` over x; NaN where it separates no regimes.
+    """Trace a boundary on the map, as `across` over x; NaN where it separates no regimes.
 
     A boundary given in the symbol of the horizontal axis is turned round by its own values.
     """
@@ -131,7 +131,7 @@ class Comparison:
 
     @property
     def agreement(self) -> Agreement:
-        """Whether the interval of the slope says that it is that of the rate."""
+        """Agreement of the measured slope with that of the rate, by its interval."""
         return Agreement(
             self.slope,
             self.slope - self.half_width,

@@ -1,4 +1,4 @@
-"""What wavelet regression would publish from a network of sites, and what its closed forms say.
+"""Wavelet regression from a network of sites: its releases, and what closed forms say of them.
 
 A network is a few kinds of sites: how many of a kind, how many observations each, and its ε.
 Levels, clips, weights and the risk of simulated observations follow from such numbers alone, so
@@ -175,7 +175,7 @@ class Network:
 
 @dataclass(frozen=True)
 class SiteRow:
-    """What is known of one kind of site from public numbers.
+    """Public facts of one kind of site.
 
     `weight` is that of one site. `limited` says whether privacy, not the number of observations, is
     what holds it back: n ε² ≤ D.
@@ -235,7 +235,7 @@ class RegressionAnswer:
 
 @dataclass(frozen=True)
 class Known:
-    """What can be said without a truth: roots of mean squares over the range, in response units.
+    """Errors known without a truth: roots of mean squares over the range, in response units.
 
     `noise` is the privacy noise, by the formula of the method, and NaN where nothing is released;
     `chance` the most that who takes part can add, if times are as stated; `apart` how far the shown
@@ -305,7 +305,7 @@ def regression_answer(
 def _sent(
     messages: Sequence[transcript.Message], network: Network, plan: CurvePlan, grid: Array
 ) -> Array:
-    """What the first site of every kind sent, at the rows of `grid`: (kinds, POINTS)."""
+    """Evaluate what the first site of every kind sent, at the rows of `grid`: (kinds, POINTS)."""
     # Scaling coordinates, as they are sent; `grid` evaluates the functions level by level.
     sent = np.stack([messages[first].values[0] for first in network.first_of_each])
     return np.asarray(plan.basis.to_levels(sent) @ grid.T)
@@ -323,7 +323,7 @@ def _band(estimate: Estimate, release: Array, grid: Array) -> tuple[Array, Array
 def _against_truth(
     readings: Readings, mechanism: WaveletGlobal, network: Network, times: Array, seed: int
 ) -> dict[str, Any]:
-    """What only the curve behind simulated observations can tell: it, and the squared errors."""
+    """Compute the true curve of simulated observations and the squared errors from it."""
     if not isinstance(readings, RegressionPoints):
         return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk")) | {"within": math.nan}
     risk = mechanism.risk_parts(readings, network.budgets)
@@ -363,7 +363,7 @@ def _noise_sd(plan: CurvePlan, times: Array) -> Array:
 
 
 def _places(mechanism: WaveletGlobal, times: Array) -> Array:
-    """Where the basis is evaluated for each time: at its rank, where ranks replace times."""
+    """Return the place of each time in the basis: its rank if ranks replace times."""
     design = mechanism.known_design
     return times if design is None or mechanism.design != "ranked" else design.rank(times)
 
@@ -417,12 +417,9 @@ def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
 def risk_by_level(
     source: RegressionPoints, mechanism: WaveletGlobal, network: Network, highest: int = 8
 ) -> ByLevel:
-    """How the four parts of the error of one message change with the level; nothing is drawn.
+    """Split the error of one message into its four parts by level; nothing is drawn.
 
-    Parameters
-    ----------
-    highest : int
-        Level up to which all are looked at, unless the rule goes further.
+    Levels go up to `highest`, or to that of the rule if it is higher.
     """
     readings, mechanism = network.source(source), mechanism.at_once
     free = replace(mechanism, level=None)
@@ -543,7 +540,7 @@ def point_answer(
 
 @dataclass(frozen=True)
 class CostOfPrivacy:
-    """How many times privacy raises the error, by ε, for the whole curve and for one point.
+    """Factors by which privacy raises the error, by ε, for the whole curve and for one point.
 
     `elbows` are the ε below which it costs anything, `smallest_epsilon` that below which no
     estimate is better than none.
@@ -559,7 +556,7 @@ class CostOfPrivacy:
 def cost_of_privacy(
     network: Network, smoothness: float, smoothness_at_a_point: float | None = None
 ) -> CostOfPrivacy:
-    """By the rates, for as many equal sites with the same observations in all; constants dropped.
+    """Compute the cost by the rates, for as many equal sites with the same total; no constants.
 
     At a point the smoothness is usually that of its method.
 
@@ -630,13 +627,7 @@ class WorstPair:
 
 
 def worst_pair(plan: CurvePlan, mechanism: WaveletGlobal) -> WorstPair:
-    """Where an observation has most weight in the message, from the tables that are used.
-
-    Parameters
-    ----------
-    plan : CurvePlan
-        The plan of the whole curve, with its basis.
-    """
+    """Find where an observation has most weight in a message, from the tables of its basis."""
     basis = plan.basis
     cells = 4 if mechanism.edges == "periodic" else basis.size
     times = np.linspace(0, min(cells / basis.size, 1.0), 2049)[:-1]

@@ -45,7 +45,7 @@ class ReuseAnswer:
 
     @property
     def largest_error(self) -> float:
-        """Of what was recovered, anywhere on the curve."""
+        """Largest error of the recovered curve."""
         return float(np.abs(self.recovered - self.exact).max())
 
     @property

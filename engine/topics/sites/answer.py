@@ -1,4 +1,4 @@
-"""What each site costs and adds: sites that protect their own curves, beside one trusted centre.
+"""Cost and gain of each site: sites that protect their own curves, beside one trusted centre.
 
 A table says who takes part, with how many curves and which budget. Compared are four ways to use
 these curves: *together*, each site adding its own noise; *summed*, where sites add shares of the
@@ -54,7 +54,7 @@ class Arrangement:
 
     @property
     def is_refused(self) -> bool:
-        """Whether nothing would be published, because nothing useful could be."""
+        """True if nothing would be published, because nothing useful could be."""
         return self.feasibility is not None and not self.feasibility.is_feasible
 
     @property
@@ -69,7 +69,7 @@ class Arrangement:
 
     @property
     def standard_error(self) -> float:
-        """Of the error, from the number of simulated releases."""
+        """Standard error of the error, from the number of simulated releases."""
         return self.accuracy.error * self.accuracy.log_se
 
 
@@ -251,7 +251,7 @@ def study_baseline(
 def _summed(
     desk: _Desk, included: tuple[int, ...], budget: Budget
 ) -> tuple[Arrangement | None, str]:
-    """What masked sums would publish under one budget, or why there are none."""
+    """Release by masked sums under one budget, or say why it cannot be done."""
     try:
         desk.mechanism.noised_by(NoisePlace.SUMS)
         shares = masked_sums.all_but_one(len(included))
@@ -274,7 +274,7 @@ def _taking_part(
 
 
 def _smallest(site_budgets: Sequence[Budget]) -> Budget:
-    """What keeps every site's promise when one release is about all curves."""
+    """Return the budget that keeps every site's promise when one release is about all curves."""
     return Budget(min(b.epsilon for b in site_budgets), min(b.delta for b in site_budgets))
 
 
@@ -285,7 +285,7 @@ def _worth(n_curves: int, budget: Budget) -> float:
 
 
 def _odds(spends: Sequence[Spend], records: int = 1) -> list[risk.Odds]:
-    """Of one person at each server, from its noise."""
+    """Compute the odds of one person at each server, from its noise."""
     return [risk.of_ledger(lines, records) for lines in accounting.by_server(spends).values()]
 
 
@@ -312,7 +312,7 @@ def what_if(
     seed: int,
     answer: Answer = _here,
 ) -> Iterator[WhatIf]:
-    """For each site that takes part, one after the other."""
+    """Try changes at each site that takes part, one after the other."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
     included, budgets = _taking_part(rows, mechanism)
     now = desk.error(_Case(included, budgets), included)
@@ -369,7 +369,7 @@ def transcript_of(
 
 @dataclass(frozen=True)
 class _Case:
-    """Which rows take part under which budgets, each for itself or pooled at one centre."""
+    """Rows that take part and their budgets, each for itself or pooled at one centre."""
 
     included: tuple[int, ...]
     budgets: tuple[Budget, ...]

@@ -1,4 +1,4 @@
-"""What sparse regression over machines would publish, and what the noise is beside the signal.
+"""Releases of sparse regression over machines, and their noise beside the signal.
 
 For looking, like `engine.topics.mean.answer`: simulated with a known seed, never a release.
 """
@@ -56,13 +56,7 @@ class SparseAnswer(Simulated):
         return self.ordinary if self.truth is None else self.truth
 
     def distance(self, vector: Array) -> float:
-        """Of another estimate from the target.
-
-        Parameters
-        ----------
-        vector : (d,)
-            Coefficients in response units.
-        """
+        """Compute the distance of another estimate, (d,) in response units, from the target."""
         return float(np.linalg.norm(vector - self.target))
 
     @property
@@ -72,12 +66,12 @@ class SparseAnswer(Simulated):
 
     @property
     def selection_rates(self) -> Array:
-        """In what share of releases each of them is chosen: (s,)."""
+        """Share of releases that choose each feature that matters: (s,)."""
         return np.asarray((self.releases[:, self.support] != 0).mean(axis=0))
 
     @property
     def false(self) -> float:
-        """How many features that do not matter a release chooses, on average."""
+        """Average number of features per release that are chosen but do not matter."""
         return float((self.releases != 0).sum(axis=1).mean() - self.selection_rates.sum())
 
 
@@ -199,7 +193,7 @@ def _lasso(data: SampleData, mechanism: SparseEstimator) -> Array:
 
 @dataclass(frozen=True)
 class Calculation:
-    """What the noise would be: λ, the scale of the choice, that of the values, over the signal.
+    """Expected noise: λ, the scale of the choice, that of the values, and noise over signal.
 
     `ratio` is the largest of d noises over the smallest coefficient that matters.
     """
@@ -312,15 +306,7 @@ def _estimators(mechanism: SparseEstimator) -> list[tuple[str, SparseEstimator]]
 
 
 def largest(vector: Array, count: int) -> NDArray[np.intp]:
-    """Where the largest entries of a vector are, in falling order: (count,).
-
-    Parameters
-    ----------
-    vector : (d,)
-        Any numbers; they are compared by their absolute values.
-    count : int
-        How many of the largest entries are wanted.
-    """
+    """Find the places of the largest absolute values of a vector (d,), in falling order."""
     places = np.flatnonzero(hard_threshold(vector, min(count, len(vector))))
     return places[np.argsort(-np.abs(vector[places]), kind="stable")]
 

@@ -35,7 +35,7 @@ _WHOLE = 1 - 1e-9  # a curve that is left as it is, up to rounding
 
 @dataclass(frozen=True)
 class MethodResult:
-    """What one mechanism would release of the records that are shown, and its errors.
+    """Releases of one mechanism from the records that are shown, and its errors.
 
     `releases` (draws, functions, points) or, of two numbers, (draws, 1, SURFACE, SURFACE).
     `errors` (releases,) are distances from the truth on fresh data where it is known, else from
@@ -64,7 +64,7 @@ class MethodResult:
 
     @property
     def guarantee(self) -> Budget:
-        """What is proved for everybody, whichever the site."""
+        """Guarantee that holds for everybody, at any site."""
         return accounting.least_guarantee(self.spends)
 
 
@@ -250,7 +250,7 @@ def _clipped_share(selected: Any, data: Data) -> float | None:
 
 @dataclass(frozen=True)
 class _Drawing:
-    """Where functions are drawn: on the drawing grid, or on a grid of the square.
+    """Places at which functions are drawn: the drawing grid, or a grid of the square.
 
     `axis` and `across` are the places of the first and the second number, in their own units.
     """
@@ -261,7 +261,7 @@ class _Drawing:
 
     @classmethod
     def of(cls, estimate: Estimate, facts: PublicFacts) -> _Drawing:
-        """As the estimate without protection needs it; axes in their own unit."""
+        """Choose the places that the estimate without protection needs; axes in their own unit."""
         surface = getattr(getattr(estimate.basis, "grid", None), "dimension", 1) == 2
         axis = (np.arange(SURFACE) + 0.5) / SURFACE if surface else drawing_grid()
         if facts.covariates and estimate.task in ("density", "risk_minimisation"):
@@ -390,12 +390,9 @@ class Spectrum:
 
 
 def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spectrum | None:
-    """How the noise of the chosen mechanism lies over its coefficients; None if it has none.
+    """Compute the noise of the chosen mechanism by coefficient; None if it has none.
 
-    Parameters
-    ----------
-    source : Source
-        Whose public facts and sizes are used; no record is read.
+    Only public facts and sizes of the source are used; no record is read.
     """
     if not isinstance(mechanism, FunctionalRelease):
         return None
@@ -449,12 +446,9 @@ class WorstPair:
 
 
 def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> WorstPair | None:
-    """For means with a linear filter and Laplace noise: the curve proportional to s/b.
+    """Find the worst pair of a mean with a linear filter and Laplace noise: the curve along s/b.
 
-    Parameters
-    ----------
-    source : Source
-        Whose public facts and sizes are used; no record is read.
+    Only public facts and sizes of the source are used; no record is read.
     """
     if not isinstance(mechanism, FunctionalRelease):
         return None

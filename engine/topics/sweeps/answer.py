@@ -1,4 +1,4 @@
-"""What a visitor may vary in a sweep, and the measured errors by axis and line beside the rate.
+"""Axes of a sweep, and the measured errors by axis and line beside the rate.
 
 Any number of the curves or the method, or ε, can be an axis. The scenario is the one that the
 command line runs, so the numbers are the same to the last bit.
@@ -211,7 +211,7 @@ class SweepLine:
 
 @dataclass(frozen=True)
 class SweepView:
-    """What a chart and a table of a sweep show.
+    """Data of a sweep's chart and table.
 
     `kind` is the error that is known, `fitted` the rate through the points.
     """
