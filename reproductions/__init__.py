@@ -1,4 +1,4 @@
-"""What the papers report, as data: a module or package for each, with its exhibits in `PAPER`.
+"""Exhibits of the papers as data: a module or package for each paper, with its `PAPER`.
 
 The engine and the pages reach it through `engine.exhibits` alone.
 """

@@ -1,4 +1,4 @@
-"""Which items of the documents the project has, each with the command or page that shows it.
+"""Items of the documents that the project has, each with the command or page that shows it.
 
 The items are those of the documents' contents: definitions, algorithms, statements, figures, tables
 and designs. They stand in `data/coverage.tsv`, a line for each; `docs/coverage.md` is made of it.
@@ -26,7 +26,7 @@ _COMMANDS = {"exhibit": "exhibit {}", "audit": "audit {}", "list": "list"}
 
 @dataclass(frozen=True)
 class Place:
-    """Where an item is shown: the kind of place, and its name."""
+    """Place that shows an item: its kind, and its name."""
 
     kind: str  # "exhibit", "audit" or "list" for a command, "page", "guide" or "notes"
     # name of the exhibit or method; shelf and key of what is listed; page and settings of a link
@@ -35,7 +35,7 @@ class Place:
 
     @property
     def command(self) -> str | None:
-        """What follows `python -m engine`; None for what is read."""
+        """Arguments of `python -m engine`; None for a place to read."""
         form = _COMMANDS.get(self.kind)
         return form.format(self.target) if form else None
 
@@ -47,7 +47,7 @@ class Place:
 
     @property
     def markdown(self) -> str:
-        """As it stands in the table."""
+        """Cell of the table of items."""
         if self.kind == "page":
             name, token = self.page
             return f"*{name.capitalize()}*" + (f" (`?s={token}`)" if token else "")

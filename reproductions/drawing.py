@@ -268,14 +268,14 @@ def _trace(series: Series) -> Spec:
 
 
 def _bars(series: Series) -> list[float] | None:
-    """How far bars reach from their points; None without any."""
+    """Return how far bars reach from their points; None without any."""
     if series.se is not None:
         return [2 * (s or 0.0) for s in series.se]
     return None if series.half is None else [half or 0.0 for half in series.half]
 
 
 def _bar_ends(series: Series) -> list[float]:
-    """What an axis must hold: points and bars, but not the lower ends that a log axis cannot."""
+    """List what an axis must hold: points and bars, but not lower ends too low for a log axis."""
     bars = _bars(series) or [0.0] * len(series.y)
     ends = [(v - bar, v, v + bar) for v, bar in zip(series.y, bars, strict=True) if v is not None]
     return [end for low, v, high in ends for end in (low if low > v / 4 else v, v, high)]

@@ -1,4 +1,4 @@
-"""What claims are made of: numbers taken from a frame of results, and a few tests of them.
+"""Parts of claims: numbers taken from a frame of results, and a few tests of them.
 
 A claim is data. Beside the sentence of the paper stand the numbers that bear on it, the limits
 within which they confirm it, and how they are told::
@@ -76,13 +76,7 @@ def number(table: Table | pd.DataFrame, column: str, **values: Value) -> float:
 
 
 def values(table: pd.DataFrame, name: str) -> list[Any]:
-    """What the rows have in one column, each value once, in order of size.
-
-    Parameters
-    ----------
-    name : str
-        Of the column; one that does not exist has no values.
-    """
+    """List the distinct values of a column in order of size; empty without such a column."""
     column = table[name].dropna() if name in table else ()
     return sorted(pd.unique(pd.Series(column)).tolist())
 
@@ -112,7 +106,7 @@ def known(value: float) -> float | None:
 
 
 def numbers(rows: pd.DataFrame, measure: Measure) -> Any:
-    """What a measure gives for these rows; columns without the rows that lack one of them."""
+    """Evaluate a measure on these rows; of several columns, only rows that have all of them."""
     if isinstance(measure, Mapping):
         columns = pd.DataFrame({name: _column(rows, each) for name, each in measure.items()})
         known = columns.dropna()
@@ -217,7 +211,7 @@ def when(
     of: str | None = None,
     on: Mapping[str, Value] | None = None,
 ) -> Check:
-    """Whether what is measured passes a test.
+    """Check that the measured numbers pass a test.
 
     Parameters
     ----------
@@ -257,28 +251,22 @@ def within(
     of: str | None = None,
     on: Mapping[str, Value] | None = None,
 ) -> Check:
-    """Whether all numbers lie in limits.
-
-    Parameters
-    ----------
-    low, high : float
-        In the unit of the numbers; both are included.
-    """
+    """Check that all numbers lie in limits, both included, in the unit of the numbers."""
     return when(lambda x: bool(((low <= x) & (x <= high)).all()), measure, text, of, on)
 
 
 def grows(measure: Measure, text: str) -> Check:
-    """Whether each number is more than the one before it."""
+    """Check that each number is more than the one before it."""
     return when(lambda x: bool((np.diff(x) > 0).all()), measure, text)
 
 
 def falls(measure: Measure, text: str) -> Check:
-    """Whether each number is less than the one before it."""
+    """Check that each number is less than the one before it."""
     return when(lambda x: bool((np.diff(x) < 0).all()), measure, text)
 
 
 def agrees(measure: Measure, stated: Sequence[float], relative: float) -> Check:
-    """Whether numbers agree with stated ones.
+    """Check that numbers agree with stated ones.
 
     Parameters
     ----------
@@ -297,7 +285,7 @@ def agrees(measure: Measure, stated: Sequence[float], relative: float) -> Check:
 
 
 def all_of(measure: Measure, text: str) -> Check:
-    """Whether something holds in every row."""
+    """Check that something holds in every row."""
 
     def check(table: pd.DataFrame) -> Finding:
         holds = np.asarray(numbers(table, measure), dtype=bool)
@@ -309,7 +297,7 @@ def all_of(measure: Measure, text: str) -> Check:
 def as_exact(
     measure: Callable[[pd.DataFrame], pd.DataFrame], limit: float = 3.5, unit: str = "cells"
 ) -> Check:
-    """Whether simulated errors are the exact ones.
+    """Check that simulated errors agree with the exact ones.
 
     Parameters
     ----------
@@ -346,7 +334,7 @@ def covers(
     low_share: float = 0.93,
     high_share: float = 0.97,
 ) -> Check:
-    """Whether intervals hold about 95 in 100, as far as so many data sets can tell.
+    """Check that intervals hold about 95 times in 100, as far as the number of data sets can tell.
 
     Parameters
     ----------
@@ -436,24 +424,18 @@ class Number:
         return f"{self.value:.2f} ± {NORMAL * self.se:.2f}".replace("-", "−")
 
     def near(self, other: float, margin: float, errors: float = 2.0) -> bool:
-        """Whether they differ by no more than the margin and so many standard errors.
-
-        Parameters
-        ----------
-        margin : float
-            In the same unit.
-        """
+        """True if both differ by at most `margin`, in their unit, and so many standard errors."""
         return abs(self.value - other) <= margin + errors * self.se
 
     def __sub__(self, other: Number) -> Number:
         return Number(self.value - other.value, math.hypot(self.se, other.se))
 
     def is_above(self, limit: float, errors: float = CLEAR) -> bool:
-        """Whether it exceeds a limit by so many standard errors."""
+        """True if the number exceeds a limit by so many standard errors."""
         return self.value - errors * self.se > limit
 
     def is_below(self, limit: float, errors: float = CLEAR) -> bool:
-        """Whether a limit exceeds it by so many standard errors."""
+        """True if a limit exceeds the number by so many standard errors."""
         return self.value + errors * self.se < limit
 
 
@@ -478,7 +460,7 @@ def log_slope(line: Line) -> Number:
 
 
 def change(line: Line, start: float, end: float) -> Number:
-    """By how much log y changes."""
+    """Compute the change of log y between two x."""
     return line.log_at(end) - line.log_at(start)
 
 
@@ -491,7 +473,7 @@ def average(numbers: Sequence[Number]) -> Number:
 
 @dataclass(frozen=True)
 class Fall:
-    """How lines go down: their steepest rise in standard errors, and falls from end to end.
+    """Descent of lines: the steepest rise in standard errors, and the fall from end to end.
 
     `smallest_ratio` and `largest_ratio` are y at the start over y at the end, `sure` the least
     number of standard errors by which a line falls.
@@ -521,13 +503,7 @@ class Fall:
 
 
 def fall(lines: Sequence[Line]) -> Fall:
-    """How lines go down.
-
-    Parameters
-    ----------
-    lines : sequence of Line
-        Each from its least x to its largest.
-    """
+    """Summarize how lines go down, each from its least x to its largest."""
     steps = np.concatenate(
         [np.diff(np.log(line.y)) / np.hypot(line.log_se[1:], line.log_se[:-1]) for line in lines]
     )
@@ -544,7 +520,7 @@ def lines(table: Table | pd.DataFrame, along: str, by: Sequence[str]) -> list[Li
 
 
 def all_fall(measure: Callable[[pd.DataFrame], Sequence[Line]], text: str) -> Check:
-    """Whether lines go down from end to end, and nowhere clearly up."""
+    """Check that lines go down from end to end, and nowhere clearly up."""
 
     def check(table: pd.DataFrame) -> Finding:
         falling = fall(measure(table))
@@ -560,7 +536,7 @@ def slope_near(
     text: str,
     errors: float = 2.0,
 ) -> Check:
-    """Whether a line has the slope `power` on log axes, within a margin and standard errors.
+    """Check that a line has the slope `power` on log axes, within a margin and standard errors.
 
     Parameters
     ----------

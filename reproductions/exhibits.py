@@ -62,7 +62,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Work:
-    """What an exhibit runs: the cells of a sweep, and calculations that are no sweep."""
+    """Work of an exhibit: the cells of a sweep, and calculations that are no sweep."""
 
     cells: tuple[Cell, ...] = ()
     run: Run = field(default_factory=Run)
@@ -71,7 +71,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a claim holds in a table, and the numbers that say so, in a short sentence."""
+    """Verdict on a claim, and the numbers behind it in a short sentence."""
 
     holds: bool
     measured: str
@@ -99,7 +99,7 @@ class Claim:
     is_ours: bool = False
 
     def check(self, table: Table | pd.DataFrame) -> Finding:
-        """Whether the statement holds, and the numbers that say so."""
+        """Decide whether the statement holds, with the numbers that say so."""
         finding = self.evidence(frame(table))
         return Finding(bool(finding.holds), finding.measured)  # frames give numpy's own booleans
 
@@ -147,7 +147,7 @@ class Exhibit:
         return self.pictures(frame(table))
 
     def findings(self, table: Table | pd.DataFrame) -> list[Finding]:
-        """What a table says on each claim, in their order."""
+        """Check every claim against a table, in their order."""
         results = frame(table)
         return [claim.check(results) for claim in self.claims]
 
@@ -193,7 +193,7 @@ class Progress:
 
 
 class Calculated(Protocol):
-    """Where rows of finished calls are kept, by the digest of the call: a dictionary, or files."""
+    """Store of the rows of finished calls, by the digest of the call: a dictionary, or files."""
 
     def get(self, key: str, /) -> list[Row] | None:
         """The rows of a call that are there."""
@@ -288,12 +288,12 @@ def _calculate(
 
 
 def n_pieces(work: Work) -> int:
-    """How many steps of progress there will be."""
+    """Count the steps of progress."""
     return len(blocks(work.cells, work.run)) + len(work.calls)
 
 
 def versions() -> dict[str, str]:
-    """What the last digits of a result depend on."""
+    """Name the versions on which the last digits of a result depend."""
     return {"engine": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
 
 
@@ -306,7 +306,7 @@ def _plain(row: Row) -> dict[str, Value]:
 
 
 class RowFiles(ResultFiles[list[Row]]):
-    """What runs leave in a folder, so that a long one can be taken up again.
+    """Files that runs leave in a folder, so that a long run can be taken up again.
 
     Beside the parts of sweeps lie the rows of calls, a file for each digest, and the seconds that
     all runs of an exhibit took so far; see `ResultFiles`.
@@ -328,7 +328,7 @@ class RowFiles(ResultFiles[list[Row]]):
         return rows
 
     def seconds(self, key: str) -> float:
-        """How long all runs of an exhibit have taken so far."""
+        """Read how long all runs of an exhibit have taken so far."""
         try:
             seconds = float(bytes_of(self._clock(key), 100, "resume"))
         except ValueError:

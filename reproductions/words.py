@@ -1,4 +1,4 @@
-"""What is said about exhibits: how many claims hold, and each with its number."""
+"""Sentences about exhibits: how many claims hold, and each with its number."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BUDGETS = "ε and δ as in the document"
 
 
 def overview(verdicts: Sequence[tuple[Claim, Finding]]) -> str:
-    """How many claims of the documents hold, and apart from these how many in forms of our own."""
+    """Count the claims that hold, and apart from these the claims in forms of our own."""
     of_documents, of_ours = (
         [finding.holds for stated, finding in verdicts if stated.is_ours is ours]
         for ours in (False, True)
@@ -51,7 +51,7 @@ def overview(verdicts: Sequence[tuple[Claim, Finding]]) -> str:
 
 
 def count(verdicts: Sequence[bool]) -> str:
-    """How many claims of one exhibit hold.
+    """Count the claims of one exhibit that hold.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def _raised(text: str) -> str:
 
 
 def _sentences(stated: Claim, finding: Finding, measured: str) -> list[str]:
-    """What is said, what was measured, and the reason of what does not hold."""
+    """List what is said, what was measured, and the reason of what does not hold."""
     sentences = [_sentence(stated.says), _sentence(f"Measured: {measured}")]
     if finding.holds:
         return sentences
@@ -117,7 +117,7 @@ def _sentence(text: str) -> str:
 
 
 def made(result: Result, stored: Result | None = None) -> str:
-    """Where a table is from; of a new one also whether the stored numbers came out again."""
+    """Name a table's origin; for a new one also whether the stored numbers came out again."""
     by = ", ".join(f"{package} {version}" for package, version in result.versions.items())
     text = f"{result.form.capitalize()} form, {time_of(result)}, made by {by}."
     if stored is not None and result is not stored:
@@ -130,7 +130,7 @@ def made(result: Result, stored: Result | None = None) -> str:
 
 
 def time_of(result: Result) -> str:
-    """How long a result took, in words.
+    """Word how long a result took.
 
     Examples
     --------

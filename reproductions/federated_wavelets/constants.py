@@ -54,7 +54,7 @@ def noise_rows() -> list[Row]:
 
 
 def haar_pairs() -> list[Row]:
-    """How far two observations move a Haar message at most, tried out: τ = n = 1, time 0.37."""
+    """Try how far two observations can move a Haar message: τ = n = 1, time 0.37."""
     basis, times = WaveletBasis(2**_LEVEL, 1, "periodic"), np.linspace(0.001, 0.999, 401)
     functions, kernel = (
         basis.scaling(times),

@@ -85,7 +85,7 @@ def _draw_networks(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _at_gamma_one(table: pd.DataFrame, column: str) -> dict[Any, Any]:
-    """What each network has in a column at γ = 1."""
+    """Look up each network's value in a column at γ = 1."""
     return where(table, gamma=1.0).set_index("network")[column].to_dict()
 
 
@@ -203,7 +203,7 @@ def site_errors(sites: int) -> list[Row]:
 
 
 def cost_rows(sites: int) -> list[Row]:
-    """By how much the rates say privacy multiplies the error, for a curve and for a point."""
+    """Compute by which factor privacy raises the error in the rates, for a curve and a point."""
     epsilons = np.geomspace(0.003, 10, 31)
     n = _READINGS / sites
     curve, point = (

@@ -112,7 +112,7 @@ def _rate(notion: Trust, d: float) -> CurveRate:
 
 
 def _crossing(rate: CurveRate, letter: str, point: dict[str, float]) -> float:
-    """Where the two terms are equal, by a root of the difference of their logarithms."""
+    """Find where the two terms are equal, by a root of the difference of their logarithms."""
     first, second, symbol = _LETTERS[letter]
 
     def gap(log: float) -> float:

@@ -79,7 +79,7 @@ def joined(groups: Iterable[Sequence[Cell]]) -> tuple[Cell, ...]:
 
 
 def row(outcome: Outcome) -> Row:
-    """Where the cell is, its mean squared error and standard error, and repeats."""
+    """Return the cell's place, its mean squared error and standard error, and repeats."""
     return {**outcome.cell.at, **measured(outcome, "total_error"), "repeats": outcome.repeats}
 
 

@@ -60,7 +60,7 @@ _ROUNDS_REASON = (
 
 
 def _slopes(form: Form) -> Work:
-    """With ⌊n^{1/3}⌋ observations each: on the edge of the dense curves of Figure 1."""
+    """Plan cells with ⌊n^{1/3}⌋ observations each: the edge of the dense curves of Figure 1."""
     sizes = range(200, 3601, 200)
     few = sizes if form == "full" else (200, 600, 1200, 2400, 3600)
     work = [cells("published", _SHOWN, n, _third_root(n)) for n in sizes]

@@ -189,7 +189,7 @@ def _root_mean_square(column: pd.Series[float]) -> float:
 
 
 def _typical_distance(rows: pd.DataFrame) -> float:
-    """How far a run is off: from the middle 90 % of runs, 3.29 standard deviations wide."""
+    """Estimate how far a run is off: the middle 90 % of runs is 3.29 standard deviations wide."""
     return _root_mean_square((rows["high"] - rows["low"]) / 3.29)
 
 

@@ -150,7 +150,7 @@ def _falls(along: str, *by: str) -> Check:
 
 
 def _little(group: str, start: float, *by: str) -> Check:
-    """From `start` observations on, the error averaged over lines hardly falls further."""
+    """Check that the error averaged over lines hardly falls from `start` observations on."""
 
     def check(table: pd.DataFrame) -> Finding:
         rows = _in_group(_published(table), group)
@@ -178,7 +178,7 @@ def _shaped_over_equal(table: pd.DataFrame) -> dict[str, object]:
 
 
 def bands(epsilon: float, mean: str, repeats: int) -> list[Row]:
-    """How often the band of our default holds the whole curve, and the best of its functions.
+    """Count how often the band of our default holds the whole curve, and the best of its functions.
 
     At 250 people with 10 observations each, where the two sweeps of the figure meet.
     """

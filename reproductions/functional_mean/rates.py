@@ -126,7 +126,7 @@ def _order(table: pd.DataFrame) -> list[tuple[str, float]]:
 
 
 def _rule_in_order(index: int, *expected: str) -> Check:
-    """Whether the terms rule in this order in a panel, and change where the paper says."""
+    """Check that the terms rule in this order in a panel, and change where the paper says."""
 
     def check(table: pd.DataFrame) -> Finding:
         m = values(table, "m")[index]

@@ -115,7 +115,7 @@ def of_regions(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_by_region(table: pd.DataFrame) -> Finding:
-    """Whether FRL is best in developed regions, and QR in developing ones."""
+    """Check that FRL is best in developed regions, and QR in developing ones."""
     counts, holds = [], True
     for origin, rows in (("printed", frame(published.table_3())), ("here", of_regions(table))):
         best, developed = rows[list(OF_AGES)].idxmin(axis=1), rows["region"].isin(DEVELOPED)
@@ -173,7 +173,7 @@ AGE_CLAIMS = (
 
 
 def one_mode_at_seventy(table: pd.DataFrame) -> Finding:
-    """Whether densities of developed regions have one mode, from 70 to 80 years."""
+    """Check that densities of developed regions have one mode, from 70 to 80 years."""
     peaks = {
         str(region): rows["age"].to_numpy()[modes(rows["without"].to_numpy())]
         for region, rows in table.groupby("region", sort=False)
@@ -250,7 +250,7 @@ def _style(method: str) -> Look:
 
 
 def age_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
-    """For every region the kernel releases, and the Bernstein ones, over the common density."""
+    """Draw each region's kernel releases, and its Bernstein ones, over the common density."""
     return tuple(
         _overlay(table, region, family)
         for region in pd.unique(table["region"])

@@ -211,7 +211,7 @@ def _totals(table: pd.DataFrame) -> pd.Series[float]:
 
 
 def _summary(table: pd.DataFrame) -> pd.DataFrame:
-    """What the methods are like, by their names."""
+    """Index the rows of methods by their names."""
     return table.dropna(subset="way").set_index("way")
 
 
@@ -238,7 +238,7 @@ def _modes_of_bernstein(table: pd.DataFrame) -> dict[str, object]:
 
 
 def bernstein_has_ragged_tails(table: pd.DataFrame) -> Finding:
-    """Whether Bernstein polynomials have more noise in the tails than kernels."""
+    """Check that Bernstein polynomials have more noise in the tails than kernels."""
     rows = _summary(table)
     tails, bernstein = rows["noise_in_tails"], rows.loc[list(ON_LINE[4:])]
     default = bernstein["noise_in_tails"] * np.sqrt(bernstein["noise_printed"] / bernstein["noise"])
@@ -288,7 +288,7 @@ def _of_powers(table: pd.DataFrame, column: str) -> pd.Series[float]:
 
 
 def frl_misplaces_peaks(table: pd.DataFrame) -> Finding:
-    """Whether the highest place of FRL is farther off than that of the others."""
+    """Check that the highest place of FRL is farther off than that of the others."""
     off = _summary(table).loc[list(IN_PLANE[:4]), "off_place"]
     return Finding(
         off["FRL"] > off[list(IN_PLANE[:3])].max() + 0.02,

@@ -87,8 +87,9 @@ class CurveDesign:
 
 
 def error_row(outcome: Outcome) -> Row:
-    """Of PSS the estimation error and the energy of the noise, which is known in closed form for
-    exact and printed sensitivities; of PCV the total error, with noise drawn.
+    """Measure a cell: for PCV the total error, with noise drawn; for PSS the estimation error.
+
+    The energy of the noise of PSS is known in closed form, for exact and for printed sensitivities.
 
     Where noise was drawn often for PSS too, as in the full form, its mean energy stands beside.
     """
@@ -128,7 +129,7 @@ _NOISES = {"printed": "noise_printed", "exact": "noise"}  # by the sensitivities
 
 
 def _pss(table: pd.DataFrame) -> pd.DataFrame:
-    """What was tuned by formula, at the sizes of the figures."""
+    """Select the rows tuned by formula, at the sizes of the figures."""
     return table[(table["choice"] == "PSS") & table["n"].isin(_SIZES)]
 
 
@@ -143,7 +144,7 @@ def _totals(table: pd.DataFrame, noise: str) -> pd.DataFrame:
 
 
 def _clearly_below(table: pd.DataFrame, method: str, other: str) -> pd.Series[bool]:
-    """Where the estimation error of a mechanism is less than that of another by three errors."""
+    """True where a mechanism's estimation error is three standard errors below another's."""
     error, se = (_by_method(table, f"estimation_error{end}") for end in ("", "_se"))
     return error[method] < error[other] - CLEAR * np.hypot(se[method], se[other])
 
@@ -160,7 +161,7 @@ def _joined(places: pd.Series[bool]) -> str:
 
 
 def qr_is_best(noise: str) -> Check:
-    """Whether no other pure mechanism has a smaller total error than QR anywhere."""
+    """Check that no other pure mechanism has a smaller total error than QR anywhere."""
 
     def measure(table: pd.DataFrame) -> dict[str, object]:
         best = _totals(table, noise)[list(PURE)].idxmin(axis=1) == "ICLP-QR"
@@ -251,7 +252,7 @@ def _in_s_1(table: pd.DataFrame) -> dict[str, object]:
 
 
 def split_claims(far_in_s_1: str) -> tuple[Claim, ...]:
-    """What the paper says of Figure 2; the reason why errors in S-1 are apart, if they are."""
+    """List the claims on Figure 2; `far_in_s_1` is the reason if errors in S-1 are apart."""
     return (
         Claim(
             "ICLP-QR has the least total error of the pure mechanisms (printed sensitivities).",
@@ -352,7 +353,7 @@ def _formula_over_choice(
 
 
 def formula_is_close(choice: str, sensitivities: str) -> Check:
-    """Whether the formula’s choice has nearly the error of another choice."""
+    """Check that the formula’s choice has nearly the error of another choice."""
     return within(
         _formula_over_choice("S-1", choice, sensitivities, ("FRL", "ICLP-QR")),
         high=1.5,
@@ -460,7 +461,7 @@ def _panel(rows: pd.DataFrame, title: str, mean: str, values: pd.Series[float]) 
 
 
 def choice_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
-    """For every mean and mechanism the error by formula and by cross-validation."""
+    """Draw the error by formula and by cross-validation, for each mean and mechanism."""
     return tuple(
         _choice_panel(where(table, mean=mean, way=method), f"{mean}: {method}")
         for mean in MEANS

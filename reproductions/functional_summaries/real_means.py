@@ -42,12 +42,9 @@ _DRAWS = 200  # of noise at once
 
 
 def mechanism(method: str, nu: float, constants: str = "tight") -> FunctionalRelease:
-    """As in the paper: ψ = 1/n at every ε, M the cube root of n, degree 20.
+    """Set a method as in the paper: ψ = 1/n at every ε, M the cube root of n, degree 20.
 
-    Parameters
-    ----------
-    nu : float
-        Smoothness ν of the Matérn kernel.
+    `nu` is the smoothness ν of the Matérn kernel.
     """
     if method == "Bernstein":
         return Bernstein(constants=constants)
@@ -231,7 +228,7 @@ def columns_are_as_printed(table: pd.DataFrame) -> Finding:
 
 
 def _printed_best(table: pd.DataFrame) -> dict[str, object]:
-    """Which mechanism is the best in the printed rows."""
+    """Count how often each mechanism is the best in the printed rows."""
     best = [method for _, _, rows in printed_halves() for method in _best(_meant(rows))]
     return {
         "share": best.count("ICLP-QR") / len(best),
@@ -242,7 +239,7 @@ def _printed_best(table: pd.DataFrame) -> dict[str, object]:
 
 
 def frl_wins_at_small_budgets(table: pd.DataFrame) -> Finding:
-    """Of the printed rows and of the curves with peaks; smooth ones need few functions at any ε."""
+    """Check the printed rows and curves with peaks; smooth curves need few functions at any ε."""
     printed = [_best(_meant(rows)) for _, _, rows in printed_halves()]
     peaks, smooth = (
         [_best(_totals(table, name, nu)) for nu in KERNELS]
@@ -401,7 +398,7 @@ def _draw(rows: pd.DataFrame, name: str, words: str, method: str) -> Panel:
 
 
 def qr_stays_nearer(*others: str) -> Check:
-    """Of the one release that is drawn: squared distances from the sample mean over that of QR."""
+    """Check that QR's one drawn release is nearer to the sample mean, by squared distances."""
 
     def measure(table: pd.DataFrame) -> dict[str, object]:
         off = table[list(_NAMES)].sub(table["sample mean"], axis=0) ** 2

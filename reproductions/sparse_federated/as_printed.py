@@ -41,7 +41,7 @@ _BOUND, _PRIVATE, _EXACT = "bound", "with noise in its draws", "without noise in
 
 
 def guarantee_rows() -> list[Row]:
-    """What each algorithm states and gives, with the sentence that refuses to publish it."""
+    """List what each algorithm states and gives, with the sentence that refuses to publish it."""
     return [
         {
             "part": "guarantee",

@@ -94,7 +94,7 @@ def _draw_figure_3(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _at_base(rows: pd.DataFrame) -> dict[str, object]:
-    """How many intervals are given, and their average length; infinite where none is."""
+    """Count the intervals that are given, with their average length; infinite if there is none."""
     repeats, intervals = rows["repeats"].sum(), rows["intervals"].sum()
     length = (rows["length"] * rows["intervals"]).sum() / intervals if intervals else np.inf
     return {
@@ -115,7 +115,7 @@ def _all_intervals(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _above_zero(table: pd.DataFrame) -> dict[str, float]:
-    """How many intervals of coefficients that matter lie above zero."""
+    """Count the intervals of coefficients that matter and lie above zero."""
     rows = where(table, where=FEASIBLE)
     matter = rows[rows["true"] > 0]
     clear = matter["centre"] > matter["length"] / 2
@@ -285,7 +285,7 @@ def _figure_4_series(table: pd.DataFrame, along: str) -> list[Series]:
 
 
 def _end_to_end(along: str) -> Measure:
-    """By how much errors change along a size, line by line."""
+    """Measure the change of errors along a size, line by line."""
     column, name = _LINES[along]
 
     def measure(table: pd.DataFrame) -> dict[str, object]:

@@ -365,7 +365,7 @@ _TASKS = {
 
 
 def cost_rows() -> list[Row]:
-    """What each task of the paper spends at its base point, where every release has ε = 0.8."""
+    """List what each task of the paper spends at its base point, with ε = 0.8 per release."""
     return [
         {
             "task": cost.task,

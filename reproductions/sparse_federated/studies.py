@@ -1,4 +1,4 @@
-"""What the exhibits of sparse regression run: data sets drawn as moments, fitted, and compared.
+"""Studies of sparse regression for the exhibits: data sets drawn as moments, fitted and compared.
 
 Rows are normal, so that the moments of any number of them can be drawn as such; clips are then left
 out, which changes nothing to speak of (see `engine.mechanisms.families.sparse.averages`). Data sets
@@ -45,7 +45,7 @@ class FederationSetting:
     s0: int = 8
 
     def source(self, pattern: int = 1) -> SparseRows:
-        """As in the paper: the first s₀, and others at random places, all 1/√s; σ = ½."""
+        """Set up the paper's rows: the first s₀, and others at random places, all 1/√s; σ = ½."""
         return SparseRows(
             n_curves=self.n * self.m,
             n_servers=self.m,
@@ -206,7 +206,7 @@ def limits(
 
 
 def moments(source: SparseRows, repeats: int) -> RowMoments:
-    """Of all rows of data sets with the same coefficients."""
+    """Draw the moments of all rows of data sets with the same coefficients."""
     return sparse_averages.sample_moments(
         source.covariance,
         source.truth.node_values,
@@ -237,7 +237,7 @@ class Corrections:
         return np.asarray(averages.reshape(len(averages), -1).mean(axis=1))
 
     def coverage(self) -> dict[str, Array]:
-        """How often intervals hold their coefficient, at each budget, in four ways."""
+        """Count how often intervals hold their coefficient, at each budget, in four ways."""
         off = np.abs(self.corrected.values - self.truth)
         sampling = np.sqrt(np.diagonal(self.corrected.sampling, axis1=-2, axis2=-1))
         proper = pointwise_half_widths(self.corrected.errors)
@@ -253,11 +253,11 @@ class Corrections:
         }
 
     def lengths(self) -> Array:
-        """Of intervals or of the band, at each budget."""
+        """Compute the lengths of intervals or of the band, at each budget."""
         return 2 * self.released(self.mechanism.half_widths(self.corrected))
 
     def band_coverage(self) -> dict[str, Array]:
-        """How often a band holds all coefficients, with privacy noise in it and without."""
+        """Count how often a band holds all coefficients, with privacy noise in it and without."""
         largest = np.abs(self.corrected.values - self.truth).max(axis=-1)
         half = self.mechanism.half_widths(self.corrected)[..., 0]
         share = (np.abs(self.corrected.values - self.truth) <= half[..., None]).mean(axis=-1)

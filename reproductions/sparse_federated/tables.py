@@ -185,9 +185,7 @@ lengths_fit = within(
 
 
 def weighted_rows(printed: Table) -> dict[str, float]:
-    """In how many rows coverage of all coefficients is that of non-zero and zero ones, by their
-    numbers, to 0.002.
-    """
+    """Count rows whose coverage is the average over non-zero and zero coefficients, to 0.002."""
     rows = frame(printed)
     share = rows["s_star"] / rows["d"]
     mean = share * rows["cov_S"] + (1 - share) * rows["cov_Sc"]
@@ -196,7 +194,7 @@ def weighted_rows(printed: Table) -> dict[str, float]:
 
 
 def _reached(table: pd.DataFrame) -> dict[str, object]:
-    """In how many rows errors that keep the budget are at most twice the printed ones."""
+    """Count the rows in which errors that keep the budget are at most twice the printed ones."""
     both, base = _with_printed(table, table_2()), where(table, **BASE).iloc[0]
     reached = both["error"] <= 2 * both["err"]
     return {
@@ -480,7 +478,7 @@ def band_rows(d: int) -> list[Row]:
 
 
 def coverage_rows(d: int, repeats: int) -> list[Row]:
-    """How often bands hold all coefficients together, with and without the noise in them."""
+    """Count how often bands hold all coefficients together, with and without the noise in them."""
     source = _BAND if d == _BAND.n_features else FEASIBLE
     corrected = studies.corrections(
         SparseInference(target="band", sparsity=source.n_shared),
