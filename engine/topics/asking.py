@@ -32,7 +32,7 @@ class QuestionLike(Protocol):
         ...
 
     def __getitem__(self, name: str) -> Any:
-        """An argument of the function that answers."""
+        """Look up an argument of the function that answers."""
         ...
 
 
@@ -70,7 +70,7 @@ class QuestionKind:
 def errors(
     error: float, within: float, unit: str, baseline: float | None, name: str = "error"
 ) -> Numbers:
-    """The error, its 95 % value and the error without privacy.
+    """Collect the error, its 95 % value and the error without privacy.
 
     Parameters
     ----------
@@ -128,5 +128,5 @@ def odds(spends: Sequence[Spend], person: Person) -> Numbers:
 
 
 def as_floats(numbers: Mapping[str, Any]) -> Numbers:
-    """The same as plain floating-point numbers, for JSON."""
+    """Convert numbers to plain floating-point numbers, for JSON."""
     return {name: float(value) for name, value in numbers.items()}

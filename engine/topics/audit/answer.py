@@ -53,7 +53,7 @@ class AuditedMethod:
         return self.cls(**self.cls.presets_for(self.task)[0][1])
 
     def usual_source(self) -> Source[Data]:
-        """The simulated data that the task begins with."""
+        """Return the simulated data that the task begins with."""
         source: Source[Data] = sources.default(TASKS[self.task].source, self.task)
         return source
 
@@ -75,7 +75,7 @@ def names() -> list[str]:
 
 
 def audited_method(key: str) -> AuditedMethod:
-    """The mechanism and task of this key.
+    """Look up the mechanism and task of this key.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def audited_method(key: str) -> AuditedMethod:
 
 
 def variants_of(mechanism: Mechanism) -> tuple[broken.Bug, ...]:
-    """The broken variants of a mechanism that do the same task."""
+    """List the broken variants of a mechanism that do the same task."""
     return tuple(
         bug
         for bug in broken.bugs()
@@ -147,7 +147,7 @@ class Attack:
 def steps_of(
     attack: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float = SECONDS
 ) -> Generator[audit.Progress, None, audit.Report]:
-    """The audit of one attack, step by step.
+    """Run the audit of one attack, step by step.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def audit_answer(attacks: Sequence[Attack]) -> list[list[audit.Progress]]:
 def finished(
     attack: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS, seconds: float = SECONDS
 ) -> audit.Report:
-    """The whole audit of one attack.
+    """Run the whole audit of one attack.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def _plain(attack: Attack, report: audit.Report) -> dict[str, Any]:
 
 
 def command(attack: Attack) -> str:
-    """The same attack for a shell, as long and with the same seed as on the page.
+    """Write the attack for a shell, as long and with the same seed as on the page.
 
     Where small data are used, the usual source stands in the scenario.
     """

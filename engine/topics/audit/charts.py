@@ -80,7 +80,7 @@ def _finding(lines: Sequence[AttackProgress], claim: float) -> str:
 
 
 def _claimed(**ends: Any) -> Spec:
-    """The dashed line of the claim."""
+    """Draw the dashed line of the claim."""
     return {"type": "line", **ends, "line": {"color": "text", "width": 2, "dash": "6px,4px"}}
 
 
@@ -117,7 +117,7 @@ def _bound(line: AttackProgress, top: float) -> Spec:
 
 
 def _look(line: AttackProgress) -> Spec:
-    """A planted fault has its own colour and cross; the mechanism a line with dots."""
+    """Style a line: a planted fault has its own colour and cross, the mechanism has dots."""
     role, symbol = ("bias", "x") if line.is_planted else ("gradient", "circle")
     return {
         "line": {"width": 2.2, "color": role},

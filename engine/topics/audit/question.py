@@ -14,7 +14,7 @@ AttackSteps = Sequence[Sequence[Progress]]  # of each attack, in the order in wh
 
 
 def _numbers(steps: AttackSteps, question: QuestionLike) -> Numbers:
-    """The claim, the worst that was found, and the ε that is shown to be needed."""
+    """Collect the claim, the worst that was found, and the ε that is shown to be needed."""
     return {
         f"{name}, {attack.name}": value
         for attack, progress in zip(question["attacks"], steps, strict=True)
@@ -27,7 +27,6 @@ def _numbers(steps: AttackSteps, question: QuestionLike) -> Numbers:
 
 
 def _text(steps: AttackSteps, question: QuestionLike, _: Numbers) -> str:
-    """The same in words."""
     return "\n".join(
         words.in_lines(attack.name, attack.fault, cast(Report, progress[-1]))
         for attack, progress in zip(question["attacks"], steps, strict=True)
@@ -44,7 +43,7 @@ def _chart(steps: AttackSteps, question: QuestionLike) -> Chart:
 
 
 def _command(question: QuestionLike) -> str:
-    """An attack is a command of its own."""
+    """Write the command: an attack is a command of its own."""
     return "\n\n".join(map(answer.command, question["attacks"]))
 
 

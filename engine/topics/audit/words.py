@@ -142,7 +142,7 @@ def _epsilon(value: float) -> str:
 
 
 def down(value: float) -> str:
-    """A lower bound of ε, rounded down to three digits so that it stays true.
+    """Round a lower bound of ε down to three digits, so that it stays true.
 
     Parameters
     ----------

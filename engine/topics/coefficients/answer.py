@@ -43,7 +43,7 @@ class CoefficientsAnswer(Simulated):
     not_shown: str = ""  # what the first release says that it would not show
 
     def difference(self) -> CoefficientsAnswer:
-        """The same less the functions without protection: what protection alone does."""
+        """Subtract the functions without protection: what protection alone does."""
 
         def less(curves: Array | None) -> Array | None:
             return None if curves is None else np.asarray(curves - self.ordinary)
@@ -162,7 +162,7 @@ def cost_of_covariates(
 
 
 def _with_covariates(source: Source[CurveData], count: int) -> Source[CurveData] | None:
-    """The same recipe with so many covariates; None if it has no such variant."""
+    """Return the same recipe with so many covariates; None if it has no such variant."""
     if "n_covariates" not in source.values():
         return None
     changed: dict[str, Any] = {"n_covariates": count}

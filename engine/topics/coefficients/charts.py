@@ -127,7 +127,7 @@ def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
 
 
 def errors(answer: CoefficientsAnswer) -> Chart:
-    """The error of every function with its 95 % range, and without privacy."""
+    """Draw the error of every function with its 95 % range, and without privacy."""
     return small_charts.errors_of_functions(
         ["Average curve", *answer.names[1:]],
         answer.error_by_function,
@@ -146,7 +146,7 @@ def over_budgets(
     facts: PublicFacts,
     theory: Mapping[str, Array] | None = None,
 ) -> Chart:
-    """The error of every function against ε, on log axes, and of all together beside the rate.
+    """Draw the error of every function against ε, on log axes, and of all together beside the rate.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from engine.topics.coefficients.answer import CoefficientsAnswer, CostOfCovariat
 
 
 def panel_title(name: str, k: int) -> str:
-    """The intercept, or the effect of a covariate from the middle of its range to the end."""
+    """Name the intercept, or the effect of a covariate from the middle of its range to the end."""
     return "Average curve" if k == 0 else f"Effect of {escape(uncapital(name))}"
 
 
@@ -82,7 +82,7 @@ def warned(answer: CoefficientsAnswer, one_release: bool) -> list[str]:
 
 
 def accuracy(answer: CoefficientsAnswer) -> str:
-    """The errors of the functions, and which one is furthest off.
+    """State the errors of the functions, and which one is furthest off.
 
     Parameters
     ----------

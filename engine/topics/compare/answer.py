@@ -148,7 +148,7 @@ class Floor:
 
 
 def floor(source: Source[CurveData], delta: float, units: int = 1) -> Floor | None:
-    """The least error that an unbiased method with Gaussian noise can have.
+    """Compute the least error that an unbiased method with Gaussian noise can have.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def floor(source: Source[CurveData], delta: float, units: int = 1) -> Floor | No
 
 
 def not_refused(answers: Sequence[MethodAnswer | RefusedMethod]) -> list[MethodAnswer]:
-    """The methods that can use these curves and this δ, in the same order."""
+    """Keep the methods that can use these curves and this δ, in the same order."""
     return [answer for answer in answers if isinstance(answer, MethodAnswer)]
 
 
@@ -188,7 +188,7 @@ def _run(
 
 
 def index_of_epsilon(epsilon: float) -> int:
-    """The index of a budget among the steps of the slider.
+    """Find the index of a budget among the steps of the slider.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def index_of_epsilon(epsilon: float) -> int:
 
 
 def at_equal_risk(answers: Sequence[MethodAnswer]) -> tuple[float, dict[str, float]]:
-    """A round accuracy of the attacker that most methods reach, and their errors there.
+    """Find a round accuracy of the attacker that most methods reach, and their errors there.
 
     Of accuracies that equally many methods reach it is the smallest.
 
@@ -232,7 +232,7 @@ def at_equal_risk(answers: Sequence[MethodAnswer]) -> tuple[float, dict[str, flo
 
 
 def _error_at(answer: MethodAnswer, accuracy: float) -> float:
-    """The error where the attacker has this accuracy, between steps on a log scale."""
+    """Interpolate the error where the attacker has this accuracy, between steps on a log scale."""
     known = np.isfinite(answer.error)
     accuracies, errors = answer.attacker_accuracy[known], answer.error[known]
     if not len(accuracies) or not accuracies.min() <= accuracy <= accuracies.max():

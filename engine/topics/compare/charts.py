@@ -160,7 +160,7 @@ def _note(x: float, xref: str, y: float, text: str, shade: str, size: int, shift
 def _sized(
     line: MethodErrors, k: int, height: float, shade: str, symbol: str, unit: str
 ) -> list[Spec]:
-    """The error at a budget, on the range of its releases where that is known."""
+    """Draw the error at a budget, on the range of its releases where that is known."""
     error, name = float(line.errors[k]), line.label
     marker = {"size": 10, "symbol": symbol, "color": shade, "line": {"width": 1.6, "color": shade}}
     point = traces.points(
@@ -343,7 +343,7 @@ def _finding(lines: Sequence[MethodErrors]) -> str:
 def _against_risk(
     line: MethodErrors, errors: Array, marked: Sequence[int], unit: str
 ) -> list[Spec]:
-    """A line through all budgets, and its marks at those that are chosen."""
+    """Draw a line through all budgets, and its marks at those that are chosen."""
     shade, dash, symbol = method_style(line.key, line.family, line.variant)
     x, indices = 100 * line.attacker_accuracy, [*marked]
     marker = {"size": 10, "symbol": symbol, "color": shade, "line": {"width": 1.4, "color": shade}}
@@ -416,7 +416,7 @@ def agreeing_share(
 
 
 def _first_kept(epsilons: Sequence[float], answers: Sequence[tuple[MethodErrors, Agreeing]]) -> str:
-    """The budget from which on the method on screen keeps the answer in 19 of 20 releases."""
+    """Name the budget from which on the method on screen keeps the answer in 19 of 20 releases."""
     line, share = answers[0]
     often = np.where(np.isfinite(line.errors), share.share, 0.0) >= 0.95
     if not often[-1]:

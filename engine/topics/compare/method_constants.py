@@ -58,7 +58,7 @@ class ConstantsTable:
 
 
 def constants_of(key: str) -> ConstantsTable | None:
-    """The table of a registered mechanism; None where there is nothing to compare with."""
+    """Return the table of a registered mechanism; None if there is nothing to compare with."""
     return _table(mechanisms.get(key)())
 
 

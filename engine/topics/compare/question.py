@@ -24,7 +24,7 @@ Methods = Sequence[MethodAnswer | RefusedMethod]
 
 
 def _numbers(answers: Methods, question: QuestionLike) -> Numbers:
-    """The table, by budget and method, and the errors at equal protection."""
+    """Collect the table by budget and method, and the errors at equal protection."""
     methods = not_refused(answers)
     rows = {
         f"ε = {epsilon:g}, {method.label}: {name}": value

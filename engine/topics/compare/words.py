@@ -133,7 +133,7 @@ def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -
 
 
 def _inside(label: str) -> str:
-    """The name of a method inside a sentence."""
+    """Write a method's name for the inside of a sentence."""
     return escape(uncapital(label))
 
 

@@ -136,7 +136,7 @@ def counting_answer(
 def counting_over_budgets(
     source: Source[EventData], mechanism: Mechanism, seed: int, epsilons: Sequence[float]
 ) -> tuple[CountingAnswer, ...]:
-    """The same at several ε, without errors; each release has the noise of `counting_answer`.
+    """Release at several ε, without errors; each release has the noise of `counting_answer`.
 
     Parameters
     ----------

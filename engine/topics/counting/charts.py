@@ -24,9 +24,7 @@ _ROLES = ("gradient", "bias", "functional", "wavelet")
 
 
 def curve(answer: CountingAnswer, with_releases: bool = True) -> Chart:
-    """The released curves with their bands, other possible releases, the ordinary curve,
-    the truth.
-    """
+    """Draw released curves with bands, other possible releases, ordinary curve and truth."""
     x, data = answer.times.round(5).tolist(), list[Spec]()
     columns: dict[str, list[Any]] = {_axis_name(answer): plain(answer.times)}
     for k, name in enumerate(answer.names):
@@ -116,7 +114,7 @@ def _until(values: Array, drawn: Flags) -> list[Any]:
 
 
 def _band(counted: CountedCurve, shade: str, suffix: str) -> Spec:
-    """The band as steps: each interval has a lower and an upper side."""
+    """Draw the band as steps: each interval has a lower and an upper side."""
     count = int(counted.drawn.sum())
     edges = np.repeat(np.asarray(counted.edges[: count + 1]), 2)[1:-1]  # both ends of each interval
     middle = (edges[::2] + edges[1::2]) / 2
@@ -162,7 +160,7 @@ def _alt(answer: CountingAnswer) -> str:
 
 
 def difference(answer: CountingAnswer) -> Chart:
-    """The difference of two survival curves with its band."""
+    """Draw the difference of two survival curves with its band."""
     groups = answer.difference
     assert groups is not None
     drawn = groups.drawn
@@ -198,7 +196,7 @@ def difference(answer: CountingAnswer) -> Chart:
 
 
 def calibration(answer: CountingAnswer) -> Chart:
-    """The share with the label in each bin of the score."""
+    """Draw the share with the label in each bin of the score."""
     calibration, table = answer.calibration, answer.table
     assert calibration is not None and table is not None
     edges = np.asarray(table.cells.edges)

@@ -151,7 +151,6 @@ def at_risk(answer: CountingAnswer) -> str:
 
 
 def test(answer: CountingAnswer) -> str:
-    """The log-rank test of two groups, with and without noise."""
     if answer.test is None:
         return ""
     p, share = float(answer.test.p_value), float(answer.test.noise_share)
@@ -175,7 +174,6 @@ def _p(p: float) -> str:
 
 
 def _area(answer: CountingAnswer) -> str:
-    """The area under the ROC curve."""
     if answer.roc is None:
         return ""
     text = (
@@ -241,7 +239,7 @@ def off(answer: CountingAnswer) -> str:
 
 
 def table(answer: CountingAnswer) -> dict[str, list[Any]]:
-    """The released counts as columns: interval, kind, and the count with its noise."""
+    """Tabulate the released counts: interval, kind, and the count with its noise."""
     noised = answer.table
     assert noised is not None
     return counts.count_columns(noised, answer.facts)

@@ -57,12 +57,12 @@ class LimitsKind:
 
 
 def names() -> list[str]:
-    """The keys of what can be repeated."""
+    """List the keys of what can be repeated."""
     return list(KINDS)
 
 
 def usual_kind(task: str, mechanism: Mechanism) -> str | None:
-    """The limits that a method gives as it is set, or else the last ones of the task.
+    """Name the limits that a method gives as it is set, or else the last ones of the task.
 
     None where no method for the task gives limits around a truth that is known.
     """
@@ -175,7 +175,7 @@ class CoverageAnswer:
 
 
 def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
-    """The mechanism that gives these limits: that on screen where it does, set accordingly.
+    """Return a mechanism that gives these limits: that on screen if it does, set accordingly.
 
     Parameters
     ----------

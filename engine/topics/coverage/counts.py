@@ -121,7 +121,7 @@ def settings() -> Iterator[CountSetting]:
 
 
 def measured(setting: CountSetting, repeats: int, seed: int) -> CountRow:
-    """The row of a setting that is repeated so often."""
+    """Repeat a setting and return its row."""
     mechanism = NoisyCounts(task=setting.task)
     return CountRow(
         setting, counting_study(setting.source, mechanism, Budget(setting.epsilon), seed, repeats)
@@ -129,7 +129,7 @@ def measured(setting: CountSetting, repeats: int, seed: int) -> CountRow:
 
 
 def as_markdown(rows: list[CountRow]) -> str:
-    """The table for the notes on the methods."""
+    """Write the table for the notes on the methods."""
     names = ("Curve and people", "n", "ε", "Intervals shown", "Pointwise", "Simultaneous")
     return notes_table(names, map(_cells, rows))
 

@@ -131,7 +131,7 @@ def covariate_coverage(
 
 
 def measured(setting: CovariateSetting, repeats: int, seed: int) -> CovariateCoverage:
-    """The row of a setting: so many data sets, one release of each."""
+    """Measure the row of a setting: so many data sets, one release of each."""
     mechanism, source, budget = setting.mechanism, setting.source, setting.budget
     data = source.draw(repeats, generator(seed, DATA_STREAM, 0))
     verdict = mechanism.feasibility(data.sizes, (budget,))
@@ -169,18 +169,18 @@ def _covered(estimate: Estimate, truth: Truth, kind: str) -> Array:
 
 
 def _lowest(covered: Array) -> float:
-    """The lowest mean among the functions, which are along the last axis; NaN for none."""
+    """Find the lowest mean among the functions, which are along the last axis; NaN for none."""
     rows = covered.reshape(-1, covered.shape[-1])
     return float(rows.mean(axis=0).min()) if len(rows) else math.nan
 
 
 def _uncertainty(covered: Array) -> float:
-    """The largest standard error among the functions, which are along the last axis."""
+    """Find the largest standard error among the functions, which are along the last axis."""
     return max(standard_error(column) for column in covered.reshape(-1, covered.shape[-1]).T)
 
 
 def as_markdown(rows: list[CovariateCoverage]) -> str:
-    """The table for the notes on the coefficients."""
+    """Write the table for the notes on the coefficients."""
     names = (
         "Covariates",
         "ε",

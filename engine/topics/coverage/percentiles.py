@@ -126,7 +126,7 @@ def settings() -> Iterator[PercentileSetting]:
 
 
 def measured(setting: PercentileSetting, repeats: int, seed: int) -> PercentileRow:
-    """The row of a setting, repeated so often with random streams of its own each time."""
+    """Measure a setting, repeated so often with random streams of its own each time."""
     mechanism, truth, grid = setting.mechanism, setting.truth, drawing_grid()
     squares, inside, warned = [], [], []
     for k in range(repeats):
@@ -177,7 +177,7 @@ def _percentiles(source: SparseCurves | PopulationReadings, levels: tuple[float,
 
 
 def as_markdown(rows: list[PercentileRow]) -> str:
-    """The table for the notes on the methods."""
+    """Write the table for the notes on the methods."""
     names = (
         "Design and people",
         "n",
@@ -209,7 +209,7 @@ def _cells(row: PercentileRow) -> Sequence[str]:
 
 
 def _range(shares: Array) -> str:
-    """The lowest and the highest of all percentiles."""
+    """Write the lowest and the highest share of all percentiles."""
     if np.isnan(shares).any():
         return "–"
     low, high = (f"{share:.2f}".removeprefix("0") for share in (shares.min(), shares.max()))

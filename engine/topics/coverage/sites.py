@@ -73,7 +73,7 @@ def networks() -> Iterator[Network]:
 
 
 def measured(network: Network, repeats: int, seed: int) -> SitesRow:
-    """The row of a network, repeated so often in blocks with random streams of their own."""
+    """Measure a network, repeated so often in blocks with random streams of their own."""
     parts = [
         _block(network, min(_AT_ONCE, repeats - first), seed, first)
         for first in range(0, repeats, _AT_ONCE)
@@ -120,7 +120,7 @@ def _block(network: Network, repeats: int, seed: int, first: int) -> tuple[Array
 
 
 def as_markdown(rows: list[SitesRow]) -> str:
-    """The table for the notes on the methods."""
+    """Write the table for the notes on the methods."""
     names = (
         "Sites",
         "Curve",

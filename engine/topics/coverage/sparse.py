@@ -234,7 +234,7 @@ def _estimates(mechanism: Any, setting: SparseSetting, repeats: int, seed: int) 
 
 
 def _joined(values: Sequence[Any]) -> NDArray[Any]:
-    """The only draw at the only budget of values (budgets, repeats, 1, …), over all of them."""
+    """Join values (budgets, repeats, 1, …) of the only budget and its only draw."""
     return np.concatenate([array[0, :, 0] for array in values])
 
 
@@ -243,7 +243,7 @@ def _share(values: NDArray[Any]) -> float:
 
 
 def as_markdown(rows: list[SparseCoverage]) -> str:
-    """The table for the notes on sparse regression."""
+    """Write the table for the notes on sparse regression."""
     names = (
         "Features",
         "Rows",

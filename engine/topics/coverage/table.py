@@ -210,7 +210,7 @@ def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[
 
 
 def as_markdown(rows: list[Row]) -> str:
-    """The table for the notes on the methods."""
+    """Write the table for the notes on the methods."""
     names = (
         "Design and people",
         "n",
@@ -253,5 +253,5 @@ def _cells(row: Row) -> Sequence[str]:
 
 
 def share_text(value: float) -> str:
-    """A share between 0 and 1 as a cell; a dash where there is none."""
+    """Write a share between 0 and 1 as a cell; a dash for none."""
     return "–" if np.isnan(value) else f"{value:.2f}".lstrip("0") if value < 1 else "1.00"

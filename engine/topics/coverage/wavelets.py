@@ -92,7 +92,7 @@ def settings() -> Iterator[WaveletSetting]:
 
 
 def measured(setting: WaveletSetting, repeats: int, seed: int) -> WaveletCoverage:
-    """The row of a setting, refused ones included."""
+    """Measure a setting; a refused one has a row too."""
     source, mechanism, budgets = setting.source, setting.mechanism, (setting.budget,) * _SITES
     checked = stated(mechanism, source, budgets)
     plan = mechanism.plan(source.public, budgets)
@@ -137,7 +137,7 @@ def _deviations(
 
 
 def as_markdown(rows: list[WaveletCoverage]) -> str:
-    """The table for the notes on wavelet regression."""
+    """Write the table for the notes on wavelet regression."""
     names = ("Curve", "N", "Estimator", "Coverage", "Without the bias", "Half-width", "of it bias")
     return notes_table(names, map(_cells, rows))
 

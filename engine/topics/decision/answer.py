@@ -115,7 +115,7 @@ class Profile:
         return site_table.people(self.rows)
 
     def distance(self, share: float) -> Array:
-        """The distance (steps,) that a share of releases stay within; NaN where there are none."""
+        """Compute the distance (steps,) that a share of releases stay within; NaN without any."""
         return within(self.errors, (1, 2), share)
 
     def simulated(self, epsilon: float, distance: float) -> Proportion:
@@ -195,7 +195,7 @@ class Decision:
 
 
 def equal_sites(source: Source[Any], noun: str) -> tuple[SiteRow, ...]:
-    """The table of a source whose sites are given by their sizes alone.
+    """Build the table of a source whose sites are given by their sizes alone.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def equal_sites(source: Source[Any], noun: str) -> tuple[SiteRow, ...]:
 
 
 def at_one_budget(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
-    """The sites that take part, without budgets of their own: what a study depends on."""
+    """Keep the sites that take part, without their budgets: a study depends on nothing else."""
     return tuple(
         SiteRow(row.name, row.n_curves, row.n_observations_per_curve)
         for row in rows
@@ -221,14 +221,12 @@ def at_one_budget(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
 
 
 def by_number(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
-    """The same sites, named by their numbers: no simulated number depends on what they are
-    called.
-    """
+    """Name the sites by their numbers: no simulated number depends on what they are called."""
     return tuple(replace(row, name=f"Site {k}") for k, row in enumerate(rows, 1))
 
 
 def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
-    """The curves at the sites that take part.
+    """Resize a source to the sites that take part.
 
     Parameters
     ----------
@@ -275,7 +273,7 @@ def profile_of(
     noise: str,
     seed: int = 1,
 ) -> Generator[int, None, Profile]:
-    """A study at every step of the budget scale; yields after each part of the work.
+    """Simulate a study at every step of the budget scale; yield after each part of the work.
 
     Parameters
     ----------
@@ -415,7 +413,7 @@ class _Scenario:
         return (self._centre(epsilon) or budget,)
 
     def ledger(self, epsilon: float, spends: tuple[Spend, ...]) -> tuple[Spend, ...]:
-        """The lines of every site, or of one device: all others send the same."""
+        """Return the lines of every site, or of one device: all others send the same."""
         if self.shares is not None:
             return masked_sums.of_every_site(spends, self.shares, self._site_budget(epsilon))
         if self.is_one_centre:
@@ -447,7 +445,7 @@ class _Scenario:
         return self.study.errors(self.put(self.study.data()), budgets)
 
     def part(self, data: Any, budgets: Sequence[Budgets]) -> _Part:
-        """The releases of the study at some budgets."""
+        """Compute the releases of the study at some budgets."""
         estimate = self.study.released(data, budgets)
         count = len(budgets)
         parts = estimate.parts if self.noise is NoisePlace.SITES else None
@@ -505,7 +503,7 @@ def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
 
 
 def usual_target(task: Task, facts: PublicFacts) -> float:
-    """A first distance to ask for, in the unit of the result.
+    """Propose a first distance to ask for, in the unit of the result.
 
     Parameters
     ----------
@@ -528,7 +526,7 @@ CLOSE = 1.02  # larger budgets may miss a target by so little: simulated distanc
 
 
 def decision(profile: Profile, target: float, confidence: str, records: int = 1) -> Decision:
-    """The smallest budget of the scale that keeps a share of releases within the target.
+    """Find the smallest budget of the scale that keeps a share of releases within the target.
 
     Parameters
     ----------
@@ -578,7 +576,7 @@ def decision(profile: Profile, target: float, confidence: str, records: int = 1)
 
 
 def _step(profile: Profile, target: float, confidence: str) -> int:
-    """The first step that reaches the target behind the last one that clearly misses it."""
+    """Find the first step that reaches the target behind the last one that clearly misses it."""
     distance = profile.distance(SHARES[confidence])
     clear = int(np.flatnonzero(~(distance <= CLOSE * target)).max(initial=-1)) + 1
     reaches = np.flatnonzero(distance[clear:] <= target)
@@ -586,7 +584,7 @@ def _step(profile: Profile, target: float, confidence: str) -> int:
 
 
 def _remedies(profile: Profile, target: float, confidence: str) -> tuple[Remedy, ...]:
-    """The most releases within the target, then the targets of the largest ε and of ε = 1."""
+    """List the most releases within the target, then the targets of the largest ε and of ε = 1."""
     fewer = [share for share in SHARES if SHARES[share] < SHARES[confidence]]
     reached = profile.distance(SHARES[confidence])[[EPSILON_STEPS.index(1.0), -1]]
     allowed = sorted({digits_up(float(distance), 2) for distance in reached[np.isfinite(reached)]})
@@ -655,7 +653,7 @@ def decision_of(
 
 
 def map_tables(rows: Sequence[SiteRow]) -> tuple[tuple[SiteRow, ...], ...]:
-    """The same sites with fewer and with more people: the further rows of the map.
+    """Scale the sites to fewer and to more people: the further rows of the map.
 
     Where all would be too many they are left out. After the first two the map has its size.
     """
@@ -685,7 +683,7 @@ def _fits(rows: Sequence[SiteRow]) -> bool:
 
 
 def _scaled(rows: Sequence[SiteRow], factor: float) -> tuple[SiteRow, ...]:
-    """The same sites with so many times the people."""
+    """Scale the number of people at every site."""
     return tuple(
         replace(row, n_curves=max(2, round(factor * row.n_curves))) for row in rows if row.included
     )

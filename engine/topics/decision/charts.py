@@ -30,7 +30,7 @@ def step_of(option: Option) -> int:
 
 
 def over_budgets(answer: Decision) -> Chart:
-    """The distance that so many releases stay within at every budget, for a notebook."""
+    """Draw the distance that so many releases stay within at every budget, for a notebook."""
     distance = answer.profile.distance(SHARES[answer.confidence])
     reached = [
         epsilon
@@ -50,7 +50,7 @@ def over_budgets(answer: Decision) -> Chart:
 
 
 def trade_off(answer: Decision) -> Picture:
-    """The same for print: the line, the target, and a mark for every option."""
+    """Draw the trade-off for print: the line, the target, and a mark for every option."""
     distance = answer.profile.distance(SHARES[answer.confidence])
     known = np.isfinite(distance)
     epsilons = np.array(EPSILON_STEPS)[known]
@@ -93,7 +93,7 @@ PRINTED = drawn.Look(440, 150, 13, dot=4.0)  # pixels of a column as wide as the
 
 
 def option_picture(answer: Decision, option: Option) -> Chart:
-    """The small picture of an option: its band about a curve, or else how far releases are off."""
+    """Draw the small picture of an option: its band about a curve, or how far releases are off."""
     bands = answer.profile.bands
     if bands is None or option.band is None:
         return _distances(answer, option)
@@ -144,7 +144,7 @@ def _band(answer: Decision, option: Option, bands: Bands, band: Array) -> Chart:
 
 
 def _distances(answer: Decision, option: Option) -> Chart:
-    """The share of releases within each distance from the truth, with the target.
+    """Draw the share of releases within each distance from the truth, with the target.
 
     Both axes are the same for the options beside each other.
     """
@@ -216,7 +216,7 @@ def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) 
 
 
 def _on_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> dict[int, Array]:
-    """The distance (budgets,) that so many releases stay within, by people in all."""
+    """Compute the distance (budgets,) that so many releases stay within, by people in all."""
     share = SHARES[answer.confidence]
     indices = [EPSILON_STEPS.index(epsilon) for epsilon in MAP_EPSILONS]
     return {answer.profile.n_people: answer.profile.distance(share)[indices]} | {
@@ -329,7 +329,7 @@ def _map_shades(
     noun: str,
     unit: str,
 ) -> list[Spec]:
-    """A shade between every two levels, and the line of the target."""
+    """Draw a shade between every two levels, and the line of the target."""
 
     def height(error: Array) -> Array:  # levels are whole numbers, so that they can be contours
         return np.interp(np.log(error), np.log(levels), np.arange(len(levels)))
@@ -375,7 +375,7 @@ def _map_shades(
 def _name_of_line(
     level: float, people: Sequence[int], epsilons: Sequence[float], errors: Array
 ) -> list[Spec]:
-    """The number of a level, where it crosses the uppermost row inside the map that it crosses."""
+    """Label a level where it crosses the uppermost row inside the map that it crosses."""
     logs = np.log(np.where(np.isfinite(errors), errors, np.nan)) - math.log(level)
     for row in [*range(len(people) - 2, 0, -1)]:
         for k in np.flatnonzero(logs[row, :-1] * logs[row, 1:] < 0)[:1]:

@@ -69,7 +69,7 @@ def protected_unit(task: Task, facts: PublicFacts) -> str:
 
 
 def unit_tag(task: Task, facts: PublicFacts) -> tuple[str, str]:
-    """The chip that says what is protected, and its tooltip."""
+    """Name what is protected in a chip, with its tooltip."""
     if task.unit is Unit.RECORD and task.data is DataType.CURVES:
         return (
             f"All of {of(a(facts.person))} observations",
@@ -181,7 +181,7 @@ def spread(rows: Sequence[SiteRow]) -> str:
 
 
 def question(answer: Decision) -> str:
-    """The study and its target as two sentences."""
+    """Word the study and its target as two sentences."""
     profile, facts = answer.profile, answer.profile.facts
     each = sorted({row.n_observations_per_curve for row in profile.rows})
     observations = whole(each[0]) if len(each) == 1 else f"{whole(each[0])} to {whole(each[-1])}"
@@ -231,7 +231,6 @@ def _who(profile: Profile) -> str:
 
 
 def _target(answer: Decision) -> str:
-    """The target with its unit."""
     return with_unit(f"{answer.target:g}", escape(answer.profile.unit))
 
 
@@ -692,7 +691,6 @@ def _shares(profile: Profile) -> list[str]:
 
 
 def memo_title(profile: Profile) -> str:
-    """The heading of the memo."""
     facts = profile.facts
     subject = estimand(profile.task, facts)
     article = "" if _is_plural(profile.task) else f"{a(subject).split()[0]} "
@@ -707,7 +705,7 @@ def chart_title(answer: Decision) -> str:
 
 
 def within(answer: Decision, option: Option) -> str:
-    """The distance that so many releases of an option stay within, with its unit."""
+    """State the distance that so many releases of an option stay within, with its unit."""
     return in_unit(_distance(answer, option), escape(answer.profile.unit))
 
 
@@ -717,7 +715,7 @@ def _distance(answer: Decision, option: Option) -> float:
 
 
 def map_title(answer: Decision) -> str:
-    """The finding of the map: of the study, not of another row of it."""
+    """State the finding of the map: of the study, not of another row of it."""
     people = f"{whole(answer.profile.n_people)} {answer.profile.facts.people}"
     if answer.more_private is None and answer.chosen is None:
         return f"{people}: nothing to release"
@@ -737,7 +735,7 @@ def nothing_on_map(people: Sequence[int], facts: PublicFacts) -> str:
 
 
 def remedy(answer: Decision, instead: decision_topic.Remedy) -> str:
-    """The label of a button that asks for less: what is given up, and the ε that it takes."""
+    """Label a button that asks for less: what is given up, and the ε that it takes."""
     takes = f"needs ε = {instead.epsilon:g}"
     if instead.confidence != answer.confidence:
         return f"Ask for {CONFIDENCES[instead.confidence]} releases: {takes}"
@@ -746,7 +744,7 @@ def remedy(answer: Decision, instead: decision_topic.Remedy) -> str:
 
 
 def with_shares(answer: Decision, shared: Decision) -> str:
-    """The label of a button that lets sites add shares of the noise, or that it does not help.
+    """Label a button that lets sites add shares of the noise, or say that it does not help.
 
     Parameters
     ----------

@@ -144,7 +144,7 @@ def release_range(
     seed: int,
     runs: int = RUNS,
 ) -> ReleaseRange:
-    """The range of `runs` releases of all curves of one data set, at every budget.
+    """Measure the range of `runs` releases of all curves of one data set, at every budget.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ class MeanAnswer:
         return np.array([not self.is_refused(k) for k in range(len(self.budgets))])
 
     def error_at(self, epsilon: float) -> float | None:
-        """The error of the study at an ε, between its budgets on log scales.
+        """Interpolate the error of the study at an ε, between its budgets on log scales.
 
         Returns
         -------
@@ -235,7 +235,7 @@ def mean_over_budgets(
 def with_budget(
     steps: MeanAnswer, source: Source[CurveData], mechanism: Mechanism, seed: int, epsilon: float
 ) -> MeanAnswer:
-    """The same picture with one more budget put in, of which only that one is computed.
+    """Put one more budget into a picture; only that one is computed.
 
     It is computed beside the last step, which draws the same noise for both as all steps have.
 
@@ -323,7 +323,7 @@ def _half_width(ordinary: Estimate, kind: str) -> Array:
 
 
 def _plausible(estimate: Estimate, ordinary: Estimate, count: int) -> PlausibleBand | None:
-    """The bands of the releases that are shown, at the first budgets."""
+    """Build the bands of the releases that are shown, at the first budgets."""
     if estimate.band is None:
         return None
     low, high = limits(estimate, estimate.band.of(slice(count), 0, slice(SHOWN_DRAWS)))
@@ -339,7 +339,7 @@ def _plausible(estimate: Estimate, ordinary: Estimate, count: int) -> PlausibleB
 
 
 def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
-    """The distance from the true curve that privacy is expected to add."""
+    """Compute the distance from the true curve that privacy is expected to add."""
     squared = mechanism.expected_error(data.sizes, (budget,), data.facts)
     return math.nan if squared is None else math.sqrt(squared)
 
@@ -375,7 +375,7 @@ def _baseline(
     budgets: Sequence[Budget],
     seed: int,
 ) -> float | None:
-    """The error without privacy, from the releases at hand where all steps are among them."""
+    """Return the error without privacy, from the releases at hand if all steps are among them."""
     if tuple(budget.epsilon for budget in budgets) == EPSILON_STEPS:
         return studies.baseline_among(mechanism, data, estimate, budgets)
     return Study(source, mechanism, seed).baseline(budgets[0].delta)
@@ -448,7 +448,7 @@ def _study_of_real_curves(estimate: Estimate, ordinary: Estimate, count: int) ->
 def drawn(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> Draws:
-    """The releases that `MeanStudy.errors` measures: one of each fresh data set, or many of one.
+    """Draw the releases measured in `MeanStudy.errors`: one per fresh data set, or many of one.
 
     Real curves are compared with `simulation.non_private.non_private_mean`.
     """
@@ -472,7 +472,7 @@ def drawn(
 def on_screen(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> tuple[CurveData, Estimate]:
-    """The curves that are shown and their releases, the highest step after the budgets.
+    """Draw the curves that are shown and their releases, the highest step after the budgets.
 
     Returns
     -------
@@ -492,7 +492,7 @@ def on_screen(
 def other_methods(
     task: str, source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> dict[str, tuple[Mechanism, Array]]:
-    """The error of every other method of the same task at the same budgets, by its label.
+    """Measure every other method of the same task at the same budgets: errors by label.
 
     Errors (budgets,) are those of `MeanStudy.error`, on the same curves; NaN where a method
     publishes nothing. Methods that refuse these sizes or this δ are left out.
@@ -535,7 +535,7 @@ def _error(
 
 
 def _by_rule(budget: Budget, before: Source[CurveData], after: Source[CurveData]) -> Budget:
-    """The budget with the usual δ of other sizes, where it had the usual one of these."""
+    """Return the budget with the usual δ of other sizes, if it had the usual one of these."""
     if budget.delta != usual_delta(before.sizes.n_curves):
         return budget
     return replace(budget, delta=usual_delta(after.sizes.n_curves))

@@ -76,7 +76,7 @@ class AskedReleases:
 
 
 def curve_question(question: Question) -> CurveQuestion:
-    """The question to one release that belongs to a question of shape."""
+    """Translate a question of shape into a question to one release."""
     if question.kind == "peak":
         return PeakTime()
     if question.kind == "fastest":
@@ -93,7 +93,7 @@ def asked(
     seed: int,
     question: Question,
 ) -> AskedReleases:
-    """The first releases of the picture, asked at every budget.
+    """Ask the first releases of the picture at every budget.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def asked(
 def asked_next(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> AskedReleases:
-    """The first releases of the picture, asked where the next person would lie.
+    """Ask the first releases of the picture where the next person would lie.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def asked_next(
 
 
 def _nothing_told(n_budgets: int) -> tuple[Array, list[list[Mark]]]:
-    """A line without values, and a mark that says so, for every release at every budget."""
+    """Return a line without values, and a mark that says so, for every release at every budget."""
     return (
         np.full((3, n_budgets, ASKED_DRAWS, GRID_SIZE), np.nan),
         [[Mark(_TOO_SMALL)] * ASKED_DRAWS for _ in range(n_budgets)],
@@ -152,7 +152,7 @@ def _nothing_told(n_budgets: int) -> tuple[Array, list[list[Mark]]]:
 def _answering(
     estimate: Estimate, facts: PublicFacts, n_budgets: int
 ) -> Iterator[tuple[int, int, ReleasedCurve]]:
-    """The releases of which something can be told: budget, number of the release, curve.
+    """Yield the releases of which something can be told: budget, number of the release, curve.
 
     Refused, with the reason, if there is none at any budget.
     """
@@ -164,12 +164,12 @@ def _answering(
 
 
 def _lines_of(band: GridBand) -> Array:
-    """A band at the points of the picture: middle, lower and upper limit, (3, GRID_SIZE)."""
+    """Put a band on the points of the picture: middle, lower and upper limit, (3, GRID_SIZE)."""
     return np.stack([band.middle, band.low, band.high])[:, ::_EVERY]
 
 
 def _inside(band: NextPerson, times: Array, new: CurveData) -> float:
-    """The share of observations of new people in a range for observations."""
+    """Compute the share of observations of new people in a range for observations."""
     low, high = (np.interp(new.times, times, limit) for limit in (band.low, band.high))
     return float(((new.values >= low) & (new.values <= high)).mean())
 
@@ -177,7 +177,7 @@ def _inside(band: NextPerson, times: Array, new: CurveData) -> float:
 def first_release(
     source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
 ) -> ReleasedCurve:
-    """The first release on screen, as far as questions need it.
+    """Return the first release on screen, as far as questions need it.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def first_release(
 
 
 def _mark(curve: ReleasedCurve, question: Question) -> Mark:
-    """The answer of one release, and what is drawn of it."""
+    """Ask one release, and return its answer with what is drawn of it."""
     answer = curve_question(question).answer(curve)
     if question.kind in ("crossing", "above"):
         return _level_mark(answer, question)
@@ -276,7 +276,7 @@ class GroupedReleases:
 def asked_groups(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> GroupedReleases:
-    """The first two groups of the people on screen, released apart and compared.
+    """Release the first two groups of the people on screen apart, and compare them.
 
     Raises
     ------

@@ -54,7 +54,7 @@ class Method:
     def of(
         cls, mechanism: Mechanism, errors: Sequence[float] | Array = (), label: str = ""
     ) -> Method:
-        """The line of a mechanism as it is set.
+        """Build the line of a mechanism as it is set.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ def against_budget(
 def _finding(
     method: Method, others: Sequence[Method], baseline: float | None, epsilon: float, here: int
 ) -> str:
-    """The best of several methods, or how much larger privacy makes the error."""
+    """Name the best of several methods, or how much larger privacy makes the error."""
     if others:
         errors = {each.label: float(each.errors[here]) for each in (method, *others)}
         return labels.smallest_error(errors, f"ε = {epsilon:g}")
@@ -179,7 +179,7 @@ def _alt(x: list[float], errors: Array, here: int, unit: str) -> str:
 
 
 def _range(x: list[float], low: Array, high: Array, method: Method) -> Spec:
-    """The middle 95 % of releases, where anything is published."""
+    """Draw the middle 95 % of releases, where anything is published."""
     known = np.isfinite(method.errors)
     return traces.filled(
         "95 % of releases",
@@ -212,7 +212,7 @@ def _gaps(values: Array) -> list[float | None]:
 
 
 def _errors(heights: Array, facts: PublicFacts) -> Spec:
-    """The axis of errors, over `heights` as far as the range of the values."""
+    """Scale the axis of errors to `heights`, as far as the range of the values."""
     heights = heights[np.isfinite(heights) & (heights > 0)]
     bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
     width = 2 * facts.value_half_width
@@ -221,7 +221,7 @@ def _errors(heights: Array, facts: PublicFacts) -> Spec:
 
 
 def _budgets(x: list[float], label: str, odds: Sequence[Odds]) -> Spec:
-    """The axis of budgets, with what an attacker gains from the method at each."""
+    """Label the axis of budgets with what an attacker gains from the method at each."""
     allowed = {epsilon: _allowed(each) for epsilon, each in zip(x, odds, strict=False)}
     below = f"<br>attacker’s accuracy in %, {uncapital(label)}" if odds else ""
     spec = log_axis(_BUDGETS + below, x[0] * 0.93, x[-1] * 1.07)
@@ -261,7 +261,7 @@ def _table(
 
 
 def steps(done: CurveByStep, times: Array, method: Method, facts: PublicFacts) -> Chart:
-    """The curve after each step, less the average without privacy.
+    """Draw the curve after each step, less the average without privacy.
 
     Parameters
     ----------

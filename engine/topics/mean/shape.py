@@ -46,7 +46,7 @@ class Question:
 
 
 def default(kind: str, facts: PublicFacts) -> Question:
-    """A first question from public facts: a twentieth of the span, its thirds, half the range.
+    """Propose a question from public facts: a twentieth of the span, its thirds, half the range.
 
     The window of the fastest rise is all of the span.
     """
@@ -66,7 +66,7 @@ def _plain(value: float, digits: int) -> float:
 
 
 def checked(question: Question, facts: PublicFacts) -> Question:
-    """The question, if it can be asked of these curves.
+    """Return the question if it can be asked of these curves, else refuse it.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def _times_above(curves: Curves, times: Array, level: float) -> Array:
 
 
 def differences(curves: Curves, times: Array, first: float, second: float) -> Array:
-    """The value at the second time less that at the first: (…). Points are joined by lines.
+    """Subtract the value at the first time from that at the second: (…). Lines join the points.
 
     Parameters
     ----------

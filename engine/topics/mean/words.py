@@ -73,7 +73,7 @@ def new_people(right: Sequence[float], facts: PublicFacts) -> str:
 
 
 def short(question: Question, facts: PublicFacts) -> str:
-    """A heading for a column: what is kept."""
+    """Write the heading of a column: what is kept."""
     if question.kind == "sign":
         return f"Keeps rise or fall, {_between(question, facts)}"
     level = with_unit(f"{question.level:g}", facts.value_unit)
@@ -172,7 +172,7 @@ def in_draws(agreeing: Agreeing) -> str:
 
 
 def chance_range(agreeing: Agreeing) -> str:
-    """The 95 % interval of the chance in percent, rounded outwards: "74 to 89"."""
+    """Round the 95 % interval of the chance outwards, in percent: "74 to 89"."""
     low, high = math.floor(100 * float(agreeing.low)), math.ceil(100 * float(agreeing.high))
     return f"{max(low, 0)} to {min(high, 100)}"
 

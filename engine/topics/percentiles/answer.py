@@ -86,7 +86,7 @@ def percentiles_over_budgets(
     seed: int,
     epsilons: Sequence[float],
 ) -> tuple[PercentilesAnswer, ...]:
-    """The same at several ε, without errors, which take longer than all releases together.
+    """Release at several ε, without errors, which take longer than all releases together.
 
     Each release has the noise of `percentiles_answer` at its ε.
 
@@ -178,7 +178,7 @@ def chart_people(name: str, before: Any = None) -> PopulationReadings:
 
 
 def chart_of(source: Any, method: Any) -> str | None:
-    """The chart that people and method make up; None of other data and methods."""
+    """Name the chart that people and method make up; None for other data and methods."""
     return next(
         (
             name

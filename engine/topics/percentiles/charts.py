@@ -70,7 +70,7 @@ def _bands(answer: PercentilesAnswer, x: list[float]) -> list[Spec]:
 
 
 def _beside(answer: PercentilesAnswer, x: list[float]) -> list[Spec]:
-    """The curves without privacy dashed, and the true ones where they are known."""
+    """Draw the curves without privacy dashed, and the true ones if they are known."""
     data = [traces.unprotected(x, _rounded(curve), hoverinfo="skip") for curve in answer.ordinary]
     if answer.truth is not None:
         data += [
@@ -99,7 +99,7 @@ def _rounded(curve: Array) -> list[float]:
 
 
 def errors(answer: PercentilesAnswer) -> Chart:
-    """The error of every percentile curve with its 95 % range, and without privacy."""
+    """Draw the error of every percentile curve with its 95 % range, and without privacy."""
     order = slice(None, None, -1)  # the highest curve on top
     baseline = None if answer.baseline_by_function is None else answer.baseline_by_function[order]
     return small_charts.errors_of_functions(
@@ -113,7 +113,7 @@ def errors(answer: PercentilesAnswer) -> Chart:
 
 
 def over_budgets(epsilons: Sequence[float], by_curve: Array, answer: PercentilesAnswer) -> Chart:
-    """The error of every percentile curve against ε, and of all together, on log axes.
+    """Draw the error of every percentile curve against ε, and of all together, on log axes.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _names(answer: PercentilesAnswer) -> list[str]:
 
 
 def ranges(answer: PercentilesAnswer) -> Chart:
-    """The average time in every range as one stacked bar, with one release's numbers.
+    """Draw the average time in every range as one stacked bar, with one release's numbers.
 
     Parameters
     ----------

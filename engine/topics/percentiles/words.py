@@ -39,7 +39,7 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_people: 
 
 
 def accuracy(answer: PercentilesAnswer) -> str:
-    """The errors of all curves together, of the middle one and of the outer ones.
+    """State the errors of all curves together, of the middle one and of the outer ones.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def accuracy(answer: PercentilesAnswer) -> str:
 def planned(
     name: str, error: float, within: float, baseline: float | None, facts: PublicFacts
 ) -> str:
-    """The error of one curve at the number of people that a plan ends at.
+    """State the error of one curve at the number of people that a plan ends at.
 
     Parameters
     ----------
@@ -105,12 +105,12 @@ def planned(
 
 
 def warned(answer: PercentilesAnswer) -> list[str]:
-    """The warnings that a release carries."""
+    """List the warnings that a release carries."""
     return [f"**Published with this release:** {escape(text)}" for text in answer.warnings]
 
 
 def in_ranges(answer: PercentilesAnswer) -> list[str]:
-    """The average time in every range with its interval, from high to low.
+    """List the average time in every range with its interval, from high to low.
 
     Parameters
     ----------

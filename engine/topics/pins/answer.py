@@ -67,7 +67,7 @@ class Pinned:
 
 
 def table(pins: Sequence[Pinned]) -> dict[str, list[str]]:
-    """A row for each fact, a column for each scenario; the first stands for itself.
+    """Tabulate facts by scenario, a row for each fact; the first scenario stands for itself.
 
     Numbers of the others are followed by their difference from the first in brackets.
     """
@@ -117,7 +117,7 @@ def _epsilon(pin: Pinned, first: Pinned) -> str:
 
 
 def _against(ratio: float) -> str:
-    """A ratio as it is read best: in percent up to twice as much, then as "4.3 times"."""
+    """Write a ratio as it reads best: in percent up to twice as much, then as "4.3 times"."""
     if ratio < 2:
         return change(ratio - 1)
     return times(ratio).replace(".0 ", " ")
@@ -135,7 +135,7 @@ def _error(pin: Pinned, first: Pinned) -> str:
 
 
 def _chance(chance: float, first: float, others: bool) -> str:
-    """An upper bound, and how many percentage points more or fewer than in the first scenario."""
+    """Write an upper bound, and the percentage points more or fewer than in the first scenario."""
     text = at_most_percent(chance)
     if not others:
         return text

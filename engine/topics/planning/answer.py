@@ -159,7 +159,7 @@ class Setting:
 
 
 def _stand_in(source: Source[Any], mechanism: Mechanism) -> Source[Any]:
-    """A twin of curves that are real."""
+    """Return a twin of curves that are real."""
     source.facts.check_stated()
     twin = Twin.of(source.facts, source.sizes)
     if not mechanism.tasks & twin.tasks:
@@ -196,7 +196,7 @@ class Protection:
     spends: tuple[Spend, ...] = ()
 
     def for_group(self, records: int) -> Protection:
-        """The same for a person with so many curves."""
+        """Return the protection of a person with so many curves."""
         return replace(self, odds=risk.of_ledger(self.spends, records))
 
     @property
@@ -242,7 +242,7 @@ class PlanningAnswer:
         return self.value is not None
 
     def for_group(self, records: int) -> PlanningAnswer:
-        """The same for a person with so many curves."""
+        """Return the answer for a person with so many curves."""
         protection = None if self.protection is None else self.protection.for_group(records)
         return replace(
             self,
@@ -251,7 +251,7 @@ class PlanningAnswer:
         )
 
     def rows(self) -> list[tuple[Measured, Protection | None]]:
-        """The answer and one step either way, in their order; protections where they differ."""
+        """List the answer and one step either way, in order; protections where they differ."""
         pairs = [
             (self.reached, self.protection if self.beside else None),
             *zip(self.steps, self.beside or [None] * len(self.steps), strict=True),
@@ -260,7 +260,7 @@ class PlanningAnswer:
 
 
 def usual_target(facts: PublicFacts) -> float:
-    """A first error to ask for, in the unit of the values.
+    """Propose a first error to ask for, in the unit of the values.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def usual_target(facts: PublicFacts) -> float:
 
 
 def plain(answer: PlanningAnswer) -> dict[str, Any]:
-    """An answer as plain values, for JSON; infinite errors become None.
+    """Convert an answer to plain values, for JSON; infinite errors become None.
 
     Returns
     -------
@@ -460,7 +460,7 @@ def _check(unknown: str, target: float) -> None:
 
 
 def measure(setting: Setting, seed: int) -> Measured:
-    """The error at one setting: exact where a formula is known, else that of its study.
+    """Measure the error at one setting: exact if a formula is known, else that of its study.
 
     Parameters
     ----------
@@ -527,7 +527,7 @@ def _place(function: str, functions: tuple[str, ...]) -> int:
 
 
 def _baseline(setting: Setting, seed: int) -> float | None:
-    """The error without privacy, where it is known; of the named function alone."""
+    """Return the error without privacy if it is known; of the named function alone."""
     if setting.is_exact:
         return None
     by_function = setting.study(seed).baseline_by_function(setting.budget.delta)
@@ -553,7 +553,7 @@ def _summary(setting: Setting, budget: Budget, accuracy: Accuracy) -> Measured:
 
 
 def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
-    """The allowed values of a dial; sizes end where a data set would be too large.
+    """Return the allowed values of a dial; sizes end where a data set would be too large.
 
     Parameters
     ----------
@@ -604,7 +604,7 @@ def _gap(measured: Measured, target: float) -> float:
 def _next(
     measured: dict[float, Measured], target: float, low: float, high: float, whole: bool
 ) -> float | None:
-    """The next value to try; None if both sides touch or the allowed end is reached."""
+    """Choose the next value to try; None if both sides touch or the allowed end is reached."""
     gaps = {value: _gap(step, target) for value, step in measured.items()}
     below = max((v for v, gap in gaps.items() if gap > 0), default=None)
     above = min((v for v, gap in gaps.items() if gap <= 0), default=None)
@@ -627,7 +627,7 @@ def _next(
 def _answer(
     measured: dict[float, Measured], unknown: str, target: float, seed: int
 ) -> Generator[Measured, None, PlanningAnswer]:
-    """The least favourable value that does, with the range that holds it."""
+    """Find the least favourable value that does, with the range that holds it."""
     low, high = bounds(measured[min(measured)].setting, unknown)
     nearest = min(measured, key=lambda value: abs(_gap(measured[value], target)))
     slope = _slope(measured, nearest)
@@ -676,7 +676,7 @@ def _corrected(
 
 
 def _least_that_does(sure: dict[float, Measured], target: float) -> float:
-    """The smallest value that was seen to meet the target; else the one nearest to it."""
+    """Find the smallest value that was seen to meet the target; else the one nearest to it."""
     does = [v for v, step in sure.items() if _gap(step, target) <= _MET]
     return min(does) if does else min(sure, key=lambda v: _gap(sure[v], target))
 
@@ -684,7 +684,7 @@ def _least_that_does(sure: dict[float, Measured], target: float) -> float:
 def _either_side(
     setting: Setting, unknown: str, value: float, low: float, high: float, seed: int
 ) -> Generator[Measured, None, tuple[Measured, ...]]:
-    """A fifth less and a quarter more, and at least one where the dial counts."""
+    """Measure a fifth less and a quarter more, and at least one where the dial counts."""
     min_distance = 0.0 if unknown == "epsilon" else 1.0
     steps = []
     for near in (min(0.8 * value, value - min_distance), max(1.25 * value, value + min_distance)):

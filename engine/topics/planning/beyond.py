@@ -116,7 +116,7 @@ def _solved(error: ErrorLaw, target: float) -> float | None:
 
 
 def _over_people(setting: Setting, dial: str, seed: int) -> tuple[ErrorLaw, float]:
-    """The law over people or sites, and the bias that stays: 0 where its end is not seen."""
+    """Fit the law over people or sites, and the bias that stays: 0 if its end is not seen."""
     budgets = [_as_if(setting, dial, k) for k in _TIMES]
     privacy, sampling, bias = _parts(setting, budgets, seed).T
     squared = privacy + sampling / np.array(_TIMES) + bias
@@ -132,7 +132,7 @@ def _over_people(setting: Setting, dial: str, seed: int) -> tuple[ErrorLaw, floa
 
 
 def _as_if(setting: Setting, dial: str, k: float) -> Budget:
-    """The budget at which the present sizes have the noise of k times the people, or sites."""
+    """Find the budget at which the present sizes have the noise of k times the people, or sites."""
     here, there = setting.budget, setting.moved(dial, k * getattr(setting, dial)).budget
     times = k if dial == "people" else math.sqrt(k)
     if here.is_pure or setting.mechanism.guarantee.is_pure:
@@ -147,7 +147,7 @@ def _parts(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
 
 
 def _over_readings(setting: Setting, seed: int) -> tuple[ErrorLaw, float]:
-    """The law a + b/m through the largest numbers of observations."""
+    """Fit the law a + b/m through the largest numbers of observations."""
     sizes = sorted({max(1, round(setting.readings * share)) for share in _FITTED}, reverse=True)
     squared = [
         _parts(setting.moved("readings", size), [setting.budget], seed).sum() for size in sizes
@@ -156,7 +156,7 @@ def _over_readings(setting: Setting, seed: int) -> tuple[ErrorLaw, float]:
 
 
 def _exact(setting: Setting, dial: str) -> tuple[ErrorLaw, float] | None:
-    """The law through exact errors, where a formula gives them."""
+    """Fit the law through exact errors, if a formula gives them."""
     low = 2 if dial == "people" else 1
     here = getattr(setting, dial)
     sizes = sorted({max(low, round(here * share)) for share in _FITTED}, reverse=True)

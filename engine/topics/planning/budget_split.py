@@ -59,7 +59,7 @@ class Split:
 
 
 def shares(split: Split, delta: float) -> tuple[Budget, ...]:
-    """A budget for every output; together they cost at most (total, `delta`).
+    """Split the budget over the outputs; together they cost at most (total, `delta`).
 
     What locked outputs leave goes to the others by weight: of ε, or of μ² where it is tight. ε's
     are rounded down.
@@ -107,7 +107,7 @@ def _down(epsilon: float) -> float:
 
 
 def cost(budgets: Sequence[Budget], rule: str) -> float:
-    """The ε of all outputs together, at the δ of all of them together."""
+    """Compute the ε of all outputs together, at the δ of all of them together."""
     if rule == "sum":
         return math.fsum(budget.epsilon for budget in budgets)
     delta = budgets[0].delta
@@ -129,7 +129,7 @@ def word(split: Split) -> str:
 
 
 def of_word(text: str) -> Split:
-    """The split of a word.
+    """Look up the split named by a word.
 
     Raises
     ------

@@ -24,7 +24,7 @@ def way_of(spends: Sequence[Spend]) -> str:
 
 
 def label(spends: Sequence[Spend], facts: PublicFacts, arrangement: str = "") -> dict[str, str]:
-    """The five parts of the label by their headings.
+    """Write the five parts of the label by their headings.
 
     Parameters
     ----------

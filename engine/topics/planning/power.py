@@ -58,7 +58,7 @@ class PowerPlan:
 
 
 def power_of(difference: float, error: float) -> float:
-    """The probability that a two-sided normal test at 5 % rejects.
+    """Compute the probability that a two-sided normal test at 5 % rejects.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def people_for_difference(
     seed: int = 1,
     max_people: int = MAX_PEOPLE,
 ) -> PowerPlan:
-    """The fewest people in each group with which a difference at one time is seen so often.
+    """Find the fewest people in each group with which a difference at one time is seen so often.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def _error(first: ReleasedCurve | None, second: ReleasedCurve | None, unit_time:
 
 
 def _fewest(suffices: Callable[[int], bool], max_people: int) -> int | None:
-    """The smallest size that suffices, to two parts in a hundred; None beyond the largest."""
+    """Find the smallest size that suffices, to two parts in a hundred; None beyond the largest."""
     low, high = MIN_PEOPLE, MIN_PEOPLE
     while not suffices(high):
         if high >= max_people:
@@ -233,7 +233,7 @@ def _what(plan: PowerPlan, facts: PublicFacts) -> str:
 
 
 def verdict(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> str:
-    """The answer of a plan in one sentence."""
+    """Answer a plan in one sentence."""
     if plan.people is None:
         last = plan.sizes[-1]
         return (
@@ -249,7 +249,7 @@ def verdict(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> str:
 
 
 def sentences(plan: PowerPlan, facts: PublicFacts, budget: Budget) -> Sequence[str]:
-    """The plan in words, with every size that was simulated."""
+    """Put the plan into words, with every size that was simulated."""
     return [
         verdict(plan, facts, budget),
         *(

@@ -85,7 +85,7 @@ def table(precedents: Sequence[Precedent] = PRECEDENTS) -> dict[str, list[str]]:
 
 
 def nearest(epsilon: float, count: int = 3) -> list[Precedent]:
-    """The precedents whose ε lies nearest by ratio, in order of ε."""
+    """List the precedents whose ε lies nearest by ratio, in order of ε."""
 
     def away(precedent: Precedent) -> float:
         return max(precedent.budget.epsilon / epsilon, epsilon / precedent.budget.epsilon)

@@ -13,7 +13,7 @@ from engine.topics.planning.answer import PlanningAnswer, plan_of
 
 
 def _numbers(answer: PlanningAnswer, question: QuestionLike) -> Numbers:
-    """The answer, what it lies between 99 times in 100, and the error there."""
+    """Collect the answer, what it lies between 99 times in 100, and the error there."""
     ends = {"answer": answer.value, "between": answer.low, "and": answer.high}
     reached = answer.reached
     error, within = (
@@ -37,7 +37,7 @@ def _numbers(answer: PlanningAnswer, question: QuestionLike) -> Numbers:
 
 
 def _chart(answer: PlanningAnswer, question: QuestionLike) -> Chart:
-    """The errors that were simulated for a plan, by the dial that was left open."""
+    """Draw the errors that were simulated for a plan, by the dial that was left open."""
     dial = "epsilon" if answer.unknown == "error" else answer.unknown
     steps = sorted((*answer.steps, answer.reached), key=lambda step: getattr(step.setting, dial))
     return traces.table(

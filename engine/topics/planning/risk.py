@@ -36,7 +36,7 @@ class RiskAnswer:
 
 
 def budget_for_risk(setting: Setting, right: float, records: int = 1) -> RiskAnswer:
-    """The largest ε at which a right guess between two has at most the chance `right`.
+    """Find the largest ε at which a right guess between two has at most the chance `right`.
 
     `records` is how many protected units one person has.
 
@@ -68,7 +68,7 @@ def budget_for_risk(setting: Setting, right: float, records: int = 1) -> RiskAns
 
 
 def _largest(chance: Callable[[float], float], max_chance: float) -> float | None:
-    """The largest ε, rounded down, whose chance is at most `max_chance`; chances grow with ε."""
+    """Find the largest ε, rounded down, with at most this chance; chances grow with ε."""
     if chance(HIGHEST_EPSILON) <= max_chance:
         return HIGHEST_EPSILON
     if chance(LOWEST_EPSILON) > max_chance:

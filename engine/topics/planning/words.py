@@ -24,7 +24,7 @@ METHOD = (
 
 
 def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) -> str:
-    """The question in one sentence, with the open dial as a blank.
+    """Ask the question in one sentence, with the open dial as a blank.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def _design(facts: PublicFacts) -> str:
 
 
 def earlier(question_and_verdict: str) -> str:
-    """The last answer while the next one is computed."""
+    """Repeat the last answer while the next one is computed."""
     return f"Computing. For the earlier inputs: {question_and_verdict}"
 
 
@@ -254,7 +254,7 @@ def _found_error(answer: PlanningAnswer, facts: PublicFacts) -> str:
 
 
 def accuracy(answer: PlanningAnswer, facts: PublicFacts) -> str:
-    """The error at the answer as every page writes it; empty where nothing would be published.
+    """State the error at the answer as on every page; empty if nothing would be published.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def regime_map(
 
 
 def moved(point: Mapping[str, float], **changes: Array) -> dict[str, float | Array]:
-    """The point with some symbols replaced by whole axes."""
+    """Replace some symbols of a point by whole axes."""
     return {**point, **changes}
 
 
@@ -142,7 +142,7 @@ class Comparison:
 
 
 def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> Iterator[Measured]:
-    """The squared error of the study at each value of a dial; NaN where nothing is published.
+    """Measure a study's squared error at each value of a dial; NaN where nothing is published.
 
     δ stays what it is at `setting`, so that only one thing changes.
     """

@@ -42,7 +42,7 @@ def beside_errors(
     errors: Array,
     rate_epsilons: Sequence[float] = (),
 ) -> Beside | None:
-    """The rate of a problem with constants fitted to errors that were simulated.
+    """Fit the constants of a problem's rate to errors that were simulated.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def beside_errors(
 
 
 def _distances(fitted: FittedRate, point: Mapping[str, float], epsilons: Array) -> dict[str, Array]:
-    """The rate and its lower bound over the range that was fitted to; NaN beyond it."""
+    """Compute the rate and its lower bound over the fitted range; NaN beyond it."""
     low, high = fitted.ranges["epsilon"]
     is_inside = (low <= epsilons) & (epsilons <= high)
     at: dict[str, float | Array] = {**point, "epsilon": epsilons}
@@ -95,7 +95,7 @@ def _distances(fitted: FittedRate, point: Mapping[str, float], epsilons: Array) 
 def simulated_errors(
     source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
 ) -> tuple[tuple[float, ...], Array]:
-    """A small study of a mean curve: some ε, and root mean squared distances there.
+    """Simulate a small study of a mean curve: some ε, and root mean squared distances there.
 
     For curves that are one's own, of which a twin is simulated from public sizes and stated facts:
     no constant is fitted to data.

@@ -46,7 +46,7 @@ _LOWEST = 1e-9  # of the largest rate; what falls exponentially soon leaves the 
 
 
 def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, float]) -> Chart:
-    """The map of ruling terms with its named regions, the phase boundaries and "you are here".
+    """Draw the map of ruling terms: named regions, phase boundaries and "you are here".
 
     Boundaries are drawn where they separate regimes, and only with all constants one: fitted
     constants move them.
@@ -136,7 +136,7 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
 
 
 def _rate(k: int, name: str, x: Array, y: Array) -> Spec:
-    """The k-th notion of privacy: one colour for all that protect, and the first one stronger."""
+    """Draw the k-th notion of privacy: one colour for all that protect, the first one stronger."""
     shade = "without" if name == "no privacy" else "gradient"
     return traces.line(
         capital(name),
@@ -150,7 +150,7 @@ def _rate(k: int, name: str, x: Array, y: Array) -> Spec:
 
 
 def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Array:
-    """The rate at every smoothness, with its constants."""
+    """Compute the rate at every smoothness, with its constants."""
 
     def rate_at(smoothness: float) -> Rate:
         changed: dict[str, Any] = {"smoothness": smoothness}
@@ -175,7 +175,7 @@ class Series:
 
 
 def _fastest(values: Mapping[str, Array]) -> str:
-    """The rate that is smallest where its lines end, or how the only one changes."""
+    """Name the rate that is smallest where its lines end, or say how the only one changes."""
     if len(values) > 1:
         ends = {name: float(y[-1]) for name, y in values.items()}
         smallest = [name for name, end in ends.items() if end <= _SAME * min(ends.values())]
@@ -187,7 +187,7 @@ def _fastest(values: Mapping[str, Array]) -> str:
 
 
 def _slopes(each: Sequence[Series]) -> str:
-    """The slope of the first method that can be compared with its rate."""
+    """State the slope of the first method that can be compared with its rate."""
     for series in each:
         if series.compared is not None:
             return (
@@ -403,14 +403,14 @@ def _borders(rate: Rate, regions: RegimeMap, point: Mapping[str, float]) -> list
 
 
 def _once(text: str, heights: Array) -> list[str]:
-    """The letter of a boundary in the middle of what is seen of it."""
+    """Put the letter of a boundary in the middle of what is seen of it."""
     visible = np.flatnonzero(np.isfinite(heights))
     middle = visible[len(visible) // 2]
     return [text if k == middle else "" for k in range(len(heights))]
 
 
 def _names(regions: RegimeMap, names: list[str]) -> list[Spec]:
-    """The name of every regime in the middle of its region, if the region is large enough."""
+    """Put each regime's name in the middle of its region, if the region is large enough."""
     notes = []
     for k, name in enumerate(names):
         rows, columns = np.nonzero(regions.regimes == k)
@@ -432,7 +432,7 @@ def _names(regions: RegimeMap, names: list[str]) -> list[Spec]:
 
 
 def _broken(name: str, width: float) -> str:
-    """A name on two lines where its region is narrow."""
+    """Break a name into two lines if its region is narrow."""
     words = name.split()
     if width > 0.45 or len(words) < 2:
         return name

@@ -69,7 +69,7 @@ class Measurements:
     limits: CoverageAnswer | None
 
     def compared(self, request: Check) -> list[Comparison | None]:
-        """The slope of each method beside that of the rate."""
+        """Compare the slope of each method with that of the rate."""
         return [
             compare(errors, request.rate, request.symbol, request.point) for errors in self.points
         ]
@@ -156,7 +156,7 @@ def terms(
 
 
 def joined(request: Check, parts: Sequence[Part]) -> Measurements:
-    """The parts of a run, put together."""
+    """Join the parts of a run."""
     batches = [part for _, part in parts if isinstance(part, CoverageAnswer)]
     points = tuple(
         tuple(part for of, part in parts if of == k and isinstance(part, Measured))

@@ -10,7 +10,7 @@ from engine.topics.rates.check import Check, Measurements, RatesAnswer, terms
 
 
 def _numbers(answer: RatesAnswer, _: QuestionLike) -> Numbers:
-    """The share of every term, what doubling each symbol does, and what was measured."""
+    """Collect the share of every term, what doubling each symbol does, and what was measured."""
     weighted, point = answer.weighted, answer.point
     shares = weighted.shares(**point)
     theory = {
@@ -44,7 +44,7 @@ def slopes(check: Check, measured: Measurements) -> Numbers:
 
 
 def _chart(answer: RatesAnswer, _: QuestionLike) -> Chart:
-    """The map of ruling terms, along the symbol that was asked for, or the first two."""
+    """Draw the map of ruling terms, along the symbol that was asked for, or the first two."""
     default = {symbol.name: symbol.default for symbol in answer.weighted.rate.symbols}
     along = answer.request.symbol
     names = [name for name in default if name != along]

@@ -61,7 +61,7 @@ def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
 
 
 def value(weighted: Weighted, point: Mapping[str, float], facts: PublicFacts) -> str:
-    """The error itself, of a rate whose constants are known."""
+    """State the error itself, for a rate whose constants are known."""
     error = math.sqrt(float(weighted.total(**point)))
     return (
         f"Root mean squared error of these coefficients: at least "
@@ -107,7 +107,7 @@ def if_doubled(
 
 
 def doubled_lines(rows: Sequence[tuple[str, str, str]]) -> str:
-    """The rows of `if_doubled` as a list, which is as narrow as its column.
+    """List the rows of `if_doubled`: a list is as narrow as its column.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
 
 
 def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
-    """The tuning that attains the rate, constants dropped."""
+    """State the tuning that attains the rate, constants dropped."""
     parameters = weighted.rate.tuning(**point)
     return " · ".join(
         f"{_TUNED.get(name, name.replace('_', ' '))} ≈ {float(value):.3g}"
@@ -164,7 +164,7 @@ def fitted(fit: FittedRate, is_twin: bool = False) -> str:
 
 
 def fitted_to_squares(fits: Mapping[str, FittedRate]) -> str:
-    """The same beside squared errors, whose factors are the squares of those of errors.
+    """State fits to squared errors, whose factors are the squares of those of errors.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def _lower_bound(fit: FittedRate) -> str:
 
 
 def limits_by_fit(fit: FittedRate, point: Mapping[str, float], epsilon: float) -> str:
-    """The regime at the budget on screen, and the gap between the bounds where sites differ."""
+    """State the regime at the budget on screen, and the gap between the bounds if sites differ."""
     here = {**point, "epsilon": epsilon}
     ruling_term = fit.weighted.rate.terms[int(fit.weighted.dominant(**here))]
     text = f"Regime by the fitted rate at ε = {epsilon:g}: **{ruling_term.name.lower()}**."

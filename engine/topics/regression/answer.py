@@ -389,7 +389,7 @@ class ByLevel:
 
 
 def methods() -> dict[str, Method]:
-    """The ways of making whole curves, by what they are called.
+    """List the ways of making whole curves, by what they are called.
 
     Returns
     -------
@@ -405,7 +405,7 @@ def methods() -> dict[str, Method]:
 
 
 def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
-    """The same method for curves that are not stated to end where they began, where it has one."""
+    """Correct the edges for curves not stated to end where they began, if the method can."""
     if not mechanism.unsuited_because(facts):
         return mechanism
     try:
@@ -470,7 +470,7 @@ class PointAnswer:
 
 
 def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
-    """The method for one point, with all options of that for the whole curve.
+    """Return the method for one point, with all options of that for the whole curve.
 
     Parameters
     ----------
@@ -658,7 +658,7 @@ class DesignDemo:
 
 
 def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network) -> DesignDemo:
-    """The same plan under both laws of the times, by the closed form."""
+    """Evaluate one plan under both laws of the times, by the closed form."""
     readings = network.source(source)
     even = replace(mechanism, design="even", density=None)
     plan = even.plan(readings.public, network.budgets)

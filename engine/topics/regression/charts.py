@@ -133,7 +133,7 @@ def split(parts: RiskParts) -> Chart:
 
 
 def by_level(levels: ByLevel) -> Chart:
-    """The root of the error at every level on a log axis, and each part of it.
+    """Draw the root of the error at every level on a log axis, and each part of it.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def by_level(levels: ByLevel) -> Chart:
 
 
 def point(answer: RegressionAnswer, estimate: PointAnswer) -> Chart:
-    """The released value at one point, over the true curve or the one without privacy.
+    """Draw the released value at one point, over the true curve or the one without privacy.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def _curve(
     width: float,
     dash: str = "solid",
 ) -> Spec:
-    """A line on the grid of the answer, in the units of the observations."""
+    """Draw a line on the grid of the answer, in the units of the observations."""
     return traces.line(
         name,
         _positions(answer.facts, answer.times),
@@ -336,7 +336,7 @@ def _curve(
 def _points(
     name: str, x: list[int], y: Array, shade: str, dash: str, floor: float, width: float = 1.8
 ) -> Spec:
-    """A line with gaps where it falls below what is shown."""
+    """Draw a line with gaps where it falls below what is shown."""
     heights = [float(v) if v > floor and math.isfinite(v) else None for v in y]
     return traces.line_with_points(capital(name), x, heights, shade, width, dash, {"size": 6})
 

@@ -49,7 +49,7 @@ class Stated:
 
 
 def stated(mechanism: Estimator, source: Source[Data], budgets: tuple[Budget, ...]) -> Stated:
-    """The estimator with an interval where it can have one, else with the reason.
+    """Return the estimator with an interval if it can have one, else with the reason.
 
     Only public numbers decide, and for simulated observations the curve that is known.
     """

@@ -12,7 +12,7 @@ from engine.topics.regression.answer import RegressionAnswer, regression_answer
 
 
 def _numbers(answer: RegressionAnswer, question: QuestionLike) -> Numbers:
-    """The exact error where there is a truth, the privacy noise alone, and the band.
+    """Collect the exact error if there is a truth, the privacy noise alone, and the band.
 
     The half-width of the confidence band is NaN where none is given.
     """

@@ -88,7 +88,7 @@ PATHS = (
 
 
 def compared() -> dict[str, list[str]]:
-    """A table of all paths: the slope of the theory beside that of the exact errors."""
+    """Tabulate all paths: the slope of the theory beside that of the exact errors."""
     return {
         "error of": ["one point" if path.is_pointwise else "whole curve" for path in PATHS],
         "against": [path.what for path in PATHS],

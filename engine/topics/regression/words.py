@@ -31,7 +31,7 @@ PARTS = ("privacy noise", "sampling variability", "truncation bias", "clipping")
 
 
 def shares(parts: RiskParts) -> tuple[float, float, float, float]:
-    """The four parts in the order of `PARTS`, as shares of the squared error.
+    """Return the four parts in the order of `PARTS`, as shares of the squared error.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def budgets(network: Network) -> str:
 
 
 def accuracy(answer: RegressionAnswer) -> str:
-    """The exact error, beside that of publishing nothing; what is known where no truth is."""
+    """State the exact error beside that of publishing nothing, or what is known without a truth."""
     if answer.squared_error is None or answer.zero_risk is None:
         return _known(answer)
     typical, zero = number(answer.error), number(math.sqrt(answer.zero_risk))
@@ -91,7 +91,7 @@ def _known(answer: RegressionAnswer) -> str:
 
 
 def _valued(text: str, facts: PublicFacts) -> str:
-    """A number with the unit of the observations, without markup."""
+    """Write a number with the unit of the observations, without markup."""
     return with_unit(text, escape(facts.value_unit))
 
 
@@ -105,7 +105,7 @@ def at_scale(values: Sequence[float], span: float, facts: PublicFacts) -> list[s
 
 
 def place(facts: PublicFacts, point: float) -> str:
-    """A position on [0, 1] in its own unit."""
+    """Write a position on [0, 1] in its own unit."""
     digits = 3 - math.floor(math.log10(facts.time_high - facts.time_low))
     position = round(float(facts.time_low + point * (facts.time_high - facts.time_low)), digits)
     return with_unit(f"{position:.12g}", escape(facts.time_unit))
@@ -182,7 +182,7 @@ def _against(count: int, sites: int, risk: RiskParts | None) -> str:
 
 
 def point(answer: PointAnswer) -> str:
-    """The value at one point with its interval."""
+    """State the value at one point with its interval."""
     if answer.is_refused:
         return "**These budgets allow no estimate at this point**, so nothing is released."
     if answer.truth is None:
@@ -290,7 +290,7 @@ def point_against_whole(answer: PointAnswer) -> str:
 
 
 def printed_constant(answer: PointAnswer) -> str:
-    """The sensitivity at one point as it is, beside the one that the paper prints.
+    """Compare the sensitivity at one point with the one that the paper prints.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def planned_cost(planned: tuple[Array, Array]) -> str:
 
 
 def worst(pair: WorstPair, clip: float, facts: PublicFacts) -> str:
-    """The pair of observations that changes a message most.
+    """Describe the pair of observations that changes a message most.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def chart(release: Published) -> Chart:
 
 
 def _heat_map(release: Published) -> Chart:
-    """The page is zero, and both signs have a colour."""
+    """Draw a heat map: zero has the colour of the page, and both signs have one of their own."""
     values, x = np.stack(list(release.columns.values())), plain(release.x, 6)
     edge = float(np.abs(values).max()) or 1.0
     heat = {
@@ -108,7 +108,7 @@ def _nested(release: Published, curves: ReleasedPercentiles) -> Chart:
 
 
 def ranges(release: Published) -> Chart | None:
-    """The share of observations in every range as one bar; None without cut-offs."""
+    """Draw the share of observations in every range as one bar; None without cut-offs."""
     curves = release.functions
     if not isinstance(curves, ReleasedPercentiles) or not curves.limits:
         return None
@@ -123,13 +123,13 @@ def height(release: Published, plot: int) -> int:
 
 
 def _filled(x: Array, pair: tuple[Array, Array], shade: str, shape: str) -> list[Spec]:
-    """The band; with the shape "vh" as steps: what is at a place holds back to the one before."""
+    """Draw a band; shape "vh" draws steps: a value holds back to the place before."""
     low, high = (_edge(x, end, {"width": 0, "shape": shape}) for end in pair)
     return [low, {**high, "fill": "tonexty", "fillcolor": translucent(shade, 0.14)}]
 
 
 def _band(x: Array, band: ReleasedBand, pair: tuple[Array, Array], shade: str) -> list[Spec]:
-    """The band, filled where it is meant to hold, with dashed edges elsewhere."""
+    """Draw the band, filled where it is meant to hold, with dashed edges elsewhere."""
     inside = band.inside(x)
     low, high = (_edge(x[inside], end[inside], {"width": 0}) for end in pair)
     dashed = {"width": 1.2, "dash": "3px,4px", "color": shade}
@@ -200,7 +200,7 @@ def preview_chart(preview: ReleasePreview, across: str, up: str) -> Chart:
 
 
 def preview_ranges(preview: ReleasePreview) -> Chart | None:
-    """The time in ranges of the simulated release; None where there is none."""
+    """Draw the time in ranges of the simulated release; None without ranges."""
     percentiles = preview.percentiles
     if percentiles is None or percentiles.ranges is None:
         return None
@@ -267,7 +267,7 @@ def _nested_preview(
 
 
 def _finding(preview: ReleasePreview, up: str) -> str:
-    """The forecast of the error, as the sentence below says it."""
+    """State the forecast of the error, as the sentence below says it."""
     return f"Forecast: error {error(preview.error, _unit(preview, up), preview.within)}"
 
 

@@ -279,7 +279,7 @@ def _errors(differences: Array, has_functions: bool) -> Array:
 
 
 def _band(estimate: Estimate, points: Array, scale: float) -> ReleasedBand | None:
-    """The bands of all releases together, as each release would say it of its own."""
+    """Build the bands of all releases together, as each release would say it of its own."""
     if estimate.limits is None:
         return None
     low, high = (end.reshape(-1, end.shape[-1]) * scale for end in estimate.limits)
@@ -394,7 +394,7 @@ def _points(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Arra
 def _curves(
     estimate: Estimate, released: Array, study: _Study, scale: float, names: Sequence[str]
 ) -> tuple[PreviewedCurve, ...]:
-    """The first release, one curve for each function."""
+    """Return the first release, one curve for each function."""
     first, truth = np.atleast_2d(released[0, 0, 0]), np.atleast_2d(study.truths[0]) * scale
     ends: list[Array] = []
     if estimate.limits is not None:

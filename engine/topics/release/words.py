@@ -174,7 +174,7 @@ def survives(preview: ReleasePreview, task: str) -> str:
 
 
 def _judged(preview: ReleasePreview, grade: str, verdicts: Mapping[str, str]) -> str:
-    """The verdict, with the size of changes that can be told where there is a band over time."""
+    """State the verdict, with the size of visible changes if there is a band over time."""
     is_of_band = preview.verdict is None or preview.verdict.verdict != "coarse"
     if grade == "coarse" and is_of_band:
         return _in_bold(

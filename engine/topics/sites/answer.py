@@ -122,7 +122,7 @@ class SitesAnswer:
     why_not_summed: str = ""
 
     def for_group(self, records: int) -> SitesAnswer:
-        """The same with odds for a person who has so many curves."""
+        """Return the answer with odds for a person who has so many curves."""
         odds = _odds(self.together.spends, records)
         return replace(
             self,
@@ -194,7 +194,7 @@ def without_baseline(
     seed: int,
     answer: Answer = _here,
 ) -> SitesAnswer:
-    """The same but for the error without privacy, which takes as long as all else together."""
+    """Compute all but the error without privacy, which takes as long as all else together."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
     included, budgets = _taking_part(rows, mechanism)
     worths = [_worth(rows[k].n_curves, budget) for k, budget in zip(included, budgets, strict=True)]
@@ -227,7 +227,7 @@ def baseline(
     seed: int,
     answer: Answer = _here,
 ) -> float | None:
-    """The error without privacy of all who take part together; None where the truth is unknown."""
+    """Measure the error without privacy of all who take part; None if the truth is unknown."""
     if not source.is_random:
         return None
     desk = _Desk.of(source, mechanism, rows, seed, answer)
@@ -244,7 +244,7 @@ def baseline(
 def study_baseline(
     source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
 ) -> float | None:
-    """The error without privacy of one study; see `Study.baseline`."""
+    """Return the error without privacy of one study; see `Study.baseline`."""
     return Study(source, mechanism, seed).baseline(delta)
 
 
@@ -422,7 +422,7 @@ def measured(
     is_to_pool: bool,
     seed: int,
 ) -> _Measured:
-    """The study of one case, of curves that can be drawn afresh.
+    """Measure the study of one case, of curves that can be drawn afresh.
 
     Parameters
     ----------
@@ -446,7 +446,7 @@ def measured(
 def average(
     source: Source[CurveData], mechanism: Mechanism, included: tuple[int, ...], seed: int
 ) -> Array:
-    """The average of some rows' curves on screen without protection: (GRID_SIZE,).
+    """Average some rows' curves on screen without protection: (GRID_SIZE,).
 
     Parameters
     ----------
@@ -500,7 +500,7 @@ class _Desk:
         return cls(mechanism, seed, source, tuple(rows), data, answer)
 
     def curves(self, case: _Case) -> tuple[Source[CurveData], bool]:
-        """The recipe of those who take part, and whether its sites are still to be pooled."""
+        """Return the recipe of those who take part; True if its sites are still to be pooled."""
         rows = [self.rows[k] for k in case.included]
         people = [row.n_curves for row in rows]
         each = [row.n_observations_per_curve for row in rows]
@@ -538,7 +538,7 @@ class _Desk:
         return distances((off**2).mean(axis=-1))[None]
 
     def error(self, case: _Case, everybody: tuple[int, ...]) -> float:
-        """The root mean squared distance; NaN where nothing would be published."""
+        """Measure the root mean squared distance; NaN if nothing would be published."""
         verdict = self.mechanism.feasibility(case.of(self.data).sizes, case.budgets)
         if verdict is not None and not verdict.is_feasible:
             return math.nan

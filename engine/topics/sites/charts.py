@@ -275,7 +275,7 @@ def what_if(cases: Sequence[WhatIf], unit: str) -> Chart:
 
 
 def _most_missed(cases: Sequence[WhatIf]) -> str:
-    """The site without which the error grows most, as a multiple of what it is now."""
+    """Name the site without which the error grows most, and the factor by which it grows."""
     known = [case for case in cases if math.isfinite(case.leaves / case.now)]
     if not known:
         return "Nothing would be published"

@@ -43,7 +43,7 @@ def _stated_deltas(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Delt
 
 
 def budgets(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Budget, ...]:
-    """The budget of every site; `is_pure` says that the method never needs a δ."""
+    """List the budget of every site; `is_pure` says that the method never needs a δ."""
     return tuple(
         Budget(row.epsilon, delta.value)
         for row, delta in zip(rows, _stated_deltas(rows, is_pure), strict=True)
@@ -51,7 +51,7 @@ def budgets(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Budget, ...
 
 
 def with_delta(rows: Sequence[SiteRow], chosen: float | None) -> tuple[SiteRow, ...]:
-    """The rows with a chosen δ where a site has none of its own."""
+    """Fill in a chosen δ for sites without one of their own."""
     return tuple(replace(row, delta=chosen) if row.delta is None else row for row in rows)
 
 
@@ -92,12 +92,12 @@ PRESETS = {
 
 
 def preset_of(rows: Sequence[SiteRow]) -> str:
-    """The key of the preset with these rows; empty for a table of one's own."""
+    """Find the key of the preset with these rows; empty for an own table."""
     return next((key for key, preset in PRESETS.items() if preset.rows == tuple(rows)), "")
 
 
 def rows_of(source: Source[CurveData], names: Sequence[str] = ()) -> tuple[SiteRow, ...]:
-    """The table of curves whose sites are given, in their order, at ε = 1.
+    """List the sites of curves in their order, at ε = 1.
 
     `names` are made fit for a table; sites without one are numbered.
     """
@@ -113,7 +113,7 @@ def rows_of(source: Source[CurveData], names: Sequence[str] = ()) -> tuple[SiteR
 def rows_with(
     source: Source[CurveData], chosen: Sequence[tuple[float, float | None, bool]]
 ) -> tuple[SiteRow, ...]:
-    """The table of curves whose sites are given, with ε, δ and whether each takes part."""
+    """List the sites of curves with ε, δ and whether each takes part."""
     return tuple(
         replace(row, epsilon=epsilon, delta=delta, included=included)
         for row, (epsilon, delta, included) in zip(
@@ -147,7 +147,7 @@ def fit_names(names: Sequence[str], count: int) -> list[str]:
 
 
 def checked(rows: Sequence[SiteRow], fixed: bool = False) -> tuple[SiteRow, ...]:
-    """The rows, if they can be simulated; names and sizes that are given (`fixed`) are.
+    """Refuse rows that cannot be simulated; if `fixed`, names and sizes are not checked.
 
     Raises
     ------
@@ -282,7 +282,7 @@ def _is_count(cell: str) -> bool:
 
 
 def _count(cell: str) -> int | None:
-    """A whole number, with or without marks between thousands."""
+    """Read a whole number, with or without marks between thousands."""
     try:
         return typed.count(cell)
     except InputError:

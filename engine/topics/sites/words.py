@@ -32,7 +32,7 @@ def unit_tag(facts: PublicFacts) -> tuple[str, str]:
 
 
 def budgets(rows: Sequence[SiteRow]) -> str:
-    """The ε of the sites that take part: "ε = 1" or "ε from 0.5 to 4".
+    """State the ε of the sites that take part: "ε = 1" or "ε from 0.5 to 4".
 
     Parameters
     ----------
@@ -49,9 +49,7 @@ def budgets(rows: Sequence[SiteRow]) -> str:
 
 
 def compared(federation: SitesAnswer) -> str:
-    """The errors together, with masked sums, at a trusted centre, of the best site, and without
-    privacy.
-    """
+    """Compare the errors together, summed, pooled, of the best site, and without privacy."""
     unit = escape(federation.facts.value_unit)
 
     def written(arrangement: Arrangement) -> str:
@@ -232,7 +230,7 @@ def uncovered(facts: PublicFacts) -> str:
 
 
 def odds(federation: SitesAnswer, arrangement: str) -> str:
-    """The chance of an attacker about one person, at the site that is protected least."""
+    """State an attacker's chance about one person, at the site that is protected least."""
     person = federation.facts.person
     if arrangement == "centre":
         return (
@@ -272,7 +270,7 @@ EACH_ITS_OWN = (
 
 
 def guarantee(member: Member) -> str:
-    """The (ε, δ) that is proved for one site's people."""
+    """State the (ε, δ) that is proved for one site's people."""
     budget = member.guarantee
     if budget.epsilon <= 1e-9:
         return "nothing is sent"
@@ -280,7 +278,7 @@ def guarantee(member: Member) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent; "none" where nothing would be published.
+    """Write a share in whole percent; "none" if nothing would be published.
 
     Parameters
     ----------

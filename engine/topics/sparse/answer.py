@@ -135,7 +135,7 @@ def sparse_answer(
 def _held_back(
     data: SampleData, mechanism: SparseEstimator, budget: Budget, vector: Array
 ) -> float:
-    """The share of rows with a feature, a response or a residual of `vector` beyond its clip."""
+    """Compute the share of rows with a feature, response or residual of `vector` clipped."""
     plan = mechanism.plan(data.public, (budget,))
     rows = rows_of(data, mechanism.reach_of(data.facts), math.inf)
     residual = rows.y - rows.x @ vector
@@ -167,7 +167,7 @@ def check_size(source: Source[SampleData]) -> None:
 
 
 def _rows_shown(source: Source[SampleData], seed: int) -> SampleData:
-    """The rows on screen; refused where they are too many, or machines differ."""
+    """Draw the rows on screen; refuse too many rows, or machines that differ."""
     check_size(source)
     data: SampleData = studies.data_on_screen(source, seed)
     if data.truth is not None and data.truth.node_values.ndim > 1:
@@ -180,7 +180,7 @@ def _rows_shown(source: Source[SampleData], seed: int) -> SampleData:
 
 
 def _lasso(data: SampleData, mechanism: SparseEstimator) -> Array:
-    """The lasso of all rows, without protection: (d,)."""
+    """Fit the lasso of all rows, without protection: (d,)."""
     assert data.y is not None
     gram, cross = sparse_fits.moments(data.x, data.y - data.facts.value_middle)
     sd = mechanism.noise_sd or data.facts.reading_sd or 1.0
@@ -213,7 +213,7 @@ class Calculation:
 def feasibility(
     mechanism: SparseEstimator, sizes: Sizes, facts: PublicFacts, budget: Budget, smallest: float
 ) -> Calculation:
-    """The noise at these public sizes beside a coefficient of the stated size.
+    """Compute the noise at these public sizes beside a coefficient of the stated size.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def presets() -> dict[str, SparseEstimator]:
 
 
 def _estimators(mechanism: SparseEstimator) -> list[tuple[str, SparseEstimator]]:
-    """The chosen method and the other presets, without the published one of 100 rounds."""
+    """List the chosen method and the other presets, without the published one of 100 rounds."""
     present = mechanism.nearest_preset()[0]
     others = [
         (label, replace(method, sparsity=mechanism.sparsity))

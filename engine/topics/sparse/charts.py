@@ -66,7 +66,7 @@ def coefficients(answer: SparseAnswer, difference: bool = False) -> Chart:
 def _all_releases(
     answer: SparseAnswer, features: NDArray[np.intp], names: list[str], zero: Array
 ) -> Spec:
-    """A dot for every feature in every release that kept it."""
+    """Draw a dot for every feature in every release that kept it."""
     dots = answer.releases[:, features]  # (releases, features)
     is_chosen = (dots != 0).T.ravel()
     x = np.repeat(names, len(dots))[is_chosen]
@@ -89,7 +89,7 @@ def _coefficient_table(
 
 
 def _labels(answer: SparseAnswer, features: NDArray[np.intp]) -> list[str]:
-    """The names of one's own features, with their places where they look alike; else places."""
+    """Name own features, with their places if names look alike; number all others."""
     if not answer.facts.is_upload:
         return [f"{k + 1}" for k in features]
     names = [shortened(answer.facts.covariates[k].name, 18) for k in features]
@@ -100,7 +100,7 @@ def _labels(answer: SparseAnswer, features: NDArray[np.intp]) -> list[str]:
 
 
 def _features(answer: SparseAnswer) -> NDArray[np.intp]:
-    """The features that matter, then those that are chosen most often."""
+    """List the features that matter, then those that are chosen most often."""
     frequency = (answer.releases != 0).mean(axis=0)
     frequency[answer.support] = 0
     others = largest(frequency, _MAX_SHOWN)
@@ -193,7 +193,7 @@ def _member(
     width: float = 2.2,
     size: int = 8,
 ) -> Spec:
-    """The k-th of several lines of one colour."""
+    """Draw the k-th of several lines of one colour."""
     return traces.line_with_points(
         name,
         x,
@@ -268,7 +268,7 @@ def _missed(answer: IntervalsAnswer, features: NDArray[np.intp]) -> NDArray[np.b
 def _limits(
     answer: IntervalsAnswer, features: NDArray[np.intp], difference: bool, is_miss: bool
 ) -> Spec:
-    """The intervals of those that cover, or of those that miss."""
+    """Draw the intervals of those that cover, or of those that miss."""
     name, role, symbol = (
         ("Misses the true coefficient", "bias", "x")
         if is_miss
@@ -286,7 +286,7 @@ def _limits(
 
 
 def machines(comparison: Machines) -> Chart:
-    """The error on every machine by way of fitting.
+    """Draw the error on every machine by way of fitting.
 
     Parameters
     ----------

@@ -241,7 +241,7 @@ def coverage_study(
 
 
 def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
-    """The same intervals, as wide as sampling variability alone makes them: σ(Θ_kk/N)^{1/2}."""
+    """Narrow intervals to what sampling variability alone makes them: σ(Θ_kk/N)^{1/2}."""
     precision = np.diagonal(np.linalg.inv(source.covariance))
     sampling = source.noise_sd * np.sqrt(precision / source.n_curves)
     return replace(limits, half_width=limits.half_width * sampling / limits.error)
@@ -273,7 +273,7 @@ class Machines:
 
 
 def machines(source: SparseRows, budget: Budget, seed: int) -> Machines:
-    """The same rows fitted in two stages, machine by machine, and all together."""
+    """Fit the same rows in two stages, machine by machine, and all together."""
     check_size(source)
     data = studies.data_on_screen(source, seed)
     truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))

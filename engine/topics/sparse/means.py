@@ -102,7 +102,7 @@ def _alone_errors(setting: SparseMeanSetting, repeats: int, rng: np.random.Gener
 
 
 def simulated(setting: SparseMeanSetting, repeats: int, seed: int = 1) -> dict[str, float]:
-    """The mean squared error of every way, by its label; NaN where nobody is asked for some."""
+    """Simulate the mean squared error of every way by label; NaN if nobody is asked for some."""
     s, streams = setting.n_nonzero, [generator(seed, k, 0) for k in range(4)]
     errors = {
         ROW: untrusted_errors(SparseMeanLaplace(sparsity=s), setting, repeats, streams[1]),

@@ -9,7 +9,7 @@ from engine.topics.sparse.answer import SparseAnswer, sparse_answer
 
 
 def _numbers(answer: SparseAnswer, question: QuestionLike) -> Numbers:
-    """The distance, the features that are found, and the protection."""
+    """Collect the distance, the features that are found, and the protection."""
     warned = max((share for _, share in answer.warnings), default=0.0)
     values = {
         "error": answer.error,

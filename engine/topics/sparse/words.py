@@ -103,7 +103,7 @@ def warned(text: str, share: float) -> str:
 
 
 def light(calculation: Calculation) -> str:
-    """The verdict before any row is looked at.
+    """State the verdict before any row is looked at.
 
     Parameters
     ----------

@@ -155,7 +155,7 @@ def summaries_answer(
 
 
 def _all_methods(selected: Any, task: str, facts: PublicFacts) -> list[tuple[str, Any]]:
-    """The chosen mechanism as it is set, and every other preset of the task."""
+    """List the chosen mechanism as it is set, and every other preset of the task."""
     present = selected.nearest_preset()[0]
     methods: list[tuple[str, Any]] = [(present, selected)]
     for cls in mechanisms.for_task(task):
@@ -238,7 +238,7 @@ def _mean_square(difference: Array) -> Array:
 
 
 def _clipped_share(selected: Any, data: Data) -> float | None:
-    """The share of curves that exceed the largest size, and are clipped to it."""
+    """Compute the share of curves that exceed the largest size, and are clipped to it."""
     if not isinstance(selected, FunctionalRelease):
         return None
     records = selected.summary(data.sizes, data.facts).records(data)
@@ -283,7 +283,7 @@ class _Drawing:
         return np.stack(np.meshgrid(self._unit, self._unit, indexing="ij"), axis=-1)
 
     def draw(self, estimate: Estimate) -> Array:
-        """The first data set at the first budget: (draws, functions, points) or a surface."""
+        """Draw the first data set at the first budget: (draws, functions, points) or a surface."""
         coefficients = estimate.coefficients[0, 0]
         if not self.is_surface:
             values = estimate.on_grid(coefficients, drawing_grid())
@@ -350,7 +350,7 @@ def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Comp
 
 
 def _principal(surfaces: Array) -> tuple[Array, Array]:
-    """The first two eigenfunctions (…, 2, SURFACE) and their shares of the positive variance."""
+    """Find two leading eigenfunctions (…, 2, SURFACE) and their shares of the positive variance."""
     values, vectors = np.linalg.eigh((surfaces + surfaces.swapaxes(-1, -2)) / 2)
     # Eigenvectors are columns in rising order of their values: the last two become rows.
     first = vectors[..., ::-1][..., :2].swapaxes(-1, -2) * math.sqrt(SURFACE)
@@ -361,7 +361,7 @@ def _principal(surfaces: Array) -> tuple[Array, Array]:
 
 
 def _negative_part(result: MethodResult, source: Source[Data], seed: int) -> float:
-    """The same releases before negative eigenvalues were set to zero: how much those held."""
+    """Measure what negative eigenvalues held before they were set to zero, in the same releases."""
     mechanism = result.mechanism
     if not isinstance(mechanism, FunctionalRelease) or not mechanism.positive:
         return 0.0
@@ -423,7 +423,7 @@ def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spec
 
 
 def _shrinkage(smoothing: Any, r: int) -> Array:
-    """The filter of every coefficient; one where there is none."""
+    """Return the filter of every coefficient; one where there is none."""
     linear = smoothing.pairs if isinstance(smoothing, CovarianceSmoothing) else smoothing
     if isinstance(linear, Linear) and len(linear.shrink) == r:
         return linear.shrink

@@ -74,7 +74,7 @@ def panel(answer: SummariesAnswer, result: MethodResult, k: int) -> Chart:
 
 
 def surface(answer: SummariesAnswer, values: Array, title: str) -> Chart:
-    """A function of two numbers as a heat map; all of one page share their colours."""
+    """Draw a function of two numbers as a heat map; all of one page share their colours."""
     x, y = plain(answer.axis), plain(answer.across)
     heat = {
         "type": "heatmap",
@@ -127,7 +127,7 @@ def _second_axis(answer: SummariesAnswer) -> Spec:
 
 
 def errors(answer: SummariesAnswer) -> Chart:
-    """The error of every method with its 95 % range, on a log axis."""
+    """Draw the error of every method with its 95 % range, on a log axis."""
     results, ranges = [], []
     for result in answer.results:
         if result.errors is not None:
@@ -233,7 +233,7 @@ def split(answer: SummariesAnswer) -> Chart:
 
 
 def _private_share(parts: Mapping[str, Array]) -> str:
-    """The first part of the error, by the method in which it weighs most."""
+    """State the first part of the error, for the method in which it weighs most."""
     if not parts:
         return "Nothing would be published"
     largest = max(parts, key=lambda name: float(parts[name][0]))
@@ -336,7 +336,7 @@ def _noise_along(scales: Array, lowest: float) -> str:
 
 
 def by_grid(sweep: GridSweep) -> Chart:
-    """The sensitivity against the number of grid points, on log axes.
+    """Draw the sensitivity against the number of grid points, on log axes.
 
     Parameters
     ----------
@@ -401,7 +401,7 @@ def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
 
 
 def _axis_title(answer: SummariesAnswer) -> str:
-    """The title of the horizontal axis: time, or the first feature."""
+    """Name the horizontal axis: time, or the first feature."""
     facts = answer.facts
     if TASKS[answer.task].data is DataType.RECORDS and facts.covariates:
         return _column_title(facts.covariates[0])
@@ -417,7 +417,6 @@ def _column_title(stated: Covariate) -> str:
 
 
 def _value_title(answer: SummariesAnswer) -> str:
-    """The title of the vertical axis."""
     if answer.task == DENSITY.key:
         return "Density (1: spread evenly)"
     return named(answer.facts.value_name, answer.facts.value_unit)
@@ -448,7 +447,7 @@ def _heights(answer: SummariesAnswer) -> tuple[float, float]:
 def _positive(
     name: str, x: Array, y: Array, lowest: float, shade: str, dash: str, width: float
 ) -> Spec:
-    """A line with a gap where it falls below what is shown."""
+    """Draw a line with a gap where it falls below what is shown."""
     heights = np.where(y > lowest, y, np.nan)
     return traces.line(name, x.tolist(), plain(heights, 4), shade, width, dash)
 

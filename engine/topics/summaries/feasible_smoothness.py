@@ -124,7 +124,7 @@ def is_feasible(release: Mechanism, dimension: int = 1) -> bool:
 
 
 def least_power(release: Iclp, dimension: int = 1) -> float:
-    """The η above which the sensitivity is finite without a grid."""
+    """Compute the η above which the sensitivity is finite without a grid."""
     power: float = summaries[release.task].least_power(
         1 / release.covariance.decay(dimension), release.constants == "published"
     )

@@ -26,7 +26,7 @@ PARTS = ("privacy noise", "sampling variability", "smoothing and clipping")
 
 
 def guarantee(result: MethodResult) -> str:
-    """The guarantee of one method in a line."""
+    """State the guarantee of one method in a line."""
     budget = result.guarantee
     if math.isinf(budget.epsilon):
         return "no protection: chosen on the data"
@@ -35,7 +35,7 @@ def guarantee(result: MethodResult) -> str:
 
 
 def off(results: Sequence[MethodResult]) -> dict[str, str]:
-    """The error of each method that can publish anything.
+    """State the error of each method that can publish anything.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def compared(answer: SummariesAnswer) -> str:
 
 
 def unit_of(answer: SummariesAnswer) -> str:
-    """The unit of an error, where it has one."""
+    """Name the unit of an error, if it has one."""
     has_unit = TASKS[answer.task].has_value_unit and not answer.is_surface
     return answer.facts.value_unit if has_unit else ""
 
@@ -142,7 +142,7 @@ NOISES = {
 
 
 def noises(spectra: Spectrum) -> str:
-    """The key to the lines that are drawn."""
+    """Explain the lines that are drawn."""
     return (
         " ".join(
             f"{name}: {what}." for kind, (name, what) in NOISES.items() if kind in spectra.scales

@@ -78,7 +78,7 @@ class Axis:
         return True
 
     def read(self, text: str) -> tuple[float, ...]:
-        """The values of a text such as `50, 100, 200`, in rising order.
+        """Read the values of a text such as `50, 100, 200`, in rising order.
 
         Raises
         ------
@@ -147,7 +147,7 @@ def design(
     seed: int,
     chosen: Sequence[tuple[Axis, tuple[float, ...]]],
 ) -> Scenario:
-    """The scenario over one or two axes.
+    """Build the scenario over one or two axes.
 
     Real curves are the same in every repeat, so that of them as many releases are drawn instead.
 
@@ -289,7 +289,7 @@ def _point(outcome: Outcome, along: str, kind: str) -> Point:
 def _fitted(
     rate: Rate, outcomes: Sequence[Outcome], measured: Array
 ) -> tuple[FittedRate, Array] | None:
-    """The rate with constants fitted to all cells, and what it is there: (cells,).
+    """Fit the constants of a rate to all cells, and evaluate it there: (cells,).
 
     None where it depends on more than public sizes and the budget, or on nothing that varies.
     """
@@ -303,7 +303,7 @@ def _fitted(
 
 
 def columns(view: SweepView, labels: Mapping[str, str]) -> dict[str, list[Any]]:
-    """A table: a row for each cell, in the order of lines and points."""
+    """Tabulate the cells, a row for each, in the order of lines and points."""
     rows = [(line, point) for line in view.lines for point in line.points]
     out: dict[str, list[Any]] = {labels[view.along]: [point.x for _, point in rows]}
     if view.across:
