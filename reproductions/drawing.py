@@ -68,12 +68,9 @@ def styles(count: int) -> list[tuple[str, str, str]]:
 
 
 def lines(series: Sequence[Series], x: Scale, y: Scale, alt: str) -> Chart:
-    """Lines or points against a number, with bars of two standard errors either way.
+    """Draw lines or points against a number, with bars of two standard errors either way.
 
-    Parameters
-    ----------
-    alt : str
-        What is seen; the range of the values is added to it.
+    `alt` says what is seen; the range of the values is added to it.
     """
     data = [_trace(line) for line in series]
     spec = {
@@ -176,13 +173,7 @@ def means(name: str, line: Line, style: Look, **options: Any) -> Series:
 def family(
     members: Mapping[str, pd.DataFrame], x: str, y: str, se: str | None = None
 ) -> list[Series]:
-    """A line for each member of an ordered family, from pale to strong.
-
-    Parameters
-    ----------
-    x, y, se : str
-        Columns; without `se` there are no bars.
-    """
+    """Draw a line for each member of an ordered family, from pale to strong; bars need `se`."""
     return [
         curve(name, rows[x], rows[y], style, None if se is None else rows[se])
         for (name, rows), style in zip(members.items(), styles(len(members)), strict=True)
@@ -205,25 +196,13 @@ def level(name: str, ends: Numbers, heights: Numbers) -> Series:
 
 
 def panel(title: str, series: Sequence[Series], x: Scale | str, y: Scale | str, alt: str) -> Panel:
-    """A picture of lines with its title.
-
-    Parameters
-    ----------
-    x, y : Scale or str
-        A title alone makes an axis without logarithm.
-    """
+    """Draw lines with a title; a title alone as `x` or `y` makes an axis without logarithm."""
     across, up = (Scale(axis) if isinstance(axis, str) else axis for axis in (x, y))
     return Panel(title, lines(series, across, up, alt))
 
 
 def log(title: str) -> Scale:
-    """A logarithmic axis.
-
-    Parameters
-    ----------
-    title : str
-        With the unit.
-    """
+    """Make a logarithmic axis; the title includes the unit."""
     return Scale(title, log=True)
 
 

@@ -45,13 +45,7 @@ CLEAR = 3.0  # standard errors by which numbers differ that count as different
 
 
 def where(table: Table | pd.DataFrame, **values: Value) -> pd.DataFrame:
-    """The rows that have all of these values, in their order.
-
-    Parameters
-    ----------
-    **values : float, str or bool
-        By the names of columns; a column that does not exist has no value.
-    """
+    """Select the rows that have all of these values, in order; a missing column has no value."""
     rows = frame(table)
     matches = np.ones(len(rows), dtype=bool)
     for name, value in values.items():
@@ -60,12 +54,7 @@ def where(table: Table | pd.DataFrame, **values: Value) -> pd.DataFrame:
 
 
 def number(table: Table | pd.DataFrame, column: str, **values: Value) -> float:
-    """The number in a column of the only row with these values.
-
-    Parameters
-    ----------
-    **values : float, str or bool
-        What the row has in other columns; see `where`.
+    """Look up the number in a column of the only row with these values in other columns.
 
     Raises
     ------
@@ -84,13 +73,7 @@ def values(table: pd.DataFrame, name: str) -> list[Any]:
 def groups(
     table: pd.DataFrame, by: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
-    """The rows of each set of values in some columns, and these values.
-
-    Parameters
-    ----------
-    by : sequence of str
-        Columns; their values come in order of size.
-    """
+    """Yield each set of values in the columns `by`, in order of size, with its rows."""
     for key, rows in table.groupby(list(by), sort=True):
         yield key if isinstance(key, tuple) else (key,), rows
 
@@ -186,13 +169,7 @@ def spread(measured: Iterable[float], spec: str = ".3g") -> str:
 
 
 def tell(members: Mapping[Any, Any], form: str, between: str = ", ") -> str:
-    """Each pair of key and value in one format, one after the other.
-
-    Parameters
-    ----------
-    form : str
-        A format of `{0}`, the key, and `{1}`, the value.
-    """
+    """Write each pair of key `{0}` and value `{1}` in one format, one after the other."""
     return between.join(form.format(key, _in_words(value)) for key, value in members.items())
 
 
@@ -397,13 +374,7 @@ class Line:
         return self.se / self.y
 
     def between(self, low: float, high: float) -> Line:
-        """The part of the line over x from `low` to `high`.
-
-        Parameters
-        ----------
-        low, high : float
-            In the unit of x; included.
-        """
+        """Return the part of the line over x from `low` to `high`, both included."""
         inside = (self.x >= low) & (self.x <= high)
         return Line(self.x[inside], self.y[inside], self.se[inside])
 
@@ -440,13 +411,7 @@ class Number:
 
 
 def slope(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
-    """Least squares slope of log y on log x.
-
-    Parameters
-    ----------
-    x, y : array, (points,)
-        Positive numbers.
-    """
+    """Fit the least squares slope of log y on log x, both positive: (points,)."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 

@@ -39,12 +39,9 @@ Table = Sequence[Row]
 
 
 def frame(table: Table | pd.DataFrame) -> pd.DataFrame:
-    """Rows as a data frame: a column for every name, NaN where a row does not have it.
+    """Put rows into a data frame: a column for every name, NaN where a row lacks it.
 
-    Parameters
-    ----------
-    table : rows or a frame
-        Plain values, as they are stored; a frame is returned as it is.
+    A frame is returned as it is.
     """
     return table if isinstance(table, pd.DataFrame) else pd.DataFrame(list(table))
 
@@ -105,12 +102,9 @@ class Claim:
 
 
 def outcome_row(outcome: Outcome) -> Row:
-    """The place of a cell on the axes, mean and standard error of what was measured, repeats.
+    """Return a cell's place on the axes, mean and standard error of what was measured, repeats.
 
-    Parameters
-    ----------
-    outcome : Outcome
-        Of one cell; of one that failed the row says why.
+    The row of a cell that failed says why.
     """
     if outcome.failure:
         return {**outcome.cell.at, "failure": outcome.failure}
@@ -163,13 +157,7 @@ class Paper:
     order: int = 100
 
     def exhibit(self, key: str) -> Exhibit:
-        """The exhibit of this paper with a key.
-
-        Parameters
-        ----------
-        key : str
-            Such as "table-2"; `reproductions.find` refuses what does not exist in words.
-        """
+        """Find an exhibit by a key such as "table-2"; `reproductions.find` words refusals."""
         return next(exhibit for exhibit in self.exhibits if exhibit.key == key)
 
 

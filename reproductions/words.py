@@ -69,12 +69,9 @@ def claim(stated: Claim, finding: Finding) -> str:
 def claim_markdown(
     stated: Claim, finding: Finding, beside: Finding | None = None, form: Form = "full"
 ) -> str:
-    """The same for the page: the verdict in words, the claim, the number in bold type.
+    """Write a claim for the page: the verdict in words, the claim, the number in bold type.
 
-    Parameters
-    ----------
-    beside : Finding, optional
-        What the other form measured, to stand beside it.
+    `beside` is what the other form measured.
     """
     badge = (
         ":green-badge[:material/check: holds]"

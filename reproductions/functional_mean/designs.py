@@ -49,17 +49,9 @@ def cells(
     mechanism: Mechanism | None = None,
     **axes: Any,
 ) -> list[Cell]:
-    """One cell for each ε, all on the same data; the mechanism is that of the estimator's name.
+    """Make one cell for each ε, all on the same data.
 
-    Parameters
-    ----------
-    mechanism : Mechanism, optional
-        In place of that of the name.
-
-    Returns
-    -------
-    list of Cell
-        Further arguments say where they stand.
+    `mechanism` replaces that of the estimator's name; further arguments place the cells.
     """
     source = SparseCurves(mean=mean, n_curves=people, n_observations_per_curve=readings)
     return [

@@ -123,17 +123,9 @@ def _errors(
 
 
 def modes(curve: Array) -> Array:
-    """Places of the modes that stand out by a tenth of the highest value, ends included.
+    """Find the modes that stand out by a tenth of the highest value, ends included.
 
-    Parameters
-    ----------
-    curve : (points,)
-        Values of a density.
-
-    Returns
-    -------
-    (modes,)
-        Numbers of points.
+    Takes a density (points,) and returns numbers of points (modes,).
     """
     padded = np.concatenate([[curve.min()], curve, [curve.min()]])
     return np.asarray(find_peaks(padded, prominence=_PROMINENT * padded.max())[0] - 1)

@@ -133,17 +133,9 @@ def draws(name: str, nu: float) -> list[Row]:
 
 
 def fit(epsilons: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:
-    """Bias of bias + N/ε², fitted by least relative squares, and the largest share it is off.
+    """Fit bias + N/ε² to squared errors by least relative squares.
 
-    Parameters
-    ----------
-    errors : sequence of float
-        Squared, one for each ε.
-
-    Returns
-    -------
-    tuple of float
-        In squared units, and a share.
+    Returns the bias, in squared units, and the largest share by which the fit is off.
     """
     budgets, value = np.asarray(epsilons, dtype=float), np.asarray(errors)
     parts = np.stack([np.ones(len(budgets)), budgets**-2], axis=1) / value[:, None]

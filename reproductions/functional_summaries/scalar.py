@@ -68,12 +68,9 @@ def sensitivity_rows() -> list[Row]:
 
 
 def slope_rows(repeats: int) -> list[Row]:
-    """Errors of the slope over the share of ε that the covariance gets, with all else the same.
+    """Measure the slope by the share of ε that the covariance gets, with all else the same.
 
-    Parameters
-    ----------
-    repeats : int
-        Data sets at each size, each with noise of its own.
+    `repeats` data sets are drawn at each size, each with noise of its own.
     """
     rows: list[Row] = []
     for n in _PEOPLE:
@@ -108,14 +105,10 @@ def slope_rows(repeats: int) -> list[Row]:
 
 
 def best_share(slope: float) -> float:
-    """The share of ε for the covariance that makes the slope's noise smallest: 1/(1 + |β|^{2/3}).
+    """Compute the share of ε for the covariance that makes the slope's noise smallest.
 
-    To first order the noise has the variance 1/γ² + β²/(1 − γ)², times what γ does not change.
-
-    Parameters
-    ----------
-    slope : float
-        The coefficient β.
+    It is 1/(1 + |β|^{2/3}): to first order the noise has the variance 1/γ² + β²/(1 − γ)², times
+    what γ does not change.
     """
     return float(1 / (1 + abs(slope) ** (2 / 3)))
 

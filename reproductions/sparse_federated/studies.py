@@ -71,17 +71,9 @@ def differing(
     epsilons: Sequence[float],
     pattern: int,
 ) -> tuple[Estimate, SparseRows]:
-    """One data set with coefficients of its own, fitted at each ε.
+    """Fit one data set with coefficients of its own at each ε; return the fit and its source.
 
-    Parameters
-    ----------
-    pattern : int
-        Tells data sets with places of their own apart.
-
-    Returns
-    -------
-    tuple of Estimate and SparseRows
-        The fit, and what the data were drawn from.
+    `pattern` tells data sets with places of their own apart.
     """
     source, rng = setting.source(pattern), generator(_SEED, DATA_STREAM, pattern)
     vectors = np.broadcast_to(source.truth.node_values, (setting.m, setting.d))
@@ -275,13 +267,7 @@ def corrections(
     delta: float,
     repeats: int,
 ) -> Corrections:
-    """Corrected coefficients of fresh data sets at each ε.
-
-    Parameters
-    ----------
-    source : SparseRows
-        Draws data sets with the same coefficients.
-    """
+    """Correct the coefficients of fresh data sets with the same true coefficients, at each ε."""
     plans = [mechanism.plan(source.public, (Budget(epsilon, delta),)) for epsilon in epsilons]
     columns, places = Columns(repeats, len(plans), 1), plans[0].places
     vectors, _, corrected = mechanism.parts(
@@ -293,15 +279,5 @@ def corrections(
 
 
 def mean_and_error(values: Array) -> tuple[float, float]:
-    """Mean over data sets and its standard error.
-
-    Parameters
-    ----------
-    values : (repeats,)
-
-    Returns
-    -------
-    tuple of float
-        In the unit of the values.
-    """
+    """Average values (repeats,) over data sets; return the mean and its standard error."""
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -75,12 +75,7 @@ def names() -> list[str]:
 
 
 def audited_method(key: str) -> AuditedMethod:
-    """Look up the mechanism and task of this key.
-
-    Parameters
-    ----------
-    key : str
-        Of mechanism and task, as in a link: "adaptive_mean.mean_function".
+    """Look up the mechanism and task of a key such as "adaptive_mean.mean_function".
 
     Raises
     ------
@@ -204,13 +199,7 @@ def finished(
 
 
 def as_json(reports: Sequence[tuple[Attack, audit.Report]]) -> bytes:
-    """Reports of attacks with what was asked, as a JSON file.
-
-    Parameters
-    ----------
-    reports : sequence of (Attack, Report)
-        Attacks with what they found, in the order in which they are written.
-    """
+    """Write attacks and their reports, in this order, with what was asked, as a JSON file."""
     return json.dumps(
         {"audits": [_plain(attack, report) for attack, report in reports]},
         ensure_ascii=False,

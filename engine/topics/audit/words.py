@@ -142,13 +142,7 @@ def _epsilon(value: float) -> str:
 
 
 def down(value: float) -> str:
-    """Round a lower bound of ε down to three digits, so that it stays true.
-
-    Parameters
-    ----------
-    value : float
-        Not negative; what is not finite is written as "unlimited".
-    """
+    """Round a lower bound of ε down to three digits, so that it stays true; ∞ is "unlimited"."""
     if not 0 < value < math.inf:
         return numbers.number(value)
     return _epsilon(numbers.digits_down(value, 3))

@@ -82,13 +82,7 @@ def warned(answer: CoefficientsAnswer, one_release: bool) -> list[str]:
 
 
 def accuracy(answer: CoefficientsAnswer) -> str:
-    """State the errors of the functions, and which one is furthest off.
-
-    Parameters
-    ----------
-    answer : CoefficientsAnswer
-        With the error of each function, in response units.
-    """
+    """State the errors of the functions, in response units, and which one is furthest off."""
     unit = answer.facts.value_unit
     worst = int(answer.error_by_function.argmax())
     first, largest = (in_unit(float(answer.error_by_function[k]), unit) for k in (0, worst))

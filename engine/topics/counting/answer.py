@@ -138,11 +138,6 @@ def counting_over_budgets(
 ) -> tuple[CountingAnswer, ...]:
     """Release at several ε, without errors; each release has the noise of `counting_answer`.
 
-    Parameters
-    ----------
-    source : Source
-        People with the time of an event or a value, and their public facts.
-
     Raises
     ------
     InputError
@@ -342,14 +337,9 @@ class Power:
     target: float  # the power that was asked for, from 0 to 1
 
     def needed(self, is_private: bool = True) -> float:
-        """People at which the test first finds the difference often enough; ∞ beyond the table.
+        """Find the people at which the test first finds the difference often enough.
 
-        Read off the broken line over the logarithm of the number of people.
-
-        Parameters
-        ----------
-        is_private : bool
-            By the private test, else by the ordinary one.
+        Read off the broken line over the logarithm of the number of people; ∞ beyond the table.
         """
         share = np.maximum.accumulate(self.private if is_private else self.ordinary)
         if share[-1] < self.target:

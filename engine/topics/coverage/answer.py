@@ -196,11 +196,6 @@ def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
 def repetitions(experiment: Experiment) -> Generator[CoverageAnswer, None, None]:
     """Draw, release and look, `REPEATS` times, some at once.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        Kind of limits, method, simulated data and budget.
-
     Raises
     ------
     InputError

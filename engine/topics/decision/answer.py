@@ -226,12 +226,7 @@ def by_number(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
 
 
 def sized(source: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
-    """Resize a source to the sites that take part.
-
-    Parameters
-    ----------
-    source : Source
-        The kind of curves; of real ones the twin of their facts stands in.
+    """Resize a source to the sites that take part; of real curves the twin of their facts.
 
     Raises
     ------

@@ -431,13 +431,7 @@ def on_card(answer: Decision, name: str, option: Option) -> tuple[str, list[str]
 
 
 def not_reached(answer: Decision) -> str:
-    """Why no budget of the scale reaches the target.
-
-    Parameters
-    ----------
-    answer : Decision
-        In which none is chosen.
-    """
+    """Explain why no budget of the scale reaches the target."""
     profile, unit = answer.profile, escape(answer.profile.unit)
     nearest = answer.more_private
     if nearest is None:

@@ -179,17 +179,7 @@ def mean_over_budgets(
     seed: int,
     epsilons: Sequence[float] = EPSILON_STEPS,
 ) -> MeanAnswer:
-    """Draw, release at every ε, and measure.
-
-    Parameters
-    ----------
-    epsilons : sequence of float
-        ε of every site, increasing; the steps of the slider unless stated.
-
-    Returns
-    -------
-    MeanAnswer
-        One data set, possible releases of it, and their errors in response units.
+    """Draw, release at every ε of each site, increasing, and measure in response units.
 
     Raises
     ------
@@ -495,12 +485,7 @@ def other_methods(
     """Measure every other method of the same task at the same budgets: errors by label.
 
     Errors (budgets,) are those of `MeanStudy.error`, on the same curves; NaN where a method
-    publishes nothing. Methods that refuse these sizes or this δ are left out.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        The method on screen, which is left out.
+    publishes nothing. Methods that refuse these sizes or this δ are left out, as is `mechanism`.
     """
     present, errors = mechanism.nearest_preset()[0], {}
     ordinary = None if source.is_random else non_private_mean(source)  # one for all methods

@@ -148,13 +148,7 @@ CHARTS = tuple(_PEOPLE_OF_CHARTS)
 
 
 def chart_method(name: str) -> PercentileCurves:
-    """Percentiles, cut-offs and ranges as such a chart has them.
-
-    Parameters
-    ----------
-    name : str
-        Name of a chart, one of `CHARTS`.
-    """
+    """Set percentiles, cut-offs and ranges as on a chart of `CHARTS`."""
     return PercentileCurves(**dict(PercentileCurves.presets())[name])
 
 

@@ -137,13 +137,7 @@ def _names(answer: PercentilesAnswer) -> list[str]:
 
 
 def ranges(answer: PercentilesAnswer) -> Chart:
-    """Draw the average time in every range as one stacked bar, with one release's numbers.
-
-    Parameters
-    ----------
-    answer : PercentilesAnswer
-        With the time in ranges of its releases.
-    """
+    """Draw the average time in every range as one stacked bar, with one release's numbers."""
     assert answer.ranges is not None
     ranges = answer.ranges
     return nested.time_in_ranges(

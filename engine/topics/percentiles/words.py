@@ -39,13 +39,7 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_people: 
 
 
 def accuracy(answer: PercentilesAnswer) -> str:
-    """State the errors of all curves together, of the middle one and of the outer ones.
-
-    Parameters
-    ----------
-    answer : PercentilesAnswer
-        With the error of each curve, in response units.
-    """
+    """State the errors of all curves, the middle one and the outer ones, in response units."""
     unit, error, n = answer.facts.value_unit, answer.error_by_function, len(answer.names)
     middle = in_unit(float(error[answer.middle]), unit)
     target = "the true one" if answer.baseline is not None else "the one without privacy"
@@ -110,13 +104,7 @@ def warned(answer: PercentilesAnswer) -> list[str]:
 
 
 def in_ranges(answer: PercentilesAnswer) -> list[str]:
-    """List the average time in every range with its interval, from high to low.
-
-    Parameters
-    ----------
-    answer : PercentilesAnswer
-        With the time in ranges of its releases.
-    """
+    """List the average time in every range with its interval, from high to low."""
     if answer.ranges is None:
         return []
     ranges = answer.ranges

@@ -260,18 +260,7 @@ class PlanningAnswer:
 
 
 def usual_target(facts: PublicFacts) -> float:
-    """Propose a first error to ask for, in the unit of the values.
-
-    Parameters
-    ----------
-    facts : PublicFacts
-        Public facts, with the stated range of the values.
-
-    Returns
-    -------
-    float
-        A share of that range, with one digit.
-    """
+    """Propose a first error to ask for: a share of the stated range of values, with one digit."""
     return float(f"{(facts.value_high - facts.value_low) / _DEFAULT_SHARE:.1g}")
 
 
@@ -331,10 +320,7 @@ def plan(
 ) -> Generator[Measured, None, PlanningAnswer]:
     """Answer one question; yields every measurement on the way and returns the answer.
 
-    Parameters
-    ----------
-    setting : Setting
-        All dials; the value of the unknown one is where the search begins.
+    The search begins at the value of the unknown dial in `setting`.
 
     Raises
     ------
@@ -462,15 +448,7 @@ def _check(unknown: str, target: float) -> None:
 def measure(setting: Setting, seed: int) -> Measured:
     """Measure the error at one setting: exact if a formula is known, else that of its study.
 
-    Parameters
-    ----------
-    setting : Setting
-        Data, method, people, observations, sites and budget of the plan.
-
-    Returns
-    -------
-    Measured
-        Errors over simulated releases, in response units.
+    Errors are in response units.
 
     Raises
     ------
@@ -743,19 +721,10 @@ def _with_fixes(
 def error_map(
     setting: Setting, people: Sequence[int], epsilons: Sequence[float], seed: int = 1
 ) -> Iterator[Array]:
-    """Errors over people on each site and ε: one row (epsilons,) for each size.
+    """Yield errors over people on each site and ε: a row (epsilons,) in response units per size.
 
-    NaN where nothing would be published. δ follows the people by its rule unless it was chosen.
-
-    Parameters
-    ----------
-    setting : Setting
-        The plan, whose other dials are kept.
-
-    Yields
-    ------
-    (epsilons,)
-        Errors in response units, one row for each number of people.
+    NaN where nothing would be published. δ follows the people by its rule unless it was chosen;
+    other dials stay as in `setting`.
     """
     for count in people:
         here = setting.moved("people", count)

@@ -107,13 +107,7 @@ def if_doubled(
 
 
 def doubled_lines(rows: Sequence[tuple[str, str, str]]) -> str:
-    """List the rows of `if_doubled`: a list is as narrow as its column.
-
-    Parameters
-    ----------
-    rows : sequence of tuple
-        The size, the change as measured, and that by theory.
-    """
+    """List the size, the measured change and that by theory: a list is as narrow as its column."""
     lines = ["If you doubled…", ""]
     for size, measured, by_rate in rows:
         parts = [f"error **{measured}**"] if measured != "–" else []
@@ -164,13 +158,7 @@ def fitted(fit: FittedRate, is_twin: bool = False) -> str:
 
 
 def fitted_to_squares(fits: Mapping[str, FittedRate]) -> str:
-    """State fits to squared errors, whose factors are the squares of those of errors.
-
-    Parameters
-    ----------
-    fits : mapping of str to FittedRate
-        One rate, fitted to each method by its name.
-    """
+    """State fits of one rate to squared errors; factors are the squares of those of errors."""
     first, *others = fits.values()
     factors = {name: number((1 + fit.largest_deviation) ** 2) for name, fit in fits.items()}
     of_each = [f"{factor} ({uncapital(name)})" for name, factor in factors.items()]

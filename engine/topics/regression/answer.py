@@ -470,13 +470,7 @@ class PointAnswer:
 
 
 def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
-    """Return the method for one point, with all options of that for the whole curve.
-
-    Parameters
-    ----------
-    mechanism : WaveletGlobal
-        The method for the whole curve, with its settings.
-    """
+    """Return the method for one point, with all options of that for the whole curve."""
     return WaveletPointwise.like(mechanism, "0.5")
 
 

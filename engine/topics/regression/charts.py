@@ -133,13 +133,7 @@ def split(parts: RiskParts) -> Chart:
 
 
 def by_level(levels: ByLevel) -> Chart:
-    """Draw the root of the error at every level on a log axis, and each part of it.
-
-    Parameters
-    ----------
-    levels : ByLevel
-        Parts of the error by the number of basis functions.
-    """
+    """Draw the root of the error at every level on a log axis, and each part of it."""
     x, index = list(levels.levels), list(levels.levels).index(levels.chosen)
     squared = np.array([[p.privacy, p.data, p.projection, p.clip] for p in levels.parts])
     parts = np.sqrt(np.maximum(squared, 0))

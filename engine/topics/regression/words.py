@@ -33,10 +33,7 @@ PARTS = ("privacy noise", "sampling variability", "truncation bias", "clipping")
 def shares(parts: RiskParts) -> tuple[float, float, float, float]:
     """Return the four parts in the order of `PARTS`, as shares of the squared error.
 
-    Parameters
-    ----------
-    parts : RiskParts
-        Of the squared error; what is estimated as negative counts as 0.
+    A part that is estimated as negative counts as 0.
     """
     privacy, data, projection, clip = (
         max(part, 0.0) / parts.total
@@ -46,13 +43,7 @@ def shares(parts: RiskParts) -> tuple[float, float, float, float]:
 
 
 def budgets(network: Network) -> str:
-    """All budgets of a network, for the strip.
-
-    Parameters
-    ----------
-    network : Network
-        Groups of sites with one δ.
-    """
+    """List all budgets of a network, for the strip."""
     epsilons = sorted({group.epsilon for group in network.groups})
     span = f"{epsilons[0]:g}" if len(epsilons) == 1 else f"{epsilons[0]:g} to {epsilons[-1]:g}"
     return f"ε = {span} · δ = {small(network.delta)}"
@@ -290,13 +281,7 @@ def point_against_whole(answer: PointAnswer) -> str:
 
 
 def printed_constant(answer: PointAnswer) -> str:
-    """Compare the sensitivity at one point with the one that the paper prints.
-
-    Parameters
-    ----------
-    answer : PointAnswer
-        With both constants, in units of τ/n.
-    """
+    """Compare the sensitivity at one point with the one that the paper prints, in units of τ/n."""
     ratio = answer.printed / answer.exact
     text = (
         f"One observation moves the value by at most **{number(answer.exact)} τ/n** "
@@ -309,13 +294,7 @@ def printed_constant(answer: PointAnswer) -> str:
 
 
 def elbows(costs: CostOfPrivacy) -> str:
-    """Below which ε privacy costs something, by the rates.
-
-    Parameters
-    ----------
-    costs : CostOfPrivacy
-        Of the whole curve and of a single point.
-    """
+    """State the ε below which privacy costs something by the rates, for a curve and a point."""
     whole, at_point = (number(value, 2) for value in costs.elbows)
     return (
         f"By the rates, privacy costs the whole curve something below **ε = {whole}**, a "
@@ -327,13 +306,7 @@ def elbows(costs: CostOfPrivacy) -> str:
 
 
 def planned_cost(planned: tuple[Array, Array]) -> str:
-    """State what the constants add to the rates.
-
-    Parameters
-    ----------
-    planned : pair of (k,)
-        Increasing ε, and how many times the bound of the plan is that without privacy.
-    """
+    """State what the constants add to the rates: increasing ε, and factors of the plan's bound."""
     epsilons, times = planned
     at_one = float(np.exp(np.interp(0.0, np.log(epsilons), np.log(times))))
     return (

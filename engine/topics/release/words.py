@@ -118,13 +118,7 @@ _MATTERS = 0.05  # of the width of a band
 
 
 def worth(rehearsed: Sequence[Price], unit: str) -> list[str]:
-    """Say how much wider or narrower the band is under each other answer, where it matters.
-
-    Parameters
-    ----------
-    rehearsed : sequence of Price
-        From `prices`.
-    """
+    """Say how much wider or narrower the band is under each other answer, where it matters."""
     if not rehearsed:
         return []
     now, *others = rehearsed

@@ -71,11 +71,5 @@ def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> st
 
 
 def two_budgets(first: float, second: float) -> str:
-    """Both budgets, for the strip.
-
-    Parameters
-    ----------
-    first, second : float
-        ε of both releases.
-    """
+    """List the ε of both releases, for the strip."""
     return f"ε = {first:g}, then ε = {second:g}"

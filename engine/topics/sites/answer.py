@@ -500,7 +500,7 @@ class _Desk:
         return cls(mechanism, seed, source, tuple(rows), data, answer)
 
     def curves(self, case: _Case) -> tuple[Source[CurveData], bool]:
-        """Return the recipe of those who take part; True if its sites are still to be pooled."""
+        """Return the recipe of those who take part, and True if sites are still to be pooled."""
         rows = [self.rows[k] for k in case.included]
         people = [row.n_curves for row in rows]
         each = [row.n_observations_per_curve for row in rows]

@@ -32,13 +32,7 @@ def unit_tag(facts: PublicFacts) -> tuple[str, str]:
 
 
 def budgets(rows: Sequence[SiteRow]) -> str:
-    """State the ε of the sites that take part: "ε = 1" or "ε from 0.5 to 4".
-
-    Parameters
-    ----------
-    rows : sequence of SiteRow
-        At least one of which takes part.
-    """
+    """State the ε of the sites that take part, at least one: "ε = 1" or "ε from 0.5 to 4"."""
     known = [row.epsilon for row in rows if row.included]
     if min(known) == max(known):
         return f"ε = {known[0]:g}"
@@ -278,13 +272,7 @@ def guarantee(member: Member) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share in whole percent; "none" if nothing would be published.
-
-    Parameters
-    ----------
-    share : float
-        From 0 to 1, or NaN.
-    """
+    """Write a share from 0 to 1 in whole percent; "none" for NaN: nothing would be published."""
     return "none" if math.isnan(share) else f"{100 * share:.0f} %"
 
 

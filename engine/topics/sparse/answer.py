@@ -324,13 +324,7 @@ class Reported:
 
 
 def reported(rows: Sequence[dict[str, Any]]) -> list[Reported]:
-    """Noise over signal at the sizes and budgets of Table 2, by the printed and our constants.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Rows of Table 2, each with m, n, d, s_star and eps.
-    """
+    """Compute noise over signal at the rows of Table 2, by the printed and our constants."""
     out = []
     for row in rows:
         m, n, d, s = (int(row[name]) for name in ("m", "n", "d", "s_star"))

@@ -286,13 +286,7 @@ def _limits(
 
 
 def machines(comparison: Machines) -> Chart:
-    """Draw the error on every machine by way of fitting.
-
-    Parameters
-    ----------
-    comparison : Machines
-        Errors of fits to machines that differ, (repeats, machines) by label.
-    """
+    """Draw the error on every machine by way of fitting."""
     typical = comparison.by_machine
     places = list(range(1, len(comparison.ordinary) + 1))
     data = [

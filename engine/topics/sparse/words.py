@@ -103,13 +103,7 @@ def warned(text: str, share: float) -> str:
 
 
 def light(calculation: Calculation) -> str:
-    """State the verdict before any row is looked at.
-
-    Parameters
-    ----------
-    calculation : Calculation
-        From sizes, budget and constants alone.
-    """
+    """State the verdict before any row is looked at: from sizes, budget and constants alone."""
     return (
         f"{_LIGHTS[calculation.light]} The largest of all noises is about "
         f"**{numbers.number(calculation.ratio, 2)} times** the smallest coefficient that "
@@ -272,13 +266,7 @@ def trust(errors: dict[str, float], rates: dict[str, float]) -> str:
 
 
 def paper(rows: list[Reported]) -> str:
-    """Why the published tables are no targets.
-
-    Parameters
-    ----------
-    rows : list of Reported
-        Of the published tables, with what their constants mean.
-    """
+    """Explain why the published tables are no targets."""
     base = next(row for row in rows if (row.row["n"], row.row["m"]) == (4000, 15))
     return (
         f"**The stated noise cannot have produced these numbers.** At the base point, ε = "

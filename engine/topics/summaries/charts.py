@@ -336,13 +336,7 @@ def _noise_along(scales: Array, lowest: float) -> str:
 
 
 def by_grid(sweep: GridSweep) -> Chart:
-    """Draw the sensitivity against the number of grid points, on log axes.
-
-    Parameters
-    ----------
-    sweep : GridSweep
-        Sensitivities by the size of the grid.
-    """
+    """Draw the sensitivity against the number of grid points, on log axes."""
     shade = "functional" if sweep.is_finite else "bias"
     data = [
         traces.line_with_points(
