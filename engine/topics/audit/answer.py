@@ -60,7 +60,7 @@ class AuditedMethod:
 
 @cache
 def audited_methods() -> tuple[AuditedMethod, ...]:
-    """Everything that can be attacked, in the order of the registry."""
+    """List everything that can be attacked, in the order of the registry."""
     known = {task for task, _ in FAMILIES}
     return tuple(
         AuditedMethod(cls, task)

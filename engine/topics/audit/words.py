@@ -65,7 +65,7 @@ def attacked(progress: Progress) -> str:
 
 
 def _claimed(progress: Progress) -> str:
-    """ε, and where it is a cautious one that of Gaussian noise with the same ρ."""
+    """Write ε, and for a cautious ε that of Gaussian noise with the same ρ."""
     claim = _epsilon(progress.claimed_epsilon)
     if progress.unit != "rho":
         return claim
@@ -111,7 +111,7 @@ def tightness(report: Report) -> str:
 
 
 def shortfall(report: Report) -> str:
-    """Why releases show much less than the claim; empty where they do not."""
+    """Explain why releases show much less than the claim; empty if they do not."""
     text = report.shortfall
     return f"Releases show less: {text[:1].lower()}{text[1:]}" if text else ""
 
@@ -149,7 +149,7 @@ def down(value: float) -> str:
 
 
 def _percent(ratio: float) -> str:
-    """Rounded down: a claim that is not reached is never said to be."""
+    """Round a ratio down: a claim that is not reached is never said to be."""
     if ratio >= 10:
         return numbers.times(ratio)
     return f"{math.floor(1000 * ratio + 1e-6) / 10:g} %"

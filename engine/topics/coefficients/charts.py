@@ -116,7 +116,7 @@ def _rounded(curve: Array) -> list[float]:
 
 
 def _span(answer: CoefficientsAnswer, k: int) -> list[float]:
-    """Effects share one height, so that they can be compared; the average has its own."""
+    """Span the axis: effects share one height, to be compared; the average has its own."""
     releases = answer.releases[:, :1] if k == 0 else answer.releases[:, 1:]
     lines = [releases, answer.ordinary[:1] if k == 0 else answer.ordinary[1:]]
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))

@@ -10,7 +10,7 @@ from engine.topics.coefficients.answer import CoefficientsAnswer, coefficients_a
 
 
 def _numbers(answer: CoefficientsAnswer, question: QuestionLike) -> Numbers:
-    """Errors of all functions together and of each, and the protection."""
+    """Collect errors of all functions together and of each, and the protection."""
     unit = answer.facts.value_unit
     errors = {
         "error, all functions": answer.error,

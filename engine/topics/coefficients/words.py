@@ -48,7 +48,7 @@ def _ends(covariate: Covariate) -> str:
 
 
 def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
-    """Instead of the panels: why nothing would be published, and what would change it."""
+    """Say instead of the panels why nothing would be published, and what would change it."""
     needed = two_digits_up(verdict.curves_needed(n_curves))
     epsilon = two_digits_up(verdict.epsilon_needed(budget))
     return (

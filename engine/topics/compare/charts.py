@@ -60,7 +60,7 @@ def sizes(
     unit: str,
     floor: MethodErrors | None = None,
 ) -> Chart:
-    """Errors of all methods on one logarithmic axis, a row for each, the smallest on top.
+    """Draw errors of all methods on one logarithmic axis, a row for each, the smallest on top.
 
     A row has a point for every budget, with the middle 90 % of its releases.
 
@@ -143,7 +143,7 @@ def _row_look(line: MethodErrors) -> tuple[str, str]:
 
 
 def _note(x: float, xref: str, y: float, text: str, shade: str, size: int, shift: int = 0) -> Spec:
-    """Words that begin at a place of the plot."""
+    """Write words that begin at a place of the plot."""
     return {
         "x": x,
         "xref": xref,
@@ -212,7 +212,7 @@ def difference(
     edge: float,
     caption: str,
 ) -> Chart:
-    """Possible releases less the non-private mean, on ± `edge`.
+    """Draw possible releases less the non-private mean, on ± `edge`.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def against_risk(
     highest_error: float,
     floor: MethodErrors | None = None,
 ) -> Chart:
-    """Errors against the attacker’s accuracy, which means the same for all methods.
+    """Draw errors against the attacker’s accuracy, which means the same for all methods.
 
     Parameters
     ----------
@@ -388,7 +388,7 @@ def _table(lines: Sequence[MethodErrors]) -> dict[str, list[Any]]:
 def agreeing_share(
     epsilons: Sequence[float], answers: Sequence[tuple[MethodErrors, Agreeing]], here: float | None
 ) -> Chart:
-    """Share of releases that keep an answer at every budget, with what simulation leaves open.
+    """Draw the share of releases that keep an answer by budget, with what simulation leaves open.
 
     Budgets at which a method's errors are NaN have no point.
 

@@ -71,7 +71,7 @@ def _table(method: Mechanism) -> ConstantsTable | None:
 def _compared(
     heading: str, printed: str, used: str, rows: Sequence[tuple[str, float, float]]
 ) -> ConstantsTable:
-    """Two numbers a row and the first over the second."""
+    """Tabulate two numbers a row and the first over the second."""
     return ConstantsTable(
         (heading, printed, used, "Ratio"),
         tuple(
@@ -162,7 +162,7 @@ _MIDDLES = tuple((k + 0.5) / 100 for k in range(100))
 
 @_table.register
 def _mean_noise(method: FunctionalRelease) -> ConstantsTable:
-    """Expected squared noise of a mean: curves of norm one on a hundred points, ε = 1."""
+    """Compute the expected squared noise of a mean: norm one on a hundred points, ε = 1."""
     delta = _DELTA if method.guarantee is Guarantee.APPROXIMATE else 0.0
     used = "optimal" if isinstance(method, Iclp) else "tight"
     facts = PublicFacts(norm_bound=1.0, design=Design.common(_MIDDLES))

@@ -43,7 +43,7 @@ def _numbers(answers: Methods, question: QuestionLike) -> Numbers:
 
 
 def _row(method: MethodAnswer, k: int) -> Numbers:
-    """One row of the table: a method at the k-th step of the slider."""
+    """Build one row of the table: a method at the k-th step of the slider."""
     within = method.study.within[k] if math.isfinite(method.error[k]) else math.nan
     odds, facts = method.odds[k], method.picture.data.facts
     return (
@@ -64,7 +64,7 @@ def _row(method: MethodAnswer, k: int) -> Numbers:
 
 
 def _chart(answers: Methods, question: QuestionLike) -> Chart:
-    """Errors of methods against the attacker’s accuracy, with markers at some budgets."""
+    """Draw errors of methods against the attacker’s accuracy, with markers at some budgets."""
     methods = not_refused(answers)
     keys = [method.mechanism.key for method in methods]
     lines = [

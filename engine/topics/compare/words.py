@@ -58,7 +58,7 @@ def span(errors: Sequence[float], unit: str) -> str:
 
 
 def promise(delta: float) -> str:
-    """Beside the name of a method: whether ε may be exceeded."""
+    """Say beside the name of a method whether ε may be exceeded."""
     if delta == 0:
         return "δ = 0: pure DP"
     return f"δ = {small(delta)}: approximate DP"
@@ -107,7 +107,7 @@ def floor(errors: Mapping[float, float], facts: PublicFacts) -> str:
 
 
 def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -> str:
-    """Errors where an attacker is right equally often, so where protection is the same.
+    """State the errors where an attacker is right equally often, so where protection is the same.
 
     Parameters
     ----------

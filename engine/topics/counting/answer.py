@@ -169,7 +169,7 @@ def _picture(
     ordinary: Array,
     ordinary_test: tuple[float, float] | None,
 ) -> CountingAnswer:
-    """One budget, without errors."""
+    """Build the answer at one budget, without errors."""
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed)
     plan = mechanism.plan(data.public, (budget,))
     released, facts = estimate.released[0], data.facts
@@ -196,7 +196,7 @@ def _picture(
 
 
 def _functions(curves: Array) -> Array:
-    """(functions, GRID_SIZE), of one or several."""
+    """Return values (functions, GRID_SIZE), also of one function."""
     return np.atleast_2d(curves)
 
 

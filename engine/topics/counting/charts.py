@@ -130,7 +130,7 @@ def _band(counted: CountedCurve, shade: str, suffix: str) -> Spec:
 
 
 def _at_risk(answer: CountingAnswer) -> tuple[list[Spec], int]:
-    """Numbers at risk below the axis, a row for each group, and the room that they take."""
+    """Write numbers at risk below the axis, a row for each group, and reserve room for them."""
     of_groups = answer.curves[:: answer.estimand.n_causes(answer.facts)]  # causes share people
     rows = [curve for curve in of_groups if len(curve.at_risk)]
     if not rows:
@@ -145,7 +145,7 @@ def _at_risk(answer: CountingAnswer) -> tuple[list[Spec], int]:
 
 
 def height(answer: CountingAnswer, plot: int = 380) -> int:
-    """Pixels of the picture, with the numbers at risk below it."""
+    """Return the pixels of the picture, with the numbers at risk below it."""
     return plot + _at_risk(answer)[1]
 
 

@@ -10,7 +10,7 @@ from engine.topics.counting.answer import CountingAnswer, counting_answer
 
 
 def _numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
-    """Errors, medians, the test or the area, and the protection."""
+    """Collect errors, medians, the test or the area, and the protection."""
     values = {
         "error": answer.error,
         WITHIN: answer.within,

@@ -29,7 +29,7 @@ MEANING = {
 
 
 def refused(answer: CountingAnswer) -> tuple[str, str]:
-    """Instead of a picture: that nothing would be released, and what would change it.
+    """Say instead of a picture that nothing would be released, and what would change it.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def counted(answer: CountingAnswer) -> str:
 
 
 def read_off(answer: CountingAnswer) -> str:
-    """Median and restricted mean of each survival curve, or the area under an ROC curve."""
+    """Read off median and restricted mean of survival curves, or the area under an ROC curve."""
     unit = answer.facts.time_unit
     rows = [
         (name, " ".join(filter(None, (counts.median(curve, unit), counts.mean(curve, unit)))))

@@ -237,7 +237,7 @@ def coverage_answer(experiment: Experiment) -> CoverageAnswer:
 def _of_curves(
     experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
 ) -> CoverageAnswer:
-    """Bands around curves; of several functions, around that of the first covariate.
+    """Measure bands around curves; of several functions, around that of the first covariate.
 
     The naive width is that of the same method, with as many basis functions, and no budget to keep.
     """
@@ -262,7 +262,7 @@ def _of_curves(
 def _of_readings(
     experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
 ) -> CoverageAnswer:
-    """Limits around a curve at one point; the naive ones leave out noise and bias.
+    """Measure limits around a curve at one point; the naive ones leave out noise and bias.
 
     A curve that is rougher there than the method takes it to be is refused.
     """
@@ -292,8 +292,9 @@ def _of_readings(
 def _of_rows(
     experiment: Experiment, chance: np.random.Generator, noise: np.random.Generator
 ) -> CoverageAnswer:
-    """Limits of sparse coefficients, from moments drawn without rows; of one, the first that is
-    not zero.
+    """Measure limits of sparse coefficients, from moments drawn without rows.
+
+    Limits of one coefficient are those of the first that is not zero.
     """
     source: Any = experiment.source
     mechanism: Any = experiment.mechanism

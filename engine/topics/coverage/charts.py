@@ -16,7 +16,7 @@ from engine.topics.coverage.words import noun, target
 
 
 def repetitions(limits: Limits, half: float, kind: str, unit: str) -> Chart:
-    """Limits of all repetitions around their target at zero; misses stand out by colour and mark.
+    """Draw all limits around their target at zero; misses stand out by colour and mark.
 
     Parameters
     ----------
@@ -85,13 +85,13 @@ def repetitions(limits: Limits, half: float, kind: str, unit: str) -> Chart:
 
 
 def common_half(each: Sequence[Limits]) -> float:
-    """Half of an axis that shows nearly all of several limits."""
+    """Return half of an axis that shows nearly all of several limits."""
     distances = np.concatenate([np.abs(limits.off) + limits.half for limits in each])
     return float(1.1 * np.quantile(distances, 0.98))
 
 
 def _gaps(first: Any, second: Any) -> list[Any]:
-    """Two ends of each line and a gap, so that one trace draws all of them."""
+    """List two ends of each line and a gap, so that one trace draws all of them."""
     return [
         value for pair in zip(plain(first), plain(second), strict=True) for value in (*pair, None)
     ]

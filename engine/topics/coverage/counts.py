@@ -93,7 +93,7 @@ class CountRow:
 
 
 def settings() -> Iterator[CountSetting]:
-    """All rows: shapes of survival, competing causes, values, and sites."""
+    """List all rows: shapes of survival, competing causes, values, and sites."""
     for shape in SHAPES:
         for n, epsilon in ((228, 0.5), (228, 3.0), (1000, 1.0)):
             yield CountSetting(f"survival, {shape}", EventTimes(design=shape, n_curves=n), epsilon)

@@ -97,7 +97,7 @@ class CovariateCoverage:
 
 
 def settings() -> Iterator[CovariateSetting]:
-    """All rows: every design, at two ε and two δ."""
+    """List all rows: every design, at two ε and two δ."""
     for budget in (*_BUDGETS, *_STRICT):
         for label, changes in DESIGNS.items():
             yield CovariateSetting(label, changes, budget)
@@ -158,7 +158,7 @@ def measured(setting: CovariateSetting, repeats: int, seed: int) -> CovariateCov
 
 
 def _covered(estimate: Estimate, truth: Truth, kind: str) -> Array:
-    """Share of times that a band holds, or whether it holds all: (budgets, repeats, draws, K)."""
+    """Compute shares of times in a band, or 1 if all are in it: (budgets, repeats, draws, K)."""
     assert estimate.band is not None
     band = replace(estimate.band, kind=kind)
     low, high = limits(replace(estimate, band=band), band)

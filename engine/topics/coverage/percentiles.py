@@ -81,7 +81,7 @@ class PercentileRow:
 
 
 def settings() -> Iterator[PercentileSetting]:
-    """All rows: observations per person, designs, people who are not alike, sites, populations."""
+    """List all rows: observations, designs, people who are not alike, sites, populations."""
     people = SparseCurves(mean="growth", n_curves=2000, n_observations_per_curve=6)
     for m in (1, 6, 30):
         yield PercentileSetting(f"{m} even times each", replace(people, n_observations_per_curve=m))

@@ -28,7 +28,7 @@ def limits(answer: CoverageAnswer) -> Numbers:
 
 
 def _chart(answer: CoverageAnswer, question: QuestionLike) -> Chart:
-    """Each band as far as it is off."""
+    """Draw each band as far as it is off."""
     experiment = question["experiment"]
     half = charts.common_half([answer.proper, answer.naive])
     return charts.repetitions(

@@ -64,7 +64,7 @@ class SitesRow:
 
 
 def networks() -> Iterator[Network]:
-    """Alike and unlike sites, few and many, on two curves."""
+    """List alike and unlike sites, few and many, on two curves."""
     for mean in ("mu1", "growth"):
         yield Network("4 of 250", "250, 250, 250, 250", (1.0,) * 4, mean)
         yield Network("4 of 250", "250, 250, 250, 250", (4.0,) * 4, mean)
@@ -98,7 +98,7 @@ def measured(network: Network, repeats: int, seed: int) -> SitesRow:
 
 
 def _block(network: Network, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
-    """Errors of joint and separate releases, and coverage of both bands: (repeats,) each."""
+    """Measure errors of joint and separate releases, coverage of both bands: (repeats,) each."""
     data = network.source.draw(repeats, generator(seed, DATA_STREAM, first))
     joint, separate = (
         AdaptiveMean(releases=releases).release_many(

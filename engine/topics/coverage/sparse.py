@@ -130,7 +130,7 @@ class SparseCoverage:
 
 
 def settings() -> Iterator[SparseSetting]:
-    """All rows: designs, numbers of rows and ε."""
+    """List all rows: designs, numbers of rows and ε."""
     for design in DESIGNS:
         for n_rows in ROWS:
             for epsilon in EPSILONS:

@@ -104,7 +104,7 @@ class Row:
 
 
 def settings() -> Iterator[CurveSetting]:
-    """All rows: observations each, designs stated and unknown, people who are not alike, curves."""
+    """List all rows: observations, designs stated and unknown, people who are not alike, curves."""
     for m in (1, 2, 3, 8, 30):
         yield CurveSetting(f"{m} even times each", _curves(m), AdaptiveMean())
     for label, design in _DESIGNS.items():
@@ -182,8 +182,9 @@ def standard_error(shares: Array) -> float:
 
 
 def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
-    """Squared errors of releases, of least squares, and of releases before noise is added; coverage
-    of both bands, and warnings.
+    """Measure squared errors, coverage of both bands, and warnings.
+
+    Errors are those of releases, of least squares, and of releases before noise is added.
     """
     source: Source[CurveData] = setting.source
     data = source.draw(repeats, generator(seed, DATA_STREAM, first))

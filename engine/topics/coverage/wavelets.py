@@ -84,7 +84,7 @@ class WaveletCoverage:
 
 
 def settings() -> Iterator[WaveletSetting]:
-    """All rows: curves, numbers of observations, and both estimators."""
+    """List all rows: curves, numbers of observations, and both estimators."""
     for signal in SIGNALS:
         for n in SIZES:
             for is_pointwise in (True, False):
@@ -122,7 +122,7 @@ def _deviations(
     seed: int,
     times: Array,
 ) -> tuple[Array, Array]:
-    """Released value less the truth, and half the width of its interval: (repeats, times) each."""
+    """Return released values less the truth, and half widths of intervals: (repeats, times)."""
     grid = np.isin(drawing_grid(), times) if len(times) > 1 else slice(None, 1)
     parts = []
     for block, first in enumerate(range(0, repeats, _EACH)):

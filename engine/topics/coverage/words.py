@@ -37,12 +37,12 @@ def target(kind: str) -> str:
 
 
 def heading(kind: str) -> str:
-    """Above the number of misses."""
+    """Write the heading above the number of misses."""
     return f"Coverage of the {target(kind)}"
 
 
 def titles(kind: str) -> tuple[str, str]:
-    """Above what a method publishes, and above what is as wide as sampling alone makes it."""
+    """Write headings above what a method publishes, and above bands as wide as sampling alone."""
     return (
         f"Published {noun(kind)}: privacy noise counted",
         f"Naive {noun(kind)}: privacy noise ignored",

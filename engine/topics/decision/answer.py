@@ -330,7 +330,7 @@ class _Part:
 
 
 def _bands(data: Data, parts: Sequence[_Part]) -> Bands | None:
-    """Bands of all releases; None of numbers, several functions and surfaces."""
+    """Build the bands of all releases; None for numbers, several functions and surfaces."""
     limits, truth = _together([part.band for part in parts]), data.truth
     if limits is None or truth is None:
         return None
@@ -344,7 +344,7 @@ def _together(parts: Sequence[Array | None]) -> Array | None:
 
 
 def _band(data: Data, estimate: Estimate, count: int) -> Array | None:
-    """Between what 95 % of the releases lie at each place, at the first `count` budgets."""
+    """Find the limits of 95 % of the releases at each place, at the first `count` budgets."""
     truth, grid = data.truth, drawing_grid()
     if (
         truth is None
@@ -432,11 +432,11 @@ class _Scenario:
         return Study(self.recipe, self.mechanism, self.seed)
 
     def put(self, data: Any) -> Any:
-        """Data sets where the noise is added."""
+        """Return data sets where the noise is added."""
         return data.pooled() if self.is_to_pool else data
 
     def errors(self, budgets: Sequence[Budgets]) -> Array:
-        """Distances from what is estimated (budgets, data sets, releases of each)."""
+        """Measure distances from what is estimated (budgets, data sets, releases of each)."""
         return self.study.errors(self.put(self.study.data()), budgets)
 
     def part(self, data: Any, budgets: Sequence[Budgets]) -> _Part:
@@ -479,7 +479,7 @@ def _check_devices(n_people: int, max_devices: int, mechanism: Mechanism) -> Non
 
 
 def _devices(recipe: Source[Any], rows: Sequence[SiteRow]) -> Source[Any]:
-    """Every person as a site of one curve.
+    """Make every person a site of one curve.
 
     Refused if sites whose numbers of observations differ cannot be taken apart.
     """
@@ -664,7 +664,7 @@ def map_row(
     noise: str,
     seed: int,
 ) -> Array:
-    """Errors (budgets of the map, data sets, releases) of one of `map_tables`."""
+    """Measure errors (budgets of the map, data sets, releases) of one of `map_tables`."""
     scenario = _Scenario.of(
         source, mechanism, rows, delta, noise, seed, round(max(_MAP_FACTORS) * MAX_DEVICES)
     )

@@ -101,7 +101,7 @@ def option_picture(answer: Decision, option: Option) -> Chart:
 
 
 def _band(answer: Decision, option: Option, bands: Bands, band: Array) -> Chart:
-    """Between what distances from the truth 95 % of releases lie at each place.
+    """Draw the limits of 95 % of the distances from the truth at each place.
 
     Less the truth, since a small error is not seen on the scale of the values; the axis is the
     same for the options beside each other.
@@ -189,7 +189,7 @@ def _distances(answer: Decision, option: Option) -> Chart:
 
 
 def error_map(answer: Decision, people: Sequence[int], errors: Sequence[Array]) -> Chart:
-    """Over people in all and ε: the distance that so many releases stay within; the target's line.
+    """Draw the distance that so many releases stay within, over people and ε; the target's line.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def map_of_errors(
     unit: str,
     finding: str,
 ) -> Chart:
-    """Contours of the error, stronger where it is larger; a line where it is the target.
+    """Draw contours of the error, stronger where it is larger; a line where it is the target.
 
     Parameters
     ----------

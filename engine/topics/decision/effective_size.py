@@ -34,7 +34,7 @@ class EffectiveSize:
 
 
 def effective_size(profile: Profile, epsilon: float) -> EffectiveSize | None:
-    """N of a study in which everybody's own device adds the noise.
+    """Compute N of a study in which everybody's own device adds the noise.
 
     Returns
     -------

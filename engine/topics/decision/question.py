@@ -9,7 +9,7 @@ from engine.topics.decision.answer import DECIDED, Decision, decision_of
 
 
 def _numbers(answer: Decision, question: QuestionLike) -> Numbers:
-    """ε, error, its 95 % value and the attacker's accuracy of every option."""
+    """Collect ε, error, its 95 % value and the attacker's accuracy of every option."""
     unit, units = answer.profile.unit, question.person.units
     by_name: Numbers = {"δ": answer.profile.delta.value}
     for name, option in answer.options:

@@ -96,7 +96,7 @@ def distance(task: Task, facts: PublicFacts) -> str:
 
 
 def given_sites(source: Source[Any]) -> str:
-    """Why the sites of some data cannot be changed one by one."""
+    """Explain why the sites of some data cannot be changed one by one."""
     if source.facts.is_upload:
         return "Sites and sizes are those of the file; a twin is simulated from its stated facts."
     if not source.is_random:
@@ -158,7 +158,7 @@ def _sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:
 
 
 def table_of_sites(profile: Profile) -> str:
-    """Every site with its people and, where they differ, observations; empty if all are alike."""
+    """List every site with its people and, if they differ, observations; empty if all are alike."""
     rows = profile.rows
     if len({(row.n_curves, row.n_observations_per_curve) for row in rows}) == 1:
         return ""
@@ -277,7 +277,7 @@ def _no_margin(answer: Decision) -> str:
 
 
 def jump(answer: Decision) -> str:
-    """Why the distance falls more than ε explains between two budgets side by side.
+    """Explain why the distance falls more than ε explains between two budgets side by side.
 
     Returns
     -------
@@ -306,7 +306,7 @@ _FEW = 10  # people at a site
 
 
 def _few_at_a_site(answer: Decision) -> str:
-    """Sites with so few people that it is a question whether they should take part."""
+    """Ask whether sites with very few people should take part."""
     profile, facts = answer.profile, answer.profile.facts
     few = [row for row in profile.rows if row.n_curves < _FEW]
     if not few or len(profile.rows) == 1 or profile.noise is NoisePlace.PERSON:
@@ -460,7 +460,7 @@ def _beyond(distance: float, answer: Decision) -> str:
 
 
 def floor(answer: Decision) -> str:
-    """Below which error nobody can help, at the chosen budget or else the largest one.
+    """State the least possible error at the chosen budget, or else the largest one.
 
     Returns
     -------
@@ -564,7 +564,7 @@ def _interaction(profile: Profile) -> dict[str, str]:
 
 
 def _worth(profile: Profile) -> dict[str, str]:
-    """N where nobody is trusted, at ε = 1 and at the largest ε of the scale."""
+    """State N if nobody is trusted, at ε = 1 and at the largest ε of the scale."""
     low, high = (effective_size(profile, epsilon) for epsilon in (1.0, EPSILON_STEPS[-1]))
     if low is None or high is None:
         return {}
@@ -585,7 +585,7 @@ def _worth(profile: Profile) -> dict[str, str]:
 
 
 def _too_small(size: EffectiveSize, facts: PublicFacts) -> str:
-    """Why nothing useful can be released if nobody is trusted, and what it would need."""
+    """Explain why nothing useful can be released if nobody is trusted, and what it would need."""
     people = escape(facts.people)
     more = (
         ""

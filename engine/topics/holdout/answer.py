@@ -190,7 +190,7 @@ def _published(mechanism: Mechanism, data: CurveData, budgets: Sequence[Budget])
 
 
 def _splits(data: CurveData, iterations: int, rng: np.random.Generator) -> tuple[Index, Index]:
-    """Random training and protected curves, (iterations, …) each, by site and then by length.
+    """Draw training and protected curves, (iterations, …) each, by site and then by length.
 
     A third of each site's curves trains, rounded, so that the sizes of sites stay public.
     """
@@ -220,7 +220,7 @@ def _sorted(data: CurveData, curves: Index) -> Index:
 def _alike(
     data: CurveData, training: Index, protected: Index
 ) -> Iterator[tuple[Index, Index, Index]]:
-    """Iterations whose curves have the same lengths go together as repeats: usually all of them.
+    """Group iterations whose curves have the same lengths as repeats: usually all of them.
 
     Equal lengths of the training curves make those of the others equal.
     """
@@ -231,7 +231,7 @@ def _alike(
 
 
 def _taken(data: CurveData, curves: Index) -> CurveData:
-    """Some curves of one data set, in so many ways: `curves` (repeats, n), alike in length."""
+    """Take some curves of one data set, in so many ways: `curves` (repeats, n), alike in length."""
     counts = data.counts[curves[0]]
     starts = (np.cumsum(data.counts) - data.counts)[curves]
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -246,7 +246,7 @@ def _taken(data: CurveData, curves: Index) -> CurveData:
 
 
 def _squared_distances(released: Estimate, target: Estimate) -> Array:
-    """∫ (release − target)² over [0, 1]: (budgets, repeats)."""
+    """Compute ∫ (release − target)² over [0, 1]: (budgets, repeats)."""
     nodes, weights = quadrature()
     gap = released.values(nodes)[:, :, 0] - target.values(nodes)[0, :, 0]
     return np.asarray(gap**2 @ weights)

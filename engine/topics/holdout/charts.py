@@ -82,7 +82,7 @@ def _alt_of_distances(x: Array, y: Array, unit: str) -> str:
 def runs(
     releases: ReleaseRange, index: int, n_runs: int, method: Method, facts: PublicFacts
 ) -> Chart:
-    """Mean and middle 90 % of many runs at one budget, over the curve without privacy."""
+    """Draw mean and middle 90 % of many runs at one budget, over the curve without privacy."""
     x = releases.times.tolist()
     low, mean, high = releases.low[index], releases.mean[index], releases.high[index]
     data: list[Spec] = [

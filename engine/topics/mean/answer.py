@@ -337,7 +337,7 @@ def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
 def simulated_study(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> MeanStudy:
-    """Errors from the truth over fresh data sets, usually one release of each."""
+    """Measure errors from the truth over fresh data sets, usually one release of each."""
     data, estimate = simulated(source, mechanism, budgets, seed)
     errors, shares = _measured(data, estimate, len(budgets))
     return MeanStudy(
@@ -348,7 +348,7 @@ def simulated_study(
 
 
 def _measured(data: CurveData, estimate: Estimate, n_budgets: int) -> tuple[Array, Array]:
-    """Distances from the truth, (budgets, data sets, releases of each), and shares (budgets, 3)."""
+    """Measure distances (budgets, data sets, releases of each) and shares (budgets, 3)."""
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None and data.truth is not None
     return (
@@ -374,8 +374,9 @@ def _baseline(
 def squared_parts(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> Array:
-    """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3),
-    squared units.
+    """Split the mean squared error into privacy noise, sampling and bias: (budgets, 3).
+
+    In squared units.
     """
     distance, shares = errors_and_shares(source, mechanism, budgets, seed)
     return np.asarray(shares * (distance**2).mean(axis=(1, 2))[:, None])
@@ -384,7 +385,7 @@ def squared_parts(
 def errors_and_shares(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> tuple[Array, Array]:
-    """Distances from the truth, (budgets, data sets, releases of each), and their `shares`.
+    """Measure distances from the truth (budgets, data sets, releases of each) and their `shares`.
 
     Shares (budgets, 3) are those of `MeanStudy`.
     """
@@ -395,7 +396,7 @@ def errors_and_shares(
 def simulated(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> tuple[CurveData, Estimate]:
-    """Fresh data sets and their releases, the highest step after the budgets; see `studies`.
+    """Draw fresh data sets and their releases, the highest step after the budgets; see `studies`.
 
     Returns
     -------
@@ -408,7 +409,7 @@ def simulated(
 
 
 def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
-    """Squared error split by the noise-free steps: noise, spread over data sets, and bias."""
+    """Split the squared error by the noise-free steps: noise, spread over data sets, and bias."""
     # `unprotected` (budgets, data sets, basis); coefficients also have releases, before the last.
     distance, noise_free = estimate.squared_distance, estimate.unprotected
     repeats = noise_free.shape[1]
@@ -421,7 +422,7 @@ def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
 
 
 def _study_of_real_curves(estimate: Estimate, ordinary: Estimate, count: int) -> MeanStudy:
-    """Errors from the average without protection, over releases of the same curves."""
+    """Measure errors from the average without protection, over releases of the same curves."""
     target = ordinary.values(drawing_grid())[0, 0, 0]  # (GRID_SIZE,)
     # (budgets, GRID_SIZE)
     noise_free = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())
@@ -506,7 +507,7 @@ def _error(
     seed: int,
     ordinary: Estimate | None,
 ) -> Array:
-    """Errors of another method, where it publishes anything, with the δ that it needs."""
+    """Measure another method, if it publishes anything, with the δ that it needs."""
     asked_for = [other.suited(budget) for budget in budgets]
     if ordinary is None:
         errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
@@ -529,7 +530,7 @@ def _by_rule(budget: Budget, before: Source[CurveData], after: Source[CurveData]
 def if_doubled(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> dict[str, Array]:
-    """Relative change of the error at every budget if people, observations or ε were doubled.
+    """Compute how the error changes at every budget if people, observations or ε were doubled.
 
     With more people the usual δ, 1/n², becomes that of their number, as it would on screen.
 
@@ -577,7 +578,7 @@ def if_doubled(
 
 
 def _between(budgets: Sequence[Budget], some: Sequence[Budget], values: Array) -> Array:
-    """Values known at some budgets, on straight lines between them over log ε."""
+    """Interpolate values known at some budgets, on straight lines over log ε."""
     return np.interp(
         [math.log(b.epsilon) for b in budgets], [math.log(b.epsilon) for b in some], values
     )

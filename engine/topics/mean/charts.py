@@ -79,7 +79,7 @@ def against_budget(
     theory: Mapping[str, Array] | None = None,
     floor: Array | None = None,
 ) -> Chart:
-    """Error and 95 % range of releases against ε, with floor, theory and the present ε.
+    """Draw error and 95 % range of releases against ε, with floor, theory and the present ε.
 
     Below every ε stands the attacker's accuracy with the method of the answer: so it never stands
     alone. The axis ends at the range of the values, from where on an error says nothing.
@@ -233,7 +233,7 @@ def _budgets(x: list[float], label: str, odds: Sequence[Odds]) -> Spec:
 
 
 def _allowed(odds: Odds) -> str:
-    """Right guesses in 100, rounded up."""
+    """Write right guesses in 100, rounded up."""
     return odds_short(odds).partition(" %")[0].replace(" ", "")
 
 
@@ -394,7 +394,7 @@ def _curve_finding(answer: MeanAnswer, budget: int, shows: Shows) -> str:
 
 
 def _band(answer: MeanAnswer, budget: int, x: list[float]) -> list[Spec]:
-    """Its confidence band, where the method gives one."""
+    """Draw a confidence band, if the method gives one."""
     if answer.band is None:
         return []
     return [

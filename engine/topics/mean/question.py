@@ -14,7 +14,7 @@ from engine.topics.mean.answer import MeanAnswer, MeanStudy, mean_answer
 
 
 def _numbers(answer: MeanAnswer, question: QuestionLike) -> Numbers:
-    """Errors, what they are made of, and the protection."""
+    """Collect errors, what they are made of, and the protection."""
     k = answer.budgets.index(question["budget"])
     study, unit = answer.study, answer.facts.value_unit
     error, within = (
@@ -36,7 +36,7 @@ def shares(answer: MeanAnswer, study: MeanStudy, k: int) -> Numbers:
 
 
 def _releases(answer: MeanAnswer, question: QuestionLike) -> Chart:
-    """Possible releases of an average curve, and the average without privacy."""
+    """Draw possible releases of an average curve, and the average without privacy."""
     facts = answer.facts
     curves = [*answer.releases[answer.budgets.index(question["budget"])], answer.ordinary]
     names = [*(f"release {k}" for k in range(1, len(curves))), "non-private"]

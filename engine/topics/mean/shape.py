@@ -167,7 +167,7 @@ def _at(curves: Curves, times: Array, time: float) -> Array:
 
 
 def crossing_times(curves: Curves, times: Array, level: float) -> Array:
-    """When each curve is first at the level: (…). Points are joined by lines; NaN for never.
+    """Find when each curve is first at the level: (…). Lines join the points; NaN for never.
 
     Parameters
     ----------

@@ -178,7 +178,7 @@ def chance_range(agreeing: Agreeing) -> str:
 
 
 def _time(time: float, facts: PublicFacts) -> str:
-    """8.13 years, 14.2 h; where time has no unit, with its name: time 0.37."""
+    """Write a time: 8.13 years, 14.2 h; without a unit, with its name: time 0.37."""
     if not facts.time_unit:
         return f"{uncapital(facts.time_name)} {number(time)}"
     return in_unit(time, escape(facts.time_unit))
@@ -192,7 +192,7 @@ def _between(question: Question, facts: PublicFacts) -> str:
 
 
 def _length(length: float, facts: PublicFacts) -> str:
-    """0.8 years."""
+    """Write a length of time: 0.8 years."""
     return with_unit(f"{length:g}", escape(facts.time_unit))
 
 

@@ -106,7 +106,7 @@ def percentiles_over_budgets(
 def _picture(
     data: CurveData, mechanism: PercentileCurves, budget: Budget, seed: int, ordinary: Array
 ) -> PercentilesAnswer:
-    """One budget, without errors."""
+    """Build the answer at one budget, without errors."""
     facts = data.facts
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, _DRAWS)
     assert estimate.limits is not None
@@ -153,7 +153,7 @@ def chart_method(name: str) -> PercentileCurves:
 
 
 def chart_people(name: str, before: Any = None) -> PopulationReadings:
-    """Simulated people of such a chart.
+    """Simulate the people of such a chart.
 
     Parameters
     ----------

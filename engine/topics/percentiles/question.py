@@ -10,7 +10,7 @@ from engine.topics.percentiles.answer import PercentilesAnswer, percentiles_answ
 
 
 def _numbers(answer: PercentilesAnswer, question: QuestionLike) -> Numbers:
-    """Errors of the curves, the time in ranges, and the protection."""
+    """Collect errors of the curves, the time in ranges, and the protection."""
     unit = answer.facts.value_unit
     errors = {
         "error, all curves": answer.error,

@@ -27,7 +27,7 @@ def meaning(answer: PercentilesAnswer) -> str:
 
 
 def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_people: int) -> str:
-    """Instead of the picture: why nothing would be published, and what would change it."""
+    """Say instead of the picture why nothing would be published, and what would change it."""
     needed = two_digits_up(verdict.curves_needed(n_people))
     epsilon = two_digits_up(verdict.epsilon_needed(budget))
     return (

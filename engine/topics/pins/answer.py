@@ -147,7 +147,7 @@ def _chance(chance: float, first: float, others: bool) -> str:
 
 
 def warnings(pins: Sequence[Pinned]) -> list[str]:
-    """Why equal ε, or errors, do not mean the same in these scenarios; usually nothing."""
+    """Explain why equal ε, or errors, differ in meaning between scenarios; usually nothing."""
     texts = [_units(pins), _promises(pins), _samples(pins), _groups(pins), _errors(pins)]
     return [text for text in texts if text]
 

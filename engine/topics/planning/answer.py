@@ -481,7 +481,7 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
 
 
 def _distances(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
-    """Those of the study (budgets, data sets, releases): of all functions, or of the one named."""
+    """Measure distances in a study (budgets, data sets, releases), of all functions or one."""
     study, site_budgets = setting.study(seed), [(budget,) for budget in budgets]
     data = study.data()
     estimate = study.released(data, site_budgets)
@@ -674,7 +674,7 @@ def _either_side(
 
 
 def _slope(measured: dict[float, Measured], nearest: float) -> float:
-    """−∂ log error / ∂ log dial near the answer, from the points within a factor of three."""
+    """Estimate −∂ log error / ∂ log dial near the answer, from points within a factor of three."""
     near = [
         (math.log(value), math.log(slope.error))
         for value, slope in measured.items()
@@ -687,7 +687,7 @@ def _slope(measured: dict[float, Measured], nearest: float) -> float:
 
 
 def _rounded(value: float, unknown: str, low: float, high: float) -> float:
-    """Up: counts to whole ones, ε to two digits."""
+    """Round up: counts to whole ones, ε to two digits."""
     if unknown == "epsilon":
         value = two_digits_up(value)
     else:

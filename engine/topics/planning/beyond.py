@@ -142,7 +142,7 @@ def _as_if(setting: Setting, dial: str, k: float) -> Budget:
 
 
 def _parts(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
-    """Mean squared error at each budget, split into privacy noise, sampling and bias."""
+    """Split the mean squared error at each budget into privacy noise, sampling and bias."""
     return squared_parts(setting.curves, setting.mechanism, budgets, seed)
 
 
@@ -171,7 +171,7 @@ def _exact(setting: Setting, dial: str) -> tuple[ErrorLaw, float] | None:
 
 
 def _fitted(k: Array, squared: Array, power: int) -> tuple[ErrorLaw, float]:
-    """Σ c_j k^−j with c_j ≥ 0, j = 0 … `power`, by relative least squares; and c_0."""
+    """Fit Σ c_j k^−j with c_j ≥ 0, j = 0 … `power`, by relative least squares; also return c_0."""
     from scipy.optimize import nnls  # on first use: it takes a moment
 
     powers = np.arange(power + 1)

@@ -102,7 +102,7 @@ def _check(left: float, weights: float, total: float) -> None:
 
 
 def _down(epsilon: float) -> float:
-    """Three digits, rounded down, so that parts never add up to more than the total."""
+    """Round down to three digits, so that parts never add up to more than the total."""
     return digits_down(epsilon, 3)
 
 
@@ -120,7 +120,7 @@ def cost(budgets: Sequence[Budget], rule: str) -> float:
 
 
 def word(split: Split) -> str:
-    """`3_sum_w1_l0.5`: total, way, and a weight or a lock for every output."""
+    """Write a split as a word `3_sum_w1_l0.5`: total, way, a weight or a lock for every output."""
     parts = (
         f"l{exactly(part.locked)}" if part.locked is not None else f"w{exactly(part.weight)}"
         for part in split.parts

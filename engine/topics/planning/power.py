@@ -150,7 +150,7 @@ def difference_errors(
     unit_time: float,
     seed: int = 1,
 ) -> Array:
-    """Standard errors of the difference of two groups at one time, as pairs of releases tell them.
+    """Estimate standard errors of the difference of two groups at one time, from pairs of releases.
 
     Returns
     -------

@@ -75,7 +75,7 @@ CAUTION = (
 
 
 def table(precedents: Sequence[Precedent] = PRECEDENTS) -> dict[str, list[str]]:
-    """Their columns as they are read on screen."""
+    """Tabulate precedents as they are read on screen."""
     return {
         "what": [precedent.name for precedent in precedents],
         "budget": [budget_chip(precedent.budget) for precedent in precedents],
@@ -96,7 +96,7 @@ def nearest(epsilon: float, count: int = 3) -> list[Precedent]:
 
 
 def beyond_rule(epsilon: float, rule: float | None) -> str:
-    """Says that a budget is above a rule of one's own; empty if it is not."""
+    """Say that a budget is above an own rule; empty if it is not."""
     if rule is None or epsilon <= rule:
         return ""
     return f"**ε = {epsilon:g} is above your own rule**, at most {rule:g}."

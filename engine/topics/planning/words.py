@@ -180,7 +180,7 @@ def split_total(split: Split, budgets: Sequence[Budget]) -> str:
 
 
 def _not_possible(answer: PlanningAnswer, facts: PublicFacts) -> str:
-    """Why no value does that can be asked for, or which one would beyond those simulated."""
+    """Explain why no possible value does, or which one would beyond those simulated."""
     dial = answer.unknown
     where = _dial(dial, float(getattr(answer.reached.setting, dial)), facts)
     if answer.reached.error == float("inf"):
@@ -223,7 +223,7 @@ def _beyond(dial: str, beyond: Beyond | None, facts: PublicFacts) -> str:
 
 
 def _never(dial: str, beyond: Beyond, facts: PublicFacts) -> str:
-    """Why no value of a dial does, and what error stays."""
+    """Explain why no value of a dial does, and what error stays."""
     left = _error(beyond.floor or 0.0, facts)
     if dial == "epsilon":
         return f"No ε does: without any noise the error would still be about {left}"

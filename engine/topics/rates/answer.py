@@ -54,7 +54,7 @@ def moved(point: Mapping[str, float], **changes: Array) -> dict[str, float | Arr
 
 
 def axis_values(rate: Rate, name: str, point: Mapping[str, float], size: int) -> Array:
-    """Equally spaced on the log scale, over the usual range of a symbol and the point."""
+    """Space values equally on the log scale, over the usual range of a symbol and the point."""
     symbol = next(symbol for symbol in rate.symbols if symbol.name == name)
     here = float(point.get(name, symbol.default))
     low = symbol.low if here > symbol.low else here / _ROOM
@@ -87,7 +87,7 @@ def border(
 def _turned(
     rate: Rate, boundary: Boundary, across: str, x: Array, point: Mapping[str, float]
 ) -> Array:
-    """Values of `across` at which the boundary in the other symbol equals x."""
+    """Find the values of `across` at which the boundary in the other symbol equals x."""
     y = axis_values(rate, across, point, 2000)
     there = np.broadcast_to(boundary.value(rate.at(**moved(point, **{across: y}))), y.shape)
     if np.ptp(np.log(there)) == 0:
@@ -161,7 +161,7 @@ def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> It
 
 
 def sweep_values(setting: Setting, dial: str) -> list[float]:
-    """Six values around the present one, from a quarter to four times, within what can be drawn."""
+    """Choose six values around the present one, a quarter to four times, that can be drawn."""
     low, high = bounds(setting, dial)
     here = float(getattr(setting, dial))
     span = np.geomspace(max(low, here / 4), min(high, here * 4), 6)

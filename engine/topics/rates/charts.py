@@ -91,7 +91,7 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
 
 
 def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]) -> Chart:
-    """Rates for several notions of privacy together, and where we are on them.
+    """Draw rates for several notions of privacy together, and where we are on them.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def _slopes(each: Sequence[Series]) -> str:
 
 
 def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str) -> Chart:
-    """Squared errors of some methods with 95 % intervals, and the rate through each."""
+    """Draw squared errors of some methods with 95 % intervals, and the rate through each."""
     several = sum(series.compared is not None for series in each) > 1
     data = [
         trace
@@ -229,7 +229,7 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
 def _measured(
     series: Series, along: str, point: Mapping[str, float], unit: str, own_dash: str
 ) -> list[Spec]:
-    """Points with their bars, and the fitted rate; one of several in its own look."""
+    """Draw points with their bars, and the fitted rate; one of several in its own look."""
     if not series.known:
         return []
     shade, _, marker = series.style
@@ -259,7 +259,7 @@ def _measured(
 
 
 def _bar_ends(trace: Spec) -> Array:
-    """Heights of a trace with the ends of its bars, where these are above zero."""
+    """List heights of a trace with the ends of its bars, where these are above zero."""
     mean = np.asarray(trace["y"])
     bar = np.asarray(trace["error_y"]["array"]) if "error_y" in trace else np.zeros(len(mean))
     return np.concatenate([mean, mean + bar, np.maximum(mean - bar, mean / 3)])
@@ -289,7 +289,7 @@ def _practice_table(each: Sequence[Series], along: Symbol) -> dict[str, list[Any
 
 
 def by_eye(by_trust: ByEye) -> Chart:
-    """Estimates of a mean that is known as dots, a row for each kind of trust.
+    """Draw estimates of a mean that is known as dots, a row for each kind of trust.
 
     Dots beyond the range of the numbers stand at its ends.
     """
@@ -358,7 +358,7 @@ def by_eye(by_trust: ByEye) -> Chart:
 
 
 def _heat(regions: RegimeMap, names: list[str], shades: list[str]) -> Spec:
-    """One cell colour per term, without blending."""
+    """Draw a map with one cell colour per term, without blending."""
     last = max(len(names) - 1, 1)
     scale: list[list[object]] = []
     for k, shade in enumerate(shades):

@@ -76,7 +76,7 @@ class Measurements:
 
 
 def check(request: Check) -> Iterator[Part]:
-    """All measured errors, method by method, then the limits, some at a time.
+    """Measure all errors, method by method, then the limits, some at a time.
 
     Raises
     ------

@@ -30,7 +30,7 @@ def _numbers(answer: RatesAnswer, _: QuestionLike) -> Numbers:
 
 
 def slopes(check: Check, measured: Measurements) -> Numbers:
-    """Measured slopes beside those of the rate, and how many bands miss the truth."""
+    """Compare measured slopes with those of the rate, and count bands that miss the truth."""
     beside: Numbers = {}
     for setting, slope in zip(check.settings, measured.compared(check), strict=True):
         if slope is not None:

@@ -250,7 +250,7 @@ def _written(rate: Rate, name: str) -> str:
 
 
 def _theorem(rate: Rate) -> str:
-    """Authors, year and theorem, without the number of the paper."""
+    """Name authors, year and theorem, without the number of the paper."""
     return ", ".join(part for part in rate.reference.split(", ") if not part.startswith("arXiv"))
 
 
@@ -265,7 +265,7 @@ def whose(mechanism: Mechanism, of: Rate) -> str:
 
 
 def verdict(comparison: Comparison | None, symbol: str, is_proved: bool = True) -> str:
-    """Measured slope with its 95 % interval, that of the rate, and what to make of both.
+    """State the measured slope with its 95 % interval, that of the rate, and the conclusion.
 
     Parameters
     ----------

@@ -312,7 +312,7 @@ def _sent(
 
 
 def _band(estimate: Estimate, release: Array, grid: Array) -> tuple[Array, Array] | None:
-    """Limits of the band around a release at the rows of `grid` (POINTS, size)."""
+    """Compute limits of the band around a release at the rows of `grid` (POINTS, size)."""
     if estimate.band is None or estimate.band.bias is None:
         return None
     half = ROUNDED_NORMAL * standard_errors(estimate.band.covariance[0, 0, 0], grid)
@@ -346,7 +346,10 @@ def _known(
     estimate: Estimate,
     difference: Array,
 ) -> Known:
-    """`difference` (SHOWN_DRAWS, POINTS): releases less the estimate without protection."""
+    """Summarize errors without a truth.
+
+    `difference` (SHOWN_DRAWS, POINTS): releases less the estimate without protection.
+    """
     assert estimate.parts is not None
     noise = mechanism.expected_error(data.sizes, network.budgets, data.facts)
     return Known(
@@ -357,7 +360,7 @@ def _known(
 
 
 def _noise_sd(plan: CurvePlan, times: Array) -> Array:
-    """Standard deviation of the published noise at each time: (len(times),)."""
+    """Compute the standard deviation of the published noise at each time: (len(times),)."""
     variance = (plan.weights[:, None] ** 2 * plan.noise_deviation**2).sum(axis=0)
     return np.asarray(np.sqrt(plan.basis.scaling(times) ** 2 @ variance))
 
@@ -432,7 +435,7 @@ def risk_by_level(
 
 
 def _risk(readings: RegressionPoints, plan: CurvePlan, design: Design = UNIFORM) -> RiskParts:
-    """Exact risk of a plan on simulated observations, also of one that would release nothing."""
+    """Compute a plan's exact risk on simulated observations, also if it would release nothing."""
     n = np.array(readings.sizes.n_curves_per_server, dtype=float)
     average = Average(plan.basis, plan.clip, readings.noise_sd, n, plan.weights, plan.total_noise)
     return curve_risk(readings.truth, average, design)
@@ -482,7 +485,7 @@ def point_answer(
     point: float,
     seed: int,
 ) -> PointAnswer:
-    """One release of the value at `point`, on [0, 1], and its interval.
+    """Release the value at `point`, on [0, 1], once, with its interval.
 
     Parameters
     ----------
@@ -576,14 +579,14 @@ def cost_of_privacy(
 
 
 def _smallest_useful_epsilon(network: Network) -> float:
-    """1/(n√m): by the rates, ε below which no estimate is better than none, sites being alike."""
+    """Compute 1/(n√m): by the rates, ε below which no estimate beats none, sites being alike."""
     return math.sqrt(network.n_sites) / network.n_readings
 
 
 def planned_cost(
     mechanism: WaveletGlobal, facts: PublicFacts, network: Network
 ) -> tuple[Array, Array]:
-    """ε, and how many times privacy raises the bound on the error that the plan minimises.
+    """Compute ε, and the factor by which privacy raises the bound that the plan minimises.
 
     The bound has all its constants, holds for the whole class of curves, and is B where nothing is
     released.

@@ -92,7 +92,7 @@ def _one_release(answer: RegressionAnswer, x: list[float]) -> list[Spec]:
 
 
 def _over_positions(facts: PublicFacts, data: list[Spec], title: str) -> Spec:
-    """Axes of values over positions, in the words and units of the observations."""
+    """Make axes of values over positions, in the words and units of the observations."""
     return {
         "data": data,
         "layout": layout(
@@ -128,7 +128,7 @@ def messages(answer: RegressionAnswer, names: Sequence[str]) -> Chart:
 
 
 def split(parts: RiskParts) -> Chart:
-    """One bar of squared error, cut into its four parts."""
+    """Draw one bar of squared error, cut into its four parts."""
     return small_charts.split_bar(shares(parts), PARTS, _ROLES)
 
 
@@ -345,7 +345,7 @@ def _many(answer: RegressionAnswer) -> Spec:
 
 
 def _positions(facts: PublicFacts, times: Array) -> list[float]:
-    """Times on [0, 1] in their own unit."""
+    """Convert times on [0, 1] to their own unit."""
     return _rounded(facts.from_unit_time(times), facts.time_high - facts.time_low)
 
 

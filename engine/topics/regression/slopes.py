@@ -44,11 +44,11 @@ class Path:
         return self.key.startswith("P")
 
     def risks(self) -> Array:
-        """Exact mean squared errors along the path: like `x`."""
+        """Compute exact mean squared errors along the path: like `x`."""
         return np.array([_risk(self.is_pointwise, *self.at(x)) for x in self.x])
 
     def slope(self) -> float:
-        """Least squares of log error on log x."""
+        """Fit log error on log x by least squares."""
         return float(np.polyfit(np.log(self.x), np.log(self.risks()), 1)[0])
 
 

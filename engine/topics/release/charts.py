@@ -20,7 +20,7 @@ _DASHES = ("solid", "8px,4px", "2px,3px", "10px,3px,2px,3px")
 
 
 def chart(release: Published) -> Chart:
-    """Lines over their bands, or a heat map of a function of two times.
+    """Draw lines over their bands, or a heat map of a function of two times.
 
     The table has the columns of the file.
     """
@@ -85,7 +85,7 @@ def _heat_map(release: Published) -> Chart:
 
 
 def _nested(release: Published, curves: ReleasedPercentiles) -> Chart:
-    """Percentile curves as nested shades, with their bands as bars and the cut-offs of ranges."""
+    """Draw percentile curves as nested shades, with bands as bars and the cut-offs of ranges."""
     low, high = (np.stack(ends) for ends in zip(*curves.ranges.values(), strict=True))
     drawn = nested.Nested(
         tuple(curves.columns),
@@ -118,7 +118,7 @@ def ranges(release: Published) -> Chart | None:
 
 
 def height(release: Published, plot: int) -> int:
-    """Pixels of the picture, with the numbers at risk below it."""
+    """Return the pixels of the picture, with the numbers at risk below it."""
     return plot + (numbers_at_risk(release.at_risk)[1] if release.at_risk else 0)
 
 
@@ -217,7 +217,7 @@ def preview_ranges(preview: ReleasePreview) -> Chart | None:
 def _nested_preview(
     preview: ReleasePreview, percentiles: PreviewedPercentiles, across: str, up: str
 ) -> Chart:
-    """Percentile curves as nested shades, their bands as bars, and the twin’s true ones dashed."""
+    """Draw percentile curves as nested shades, bands as bars, the twin’s true ones dashed."""
     ranges, x = percentiles.ranges, plain(preview.points, 6)
     released, truth = (
         np.stack([getattr(curve, name) for curve in preview.curves])

@@ -72,7 +72,7 @@ class PreviewedPercentiles:
     def of(
         cls, mechanism: Mechanism, estimate: Estimate, facts: PublicFacts
     ) -> PreviewedPercentiles | None:
-        """None for all else than percentile curves."""
+        """Read percentile curves off a release; None for other methods."""
         if not isinstance(mechanism, PercentileCurves):
             return None
         return cls(mechanism.levels, estimate.released[0], mechanism.target(facts))
@@ -241,7 +241,7 @@ def preview_before(
 
 
 def _errors_of_study(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int) -> Array:
-    """Root mean squared distances of the releases of the twin's study: (releases,)."""
+    """Measure root mean squared distances of the releases of the twin's study: (releases,)."""
     study, budgets = Study(twin, mechanism, seed), [(budget,)]
     data = study.data()
     by_function = distances(study.squared_errors(data, study.released(data, budgets), budgets))
@@ -251,7 +251,7 @@ def _errors_of_study(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
 def _error_range(
     twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
 ) -> tuple[float, float]:
-    """Errors of the studies of twins with half and twice the spread, as far as bounds allow."""
+    """Measure errors of twins with half and twice the spread, as far as bounds allow."""
     largest = twin.stated.value_half_width
     low, high = (
         float(
@@ -273,7 +273,7 @@ def _error_range(
 
 
 def _errors(differences: Array, has_functions: bool) -> Array:
-    """Root mean squares over places, (repeats, draws[, functions], places): (releases,)."""
+    """Take root mean squares over places, (repeats, draws[, functions], places): (releases,)."""
     squared = (differences**2).mean(axis=-1)
     return np.asarray(np.sqrt(squared.sum(axis=-1) if has_functions else squared).ravel())
 
@@ -291,7 +291,7 @@ def _band(estimate: Estimate, points: Array, scale: float) -> ReleasedBand | Non
 def _ends_over_time(
     estimate: Estimate, mechanism: Mechanism, facts: PublicFacts
 ) -> tuple[Array, Array] | None:
-    """Ends of the bands of all simulated releases, within the bounds: (releases, places) each.
+    """Return ends of bands of simulated releases, within the bounds: (releases, places) each.
 
     None where the result is no single curve over time with a band.
     """
@@ -354,7 +354,7 @@ class _Study:
 
 
 def _twin(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> SimulatedTwin:
-    """Data that are simulated from the stated facts, with the truth that the mechanism aims at."""
+    """Simulate data from the stated facts, with the truth that the mechanism aims at."""
     if isinstance(mechanism, PercentileCurves):
         return ReadingTwin.of(
             facts, sizes, mechanism.scale(facts).back, mechanism.levels, mechanism.piled_up(facts)
@@ -365,7 +365,7 @@ def _twin(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> SimulatedTw
 def _study(
     twin: SimulatedTwin, sizes: Sizes, mechanism: Mechanism, budget: Budget, seed: int
 ) -> _Study:
-    """Some releases of each of some data sets: fewer data sets where they are large."""
+    """Release each of some data sets a few times: fewer data sets if they are large."""
     repeats = int(np.clip(_STUDY // sizes.n_observations, 1, _RELEASES))
     data, truths = twin.simulated(repeats, generator(seed, DATA_STREAM, 0))
     return _Study(_released(data, mechanism, budget, -(-_RELEASES // repeats), seed), truths)
@@ -377,14 +377,14 @@ def _released(data: Data, mechanism: Mechanism, budget: Budget, draws: int, seed
 
 
 def _values(estimate: Estimate, mechanism: Mechanism, grid: Array) -> Array:
-    """Released functions on the grid; of a covariance the variance, where both times are one."""
+    """Evaluate released functions on the grid; of a covariance the variance, at equal times."""
     if mechanism.main_task.argument is Argument.TWO_TIMES:
         return estimate.values(np.column_stack([grid, grid]))
     return estimate.values(grid)
 
 
 def _points(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Array, float]:
-    """Places in their own unit, and the unit of the values there."""
+    """Return places in their own unit, and the unit of the values there."""
     if mechanism.main_task.argument in (Argument.NOTHING, Argument.TWO_TIMES):
         return facts.from_unit_time(grid), 1.0
     axes = axes_of(mechanism, facts)
@@ -412,7 +412,7 @@ def _curves(
 def _with_steps(
     curves: tuple[PreviewedCurve, ...], estimate: Estimate, mechanism: NoisyCounts, points: Array
 ) -> tuple[tuple[PreviewedCurve, ...], str]:
-    """Counted curves with their bands, as far as enough people are left; which band it is."""
+    """Add bands to counted curves, as far as enough people are left, and name the band."""
     counted = curves_in(first_table(estimate), mechanism) if estimate.released[0] else []
     if not counted:
         return curves, ""

@@ -74,7 +74,7 @@ def essential(facts: PublicFacts) -> PublicFacts:
 
 
 def _answers(facts: PublicFacts, observations: int) -> Iterator[tuple[str, PublicFacts]]:
-    """Each answer that differs from what is stated, after that, with the facts that it gives."""
+    """Yield what is stated, then each answer that differs from it, with the facts that it gives."""
     grid = tuple(((np.arange(observations) + 0.5) / observations).tolist())
     yield STATED, facts
     for answer, design in (
@@ -107,7 +107,7 @@ def _rehearsed(people: int, budget: Budget) -> tuple[int, Budget]:
 def _price(
     answer: str, twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
 ) -> Price | None:
-    """None for an answer that the method refuses."""
+    """Price an answer; None if the method refuses it."""
     data = twin.draw(_DATA_SETS, generator(seed, DATA_STREAM, 0))
     noise = generator(seed, NOISE_STREAM, 0)
     try:

@@ -11,7 +11,7 @@ from engine.topics.asking import Numbers, QuestionKind, QuestionLike, odds
 
 
 def _numbers(cost: ReleaseCost, question: QuestionLike) -> Numbers:
-    """Certified and ideal cost, how many numbers get noise, and the odds."""
+    """Collect certified and ideal cost, how many numbers get noise, and the odds."""
     return {
         "certified ε": cost.certified.epsilon,
         "certified δ": cost.certified.delta,
@@ -22,7 +22,7 @@ def _numbers(cost: ReleaseCost, question: QuestionLike) -> Numbers:
 
 
 def _chart(cost: ReleaseCost, _: QuestionLike) -> Chart:
-    """Both costs."""
+    """Draw both costs."""
     return traces.table(
         {
             "way of counting": ["certified", "ideal"],

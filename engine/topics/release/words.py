@@ -137,7 +137,7 @@ def not_used(mechanism: Mechanism, facts: PublicFacts) -> str:
 
 
 def in_lines(preview: ReleasePreview, task: str) -> list[str]:
-    """All that a preview says, for where nothing can be drawn."""
+    """Write all that a preview says, for where nothing can be drawn."""
     return [
         each
         for each in (

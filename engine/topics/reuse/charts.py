@@ -14,7 +14,7 @@ from engine.topics.reuse.answer import FACTS, ReuseAnswer
 
 
 def reused(answer: ReuseAnswer) -> Chart:
-    """Two releases, the average they protect, and what the formula makes of them."""
+    """Draw two releases, the average they protect, and what the formula makes of them."""
     first, second = (f"Release at ε = {budget.epsilon:g}" for budget in answer.budgets)
     times, columns = (
         plain(answer.times),

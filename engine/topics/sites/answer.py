@@ -267,7 +267,7 @@ def _summed(
 def _taking_part(
     rows: Sequence[SiteRow], mechanism: Mechanism
 ) -> tuple[tuple[int, ...], tuple[Budget, ...]]:
-    """Numbers of the rows that take part, and their budgets."""
+    """List the numbers of the rows that take part, and their budgets."""
     included = tuple(k for k, row in enumerate(rows) if row.included)
     of_all = budgets(rows, mechanism.guarantee.is_pure)
     return included, tuple(of_all[k] for k in included)
@@ -279,7 +279,7 @@ def _smallest(site_budgets: Sequence[Budget]) -> Budget:
 
 
 def _worth(n_curves: int, budget: Budget) -> float:
-    """N μ, by which sites can be compared before anything is simulated; ε/4 for δ = 0."""
+    """Compute N μ, by which sites compare before anything is simulated; ε/4 for δ = 0."""
     mu = budget.epsilon / 4 if budget.is_pure else accounting.exact_mu(budget.epsilon, budget.delta)
     return n_curves * mu
 
@@ -346,7 +346,7 @@ class Sent:
 def transcript_of(
     source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int
 ) -> list[Sent]:
-    """All that the centre sees of one release, message by message, in order."""
+    """List all that the centre sees of one release, message by message, in order."""
     desk = _Desk.of(source, mechanism, rows, seed, _here)
     included, budgets = _taking_part(rows, mechanism)
     with transcript.recorded() as messages:
@@ -398,7 +398,7 @@ class _Possible:
 
 
 def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed: int) -> _Possible:
-    """Releases of the curves on screen; of real ones as many as a study makes.
+    """Release the curves on screen; real ones as often as a study does.
 
     Parameters
     ----------
@@ -531,7 +531,7 @@ class _Desk:
         return self.answer(average, self.source, self.mechanism, included, self.seed)
 
     def errors(self, case: _Case, everybody: tuple[int, ...]) -> Array:
-        """Distances from the truth, or from the average of everybody without protection."""
+        """Measure distances from the truth, or from the average of everybody without protection."""
         if self.source.is_random:
             return self.measured(case).errors
         off = self.possible(case).releases - self.average(everybody)
@@ -569,7 +569,7 @@ class _Desk:
 
 
 def _shares(parts: ServerParts | None, count: int) -> tuple[Array, Array, Array]:
-    """Weights, and both parts as shares of the error of all; NaN where there is no release."""
+    """Split the error of all: weights, and both parts as shares; NaN without a release."""
     total = 0.0 if parts is None else float((parts.noise[0] + parts.sampling[0]).sum())
     if parts is None or not total > 0:
         unknown = np.full(count, math.nan)

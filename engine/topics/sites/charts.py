@@ -23,14 +23,14 @@ PARTS = ("privacy noise", "sampling variability")
 
 
 def height(sites: int, around: int) -> int:
-    """Pixels of a chart with a row for each site, and so much around them."""
+    """Return the pixels of a chart with a row for each site, and so much around them."""
     return around + sites * (_ROW_HEIGHT if sites < _MANY else _DENSE_ROW_HEIGHT)
 
 
 def panels(
     federation: SitesAnswer, key: str, family: str, difference: bool = True
 ) -> list[tuple[str, Chart]]:
-    """Pictures with the same axes, each with its title: 20 releases, dashed without noise.
+    """Draw pictures with the same axes, each with its title: 20 releases, dashed without noise.
 
     Where nothing would be published a panel says so.
 

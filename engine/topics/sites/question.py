@@ -13,7 +13,7 @@ from engine.topics.sites.answer import SitesAnswer, federation
 
 
 def _numbers(study: SitesAnswer, question: QuestionLike) -> Numbers:
-    """Errors together, summed, pooled and alone, and the odds where protection is weakest."""
+    """Collect errors together, summed, pooled and alone, and the odds of the weakest protection."""
     unit, weakest = study.facts.value_unit, study.for_group(question.person.units).weakest
     proved = accounting.least_guarantee(study.together.spends)
     together = study.together.accuracy

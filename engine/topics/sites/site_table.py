@@ -37,7 +37,7 @@ def people(rows: Sequence[SiteRow]) -> int:
 
 
 def _stated_deltas(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Delta, ...]:
-    """δ of every site by the rule of all pages: 1/n² for all who take part, unless chosen."""
+    """Choose every site's δ by the rule of all pages: 1/n² for all who take part, unless stated."""
     n = people(rows)
     return tuple(delta_rule(n, row.delta, is_pure) for row in rows)
 
@@ -127,7 +127,7 @@ _LETTER, _MARK, _MARKS = r"[^\W_]", r"[ ,'’()-]|\.(?!\w)", " -,.'’()"
 
 
 def fit_names(names: Sequence[str], count: int) -> list[str]:
-    """Names that a table can have; a second one that is alike gets a number, others are numbered.
+    """Make names fit for a table: repeated names get a number, missing ones are numbered.
 
     Marks of a name that no table has, such as the underscore of addresses, become spaces.
     """

@@ -117,7 +117,7 @@ def _rough(federation: SitesAnswer) -> str:
 
 
 def refused(facts: PublicFacts) -> str:
-    """Instead of the pictures, where all sites together can publish nothing."""
+    """Say instead of the pictures that all sites together can publish nothing."""
     return (
         f"**Too few {facts.people} for these budgets: together nothing would be published.** "
         f"Ask more {facts.people}, raise ε at some sites, or let further sites take part."

@@ -249,7 +249,7 @@ class ErrorsByBudget:
 def over_budgets(
     source: Source[SampleData], mechanism: SparseEstimator, delta: float, seed: int
 ) -> ErrorsByBudget:
-    """Errors on the same rows at several budgets, by every method, the chosen one first.
+    """Measure errors on the same rows at several budgets, by every method, the chosen one first.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def over_budgets(
 
 
 def presets() -> dict[str, SparseEstimator]:
-    """Methods of estimating by the names of their presets, the default first."""
+    """List methods of estimating by the names of their presets, the default first."""
     return {
         label: cls(**settings)
         for cls in (SparseNewton, SparseRegression)

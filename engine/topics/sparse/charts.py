@@ -124,7 +124,7 @@ def _marks(name: str, x: list[str], y: Array, shade: str, symbol: str, size: int
 def over_budgets(
     lines: ErrorsByBudget, here: float, theory: Mapping[str, Array] | None = None
 ) -> Chart:
-    """Typical error of every method against ε, with those without privacy as level lines.
+    """Draw the typical error of every method against ε; level lines are those without privacy.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def intervals(answer: IntervalsAnswer, difference: bool = False) -> Chart:
 
 
 def _missed(answer: IntervalsAnswer, features: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whose intervals miss the true coefficient, as far as it is known."""
+    """Find intervals that miss the true coefficient, as far as it is known."""
     if answer.truth is None:
         return np.zeros(len(features), dtype=bool)
     truth = answer.truth[features]
@@ -335,7 +335,7 @@ def trust(
     label: str,
     here: Mapping[str, float],
 ) -> Chart:
-    """Errors of a sparse mean by who is trusted, along one size or ε; both axes in logs.
+    """Draw errors of a sparse mean by who is trusted, along one size or ε; both axes in logs.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ class IntervalsAnswer:
 def intervals_answer(
     source: Source[SampleData], mechanism: SparseInference, budget: Budget, seed: int
 ) -> IntervalsAnswer:
-    """One release of the shown rows, with its intervals."""
+    """Release the shown rows once, with intervals."""
     check_size(source)
     data: SampleData = studies.data_on_screen(source, seed)
     estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws=1)
@@ -135,7 +135,7 @@ def intervals_answer(
 
 
 def interval_mechanism(estimator: SparseNewton | SparseRegression, target: str) -> SparseInference:
-    """Intervals with every guess and clip that was chosen for the estimate."""
+    """Build intervals with every guess and clip that was chosen for the estimate."""
     settings = {name: getattr(estimator, name) for name in _COMMON}
     settings["pilot"] = estimator.pilot if isinstance(estimator, SparseNewton) else "thresholding"
     return SparseInference(target=target, **settings)
@@ -161,7 +161,7 @@ class CoverageStudy:
     naive_se: float
 
     def beside(self, kind: str) -> tuple[Agreement, Agreement]:
-        """Coverage of the stated kind, and that of naive intervals, beside 95 %.
+        """Compare coverage of the stated kind, and that of naive intervals, with 95 %.
 
         Of a band it is a share of data sets, of intervals an average over coefficients.
         """

@@ -76,7 +76,7 @@ class SparseMeanSetting:
 def untrusted_errors(
     method: UntrustedMean, setting: SparseMeanSetting, repeats: int, rng: np.random.Generator
 ) -> Array:
-    """Squared errors of independent releases without trust: (repeats,)."""
+    """Measure squared errors of independent releases without trust: (repeats,)."""
     plan = method.plan(setting.public, (Budget(setting.epsilon),))
     means = machine_means(setting.mean, setting.rows, plan.coordinates, repeats, rng)
     standard = method.standard((repeats, 1, setting.machines, plan.per_machine), rng)
@@ -87,7 +87,7 @@ def untrusted_errors(
 def _trusted_errors(
     method: SparseMeanTrusted, setting: SparseMeanSetting, repeats: int, rng: np.random.Generator
 ) -> Array:
-    """Squared errors of independent releases by a trusted server: (repeats,)."""
+    """Measure squared errors of independent releases by a trusted server: (repeats,)."""
     budget = Budget(setting.epsilon, setting.delta)
     plan = method.plan(setting.public, (budget,))
     pooled = _mean_of(setting, setting.machines * setting.rows, repeats, rng)
@@ -96,7 +96,7 @@ def _trusted_errors(
 
 
 def _alone_errors(setting: SparseMeanSetting, repeats: int, rng: np.random.Generator) -> Array:
-    """Squared errors of one machine's own largest means, exact and never sent: (repeats,)."""
+    """Measure squared errors of one machine's own largest means, exact and unsent: (repeats,)."""
     means = _mean_of(setting, setting.rows, repeats, rng)[:, 0]
     return _squared(hard_threshold(means, setting.n_nonzero), setting)
 
@@ -121,7 +121,7 @@ def simulated(setting: SparseMeanSetting, repeats: int, seed: int = 1) -> dict[s
 
 
 def rates_of(setting: SparseMeanSetting) -> dict[str, float]:
-    """Rates at the same sizes, constants one and logarithms left out where nobody is trusted.
+    """Compute rates at the same sizes, constants one, without logarithms where nobody is trusted.
 
     The first is right for hiding a whole machine. The paper states it for rows, of which machines
     hold many, and there it is no bound: the second, which is achieved, may lie below it.
@@ -137,7 +137,7 @@ def rates_of(setting: SparseMeanSetting) -> dict[str, float]:
 def along(
     setting: SparseMeanSetting, name: str, values: tuple[float, ...], repeats: int
 ) -> dict[str, list[float]]:
-    """Simulated mean squared errors where one size or ε takes several values, by label.
+    """Simulate mean squared errors where one size or ε takes several values, by label.
 
     Every value has the same random numbers, which makes curves smooth.
     """
@@ -151,7 +151,7 @@ def along(
 def trust(
     name: str, values: tuple[float, ...], repeats: int = 5
 ) -> tuple[dict[str, list[float]], dict[str, float], dict[str, float]]:
-    """Root mean squared errors along one size, those at the default sizes, and the rates there."""
+    """Simulate errors along one size and at the default sizes, in roots, with the rates there."""
     default = SparseMeanSetting()
     squared = along(default, name, values, repeats)
     return (
@@ -168,7 +168,7 @@ def _roots(squared: dict[str, float]) -> dict[str, float]:
 def _mean_of(
     setting: SparseMeanSetting, rows: int, repeats: int, rng: np.random.Generator
 ) -> Array:
-    """Means of so many rows: (repeats, 1, d)."""
+    """Draw means of so many rows: (repeats, 1, d)."""
     noise = rng.standard_normal((repeats, 1, setting.size))
     return np.asarray(setting.mean + noise / np.sqrt(rows))
 

@@ -41,12 +41,12 @@ _TABLE_5 = """n,m,d,s_star,s0,eps,cov,cov_S,cov_Sc,len,len_S,len_Sc
 
 
 def table_2() -> list[dict[str, float]]:
-    """Errors and intervals, a row for each setting; length is the full width."""
+    """Read errors and intervals, a row for each setting; length is the full width."""
     return _rows(_TABLE_2)
 
 
 def table_5() -> list[dict[str, float]]:
-    """Simultaneous bands over all coefficients, the non-zero ones and the zero ones."""
+    """Read simultaneous bands over all coefficients, the non-zero ones and the zero ones."""
     return _rows(_TABLE_5)
 
 

@@ -187,7 +187,7 @@ def tests_of_zero(answer: IntervalsAnswer) -> str:
 
 
 def coverage(study: CoverageStudy, kind: str) -> str:
-    """Coverage, and that of naive intervals."""
+    """State the coverage, and that of naive intervals."""
     if study.refused == 1:
         return f"In all of {study.repeats} fresh data sets confidence intervals were refused."
     if study.refused:
@@ -199,7 +199,7 @@ def coverage(study: CoverageStudy, kind: str) -> str:
 
 
 def _covered(study: CoverageStudy, kind: str) -> str:
-    """Coverage of intervals or of the band, beside 95 % and beside that of naive ones."""
+    """Compare coverage of intervals or of the band with 95 % and with that of naive ones."""
     stated, naive = study.beside(kind)
     family = "intervals" if kind == "pointwise" else "the band for all coefficients"
     of_nonzero = (
@@ -228,7 +228,7 @@ _JUDGED = {
 
 
 def _coverage(beside: Agreement) -> str:
-    """**94.8 %** (± 0.9, 95 %)."""
+    """Write a coverage: **94.8 %** (± 0.9, 95 %)."""
     return f"**{100 * beside.estimate:.1f} %** (± {100 * beside.half_width:.1f}, 95 %)"
 
 

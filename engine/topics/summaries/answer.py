@@ -168,7 +168,7 @@ def _all_methods(selected: Any, task: str, facts: PublicFacts) -> list[tuple[str
 
 
 def _alike(other: Any, selected: Any) -> Any:
-    """Loss, width and centre belong to the summary, not to the method: they are set alike."""
+    """Set loss, width and centre alike: they belong to the summary, not to the method."""
     if not isinstance(other, FunctionalRelease) or not isinstance(selected, FunctionalRelease):
         return other
     return replace(
@@ -203,7 +203,7 @@ def _result(
 
 
 def _simulated(study: Study[Data], drawn: Data, budget: Budget) -> tuple[Array, Array]:
-    """Distances in the study, and parts of the squared error."""
+    """Measure distances in the study, and parts of the squared error."""
     estimate = study.released(drawn, [(budget,)])
     squares = study.squared_errors(drawn, estimate, [(budget,)])[0].sum(axis=-1)
     errors = integrated_squared_errors(estimate, study.mechanism.truth_of(drawn))
@@ -222,7 +222,7 @@ def _simulated(study: Study[Data], drawn: Data, budget: Budget) -> tuple[Array, 
 def _from_reference(
     estimate: Estimate, drawing: _Drawing, reference: Estimate
 ) -> tuple[Array, Array]:
-    """Distances from the estimate without protection; sampling cannot be told apart."""
+    """Measure distances from the estimate without protection; sampling cannot be told apart."""
     target = drawing.draw(reference)[0]
     squared = _mean_square(drawing.draw(estimate) - target)
     noise_free = replace(estimate, coefficients=estimate.unprotected[:, :, None])
@@ -232,7 +232,7 @@ def _from_reference(
 
 
 def _mean_square(difference: Array) -> Array:
-    """Integrated squares of (draws, functions, …), summed over functions: (draws,)."""
+    """Integrate squares of (draws, functions, …), summed over functions: (draws,)."""
     points = tuple(range(2, difference.ndim))
     return np.asarray((difference**2).mean(axis=points).sum(axis=1))
 
@@ -324,7 +324,7 @@ class Components:
 
 
 def components(answer: SummariesAnswer, source: Source[Data], seed: int) -> Components | None:
-    """Principal components of the chosen method's releases, without any further budget.
+    """Find principal components of the chosen method's releases, without any further budget.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}
 
 
 def panel(answer: SummariesAnswer, result: MethodResult, k: int) -> Chart:
-    """Possible releases of one function over the estimate without privacy.
+    """Draw possible releases of one function over the estimate without privacy.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def _private_share(parts: Mapping[str, Array]) -> str:
 
 
 def component(components: Components, k: int, facts: PublicFacts) -> Chart:
-    """One principal component of all releases, and of the covariance without privacy.
+    """Draw one principal component of all releases, and of the covariance without privacy.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def component(components: Components, k: int, facts: PublicFacts) -> Chart:
 
 
 def spectrum(spectra: Spectrum) -> Chart:
-    """Noise by coefficient for every kind of constants, beside what the filter keeps."""
+    """Draw noise by coefficient for every kind of constants, beside what the filter keeps."""
     order, in_use = np.arange(1.0, len(spectra.filter) + 1), spectra.scales[spectra.chosen]
     top = max(float(scales.max()) for scales in spectra.scales.values())
     lowest = 1e-4 * top
@@ -417,7 +417,7 @@ def _value_title(answer: SummariesAnswer) -> str:
 
 
 def _span(answer: SummariesAnswer, k: int) -> list[float]:
-    """One height for all methods: that of the curves, with room for the middle half of releases."""
+    """Choose one height for all methods: the curves, with room for the middle half of releases."""
     lines = [answer.ordinary[k]] + ([] if answer.truth is None else [answer.truth[k]])
     low, high = (float(f([f(line) for line in lines])) for f in (np.min, np.max))
     half = max(high - low, 1e-9)

@@ -52,7 +52,7 @@ class PrintedDensity:
 
 
 def printed_density(release: Iclp, n: int, dimension: int = 1) -> PrintedDensity:
-    """Both sensitivities for a density of n records.
+    """Compute both sensitivities for a density of n records.
 
     Densities that are normalised at the end have c times the printed 2 M_K (tr K^{η−1})^{½}/n, with
     M_K that of K^η as it is. The bound is not homogeneous: in other units of K it may hold.
@@ -87,7 +87,7 @@ def has_least_power(mechanism: Mechanism) -> TypeGuard[Iclp]:
 def sensitivity_by_grid(
     release: Iclp, n: int, dimension: int = 1, sizes: Sequence[int] | None = None
 ) -> GridSweep:
-    """Δ of n records, in the units in which records have size one, for finer and finer grids.
+    """Compute Δ of n records, in units where records have size one, for finer and finer grids.
 
     Raises
     ------

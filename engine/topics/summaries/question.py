@@ -9,7 +9,7 @@ from engine.topics.summaries.answer import SummariesAnswer, summaries_answer
 
 
 def _numbers(answer: SummariesAnswer, question: QuestionLike) -> Numbers:
-    """Errors of every method, and the protection of the chosen one, which is the first."""
+    """Collect errors of every method, and the protection of the chosen one, which is the first."""
     errors = as_floats(
         {
             f"{name}, {result.label}": value

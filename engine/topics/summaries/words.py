@@ -79,7 +79,7 @@ def unit_of(answer: SummariesAnswer) -> str:
 
 
 def not_comparable(results: Sequence[MethodResult]) -> str:
-    """When guarantees of different kinds stand side by side."""
+    """Warn if guarantees of different kinds stand side by side."""
     approximate = [
         result.label for result in results if result.spends and not result.guarantee.is_pure
     ]

@@ -45,7 +45,7 @@ class Axis:
         return f"{self.parameter.label}{symbol}"
 
     def default(self) -> tuple[float, ...]:
-        """Values around the present one, as far as the parameter reaches."""
+        """Choose values around the present one, as far as the parameter reaches."""
         low, high = self._default_range()
         span = (
             np.geomspace(low, high, _DEFAULT_COUNT)
@@ -107,12 +107,12 @@ class Axis:
         return float(self.parameter.check(value))
 
     def plain(self, values: Sequence[float]) -> list[float | int]:
-        """Values as a scenario writes them: whole numbers where only they are allowed."""
+        """Write values as a scenario does: whole numbers where only they are allowed."""
         return [int(v) if self.parameter.kind is int else v for v in values]
 
 
 def axes(source: Source[Data], mechanism: Mechanism, epsilon: float) -> dict[str, Axis]:
-    """Everything that can be varied, ε first; of one's own data only the budget and the method."""
+    """List everything that can be varied, ε first; of own data only the budget and the method."""
     listed = [Axis(EPSILON, _EPSILON, epsilon)]
     groups: list[tuple[str, Source[Data] | Mechanism]] = [("mechanism", mechanism)]
     if not source.facts.is_upload:
@@ -234,7 +234,7 @@ class SweepView:
 
 
 def sweep_view(outcomes: Sequence[Outcome], rate: Rate | None = None) -> SweepView:
-    """Points by line; the error from the truth, or where it is unknown that of the noise alone."""
+    """Group points by line; the error from the truth, or if unknown that of the noise alone."""
     along, *others = outcomes[0].cell.at
     across = others[0] if others else ""
     known = any(outcome.errors.get(TOTAL) is not None for outcome in outcomes)

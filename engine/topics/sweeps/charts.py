@@ -20,7 +20,7 @@ _ROLES = ("gradient", "functional", "wavelet", "sparse", "raw", "without")
 
 
 def along_axis(view: SweepView, labels: Mapping[str, str], unit: str) -> Chart:
-    """Mean squared errors with 95 % intervals; dotted: the rate, its constants fitted.
+    """Draw mean squared errors with 95 % intervals; dotted: the rate, its constants fitted.
 
     Hollow points are those at which the method would publish nothing. Log axes where all values
     are above zero.
@@ -83,7 +83,7 @@ def _of_line(
 
 
 def _measured(k: int, line: SweepLine, label: str, unit: str) -> Spec:
-    """Errors with their bars; hollow where the method would publish nothing."""
+    """Draw errors with their bars; hollow where the method would publish nothing."""
     there = [point for point in line.points if point.mean > 0]
     shade, marker = _ROLES[k % len(_ROLES)], _MARKERS[k % len(_MARKERS)]
     return traces.line_with_points(
