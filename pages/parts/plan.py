@@ -124,7 +124,7 @@ class Planned(View):
 
 
 def question(view: Planned) -> None:
-    """One sentence with blanks; the open one is found."""
+    """Ask one question as a sentence with blanks; the open one is found."""
     strips.ledger_lines(view.on_screen)
     facts = view.facts
     labels = {
@@ -179,7 +179,7 @@ def question(view: Planned) -> None:
 def _blank(
     view: Planned, dial: str, label: str, value: Number, write: Callable[[Number], None]
 ) -> None:
-    """One blank of the sentence; the open one says that it is being found."""
+    """Draw one blank of the sentence; the open one says that it is being found."""
     if dial == view.unknown:
         st.text_input(label, "to be found", disabled=True, key=f"found_{dial}")
         return
@@ -242,7 +242,7 @@ def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def solve(view: Planned, bar: DeltaGenerator) -> PlanningAnswer | None:
-    """The answer, with progress; None with the reason under the blanks where there is none."""
+    """Find the answer, with progress; None, with the reason under the blanks, if there is none."""
 
     def tell(done: int) -> None:
         bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
@@ -263,12 +263,12 @@ def _question(view: Planned) -> str:
 
 
 def _short(answer: PlanningAnswer, view: Planned) -> str:
-    """The verdict without bold type."""
+    """Write the verdict without bold type."""
     return planning_words.verdict(answer, view.facts).replace("**", "")
 
 
 def verdict(view: Planned, answer: PlanningAnswer) -> None:
-    """The question, yes or no in one sentence, and for a no which other dial would do."""
+    """Answer the question, yes or no; after a no say which other dial would do."""
     box = st.success if answer.is_possible else st.warning if answer.is_extrapolated else st.error
     lines = [
         planning_words.verdict(answer, view.facts),
@@ -341,7 +341,7 @@ def _step(
 
 
 def risk(view: Planned) -> None:
-    """The same question asked from the other end: a risk that is stated, and the ε it allows."""
+    """Find the ε that a stated risk allows."""
     with st.container(border=True):
         st.subheader("Or start from the risk", anchor=False)
         controls.number(
@@ -430,7 +430,7 @@ def split_fold(view: Planned) -> None:
 
 
 def _split_total(split: Split, delta: float) -> None:
-    """The total, how many outputs, and how they add up."""
+    """Ask for the total, the number of outputs, and how they add up."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.number(
             "Total ε for one person", split.total, _set_split_total, "split_total", width=200

@@ -43,7 +43,7 @@ _POLL_SECONDS = 0.5
 
 
 def strip(task: str) -> None:
-    """The facts, the budgets of the sweep, and the errors of one that is done."""
+    """Show the facts, the budgets of the sweep, and the errors of a finished one."""
     source = session.source(task)
     delta = session.delta(source, task).value
     epsilons = _epsilons(task)
@@ -68,7 +68,7 @@ def strip(task: str) -> None:
 
 
 def _epsilons(task: str) -> tuple[float, ...]:
-    """The ε of all cells: one unless ε is varied."""
+    """Return the ε of all cells: one unless ε is varied."""
     current = session.current()
     choice = current.sweep
     of_axis = {choice.across: choice.levels, choice.along: choice.values}
@@ -142,7 +142,7 @@ def panel(task: str) -> Scenario | None:
 
 
 def _design(task: str) -> Scenario | None:
-    """The controls and the scenario they make; None if it cannot be, with the reason shown."""
+    """Draw the controls and make their scenario; None, with the reason shown, if it is invalid."""
     current, source = session.current(), session.source(task)
     mechanism, choice = current.mechanism_of(task), current.sweep
     axes = sweep_topic.axes(source, mechanism, current.epsilon)
@@ -195,7 +195,7 @@ def _labelled(axis: Axis) -> str:
 
 
 def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, ...]:
-    """The values of an axis, which can be typed."""
+    """Draw the values of an axis, which can be typed."""
     default = axis.default() if field == "values" else axis.default()[::3]
     values = entered or default
 
@@ -344,7 +344,7 @@ def _started(task: str, scenario: Scenario) -> Ran | None:
 
 
 def _rate(task: str) -> Rate | None:
-    """The rate of Rates if it is about this problem, else the first that is."""
+    """Return the rate on Rates if it is about this problem, else the first that is."""
     rate = session.current().rate
     if task in rate.tasks:
         return rate
@@ -377,7 +377,7 @@ class Ran:
         return gather(self.chosen.cells(), list(job.parts))
 
     def draw(self, job: Job) -> None:
-        """The points that are there, and their table."""
+        """Draw the available points and their table."""
         if not job.parts:
             return
         view = sweep_view(self.outcomes(job), self.rate)
@@ -412,7 +412,7 @@ class Ran:
         return text.strip()
 
     def files(self) -> None:
-        """The results with their provenance, and the scenario that gives them again."""
+        """Offer the results with their provenance, and the scenario that reproduces them."""
         if self.is_own:
             st.markdown(
                 ":small[Results of your own curves stay in this session; there are no "

@@ -30,7 +30,7 @@ class Moved(NamedTuple):
     renamed: tuple[str, str] = ("", "")  # a setting's name there, and its name today
 
     def with_settings(self, token: str) -> str:
-        """The address there for settings of the earlier page, which go before those of the part."""
+        """Return the new address: settings of the earlier page, then those of the part."""
         before, today = self.renamed
         words = [
             f"{today}-{word.removeprefix(f'{before}-')}"
@@ -73,7 +73,7 @@ def present(page: str, token: str = "") -> tuple[str, str]:
 
 
 def estimand_in(token: str) -> str:
-    """The words that choose the estimand of Lab, where settings of an earlier page imply one.
+    """Return the words that choose Lab's estimand, if settings of an earlier page imply one.
 
     Problems were once chosen on each page: with a sweep, a rate, the method attacked or the limits
     repeated.

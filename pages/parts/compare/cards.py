@@ -67,7 +67,7 @@ class SideBySide(View):
         return self.facts.is_upload
 
     def strip(self) -> None:
-        """The facts, with the spans of errors and odds of all pictures below."""
+        """Show the facts, with the spans of errors and odds of all pictures below."""
         odds = [method.odds[k] for method in self.known for k in self.steps]
         errors = [method.error[k] for method in self.known for k in self.steps]
         strips.fixed(
@@ -87,7 +87,7 @@ class SideBySide(View):
             guarantee_cards.formula(method.mechanism, {})
 
     def question(self) -> questions.Question:
-        """The table, and the errors at equal protection."""
+        """Ask for the table and the errors at equal protection."""
         return questions.ask(
             compare_topic.at_budgets,
             self.source,
@@ -104,7 +104,7 @@ class SideBySide(View):
 
 
 def _written(method: MethodAnswer, k: int) -> str:
-    """An error in words; empty where nothing is published."""
+    """Write an error in words; empty if nothing is published."""
     return numbers.error(
         method.error[k], method.picture.data.facts.value_unit, method.study.within[k]
     )
@@ -125,7 +125,7 @@ def _line(method: MethodAnswer, errors: Array | None = None) -> charts.MethodErr
 
 
 def _floor_line(view: SideBySide) -> charts.MethodErrors | None:
-    """The floor as a line under those of the methods."""
+    """Return the floor as a line under those of the methods."""
     if view.floor is None:
         return None
     return charts.MethodErrors(FLOOR, "", "", 0, view.floor.errors, view.floor.attacker_accuracy)
@@ -147,7 +147,7 @@ def _word_of(mechanism: Mechanism) -> str:
 
 
 def _member(word: str, source: Source) -> Mechanism:
-    """The method of a word: as it is set on Explore where it is that one, else a named setting."""
+    """Return the method of a word: as set on Explore if chosen there, else a named setting."""
     current = session.current()
     if word == _word_of(current.mechanism):
         return current.mechanism
@@ -360,7 +360,7 @@ def equal_protection(view: SideBySide) -> None:
 
 
 def shapes_kept(view: SideBySide) -> None:
-    """One question of shape to all methods at all budgets."""
+    """Ask all methods one question of shape at all budgets."""
     st.header("What would still be true of its shape?", anchor=False)
     question = shape_cards.ask(view.facts)
     if question is None:

@@ -22,7 +22,7 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 
 
 def of(view: DecideView) -> list[Detail]:
-    """All details; those of an answer only where there is one."""
+    """List all details; those of an answer only if there is one."""
     details = (
         _of_means(view)
         if view.decided is MEAN_FUNCTION

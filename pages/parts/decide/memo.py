@@ -23,7 +23,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")  # means nothing to whoever reads 
 
 
 def show(view: DecideView) -> None:
-    """The live preview; the author's name is in no link."""
+    """Show the live preview; no link holds the author's name."""
     if view.answer is None:
         session.recommend(None)
         return
@@ -65,7 +65,7 @@ def show(view: DecideView) -> None:
 
 
 def _to_lab(view: DecideView) -> None:
-    """The way to the same study in Lab at the recommended budget.
+    """Lead to the same study in Lab at the recommended budget.
 
     Only where Lab has the same numbers: not of a twin, nor where anybody but the sites adds the
     noise.
@@ -93,7 +93,7 @@ def _to_lab(view: DecideView) -> None:
 
 
 def _link(view: DecideView) -> str:
-    """The address of the same study; empty where it is one of this machine alone.
+    """Return the address of the same study; empty if only this machine has it.
 
     So it is for one's own file, which no link holds.
     """

@@ -49,7 +49,7 @@ def solve(view: DecideView) -> None:
 
 
 def cards(view: DecideView) -> None:
-    """The budget for the target, and one step of the scale to either side."""
+    """Show the budget for the target, and one step of the scale to either side."""
     answer = view.answer
     if answer is None:
         _refused(view)
@@ -128,7 +128,7 @@ def _card(view: DecideView, name: str, option: Option, is_chosen: bool) -> None:
 
 
 def error_map(view: DecideView) -> None:
-    """The map with the target line, and below which error nobody can help."""
+    """Show the map with the target line and the least error that is possible."""
     if view.answer is None:
         return
     _map(view, view.answer)
@@ -162,7 +162,7 @@ def _map(view: DecideView, answer: Decision) -> None:
 def _draw_map(
     view: DecideView, answer: Decision, tables: Sequence[Sequence[SiteRow]], errors: Sequence[Array]
 ) -> None:
-    """The map of some rows, and how it is read."""
+    """Draw the map of some rows, and explain it."""
     people = [site_table.people(rows) for rows in tables]
     if answer.more_private is None and not any(np.isfinite(row).any() for row in errors):
         st.markdown(words.nothing_on_map((*people, answer.profile.n_people), view.facts))

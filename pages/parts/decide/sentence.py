@@ -55,7 +55,7 @@ def _open(token: str) -> None:
 
 
 def show(view: DecideView) -> None:
-    """The sentence with its brackets."""
+    """Show the sentence with its brackets."""
     facts, included = view.facts, view.included
     task = view.decided
     people, observations = _means(view)
@@ -221,7 +221,7 @@ def _who(view: DecideView) -> None:
 
 
 def _count(dial: str, label: str, value: int, is_labelled: bool = False) -> None:
-    """One size of all sites."""
+    """Draw one size of all sites."""
     with st.container(width=92):
         controls.number(
             label,
@@ -272,7 +272,7 @@ def _resize(dial: str) -> Callable[[int], None]:
 
 
 def _table_with(rows: Sequence[SiteRow], dial: str, value: int) -> list[SiteRow]:
-    """The table with one size of all its sites; sites come and go at its end."""
+    """Return the table with one size of all its sites changed; sites come and go at its end."""
     if dial == "people":
         return [replace(row, n_curves=value) for row in rows]
     if dial == "readings":
@@ -325,7 +325,7 @@ def example_studies() -> tuple[tuple[str, str], ...]:
 
 
 def example_on_screen(settings: Settings) -> str | None:
-    """The label of the example that is on screen, whichever details are open beside it; or None."""
+    """Return the label of the example on screen, whichever details are open beside it; or None."""
     plain = links.encode(replace(settings, open_folds=()))
     return next(
         (
@@ -376,7 +376,7 @@ def contributions(view: DecideView) -> None:
 
 
 def bracket(view: DecideView) -> DeltaGenerator:
-    """The sites in the sentence: behind it their number, and the box for a table."""
+    """Draw the sites in the sentence: their number, and behind it the box for a table."""
     n = len(view.included)
     return st.popover(
         f"{n} {_nouns(view)[n != 1]}",
@@ -392,7 +392,7 @@ def is_open() -> bool:
 
 
 def paste(view: DecideView) -> None:
-    """The box for a table from a spreadsheet."""
+    """Draw the box for a table from a spreadsheet."""
     st.text_area(
         f"Or paste a table, one {view.site} per line: name, {view.facts.people}, and if "
         f"you like observations of each {view.facts.person}",

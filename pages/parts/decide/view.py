@@ -53,7 +53,7 @@ class Studied:
 
 
 def on_screen() -> Studied:
-    """The data of the estimand on screen, the visitor's own ones where they are shown."""
+    """Return the data of the estimand on screen: the visitor's own if they are shown."""
     current = session.current()
     return _studied(
         current, session.source(session.data_task(current.decided_task)), session.twin_of
@@ -61,7 +61,7 @@ def on_screen() -> Studied:
 
 
 def linked(scenario: Settings) -> Studied:
-    """The data that the settings of a link stand for."""
+    """Return the data that the settings of a link stand for."""
     return _studied(
         scenario,
         scenario.source_of(session.data_task(scenario.decided_task)),
@@ -130,7 +130,7 @@ def change_unit(task: Task, target: float, unit: str) -> None:
 
 
 def use_simulated(task: Task) -> None:
-    """The usual simulated data in place of those that no study can be made of."""
+    """Replace data that allow no study by the usual simulated ones."""
     data = session.data_task(task.key)
     session.show_own(data, False)
     if not session.current().source_of(data).is_random:
@@ -221,7 +221,7 @@ class DecideView(View):
     def with_rows(
         self, rows: tuple[SiteRow, ...]
     ) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
-        """The same for another table of sites, whose names are left out of it."""
+        """Return the arguments for another table of sites, without the names of its sites."""
         return (
             self.source,
             self.mechanism,
@@ -243,7 +243,7 @@ class DecideView(View):
         )
 
     def shared(self) -> Decision | None:
-        """The same study where sites add shares of the noise; None where it is refused."""
+        """Study the same with shares of the noise added by sites; None if that is refused."""
         source, mechanism, rows, delta, _, seed = self.arguments
         try:
             profile = run.answer(
@@ -262,7 +262,7 @@ class DecideView(View):
         )
 
     def strip(self) -> None:
-        """The facts of the recommendation."""
+        """Show the facts of the recommendation."""
         recommended = self.recommended
         protected = words.unit_tag(self.decided, self.facts)
         if recommended is None or self.answer is None:
@@ -306,6 +306,6 @@ class DecideView(View):
         ).about(Person(self.settings.group_size))
 
     def simulated(self, tell: Callable[[int], None]) -> Profile:
-        """The study at every budget, as it was kept or else computed."""
+        """Return the study at every budget, kept or computed."""
         decision_topic.sized(self.source, self.rows)  # says which site is refused, by its name
         return run.answer(decision_topic.profile_of, *self.arguments, progress=tell)

@@ -75,7 +75,7 @@ def follow_figure(preview: MeanAnswer) -> None:
 
 
 def figure(scene: Scene) -> None:
-    """The live figure; its slider is the only ε control of the page."""
+    """Draw the live figure; its slider is the only ε control of the page."""
     current = session.current()
     payload = scene.made_once(
         "figure", lambda: components.figure_payload(scene.facts, scene.answer, scene.at_budgets)
@@ -235,7 +235,7 @@ def _sentences(scene: Scene, key: str, make: Callable[[int], list[components.Sai
 def _draw_steps(
     scene: Scene, title: str, key: str, make: Callable[[int], Chart], height: int
 ) -> None:
-    """One figure for each step, none where nothing would be published; the present one by title."""
+    """Draw a figure for each step that publishes anything; return the present one by title."""
     if not scene.is_refused:
         scene.charts[title] = make(scene.step)
 
@@ -303,7 +303,7 @@ def _save(kind: str) -> None:
 
 
 def numbers(scene: Scene) -> None:
-    """The tables behind the charts of this page."""
+    """Show the tables behind the charts of this page."""
     preview, study = scene.answer, scene.answer.study
     unit = scene.facts.value_unit or "their unit"
     error = scene.errors_in_words[scene.step]
@@ -357,7 +357,7 @@ _ALL = 2 ** len(PARTS) - 1
 
 
 def effect_of_steps(scene: Scene) -> None:
-    """Two charts: the steps of a release, and its error without some of its parts."""
+    """Draw two charts: the steps of a release, and its error without some of its parts."""
     if scene.is_refused:
         st.markdown("Nothing would be published at this ε.")
         return
@@ -377,7 +377,7 @@ def _step_by_step(scene: Scene, parts: ErrorParts, method: Method) -> None:
 
 
 def _without_parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
-    """Every part of the error can be taken away, to see what the others leave."""
+    """Let the visitor take away parts of the error, to see what the others leave."""
     facts = scene.facts
     st.subheader("The error without some of its parts", anchor=False)
     with st.container(horizontal=True):
@@ -395,7 +395,7 @@ def _without_parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
 
 
 def _switches(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
-    """A switch for each part; a link keeps them as one number."""
+    """Draw a switch for each part; a link keeps them as one number."""
     mask = session.looked_at("parts", range(2 ** len(PARTS)), _ALL)
     for k, name in enumerate(names):
         if k != PARTS.index("sampling") or has_sampling:

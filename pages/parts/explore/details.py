@@ -85,7 +85,7 @@ OF_SETTINGS = {"shape_question": "shape", "group_size": "several", "population":
 
 
 def of(scene: Scene | None, source: Source) -> list[Detail]:
-    """All details; without a figure, those that put right why there is none."""
+    """List all details; without a figure, those that correct the reason for that."""
     data = Detail("data", "Data", _data)
     method = Detail("more", "Method and options", partial(_method, scene))
     if scene is None:
@@ -135,7 +135,7 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
 
 
 def _published_study(scene: Scene, source: Source) -> list[Detail]:
-    """Only the twin of that study has it."""
+    """Return the detail of the published study, only for its twin."""
     return (
         [
             Detail(

@@ -53,7 +53,7 @@ class Scene(ReleaseView):
         return run.made_once(self.answer, (name, session.current().group_size), make)
 
     def steps(self, make: Callable[[int], Made]) -> list[Made]:
-        """One of something for every budget."""
+        """Make one chart, text or number for every budget."""
         return [make(k) for k in range(len(self.epsilons))]
 
     @property
@@ -62,7 +62,7 @@ class Scene(ReleaseView):
         return [*super().cautions, few, *self.answer.warnings[self.step]]
 
     def question(self) -> Question:
-        """The picture at the chosen budget."""
+        """Ask for the picture at the chosen budget."""
         return ask(mean_answer, self.source, self.mechanism, self.budget, self.settings.seed)
 
     def limit_of_band(self, step: int) -> str:

@@ -56,7 +56,7 @@ def _nothing() -> None:
 
 
 def _data_and_method() -> None:
-    """A choice of each, of the task on screen."""
+    """Draw a choice of data and of method for the task on screen."""
     controls.source_choice(session.current().estimated)
     controls.mechanism_choice(session.current().estimated)
 
@@ -236,7 +236,7 @@ ESTIMANDS = {
 
 
 def chosen() -> Estimand:
-    """The estimand on screen."""
+    """Return the estimand on screen."""
     return ESTIMANDS[session.current().estimand]
 
 

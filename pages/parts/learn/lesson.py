@@ -34,7 +34,7 @@ _WORDS = ("ε", "δ", "Unit of protection", "Odds")  # of every lesson, before i
 
 
 def show() -> None:
-    """The lesson of the settings, as a page or as slides."""
+    """Show the lesson of the settings, as a page or as slides."""
     lesson: type[Lesson] = lessons.get(session.current().lesson or lessons.all()[0].key)
     page.begin(heading(lesson))
     view = page.compute(partial(LessonView, lesson))
@@ -129,7 +129,7 @@ class LessonView(View):
         components.strip(chips, [components.Budgeted(self.worked.budget)], 0, key="teach_strip")
 
     def table(self) -> None:
-        """The numbers behind the picture."""
+        """Show the numbers behind the picture."""
         if self.is_revealed:
             layout.table(self.worked.picture.table)
         else:
@@ -142,7 +142,7 @@ class LessonView(View):
             st.latex(self.lesson.formula)
 
     def question(self) -> Question:
-        """The whole lesson."""
+        """Ask for the whole lesson."""
         return ask(work, self.lesson.key, self.settings.seed)
 
 
@@ -194,7 +194,7 @@ def _above(details: list[Detail]) -> None:
 
 
 def predict(view: LessonView) -> None:
-    """The story, and the picture in which the visitor guesses."""
+    """Show the story, and the picture in which the visitor guesses."""
     st.markdown(view.filled(" ".join(view.lesson.story)))
     st.markdown(f"**{view.filled(view.lesson.ask)}**")
     if slides.come_back(guess.guess(_KEY, view.message).request):
@@ -218,7 +218,7 @@ def explain(view: LessonView) -> None:
 
 
 def question(view: LessonView) -> None:
-    """One question; every answer is explained."""
+    """Ask one question; every answer is explained."""
     question = view.lesson.question
     with st.container(border=True):
         st.header("One question", anchor=False)
@@ -245,7 +245,7 @@ def question(view: LessonView) -> None:
 
 
 def ways(view: LessonView) -> None:
-    """The lessons before and after, pages to go on, and below them what a teacher needs."""
+    """Link the lessons before and after and other pages, with a teacher's needs below."""
     before, after = neighbours(view.lesson)
     with st.container(horizontal=True, vertical_alignment="center"):
         for other, text, icon in (

@@ -103,7 +103,7 @@ def why_not(view: RateAtPoint) -> str:
 
 
 def _settings(view: RateAtPoint) -> tuple[Setting, ...]:
-    """One for each method: that of the theorem, and that of the scenario or the problem."""
+    """Set up each method: the theorem's, and that of the scenario or the problem."""
     if not view.has_scenario:
         present = _of_problem(view)
         return () if present is None else (present,)
@@ -157,7 +157,7 @@ def _limits(view: RateAtPoint) -> coverage_topic.Experiment | None:
 
 
 def practice(view: RateAtPoint) -> None:
-    """Both questions under one button, and what was found."""
+    """Draw both questions under one button, and the findings."""
     st.header(SLOPE, anchor=False)
     check = request_of(view)
     if check is None:
@@ -284,7 +284,7 @@ def _take(view: RateAtPoint, read: Callable[[], dict[str, Any]]) -> None:
 
 
 def _resized(view: RateAtPoint, people: int, readings: int) -> Any:
-    """The curves with these sizes; as they are where nothing changed."""
+    """Return the curves with these sizes, unchanged if the sizes are."""
     present = _of_scenario(view)
     if (people, readings) == (present.people, present.readings):
         return view.source
@@ -295,7 +295,7 @@ def _resized(view: RateAtPoint, people: int, readings: int) -> Any:
 
 
 def _results(view: RateAtPoint, check: Check, job: Job) -> None:
-    """The slopes, and below them the limits, as far as they are known."""
+    """Show the slopes, and below them the limits, as far as they are known."""
     so_far = rate_check.joined(check, list(job.parts))
     if any(so_far.points):
         _slopes(view, check, so_far)

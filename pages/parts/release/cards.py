@@ -190,13 +190,13 @@ def _about_data(choice: Choice) -> tuple[str, str] | None:
 
 
 def error_in_words(choice: Choice, cost: ReleaseCost) -> str:
-    """The error of such releases of the twin, as the preview says it; "" of a single number."""
+    """Write the error of such releases of the twin, as the preview does; "" for a single number."""
     expected = None if choice.source is None else _forecast(choice, choice.source, cost)
     return "" if expected is None else numbers.error(expected.error, expected.unit, expected.within)
 
 
 def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | None:
-    """The error of such releases of the twin; None of a single number, or where nothing is."""
+    """Forecast such releases of the twin; None for a single number, or if nothing is released."""
     if not choice.has_methods:
         return None
     try:
@@ -364,7 +364,7 @@ def _published_instead(choice: Choice, source: Source) -> None:
 
 
 def before(choice: Choice, cost: ReleaseCost | None) -> None:
-    """Three statements to confirm, a name to type, and the button."""
+    """Ask for three confirmations and a name, and draw the button."""
     is_next = "released" in st.session_state  # what was released comes first
     with st.expander("Another release") if is_next else st.container(border=True):
         if not is_next:
@@ -480,7 +480,7 @@ def _name_used(choice: Choice, name: str) -> InputError | None:
 
 
 def _tick(choice: Choice) -> str:
-    """The key of the tick: with anything else to be published it is asked for again."""
+    """Return the key of the tick, which changes with what would be published."""
     return f"release_tick_{choice.key}"
 
 
@@ -509,7 +509,7 @@ def _same_people(choice: Choice) -> dict[str, bool | None]:
 
 
 def _total(choice: Choice) -> float | None:
-    """The total of people of whom nobody is known, as their holder sets it; else it is fixed."""
+    """Ask the holder for a total of people unknown to the ledger; else it is fixed."""
     new = [part for part in choice.parts if not strips.standing(part).is_known]
     if not new:
         return None
@@ -605,7 +605,7 @@ def ledger_of_choice(choice: Choice, cost: ReleaseCost | None) -> None:
 
 
 def _ledger_of_all() -> None:
-    """Every release of this machine, while no data are chosen: to be shown again at no charge."""
+    """List every release of this machine, to show again at no charge, while no data are chosen."""
     entries = Ledger().entries() if visitors.may_bring_files() else ()
     if not entries:
         st.markdown(
@@ -732,7 +732,7 @@ def _suffix(index: int) -> str:
 
 
 def result() -> None:
-    """The last release of this visit, of every group that was published, with its files."""
+    """Show the last release of this visit, for every published group, with its files."""
     releases: tuple[Published, ...] = st.session_state.get("released", ())
     if len(releases) > 1:
         with st.container(border=True):
@@ -863,7 +863,7 @@ def _take_away(release: Published, suffix: str) -> None:
 
 
 def _guarantee(release: Published, suffix: str) -> None:
-    """The odds, the guarantee in words, and the command for a new release."""
+    """Show the odds, the guarantee in words, and the command for a new release."""
     with st.columns([5, 7])[0]:
         odds_card.face(release.facts, release.cost.certified_spends, f"odds_released{suffix}")
     st.markdown(
@@ -882,7 +882,7 @@ def _guarantee(release: Published, suffix: str) -> None:
 
 
 def accounting(cost: ReleaseCost) -> None:
-    """Every message, its noise and its charge."""
+    """List every message, its noise and its charge."""
     st.dataframe(
         [_message(step, message) for (_, step), message in cost.messages.items()], hide_index=True
     )

@@ -68,9 +68,9 @@ def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) ->
 
 
 def _step(choice: Choice) -> str:
-    """The step that was asked for; without one as far as there is nothing left to state.
+    """Return *data* until data are chosen, then the step asked for, or else the preview.
 
-    Whoever comes with a file from another page has stated everything there.
+    A visitor with a file from another page has stated everything there.
     """
     return (session.current().publish_step or "preview") if choice.source is not None else "data"
 
@@ -81,10 +81,10 @@ def _go(step: str) -> None:
 
 
 def _next(step: str, then: Callable[[], bool] = lambda: True, is_open: bool = True) -> None:
-    """The button to the next step; what it has to do first is done once it is pressed, or fails.
+    """Draw the button to the next step; pressed, it first calls `then`, which may fail.
 
-    There is no way on before all is stated, nor while a control holds what was refused, also where
-    it was pressed at once.
+    The button stays disabled until all is stated and while a control holds a refused value; a press
+    checks for the latter again.
     """
 
     def go() -> None:
@@ -102,7 +102,7 @@ def _next(step: str, then: Callable[[], bool] = lambda: True, is_open: bool = Tr
 
 
 def _decided(number: int, step: str, choice: Choice, cost: ReleaseCost | None) -> None:
-    """One line for a step that is done, with the way back to it."""
+    """Show one line for a finished step, with the way back to it."""
     line = _data_line(choice) if step == "data" else _preview_line(choice, cost)
     with st.container(horizontal=True, vertical_alignment="center", key=f"decided_{number}"):
         st.markdown(f"{number} **{_TITLES[step]}** · {line}", width="stretch")
@@ -231,7 +231,7 @@ def _release(choice: Choice, cost: ReleaseCost | None) -> None:
 
 
 def preview(choice: Choice, cost: ReleaseCost | None) -> None:
-    """A simulated release with its band, how far off it is, and what of a shape survives."""
+    """Show a simulated release with its band, its error, and how much of a shape survives."""
     if choice.source is None or cost is None:
         return
     with st.container(border=True):

@@ -26,7 +26,7 @@ _ASKED = "asked_of_release"  # where the session keeps the question of the visit
 
 
 def table(curve: ReleasedCurve) -> None:
-    """A question of the visitor's, and all questions with their default times and level.
+    """Answer a question of the visitor's, and all questions with their default times and level.
 
     Parameters
     ----------

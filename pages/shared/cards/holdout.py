@@ -18,7 +18,7 @@ from pages.shared.state import run, session
 
 
 def fold(source: Source, budget: Budget, is_refused: bool) -> None:
-    """Two charts, one below the other, only where the study's twin is shown."""
+    """Draw two charts, one below the other, only if the study's twin is shown."""
     if not source.trains_on_a_third:
         return
     with layout.fold(
@@ -55,7 +55,7 @@ def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
 
 
 def _show(chart: Chart, key: str, words: str) -> None:
-    """A chart with its sentence, and its numbers at hand."""
+    """Draw a chart with its sentence, and its numbers at hand."""
     components.chart(chart.spec, chart.alt, f"chart_{key}", 320, 300)
     st.markdown(f":small[{words}]")
     with st.popover("Numbers", icon=":material/table:", key=f"numbers_{key}"):

@@ -35,7 +35,7 @@ def question(kind: str, current: settings.Settings) -> coverage_topic.Experiment
 
 
 def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
-    """The present ε, with the δ that a mechanism needs."""
+    """Return the present ε, with the δ that a mechanism needs."""
     return Budget(current.epsilon, current.delta_on(source, mechanism).value)
 
 

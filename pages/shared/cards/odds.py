@@ -40,7 +40,7 @@ def person(facts: PublicFacts, sizes: Sizes) -> Person:
 
 
 def _declared(facts: PublicFacts, sizes: Sizes) -> int | None:
-    """The size of the larger group; for one's own data it stays in the session, not in a link."""
+    """Return the size of the larger group; for own data it stays in the session, not in a link."""
     if not facts.is_upload:
         return session.current().population
     population: int | None = st.session_state.get(_own_declaration(facts, sizes))
@@ -74,7 +74,7 @@ class Slider(Protocol):
 def card(
     facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes, slider: Slider | None = None
 ) -> dict[str, Chart]:
-    """The sentence, a hundred dots, and what stands behind them; the dots by their title.
+    """Draw the sentence, a hundred dots, and the reasoning behind them; return the dots by title.
 
     It follows the slider, if there is one.
     """
@@ -102,7 +102,7 @@ def card(
 
 
 def face(facts: PublicFacts, spends: Sequence[Spend], key: str = "odds") -> Chart:
-    """The sentence, its dots and their key; `key` tells two on one page apart."""
+    """Draw the sentence, its dots and their key; `key` distinguishes two on one page."""
     step = _Step(facts, spends, of(spends))
     components.said([step.above], f"said_{key}")
     _draw(step.dots, key, 86)
@@ -126,7 +126,7 @@ class _Step:
 
 
 def _follow(facts: PublicFacts, slider: Slider) -> None:
-    """The same for every step of a slider."""
+    """Draw the card for every step of a slider."""
 
     def make() -> tuple[Any, ...]:
         steps = [

@@ -24,7 +24,7 @@ def beside(
     epsilons: Sequence[float],
     errors: Array,
 ) -> Beside | None:
-    """The rate of a problem with constants fitted to the errors of simulated data.
+    """Return a problem's rate with constants fitted to the errors of simulated data.
 
     Parameters
     ----------

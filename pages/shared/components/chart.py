@@ -28,7 +28,7 @@ _SAVE = "".join(
 
 
 def as_json(spec: dict[str, Any]) -> str:
-    """A Plotly specification as the browser gets it: in the colours of both themes, to choose."""
+    """Serialise a Plotly specification for the browser, in the colours of both themes."""
     return json.dumps(in_both_themes(spec))
 
 
@@ -75,7 +75,7 @@ def chart_by_step(
     phone_height: int | None = None,
     leaving: dict[str, Any] | None = None,
 ) -> None:
-    """One figure for every step of the slider, each by `as_json`, which the browser follows.
+    """Draw one figure, each by `as_json`, for every step of the slider; the browser follows it.
 
     All are sent once; an empty one is left out. `rev` is that of the strip; the others as of
     `chart`.
@@ -95,7 +95,7 @@ def chart_by_step(
 
 @cache
 def _component(height: int, phone: int) -> Any:
-    """One component per height: the space stands in its style sheet, so nothing jumps."""
+    """Make one component per height: its style sheet reserves the space, so nothing jumps."""
     name = f"privacy_curves_chart_{height}_{phone}"
     css = (
         f"{_CSS}.{name} {{ height: {height}px; width: 100%; }}\n"

@@ -136,7 +136,7 @@ def _tagged(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _errors(facts: PublicFacts, step: AtBudget) -> list[str]:
-    """The error of a step, what most releases stay within, and the error in a sentence."""
+    """Return the error of a step, its 95 % value, and the error in a sentence."""
     within = f"({most_releases(facts.value_unit)}: {step.within})" if step.within else ""
     spoken = (
         f"{error_words.distance(facts, 'mean')} {step.error}" if step.error else "nothing published"
@@ -156,7 +156,7 @@ def _check_shapes(view: MeanAnswer) -> None:
 
 
 def _axes(facts: PublicFacts) -> dict[str, Any]:
-    """The axes: public, and the same at every budget."""
+    """Return the axes: public, and the same at every budget."""
     return {
         "time": {
             "low": facts.time_low,
@@ -176,7 +176,7 @@ def _axes(facts: PublicFacts) -> dict[str, Any]:
 
 
 def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> dict[str, Any]:
-    """All curves; what is released goes as a difference from the mean without protection.
+    """Return all curves; released ones as differences from the mean without protection.
 
     `noise` is half the width of the middle 95 % of releases.
     """
@@ -295,7 +295,7 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
 
 
 def _three(height: float, middle: Array, low: Array, high: Array) -> dict[str, Any]:
-    """A line with its band for every budget and release."""
+    """Encode a line with its band for every budget and release."""
     scales = _scales(height, middle, low, high)
     return {
         "scales": scales,
@@ -334,7 +334,7 @@ def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
 
 
 def _spanned(values: Array) -> tuple[str, float, float]:
-    """One row of values, and what its 16-bit numbers span."""
+    """Encode one row of values, with the range of its 16-bit numbers."""
     low, high = float(values.min()), float(values.max())
     high = max(high, low + 1e-9 * max(abs(low), 1.0))
     return int16(values, low, high), low, high
@@ -343,7 +343,7 @@ def _spanned(values: Array) -> tuple[str, float, float]:
 def _band(
     facts: PublicFacts, drawn: Array, view: MeanAnswer, band: PlausibleBand
 ) -> dict[str, Any]:
-    """The band of every release; where there is none, the release itself.
+    """Encode the band of every release, or the release itself if it has no band.
 
     Bands are smooth and many: every second point is sent, and the browser puts in the others.
     """
@@ -443,7 +443,7 @@ def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str,
 
 
 def picked(key: str, start: Picked, rev: int = 0, n_budgets: int = 24) -> Picked:
-    """The same answer before the figure is drawn, for what stands above it on the page."""
+    """Return the same answer before the figure is drawn, for what the page shows above it."""
     state = st.session_state.get(key)
     report = state.get("picked") if isinstance(state, Mapping) else None
     return read_report(report, start, rev, n_budgets)
@@ -473,7 +473,7 @@ def _known_to_browser(key: str, rev: int, start: int) -> Any:
 
 
 def read_report(report: Any, start: Picked, rev: int, n_budgets: int) -> Picked:
-    """The browser's report, value by value; what is missing or impossible stays as in `start`."""
+    """Read the browser's report value by value; missing or impossible ones stay as in `start`."""
     if not isinstance(report, Mapping) or report.get("rev", rev) != rev:
         report = {}  # made before the server moved the figure
     budget, view = report.get("budget"), report.get("view")
@@ -497,7 +497,7 @@ def _check(**arrays: tuple[Array, tuple[int, ...]]) -> None:
 def _single_curves(
     curves: Sequence[tuple[Array, Array]], scale: tuple[float, float]
 ) -> dict[str, Any]:
-    """The grey curves, one after another, with the number of observations of each."""
+    """Encode the grey curves, one after another, with the number of observations of each."""
     drawn = [_thinned(*curve) for curve in curves]
     return {
         "counts": [len(times) for times, _ in drawn],
@@ -529,7 +529,7 @@ _KEYS = "Left and right read values, up and down pull a curve, Escape puts it ba
 
 
 def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dict[str, Any]:
-    """Every label and sentence of the figure; the browser shows them as text only.
+    """Return every label and sentence of the figure; the browser shows them as text only.
 
     Names in braces are filled in by the browser.
     """

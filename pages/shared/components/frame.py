@@ -15,7 +15,7 @@ _LOGOS = "img:is([data-testid=stHeaderLogo], [data-testid=stSidebarLogo], [data-
 
 
 def _logo(theme: str) -> str:
-    """The logo of a theme while the page has it: the server hears of a change only later."""
+    """Return the logo of the theme the page opened with; the server hears of changes only later."""
     drawn = base64.b64encode((_HERE.parent / "assets" / f"logo_{theme}.svg").read_bytes()).decode()
     return (
         f":root[data-pc-theme={theme}] {_LOGOS} "

@@ -122,7 +122,7 @@ def payload(
 
 
 def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> dict[str, Any]:
-    """A drawing, and where in it handles stand and move."""
+    """Return a drawing, with the places of its handles and their ranges."""
     box = drawn.frame(picture, look)
     places = box.x(picture.x, np.array(guess.places)).tolist() if guess.is_curve else []
     row = drawn.ROW * look.text

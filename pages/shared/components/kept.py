@@ -45,7 +45,7 @@ _LONGEST = 40  # of a name
 
 
 def browser_name(key: str, code: str) -> str:
-    """The name that a browser has in a class; "" until it has said it."""
+    """Return the name that a browser has in a class; "" until it has sent it."""
     state = st.session_state.get(key)
     name = state.get("name") if isinstance(state, Mapping) else None
     name = name if isinstance(name, str) and len(name) <= _LONGEST else ""

@@ -25,7 +25,7 @@ def show(
     scope: str = "",
     write: Callable[[Any, OwnFile | None], Code] = code_for,
 ) -> None:
-    """The fold with the code of the question of a page.
+    """Show the fold with the code of a page's question.
 
     `task` is empty on pages that never show the visitor's own data; `note` stands under the command
     line, and `scope` tells which numbers of the page are not in the code. `write` also gets how the

@@ -40,7 +40,7 @@ def bound(
     refused_here: bool = True,
     **options: Any,
 ) -> None:
-    """A widget that shows `value` and calls `write` with what the visitor makes of it.
+    """Draw a widget that shows `value` and calls `write` with the visitor's change.
 
     A value that cannot be is refused below the widget, unless `refused_here` says that the page
     does so elsewhere (`show_problem`), and the settings stay as they were; it stands in the widget
@@ -86,7 +86,7 @@ def number(
     n_digits: int = _DIGITS,
     **options: Any,
 ) -> None:
-    """A field for a number as people type it: with a comma or a point; counts with marks too.
+    """Draw a field for a number as people type it: with a comma or a point; counts with marks too.
 
     What is no number, or is refused by `write`, stays in the field and is quoted in the message,
     which says what counts until then. An optional number is None where the field is empty.
@@ -110,7 +110,7 @@ def number(
 
 
 def entered(label: str, key: str, is_whole: bool = False, **options: Any) -> float | None:
-    """The number in a field that belongs to no setting, as people type it.
+    """Return the number in a field that belongs to no setting, as people type it.
 
     None while the field is empty, and no number (NaN) where what stands in it is refused, which is
     said below it.
@@ -127,7 +127,7 @@ def entered(label: str, key: str, is_whole: bool = False, **options: Any) -> flo
 
 
 def written(value: float) -> str:
-    """A number as it stands in the field of `entered`, to all its digits."""
+    """Write a number as the field of `entered` shows it, with all its digits."""
     return f"{value:.15g}"
 
 
@@ -151,7 +151,7 @@ def _has_new_labels(key: str, options: dict[str, Any]) -> bool:
 def look(
     label: str, options: Sequence[Option], key: str, default: Option | None = None, **more: Any
 ) -> Option:
-    """A choice that changes a picture or its words alone; a link brings it back.
+    """Draw a choice that changes only a picture or its words; a link keeps it.
 
     `key` is one of `settings.LOOKS`; without a choice it is `default`, or else the first option.
     """
@@ -166,7 +166,7 @@ def look(
 
 
 def show_problem(key: str) -> None:
-    """The message of the last refused change, under its own control."""
+    """Show the message of the last refused change, under its own control."""
     where, problem = _refused()
     if where == key and problem is not None:
         st.error(message(problem), icon=":material/error:")
@@ -179,7 +179,7 @@ def is_refused() -> bool:
 
 
 def _refused() -> tuple[str, InputError | None]:
-    """The control whose value was refused last, and why."""
+    """Return the control whose value was refused last, and the reason."""
     refused: tuple[str, InputError | None] = st.session_state.get("problem", ("", None))
     return refused
 
@@ -240,7 +240,7 @@ def _noun(task: str) -> str:
 
 
 def mechanism_choice(task: str = settings.TASK) -> None:
-    """The method: how the noise is added."""
+    """Choose the method, which is the way of adding noise."""
     presets = _presets(mechanisms, task)
 
     def write(label: str) -> None:
@@ -259,7 +259,7 @@ def mechanism_choice(task: str = settings.TASK) -> None:
 
 
 def epsilon_slider(key: str, help: str, label: str = PRIVACY_BUDGET) -> None:
-    """The ε of a page, with the steps of Explore and what its two ends mean.
+    """Draw the ε of a page, with the steps of Explore and the meaning of its two ends.
 
     `help` says what is particular to this page, below what the term means.
     """
@@ -281,7 +281,7 @@ def epsilon_slider(key: str, help: str, label: str = PRIVACY_BUDGET) -> None:
 
 
 def live_epsilon_slider(key: str, help: str) -> None:
-    """The same slider, which pictures follow while it moves.
+    """Draw the same slider, which pictures follow while it moves.
 
     `key` and `help` as of `epsilon_slider`.
     """
@@ -312,7 +312,7 @@ def _presets(shelf: Registry, task: str) -> list[tuple[str, Any, dict[str, Any]]
 
 
 def preset_of(member: Any) -> Any:
-    """The preset that a source or mechanism started from."""
+    """Return the preset that a source or mechanism started from."""
     return type(member)(**member.nearest_preset()[1])
 
 
@@ -338,7 +338,7 @@ def parameter_form(
     leave_out: Sequence[str] = (),
     n_columns: int = 3,
 ) -> None:
-    """One widget for each parameter of a source or mechanism, from its own declaration."""
+    """Draw one widget for each parameter that a source or mechanism declares."""
     columns = st.columns(n_columns)
     parameters = [p for p in member.relevant_parameters() if p.name not in leave_out]
     for k, parameter in enumerate(parameters):
@@ -396,7 +396,7 @@ def _parameter_widget(
 
 
 def with_value(member: Any, name: str, value: Any) -> Any:
-    """The member with one parameter changed; defaults that depend on it follow."""
+    """Return the member with one parameter changed; defaults that depend on it follow."""
     return type(member)(**{**member.changed(), name: value})
 
 
@@ -461,7 +461,7 @@ def more_options(
     columns: int = 1,
     leave_out: Sequence[str] = (),
 ) -> None:
-    """Every parameter of the curves and the method, δ and the seed.
+    """Draw every parameter of the curves and the method, δ and the seed.
 
     `epsilon` and `delta` say whether the page has one budget, which is asked for here; `columns`
     how many stand side by side; `leave_out` are parameters of the curves that others choose.
@@ -527,7 +527,7 @@ def more_options(
 
 
 def named(mechanism: Mechanism) -> tuple[str, int]:
-    """A method's name on screen, and which of its named settings that is."""
+    """Return a method's name on screen, and the position of its named setting."""
     label = mechanism.nearest_preset()[0]
     return label, variant(mechanism, label)
 

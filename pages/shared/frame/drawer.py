@@ -44,7 +44,7 @@ def button(
 
 
 def show(details: Sequence[Detail]) -> None:
-    """The detail that is chosen, beside the page; nothing where none is."""
+    """Show the chosen detail beside the page, if any."""
     detail = _chosen(details)
     if detail is None:
         return

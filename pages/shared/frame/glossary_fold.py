@@ -73,7 +73,7 @@ OF_ESTIMANDS: dict[str, tuple[str, ...]] = {
 
 
 def show() -> None:
-    """The fold, where the page has words to explain."""
+    """Show the fold, if the page has words to explain."""
     terms = _on_screen()
     if not terms:
         return
@@ -90,7 +90,7 @@ def show() -> None:
 
 
 def _on_screen() -> tuple[str, ...]:
-    """The terms of the page, in Lab of its open tab."""
+    """List the terms of the page; in Lab those of its open tab."""
     current = session.current()
     if pins.page() != session.LAB:
         return TERMS.get(pins.page(), ())
@@ -98,7 +98,7 @@ def _on_screen() -> tuple[str, ...]:
 
 
 def entry(term: Term, formula: bool, where: bool = False) -> str:
-    """A term with its meaning, and if wanted its formula and where it is met."""
+    """Explain a term, on request with its formula and the pages that use it."""
     lines = [f"**{term.title}**  ", f"{term.meaning}  "]
     if formula and term.formula:
         lines.append(f"${term.formula}$  ")

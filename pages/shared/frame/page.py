@@ -95,7 +95,7 @@ class View:
         )
 
     def foot(self, budgets: Sequence[Budget] = ()) -> str:
-        """The line below a picture that is saved; "" where none may leave the page.
+        """Return the line below a saved picture; "" if none may leave the page.
 
         It is that of pictures which code and notebooks make of the same question. Charts of a
         visitor's own data show these data, and stay.
@@ -121,7 +121,7 @@ class View:
         raise NotImplementedError
 
     def code(self) -> None:
-        """The fold *Code for this view*."""
+        """Show the fold *Code for this view*."""
         code_fold.show(self.page, self.question, self.task, self.code_note, self.code_scope)
 
     # -- beside the cards --
@@ -135,7 +135,7 @@ class View:
         ]
 
     def tables(self) -> None:
-        """The tables behind the charts."""
+        """Show the tables behind the charts."""
         for title, chart in self.charts.items():
             layout.in_words(title, chart, self.is_own)
 
@@ -192,7 +192,7 @@ class ReleaseView(View):
     # -- what the frame draws --
 
     def budgeted(self, present: components.Budgeted) -> tuple[Sequence[components.Budgeted], int]:
-        """The words of the strip at every step of a slider that it follows, and the present step.
+        """Return the words of the strip at every step of a slider it follows, and the present step.
 
         Parameters
         ----------
@@ -265,7 +265,7 @@ Card = Callable[[V], None]
 
 
 def begin(title: str) -> None:
-    """The title, what a first look at a file is, and settings of a link that are invalid."""
+    """Show the title, the notice of a first look at a file, and invalid settings of a link."""
     st.title(title, anchor=False)
     if session.shows_own_data():
         panel.first_look(session.task_on_screen())
@@ -301,7 +301,7 @@ def compute(make: Callable[[], V | None], height: int = 430, data: str = "") -> 
 
 
 def messages() -> DeltaGenerator:
-    """One place where messages come and go: what follows keeps its own."""
+    """Reserve one place for messages that come and go, so that what follows keeps its own."""
     return st.container()
 
 

@@ -38,7 +38,7 @@ def pinnable(
     pins_here: bool = True,
     **options: Any,
 ) -> None:
-    """The strip, whose scenario is kept when the visitor asks for it.
+    """Draw the strip, with a button to keep its scenario.
 
     `pins_here` says whether there is a scenario.
     """
@@ -84,7 +84,7 @@ def fixed(
     is_forecast: bool = False,
     data: tuple[str, str] | None = None,
 ) -> None:
-    """The same facts with one budget, for pages without a slider in the picture.
+    """Draw the same facts with one budget, for pages without a slider in the picture.
 
     `unit` is what is protected, and `protected` words and tooltip where the usual ones do not suit;
     `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated`,
@@ -120,7 +120,7 @@ def by_step(
     is_forecast: bool = False,
     data: tuple[str, str] | None = None,
 ) -> None:
-    """The same with the words of every step of a slider, or of one budget.
+    """Draw the same with the words of every step of a slider, or of one budget.
 
     `at` is the present step; `stated` is δ, which is marked where it is large; `warning` is what
     releases say against themselves; `n_curves` how many there are, where it is not as many as the
@@ -194,12 +194,12 @@ def delta_chips(stated: Delta) -> list[components.Chip]:
 
 
 def by_budget_alone(budget: Budget) -> str:
-    """The odds that a budget allows, whatever the noise; for pages without a method."""
+    """Return the odds that a budget allows, whatever the noise; for pages without a method."""
     return odds_words.odds_alone(risk.odds(None, budget))
 
 
 def by_method(mechanism: Mechanism, source: Source, *budgets: Budget) -> str:
-    """The odds of a method's releases at one budget or several, the same on every page.
+    """Return the odds of a method's releases at the given budgets, the same on every page.
 
     Where the method has no plan nothing would be released, and they are empty.
     """

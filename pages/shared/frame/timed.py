@@ -126,7 +126,7 @@ def warm_up() -> None:
 
 
 def visitor() -> str:
-    """A name for this browser session, of no meaning."""
+    """Return a meaningless name for this browser session."""
     name: str = st.session_state.setdefault("visitor", uuid.uuid4().hex)
     return name
 

@@ -157,7 +157,7 @@ class Assets:
             asset.pack()
 
     def _page(self, plain: str, page: str) -> bytes:
-        """The page of the front end with what this page will need at its head."""
+        """Return the page of the front end, with what this page will need in its head."""
         first = f'<head><script src=".{CONNECT}"></script>'  # the other scripts wait for it
         last = [
             f'<link rel="modulepreload" crossorigin href="./static/js/{name}">'

@@ -51,7 +51,7 @@ class Poll:
     n_options: int  # how many answers the closing question has
 
     def checked(self, values: object) -> Numbers:
-        """A guess as numbers, None for each that was left out.
+        """Read a guess as numbers, None for each that was left out.
 
         Raises
         ------
@@ -107,13 +107,7 @@ class Classroom:
             self.poll, self.stage = poll, stage
 
     def seat(self, browser: str = "") -> int:
-        """A number for a visitor, under which their guess is kept.
-
-        Parameters
-        ----------
-        browser : str
-            Its name in this class, whose tabs all have one seat; "" if unknown.
-        """
+        """Number a visitor, to keep their guess; all tabs of a named `browser` share one seat."""
         with self._lock:
             return (
                 self._browsers.setdefault(browser, next(self._seats))
@@ -188,7 +182,7 @@ class Classroom:
             return list(self._guesses[self.poll].values())
 
     def answered(self, seat: int) -> int | None:
-        """The option that a seat has chosen in this picture's question."""
+        """Return the option that a seat has chosen in this picture's question."""
         return self._answers[self.poll].get(seat)
 
     @property
@@ -208,7 +202,7 @@ class Classrooms:
         self._lock = threading.Lock()
 
     def open(self, poll: Poll) -> Classroom:
-        """A new class.
+        """Open a new class.
 
         Raises
         ------
@@ -231,13 +225,13 @@ class Classrooms:
             return classroom
 
     def find(self, code: str) -> Classroom | None:
-        """The class of a code; None if it has ended, or never was."""
+        """Return the class of a code; None if it has ended, or never was."""
         with self._lock:
             self._end_old()
             return self._open.get(code)
 
     def joined(self, text: str) -> Classroom:
-        """The class of a code as somebody types it: in any case, with spaces.
+        """Find the class of a code as somebody types it: in any case, with spaces.
 
         Raises
         ------
@@ -256,7 +250,7 @@ class Classrooms:
         return classroom
 
     def of_teacher(self, key: str) -> Classroom | None:
-        """The class of a teacher's key; None if there is none."""
+        """Return the class of a teacher's key; None if there is none."""
         with self._lock:
             self._end_old()
             return next(
@@ -284,7 +278,7 @@ CLASSROOMS = Classrooms()  # of this process
 
 
 def checked_code(code: str) -> str:
-    """The code of a class as a link has it, in any case.
+    """Return the code of a class as links write it, from any case.
 
     Raises
     ------
@@ -304,7 +298,7 @@ ADDRESS_NAME = "PRIVACY_CURVES_ADDRESS"
 
 
 def page_for_others(page: str) -> str:
-    """The address of a page for other computers; "" where this one alone reaches the server.
+    """Return the address of a page for other computers; "" if only this one reaches the server.
 
     The environment says it, or else the address in this visitor's own browser.
 

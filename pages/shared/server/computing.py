@@ -162,7 +162,7 @@ def _make_way() -> None:
 
 
 def _visitor() -> str:
-    """The session of the page that asks; empty where none does."""
+    """Return the session of the page that asks; "" outside a page."""
     context = get_script_run_ctx(suppress_warning=True)
     return "" if context is None else context.session_id
 
@@ -179,7 +179,7 @@ def _of_a_page() -> bool:
 
 @contextmanager
 def _watching(job: Job) -> Iterator[None]:
-    """While this lasts the job is not given up."""
+    """Keep the job from being given up inside this context."""
     with _lock:
         _watched[job] += 1
     try:

@@ -41,20 +41,20 @@ _LOGGERS = (
 
 
 def base_path() -> str:
-    """The path below which the dashboard stands: "" or one that begins with a slash."""
+    """Return the path below which the dashboard runs: "" or one that begins with a slash."""
     base = (st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}" if base else ""
 
 
 def place(scope: Scope) -> str | None:
-    """The path of a request below the base path; None outside of it."""
+    """Return the path of a request below the base path; None outside it."""
     path: str = scope["path"].removeprefix(scope.get("root_path", ""))
     below = path.removeprefix(base_path())
     return below if path == base_path() + below and below[:1] in ("", "/") else None
 
 
 def address() -> str:
-    """The address of the front page, as somebody at this machine types it."""
+    """Return the address of the front page, as somebody at this machine types it."""
     host = st.get_option("server.address")
     host = "localhost" if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
@@ -85,7 +85,7 @@ class Door:
 
 
 def _refusal(scope: Scope) -> int:
-    """The status with which a request is refused; 0 if it is let in."""
+    """Return the status that refuses a request; 0 if it is let in."""
     below = place(scope)
     if below is None:
         return 404
@@ -146,7 +146,7 @@ class _Messages:
 
 
 def _close_code(event: Message) -> int:
-    """The code with which to close after this event; 0 if all is well."""
+    """Return the code with which to close after this event; 0 if all is well."""
     if event["type"] != "websocket.receive":
         return 0
     content = event.get("bytes")

@@ -48,13 +48,7 @@ def store(sent: Mapping[str, Any]) -> None:
 
 
 def script(sent: Mapping[str, Any]) -> bytes:
-    """The file for a figure.
-
-    Parameters
-    ----------
-    sent : dict
-        What the figure is sent (`pages.shared.components.figure_message`).
-    """
+    """Write the file for a figure, from `pages.shared.components.figure_message`."""
 
     def read(name: str) -> str:
         return (_COMPONENTS / name).read_text("utf-8")
@@ -78,7 +72,7 @@ def _font() -> str:
 
 
 def _themes() -> dict[str, dict[str, str]]:
-    """The variables of both themes that the figure's style sheet knows."""
+    """Return the variables of both themes that the figure's style sheet knows."""
     theme = tomllib.loads(_CONFIG.read_text("utf-8"))["theme"]
     shared = {
         "font": '"Source Sans", sans-serif',

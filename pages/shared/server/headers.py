@@ -37,7 +37,7 @@ _SCRIPT = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 
 @cache
 def security() -> dict[str, str]:
-    """The headers by name, without those that only an encrypted connection may carry."""
+    """Return the headers by name, without those that only an encrypted connection may carry."""
     allowed = _POLICY | {"script-src": " ".join([_POLICY["script-src"], *_scripts_of_the_page()])}
     return {
         "Content-Security-Policy": "; ".join(f"{what} {where}" for what, where in allowed.items()),

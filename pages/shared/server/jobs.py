@@ -276,16 +276,15 @@ class Jobs:
         visitor: str = "",
         is_later: bool = False,
     ) -> Job:
-        """The job of that key: the one that is there, or else a new one.
+        """Return the job of that key, new if there is none.
 
-        The function is one of a module, so that a worker finds it. What a generator yields are the
-        parts, and what it or any other function returns is the result. `total` is the number of
-        parts, where it is known. The key is the digest of the question; that of an upload must
-        also name its session. What need not be kept here (`is_kept`), as its session keeps it, is
-        forgotten where it ends. A job that was stopped or broke is begun again: start
-        from a button and keep the job, or a stopped one comes back with the next run of the page.
-        `visitor` names who asks; a job that several ask for is nobody's. What no page waits for,
-        `is_later`, comes after what one does.
+        A module must define the function, so that a worker finds it. A generator yields the parts
+        and returns the result, as any other function does. `total` is the number of parts, if
+        known. The key is the digest of the question; that of an upload must also name its session.
+        The server forgets a finished job unless it `is_kept`; its session keeps the result. A job
+        that was stopped or broke starts again: start it from a button and keep the job, or a
+        stopped one returns with the next run of the page. `visitor` names who asks; a job shared by
+        several counts against nobody. Jobs that no page waits for (`is_later`) come last.
 
         Raises
         ------
@@ -306,10 +305,10 @@ class Jobs:
             return job
 
     def disown(self, job: Job) -> None:
-        """Count a job against nobody: who asked for it has moved on, and it will soon be ended.
+        """Count a job against nobody: its visitor has moved on, and it will soon end.
 
-        It is ended at once where another waits for its slot: else who asks for much and leaves it
-        again and again would hold every slot.
+        It ends at once if another job waits for its slot: otherwise a visitor who starts and leaves
+        many jobs would hold every slot.
         """
         with self._lock:
             job.is_left = True
@@ -376,7 +375,7 @@ class Jobs:
             thread.start()
 
     def _slot(self) -> None:
-        """One job after the other; those stopped while they waited are passed over."""
+        """Run one job after the other; skip those stopped while they waited."""
         while (job := self._next()) is not None:
             worker = self._idle.pop()  # the last that worked: it has the most at hand
             if job._begin():
@@ -385,7 +384,7 @@ class Jobs:
             self._leave(job)
 
     def _next(self) -> Job | None:
-        """The waiting job that goes first, of visitors of whom none runs; None when closed."""
+        """Wait for the first job of a visitor without a running one; None when closed."""
         with self._changed:
             while not self._closed:
                 busy = {job.visitor for job in self._running if job.visitor and self.slots > 1}
@@ -452,7 +451,7 @@ _DEFAULT = Jobs()  # costs nothing until its first job
 
 
 def jobs() -> Jobs:
-    """The workers that all visitors of this server share."""
+    """Return the workers that all visitors of this server share."""
     return _DEFAULT
 
 

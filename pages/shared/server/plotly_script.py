@@ -18,17 +18,17 @@ _FAR = 4_000  # letters of a module in front of its name
 
 
 def installed() -> str:
-    """The script as it is in the package."""
+    """Return the script as it is in the package."""
     return (files("plotly") / "package_data" / "plotly.min.js").read_text("utf-8")
 
 
 def served() -> bytes:
-    """The script that pages load."""
+    """Return the script that pages load."""
     return light(installed()).encode()
 
 
 def light(script: str, kinds: frozenset[str] = KINDS) -> str:
-    """A script that registers these kinds of traces alone; the same where it names no such list."""
+    """Return a script that registers only these trace types; unchanged if it names no such list."""
     called = [*_LIST.finditer(script)]
     if len(called) != 1:
         return script
@@ -41,7 +41,7 @@ def light(script: str, kinds: frozenset[str] = KINDS) -> str:
 
 
 def _kind(script: str, module: str) -> str:
-    """The kind of traces that a module registers, which is in the module that it hands on."""
+    """Return the kind of traces that a module registers, found in the module it re-exports."""
     handed_on = re.compile(r'=[\w$]+\(\([\w$,]*\)=>\{"use strict";[\w$]+\.exports=([\w$]+)\(\)\}\)')
     handed = handed_on.match(script, _end_of(script, f"var {module}"))
     if handed is None:

@@ -216,7 +216,7 @@ def drop_own_file(file: str) -> None:
 
 @asynccontextmanager
 async def housekeeping(_: Any) -> AsyncIterator[None]:
-    """While the server runs: close the sessions of those who have left, give memory back."""
+    """Close the sessions of those who have left and give memory back, while the server runs."""
     takes_files(None, _address())  # an environment that makes no sense stops the start
     spare_the_log()
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # which gives memory back

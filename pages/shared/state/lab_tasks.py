@@ -50,5 +50,5 @@ ESTIMANDS = tuple(dict.fromkeys(offered.estimand for offered in LAB_TASKS.values
 
 
 def settings_of(task: str) -> dict[str, str]:
-    """The settings by which Lab estimates what a task is about; {} where it does not."""
+    """Return the settings by which Lab estimates a task's estimand; {} if it cannot."""
     return LAB_TASKS[task].settings if task in LAB_TASKS else {}

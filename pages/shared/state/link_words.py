@@ -47,5 +47,5 @@ _WORD_OF = {
 
 
 def word_of(setting: str) -> str:
-    """The word of a field of `Settings` in links."""
+    """Return the word of a field of `Settings` in links."""
     return _WORD_OF.get(setting, setting)

@@ -39,7 +39,7 @@ LETTERS = (*(letter for offered in LAB_TASKS.values() for letter in offered.lett
 
 
 def encode(wanted: Settings) -> str:
-    """The settings that differ from the front page."""
+    """Write the settings that differ from the front page."""
     return "~".join(
         [
             *_plugged_words(wanted),
@@ -106,7 +106,7 @@ def _study(
 def _plugged(
     letter: str, words: Mapping[str, str], shelf: Registry, default: Any, problems: list[str]
 ) -> Any:
-    """The source or mechanism of a token; parameters that do not fit are left at their usual."""
+    """Read the source or mechanism of a token; parameters that do not fit keep their defaults."""
     if letter not in words:
         return default
     try:
@@ -144,12 +144,12 @@ def has_a_page(letter: str, cls: Any) -> bool:
 
 
 def _task_of(letter: str) -> str | None:
-    """The task whose curves or method a letter stands for."""
+    """Return the task whose curves or method a letter stands for."""
     return next((task for task, offered in LAB_TASKS.items() if letter in offered.letters), None)
 
 
 def _value(parameter: Parameter, text: str) -> Any:
-    """A parameter's value from its word in the address."""
+    """Read a parameter's value from its word in the address."""
     if text == "none" and parameter.optional:
         return None
     return {"True": True, "False": False}[text] if parameter.kind is bool else parameter.kind(text)
@@ -243,7 +243,7 @@ CHOICES = (*_CHOICES, *_SELDOM)  # settings that are one of a few words
 
 
 def choices(name: str) -> Sequence[str]:
-    """The words that a setting of `CHOICES` can be."""
+    """Return the words allowed for a setting of `CHOICES`."""
     return _CHOICES[name] if name in _CHOICES else _SELDOM[name]()
 
 
@@ -332,7 +332,7 @@ def _single_words(wanted: Settings) -> Iterator[str]:
 
 
 def _with(current: Settings, name: str, text: str) -> Settings:
-    """One more setting; a KeyError or ValueError if there is no such setting or value."""
+    """Add one setting; a KeyError or ValueError if there is no such setting or value."""
     start, _, rest = name.partition(".")
     if start == "sweep":
         return replace(current, sweep=_swept(current.sweep, rest, text))

@@ -66,7 +66,7 @@ class Store:
                 self._results.popitem(last=False)
 
     def get(self, key: str, compute: Callable[[], A]) -> A:
-        """A result as it was kept, or else computed now."""
+        """Return a result as it was kept, or compute it now."""
         with suppress(KeyError):
             result: A = self[key]
             return result
@@ -138,7 +138,7 @@ def parts(
     *arguments: *Ts,
     progress: Callable[[int], None] = _silent,
 ) -> list[A]:
-    """All parts that a generator of the engine gives; kept, computed and told as by `answer`."""
+    """Return all parts that a generator of the engine yields; kept and computed as by `answer`."""
     call = (function, *arguments)
     result: list[A] = _result(_store_of(call), _key(jobs.parts, call), jobs.parts, call, progress)
     return result
@@ -151,7 +151,7 @@ def _result(
     arguments: Sequence[Any],
     progress: Callable[[int], None] = _silent,
 ) -> Any:
-    """A result as it was kept, or else computed in a worker for those who may share it."""
+    """Return a result as it was kept, or compute it in a worker for those who may share it."""
     with suppress(KeyError):
         return store[key]
     result = store[key] = computed(key + store.owner, function, *arguments, progress=progress)
@@ -159,7 +159,7 @@ def _result(
 
 
 def at_once(function: Callable[[*Ts], A], *arguments: *Ts) -> A:
-    """The same for what takes no time, or may be computed in this process alone."""
+    """Return a quick result, or one that only this process can compute."""
     return _store_of(arguments).get(_key(function, arguments), lambda: function(*arguments))
 
 
@@ -257,7 +257,7 @@ def federation(
     *,
     is_whole: bool = False,
 ) -> sites_topic.SitesAnswer:
-    """The sites together, pooled and alone; of what changes nothing else is computed.
+    """Simulate the sites together, pooled and alone; only what changed is computed again.
 
     The error without privacy is there if it is known, or wanted for the whole.
     """
@@ -274,7 +274,7 @@ def federation(
 
 
 def front_picture() -> mean_topic.MeanAnswer:
-    """The picture of the front page as it is without any choice."""
+    """Return the picture of the front page before any choice."""
     from engine.privacy.failure import usual_delta  # by a thread, while the browser loads the page
 
     use_workers()

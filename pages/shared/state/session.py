@@ -158,7 +158,7 @@ def save() -> None:
 
 
 def task_on_screen() -> str:
-    """The task of the page, whose data it shows."""
+    """Return the task of the page, whose data it shows."""
     page, now = st.session_state.page, current()
     if page == LAB:
         return now.estimated
@@ -177,7 +177,7 @@ def shows_pins(page: str) -> bool:
 
 
 def data_task(key: str) -> str:
-    """The task whose data another one uses: an average number is that of whole curves."""
+    """Return the task whose data another one uses: an average number is that of whole curves."""
     return TASKS[key].data_of or key
 
 
@@ -236,7 +236,7 @@ def note_fold(name: str, is_open: bool) -> None:
 
 
 def steps(epsilon: float) -> tuple[float, ...]:
-    """The steps of the slider, with a chosen ε put in that is none of them."""
+    """Return the steps of the slider, with a chosen ε added if it is none of them."""
     return steps_of(st.session_state.get("own_epsilon", epsilon), epsilon)
 
 
@@ -296,13 +296,13 @@ def own_key(task: str) -> str:
 
 
 def upload_of(task: str = TASK) -> Upload | UploadRows | UploadEvents | None:
-    """The visitor's own data that a task looks at, whether they are shown or not."""
+    """Return the visitor's own data for a task, shown or not."""
     data = st.session_state.get(own_key(task))
     return data if data is not None and data.serves(data_task(task)) else None
 
 
 def own_with(facts: PublicFacts) -> Upload | UploadRows | UploadEvents | None:
-    """The visitor's own data of which these facts were stated."""
+    """Return the visitor's own data with these stated facts."""
     for key in OWN_KEYS.values():
         data: Upload | UploadRows | UploadEvents | None = st.session_state.get(key)
         if data is not None and data.facts == facts:
@@ -328,7 +328,7 @@ def uploaded(task: str = TASK) -> bool:
 
 
 def source(task: str = TASK) -> Source:
-    """The source on screen: the visitor's own data, or the chosen recipe.
+    """Return the source on screen: the visitor's own data, or the chosen recipe.
 
     Where its sites are those of the table on *Decide*, it has them on all pages with the scenario.
     """
@@ -339,7 +339,7 @@ def source(task: str = TASK) -> Source:
 
 
 def twin_of(real: Source) -> Twin:
-    """The twin of curves that are real, with sizes and spread as the visitor last chose them."""
+    """Return the twin of real curves, with sizes and spread as the visitor last chose them."""
     default = Twin.of(real.facts, real.sizes)
     origin, stated = st.session_state.get("twin", (None, default))
     return stated if origin == default else default

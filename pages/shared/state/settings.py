@@ -64,7 +64,7 @@ def _sweep_word(value: object) -> str:
 
 
 def with_sweep_word(choice: SweepChoice, name: str, text: str) -> SweepChoice:
-    """The choice with one word of an address.
+    """Return the choice with one word of an address.
 
     Raises
     ------
@@ -283,7 +283,7 @@ class Settings:
         return self.mechanism_of(TASK)
 
     def source_of(self, task: str) -> Source:
-        """The recipe for data of a task, or of that whose data it borrows."""
+        """Return the recipe for data of a task, or of the task whose data it borrows."""
         return self.studies[TASKS[task].data_of or task].source
 
     def has_table(self, task: str) -> bool:
@@ -291,7 +291,7 @@ class Settings:
         return bool(self.sites) and self.source_of(task).has_free_sites
 
     def studied(self, task: str) -> Source:
-        """The recipe at the sites that take part, where there is a table of them.
+        """Return the recipe at the sites that take part, if there is a table of them.
 
         Data that cannot be had at such sites keep their own, and *Decide* says why.
         """
@@ -302,7 +302,7 @@ class Settings:
         return source
 
     def mechanism_of(self, task: str) -> Mechanism:
-        """The method of a task; the usual one where none can be chosen."""
+        """Return the method of a task; the usual one if none can be chosen."""
         if TASKS[task].data_of:
             default: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
             return default
@@ -311,7 +311,7 @@ class Settings:
     def with_study(
         self, task: str, source: Source | None = None, mechanism: Mechanism | None = None
     ) -> Settings:
-        """The same with other data or another method of a task."""
+        """Return the settings with other data or another method of a task."""
         before = self.studies[task]
         study = DataAndMethod(source or before.source, mechanism or before.mechanism)
         return replace(self, studies={**self.studies, task: study})
@@ -329,7 +329,7 @@ FRONT_PAGE = Settings()  # what a bare address stands for
 
 
 def steps_of(*chosen: float) -> tuple[float, ...]:
-    """The steps of the slider, with chosen ones put in that are none of them."""
+    """Return the steps of the slider, with chosen ones added that are none of them."""
     return tuple(sorted({*EPSILON_STEPS, *chosen}))
 
 
@@ -448,7 +448,7 @@ def checked_folds(names: Iterable[str]) -> tuple[str, ...]:
 def with_look(
     looks: Sequence[tuple[str, int]], key: str, option: int
 ) -> tuple[tuple[str, int], ...]:
-    """The ways to look with one more chosen."""
+    """Return the ways to look with one more chosen."""
     if key not in LOOKS or not 0 <= option < MAX_OPTIONS:
         raise InputError("There is no such way to look.", field=key)
     return tuple(sorted({**dict(looks), key: option}.items()))

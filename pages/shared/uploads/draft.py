@@ -102,7 +102,7 @@ def is_typed_since() -> bool:
 
 
 def _on_screen() -> dict[str, Any]:
-    """The answers in all fields of the form."""
+    """Return the answers in all fields of the form."""
     state = st.session_state
     return {
         key: state[key]
@@ -163,7 +163,7 @@ def _answers() -> dict[str, Any]:
 
 
 def answered(key: str) -> Any:
-    """The answer in a field of the form, whether it is on screen or not; None for none."""
+    """Return the answer in a field of the form, even off screen; None for none."""
     return st.session_state.get(key, _answers().get(key))
 
 

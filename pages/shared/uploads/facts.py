@@ -346,7 +346,7 @@ def _restore() -> None:
 
 
 def _fields(stated: StatedFacts) -> dict[str, Any]:
-    """The fields of the form, by key, as that file states them."""
+    """Return the fields of the form, by key, as that file states them."""
     design = stated.design
     fields: dict[str, Any] = {
         **{name: word[:_LONGEST] for name, word in stated.words.items()},
@@ -452,7 +452,7 @@ def _words(question: Fields) -> dict[str, Any]:
 def _number(
     label: str, example: str, key: str, why: str | None = None, is_whole: bool = False
 ) -> Bound:
-    """A number as it is typed; None while nothing is, and NaN where it is none, which is said."""
+    """Read a typed number; None if empty, and NaN, with a message, if it is none."""
     number = entered(label, f"upload_{key}", is_whole, placeholder=example, help=why)
     if number is not None and math.isnan(number):
         st.session_state[_REFUSED] = True
@@ -460,7 +460,7 @@ def _number(
 
 
 def _pair(low: tuple[str, str, str], high: tuple[str, str, str]) -> tuple[Bound, Bound]:
-    """Two numbers side by side."""
+    """Draw two numbers side by side."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         return _number(*low), _number(*high)
 
@@ -481,7 +481,7 @@ def _covariate(name: str) -> StatedCovariate:
 
 
 def _ranges(names: tuple[str, ...]) -> list[StatedCovariate]:
-    """One by one if they are few; otherwise one pair for all, and own pairs where they differ."""
+    """Ask one by one if they are few; else one pair for all, and own pairs if they differ."""
     if len(names) <= _MAX_LISTED:
         return [_covariate(name) for name in names]
     ends = _pair(
@@ -506,7 +506,7 @@ def _spread(label: str, why: str) -> Bound:
 
 
 def _response(name: str, task: str) -> dict[str, Any]:
-    """The range of what is predicted, and what else a task asks: arguments of `declare_rows`."""
+    """Ask for the range of the response and the task's other facts: arguments of `declare_rows`."""
     states = TASKS[task].states
     response: dict[str, Any] = {}
     if "two_classes" in states:
@@ -609,7 +609,7 @@ def _design(law: str | None, curves: CurveTable, time: str, unit: str) -> Stated
 
 
 def _common(curves: CurveTable, time: str, why: str) -> tuple[float, ...]:
-    """The times in the header, once they are confirmed, or those that are typed in."""
+    """Return the times in the header, once confirmed, or those typed in."""
     header = curves.header_times
     if header and st.checkbox(
         f"The {counted(len(header), 'time')} in the header of the file were planned for "

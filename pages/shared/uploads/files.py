@@ -78,12 +78,12 @@ def has_file() -> bool:
 
 
 def content() -> bytes:
-    """The bytes of the file, which stay for the visit: it may be read in another way."""
+    """Return the bytes of the file, kept for the visit: it may be read in another way."""
     return bytes(st.session_state.upload_held.getvalue())
 
 
 def name_of_file() -> str:
-    """The name of the file; "" without one."""
+    """Return the name of the file; "" without one."""
     return str(st.session_state.get("upload_name", "")) if has_file() else ""
 
 
@@ -123,7 +123,7 @@ def _hold(file: Any) -> None:
 
 
 def _changed() -> None:
-    """A file that is taken away takes along what was said of it; so does an example."""
+    """Drop the answers about a file or an example that is taken away."""
     draft.forget_example()
     if st.session_state.get("upload_file") is None:
         draft.forget_file()
@@ -167,6 +167,6 @@ def frame_choices(encoding: str, sheet: str = "") -> None:
 
 
 def key_of(name: str) -> str:
-    """The key of a choice that is about one file: the next file begins without it."""
+    """Return the key of a choice about one file; the next file begins without it."""
     number = st.session_state.get("upload_files", 0)
     return f"{name}_{number}" if number else name

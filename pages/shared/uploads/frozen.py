@@ -75,7 +75,7 @@ def declaration(task: str) -> Declaration:
 
 
 def _mark() -> bytes:
-    """A hash of the file under a key that ends with this process."""
+    """Hash the file under a key that ends with this process."""
     return hashlib.blake2b(files.content(), key=_KEY, digest_size=16).digest()
 
 
@@ -128,7 +128,7 @@ def say_changed(names: Collection[str]) -> None:
 
 
 def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
-    """The visitor's own data, once file and bounds are there."""
+    """Return the visitor's own data, once file and bounds are there."""
     current = draft.of(task)
     if current is None or current.declared is None:
         return None

@@ -74,7 +74,7 @@ def draw(
 
 
 def dialog(task: str, page: str) -> None:
-    """The dialog, if it is open: the frame draws it after the page, and another page closes it."""
+    """Draw the dialog, if open, after the page; another page closes it."""
     if st.session_state.get("page_of_dialog", page) != page:
         close()
     st.session_state.page_of_dialog = page

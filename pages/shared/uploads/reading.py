@@ -87,7 +87,7 @@ def confirm(task: str, reading: Reading) -> None:
 
 
 def first_look(task: str) -> Upload | UploadRows | UploadEvents:
-    """The file as it most likely is read, with ranges of its own, for its holder's eyes only."""
+    """Read the file in the likeliest way, with ranges of its own, for its holder's eyes only."""
     return files.made("upload_look", looking.first_look, task, **files.frame())
 
 
@@ -102,7 +102,7 @@ def proposal_of(task: str, stated: Mapping[str, Any]) -> Proposal:
 
 
 def _screen(task: str) -> tuple[Reading, int]:
-    """The reading as it stands on screen, and how many questions are open."""
+    """Return the reading as it is on screen, and the number of open questions."""
     brought = _brought()
     if brought is not None:
         _table(brought)
@@ -142,7 +142,7 @@ def _screen(task: str) -> tuple[Reading, int]:
 
 
 def _asked(question: Question, reading: Reading) -> Reading:
-    """The reading with the answer to a question; what only a person can say has none at first."""
+    """Ask a question, without a default if only a person knows; return the answered reading."""
     key = key_of(f"upload_ask_{question.field}")
     if question.field == "columns.group.words":
         return _groups(question, reading, key)
@@ -178,7 +178,7 @@ def _asked(question: Question, reading: Reading) -> Reading:
 
 
 def _groups(question: Question, reading: Reading, key: str) -> Reading:
-    """The reading with the texts that are groups, of which two or more are chosen."""
+    """Ask which texts are groups, at least two; return the reading with them."""
     words = question.options[0].adds["columns"]["group"]["words"]
     chosen = st.multiselect(
         plain(question.question),
@@ -224,7 +224,7 @@ def _still_open(proposal: Proposal, reading: Reading) -> set[str]:
 
 
 def _table(reading: Reading) -> None:
-    """A line for each column that is read: name, role, kind, invented cells as they are read."""
+    """Show a line for each column: name, role, kind, and invented cells as they are read."""
     rows = rows_of(reading)
     lines = [
         "| "
@@ -240,7 +240,7 @@ def _table(reading: Reading) -> None:
 
 
 def _in_short(confirmed: Draft) -> None:
-    """One line on a reading that is confirmed, with the way back to it."""
+    """Show one line on a confirmed reading, with the way back to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/check: **{_TITLE}** · {columns.counts(confirmed)}", width="stretch")
         _download(confirmed.reading)
@@ -329,7 +329,7 @@ def _bring() -> None:
 
 
 def _brought() -> Reading | None:
-    """A saved reading that holds in place of a proposal, with the way back."""
+    """Return a saved reading that replaces the proposal, with the way back."""
     brought: Reading | None = st.session_state.get("upload_brought")
     if brought is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
