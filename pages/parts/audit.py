@@ -51,7 +51,7 @@ _CODE_NOTE = (
     "It ends with exit code 0 if the claim holds, or if a planted fault is caught. "
     "Without a scenario, *python -m engine audit* attacks every method."
 )
-_JOBS = "audit_jobs"  # where the session keeps what was started, by the digest of the question
+_JOBS = "audit_jobs"  # session key of the started jobs, by digest of the question
 
 
 class Audited(View):
@@ -138,7 +138,7 @@ class Audited(View):
             guarantee_cards.formula(method.mechanism, {})
 
     def question(self) -> Question:
-        """Attacks, repetitions, or two releases of one average."""
+        """Ask for attacks, repetitions, or two releases of one average."""
         current = self.settings
         if current.audit_part == "attack":
             attacks = [self.make_attack()]
@@ -445,7 +445,7 @@ def _kind(current: settings.Settings) -> str:
 
 
 def coverage_section(view: Audited) -> None:
-    """Many repetitions, and how many bands miss the truth."""
+    """Repeat releases, and show how many bands miss the truth."""
     layout.prose(coverage_words.INTRO)
     _limits(view)
     experiment = _coverage_experiment(view)

@@ -146,7 +146,7 @@ def comparison(view: Counts) -> None:
 
 
 def agreement(view: Counts) -> None:
-    """Scores: how often people of each bin have the label."""
+    """Show, for scores, how often people of each bin have the label."""
     if view.answer.calibration is None or not view.answer.calibration.drawn.any():
         return
     st.header("Calibration", anchor=False)

@@ -117,7 +117,7 @@ def budget() -> None:
 
 
 def curves(view: Percentiles) -> None:
-    """Nested shades of one release over the curves without protection."""
+    """Draw nested shades of one release over the curves without protection."""
     answer = view.answer
     if answer.is_refused:
         st.error(

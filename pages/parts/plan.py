@@ -42,7 +42,7 @@ from pages.shared.state.settings import Settings
 Number = TypeVar("Number", int, float)
 _ANSWER_HEIGHT = 430
 _SIZES = ("people", "readings", "sites")
-_EARLIER = "plan_earlier"  # where the session keeps the last question with its answer
+_EARLIER = "plan_earlier"  # session key of the last question with its answer
 
 
 def setting_of(scenario: Settings, source: Source) -> Setting:
@@ -225,7 +225,7 @@ def _resize(dial: str, value: Number) -> None:
 
 
 def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Places for progress and for all that the answer says.
+    """Reserve the places of progress and of the whole answer.
 
     An answer that is not known yet leaves nothing of the last one but a gray line that says to
     which inputs it belongs.
@@ -377,14 +377,14 @@ def _take(epsilon: float) -> None:
 
 
 def section(recommended: float | None = None, notes: Sequence[str] = ()) -> None:
-    """All of the solver: the question with one blank, and its answer.
+    """Show all of the solver: the question with one blank, and its answer.
 
     Parameters
     ----------
     recommended : float, optional
-        The typical error of the budget that the study on the page needs.
+        Typical error of the budget that the study on the page needs.
     notes : sequence of str
-        How the question is that of the page, and how it is not.
+        Differences between this question and that of the page.
     """
     view = Planned(recommended)
     for note in notes:

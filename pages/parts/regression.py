@@ -243,7 +243,7 @@ def cost(view: Regression) -> None:
 
 
 def assumptions(view: Regression) -> None:
-    """Assumptions, and what happens where they fail."""
+    """State assumptions, and what happens if they fail."""
     st.header("Assumptions", anchor=False)
     source = view.source
     if isinstance(source, SimulatedReadings):
@@ -336,7 +336,7 @@ def worst(view: Regression) -> None:
 
 
 def slopes() -> None:
-    """Nine numbers of the theory beside the same numbers worked out from exact errors."""
+    """Compare nine numbers of the theory with the same numbers computed from exact errors."""
     st.markdown(words.SLOPES)
     st.dataframe(run.answer(wavelet_slopes.compared), hide_index=True)
 
@@ -350,10 +350,10 @@ def options() -> None:
 
 
 Number = TypeVar("Number", int, float)
-SIZES = ("configuration", "n_curves", "n_servers", "sizes_listed")  # which the network says
+SIZES = ("configuration", "n_curves", "n_servers", "sizes_listed")  # the network states them
 _OWN = "Your own network"
 _SIMULATED, _MINE = "Simulated", "Your observations"
-_EPSILONS = "site_epsilons"  # of one's own sites, which the settings and the address never hold
+_EPSILONS = "site_epsilons"  # session key of own sites' ε, kept out of settings and links
 
 
 def readings_on_screen() -> Readings:
@@ -377,13 +377,13 @@ def network_on_screen() -> Network:
 
 
 def _own_epsilons(readings: Upload) -> tuple[float, ...]:
-    """ε of every site of one's own observations; 1 until it is changed."""
+    """Return the ε of every site of own observations; 1 until it is changed."""
     epsilons, n_sites = st.session_state.get(_EPSILONS, ()), readings.sizes.n_servers
     return epsilons if len(epsilons) == n_sites else (1.0,) * n_sites
 
 
 def start_own() -> None:
-    """New observations of one's own: the default ε, and the range as it was stated."""
+    """Start with new own observations: the default ε, and the stated range."""
     st.session_state.pop(_EPSILONS, None)
     session.change_mechanism(
         TASK, regression_topic.suited(method_on_screen(), readings_on_screen().facts)
@@ -399,7 +399,7 @@ def own_readings() -> None:
 
 
 def choices() -> None:
-    """Whose observations, which network to start from, which curve, which method."""
+    """Choose the observations, the network to start from, the curve and the method."""
     if session.upload_of(TASK) is not None:
         controls.bound(
             st.selectbox,
@@ -453,7 +453,7 @@ def method_choice() -> None:
 
 
 def _simulated(points: SimulatedReadings) -> None:
-    """Sites to start from, and the curve behind simulated observations."""
+    """Choose sites to start from, and the curve behind simulated observations."""
     network_choice(NETWORKS)
     controls.bound(
         st.selectbox,
@@ -530,7 +530,7 @@ def _number(
 
 
 def _own_sites(upload: Upload) -> None:
-    """ε of every site, or one for all where there are many."""
+    """Ask for the ε of every site, or one for all if there are many."""
     epsilons = _own_epsilons(upload)
 
     def write(indices: range, entered: float) -> None:

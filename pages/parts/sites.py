@@ -105,7 +105,7 @@ def _keep(table: Sequence[SiteRow]) -> None:
 
 
 def _editor_key(columns: Sequence[str]) -> str:
-    """Another editor for other curves, and whenever the table was not changed by its cells."""
+    """Return a key that changes with the curves, and with changes of the table from outside."""
     source = session.source()
     sizes = [] if source.has_free_sites else _sizes(rows())
     part = "study" if columns is STUDY else "budgets"
@@ -117,7 +117,7 @@ def _editor_key(columns: Sequence[str]) -> str:
 
 
 def preset_choice() -> None:
-    """Tables to start from."""
+    """Choose a table to start from."""
     labels = [preset.label for preset in PRESETS.values()]
     key = tables.preset_of(rows())
     is_own = bool(session.current().sites) or not session.source().has_free_sites
@@ -144,7 +144,7 @@ def preset_choice() -> None:
 
 
 def replace_table(table: Sequence[SiteRow]) -> None:
-    """Another table; the editor starts anew.
+    """Replace the table; the editor starts anew.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def editor(
 
 
 def buttons(facts: PublicFacts) -> None:
-    """Sites come and go; those that take no part can be removed, where there are any."""
+    """Draw buttons that add and remove sites, and one for those that take no part, if any."""
     site, several = decision_words.site_noun(facts)
     with st.container(horizontal=True):
         st.button(

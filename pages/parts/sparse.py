@@ -35,7 +35,7 @@ from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
 TASK = SPARSE_REGRESSION.key
-_BASE_EPSILON = 0.8  # of the base point of the paper's tables
+_BASE_EPSILON = 0.8  # ε at the base point of the paper's tables
 _AS_THEY_ARE, _DIFFERENCE = "Coefficients", "Difference"
 _LIGHTS = {"green": st.success, "amber": st.warning, "red": st.error}
 _ICONS = {
@@ -218,7 +218,7 @@ def over_budgets(view: Coefficients) -> None:
 
 
 def intervals(view: Coefficients) -> None:
-    """Confidence intervals of coefficients, with everything in them paid for."""
+    """Show confidence intervals of coefficients, at their full privacy cost."""
     st.header("Confidence intervals", anchor=False)
     controls.look(
         "Confidence level for", list(_TARGETS), "sparse_target", format_func=_TARGETS.__getitem__
@@ -280,7 +280,7 @@ def _coverage(view: Coefficients) -> None:
 
 
 def machines(view: Coefficients | None) -> None:
-    """Machines that differ: a shared part and parts of their own."""
+    """Show machines that differ: a shared part and parts of their own."""
     source = session.source(TASK)
     if not isinstance(source, Rows) or source.n_servers == 1:
         return
@@ -307,7 +307,7 @@ def machines(view: Coefficients | None) -> None:
 
 
 def trust(view: Coefficients) -> None:
-    """Trusted against untrusted servers, for sparse means of any size."""
+    """Compare trusted with untrusted servers, for sparse means of any size."""
     st.header("Trusted and untrusted servers", anchor=False)
     usual = SparseMeanSetting()
     layout.prose(

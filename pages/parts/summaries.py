@@ -81,7 +81,7 @@ class Summary(ReleaseView):
         return 2 if self.task == tasks.DENSITY.key and self.answer.is_surface else 1
 
     def panel(self, result: MethodResult, k: int) -> Chart:
-        """Function k by one method; thousands of numbers, so made once."""
+        """Draw function k by one method once: it holds thousands of numbers."""
         return run.made_once(
             self.answer, ("panel", result.label, k), lambda: charts.panel(self.answer, result, k)
         )
@@ -119,7 +119,7 @@ def choices() -> None:
 
 
 def budget() -> None:
-    """ε, and how it is divided by summaries that are released in two steps."""
+    """Ask for ε, and its division by summaries released in two steps."""
     controls.epsilon_slider(
         "summaries_epsilon",
         "Lower ε: everybody is better protected and the "
@@ -149,7 +149,7 @@ def own_data() -> None:
 
 
 def methods_side_by_side(view: Summary) -> None:
-    """Small multiples: every method on the same records, budget and axes."""
+    """Draw small multiples: every method on the same records, budget and axes."""
     k = _function(view)
     if view.answer.is_surface:
         _surfaces(view)
@@ -257,7 +257,7 @@ def components(view: Summary) -> None:
 
 
 def noise(view: Summary) -> None:
-    """Why one shape of noise is better than another, for the chosen method."""
+    """Show why one shape of noise is better than another, for the chosen method."""
     mechanism = view.mechanism
     if view.chosen.refusal:
         return

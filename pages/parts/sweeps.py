@@ -81,7 +81,7 @@ def _epsilons(task: str) -> tuple[float, ...]:
 
 
 def _errors(task: str) -> str:
-    """Roots of the smallest and the largest mean squared error of a sweep that is done."""
+    """Write the roots of the smallest and largest mean squared error of a finished sweep."""
     ran = st.session_state.get("sweep_ran")
     if ran is None or ran.task != task or ran.job.state != "done":
         return ""
@@ -118,7 +118,7 @@ class Sweep(View):
 
 
 def panel(task: str) -> Scenario | None:
-    """Axes, values and repeats; what that would take; the sweep itself; what is now chosen."""
+    """Ask for axes, values and repeats; show their cost and the sweep; return the choice."""
     warm_up()
     scenario = _design(task)
     if scenario is not None:
@@ -221,7 +221,7 @@ def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, 
 
 
 def _offer(task: str, scenario: Scenario) -> None:
-    """Repeats, what the sweep would take, and the button that starts it."""
+    """Ask for repeats, show the cost of the sweep, and draw the button that starts it."""
     is_random = scenario.source.is_random
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.number(
@@ -251,7 +251,7 @@ def _work(scenario: Scenario) -> list[Any]:
 
 
 def _refused(scenario: Scenario) -> InputError | None:
-    """Why the sweep is not begun: too much memory, or too much time as last measured."""
+    """Explain why the sweep cannot start: too much memory, or too much time as last measured."""
     work, estimate = _work(scenario), st.session_state.get("sweep_foreseen")
     try:
         effort.refuse_memory(work, work, 1, LIMITS)
@@ -274,7 +274,7 @@ def _estimate_key(scenario: Scenario) -> str:
 
 
 def _foreseen(scenario: Scenario) -> None:
-    """Time and memory, timed in a worker meanwhile; a busy server gives none."""
+    """Show time and memory, measured in a worker meanwhile; a busy server shows none."""
     old = st.session_state.get("sweep_foreseen")
     if old is None or old.key != _estimate_key(scenario):
         if old is not None:

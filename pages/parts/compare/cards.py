@@ -59,7 +59,7 @@ class SideBySide(View):
         )
 
     def difference(self, method: MethodAnswer, k: int) -> Array:
-        """Releases less the same average without protection in every picture: (draws, points)."""
+        """Subtract the average without protection from each picture's releases: (draws, points)."""
         return method.picture.releases[k] - self.known[0].picture.ordinary
 
     @property
@@ -132,7 +132,7 @@ def _floor_line(view: SideBySide) -> charts.MethodErrors | None:
 
 
 def chosen_methods() -> tuple[str, ...]:
-    """Words of the methods side by side: chosen ones, or that of Explore and usual others."""
+    """Return the words of the methods to compare: the chosen ones, or Explore's and defaults."""
     current = session.current()
     if current.compared_methods:
         return current.compared_methods
@@ -199,7 +199,7 @@ def promises(view: SideBySide) -> None:
 
 
 def sizes(view: SideBySide) -> None:
-    """Errors of all methods at the chosen budgets, on one axis."""
+    """Show the errors of all methods at the chosen budgets, on one axis."""
     if not view.known:
         return
     verdict(view)
@@ -221,9 +221,9 @@ def sizes(view: SideBySide) -> None:
 
 
 def pictures(view: SideBySide) -> None:
-    """Rows are methods, columns budgets, each row on axes of its own; one column on phones."""
+    """Draw methods as rows, budgets as columns, each row on its own axes; one column on phones."""
     promises(view)
-    first_said: dict[str, str] = {}  # what was said of which method first
+    first_said: dict[str, str] = {}  # the first sentence on each method
     for method in view.answers:
         st.subheader(method.label, anchor=False)
         if isinstance(method, RefusedMethod):
@@ -333,7 +333,7 @@ def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
 
 
 def equal_protection(view: SideBySide) -> None:
-    """Errors against the chance of a right guess, which means the same for every method."""
+    """Draw errors against the chance of a right guess, which means the same for every method."""
     st.header("Error at equal protection", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:

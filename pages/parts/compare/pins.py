@@ -74,9 +74,9 @@ def _facts(pin: Pin) -> Pinned | None:
 
 
 def _ways(pin: Pin) -> None:
-    """Back to the view itself, and out of the comparison."""
+    """Draw the ways back to the view itself and out of the comparison."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        # A bare address would leave the settings as they are, so the usual ones are spelt out.
+        # A bare address keeps the settings, so the link spells out the defaults.
         token = pin.token or f"epsilon-{settings.Settings().epsilon:g}"
         st.page_link(
             f"../{pin.page}.py",
@@ -144,7 +144,7 @@ def _budget(scenario: Settings, task: str) -> Budget:
 
 
 def _average(scenario: Settings) -> dict[str, Any]:
-    """Explore and Rates: an average curve at the chosen ε."""
+    """Return an average curve at the chosen ε, for Explore and Rates."""
     source, budget = scenario.studied(settings.TASK), _budget(scenario, settings.TASK)
     picture = run.mean_at_every_step(
         source, scenario.mechanism, budget.delta, scenario.seed, settings.steps_of(scenario.epsilon)
@@ -362,7 +362,7 @@ def _summary(scenario: Settings) -> dict[str, Any]:
 
 
 def _sparse(scenario: Settings) -> dict[str, Any]:
-    """Few coefficients among many."""
+    """Return few coefficients among many."""
     task = tasks.SPARSE_REGRESSION.key
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     budget = _budget(scenario, task)

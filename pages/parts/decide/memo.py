@@ -19,7 +19,7 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 _LAB = Path(__file__).parents[2] / "lab.py"
 SHEET = 900  # pixels, about
 _LONGEST_NAME = 80  # characters
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")  # means nothing to whoever reads a memo elsewhere
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")  # unreachable for readers of a memo elsewhere
 
 
 def show(view: DecideView) -> None:
@@ -95,7 +95,7 @@ def _to_lab(view: DecideView) -> None:
 def _link(view: DecideView) -> str:
     """Return the address of the same study; empty if only this machine has it.
 
-    So it is for one's own file, which no link holds.
+    No link holds an own file.
     """
     is_linked = not session.uploaded(session.data_task(view.decided.key))
     if not is_linked or not st.context.url:

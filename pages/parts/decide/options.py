@@ -22,8 +22,8 @@ from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
 
 CARDS, MAP = 345, 470  # pixels of the cards, and of the map with its words
-_HEIGHT = 380  # of the map alone
-_COLUMNS = 3  # of cards
+_HEIGHT = 380  # pixels of the map alone
+_COLUMNS = 3  # cards in a row
 
 
 def solve(view: DecideView) -> None:
@@ -75,7 +75,7 @@ def cards(view: DecideView) -> None:
 
 
 def _refused(view: DecideView) -> None:
-    """Why there is no study, and a button that mends it where there is one."""
+    """Say why there is no study, with a button that mends it if there is one."""
     problem = view.refusal
     if problem is None:
         return
@@ -138,7 +138,7 @@ def error_map(view: DecideView) -> None:
 
 
 def _map(view: DecideView, answer: Decision) -> None:
-    """Simulated row by row once the page stands; it is drawn from the second row on."""
+    """Simulate the map row by row after the page is drawn; draw it from the second row on."""
     st.header("Accuracy by people and ε", anchor=False)
     tables = decision_topic.map_tables(view.rows)
     calls = [view.with_rows(rows) for rows in tables]

@@ -26,11 +26,11 @@ from pages.shared.state import links, session, settings
 from pages.shared.state.settings import Settings
 from pages.shared.state.site_table import one_more
 
-_FEWER = 3  # parts in which sentences differ: the last of a longer one would stay in sight
+_FEWER = 3  # empty parts at the end, so that nothing of a longer sentence stays in sight
 
 
 def examples() -> None:
-    """Worked examples, each one click away."""
+    """List worked examples, each one click away."""
     tokens = dict(example_studies())
     with st.container(horizontal=True, key="decide_examples", vertical_alignment="center"):
         st.markdown(":small[Examples:]", width="content")
@@ -47,7 +47,7 @@ def examples() -> None:
 
 
 def _open(token: str) -> None:
-    """Another study; whatever it does not say is as on a bare address."""
+    """Open another study; settings it does not state return to their defaults."""
     st.session_state.settings, _ = links.decode(token)
     session.show_own(settings.TASK, False)
     session.change()
@@ -154,7 +154,7 @@ def _sites_bracket(view: DecideView) -> None:
 
 
 def _means(view: DecideView) -> tuple[int, int]:
-    """People and observations of a site, on average."""
+    """Return the mean numbers of people and of observations per site."""
     included = view.included
     return (
         round(sum(row.n_curves for row in included) / len(included)),
@@ -318,7 +318,7 @@ _EXAMPLES = (
 
 @cache
 def example_studies() -> tuple[tuple[str, str], ...]:
-    """Label and address of every example."""
+    """Return the label and address of every example."""
     return tuple(
         next(line for line in lines if not links.decode(line[1])[1]) for lines in _EXAMPLES
     )
@@ -369,7 +369,7 @@ def show_table(view: DecideView) -> None:
 
 
 def contributions(view: DecideView) -> None:
-    """Whose curves the result hangs on."""
+    """Show whose curves the result depends on."""
     sentence = "" if view.answer is None else words.contributions(view.answer)
     if sentence:
         st.markdown(f":small[{sentence}]")

@@ -30,7 +30,7 @@ from pages.shared.frame.page import View
 from pages.shared.state import run, session
 from pages.shared.state.settings import Settings
 
-# Networks that differ by more than their budgets: here all sites have the same.
+# Networks whose sites differ in more than budgets; here all sites are equal.
 _NETWORKS = {
     name: groups
     for name, groups in NETWORKS.items()
@@ -47,9 +47,9 @@ _NETWORKS = {
 class Studied:
     """The data of a study."""
 
-    on_screen: Source  # what is chosen on screen, or the visitor's own data
-    simulated: Source  # what the study simulates: the same at the sites that are chosen, or a twin
-    refusal: InputError | None = None  # why there is no study of what is on screen
+    on_screen: Source  # the choice on screen, or the visitor's own data
+    simulated: Source  # the same data at the chosen sites, or a twin
+    refusal: InputError | None = None  # the reason against a study of the data on screen
 
 
 def on_screen() -> Studied:
@@ -90,7 +90,7 @@ def _studied(scenario: Settings, source: Source, twin_of: Callable[[Source], Twi
 
 
 def data_choice(task: Task, **more: Any) -> None:
-    """Whose data: those of a task, or of a regression the network of its sites."""
+    """Choose the data: those of a task, or for a regression the network of its sites."""
     data = session.data_task(task.key)
     if isinstance(session.source(data), SimulatedReadings):
         regression.network_choice(_NETWORKS, **more)
@@ -99,13 +99,13 @@ def data_choice(task: Task, **more: Any) -> None:
 
 
 def delta_of(scenario: Settings) -> float | None:
-    """δ that is chosen for a study; None for the rule of all pages."""
+    """Return the δ chosen for a study; None for the rule of all pages."""
     is_network = scenario.decided_task == WAVELET_REGRESSION.key
     return scenario.network.delta if is_network else scenario.delta
 
 
 def choose(key: str) -> None:
-    """Another estimand; a target in the unit of other data is forgotten."""
+    """Change the estimand; forget a target in the unit of other data."""
     current = session.current()
     same_data = session.data_task(key) == session.data_task(current.decided_task)
     session.change(

@@ -92,8 +92,8 @@ def _least_errors(
 ) -> list[charts.Method]:
     """Choose the few methods with the smallest errors at the present budget.
 
-    An error of `useless_error` is no use at all. Where few methods are of any use at that budget,
-    those of equal rank are told apart by the mean of their log errors over all budgets.
+    An error of `useless_error` makes a method useless. If few methods are useful at that budget,
+    the mean of their log errors over all budgets ranks those of equal rank.
     """
 
     def rank(method: charts.Method) -> tuple[float, float]:
@@ -143,7 +143,7 @@ def methods(scene: Scene) -> tuple[charts.Method, list[charts.Method]]:
 def _deltas(
     scene: Scene, chosen_method: charts.Method, others: Sequence[charts.Method]
 ) -> dict[str, float]:
-    """δ of every method of the chart; the others have the usual one where they need one."""
+    """Return the δ of every method of the chart; the others use the default if they need one."""
     default = session.current().delta_on(scene.source).value
     return {chosen_method.label: scene.budget.delta} | {
         other.label: 0.0 if mechanisms.get(other.key).guarantee.is_pure else default

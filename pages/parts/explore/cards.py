@@ -253,7 +253,7 @@ def _draw_steps(
 
 
 def take_away(scene: Scene) -> None:
-    """Downloads: the figure, the numbers and the scenario."""
+    """Offer the figure, the numbers and the scenario for download."""
     plain, reason = scene.plain, None
     if scene.is_own:
         reason = "Your own curves are not private: nothing of them can be downloaded."
@@ -297,7 +297,7 @@ def take_away(scene: Scene) -> None:
 
 
 def _save(kind: str) -> None:
-    """Asks the browser for a file of the figure as it stands there."""
+    """Ask the browser for a file of the figure as it is on screen."""
     count = int(st.session_state.get("save_figure", "0-").split("-")[0] or 0) + 1
     st.session_state.save_figure = f"{count}-{kind.lower()}"
 

@@ -26,7 +26,7 @@ _PAGES = Path(__file__).parents[2]
 
 
 def doors(details: Sequence[Detail]) -> None:
-    """Decide, learn, or use one's own data; and the drawer."""
+    """Draw the ways to Decide, to Learn and to own data, and the drawer."""
     current = session.current()
     target = usual_target(session.source().facts)
     to_plan = links.encode(
@@ -80,7 +80,7 @@ def _link(script: str, label: str, icon: str, token: str) -> None:
     )
 
 
-# What shows a setting, where a link has it and opens no detail.
+# Details that show a setting, for a link that has it and opens no detail.
 OF_SETTINGS = {"shape_question": "shape", "group_size": "several", "population": "several"}
 
 
@@ -197,7 +197,7 @@ def _steps(scene: Scene) -> None:
 
 
 def _behind(scene: Scene, key: str) -> None:
-    """Sentences and tables of the charts of a detail."""
+    """Show the sentences and tables of the charts of a detail."""
     if scene.charts:
         layout.numbers(scene.charts, scene.is_own, key)
 

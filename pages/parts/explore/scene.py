@@ -30,7 +30,7 @@ from pages.shared.state import run, session, settings
 from pages.shared.state.settings import FRONT_PAGE, steps_of
 
 Made = TypeVar("Made")
-_QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
+_QUICK_READINGS = 100_000  # up to here, doubled sizes are simulated without a request
 
 
 class Scene(ReleaseView):
@@ -163,7 +163,7 @@ class Scene(ReleaseView):
         return "If you doubled…  \n" + "  \n".join(error_words.if_doubled(self.facts, here))
 
     def changes_at(self, k: int) -> dict[str, float]:
-        """Relative changes of the error at a step when a size is doubled; empty as above."""
+        """Return relative changes of the error at a step when a size is doubled; empty as above."""
         if self.answer.is_refused(k) or not self.changes:
             return {}
         here = {size: float(relative[k]) for size, relative in self.changes.items()}

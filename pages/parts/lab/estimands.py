@@ -275,7 +275,7 @@ def panel(estimand: Estimand) -> DeltaGenerator:
 
 
 def _estimate(key: str) -> None:
-    """Another estimand; what hung on the former one starts again."""
+    """Change the estimand; whatever depended on the former one starts again."""
     default = settings.FRONT_PAGE
     session.change(
         estimand=key,
@@ -308,7 +308,7 @@ def _beside_decide(task: str) -> str:
 
 
 def _in_brief(task: str) -> str:
-    """Sizes and δ, in a line."""
+    """Write sizes and δ in a line."""
     source = session.source(task)
     sizes, delta = source.sizes, session.delta(source, task).value
     each, sites = sizes.n_observations_per_curve, sizes.n_servers

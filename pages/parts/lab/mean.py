@@ -65,7 +65,7 @@ def own_data() -> None:
 
 
 def estimate(view: MeanCurve) -> None:
-    """Private and non-private mean, with the confidence band of the release."""
+    """Show the private and non-private mean, with the confidence band of the release."""
     if view.is_refused:
         title, why = view.at_budgets[view.step].refused or ("", "")
         st.error(f"**{title}** {why}", icon=":material/block:")

@@ -125,7 +125,7 @@ def method_choice() -> str:
 
 
 def method_notes(key: str) -> None:
-    """Notes on one method."""
+    """Show the notes on one method."""
     notes = handbook.method(key)
     st.header(notes.title, anchor=False)
     st.markdown(notes.opening)
@@ -159,7 +159,7 @@ def details_of_method(key: str) -> list[Detail]:
 
 
 def _exhibits(key: str) -> None:
-    """Links to the figures and tables of papers that this method is in."""
+    """Link the figures and tables of papers that use this method."""
     titles = handbook.exhibits(key)
     for name, title in titles:
         st.page_link(

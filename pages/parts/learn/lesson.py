@@ -30,7 +30,7 @@ _STEPS = (
     "**2. Reveal.** See what happens, and why.",
     "**3. Answer** one question.",
 )
-_WORDS = ("ε", "δ", "Unit of protection", "Odds")  # of every lesson, before its own
+_WORDS = ("ε", "δ", "Unit of protection", "Odds")  # terms of every lesson, before its own
 
 
 def show() -> None:
@@ -41,7 +41,7 @@ def show() -> None:
     if view is None:
         return
     if view.is_presented:
-        if lesson.has_game and slides.place(lesson) == "game":  # what is guessed comes first
+        if lesson.has_game and slides.place(lesson) == "game":  # the guess comes first
             with layout.user_errors():
                 slides.show_game(lesson, view.worked, view.settings.seed)
         else:
@@ -59,11 +59,11 @@ def show() -> None:
         predict(view)
     with right, layout.user_errors():
         explain(view)
-    if lesson.has_game and view.is_revealed:  # it shows what was to be guessed
+    if lesson.has_game and view.is_revealed:  # the game shows the answer
         with layout.user_errors():
             slides.draw_game(view.settings.seed)
     page.cards(view, ways)
-    if not lesson.has_game:  # its figure says the same, and has a slider
+    if not lesson.has_game:  # the game's figure shows the same, with a slider
         view.strip()
     drawer.show(details)
 
@@ -168,7 +168,7 @@ def _class_dialog(view: LessonView) -> None:
 
 
 def _above(details: list[Detail]) -> None:
-    """Back to the path, an open class, and the drawer."""
+    """Draw the way back to the path, an open class, and the drawer."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "All lessons",

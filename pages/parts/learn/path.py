@@ -24,7 +24,7 @@ _PROJECTOR = ":material/slideshow:"
 
 
 def show() -> None:
-    """Eight tiles in their order; each opens its lesson, as a page or as slides."""
+    """Show eight tiles in their order; each opens its lesson, as a page or as slides."""
     page.begin("Learn")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.markdown(
@@ -96,7 +96,7 @@ def _open(lesson: str, key: str) -> None:
 
 _FOLDER = Path(__file__).parents[2]
 _SEARCH = "guide_search"
-_MAX_FOUND = 8  # of sections, and of terms
+_MAX_FOUND = 8  # sections, and terms
 
 
 def entrance() -> None:
@@ -183,7 +183,7 @@ def _title(chapter: str) -> str:
 
 
 def _search_results(query: str) -> None:
-    """Sections and terms that hold all of the words."""
+    """List sections and terms that contain all of the words."""
     sections, terms = handbook.search(query), glossary.search(query)
     st.header(f"Found for “{escape(query)}”", anchor=False)
     if not sections and not terms:
@@ -210,7 +210,7 @@ def _terms() -> None:
 
 
 def links(notes: handbook.Chapter) -> None:
-    """Links to the pages that a text names, in the order of the menu."""
+    """Link the pages that a text names, in the order of the menu."""
     named = [
         (script, title) for _, script, title in PAGES if notes.names(title) and title != "Learn"
     ]

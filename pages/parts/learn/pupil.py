@@ -17,8 +17,8 @@ from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll, Stage
 from pages.shared.state import run, session
 
 _KEY, _SEAT, _PROBLEM = "pupil_picture", "pupil_seat", "pupil_problem"
-_LETTERS = string.ascii_uppercase  # of answers, as on the slide
-_LOOK_SECONDS = 2.0  # between looks at what the teacher does
+_LETTERS = string.ascii_uppercase  # labels of answers, as on the slide
+_LOOK_SECONDS = 2.0  # between looks at the teacher's slide
 
 
 def show(code: str) -> None:

@@ -28,14 +28,14 @@ from pages.shared.state import run, session, settings
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
 _PLACE, _TURN = "slide_place", "slide_turn"  # in the session
-_BACK = "back:"  # and the key of a teacher
-_LED = "slide_led"  # what this window last showed its class
+_BACK = "back:"  # a teacher's key follows
+_LED = "slide_led"  # session key of this window's last slide
 _STAGES = {
     "": Stage.GUESS,
     "shows": Stage.SHOWN,
     "question": Stage.QUESTION,
     "answer": Stage.ANSWER,
-}  # where slides begin
+}  # the class's stage, by the place where slides begin
 
 
 def poll_of(lesson: type[Lesson], seed: int, worked: Worked) -> Poll:
@@ -136,7 +136,7 @@ def _leads(classroom: Classroom, poll: Poll, stage: Stage) -> bool:
 
 
 def _follow(classroom: Classroom) -> None:
-    """Come to where the class is: the page was loaded again, or another window went on."""
+    """Catch up with the class after the page was reloaded or another window went on."""
     _begin_anew()
     st.session_state[_PLACE] = (classroom.poll.lesson, _start_of(classroom.stage))
     st.session_state[_LED] = (classroom.code, classroom.poll, classroom.stage)
@@ -206,7 +206,7 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
     if wish in ("leave", "previous", "next", "open"):
         _begin_anew()
     if wish == "leave":
-        if classroom := class_on_screen():  # where the class is, slides go on
+        if classroom := class_on_screen():  # slides continue at the class's place
             st.session_state[_PLACE] = (classroom.poll.lesson, _start_of(classroom.stage))
         session.change(presenter="off", lesson=lesson.key)
     elif wish in ("previous", "next"):
@@ -265,7 +265,7 @@ def qr_code(text: str) -> str:
 
 
 _GAME = "lesson_game"
-# Of no strip or figure of a page: where their sliders stand is not where this one begins.
+# No strip or figure of a page has this number, so their sliders do not move this one.
 _GAME_REV = -1
 
 

@@ -28,9 +28,9 @@ from pages.shared.frame.page import View
 from pages.shared.state import lab_tasks, run, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
 
-# Problems at whose scenario a rate is shown; others at usual sizes.
+# Problems whose scenario gives a rate its sizes; others have default sizes.
 _WITH_SCENARIO = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key)
-_MAX_NOTIONS = 7  # as many as the lecture slides have for the mean of numbers
+_MAX_NOTIONS = 7  # the number on the lecture slides for the mean of numbers
 
 
 class RateAtPoint(View):
@@ -159,7 +159,7 @@ class RateAtPoint(View):
     def strip(self) -> None:
         """Show the facts of Explore, with the budget of the present point.
 
-        What Explore measures stands here, too, where the rate is about it.
+        Measurements of Explore appear, too, if the rate is about its problem.
         """
         budget = Budget(self.point.get("epsilon", 1.0), self.point.get("delta", 0.0))
         scene, error = self.scene, ""
@@ -448,7 +448,7 @@ def notions(view: RateAtPoint) -> None:
 
 
 def by_eye(view: RateAtPoint) -> None:
-    """Estimates of a simulated number under every kind of trust, where the rate is about one."""
+    """Draw estimates of a simulated number under every kind of trust, if the rate is about one."""
     if not isinstance(view.rate, UnivariateMeanRate):
         return
     st.header("Estimates seen by eye", anchor=False)

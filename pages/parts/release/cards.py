@@ -58,7 +58,7 @@ _FILES = {
 }
 
 _LOWEST_TOTAL, _HIGHEST_TOTAL = 0.05, 100.0  # ε
-_OF_PERCENTILES = ("percentiles", "limits", "point_mass")  # what a release of them is about
+_OF_PERCENTILES = ("percentiles", "limits", "point_mass")  # settings of a release of them
 
 
 class Choice(View):
@@ -132,7 +132,7 @@ class Choice(View):
         )
 
     def code(self) -> None:
-        """Code of the real path; it holds no data and publishes only what is given a name."""
+        """Show the code of the real path; it holds no data and publishes only with a name."""
         code_fold.show(
             self.page,
             self.question,
@@ -209,7 +209,7 @@ def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | Non
             session.current().seed,
             choice.budget,
         )
-    except InputError:  # too large to simulate: the preview says so
+    except InputError:  # too large to simulate; the preview shows the reason
         return None
     return preview.forecast(choice.what)
 
@@ -263,7 +263,7 @@ def _choose_what(key: str) -> None:
 
 
 def data_choice(choice: Choice) -> bool:
-    """Public data, or a file of one's own; whether a file is asked for."""
+    """Choose public data or an own file; True if a file is asked for."""
     task, state = choice.task, st.session_state
     public = {
         label: (cls, parameters)
@@ -365,7 +365,7 @@ def _published_instead(choice: Choice, source: Source) -> None:
 
 def before(choice: Choice, cost: ReleaseCost | None) -> None:
     """Ask for three confirmations and a name, and draw the button."""
-    is_next = "released" in st.session_state  # what was released comes first
+    is_next = "released" in st.session_state  # the last release comes first
     with st.expander("Another release") if is_next else st.container(border=True):
         if not is_next:
             st.subheader("Confirm and release", anchor=False)
@@ -444,7 +444,7 @@ def leave_out(choice: Choice) -> None:
 
 
 def no_room_for(choice: Choice) -> InputError | None:
-    """Why people of these data have too little left, as soon as ε is chosen; or None.
+    """Explain why people of these data have too little left, as soon as ε is chosen; or None.
 
     Those who are to be left out need nothing, if anybody else is there.
     """
@@ -724,7 +724,7 @@ def _release(make: Callable[[], Iterable[Published]]) -> bool:
 
 
 def _suffix(index: int) -> str:
-    """Tells the parts of several groups apart: none for the first, then _b, _c …"""
+    """Return the suffix of one of several groups: none for the first, then _b, _c …"""
     return f"_{ascii_lowercase[index]}" if index else ""
 
 

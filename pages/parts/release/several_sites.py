@@ -79,7 +79,7 @@ def _plan(choice: Choice) -> None:
         "centre. All but one of the sites are relied on.",
     )
     if is_summed:
-        choice.mechanism.noised_by(NoisePlace.SUMS)  # which refuses what sends anything else
+        choice.mechanism.noised_by(NoisePlace.SUMS)  # refuses a method that sends anything else
     table = st.data_editor(
         [
             {

@@ -141,7 +141,7 @@ def _data_line(choice: Choice) -> str:
 
 
 def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
-    """Budget and method, the attacker’s accuracy, and the error that the twin lets expect."""
+    """Write budget and method, the attacker's accuracy, and the error expected from the twin."""
     risk = error = about = ""
     if choice.source is not None and (group := groups.name(choice.source)):
         about = f" for {escape(group)}"
@@ -193,7 +193,7 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
 
 
 def _frozen(task: str) -> bool:
-    """Freeze what was stated, and have the data on screen; False if the file refutes it."""
+    """Freeze the stated facts, and show the data; False if the file refutes them."""
     draft.hold_answers()
     return frozen.freeze(task)
 

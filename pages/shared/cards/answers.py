@@ -22,7 +22,7 @@ from engine.topics.mean import charts
 from engine.topics.mean.words import ASKING, watermark
 from pages.shared.frame import controls, layout
 
-_ASKED = "asked_of_release"  # where the session keeps the question of the visitor
+_ASKED = "asked_of_release"  # session key of the visitor's question
 
 
 def table(curve: ReleasedCurve) -> None:
@@ -45,7 +45,7 @@ def table(curve: ReleasedCurve) -> None:
 
 
 def one_question(curve: ReleasedCurve) -> None:
-    """Any question with any times and level, answered in a sentence."""
+    """Answer any question with any times and level, in a sentence."""
     question: CurveQuestion = st.session_state.get(_ASKED) or curve_questions.all()[0]()
     labels = {cls.label: cls for cls in curve_questions.all()}
     controls.bound(
@@ -77,7 +77,7 @@ _NOT_PRIVATE = "Your own curves are not private: nothing of them can be download
 def synthetic_section(
     curve: ReleasedCurve, name: str, budget: Budget, seed: int, key: str, is_own: bool = False
 ) -> None:
-    """Picture and file of synthetic people, or why there are none.
+    """Show a picture and a file of synthetic people, or why there are none.
 
     Parameters
     ----------

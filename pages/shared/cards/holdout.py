@@ -31,7 +31,7 @@ def fold(source: Source, budget: Budget, is_refused: bool) -> None:
 
 
 def _distances(source: Source, budget: Budget) -> None:
-    """Held-out women against protected ones, at the budgets of the paper."""
+    """Draw held-out women against protected ones, at the budgets of the paper."""
     current, facts = session.current(), source.facts
     budgets = tuple(Budget(epsilon, budget.delta) for epsilon in PAPER_EPSILONS)
     study = run.answer(holdout_study, source, current.mechanism, budgets, current.seed)
@@ -44,7 +44,7 @@ def _distances(source: Source, budget: Budget) -> None:
 
 
 def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
-    """Many runs on all women at the chosen budget."""
+    """Draw many runs on all women at the chosen budget."""
     if is_refused:
         st.markdown("Nothing would be published at this ε, so there are no runs to show.")
         return

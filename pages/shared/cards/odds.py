@@ -32,7 +32,7 @@ def of(spends: Sequence[Spend], prior: float = 0.5) -> risk.Odds:
 
 
 def person(facts: PublicFacts, sizes: Sizes) -> Person:
-    """Whose odds the card gives, with the secret sample that was declared, if any counts here."""
+    """Return the person the odds are for, with the declared secret sample, if it applies."""
     n, declared = sizes.n_curves, _declared(facts, sizes)
     counts = declared is not None and declared > n and not amplification.reason_against(sizes)
     sample = SecretSample(n, declared, True) if counts and declared else None
@@ -158,7 +158,7 @@ def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str, n:
     st.markdown(odds_words.odds_flagged(odds, facts.people))
     st.markdown(odds_words.with_and_without(odds, facts.person, held))
     st.markdown(odds_words.not_covered(facts))
-    delta = Delta.of(plain.budget.delta, n)  # of several units together it is nobody's choice
+    delta = Delta.of(plain.budget.delta, n)  # for several units together nobody chose δ
     st.markdown(
         odds_words.delta_stated(delta)
         if plain.group == 1
@@ -206,7 +206,7 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
             session.change(population=population)
 
     def count(entered: int) -> None:
-        state.larger_group = SecretSample(n, entered, True).population  # refuses what is none
+        state.larger_group = SecretSample(n, entered, True).population  # refuses an invalid size
         if declared_size is not None:
             declare(state.larger_group)
 

@@ -334,7 +334,7 @@ def _how_often(scene: Scene, asked: Question) -> None:
 # -- how many people two groups need to show a difference at one time ------------------------------
 
 
-_DEFAULT_SHARE = 1 / 50  # of the range of values: the first difference that is looked for
+_DEFAULT_SHARE = 1 / 50  # first difference to look for, as a share of the values' range
 
 
 def people_needed(scene: Scene) -> None:

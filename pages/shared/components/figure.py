@@ -30,9 +30,9 @@ from engine.topics.mean.asked import AskedReleases, GroupedReleases, Mark
 
 VIEWS = ("look", "attack")
 MAX_CURVES = 70  # a texture, not a data display
-MAX_OBSERVATIONS = 200  # of one grey curve; more cannot be seen and would swell the message
-_FURTHEST = 5  # heights of the plot beyond which a line is cut off
-_STEPS = 65535  # of a 16-bit number
+MAX_OBSERVATIONS = 200  # per grey curve; more would be invisible and swell the message
+_FURTHEST = 5  # in heights of the plot; lines are cut off beyond
+_STEPS = 65535  # steps of a 16-bit number
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -70,12 +70,12 @@ class AtBudget:
     """Texts at one budget."""
 
     attacker: float  # an upper bound on the accuracy of an attacker who starts at one half
-    error: str  # with its unit; empty where nothing is published
-    within: str = ""  # what the error is below in 95 % of releases, with its unit
-    is_weak: bool = False  # whether so much may be found out that the number stands out
-    # a headline and what would help, where nothing would be published
+    error: str  # with its unit; empty if nothing is published
+    within: str = ""  # 95 % quantile of the error, with its unit
+    is_weak: bool = False  # True highlights a large accuracy
+    # headline and remedy, if nothing would be published
     refused: tuple[str, str] | None = None
-    note: str = ""  # under the figure, where little of it can be trusted
+    note: str = ""  # under the figure, if little of it is reliable
 
 
 _ROLES = {
@@ -204,7 +204,7 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
 
 
 def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Releases less the mean without protection, and half the width of their middle 95 %.
+    """Return releases less the mean without protection, and half the width of their middle 95 %.
 
     They are (budgets, draws, points) and (budgets, points). At a refused budget there is no
     release. What is drawn there shows why: the noise of the smallest budget that is not refused,
@@ -317,7 +317,7 @@ def _mark(mark: Mark) -> dict[str, Any]:
 
 
 def int16(values: NDArray[Any], low: float, high: float) -> str:
-    """Values as base64 text of little-endian 16-bit numbers over [low, high]."""
+    """Encode values as base64 text of little-endian 16-bit numbers over [low, high]."""
     share = (np.clip(values, low, high) - low) / (high - low)
     return base64.b64encode(np.rint(share * _STEPS - 32768).astype("<i2").tobytes()).decode()
 
@@ -475,7 +475,7 @@ def _known_to_browser(key: str, rev: int, start: int) -> Any:
 def read_report(report: Any, start: Picked, rev: int, n_budgets: int) -> Picked:
     """Read the browser's report value by value; missing or impossible ones stay as in `start`."""
     if not isinstance(report, Mapping) or report.get("rev", rev) != rev:
-        report = {}  # made before the server moved the figure
+        report = {}  # older than the server's last move
     budget, view = report.get("budget"), report.get("view")
     if isinstance(budget, bool) or budget not in range(n_budgets):
         budget = start.budget
@@ -483,7 +483,7 @@ def read_report(report: Any, start: Picked, rev: int, n_budgets: int) -> Picked:
 
 
 def _nothing() -> None:
-    """Stands for "no callback": the value is read from the result."""
+    """Do nothing: the value is read from the result."""
 
 
 def _check(**arrays: tuple[Array, tuple[int, ...]]) -> None:

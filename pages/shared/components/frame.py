@@ -29,9 +29,9 @@ _component = st.components.v2.component(
     css=(_HERE / "frame.css").read_text("utf-8") + "\n".join(map(_logo, THEMES)),
     js=(_HERE / "frame.js").read_text("utf-8"),
     isolate_styles=False,
-)  # its rules are about what stands around it
+)  # its rules style its surroundings
 
-# Rules about the frame, for as long as something stands on the page.
+# Style rules of the frame while the page holds this element.
 _AROUND = {
     "drawer": """
 @media (min-width: 1100px) {
@@ -44,7 +44,7 @@ _AROUND = {
   visibility: hidden }
 """,
 }
-# Keys of a slide that is no dialog press its buttons; what has the focus keeps its own keys.
+# Keys press the buttons of a slide without a dialog; a focused element keeps its own keys.
 _SLIDE_KEYS = (_HERE / "slide_keys.js").read_text("utf-8")
 _around = {
     name: st.components.v2.component(
@@ -64,5 +64,5 @@ def around(name: Literal["drawer", "slide"]) -> None:
 
 
 def frame() -> None:
-    """Rings around what has the focus, and repairs of lists and of frames that scroll."""
+    """Draw rings around the focus, and repair lists and scrolling frames."""
     _component(key="frame", data={}, on_went_back_change=lambda: None)

@@ -41,7 +41,7 @@ _seat = st.components.v2.component(
     html="<span hidden></span>",
     js=(Path(__file__).parent / "seat.js").read_text("utf-8"),
 )
-_LONGEST = 40  # of a name
+_LONGEST = 40  # characters of a name
 
 
 def browser_name(key: str, code: str) -> str:

@@ -18,7 +18,11 @@ _component = st.components.v2.component(
     js=(_HERE / "said.js").read_text("utf-8"),
 )
 
-_SIGNS = {ord("■"): ":blue[■]", ord("●"): ":gray[●]", ord("○"): ":gray[○]"}  # as in the dots
+_SIGNS = {
+    ord("■"): ":blue[■]",
+    ord("●"): ":gray[●]",
+    ord("○"): ":gray[○]",
+}  # the colours of the dots
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from engine.language.odds_words import BY_BUDGET_ALONE, WHY_ALONE
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "privacy_curves_strip",
-    # The heading is heard, not seen: it stands above the cards of every page.
+    # Only screen readers need this heading above the cards of every page.
     html='<h2 class="heard">At these settings</h2>'
     '<div id="strip" role="toolbar" aria-label="What is protected" '
     'data-keys="Left and right move along."></div>',
@@ -125,7 +125,7 @@ def strip(
 
 
 def arrive() -> None:
-    """Bring the next strip into view: what a button far below it asked for has been computed."""
+    """Bring the next strip into view, once a button far below it has got its answer."""
     st.session_state.arrived = st.session_state.get("arrived", 0) + 1
 
 

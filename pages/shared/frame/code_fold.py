@@ -13,7 +13,7 @@ from engine.uploads.reading_of_files import Reading
 from pages.shared.frame import layout
 from pages.shared.state import session, settings
 
-_HEIGHT = 320  # of long code, which scrolls
+_HEIGHT = 320  # pixels of long code, which scrolls
 _LONG = 18  # lines
 
 

@@ -28,7 +28,7 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 Option = TypeVar("Option")
 PRIVACY_BUDGET = "Privacy budget ε (smaller = more private)"
 _DEFAULT = "default"
-_DIGITS = 9  # that a field shows of a number
+_DIGITS = 9  # digits of a number in a field
 
 
 def bound(
@@ -42,10 +42,10 @@ def bound(
 ) -> None:
     """Draw a widget that shows `value` and calls `write` with the visitor's change.
 
-    A value that cannot be is refused below the widget, unless `refused_here` says that the page
-    does so elsewhere (`show_problem`), and the settings stay as they were; it stands in the widget
-    until it is put right (`is_refused`), so that nothing reads as accepted. A label that is a term
-    of the glossary is explained by it, unless there is other `help`.
+    The widget shows a refusal below itself, unless `refused_here` says that the page does so
+    elsewhere (`show_problem`), and the settings stay unchanged. The refused value stays in the
+    widget until it is corrected (`is_refused`), so that it never looks accepted. The glossary
+    explains a label that is one of its terms, unless there is other `help`.
     """
     key = f"w_{key}"
 
@@ -53,16 +53,16 @@ def bound(
         chosen = st.session_state[key]
         is_choice = "format_func" in options and isinstance(chosen, str)
         if is_choice and chosen not in options["options"]:
-            return  # the label of an option as it was before the page said it otherwise
+            return  # an option's earlier label, since reworded
         try:
             write(chosen)
         except InputError as problem:
             st.session_state.problem = (key, problem)
 
-    # a widget whose value is of an enumeration wants all of it for options, and ours are text
+    # a widget with an enumeration value needs all its members as options; ours are text
     wanted = str(value) if isinstance(value, Enumeration) else value
-    # whatever is written here replaces what stands in the browser, and with it what is being typed
-    if key not in st.session_state and _refused()[0] == key:  # what was typed went with its widget
+    # a value written here replaces the browser's, including text being typed
+    if key not in st.session_state and _refused()[0] == key:  # the typed text left with its widget
         st.session_state.pop("problem")
     if (
         _has_new_labels(key, options) | session.is_first_drawn(key)
@@ -105,15 +105,14 @@ def number(
     if not options.get("refused_here", True):
         bound(st.text_input, label, displayed, read, key, **options)
         return
-    with st.container(width=options.pop("width", "stretch")):  # a refusal stands below its field
+    with st.container(width=options.pop("width", "stretch")):  # shows a refusal below its field
         bound(st.text_input, label, displayed, read, key, **options)
 
 
 def entered(label: str, key: str, is_whole: bool = False, **options: Any) -> float | None:
     """Return the number in a field that belongs to no setting, as people type it.
 
-    None while the field is empty, and no number (NaN) where what stands in it is refused, which is
-    said below it.
+    None while the field is empty; NaN, with a message below, if its text is refused.
     """
     with st.container():
         text: str = st.text_input(label, key=key, **options)
@@ -194,7 +193,7 @@ _MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
 
 
 def plain(text: str) -> str:
-    """Words of a file without markup."""
+    """Escape the markup in words of a file."""
     return text.translate({ord(c): f"\\{c}" for c in "\\`*_[]<>#$|~:"})
 
 
@@ -261,7 +260,7 @@ def mechanism_choice(task: str = settings.TASK) -> None:
 def epsilon_slider(key: str, help: str, label: str = PRIVACY_BUDGET) -> None:
     """Draw the ε of a page, with the steps of Explore and the meaning of its two ends.
 
-    `help` says what is particular to this page, below what the term means.
+    `help` adds this page's particulars to the meaning of the term.
     """
     current = session.current()
     with st.container(gap=None):
@@ -319,7 +318,7 @@ def preset_of(member: Any) -> Any:
 # -- parameters -----------------------------------------------------------------------------
 
 
-# Parameters of curves that a table of sites has in their place.
+# Parameters of curves that a table of sites replaces.
 SIZES_OF_TABLE = (
     "n_curves",
     "n_observations_per_curve",
@@ -401,7 +400,7 @@ def with_value(member: Any, name: str, value: Any) -> Any:
 
 
 def changed_chips(member: Any, leave_out: Sequence[str] = ()) -> list[str]:
-    """`Basis functions 8 (default 12)` for every value that differs from its preset.
+    """Write `Basis functions 8 (default 12)` for every value that differs from its preset.
 
     `leave_out` are symbols of parameters that something else decides.
     """
@@ -420,16 +419,16 @@ def _in_words(value: Any) -> str:
         return f"{value:g}"
     if isinstance(value, int) and not isinstance(value, bool):
         return whole(value)
-    if value == "usual":  # the key of a rule, in links
+    if value == "usual":  # a rule's key in links
         return _DEFAULT
     return "from the sizes" if value is None else str(value).replace("_", " ")
 
 
-_OF_TABLE = ("n", "m", "S")  # symbols of sizes that a table of sites has in place of the data
+_OF_TABLE = ("n", "m", "S")  # symbols of sizes that a table of sites replaces
 
 
 def all_changed(task: str = settings.TASK) -> list[str]:
-    """Everything that differs from the default settings of a task, in words."""
+    """Write all differences from the default settings of a task, in words."""
     current = session.current()
     has_table = current.has_table(task) and not session.uploaded(task)
     out = (
@@ -463,8 +462,8 @@ def more_options(
 ) -> None:
     """Draw every parameter of the curves and the method, δ and the seed.
 
-    `epsilon` and `delta` say whether the page has one budget, which is asked for here; `columns`
-    how many stand side by side; `leave_out` are parameters of the curves that others choose.
+    `epsilon` and `delta` are true if the page has one budget, asked for here; `columns` is the
+    number side by side; `leave_out` are parameters of the curves chosen elsewhere.
     """
     current, source = session.current(), session.source(task)
     mechanism = current.mechanism_of(task)

@@ -14,7 +14,7 @@ from pages.shared.state import pins, session
 _LEARN = Path(__file__).parents[2] / "learn.py"
 _GUARANTEE = ("Privacy budget", "δ", "Unit of protection", "Attacker’s accuracy")
 _STRIP = (*_GUARANTEE, "Error")
-# Terms of `engine.language.glossary` by page, as they are met from top to bottom.
+# Terms of `engine.language.glossary` by page, from top to bottom.
 TERMS: dict[str, tuple[str, ...]] = {
     "explore": (
         *_STRIP,
@@ -39,7 +39,7 @@ TERMS: dict[str, tuple[str, ...]] = {
     "publish": (*_STRIP, "Public", "Release", "Mechanism", "Bounds", "Trade-off curve", "Ledger"),
     "lab": (*_STRIP, "Simulated", "Mechanism", "Release", "Privacy noise", "Trade-off curve"),
 }
-# The same on the other tabs of Lab, and further ones on *Estimate* by estimand.
+# Terms of the other tabs of Lab, and further ones on *Estimate* by estimand.
 OF_TABS: dict[str, tuple[str, ...]] = {
     "compare": (*_STRIP, "Simulated", "Release", "Mechanism", "Seed"),
     "theory": (

@@ -37,7 +37,7 @@ def user_errors() -> Iterator[None]:
         st.error(message(problem), icon=":material/error:")
     except Exception as fault:
         if type(fault).__module__.startswith("streamlit"):
-            raise  # how streamlit stops or reruns a script
+            raise  # streamlit stops or reruns a script by it
         reference = uuid.uuid4().hex[:8]
         _log.error("fault %s: %s", reference, placed(fault), exc_info=_without_data(fault))
         st.error(
@@ -73,7 +73,7 @@ def picture_of(data: str) -> Callable[[], DeltaGenerator]:
     The last picture stays there meanwhile, unless it shows other data than the title above it.
     """
     if _drawn().get(_page(), data) != data:
-        return st.empty().container  # a container made at once would keep what stands in it
+        return st.empty().container  # a container made at once would keep its old content
     slot = st.container()
     return lambda: slot
 
@@ -96,7 +96,7 @@ def loading(height: int = 430, data: str = "") -> Iterator[None]:
     the next one of the same data is computed.
     """
     drawn, page = _drawn(), _page()
-    slot = st.empty()  # on every run: what follows keeps its place, and is not drawn anew
+    slot = st.empty()  # on every run, so that the page below keeps its place
     waiting = ExitStack()
     if drawn.get(page) != data:
         with slot.container():
@@ -136,14 +136,14 @@ def pending(height: int, is_known: bool) -> Callable[[], DeltaGenerator]:
         slot.skeleton(height=height)
 
     def entered() -> DeltaGenerator:
-        slot.empty()  # a container put in its stead would keep what stands in it
+        slot.empty()  # a container in its stead would keep its old content
         return slot.container()
 
     return entered
 
 
 def prose(text: str) -> None:
-    """Sentences in lines that are not too long to be read."""
+    """Write sentences in lines short enough to read."""
     st.markdown(text, width=_LINE)
 
 
@@ -154,8 +154,8 @@ def empty(text: str) -> None:
 
 
 def link_problems() -> None:
-    """Settings of the link that are unknown or invalid."""
-    with st.container():  # always there: what follows keeps its place when this goes
+    """Name the settings of the link that are unknown or invalid."""
+    with st.container():  # always there, so that the page below keeps its place
         for name in st.session_state.get("link_problems", []):
             st.warning(
                 "**The link asked for something this page does not have "
@@ -165,7 +165,7 @@ def link_problems() -> None:
 
 
 def chips(changed: Sequence[str]) -> None:
-    """Everything that differs from the default settings, so that no figure is silently unusual."""
+    """Show all differences from default settings, so that no figure is silently unusual."""
     if not changed:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -233,7 +233,7 @@ def _heading(name: str) -> str:
 
 
 def reset() -> None:
-    """Back to the usual settings of the same curves and the same methods."""
+    """Return to the default settings of the same curves and methods."""
     from pages.shared.frame.controls import preset_of
 
     current, default = session.current(), settings.FRONT_PAGE

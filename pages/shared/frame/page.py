@@ -46,16 +46,14 @@ class View:
     """
 
     page: ClassVar[str]
-    # fold_prefix, chart_prefix: what the keys of its folds, which links hold, and of its charts
-    # begin with
+    # fold_prefix, chart_prefix: start of the keys of its folds, which links hold, and charts
     fold_prefix: ClassVar[str] = ""
     chart_prefix: ClassVar[str] = ""
     formula_label: ClassVar[str] = "Formula and source"
-    # code_note, code_scope: what stands under the command line, and which numbers of the page are
-    # not in the code
+    # code_note, code_scope: text under the command line, and numbers of the page absent from code
     code_note: str = ""
     code_scope: ClassVar[str] = ""
-    task: str = settings.TASK  # whose data are on screen; "" where the visitor's own data never are
+    task: str = settings.TASK  # task of the data on screen; "" if they are never the visitor's own
 
     def __init__(self) -> None:
         self.settings = session.current()
@@ -105,7 +103,7 @@ class View:
     # -- above the cards --
 
     def strip(self) -> None:
-        """Data, unit of protection, budget, odds and error in one line."""
+        """Show data, unit of protection, budget, odds and error in one line."""
 
     def promise(self) -> None:
         """Warn of faults in the promise of the strip."""
@@ -145,18 +143,17 @@ class ReleaseView(View):
     ledger.
     """
 
-    # source, facts, sizes: the data on screen, what is publicly known of them, and how many they
-    # are
+    # source, facts, sizes: the data on screen, their public facts, and their sizes
     source: Source
     facts: PublicFacts
     sizes: Sizes
-    # mechanism, budget, spends: the method, the budget asked for, and what each step of it spends;
-    # () where it is refused
+    # mechanism, budget, spends: the method, the requested budget, and the spend of each step;
+    # () if the method is refused
     mechanism: Mechanism
     budget: Budget
     spends: Sequence[Spend]
-    tuning: Mapping[str, object] = {}  # what the method chose on this page, by name
-    warning: str = ""  # what the release says against itself, for the strip
+    tuning: Mapping[str, object] = {}  # the method's choices on this page, by name
+    warning: str = ""  # the release's own warning, for the strip
 
     @property
     def is_own(self) -> bool:
@@ -308,7 +305,7 @@ def messages() -> DeltaGenerator:
 def cards(view: V | None, *cards: Card[V] | tuple[Card[V], Card[V]]) -> None:
     """Draw cards one below the other, two of a pair side by side; none without a view.
 
-    What goes wrong in a card stands in its place, and the others go on.
+    An error replaces only the card in which it occurs.
     """
     if view is None:
         return

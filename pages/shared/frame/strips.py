@@ -44,7 +44,7 @@ def pinnable(
     """
     is_personal, page = facts.kind in (DataKind.UPLOAD, DataKind.TWIN), pins.page()
     pins_here = pins_here and page in pins.PAGES
-    # which tab of Lab is open is no part of a scenario
+    # a scenario has no open tab of Lab
     token = links.encode(replace(session.current(), open_folds=(), lab_tab=settings.TABS[0]))
     name = "" if is_personal else pins.name_of(page, token)
     reason = (
@@ -155,7 +155,7 @@ def fact_chips(
 
 
 def _data_chip(facts: PublicFacts, kind: str, icon: str, n_curves: int | None) -> components.Chip:
-    """Whose data these are; pressed, it opens the dialog with other data, where they can change."""
+    """Name the data; a click opens the dialog with other data, if they can change."""
     text, why = tags.source_tag(facts)
     source = session.source(session.task_on_screen())
     if source.facts != facts:
@@ -180,7 +180,7 @@ def _trust(facts: PublicFacts) -> list[components.Chip]:
 
 
 def delta_chips(stated: Delta) -> list[components.Chip]:
-    """δ where it is larger than it should be, with the reason; the same on every page."""
+    """Show δ if it is too large, with the reason; the same on every page."""
     tag = odds_words.delta_tag(stated)
     return (
         [
@@ -201,7 +201,7 @@ def by_budget_alone(budget: Budget) -> str:
 def by_method(mechanism: Mechanism, source: Source, *budgets: Budget) -> str:
     """Return the odds of a method's releases at the given budgets, the same on every page.
 
-    Where the method has no plan nothing would be released, and they are empty.
+    They are empty if the method has no plan: nothing would be released.
     """
     group = session.current().group_size
     try:
@@ -227,7 +227,7 @@ def ledger_lines(source: Source) -> None:
 
 def _line(source: Source, group: str) -> None:
     """Show the remaining budget of a group, or of everybody."""
-    from engine.release.sentences import left  # on first use: most pages show simulated curves
+    from engine.release.sentences import left  # imported late: most pages show simulated curves
 
     try:
         words = left(source.facts, standing(source))
@@ -251,7 +251,7 @@ def standing(source: Source, same_people: bool | None = None) -> Standing:
 def _standing(
     source: Source, same_people: bool | None, path: str, stamps: tuple[int, ...]
 ) -> Standing:
-    """Looked up anew when the ledger has changed, which `stamps` tell."""
+    """Look up the standing again if `stamps` show that the ledger has changed."""
     from engine.release.ledger import Ledger
 
     return Ledger(path).standing_of(source, same_people)

@@ -15,7 +15,7 @@ from pages.shared.frame.layout import user_errors
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import run as results
 
-_STAYS_SECONDS = 1.0  # for which a visitor stays at what stands before more of it is computed
+_STAYS_SECONDS = 1.0  # a visitor must rest so long before further results are computed
 
 
 def run(part: Callable[[], None], seconds: float | None) -> None:
@@ -115,7 +115,7 @@ def begin(
         job = jobs().start(
             key, function, *arguments, total=total, is_kept=is_shared, visitor=visitor()
         )
-        if job.watch(visitor()):  # or else its last watcher left this moment
+        if job.watch(visitor()):  # else its last watcher has just left
             return job
 
 

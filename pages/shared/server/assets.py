@@ -66,7 +66,7 @@ class Asset:
         }
 
     def pack(self) -> None:
-        """Compress it; until then it is sent as it is."""
+        """Compress the file; until then it is sent as it is."""
         if self._is_text and not self._packed:
             self._packed = gzip.compress(self.content, 6, mtime=0)
 
@@ -152,7 +152,7 @@ class Assets:
         )
 
     def pack(self) -> None:
-        """Compress everything."""
+        """Compress every file."""
         for asset in (*self.pages.values(), *self.files.values(), *self._first.values()):
             asset.pack()
 
@@ -172,7 +172,7 @@ class Assets:
         )
 
     def _modules(self, names: Iterable[str], plain: str) -> list[str]:
-        """Script files of modules and of all that these import, without those the page names."""
+        """List module scripts with all their imports, without those the page names."""
         folder, needed = self.front_end / "static" / "js", dict[str, None]()
         waiting = [path.name for name in names for path in folder.glob(f"{name}.*.js")]
         while waiting:
@@ -185,7 +185,7 @@ class Assets:
 
 @cache
 def assets() -> Assets:
-    """Those of the installed front end."""
+    """Return the assets of the installed front end."""
     return Assets()
 
 

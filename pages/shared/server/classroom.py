@@ -1,8 +1,8 @@
-"""Guesses of a class: in memory and nowhere else, until the teacher ends it or some hours are over.
+"""Guesses of a class, only in memory, until the teacher ends it or some hours are over.
 
-A teacher opens a class and gets a short random code. Whoever opens its link may guess once for each
-picture and answer its closing question, and correct both until the teacher shows what is right.
-Numbers are kept, and not who sent them.
+A teacher opens a class and gets a short random code. Each visitor of its link may guess once for
+each picture and answer its closing question, and correct both until the teacher reveals them. The
+class keeps numbers, not names.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engine.core.errors import InputError
 
 MAX_CLASSES, MAX_GUESSES, MAX_SECONDS = 20, 200, 3 * 3600.0
 Numbers = tuple[float | None, ...]  # a guess, None where nothing was guessed
-_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that is read as another one
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letter or digit that looks like another
 CODE_LENGTH = 6
 
 
@@ -93,10 +93,10 @@ class Classroom:
     stage: Stage = Stage.GUESS  # how far the teacher is in it
     _guesses: dict[Poll, dict[int, Numbers]] = field(
         default_factory=lambda: defaultdict(dict)
-    )  # by seat, for every picture
+    )  # guesses by seat, one dictionary per picture
     _answers: dict[Poll, dict[int, int]] = field(
         default_factory=lambda: defaultdict(dict)
-    )  # which option, by seat, for every picture
+    )  # chosen options by seat, one dictionary per picture
     _seats: count[int] = field(default_factory=count)
     _browsers: dict[str, int] = field(default_factory=dict)  # their seats, by name
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -334,7 +334,7 @@ def is_loopback(host: str) -> bool:
 
 
 def what_to_do() -> str:
-    """Why phones cannot join and what to do, where others cannot reach the address of this page."""
+    """Explain why phones cannot join and what to do, if they cannot reach this page's address."""
     return (
         "Phones cannot reach the address at which this page is open. Whoever runs the "
         "dashboard starts it with make run ADDRESS=0.0.0.0. Then open this page by the "

@@ -1,7 +1,8 @@
 """Computations of pages: in worker processes, ended as soon as nobody waits for them.
 
 The web process only waits, so it stays free for everybody else; a visitor who moves on or leaves
-ends what only they had asked for. Where no server runs, as in tests of pages, it is computed here.
+ends computations that only they asked for. Without a server, as in tests of pages, the calling
+process computes.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from engine.running.bounded import Bounds
 from pages.shared.server.jobs import Job, Jobs
 
 _SLOTS, _PAUSED, _WAITING = 2, 4, 30
-_MAX_MINUTES = 3.0  # of one computation, while somebody looks at an empty place
-_TURN_SECONDS = 0.05  # how long a page waits before it looks whether it is still wanted
-_GRACE_SECONDS = 0.4  # what nobody waits for may still end by itself, which spares a worker
-_REST_SECONDS = 0.4  # without a further move, after which a visitor counts as done moving
+_MAX_MINUTES = 3.0  # longest computation, while a visitor looks at an empty place
+_TURN_SECONDS = 0.05  # between looks whether the page is still wanted
+_GRACE_SECONDS = 0.4  # an abandoned job may still finish, which spares a worker
+_REST_SECONDS = 0.4  # without a move, after which a visitor counts as at rest
 _MOVING_SECONDS = 1.0  # since a run was given up
 
 _POOL = Jobs(_SLOTS, _WAITING, _MAX_MINUTES, _PAUSED)
@@ -133,13 +134,13 @@ def _waited_for(
     progress: Callable[[int], None],
 ) -> Job:
     while True:
-        # The pool keeps no result: pages have stores, and that of an upload goes with its visitor.
+        # The pool keeps no result: pages have stores, and an upload's leaves with its visitor.
         job = _POOL.start(
             key, function, *arguments, is_kept=False, visitor=_visitor(), is_later=_is_later()
         )
         with _watching(job):
             _follow(job, progress)
-        if job.state != "stopped":  # else given up by others just before we came
+        if job.state != "stopped":  # else others gave it up just before
             return job
 
 

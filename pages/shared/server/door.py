@@ -27,10 +27,10 @@ _REASONS = {
     405: "Files alone can be sent here.",
 }
 _PROTOCOL, _NO_BYTES, _POLICY, _TOO_LARGE = 1002, 1003, 1008, 1009  # RFC 6455
-# Orders that no page of ours gives: they would empty what visitors share, or write to the log.
+# Messages that our pages never send: they would empty shared caches or write to the log.
 _NOT_OURS = ("clear_cache", "debug_disconnect_websocket", "debug_shutdown_runtime", None)
 _EVERYWHERE = (None, "", "0.0.0.0", "::")
-# The loggers that speak of what came in.
+# Loggers of incoming requests.
 _LOGGERS = (
     "uvicorn.error",
     "websockets.server",

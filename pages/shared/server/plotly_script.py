@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
-KINDS = frozenset({"bar", "heatmap", "contour"})  # beside scatter, which is always there
+KINDS = frozenset({"bar", "heatmap", "contour"})  # besides scatter, which is always included
 _LIST = re.compile(r"(?<=\.register\(\[)[\w$]+\(\)(?:,[\w$]+\(\))+(?=\]\))")
 _KIND = re.compile(r'moduleType:"trace",name:"(\w+)"')
-_FAR = 4_000  # letters of a module in front of its name
+_FAR = 4_000  # characters of a module before its name
 
 
 def installed() -> str:

@@ -34,7 +34,7 @@ LIMIT_NAME = "PRIVACY_CURVES_MOST_VISITORS"
 UPLOADS_NAME = "PRIVACY_CURVES_UPLOADS"
 _DEFAULT_LIMIT = 40
 _OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
-_KEPT_SECONDS = 60.0  # for which a lost connection may come back to its data
+_KEPT_SECONDS = 60.0  # a lost connection may return to its data for so long
 _LOOK_SECONDS = 5.0
 _TIDY_EVERY = 6  # looks: collections are long, and nobody waits for the memory
 _RETRY_SECONDS = 10
@@ -125,14 +125,14 @@ def _is_connected(session: str) -> bool:
     return Runtime.exists() and Runtime.instance().is_active_session(session)
 
 
-_VISITORS = Visitors(limit(), _is_connected)  # of this process
+_VISITORS = Visitors(limit(), _is_connected)  # one per process
 
 
 # -- on the page ----------------------------------------------------------------------------
 
 
 def admit() -> None:
-    """Go on if there is room; otherwise say so, and try again by itself."""
+    """Go on if there is room; otherwise show a notice, and try again automatically."""
     context = get_script_run_ctx()
     if context is None or not Runtime.exists() or _VISITORS.let_in(context.session_id):
         return
@@ -217,9 +217,9 @@ def drop_own_file(file: str) -> None:
 @asynccontextmanager
 async def housekeeping(_: Any) -> AsyncIterator[None]:
     """Close the sessions of those who have left and give memory back, while the server runs."""
-    takes_files(None, _address())  # an environment that makes no sense stops the start
+    takes_files(None, _address())  # refuses to start in an invalid environment
     spare_the_log()
-    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # which gives memory back
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # returns freed memory
     return_large_blocks()
     task = asyncio.create_task(_keep_house())
     try:

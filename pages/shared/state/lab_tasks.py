@@ -18,7 +18,7 @@ class LabTask:
     task: Task
     estimand: str  # its name among the estimands of Lab
     letters: tuple[str, str]  # (str, str): of its source and of its mechanism, in links
-    # the setting that says which task of its estimand is looked at, where there are several
+    # the setting that selects among several tasks of its estimand
     among: str = ""
 
     @property
@@ -27,7 +27,7 @@ class LabTask:
         return {"estimand": self.estimand} | ({self.among: self.task.key} if self.among else {})
 
 
-# By key, in the order in which links write them.
+# Keys in the order of links.
 LAB_TASKS = {
     offered.task.key: offered
     for offered in (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Settings whose word is another one than their name.
+# Settings whose word differs from their name.
 _WORD_OF = {
     "explore_view": "view",
     "further_lines": "shown",

@@ -33,7 +33,7 @@ from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
 from pages.shared.state.link_words import word_of
 from pages.shared.state.settings import FRONT_PAGE, DataAndMethod, Settings
 
-_LONGEST = 4000  # characters of an address that are read
+_LONGEST = 4000  # longest readable address, in characters
 _RATE = "r"  # the letter of the rate
 LETTERS = (*(letter for offered in LAB_TASKS.values() for letter in offered.letters), _RATE)
 
@@ -51,7 +51,7 @@ def encode(wanted: Settings) -> str:
 
 
 def decode(token: str) -> tuple[Settings, list[str]]:
-    """Settings of a token, and the names of those that are unknown or invalid."""
+    """Read the settings of a token, and the names of those that are unknown or invalid."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
     studies = {
@@ -81,11 +81,11 @@ def _plugged_words(wanted: Settings) -> Iterator[str]:
                 f"{letter}.{parameter}-{_plain(value)}"
                 for parameter, value in mine.changed().items()
                 if parameter != "task"
-            )  # the letter says it
+            )  # the letter names it
 
 
 def _members(chosen: Settings) -> dict[str, Source | Mechanism | Rate]:
-    """Everything plugged in, by letter."""
+    """Return all plugged-in members, by letter."""
     by_letter: dict[str, Source | Mechanism | Rate] = {}
     for task, study in chosen.studies.items():
         of_source, of_mechanism = LAB_TASKS[task].letters
@@ -231,7 +231,7 @@ def _lessons() -> Sequence[str]:
     return lessons.names()
 
 
-# Choices whose modules take a moment to import: only for a link that has one of these words.
+# Choices with slow imports, loaded only for a link with one of these words.
 _SELDOM: dict[str, Callable[[], Sequence[str]]] = {
     "exhibit": _exhibits,
     "audited_method": _audited,
@@ -253,12 +253,12 @@ def _one_of(name: str, text: str) -> str:
     return text
 
 
-_EARLIER_VIEWS = ("releases", "ranges", "one")  # of the first edition, all in one figure now
-_EARLIER_STEPS = ("file", "bounds", "trust")  # of Publish, all in one form now
+_EARLIER_VIEWS = ("releases", "ranges", "one")  # views of the first edition, now one figure
+_EARLIER_STEPS = ("file", "bounds", "trust")  # steps of Publish, now one form
 
 
 def _network(text: str) -> Network:
-    """Sites of several kinds from `16x4000x1_2x500x0.5`."""
+    """Read sites of several kinds from `16x4000x1_2x500x0.5`."""
     groups = tuple(_group(part) for part in text.split("_"))
     if len(groups) > MAX_KINDS:
         raise InputError(

@@ -17,7 +17,7 @@ from pages.shared import places
 NAMES = "ABCD"
 # Pages with a scenario in their strip, by script, with their titles.
 PAGES = {"explore": "Explore", "decide": "Decide", "lab": "Lab"}
-_HOME = ("", "home")  # how the address calls the first page
+_HOME = ("", "home")  # names of the first page in addresses
 _LONGEST = 800  # characters of the settings of one pin, so that a link with all of them works
 
 
@@ -89,7 +89,7 @@ def name_of(page: str, token: str) -> str:
 
 
 def reason_against(token: str) -> str:
-    """Why a scenario cannot be pinned; empty where it can."""
+    """Explain why a scenario cannot be pinned; empty if it can."""
     if len(pinned()) == len(NAMES):
         return f"{len(NAMES)} scenarios are pinned already. Unpin one in Lab, under Compare."
     if len(token) > _LONGEST:

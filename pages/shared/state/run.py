@@ -36,7 +36,7 @@ Ts = TypeVarTuple("Ts")
 _MAX_KEPT = 64  # results of about a megabyte
 _MAX_KEPT_BY_A_VISITOR = 12
 _MAX_SITES_KEPT = 400  # results about sites, of some ten kilobytes
-# kinds of data that are made of what one visitor has or stated
+# kinds of data derived from one visitor's file or statements
 _PERSONAL = (DataKind.UPLOAD, DataKind.TWIN)
 
 
@@ -78,7 +78,7 @@ class Store:
             self._results.clear()
 
 
-_SHARED = Store(_MAX_KEPT)  # of this process: an imported module outlives the runs of a page
+_SHARED = Store(_MAX_KEPT)  # one per process: an imported module outlives the runs of a page
 _MADE_OF_RESULT: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 _SITES = Store(_MAX_SITES_KEPT)
 
@@ -91,7 +91,7 @@ def forget() -> None:
 
 
 def _silent(done: int) -> None:
-    """Progress that nobody is shown."""
+    """Ignore the progress."""
 
 
 # -- whatever the engine can compute --------------------------------------------------------------
@@ -178,10 +178,7 @@ def _store_of(
     key: str = "own_results",
     max_results: int = _MAX_KEPT_BY_A_VISITOR,
 ) -> Store:
-    """Results of recipes are shared by all visitors; those of one's own data stay in the session.
-
-    So do those of a twin, which is made of what the visitor stated.
-    """
+    """Return the server's store for recipes, or the session's for own data and their twins."""
     if not _is_personal(arguments):
         return shared
     state: MutableMapping[Any, Any] = st.session_state
@@ -222,7 +219,7 @@ def mean_at_every_step(
     seed: int,
     epsilons: tuple[float, ...] = mean_topic.EPSILON_STEPS,
 ) -> mean_topic.MeanAnswer:
-    """Everything the picture shows, at every step of the slider and at an ε of one's own."""
+    """Compute the picture at every step of the slider and at a further ε."""
     arguments = (source, mechanism, delta, seed)
     key = _key(mean_topic.mean_over_budgets, arguments)
     steps: mean_topic.MeanAnswer = _result(
@@ -244,7 +241,7 @@ def _store_of_sites(arguments: Any) -> Store:
 
 
 def of_sites(function: Callable[..., A], /, *arguments: Any) -> A:
-    """`answer` for one of the many results that a table of sites needs."""
+    """Answer one of the many questions that a table of sites needs."""
     result: A = _result(_store_of_sites(arguments), _key(function, arguments), function, arguments)
     return result
 
@@ -261,7 +258,7 @@ def federation(
 
     The error without privacy is there if it is known, or wanted for the whole.
     """
-    from engine.topics.sites import answer as sites_topic  # on first use: one page alone needs it
+    from engine.topics.sites import answer as sites_topic  # imported late: only one page needs it
 
     arguments = source, mechanism, tuple(rows), seed
     store, key = _store_of_sites(arguments), _key(sites_topic.federation, arguments)
@@ -275,7 +272,9 @@ def federation(
 
 def front_picture() -> mean_topic.MeanAnswer:
     """Return the picture of the front page before any choice."""
-    from engine.privacy.failure import usual_delta  # by a thread, while the browser loads the page
+    from engine.privacy.failure import (
+        usual_delta,
+    )  # imported by a thread while the browser loads the page
 
     use_workers()
     front = FRONT_PAGE

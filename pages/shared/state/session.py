@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from engine.uploads.rows import UploadRows
 
 Option = TypeVar("Option")
-# Where the session keeps the visitor's own data.
+# Session keys of the visitor's own data.
 OWN_KEYS = {
     DataType.CURVES: "upload",
     DataType.READINGS: "upload_readings",
@@ -45,10 +45,10 @@ OWN_KEYS = {
 }
 LAB = "lab"
 FIGURE = "figure"  # the key of the live figure
-FRAME = "frame"  # that of what stands around every page
+FRAME = "frame"  # the key of the frame of every page
 _WITH_TABLE = ("", "home", "explore", LAB)  # Decide has the table itself
 _TABS_WITH_OWN_DATA = ("estimate", "compare", "theory")
-_STATED_ALONE = ("decide", "publish")  # what a file gave by itself is not shown there
+_STATED_ALONE = ("decide", "publish")  # these pages show no unconfirmed facts of a file
 _PARAMETER = "s"
 
 
@@ -96,9 +96,9 @@ def _follow(written_token: str, same_page: bool) -> None:
         pins.take_over(pinned)
     elif same_page and shows_pins(state.page):  # Back neither loses pins nor writes them again
         state.left_out = pins.pinned()
-    state.rev = state.get("rev", 0) + 1  # tells the browser side to move
+    state.rev = state.get("rev", 0) + 1  # tells the browser to move
     state.written, state.own_epsilon = written_token, state.settings.epsilon
-    state.behind = frozenset()  # addresses that the browser may still have, of earlier settings
+    state.behind = frozenset()  # addresses of earlier settings that the browser may still show
     state.followed_to = state.page
 
 
@@ -330,7 +330,7 @@ def uploaded(task: str = TASK) -> bool:
 def source(task: str = TASK) -> Source:
     """Return the source on screen: the visitor's own data, or the chosen recipe.
 
-    Where its sites are those of the table on *Decide*, it has them on all pages with the scenario.
+    If the table on *Decide* sets its sites, they hold on all pages with the scenario.
     """
     data, page = upload_of(task), st.session_state.get("page")
     if data is not None and uploaded(task):
@@ -352,7 +352,7 @@ def change_twin(real: Source, twin: Twin) -> None:
 
 
 def change_source(task: str, source: Source) -> None:
-    """Other data; a target, or typical error, in another unit than theirs is forgotten."""
+    """Change the data; forget a target or typical error in another unit than theirs."""
     now = current()
     same_unit = now.source_of(task).facts.value_unit == source.facts.value_unit
     change(
@@ -369,10 +369,10 @@ def change_mechanism(task: str, mechanism: Mechanism) -> None:
 def change_study(
     task: str, source: Source | None = None, mechanism: Mechanism | None = None
 ) -> None:
-    """Data and method of a task at once; targets stay as they are."""
+    """Change data and method of a task at once; keep targets."""
     change(studies=current().with_study(task, source, mechanism).studies)
 
 
 def delta(of: Source, task: str = TASK) -> Delta:
-    """δ of the chosen method: see `Settings.delta_on`."""
+    """Return the δ of the chosen method: see `Settings.delta_on`."""
     return current().delta_on(of, current().mechanism_of(task))

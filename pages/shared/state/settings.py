@@ -50,7 +50,7 @@ class SweepChoice:
 
 
 def sweep_words(choice: SweepChoice) -> list[str]:
-    """`sweep.along-source.n_curves` for everything that is not as usual."""
+    """Write `sweep.along-source.n_curves` for every value that is not the default."""
     default = SweepChoice()
     return [
         f"sweep.{f.name}-{_sweep_word(getattr(choice, f.name))}"
@@ -125,7 +125,7 @@ LINES = ("truth",)
 WIZARD = ("data", "preview", "release")  # steps of Publish
 MAX_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
-# Choices that change a picture or its words alone; a link has the place of what was chosen.
+# Choices that change only a picture or its words; a link holds the option's position.
 LOOKS = frozenset(
     {
         "first_guess",
@@ -145,22 +145,25 @@ LOOKS = frozenset(
         "exhibit_form",
     }
 )
-MAX_OPTIONS = 50  # of one of them; beyond those that there are, the usual one is shown
+MAX_OPTIONS = 50  # options of a choice; a number without an option shows the default
 _FOLD = re.compile(r"[a-z_]{1,40}")
 MAX_FOLDS = 20
 
 
-# What Compare may show side by side, under the words of the address: label, class and preset.
+# Methods on Compare, by their words in links: label, class and preset.
 METHODS = {
     f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
     for cls in mechanisms.for_task(TASK)
     for k, (label, chosen) in enumerate(cls.presets_for(TASK))
 }
 MAX_BUDGETS = 4  # side by side
-GROUPS = "groups"  # the question of shape that is about two groups, where there are any
-NEXT = "next"  # and the one that is about people who are not in the data
+GROUPS = "groups"  # the question of shape about two groups
+NEXT = "next"  # the question of shape about people outside the data
 SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
-POWER_NUMBERS = ("power_difference", "power_at")  # of the plan for a difference of two groups
+POWER_NUMBERS = (
+    "power_difference",
+    "power_at",
+)  # fields of the plan for a difference of two groups
 
 
 @dataclass(frozen=True)
@@ -198,13 +201,13 @@ class Settings:
     shape_level: float | None = None
     power_difference: float | None = None
     power_at: float | None = None
-    # Odds are those of a person with `group_size` protected units; `population` is the size of the
-    # group that a secret random sample was declared to be drawn of.
+    # Odds of a person with `group_size` protected units; `population` is the size of the group
+    # behind a declared secret random sample.
     group_size: int = 1
     population: int | None = None
-    # Decide: what is published, a table of sites (without one they are those of the curves; those
-    # of a file are never kept here), who adds the noise, and how many releases of twenty are to
-    # reach the target.
+    # Decide: the output, a table of sites (default: sites of the curves; sites of a file stay out
+    # of settings), the party that adds noise, and the releases of twenty that must reach the
+    # target.
     decided_task: str = TASK
     sites: tuple[SiteRow, ...] = ()
     noise_place: str = NoisePlace.SITES
@@ -218,22 +221,22 @@ class Settings:
     attacker_accuracy: float = 60.0
     epsilon_limit: float | None = None
     budget_split: Split = field(default_factory=Split)
-    # Learn: the guide in place of the path, the lesson that is open, if any, whether it is shown as
-    # slides, and the class whose pupils guess here.
+    # Learn: the guide in place of the path, the open lesson, if any, its slides, and the class
+    # whose pupils guess here.
     learn_part: str = ""
     lesson: str = ""
     presenter: str = "off"
     class_code: str = ""
-    # Compare: methods and budgets side by side, and what is swept.
+    # Compare: methods and budgets side by side, and the swept parameter.
     compared_methods: tuple[str, ...] = ()
     compared_budgets: tuple[float, ...] = (0.5, 1.0, 2.0)
     sweep: SweepChoice = field(default_factory=SweepChoice)
-    # Lab: what is estimated, the tab, and parts of tabs.
+    # Lab: the estimand, the tab, and parts of tabs.
     estimand: str = ESTIMANDS[0]
     lab_tab: str = TABS[0]
     compare_part: str = COMPARISONS[0]
     theory_part: str = THEORY_PARTS[0]
-    # What is asked besides of single estimands.
+    # Further questions on single estimands.
     network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
     evaluation_point: float = 0.37
     summary_task: str = SUMMARIES[0]
@@ -258,10 +261,10 @@ class Settings:
     # Reproduce, Publish, the guide, and Method notes.
     exhibit: str = ""
     published_task: str = PUBLISHED[0]
-    publish_step: str = ""  # as far as there are data
+    publish_step: str = ""  # "": preview, if there are data
     guide_chapter: str = handbook.CHAPTERS[0]
     notes_method: str = "adaptive_mean"
-    # Choices that change a picture or its words alone, as (key, number of the option), and open
+    # Choices that change only a picture or its words, as (key, number of the option), and open
     # folds; both in order.
     looks: tuple[tuple[str, int], ...] = ()
     open_folds: tuple[str, ...] = ()
@@ -317,7 +320,7 @@ class Settings:
         return replace(self, studies={**self.studies, task: study})
 
     def delta_on(self, source: Source, mechanism: Mechanism | None = None) -> Delta:
-        """δ on these data by the rule of all pages, `delta_rule`; see there what a link may state.
+        """Return δ on these data by `delta_rule`, which also says what a link may state.
 
         Without a mechanism it is that of all which need one.
         """
@@ -325,7 +328,7 @@ class Settings:
         return rule(source.sizes.n_curves, self.delta)
 
 
-FRONT_PAGE = Settings()  # what a bare address stands for
+FRONT_PAGE = Settings()  # settings of a bare address
 
 
 def steps_of(*chosen: float) -> tuple[float, ...]:
@@ -357,14 +360,14 @@ def checked_population(count: int) -> int:
 
 
 def checked_methods(words: Sequence[str]) -> tuple[str, ...]:
-    """Words of methods to compare, each once."""
+    """Check words of methods to compare; return each once."""
     if not words or not set(words) <= set(METHODS):
         raise InputError("Choose at least one method to compare.", field="methods")
     return tuple(dict.fromkeys(words))
 
 
 def checked_budgets(budgets: Sequence[float]) -> tuple[float, ...]:
-    """Steps of the slider that stand side by side, in order."""
+    """Check the budgets side by side, which are steps of the slider; return them in order."""
     ordered = tuple(sorted(set(budgets)))
     if not 1 <= len(ordered) <= MAX_BUDGETS or not set(ordered) <= set(EPSILON_STEPS):
         raise InputError(f"Choose one to {MAX_BUDGETS} steps of the slider.", field="budgets")
@@ -438,7 +441,7 @@ def checked_seed(seed: int) -> int:
 
 
 def checked_folds(names: Iterable[str]) -> tuple[str, ...]:
-    """Names of folds, each once and in order."""
+    """Check the names of folds; return each once and in order."""
     ordered = tuple(sorted(set(names)))
     if len(ordered) > MAX_FOLDS or not all(map(_FOLD.fullmatch, ordered)):
         raise InputError(f"At most {MAX_FOLDS} folds can be open.", field="folds")

@@ -134,7 +134,7 @@ def _cell(row: SiteRow, column: str, value: Any) -> Any:
 
 
 def labels(facts: PublicFacts) -> dict[str, tuple[str, str]]:
-    """Heading and help of every column."""
+    """Return the heading and help of every column."""
     return {
         "name": (capital(site_noun(facts)[0]), "Letters, digits, spaces, hyphens and commas."),
         "people": (f"{facts.people.capitalize()} (n)", "Whose curves are at this site."),

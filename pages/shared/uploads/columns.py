@@ -96,7 +96,7 @@ def stated(task: str) -> dict[str, Any]:
         columns["id"] = _NONE
     features = columns.pop("features", None)
     if features and chosen.get("value") is not None:
-        columns["value"] = chosen["value"]  # whoever names features names what is predicted, too
+        columns["value"] = chosen["value"]  # named features need a named response
     columns = {role: None if name == _NONE else name for role, name in columns.items()}
     return {
         **({"columns": columns} if columns else {}),
@@ -178,7 +178,7 @@ def draw(task: str, header: Sequence[str], reading: Reading | None) -> None:
 
 
 def _optional(task: str, header: Sequence[str], reading: Reading, now: Mapping[str, Any]) -> None:
-    """Columns that a file may have besides: what explains curves, public groups, sites."""
+    """Choose optional columns: covariates of curves, public groups, sites."""
     keys, data = _keys(task), TASKS[task].data
     free = [name for name in header if name not in reading.used]
     chosen = {

@@ -24,7 +24,7 @@ from pages.shared.server import visitors
 if TYPE_CHECKING:
     from engine.release.freezing import Frozen
 
-_FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
+_FIELDS = ("upload_", "rows_")  # starts of the keys of all questions
 _OF_FILE = (
     "upload_proposed",
     "upload_defaults",
@@ -40,7 +40,7 @@ _OF_FILE = (
     "upload_typed",
     "upload_again",
 )
-# Nobody may set the values of the first; the others are no answers, and go when the file does.
+# No value may be set for the first; the others are no answers, and leave with the file.
 _NO_FIELDS = (
     "upload_file",
     "upload_settings",
@@ -52,7 +52,10 @@ _NO_FIELDS = (
     "upload_name",
     *_OF_FILE,
 )
-_UNANSWERED = {"upload_law": StatedLaw.UNKNOWN.value, "rows_reach": None}  # choices before any
+_UNANSWERED = {
+    "upload_law": StatedLaw.UNKNOWN.value,
+    "rows_reach": None,
+}  # choices before any answer
 _PLAIN = (str, int, float, tuple, list, type(None))
 
 
@@ -63,14 +66,14 @@ class Draft:
     task: str
     reading: Reading
     observations: CurveTable | RowTable | EventTable
-    declared: PublicFacts | None = None  # once it is whole
+    declared: PublicFacts | None = None  # None until complete
 
 
 @dataclass(frozen=True)
 class Answer:
     """The comparison of a file with its facts and reading once these were frozen."""
 
-    stated: Mapping[str, Any]  # by the name of each fact, as the ledger has it
+    stated: Mapping[str, Any]  # by the ledger's name of each fact
     frozen: Frozen
     doubts: tuple[str, ...] = ()
     refuted: InputError | None = None
@@ -210,8 +213,7 @@ def forget_reading() -> None:
 
 
 # -- public facts that were stated, through a reload: the visitor’s own browser has them -----------
-# The file itself, what its columns are called and what its groups are is not kept, there or
-# anywhere.
+# Neither browser nor server keeps the file, its column names or its groups.
 
 
 _STATED_WORDS = (
@@ -269,7 +271,7 @@ def _is_answer(name: str, value: Any) -> bool:
 
 
 def keep_stated() -> None:
-    """Have the browser keep what is stated now; of an example nothing."""
+    """Keep the stated facts in the browser; none of an example."""
     answers = {
         name: answered(f"upload_{name}")
         for name in (*_STATED_WORDS, *_STATED_SWITCHES, _STATED_LAW)

@@ -34,7 +34,7 @@ from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
 
 Bound = float | None
-Fields = tuple[tuple[str, str, str], ...]  # a field of `PublicFacts`, its label and an example
+Fields = tuple[tuple[str, str, str], ...]  # field of `PublicFacts`, label, example
 _OF_CURVES: Fields = (
     ("value_name", "What is measured", "Height"),
     ("value_unit", "Unit", "cm"),
@@ -75,8 +75,8 @@ _OF_TIMES: Fields = (
     ("time_unit", "Unit", "days"),
 )
 _LONGEST = 40  # characters of a word or unit
-_REFUSED = "number_of_form_refused"  # whether a field holds something else than a number
-_MAX_LISTED = 3  # columns whose ranges are asked for one by one without a choice
+_REFUSED = "number_of_form_refused"  # session key: True if a field holds no number
+_MAX_LISTED = 3  # more columns get a choice between one range and several
 _SPREAD = {False: "Not known, or with skew, groups or outliers", True: "Symmetric about their mean"}
 
 
@@ -104,14 +104,14 @@ def bounds_step(task: str) -> bool:
             else _of_curves(current)
         )
     draft.declare(None)
-    if st.session_state[_REFUSED]:  # said below its field
+    if st.session_state[_REFUSED]:  # its field shows the error
         return False
     is_begun = any(number is not None for number in numbers)
     try:
         facts = declared()
     except InputError as first:
         is_open = (
-            first.field == "observations_per_curve"  # the one number in no library
+            first.field == "observations_per_curve"  # the only number in no library
             and not st.session_state.get("upload_observations")
         )
         if not is_open and (is_begun or st.session_state.get("upload_origin")):
@@ -136,11 +136,11 @@ def bounds_step(task: str) -> bool:
 
 # -- of curves and of records ---------------------------------------------------------------------
 
-Stated = tuple[Callable[[], PublicFacts], Sequence[Bound]]  # how to declare it, and its numbers
+Stated = tuple[Callable[[], PublicFacts], Sequence[Bound]]  # its declaration, and its numbers
 
 
 def _of_events(columns: EventColumns, of_dates: bool) -> Stated:
-    """Planned follow-up, or range; intervals, and sizes of groups where they are public."""
+    """Ask for planned follow-up, or range; intervals, and sizes of groups if they are public."""
     outcomes = columns.counted is Counted.OUTCOMES
     words = {**_words(_OF_TIMES), **_words(_OF_PEOPLE)}
     if outcomes:
@@ -209,7 +209,7 @@ def _of_curves(current: Draft) -> Stated:
     is_single = TASKS[current.task].data is DataType.READINGS
     _library()
     words = {**_words(_OF_CURVES), **_words(_OF_ROWS if is_of_rows else _OF_PEOPLE)}
-    if is_of_rows and not words["person"]:  # where rows are protected, one of them is no person
+    if is_of_rows and not words["person"]:  # a protected row is no person
         words |= {"person": "row", "people": "rows"}
     _units(curves, words)
     if not words["time_unit"] and curves.time_unit != "years":
@@ -300,7 +300,7 @@ def _units(curves: CurveTable, words: dict[str, Any]) -> None:
 
 
 def _library() -> None:
-    """Bounds that are publicly known; choosing some fills the fields, which stay free to change."""
+    """Choose publicly known bounds, which fill the fields; these stay free to change."""
     library = public_bounds()
     with st.container(horizontal=True, vertical_alignment="bottom", key="start_of_bounds"):
         st.selectbox(
@@ -501,7 +501,7 @@ def _ranges(names: tuple[str, ...]) -> list[StatedCovariate]:
 
 
 def _spread(label: str, why: str) -> Bound:
-    """σ, with what it changes: the bias and the noise, never the protection."""
+    """Ask for σ, which changes the bias and the noise, never the protection."""
     return _number(label, "e.g. 6", "reading_sd", f"{why} The protection holds in any case.")
 
 
@@ -544,7 +544,7 @@ def _response(name: str, task: str) -> dict[str, Any]:
 
 
 def _plan(curves: CurveTable, time: str, unit: str, is_single: bool) -> dict[str, Any]:
-    """Design, number of observations and spread of people: arguments of `declare`."""
+    """Ask for design, number of observations and spread of people: arguments of `declare`."""
     laws = laws_for(is_single)
     law = st.selectbox(
         "Distribution of observation times",
@@ -634,4 +634,4 @@ def _numbers(label: str, name: str, example: str, why: str) -> tuple[float, ...]
     try:
         return numbers_in(text, name)
     except InputError:
-        return (math.nan,)  # refused in its place by `declare`, so that the form stays whole
+        return (math.nan,)  # `declare` refuses it in its place, so that the form stays whole

@@ -25,7 +25,11 @@ from pages.shared.uploads import draft
 
 Made = TypeVar("Made")
 _EXAMPLE = "example.csv"
-_BEFORE = ("upload_proposed", "upload_header", "upload_sheets")  # what is made before a reading
+_BEFORE = (
+    "upload_proposed",
+    "upload_header",
+    "upload_sheets",
+)  # session keys of the steps before a reading
 
 
 def uploaded(label: str, example: Example) -> bool:
@@ -39,7 +43,7 @@ def uploaded(label: str, example: Example) -> bool:
     )
     if file is not None:
         _hold(file)
-    elif name := name_of_file():  # the uploader forgot it, the form did not
+    elif name := name_of_file():  # the uploader forgot the file, the form did not
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/description: {escape(name)}", width="content")
             st.button(
@@ -147,13 +151,13 @@ def made(name: str, maker: Callable[..., Made], *choices: Any, **options: Any) -
 
 
 def frame() -> dict[str, str]:
-    """Encoding and sheet, as far as they were chosen."""
+    """Return the encoding and sheet, if chosen."""
     chosen = {name: draft.answered(key_of(f"upload_{name}")) for name in ("encoding", "sheet")}
     return {name: str(choice) for name, choice in chosen.items() if choice}
 
 
 def frame_choices(encoding: str, sheet: str = "") -> None:
-    """Encoding of a text that is not the usual one, and sheet of a workbook that has several."""
+    """Choose the encoding of an unusual text, and the sheet of a workbook with several."""
     if encoding not in ("", ENCODINGS[0]) or "encoding" in frame():
         st.selectbox(
             "Encoding of the file",

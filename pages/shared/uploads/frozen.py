@@ -30,16 +30,16 @@ from pages.shared.state import session
 from pages.shared.uploads import draft, files
 from pages.shared.uploads.draft import Answer
 
-if TYPE_CHECKING:  # pages that only look need no ledger: it is loaded on first use
+if TYPE_CHECKING:  # imported late: most pages need no ledger
     from engine.release.freezing import Frozen
     from engine.release.plan import Declaration
 
 _KEY = secrets.token_bytes(32)
-_PICTURED = set[bytes]()  # marks of all files of which a picture was drawn, in any visit
+_PICTURED = set[bytes]()  # marks of all files with a drawn picture, in any visit
 
 
 def freeze(task: str) -> bool:
-    """Freeze what is stated and put the data on screen; False if the file refutes it.
+    """Freeze the stated facts and put the data on screen; False if the file refutes them.
 
     Only from here on the file answers, to its holder: all doubts are shown at once, and the card of
     a release names what is changed afterwards.
@@ -169,5 +169,5 @@ def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
     session.show_own(task, True)
     noise = NoisePlace.CENTRE if upload.sizes.n_servers == 1 else NoisePlace.SITES
     session.change(delta=None, noise_place=str(noise))
-    if st.session_state.page == session.LAB:  # whose strip stands above its pictures
+    if st.session_state.page == session.LAB:  # Lab's strip is above its pictures
         components.arrive()

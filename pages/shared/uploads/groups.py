@@ -10,7 +10,7 @@ from engine.sources import Source
 from engine.uploads.curves import Upload
 from pages.shared.frame import controls
 
-_TOGETHER = "publish_together"  # in the session; without it groups that were stated are published
+_TOGETHER = "publish_together"  # session key; without it the stated groups are published
 _LOOKED_AT = "publish_group"
 
 

@@ -43,7 +43,7 @@ class DialogRequest:
 
 
 def button() -> None:
-    """Opens the dialog; nothing that is on screen is lost."""
+    """Draw the button that opens the dialog; everything on screen stays."""
     is_allowed = visitors.may_bring_files()
     st.button(
         _TITLE,
@@ -57,7 +57,7 @@ def button() -> None:
 
 
 def open_dialog() -> None:
-    """Have the dialog over the page from the next run on."""
+    """Show the dialog over the page from the next run on."""
     st.session_state.upload_open = True
 
 
@@ -101,7 +101,7 @@ def _whole(request: DialogRequest, began: tuple[object, ...]) -> None:
     if _on_screen(request.task) != began:  # other data were chosen
         close()
     if not st.session_state.get("upload_open"):
-        st.rerun()  # the page shows what was chosen
+        st.rerun()  # the page shows the choice
     controls.source_choice(request.task, "dialog_source")
     st.subheader(_TITLE, anchor=False)
     above = st.container()
@@ -129,7 +129,7 @@ def _looks_first(request: DialogRequest) -> bool:
     upload = guarded(partial(reading.first_look, request.task))
     if upload is None:
         return False
-    st.session_state.pop("upload_look", None)  # on screen from now on
+    st.session_state.pop("upload_look", None)  # on screen from here on
     close()
     frozen.show(upload, request.task)
     request.then()
@@ -137,7 +137,7 @@ def _looks_first(request: DialogRequest) -> bool:
 
 
 def _show(request: DialogRequest) -> None:
-    """Freeze what is stated, and show the data; the dialog stays where the file refutes it."""
+    """Freeze the stated facts, and show the data; the dialog stays if the file refutes them."""
     draft.hold_answers()
     if frozen.freeze(request.task):
         close()
@@ -181,14 +181,14 @@ def first_look(task: str) -> None:
 
 
 Result = TypeVar("Result")
-# Fields of questions that have no answer at first.
+# Fields of questions without a first answer.
 _QUESTIONS = ("trust", "dates", "columns", "events", "groups")
 
 
 def form(task: str) -> bool:
     """Ask how a file is read and for public bounds; True once both are whole.
 
-    What is wrong or missing is said under the part it belongs to. Bounds are asked for once the
+    Each part shows its own errors and gaps. Bounds are asked for once the
     reading is confirmed: which of them are needed depends on its columns.
     """
     draft.recall_answers()

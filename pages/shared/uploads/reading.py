@@ -38,7 +38,7 @@ _HERE = {
     "group": "Choose the groups above, or no column of groups under “Change columns”.",
 }
 """What to do on this page about a refusal, by the field that it names."""
-_TRUST = "columns.site"  # the question who is trusted with the data: no answer is usual
+_TRUST = "columns.site"  # the question of trust, which has no default answer
 _MOST_ROWS = 20
 
 
@@ -115,7 +115,7 @@ def _screen(task: str) -> tuple[Reading, int]:
             files.frame_choices("unknown")
         elif problem.field == "sheet":
             files.frame_choices("", files.made("upload_sheets", looking.sheets_of)[0])
-        elif problem.field != "file":  # the names do not say: a person may choose
+        elif problem.field != "file":  # names do not tell: a person may choose
             header = files.made("upload_header", looking.header_of, **files.frame())
             columns.draw(task, header, None)
         raise
@@ -188,7 +188,7 @@ def _groups(question: Question, reading: Reading, key: str) -> Reading:
         placeholder="Choose two or more",
         max_selections=MAX_GROUPS,
     )
-    if not chosen and 1 < len(words) <= MAX_GROUPS:  # never without being told so
+    if not chosen and 1 < len(words) <= MAX_GROUPS:  # groups need the holder's choice
         st.button(
             plain(f"All of them: {', '.join(map(shortened, words))}"),
             key=f"all_of_{key}",
@@ -214,7 +214,7 @@ def _groups(question: Question, reading: Reading, key: str) -> Reading:
 
 
 def _still_open(proposal: Proposal, reading: Reading) -> set[str]:
-    """Fields of the gaps that are left: those of the reading, and columns it does not have yet."""
+    """Return the fields of the remaining gaps: those of the reading, and columns it lacks."""
     lacking = {
         gap.field
         for gap in proposal.gaps
@@ -261,7 +261,7 @@ def _notes(notes: Sequence[str]) -> None:
 
 
 def _buttons(reading: Reading, n_open: int) -> None:
-    """Confirm, once nothing is open; the reading to keep, and one that was kept."""
+    """Draw buttons to confirm and save the reading, once complete, and to load a saved one."""
     if n_open:
         st.markdown(f":small[{n_open} question{'s are' if n_open > 1 else ' is'} open above.]")
     with st.container(horizontal=True, vertical_alignment="center"):
