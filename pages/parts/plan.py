@@ -66,7 +66,7 @@ def setting_of(scenario: Settings, source: Source) -> Setting:
 class Planned(View):
     """The question on screen: everything but one dial is given.
 
-    `recommended` is the typical error of the budget that the study needs, where there is one.
+    `recommended` is the typical error of the budget that the study needs, if any.
     """
 
     page, fold_prefix, task = "decide", "plan_", ""
@@ -227,8 +227,7 @@ def _resize(dial: str, value: Number) -> None:
 def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
     """Reserve the places of progress and of the whole answer.
 
-    An answer that is not known yet leaves nothing of the last one but a gray line that says to
-    which inputs it belongs.
+    An unknown answer replaces the last one by a gray line that names its inputs.
     """
     bar = st.empty()
     known = run.knows(planning_topic.plan, *view.arguments)

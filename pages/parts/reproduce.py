@@ -30,8 +30,8 @@ _RUNS = "exhibit_runs"  # in the session: jobs that this visitor began, by exhib
 class ExhibitView(View):
     """The exhibit on screen with its newest result: that of a run here, else the stored one.
 
-    Where both forms are stored the reader chooses which is drawn; its claims have the numbers of
-    the other form beside them.
+    If both forms are stored the reader chooses one to draw; its claims appear beside the numbers of
+    the other form.
     """
 
     page, fold_prefix, chart_prefix = "reproduce", "exhibit_", "exhibit_"

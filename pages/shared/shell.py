@@ -1,7 +1,7 @@
 """The frame around every page: title, logo, navigation.
 
-Worker processes import the main script again, so whatever draws stands under the guard and
-streamlit is only imported there.
+Worker processes import the main script again, so its drawing code is under the guard, which alone
+imports streamlit.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ def show(view: DecideView) -> None:
 def _to_lab(view: DecideView) -> None:
     """Lead to the same study in Lab at the recommended budget.
 
-    Only where Lab has the same numbers: not of a twin, nor where anybody but the sites adds the
-    noise.
+    The link appears only if Lab has the same numbers: not for a twin, nor if another party than the
+    sites adds the noise.
     """
     is_same = view.source is view.on_screen and view.settings.noise_place == NoisePlace.SITES
     in_lab = LAB_TASKS.get(view.decided.key)

@@ -27,9 +27,9 @@ _COLUMNS = 3  # cards in a row
 
 
 def solve(view: DecideView) -> None:
-    """Simulate the study, with progress; what is known is there at once.
+    """Simulate the study, with progress; known results appear at once.
 
-    Why there is none stays with the view, for the place of the cards.
+    The view keeps a reason against the study, to show in place of the cards.
     """
     if view.refusal is not None:
         return

@@ -157,9 +157,9 @@ def resize(task: Task, source: Source, resized: Source[Any]) -> None:
 
 
 class DecideView(View):
-    """The sentence on screen; `answer` is None until it was simulated, or where it is refused.
+    """The sentence on screen; `answer` is None until simulated, or if refused.
 
-    `problem` says why the last table was not taken over, `refusal` why there is no study at all.
+    `problem` explains why the last table was refused, `refusal` why there is no study at all.
     """
 
     page, chart_prefix = "decide", "decide_"

@@ -35,10 +35,10 @@ from pages.shared.state import run, session, settings
 
 
 class Explored(Scene):
-    """The scene of the page, with what the frame says of it."""
+    """The scene of the page, with its texts for the frame."""
 
     def strip(self) -> None:
-        """Show what is protected, and the budget; follows the slider in the browser.
+        """Show the unit of protection and the budget, which follows the slider in the browser.
 
         Odds and error stand above the figure.
         """

@@ -112,8 +112,8 @@ class LessonView(View):
     def strip(self) -> None:
         """Show the simulation and what is protected, and that everybody sees the same numbers.
 
-        Errors and the attacker’s accuracy are what this lesson or a later one asks for, so they
-        stand in the text.
+        This lesson or a later one asks for errors and the attacker’s accuracy, so the text has
+        them.
         """
         chips = [
             components.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),

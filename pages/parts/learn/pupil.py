@@ -22,9 +22,9 @@ _LOOK_SECONDS = 2.0  # between looks at the teacher's slide
 
 
 def show(code: str) -> None:
-    """Show the present guess or question of the class; follows the teacher from step to step.
+    """Show the class's present guess or question; follow the teacher from step to step.
 
-    What is moved and pressed comes first, so that on a phone nobody scrolls for it.
+    Controls come first, so that nobody scrolls to them on a phone.
     """
     classroom = CLASSROOMS.find(code)
     if classroom is None:

@@ -72,7 +72,7 @@ def place(lesson: type[Lesson]) -> str:
     Returns
     -------
     str
-        "game", "shows" or "question"; "" where they begin with what is asked.
+        "game", "shows" or "question"; "" if they begin with the guess.
     """
     key, where = st.session_state.get(_PLACE, ("", ""))
     return str(where) if key == lesson.key else ""

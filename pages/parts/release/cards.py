@@ -65,7 +65,7 @@ class Choice(View):
     """The release to be published; `file` and `source` are None until real data are chosen.
 
     Public groups are released each on its own, unless everybody is published together: `parts` are
-    what is released, and `source` is the one of them that preview, forecast and attacker are about.
+    the releases, and `source` is the part that preview, forecast and attacker describe.
     """
 
     page, fold_prefix = "publish", "release_"
@@ -446,7 +446,7 @@ def leave_out(choice: Choice) -> None:
 def no_room_for(choice: Choice) -> InputError | None:
     """Explain why people of these data have too little left, as soon as ε is chosen; or None.
 
-    Those who are to be left out need nothing, if anybody else is there.
+    People to leave out need no budget, unless nobody else remains.
     """
     for part in choice.parts:
         standing = strips.standing(part)
@@ -706,9 +706,9 @@ def _show_again(release_id: str) -> None:
 
 
 def _release(make: Callable[[], Iterable[Published]]) -> bool:
-    """Show releases, one for each group; or keep why there is none for where it is said.
+    """Show releases, one for each group, or keep the reason against them for its place.
 
-    Those of groups that were made before one is refused are shown: they are in the ledger.
+    Releases of groups before a refused one are shown: the ledger holds them.
     """
     made: list[Published] = []
     with layout.user_errors():

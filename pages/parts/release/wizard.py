@@ -162,7 +162,7 @@ def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
 def _data(choice: Choice, _: ReleaseCost | None) -> None:
     """Choose the result, from public data or from a file with its stated facts.
 
-    An earlier release that was asked for from the ledger stands above, as there are no data.
+    An earlier release, reopened from the ledger, appears above, as there are no data.
     """
     if choice.source is None:
         cards.result()

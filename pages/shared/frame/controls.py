@@ -88,8 +88,8 @@ def number(
 ) -> None:
     """Draw a field for a number as people type it: with a comma or a point; counts with marks too.
 
-    What is no number, or is refused by `write`, stays in the field and is quoted in the message,
-    which says what counts until then. An optional number is None where the field is empty.
+    A text that is no number, or that `write` refuses, stays in the field; the message quotes it and
+    states the number in use. An optional number is None if the field is empty.
     """
     displayed = "" if value is None else str(value) if is_whole else f"{value:.{n_digits}g}"
     until = f"Until then {displayed} counts." if displayed else ""

@@ -21,17 +21,16 @@ _STAYS_SECONDS = 1.0  # a visitor must rest so long before further results are c
 def run(part: Callable[[], None], seconds: float | None) -> None:
     """Draw a part of the page, and again every so many seconds unless there are none.
 
-    On a slow machine the browser may ask for the part again before it got the rest of the page. The
-    framework then sends that rest without the part, which is drawn anew, and what follows would
-    come before it, at a place that is not there yet: the page would go white. So the part has a
-    place of its own, which is always sent.
+    A slow browser may ask for the part again before it got the rest of the page. The framework then
+    sends the rest without the part, at a place that does not exist yet, and the page turns white.
+    The part therefore has a place of its own, which is always sent.
     """
     with st.container():
         st.fragment(part, run_every=seconds)()
 
 
 def afterwards(words: str, compute: Callable[[], object]) -> None:
-    """Compute what takes long when the page stands, and draw the page once more.
+    """Compute slow results once the page is drawn, and draw the page again.
 
     It begins only if its visitor stays; `words` say so far what is to come.
     """

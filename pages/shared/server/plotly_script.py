@@ -1,9 +1,9 @@
 """plotly.js with the kinds of traces that our charts have, out of the installed package.
 
-The script registers 46 kinds when it is read, with maps and three dimensions, and that takes a
-browser twice as long as all the rest of it. Each kind is a module that runs when it is first
-called, so those that no chart has are left out of the list of those that are called. Nothing else
-changes; a script that is written otherwise is left as it is.
+The script registers 46 kinds on loading, with maps and three dimensions, which takes a browser
+twice as long as all its other work. Each kind is a module that runs when first called, so this
+module removes unused kinds from the list of calls. Nothing else changes; a script without such a
+list stays as it is.
 """
 
 from __future__ import annotations

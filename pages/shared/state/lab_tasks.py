@@ -1,6 +1,6 @@
 """Tasks that pages offer: their place in Lab, and the link names of their data and method.
 
-A task with a line here can have its data and its method chosen; any other has its usual ones.
+Visitors can choose data and method of a task listed here; any other task has its defaults.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Links to settings, as one readable token of `name-value` words joined by `~`.
 
-Only what differs from the front page is written. An address holds settings, never data; settings
-that are unknown or invalid are named, and the default stands in.
+A link holds only differences from the front page, and settings, never data. Unknown or invalid
+settings are named and replaced by the default.
 """
 
 from __future__ import annotations

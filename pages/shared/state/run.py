@@ -1,7 +1,7 @@
-"""The only place where pages make the engine compute, and the one cache of what it computed.
+"""The only place where pages make the engine compute, and the one cache of its results.
 
-A page names a function of the engine and what it is called with: `answer(mean_answer, source, …)`.
-From that follow the key, the worker, and whose results these are.
+A page names a function of the engine and its arguments: `answer(mean_answer, source, …)`. They
+determine the key, the worker, and the owner of the results.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _PERSONAL = (DataKind.UPLOAD, DataKind.TWIN)
 
 
 class Store:
-    """A small cache of results by digest that forgets what was not used for longest.
+    """A small cache of results by digest, which forgets the least recently used.
 
-    `owner` names the visitor whose results alone it holds; nothing is shared with that name.
+    `owner` names the only visitor whose results it holds; shared results have no owner.
     """
 
     def __init__(self, limit: int, owner: str = "") -> None:
@@ -114,16 +114,16 @@ def answer(
 def answer(
     function: Callable[[*Ts], Any], *arguments: *Ts, progress: Callable[[int], None] = _silent
 ) -> Any:
-    """Return the result of an engine function: as it was kept, or else computed in a worker.
+    """Return the result of an engine function, kept or computed in a worker.
 
     Parameters
     ----------
     function : callable
-        A function at the top of a module; of a generator it is what it returns in the end.
+        A function at the top of a module; a generator returns its result at the end.
     *arguments : object
-        All that the result depends on, the seed too; their types are those of the function.
+        Everything the result depends on, including the seed.
     progress : callable
-        Told how many steps of a generator are done.
+        Gets the number of finished steps of a generator.
 
     Raises
     ------
@@ -198,9 +198,9 @@ def _is_personal(value: Any) -> bool:
 
 
 def made_once(owner: Any, name: Hashable, make: Callable[[], A]) -> A:
-    """Derive a value from a result: kept beside it and forgotten with it, not made in every run.
+    """Derive a value from a result once; keep and forget it together with the result.
 
-    `name` names all that it hangs on apart from the result.
+    `name` identifies everything else it depends on.
     """
     beside = _MADE_OF_RESULT.setdefault(owner, {})
     if name not in beside:
@@ -256,7 +256,7 @@ def federation(
 ) -> sites_topic.SitesAnswer:
     """Simulate the sites together, pooled and alone; only what changed is computed again.
 
-    The error without privacy is there if it is known, or wanted for the whole.
+    It includes the error without privacy if that is known, or if `is_whole`.
     """
     from engine.topics.sites import answer as sites_topic  # imported late: only one page needs it
 
@@ -290,7 +290,7 @@ def front_picture() -> mean_topic.MeanAnswer:
 def warm_up() -> None:
     """Compute the front page once, so that the first visitor need not wait for it.
 
-    The workers that compute it import what calibration needs, which alone takes two seconds.
+    Its workers import the modules of calibration, which alone takes two seconds.
     """
     front, budgets = FRONT_PAGE, front_picture().budgets
     arguments = (front.source, front.mechanism, budgets, front.seed)

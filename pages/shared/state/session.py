@@ -59,9 +59,9 @@ def load(page: str) -> None:
     """Take over the address at the first run, after Back and Forward, and when a link is followed.
 
     A bare address means "front page" after Back on the same page, but "leave as is" after a page
-    switch, which drops the parameter. A run that something on the page asked for is no navigation:
-    its address may be an earlier one, which the browser has not replaced yet. Such addresses are
-    followed only where the browser says that it went back.
+    switch, which drops the parameter. A run started from the page is no navigation: its
+    address may be an earlier one that the browser has not replaced yet. Such addresses count only
+    if the browser reports that it went back.
     """
     state, written_token = st.session_state, st.query_params.get(_PARAMETER, "")
     same_page, state.page = state.get("page") == page, page
@@ -110,10 +110,10 @@ def _move_folds(known: tuple[Any, ...]) -> None:
 
 
 def is_first_drawn(key: str) -> bool:
-    """True if a control was not drawn yet since its page was opened; from now on it was.
+    """True at the first drawing of a control since its page was opened.
 
-    The browser then begins with the control's default, even where the server knows its value from
-    a control of the same key on the page before.
+    The browser then begins with the control's default, even if the server knows its value from a
+    control with the same key on the previous page.
     """
     drawn: set[str] = st.session_state.drawn_here
     if key in drawn:
@@ -198,9 +198,9 @@ def change(**values: Any) -> None:
 
 
 def open_of_link(fold_of: Mapping[str, str]) -> None:
-    """Open what a link asks about that names no detail, as those of the first edition.
+    """Open the detail of a link that names none, as links of the first edition do.
 
-    `fold_of` has the detail, or a fold inside it, by the setting that belongs to it alone.
+    `fold_of` maps a setting to the only detail, or fold inside it, that uses it.
     """
     state = st.session_state
     if state.pop("followed_to", None) != state.page or current().open_folds:

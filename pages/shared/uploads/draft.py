@@ -61,7 +61,7 @@ _PLAIN = (str, int, float, tuple, list, type(None))
 
 @dataclass(frozen=True)
 class Draft:
-    """A file whose reading was confirmed, what was read, and what is stated of it."""
+    """A file with its confirmed reading, its content, and its stated facts."""
 
     task: str
     reading: Reading
@@ -71,7 +71,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Answer:
-    """The comparison of a file with its facts and reading once these were frozen."""
+    """The comparison of a file with its frozen facts and reading."""
 
     stated: Mapping[str, Any]  # by the ledger's name of each fact
     frozen: Frozen
@@ -145,11 +145,11 @@ def _is_drawn(key: str) -> bool:
 
 
 def recall_answers() -> None:
-    """Put what was answered before into the fields of a form that is about to be drawn.
+    """Put earlier answers into the fields of a form that is about to be drawn.
 
-    The fields of another page have the same keys and are others: the framework empties them. A
-    field that is drawn again begins empty in the browser unless its value is set in that very run:
-    so `hold_answers` takes back what was recalled for a field that is not drawn yet.
+    The framework empties fields after a change of page, although their keys stay the same. A field
+    drawn again starts empty in the browser unless the same run sets its value, so `hold_answers`
+    takes back answers recalled for fields that are not drawn yet.
     """
     page = st.session_state.get("page")
     is_other = st.session_state.get("answers_on", page) != page
@@ -244,9 +244,9 @@ _MOST_STATED = 20_000  # characters of all of them
 
 
 def restore_stated() -> None:
-    """Put what the browser kept into fields of the form that were not drawn yet, once a visit.
+    """Put facts kept by the browser into fields not drawn yet, once a visit.
 
-    It is checked as if it had just been typed: by the fields, and by what reads them.
+    The fields and their readers check them like typed ones.
     """
     text = components.kept()
     if not text or st.session_state.get("stated_restored"):

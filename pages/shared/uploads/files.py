@@ -1,6 +1,6 @@
-"""A file of one's own in the session, and what workers make of its bytes, once for each choice.
+"""A visitor's own file in the session, and its reading by workers, once for each choice.
 
-Workers are ended beyond bounds of time and memory, and nothing of the bytes stays in them.
+Workers end beyond bounds of time and memory, and keep none of the bytes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BEFORE = (
 def uploaded(label: str, example: Example) -> bool:
     """Draw the uploader; True while there is a file. Without one an example can be used.
 
-    Any file name will do: the content decides, and a name that the widget refused would end the
+    It accepts any file name: the content decides, and a name refused by the widget would end the
     page.
     """
     file = st.file_uploader(
@@ -93,7 +93,7 @@ def name_of_file() -> str:
 
 @dataclass(frozen=True)
 class _ExampleFile:
-    """An example in place of a file of one's own."""
+    """An example in place of an own file."""
 
     content: str
     name: str = _EXAMPLE

@@ -1,6 +1,6 @@
 """Comparison of a file with its frozen facts, and its data on screen.
 
-Before that no field of the form says anything that is computed from the file.
+Until the comparison no field of the form shows anything computed from the file.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _PICTURED = set[bytes]()  # marks of all files with a drawn picture, in any visi
 def freeze(task: str) -> bool:
     """Freeze the stated facts and put the data on screen; False if the file refutes them.
 
-    Only from here on the file answers, to its holder: all doubts are shown at once, and the card of
-    a release names what is changed afterwards.
+    From here on the file may contradict its holder: the page shows all doubts at once, and the card
+    of a release names later changes.
     """
     from engine.release import freezing
     from engine.release.ledger import Ledger
@@ -159,7 +159,7 @@ def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
 def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
     """Put the data on screen; δ goes back to the default for their number.
 
-    Who adds the noise is, on *Decide* too, who was stated to be trusted: one centre has one site.
+    The stated trusted party adds the noise, on *Decide* too: one centre has one site.
     """
     if files.has_file():
         _PICTURED.add(_mark())

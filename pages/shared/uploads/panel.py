@@ -1,6 +1,6 @@
 """Use my own data: a dialog over any page, opened from its data chip.
 
-Beside what is on screen stands what its holder should know of the file.
+It shows its holder notes on the file beside the data on screen.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DEMONSTRATION = (
 
 @dataclass(frozen=True)
 class DialogRequest:
-    """A page's request to the dialog: the words of its last button, whose data, what follows."""
+    """A page's request to the dialog: its last button, the task of the data, the next step."""
 
     show: str = "Show the released mean"
     task: str = settings.TASK
@@ -188,8 +188,8 @@ _QUESTIONS = ("trust", "dates", "columns", "events", "groups")
 def form(task: str) -> bool:
     """Ask how a file is read and for public bounds; True once both are whole.
 
-    Each part shows its own errors and gaps. Bounds are asked for once the
-    reading is confirmed: which of them are needed depends on its columns.
+    Each part shows its own errors and gaps. The form asks for bounds once the reading is confirmed:
+    its columns determine the bounds needed.
     """
     draft.recall_answers()
     is_whole = False

@@ -1,7 +1,6 @@
 """The reading of this file: one screen from a proposal to a reading that its holder confirms.
 
-What the file says by itself is only proposed here; from *Confirm* on its bytes are read by the
-stated reading alone.
+The file itself only suggests a proposal; after *Confirm* the stated reading alone decides.
 """
 
 from __future__ import annotations
