@@ -212,7 +212,7 @@ def at_budgets(
 def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
     """Write notes on the band at each budget, by the verdict that a release would carry.
 
-    For a file they name the places at which most releases show no change.
+    For a file they say if most releases show no change.
     """
     band = answer.band
     if band is None:

@@ -26,12 +26,9 @@ _ASKED = "asked_of_release"  # session key of the visitor's question
 
 
 def table(curve: ReleasedCurve) -> None:
-    """Answer a question of the visitor's, and all questions with their default times and level.
+    """Answer the visitor's question, and all questions with their default times and level.
 
-    Parameters
-    ----------
-    curve : ReleasedCurve
-        Of a release on screen, or of a guarantee card.
+    `curve` comes from a release on screen, or from a guarantee card.
     """
     one_question(curve)
     answers = {cls.label: cls().answer(curve) for cls in curve_questions.all()}
@@ -79,12 +76,8 @@ def synthetic_section(
 ) -> None:
     """Show a picture and a file of synthetic people, or why there are none.
 
-    Parameters
-    ----------
-    curve : ReleasedCurve
-        They are drawn from this release.
-    is_own : bool
-        Whether the release is a preview of data that are not published: then there is no file.
+    `curve` is the release to draw them from. If `is_own`, it is a preview of unpublished data,
+    without a file.
     """
     reason = refusal_of_synthetic(curve)
     if reason:

@@ -1,6 +1,6 @@
 """The attacker's knowledge about one person: the card, its folds, and its switches.
 
-All pages that show odds show this card, from the ledger of what is on screen.
+All pages with odds show this card, from the ledger of the release on screen.
 """
 
 from __future__ import annotations

@@ -29,10 +29,10 @@ def beside(
     Parameters
     ----------
     source : Source
-        On screen. To curves that are not simulated nothing is fitted, but to their twin; None
-        until that has been simulated, which `note` asks for.
+        On screen. Curves that are not simulated are replaced by their twin; the rate is None until
+        that has been simulated, which `note` asks for.
     errors : (epsilons,)
-        Root mean squared distances; NaN where nothing would be published.
+        Root mean squared distances; NaN if nothing would be published.
     """
     if source.is_random:
         return beside_errors(task, source, mechanism, delta, epsilons, errors)

@@ -140,8 +140,8 @@ def _state(field: str, value: float | None) -> None:
 class Answer:
     """Agreement of one method's releases at every budget, and averages without protection.
 
-    `reference` is what the curve says that they are compared with; `known` (budgets,) where an
-    answer is given at all.
+    `reference` is the answer of the curve they are compared with; `known` (budgets,) marks budgets
+    with an answer.
     """
 
     reference: float
@@ -200,7 +200,7 @@ def asked_releases(scene: Scene, question: Question) -> AskedReleases:
 
 
 def next_person(scene: Scene) -> AskedReleases:
-    """Compute where the next person would lie by the releases on screen, at every budget.
+    """Compute the next person's place by the releases on screen, at every budget.
 
     Raises
     ------

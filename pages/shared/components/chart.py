@@ -1,7 +1,7 @@
 """Plotly as a component that keeps its zoom; the script comes from this server, once.
 
-A chart with a legend of few lines has their names at the ends of the lines instead, where there is
-room. One that may leave the page is saved from it, with its title and where it is from.
+If there is room, names at the ends of a few lines replace their legend. A button saves a chart that
+may leave the page, with its title and origin.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def chart(
     """Draw a Plotly specification in a space of fixed height.
 
     `alt` is one sentence with the main number. `height` is in pixels, `phone_height` replaces it
-    on narrow screens. `picked` is called with the place on the x axis of a click or a tap in the
-    plot. `leaving` is what a saved picture has beside the chart (`engine.figures.labels.leaving`);
-    without it there is no button to save one.
+    on narrow screens. `picked` gets the place on the x axis of a click or a tap in the plot.
+    `leaving` is a saved picture's text beside the chart (`engine.figures.labels.leaving`); without
+    it there is no button to save one.
     """
 
     def report() -> None:
@@ -77,8 +77,8 @@ def chart_by_step(
 ) -> None:
     """Draw one figure, each by `as_json`, for every step of the slider; the browser follows it.
 
-    All are sent once; an empty one is left out. `rev` is that of the strip; the others as of
-    `chart`.
+    The server sends each figure once and leaves out empty ones. `rev` is that of the strip; the
+    other arguments are those of `chart`.
     """
     _component(height, phone_height or height)(
         key=key,

@@ -1,8 +1,8 @@
-"""The live figure: the curves of every budget are sent once, the browser does the rest.
+"""The live figure: the server sends the curves of every budget once, the browser does the rest.
 
-`figure_payload` turns arrays into a small constant message, `figure` mounts it. Nothing is sent
-while the slider moves; the choice is reported when it rests. One release after another is shown, a
-curve can be pulled to see how little it moves the mean, and the visitor can play the attacker.
+`figure_payload` turns arrays into a small constant message, `figure` mounts it. The browser reports
+the choice when the slider rests, and nothing while it moves. It shows one release after another,
+lets the visitor pull a curve to see how little it moves the mean, and play the attacker.
 """
 
 from __future__ import annotations
@@ -207,8 +207,8 @@ def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, A
     """Return releases less the mean without protection, and half the width of their middle 95 %.
 
     They are (budgets, draws, points) and (budgets, points). At a refused budget there is no
-    release. What is drawn there shows why: the noise of the smallest budget that is not refused,
-    which grows as 1/ε.
+    release. The picture there shows the reason: the noise of the smallest budget that is not
+    refused, which grows as 1/ε.
     """
     releases, noise = view.releases - view.ordinary, (view.noise_high - view.noise_low) / 2
     epsilons = np.array([budget.epsilon for budget in view.budgets])
@@ -226,8 +226,8 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
     Returns
     -------
     dict
-        Curves as differences from the mean without protection; a release of which nothing can be
-        told is drawn as it is.
+        Curves as differences from the mean without protection; a release without an
+        answer is drawn as it is.
     """
     n_draws = len(asked.marks[0])
     drawn = view.releases[:, :n_draws] - view.ordinary
@@ -345,7 +345,7 @@ def _band(
 ) -> dict[str, Any]:
     """Encode the band of every release, or the release itself if it has no band.
 
-    Bands are smooth and many: every second point is sent, and the browser puts in the others.
+    Bands are smooth and many: the server sends every second point, and the browser interpolates.
     """
     low, high = (
         np.where(np.isfinite(edge), edge - view.ordinary, drawn) for edge in (band.low, band.high)

@@ -1,7 +1,7 @@
 """Predict, then reveal: the visitor draws a guess into a picture, and only then sees the rest.
 
-The guess and how far off it was stay in the browser; the server learns that it was revealed. A
-teacher sees the picture as a slide, and a pupil of a class sends the guess.
+The guess and its error stay in the browser; the server learns of the reveal. A teacher sees the
+picture as a slide, and a pupil of a class sends the guess.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def guess(
 def step(key: str, message: Mapping[str, Any]) -> int | None:
     """Return the picture's step before it is drawn; None before its browser reported.
 
-    On a page the rest is shown or not, 1 or 0; slides go on to the closing question and its answer.
+    On a page 1 reveals the rest and 0 hides it; slides continue to the closing question and answer.
     """
     return _step(st.session_state.get(key) or {}, message)
 

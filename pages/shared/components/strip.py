@@ -1,6 +1,6 @@
-"""The strip under every title: what is protected, and what the chosen budget buys.
+"""The strip under every title: the unit of protection, and the odds and error of the budget.
 
-All words for all budgets are in its message, so that it follows the slider without the server.
+Its message holds the words of all budgets, so it follows the slider without the server.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Chip:
     """A short fact with its tooltip.
 
     `kind` is "gray" (neutral), "blue" (unit of protection), "orange" (attention) or "green";
-    `icon` is one of flask, globe, person, shield, check, sliders, warning. `action` is what a press
-    does, in a word behind the text; the strip says which chip was pressed by `on_action`.
+    `icon` is one of flask, globe, person, shield, check, sliders, warning. `action` is a word
+    behind the text for the effect of a press, which the strip reports by `on_action`.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Chip:
 class Pinning:
     """The state of *Pin scenario*.
 
-    `name` is the letter of a scenario that is pinned already, `reason` why this one cannot be.
+    `name` is the letter of a pinned scenario, `reason` the one against pinning.
     """
 
     name: str = ""

@@ -27,9 +27,9 @@ def show(
 ) -> None:
     """Show the fold with the code of a page's question.
 
-    `task` is empty on pages that never show the visitor's own data; `note` stands under the command
-    line, and `scope` tells which numbers of the page are not in the code. `write` also gets how the
-    visitor's own file was read.
+    `task` is empty on pages that never show the visitor's own data; `note` appears under the
+    command line, and `scope` names numbers of the page absent from the code. `write` also gets the
+    reading of the visitor's own file.
     """
     with layout.fold("Code for this view", f"{page}_code") as is_open:
         if not is_open:

@@ -1,8 +1,8 @@
 """Widgets that read and write the settings; they hold engine objects, never raw values.
 
-The value lives in the settings. A widget is set from it on every run and writes it back through
-its callback, which runs before the next run of the page: so values survive page changes, and a
-link moves every widget.
+The value lives in the settings. Every run sets the widget from it, and the widget's callback writes
+it back before the next run of the page. So values survive page changes, and a link moves every
+widget.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _typed(text: str, is_whole: bool) -> float:
 def _has_new_labels(key: str, options: dict[str, Any]) -> bool:
     """True if the labels of a choice changed since it was last drawn.
 
-    The browser knows an option by its label, so the choice must then be told to it anew.
+    The browser knows an option by its label, so the server must then send the choice again.
     """
     if "format_func" not in options:
         return False
@@ -203,7 +203,7 @@ def plain(text: str) -> str:
 def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None:
     """Choose the source of the curves: simulated, public data, or the visitor's own.
 
-    `key` tells two of them apart that are on screen at once; `more` are options of the widget.
+    `key` distinguishes two of them on screen at once; `more` are options of the widget.
     """
     presets, noun = _presets(sources, task), _noun(task)
     mine = f"Your {noun.lower()}"

@@ -27,9 +27,9 @@ _log = logging.getLogger("privacy_curves")
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """Show what a person can put right as a red box; anything else as a fault of ours.
+    """Show errors that a person can correct in a red box, and any other as a fault of ours.
 
-    A fault is logged with a reference to quote, and without data; the rest of the page goes on.
+    The log gets a fault with a reference to quote, without data; the rest of the page goes on.
     """
     try:
         yield
@@ -122,7 +122,7 @@ def pending(height: int, is_known: bool) -> Callable[[], DeltaGenerator]:
     height : int
         Pixels of the gray place; 0 for an empty one.
     is_known : bool
-        Whether there is nothing to wait for; what stands there then stays until it is replaced.
+        True if there is nothing to wait for; the old content then stays until replaced.
 
     Returns
     -------
@@ -264,8 +264,8 @@ def draw(
 ) -> None:
     """Draw a chart; `picked` gets the clicked place along its horizontal axis.
 
-    With a `foot`, which says where it is from, it can be saved as a picture; `title` is then above
-    a chart that has none.
+    A `foot` states its origin and allows saving it as a picture, under `title` if the chart has
+    none.
     """
     leaving = labels.leaving(title, foot) if foot else None
     components.chart(chart.spec, chart.alt, f"chart_{key}", height, phone, picked, leaving)

@@ -1,13 +1,13 @@
-"""The frame of every page: what stands on all of them, in one order, around cards of its own.
+"""The frame of every page: the common parts, in one order, around the page's own cards.
 
     page.begin("Lab")
     view = page.look(estimand.see)
     page.cards(view, *estimand.cards)
     drawer.show(page.details(view))
 
-Above the cards stand title, settings of a link that are unknown or invalid, strip and promise.
-Numbers, from whom it protects, ledger, formula and code are details, in the drawer. A `View`
-says what each of these is about.
+Title, unknown or invalid settings of a link, strip and promise are above the cards. Numbers,
+attackers, ledger, formula and code are details, in the drawer. A `View` defines their
+content.
 """
 
 from __future__ import annotations
@@ -287,7 +287,7 @@ def compute(make: Callable[[], V | None], height: int = 430, data: str = "") -> 
     """Return a function's result; None, with the reason on the page, if it refuses.
 
     `height` is that of the first picture in pixels, gray until the page was drawn once; `data`
-    tells the data apart of which it is, where a picture of others must not stay meanwhile.
+    names its data if no picture of others may stay meanwhile.
     """
     with layout.loading(height, data):
         try:

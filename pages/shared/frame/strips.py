@@ -86,7 +86,7 @@ def fixed(
 ) -> None:
     """Draw the same facts with one budget, for pages without a slider in the picture.
 
-    `unit` is what is protected, and `protected` words and tooltip where the usual ones do not suit;
+    `unit` is the unit of protection, and `protected` replaces its default words and tooltip;
     `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated`,
     `n_curves` and `data` as in `by_step`; `is_forecast` as in `pieces.strip`.
     """
@@ -122,10 +122,9 @@ def by_step(
 ) -> None:
     """Draw the same with the words of every step of a slider, or of one budget.
 
-    `at` is the present step; `stated` is δ, which is marked where it is large; `warning` is what
-    releases say against themselves; `n_curves` how many there are, where it is not as many as the
-    data on screen have; `data` are words and tooltip about the data where nothing of them is on
-    screen; the others as in `fixed`.
+    `at` is the present step; `stated` is δ, marked if it is large; `warning` is the releases' own;
+    `n_curves` is their number if it differs from that of the data on screen; `data` are words and
+    tooltip about data that are not on screen; the others as in `fixed`.
     """
     chips = fact_chips(facts, protected or tags.unit_tag(facts, unit), n_curves)
     if data is not None:

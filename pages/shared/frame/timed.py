@@ -55,7 +55,7 @@ def row_by_row(
     draw: Callable[[list[Any]], None],
     height: int,
 ) -> None:
-    """Compute several results of one function when the page stands, and draw what there is.
+    """Compute several results of one function once the page is drawn, and draw those available.
 
     Parameters
     ----------
@@ -141,9 +141,8 @@ def progress(
 ) -> None:
     """Show a job while it lives and how it ended; `draw` draws the parts that are there.
 
-    `noun` names that which is counted. `is_timed` says whether the pace so far tells what is left:
-    not of a job that ends at a stated time, however many parts it has by then. The page runs once
-    more when the job has ended.
+    `noun` names the counted parts. `is_timed` is true if the pace predicts the rest, unlike
+    for a job that ends at a stated time. The page runs once more when the job has ended.
     """
     job = _left().get(job.key, job)
     live = job.live

@@ -1,10 +1,9 @@
-"""Files of the front end out of memory, compressed, and what a page needs next named at once.
+"""Compressed files of the front end from memory, and early names of those a page needs next.
 
-The framework reads each of its sixty files from the disk in turns, and a browser asks for what a
-page needs when it has read what came before: the script of components after the first answer of
-the server, plotly.js after the first component. Here files are read once, a page names at its head
-all that it will need, and the front end is told where its server is, which it else finds out by
-asking.
+The framework reads its sixty files from disk one by one, and a browser requests each only after
+reading the one before: the script of components after the server's first answer, plotly.js after
+the first component. This module reads files once, names in a page's head all that it will need, and
+gives the front end the address of its server, which it would otherwise ask for.
 """
 
 from __future__ import annotations

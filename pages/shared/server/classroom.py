@@ -300,7 +300,7 @@ ADDRESS_NAME = "PRIVACY_CURVES_ADDRESS"
 def page_for_others(page: str) -> str:
     """Return the address of a page for other computers; "" if only this one reaches the server.
 
-    The environment says it, or else the address in this visitor's own browser.
+    It comes from the environment, or else from the address in this visitor's own browser.
 
     Raises
     ------

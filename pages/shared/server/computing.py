@@ -80,10 +80,10 @@ def computed(
     progress: Callable[[int], None] = lambda done: None,
     bounds: Bounds | None = None,
 ) -> Any:
-    """Return the result of an engine function; `progress` hears how many steps are done.
+    """Return the result of an engine function; `progress` gets the number of steps done.
 
-    Visitors who ask with the same key at once share one computation: the key of what is computed
-    from an upload must name its session. With `bounds` the worker is ended when it takes more.
+    Visitors who ask with the same key at once share one computation, so a key for an upload must
+    name its session. With `bounds` the worker ends when it takes more.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""The door: path, method, origin and size of what comes in, judged before anything else sees it.
+"""The door: checks path, method, origin and size of requests before any other code sees them.
 
-The framework answers much of what nobody should send with a traceback, with a line of the log each
-time, or with a question to a host outside: it looks for the server's own address there, and
-everybody waits. Anybody can send these things, so they end here, without a word.
+The framework answers many invalid requests with a traceback, a line in the log, or a question to an
+outside host for the server's own address, while everybody waits. Anybody can send such requests, so
+they end here, silently.
 """
 
 from __future__ import annotations
