@@ -18,11 +18,7 @@ _component = st.components.v2.component(
     js=(_HERE / "said.js").read_text("utf-8"),
 )
 
-_SIGNS = {
-    ord("■"): ":blue[■]",
-    ord("●"): ":gray[●]",
-    ord("○"): ":gray[○]",
-}  # the colours of the dots
+_SIGNS = {ord("■"): ":blue[■]", ord("●"): ":gray[●]", ord("○"): ":gray[○]"}  # dot colours
 
 
 @dataclass(frozen=True)

@@ -228,7 +228,7 @@ class Jobs:
     waiting : int
         Further jobs that wait for their turn.
     minutes : float
-        Longest running time of a job.
+        Running time after which a job ends.
     paused : int
         Further jobs that have begun and pause while shorter ones run. Each keeps its memory. They
         run if the system cannot pause a process.

@@ -272,9 +272,7 @@ def federation(
 
 def front_picture() -> mean_topic.MeanAnswer:
     """Return the picture of the front page before any choice."""
-    from engine.privacy.failure import (
-        usual_delta,
-    )  # imported by a thread while the browser loads the page
+    from engine.privacy.failure import usual_delta  # a thread imports this meanwhile
 
     use_workers()
     front = FRONT_PAGE

@@ -160,10 +160,7 @@ MAX_BUDGETS = 4  # side by side
 GROUPS = "groups"  # the question of shape about two groups
 NEXT = "next"  # the question of shape about people outside the data
 SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
-POWER_NUMBERS = (
-    "power_difference",
-    "power_at",
-)  # fields of the plan for a difference of two groups
+POWER_NUMBERS = ("power_difference", "power_at")  # fields of the plan for two groups
 
 
 @dataclass(frozen=True)

@@ -52,10 +52,7 @@ _NO_FIELDS = (
     "upload_name",
     *_OF_FILE,
 )
-_UNANSWERED = {
-    "upload_law": StatedLaw.UNKNOWN.value,
-    "rows_reach": None,
-}  # choices before any answer
+_UNANSWERED = {"upload_law": StatedLaw.UNKNOWN.value, "rows_reach": None}  # before any choice
 _PLAIN = (str, int, float, tuple, list, type(None))
 
 
