@@ -51,7 +51,7 @@ _CODE_NOTE = (
     "It ends with exit code 0 if the claim holds, or if a planted fault is caught. "
     "Without a scenario, *python -m engine audit* attacks every method."
 )
-_JOBS = "audit_jobs"  # where the session keeps what was started, by the digest of the question
+_JOBS = "audit_jobs"  # session key of the started jobs, by digest of the question
 
 
 class Audited(View):
@@ -89,7 +89,7 @@ class Audited(View):
         return self.settings.planted_fault if self.settings.planted_fault in names else ""
 
     def make_attack(self, variant: str = "") -> Attack:
-        """An attack on the method as it is set, or on one of its broken variants."""
+        """Make an attack on the method as it is set, or on one of its broken variants."""
         source = self.source if self.settings.audited_data == "screen" else None
         return Attack(self.mechanism, self.budget, source, variant, self.settings.seed)
 
@@ -124,7 +124,7 @@ class Audited(View):
 
     @property
     def changed(self) -> list[str]:
-        """The attack's differences from default settings."""
+        """Differences of the attack from default settings."""
         is_attack = self.settings.audit_part == "attack"
         return controls.changed_chips(self.mechanism) if is_attack else []
 
@@ -138,7 +138,7 @@ class Audited(View):
             guarantee_cards.formula(method.mechanism, {})
 
     def question(self) -> Question:
-        """Attacks, repetitions, or two releases of one average."""
+        """Ask for attacks, repetitions, or two releases of one average."""
         current = self.settings
         if current.audit_part == "attack":
             attacks = [self.make_attack()]
@@ -158,7 +158,7 @@ class Audited(View):
 
 
 def _audited_method(current: settings.Settings) -> AuditedMethod:
-    """The chosen method, or that of the estimand."""
+    """Return the chosen method, or that of the estimand."""
     task, known = current.estimated, audit_topic.names()
     method = current.mechanism_of(task).key
     like = [key for key in known if key.startswith(f"{method}.")]
@@ -167,7 +167,7 @@ def _audited_method(current: settings.Settings) -> AuditedMethod:
 
 
 def _as_on_its_page(method: AuditedMethod, current: settings.Settings) -> tuple[Mechanism, Source]:
-    """The method and simulated data as its page has them; usual ones where it has no page."""
+    """Return the method and simulated data set on its page, or usual ones if it has no page."""
     task = method.task
     if task == MEAN_FUNCTION.key and method.cls.family == "functional":
         task = FUNCTIONAL_SUMMARY.key
@@ -343,7 +343,7 @@ def _buttons(view: Audited, honest: Attack, planted: Attack) -> None:
 
 
 def _results(view: Audited, started: list[tuple[Attack, Job]]) -> None:
-    """The chart of all steps so far, beside a card for each attack."""
+    """Show the chart of all steps so far, and a card for each attack."""
     lines = [
         charts.AttackProgress(
             "Planted fault" if attack.variant else view.audited.label,
@@ -378,7 +378,7 @@ def _steps(job: Job) -> list[Progress]:
 
 
 def _card(attack: Attack, line: charts.AttackProgress) -> None:
-    """The verdict of one attack, or how far it is."""
+    """Show the verdict of one attack, or its progress."""
     if not line.steps:
         return
     last = line.steps[-1]
@@ -432,12 +432,12 @@ def _report(started: list[tuple[Attack, Job]]) -> None:
 
 
 def _coverage_experiment(view: Audited) -> coverage_topic.Experiment:
-    """The band or interval that is repeated, by the method and the data of its estimand."""
+    """Describe the band or interval to repeat, by the method and the data of its estimand."""
     return limit_cards.question(_kind(view.settings), view.settings)
 
 
 def _kind(current: settings.Settings) -> str:
-    """The chosen kind of band or interval, or that of the estimand's method."""
+    """Return the chosen kind of band or interval, or that of the estimand's method."""
     task = current.estimated
     if coverage_topic.KINDS[current.coverage_limits].task == task:
         return current.coverage_limits
@@ -445,7 +445,7 @@ def _kind(current: settings.Settings) -> str:
 
 
 def coverage_section(view: Audited) -> None:
-    """Many repetitions, and how many bands miss the truth."""
+    """Repeat releases, and show how many bands miss the truth."""
     layout.prose(coverage_words.INTRO)
     _limits(view)
     experiment = _coverage_experiment(view)
@@ -523,7 +523,7 @@ def _misses(view: Audited, job: Job) -> None:
 
 
 def reuse_section(view: Audited) -> None:
-    """One draw at two budgets gives the exact answer away."""
+    """Show that one draw at two budgets gives the exact answer away."""
     layout.prose(reuse_words.INTRO)
     _two_releases(view.settings)
     current, is_fresh = view.settings, view.settings.second_noise == "fresh"
@@ -550,7 +550,7 @@ def reuse_section(view: Audited) -> None:
 
 
 def _two_releases(current: settings.Settings) -> None:
-    """The budgets of both, and whether the second draws its noise anew."""
+    """Choose the budgets of both releases, and whether the second draws new noise."""
     left, right = st.columns(2, gap="medium")
     with left:
         _slider("First release (ε)")

@@ -79,7 +79,7 @@ class Effects(ReleaseView):
 
 
 def budget() -> None:
-    """The slider of this page, with the same steps as on Explore."""
+    """Draw the slider of this page, with the same steps as on Explore."""
     controls.epsilon_slider(
         "coefficients_epsilon",
         "Lower ε: everybody is better protected and "
@@ -88,7 +88,7 @@ def budget() -> None:
 
 
 def own_data() -> None:
-    """The visitor's own curves, and what they should know of them here."""
+    """Show the visitor's own curves, and notes on them."""
     panel.draw("Show the protected effects", TASK)
     state = st.session_state
     if "upload" not in state or not state.get("show_upload"):
@@ -108,7 +108,7 @@ def own_data() -> None:
 
 
 def functions(view: Effects) -> None:
-    """One panel for each function; effects share their height."""
+    """Draw one panel for each function; effects share their height."""
     answer, facts = view.answer, view.facts
     if answer.is_refused and answer.verdict is not None:
         st.error(
@@ -158,7 +158,7 @@ def _legend(view: Effects, is_single: bool) -> None:
 
 
 def errors(view: Effects) -> None:
-    """The error of every function."""
+    """Show the error of every function."""
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     if view.answer.is_refused:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
@@ -171,7 +171,7 @@ def errors(view: Effects) -> None:
 
 
 def over_budgets(view: Effects) -> None:
-    """The errors at other budgets, and those of the other methods at this one."""
+    """Show the errors at other budgets, and those of other methods at this one."""
     st.header("What each budget would buy", anchor=False)
     source, current = view.source, view.settings
     steps, errors_by_step = with_present(

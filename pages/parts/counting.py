@@ -81,7 +81,7 @@ def choices() -> None:
 
 
 def budget() -> None:
-    """The slider of this page, with the same steps as on Explore."""
+    """Draw the slider of this page, with the same steps as on Explore."""
     controls.live_epsilon_slider(
         "counting_epsilon",
         "Lower ε: everybody is better "
@@ -90,7 +90,7 @@ def budget() -> None:
 
 
 def own_people() -> None:
-    """The visitor's own people: the dialog, and how many times lie outside what was stated."""
+    """Show the dialog for own people, and count the times outside the stated range."""
     panel.draw("Show the protected curve", task())
 
 
@@ -98,7 +98,7 @@ def own_people() -> None:
 
 
 def curve(view: Counts) -> None:
-    """The released curve with its band, numbers at risk below it, and what they say."""
+    """Show the released curve with its band, numbers at risk below it, and its reading in words."""
     if view.answer.is_refused:
         heading, why = words.refused(view.answer)
         st.error(f"**{heading}** {why}", icon=":material/block:")
@@ -135,7 +135,7 @@ def error(view: Counts) -> None:
 
 
 def comparison(view: Counts) -> None:
-    """Two groups: the test, and the difference of their curves with its band."""
+    """Compare two groups: the test, and the difference of their curves with its band."""
     answer = view.answer
     if answer.test is None:
         return
@@ -146,7 +146,7 @@ def comparison(view: Counts) -> None:
 
 
 def agreement(view: Counts) -> None:
-    """Scores: how often people of each bin have the label."""
+    """Show, for scores, how often people of each bin have the label."""
     if view.answer.calibration is None or not view.answer.calibration.drawn.any():
         return
     st.header("Calibration", anchor=False)
@@ -155,7 +155,7 @@ def agreement(view: Counts) -> None:
 
 
 def over_budgets(view: Counts) -> None:
-    """The error at other budgets."""
+    """Show the error at other budgets."""
     st.header("What each budget would buy", anchor=False)
     by_function = view.awaited(
         "Errors at other budgets are being simulated.",

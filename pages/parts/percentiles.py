@@ -74,7 +74,7 @@ class Percentiles(LiveView):
 
 
 def choices() -> None:
-    """A chart as one knows it, which sets data and method together; or each on its own."""
+    """Draw the choice of a usual chart, which sets data and method together, or of each alone."""
     chart = answer.chart_of(session.source(TASK), session.current().mechanism_of(TASK)) or _OTHER
     options = list(answer.CHARTS)
     if chart == _OTHER:
@@ -100,12 +100,12 @@ def _take(chart: str) -> None:
 
 
 def own_data() -> None:
-    """The visitor's own observations."""
+    """Show the visitor's own observations."""
     panel.draw("Show the protected curves", TASK)
 
 
 def budget() -> None:
-    """The budget, by the steps of Explore."""
+    """Draw the budget, by the steps of Explore."""
     controls.live_epsilon_slider(
         "percentiles_epsilon",
         "Lower ε: everybody is better "
@@ -117,7 +117,7 @@ def budget() -> None:
 
 
 def curves(view: Percentiles) -> None:
-    """Nested shades of one release over the curves without protection."""
+    """Draw nested shades of one release over the curves without protection."""
     answer = view.answer
     if answer.is_refused:
         st.error(
@@ -148,7 +148,7 @@ def curves(view: Percentiles) -> None:
 
 
 def errors(view: Percentiles) -> None:
-    """The error of every curve."""
+    """Show the error of every curve."""
     if view.answer.is_refused:
         return
     st.header("Error", anchor=False, help=glossary.explain("Error"))
@@ -163,7 +163,7 @@ def errors(view: Percentiles) -> None:
 
 
 def ranges(view: Percentiles) -> None:
-    """The time in stated ranges, where limits are stated."""
+    """Show the time in stated ranges, if limits are stated."""
     st.header("Time in range", anchor=False)
     if view.answer.is_refused:
         st.markdown("Nothing would be published at this ε.")
@@ -181,7 +181,7 @@ def ranges(view: Percentiles) -> None:
 
 
 def over_budgets(view: Percentiles) -> None:
-    """The errors at other budgets."""
+    """Show the errors at other budgets."""
     st.header("What each budget would buy", anchor=False)
     if not view.answer.errors.size:
         st.markdown(":small[Errors are being simulated.]")
@@ -210,13 +210,7 @@ def over_budgets(view: Percentiles) -> None:
 
 
 def planner_of(view: Percentiles) -> None:
-    """The question with its two choices, and its answer by simulation.
-
-    Parameters
-    ----------
-    view : Percentiles
-        Whose population, method, ε and δ the plan is for.
-    """
+    """Plan with the population, method, ε and δ of `view`: two choices, answered by simulation."""
     if not view.source.is_random:
         st.markdown(
             "A plan simulates its data, and nothing stands in for your own. Choose a "
@@ -258,7 +252,7 @@ def _aim(target: float) -> None:
 
 
 def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnswer | None:
-    """The answer, with progress while it is simulated; None where the method refuses."""
+    """Simulate the answer with progress; None if the method refuses."""
     bar = st.empty()
 
     def tell(done: int) -> None:

@@ -42,7 +42,7 @@ from pages.shared.state.settings import Settings
 Number = TypeVar("Number", int, float)
 _ANSWER_HEIGHT = 430
 _SIZES = ("people", "readings", "sites")
-_EARLIER = "plan_earlier"  # where the session keeps the last question with its answer
+_EARLIER = "plan_earlier"  # session key of the last question with its answer
 
 
 def setting_of(scenario: Settings, source: Source) -> Setting:
@@ -66,7 +66,7 @@ def setting_of(scenario: Settings, source: Source) -> Setting:
 class Planned(View):
     """The question on screen: everything but one dial is given.
 
-    `recommended` is the typical error of the budget that the study needs, where there is one.
+    `recommended` is the typical error of the budget that the study needs, if any.
     """
 
     page, fold_prefix, task = "decide", "plan_", ""
@@ -124,7 +124,7 @@ class Planned(View):
 
 
 def question(view: Planned) -> None:
-    """One sentence with blanks; the open one is found."""
+    """Ask one question as a sentence with blanks; the open one is found."""
     strips.ledger_lines(view.on_screen)
     facts = view.facts
     labels = {
@@ -179,7 +179,7 @@ def question(view: Planned) -> None:
 def _blank(
     view: Planned, dial: str, label: str, value: Number, write: Callable[[Number], None]
 ) -> None:
-    """One blank of the sentence; the open one says that it is being found."""
+    """Draw one blank of the sentence; the open one says that it is being found."""
     if dial == view.unknown:
         st.text_input(label, "to be found", disabled=True, key=f"found_{dial}")
         return
@@ -225,10 +225,9 @@ def _resize(dial: str, value: Number) -> None:
 
 
 def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Places for progress and for all that the answer says.
+    """Reserve the places of progress and of the whole answer.
 
-    An answer that is not known yet leaves nothing of the last one but a gray line that says to
-    which inputs it belongs.
+    An unknown answer replaces the last one by a gray line that names its inputs.
     """
     bar = st.empty()
     known = run.knows(planning_topic.plan, *view.arguments)
@@ -242,7 +241,7 @@ def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def solve(view: Planned, bar: DeltaGenerator) -> PlanningAnswer | None:
-    """The answer, with progress; None with the reason under the blanks where there is none."""
+    """Find the answer, with progress; None, with the reason under the blanks, if there is none."""
 
     def tell(done: int) -> None:
         bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
@@ -263,12 +262,12 @@ def _question(view: Planned) -> str:
 
 
 def _short(answer: PlanningAnswer, view: Planned) -> str:
-    """The verdict without bold type."""
+    """Write the verdict without bold type."""
     return planning_words.verdict(answer, view.facts).replace("**", "")
 
 
 def verdict(view: Planned, answer: PlanningAnswer) -> None:
-    """The question, yes or no in one sentence, and for a no which other dial would do."""
+    """Answer the question, yes or no; after a no say which other dial would do."""
     box = st.success if answer.is_possible else st.warning if answer.is_extrapolated else st.error
     lines = [
         planning_words.verdict(answer, view.facts),
@@ -341,7 +340,7 @@ def _step(
 
 
 def risk(view: Planned) -> None:
-    """The same question asked from the other end: a risk that is stated, and the ε it allows."""
+    """Find the ε that a stated risk allows."""
     with st.container(border=True):
         st.subheader("Or start from the risk", anchor=False)
         controls.number(
@@ -377,14 +376,14 @@ def _take(epsilon: float) -> None:
 
 
 def section(recommended: float | None = None, notes: Sequence[str] = ()) -> None:
-    """All of the solver: the question with one blank, and its answer.
+    """Show all of the solver: the question with one blank, and its answer.
 
     Parameters
     ----------
     recommended : float, optional
-        The typical error of the budget that the study on the page needs.
+        Typical error of the budget that the study on the page needs.
     notes : sequence of str
-        How the question is that of the page, and how it is not.
+        Differences between this question and that of the page.
     """
     view = Planned(recommended)
     for note in notes:
@@ -430,7 +429,7 @@ def split_fold(view: Planned) -> None:
 
 
 def _split_total(split: Split, delta: float) -> None:
-    """The total, how many outputs, and how they add up."""
+    """Ask for the total, the number of outputs, and how they add up."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.number(
             "Total ε for one person", split.total, _set_split_total, "split_total", width=200

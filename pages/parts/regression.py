@@ -108,7 +108,7 @@ def curve(view: Regression) -> None:
 
 
 def accuracy(view: Regression) -> None:
-    """The exact error and what it is made of."""
+    """Show the exact error and its parts."""
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     if view.answer.is_refused:
         st.markdown("Nothing would be published, so there is no error to state.")
@@ -120,7 +120,7 @@ def accuracy(view: Regression) -> None:
 
 
 def levels(view: Regression) -> None:
-    """The error by number of basis functions, where a closed form gives it."""
+    """Show the error by number of basis functions, if a closed form gives it."""
     source = view.source
     if (
         view.answer.risk is None
@@ -154,7 +154,7 @@ def levels(view: Regression) -> None:
 
 
 def point(view: Regression) -> None:
-    """One point released on its own, beside the whole curve."""
+    """Compare one point released on its own with the whole curve."""
     st.header("Estimate at one point", anchor=False)
     if view.answer.is_refused:
         st.markdown("These budgets allow no estimate.")
@@ -204,7 +204,7 @@ def point(view: Regression) -> None:
 
 
 def _class_statement(view: Regression, estimate: PointAnswer) -> None:
-    """The visitor's word that the curve is smooth enough, without which nothing bounds the bias."""
+    """Ask the visitor to state that the curve is smooth enough; else nothing bounds the bias."""
     controls.bound(
         st.checkbox,
         words.class_statement(estimate),
@@ -220,7 +220,7 @@ def _move(point: float) -> None:
 
 
 def cost(view: Regression) -> None:
-    """When privacy begins to cost, for both tasks."""
+    """Show when privacy begins to cost, for both tasks."""
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     costs, planned = run.made_once(
@@ -243,7 +243,7 @@ def cost(view: Regression) -> None:
 
 
 def assumptions(view: Regression) -> None:
-    """Assumptions, and what happens where they fail."""
+    """State assumptions, and what happens if they fail."""
     st.header("Assumptions", anchor=False)
     source = view.source
     if isinstance(source, SimulatedReadings):
@@ -336,13 +336,13 @@ def worst(view: Regression) -> None:
 
 
 def slopes() -> None:
-    """Nine numbers of the theory beside the same numbers worked out from exact errors."""
+    """Compare nine numbers of the theory with the same numbers computed from exact errors."""
     st.markdown(words.SLOPES)
     st.dataframe(run.answer(wavelet_slopes.compared), hide_index=True)
 
 
 def options() -> None:
-    """Every parameter of the observations and the method, and the seed; ε is chosen by site."""
+    """Draw all parameters of the observations and the method, and the seed; sites have own ε."""
     controls.more_options(TASK, epsilon=False, delta=session.uploaded(TASK))
 
 
@@ -350,10 +350,10 @@ def options() -> None:
 
 
 Number = TypeVar("Number", int, float)
-SIZES = ("configuration", "n_curves", "n_servers", "sizes_listed")  # which the network says
+SIZES = ("configuration", "n_curves", "n_servers", "sizes_listed")  # the network states them
 _OWN = "Your own network"
 _SIMULATED, _MINE = "Simulated", "Your observations"
-_EPSILONS = "site_epsilons"  # of one's own sites, which the settings and the address never hold
+_EPSILONS = "site_epsilons"  # session key of own sites' ε, kept out of settings and links
 
 
 def readings_on_screen() -> Readings:
@@ -369,7 +369,7 @@ def method_on_screen() -> Method:
 
 
 def network_on_screen() -> Network:
-    """The sites on screen: those of the visitor's own observations, or the chosen ones."""
+    """Return the sites on screen: those of the visitor's own observations, or the chosen ones."""
     readings = readings_on_screen()
     if not isinstance(readings, Upload):
         return session.current().network
@@ -377,13 +377,13 @@ def network_on_screen() -> Network:
 
 
 def _own_epsilons(readings: Upload) -> tuple[float, ...]:
-    """ε of every site of one's own observations; 1 until it is changed."""
+    """Return the ε of every site of own observations; 1 until it is changed."""
     epsilons, n_sites = st.session_state.get(_EPSILONS, ()), readings.sizes.n_servers
     return epsilons if len(epsilons) == n_sites else (1.0,) * n_sites
 
 
 def start_own() -> None:
-    """New observations of one's own: the default ε, and the range as it was stated."""
+    """Start with new own observations: the default ε, and the stated range."""
     st.session_state.pop(_EPSILONS, None)
     session.change_mechanism(
         TASK, regression_topic.suited(method_on_screen(), readings_on_screen().facts)
@@ -391,7 +391,7 @@ def start_own() -> None:
 
 
 def own_readings() -> None:
-    """The visitor's own observations: the panel, and what was moved into the stated range."""
+    """Show the panel of own observations, and how many were moved into the stated range."""
     panel.draw("Show the protected curve", TASK, start_own)
 
 
@@ -399,7 +399,7 @@ def own_readings() -> None:
 
 
 def choices() -> None:
-    """Whose observations, which network to start from, which curve, which method."""
+    """Choose the observations, the network to start from, the curve and the method."""
     if session.upload_of(TASK) is not None:
         controls.bound(
             st.selectbox,
@@ -453,7 +453,7 @@ def method_choice() -> None:
 
 
 def _simulated(points: SimulatedReadings) -> None:
-    """Sites to start from, and the curve behind simulated observations."""
+    """Choose sites to start from, and the curve behind simulated observations."""
     network_choice(NETWORKS)
     controls.bound(
         st.selectbox,
@@ -468,7 +468,7 @@ def _simulated(points: SimulatedReadings) -> None:
 
 
 def _rows() -> None:
-    """A row of three numbers for each kind of site; of one's own sites only ε can be changed."""
+    """Draw three numbers for each kind of site; for own sites only ε can be changed."""
     upload = readings_on_screen()
     if isinstance(upload, Upload):
         _own_sites(upload)
@@ -519,7 +519,7 @@ def _rows() -> None:
 def _number(
     k: int, field: str, label: str, value: Number, with_number: Callable[[Group, Number], Group]
 ) -> None:
-    """One number of the kind k of sites; `with_number` gives the kind with another one."""
+    """Draw one number of the kind k of sites; `with_number` returns the kind with another one."""
 
     def write(entered: Number) -> None:
         groups = list(session.current().network.groups)
@@ -530,7 +530,7 @@ def _number(
 
 
 def _own_sites(upload: Upload) -> None:
-    """ε of every site, or one for all where there are many."""
+    """Ask for the ε of every site, or one for all if there are many."""
     epsilons = _own_epsilons(upload)
 
     def write(indices: range, entered: float) -> None:

@@ -30,8 +30,8 @@ _RUNS = "exhibit_runs"  # in the session: jobs that this visitor began, by exhib
 class ExhibitView(View):
     """The exhibit on screen with its newest result: that of a run here, else the stored one.
 
-    Where both forms are stored the reader chooses which is drawn; its claims have the numbers of
-    the other form beside them.
+    If both forms are stored the reader chooses one to draw; its claims appear beside the numbers of
+    the other form.
     """
 
     page, fold_prefix, chart_prefix = "reproduce", "exhibit_", "exhibit_"
@@ -84,14 +84,14 @@ class ExhibitView(View):
         )
 
     def formula(self) -> None:
-        """The document, and what the methods of the figure or table compute."""
+        """Link the document, and say what the methods of the figure or table compute."""
         st.markdown(f"{self.paper.title}: {self.paper.reference}.")
         for cls in handbook.methods_of(self.paper, self.exhibit):
             st.markdown(f"{cls.label}: {cls.reference}.")
             st.latex(cls.formula)
 
     def question(self) -> Question:
-        """The quick form; the command has the sizes of the document, too."""
+        """Ask for the quick form; the command has the sizes of the document, too."""
         return ask(exhibits.quick, self.key)
 
 
@@ -117,7 +117,7 @@ def overview() -> None:
 
 @cache
 def _verdicts(key: str) -> tuple[tuple[Claim, Finding], ...]:
-    """The claims of an exhibit with what its stored quick result says on each; () without one."""
+    """Pair an exhibit's claims with their findings in its stored quick result; () without one."""
     paper, exhibit = exhibits.find(key)
     result = exhibits.files.stored(paper, exhibit)
     return tuple(zip(exhibit.claims, exhibit.findings(result.table), strict=True)) if result else ()
@@ -206,7 +206,7 @@ def again(view: ExhibitView) -> None:
 
 
 def drawings(view: ExhibitView) -> None:
-    """The pictures, side by side; one below the other on a phone."""
+    """Draw the pictures side by side; one below the other on a phone."""
     if view.result is None:
         return
     panels = view.exhibit.draw(view.result.table)
@@ -220,7 +220,7 @@ def drawings(view: ExhibitView) -> None:
 
 
 def claims(view: ExhibitView) -> None:
-    """Each claim with a tick or a cross, the number behind it, and why it fails."""
+    """Show each claim with a tick or a cross, the number behind it, and why it fails."""
     if view.result is None or not view.exhibit.claims:
         return
     with st.container(border=True):
@@ -233,12 +233,12 @@ def claims(view: ExhibitView) -> None:
 
 
 def published(view: ExhibitView) -> None:
-    """The numbers as printed."""
+    """Show the numbers as printed."""
     layout.table([dict(row) for row in view.exhibit.published])
 
 
 def take_away(view: ExhibitView) -> None:
-    """The table as files."""
+    """Offer the table as files."""
     if view.result is None:
         return
     name = exhibits.files.name(view.paper, view.exhibit)

@@ -53,7 +53,7 @@ _ROW, _HEAD, _MAX_ROWS = 35, 38, 12  # pixels of the table, and rows before it s
 
 
 def rows() -> tuple[SiteRow, ...]:
-    """The table of the settings, or of curves that come with their sites.
+    """Return the table of the settings, or of curves that come with their sites.
 
     The latter stays in the session: it may hold names from a file, and never enters an address.
     """
@@ -69,7 +69,7 @@ def rows() -> tuple[SiteRow, ...]:
 
 
 def _usual_rows(source: Source) -> tuple[SiteRow, ...]:
-    """The sites that come with the curves on screen, looked up once."""
+    """Return the sites that come with the curves on screen, looked up once."""
     known = st.session_state.get("sites_of")
     if known is None or known[0] is not source:
         known = st.session_state.sites_of = source, tables.rows_of(source, source.site_names)
@@ -105,7 +105,7 @@ def _keep(table: Sequence[SiteRow]) -> None:
 
 
 def _editor_key(columns: Sequence[str]) -> str:
-    """Another editor for other curves, and whenever the table was not changed by its cells."""
+    """Return a key that changes with the curves, and with changes of the table from outside."""
     source = session.source()
     sizes = [] if source.has_free_sites else _sizes(rows())
     part = "study" if columns is STUDY else "budgets"
@@ -117,7 +117,7 @@ def _editor_key(columns: Sequence[str]) -> str:
 
 
 def preset_choice() -> None:
-    """Tables to start from."""
+    """Choose a table to start from."""
     labels = [preset.label for preset in PRESETS.values()]
     key = tables.preset_of(rows())
     is_own = bool(session.current().sites) or not session.source().has_free_sites
@@ -144,7 +144,7 @@ def preset_choice() -> None:
 
 
 def replace_table(table: Sequence[SiteRow]) -> None:
-    """Another table; the editor starts anew.
+    """Replace the table; the editor starts anew.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def restart() -> None:
 
 
 def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:
-    """A change of the table that, if it cannot be, is explained and leaves all as it is."""
+    """Return a callback that changes the table, or explains why not and leaves it as it is."""
 
     def changed() -> None:
         try:
@@ -179,7 +179,7 @@ def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:
 def editor(
     federation: SitesAnswer | None, facts: PublicFacts, columns: Sequence[str] = BUDGETS
 ) -> None:
-    """The sites, to be edited; cells that are worked out follow. `columns` are those in sight.
+    """Draw the sites for editing; computed cells follow. `columns` are the visible ones.
 
     The number of rows is fixed for the editor, so that an edit neither remounts it nor moves the
     focus; sites come and go by the buttons below it.
@@ -201,7 +201,7 @@ def editor(
 
 
 def buttons(facts: PublicFacts) -> None:
-    """Sites come and go; those that take no part can be removed, where there are any."""
+    """Draw buttons that add and remove sites, and one for those that take no part, if any."""
     site, several = decision_words.site_noun(facts)
     with st.container(horizontal=True):
         st.button(
@@ -272,7 +272,7 @@ class SitesTable(View):
         return not self.source.has_free_sites
 
     def question(self) -> Question:
-        """The whole table."""
+        """Ask for the whole table."""
         return ask(
             sites_topic.federation,
             self.source,
@@ -283,7 +283,7 @@ class SitesTable(View):
 
 
 def solved() -> SitesTable:
-    """The table, simulated; what cannot be is said under it, and it stays to be put right."""
+    """Simulate the table; show what is wrong under it, and keep it for correction."""
     view = SitesTable()
     try:
         if len(view.rows) < 2 and view.is_fixed:
@@ -300,14 +300,14 @@ def solved() -> SitesTable:
 
 
 def table(view: SitesTable) -> None:
-    """The sites, to be edited, and what is wrong with the table."""
+    """Draw the sites for editing, and what is wrong with the table."""
     editor(view.answer, view.facts)
     if view.problem is not None:
         st.error(controls.message(view.problem), icon=":material/error:")
 
 
 def answer(view: SitesTable) -> None:
-    """The errors of all ways, and what the last change did to the first of them."""
+    """Show the errors of all ways, and the effect of the last change on the first of them."""
     assert view.answer is not None
     layout.prose(site_words.compared(view.answer))
     if view.answer.baseline is None and view.source.is_random:
@@ -356,7 +356,7 @@ def warnings(view: SitesTable) -> None:
 
 
 def pictures(view: SitesTable) -> None:
-    """All ways side by side, on the same axes."""
+    """Draw all ways side by side, on the same axes."""
     assert view.answer is not None
     with st.container(horizontal=True, horizontal_alignment="right"):
         lines = controls.look(
@@ -433,7 +433,7 @@ def guarantees(view: SitesTable) -> None:
 
 
 def published_study(view: SitesTable) -> None:
-    """The protocol of the study on the women who take part, where its twin is shown."""
+    """Show the protocol of the study on the women who take part, for its twin only."""
     if view.answer is None or not view.source.has_free_sites:
         return
     rows = [row for row in view.rows if row.included]
@@ -444,7 +444,7 @@ def published_study(view: SitesTable) -> None:
 
 
 def what_if(view: SitesTable) -> None:
-    """The error without each site, and with half its ε; simulated when asked for."""
+    """Simulate, on request, the error without each site, and with half its ε."""
     bar, total = st.empty(), sum(row.included for row in view.rows)
 
     cases = []
@@ -462,7 +462,7 @@ def what_if(view: SitesTable) -> None:
 
 
 def transcript(view: SitesTable) -> None:
-    """Every message of one release, as the centre sees it."""
+    """List every message of one release, as the centre sees it."""
     messages = sites_topic.transcript_of(
         view.source, view.settings.mechanism, view.rows, view.settings.seed
     )
@@ -474,5 +474,5 @@ def transcript(view: SitesTable) -> None:
 def _numbers(
     view: SitesTable, columns: Mapping[str, Sequence[Any]], height: int | Literal["auto"] = "auto"
 ) -> None:
-    """A table; of the visitor's own curves one without a button to download it."""
+    """Show a table, without a download button for the visitor's own curves."""
     layout.table(columns, view.is_own, height)

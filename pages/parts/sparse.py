@@ -35,7 +35,7 @@ from pages.shared.state import run, session
 from pages.shared.uploads import panel
 
 TASK = SPARSE_REGRESSION.key
-_BASE_EPSILON = 0.8  # of the base point of the paper's tables
+_BASE_EPSILON = 0.8  # ε at the base point of the paper's tables
 _AS_THEY_ARE, _DIFFERENCE = "Coefficients", "Difference"
 _LIGHTS = {"green": st.success, "amber": st.warning, "red": st.error}
 _ICONS = {
@@ -97,7 +97,7 @@ def _mechanism() -> SparseEstimator:
 
 
 def current_view() -> Coefficients | None:
-    """The coefficients on screen; None, with the reason, where machines differ."""
+    """Return the coefficients on screen; None, with the reason, if machines differ."""
     source = session.source(TASK)
     if isinstance(source, Rows) and source.n_own:
         st.info(
@@ -125,7 +125,7 @@ def choices() -> None:
 
 
 def own_rows() -> None:
-    """The visitor's own rows: the panel, and what was moved into the stated ranges."""
+    """Show the panel of own rows, and how many were moved into the stated ranges."""
     panel.draw("Show the protected coefficients", TASK)
 
 
@@ -159,7 +159,7 @@ def coefficients(view: Coefficients) -> None:
 
 
 def calculator(view: Coefficients) -> None:
-    """The noise beside the signal, from public numbers alone."""
+    """Compare noise with signal, from public numbers alone."""
     st.header("Feasibility of selection", anchor=False)
     answer, smallest = view.answer, _smallest(view)
     outlook = sparse_topic.feasibility(
@@ -170,7 +170,7 @@ def calculator(view: Coefficients) -> None:
 
 
 def _smallest(view: Coefficients) -> float:
-    """The smallest coefficient that matters: known of simulated rows, stated of one's own."""
+    """Return the smallest coefficient that matters: true for simulated rows, stated for own."""
     if not view.is_own:
         return float(np.abs(view.answer.target[view.answer.support]).min())
     unit = controls.plain(view.facts.value_unit or "response units")
@@ -218,7 +218,7 @@ def over_budgets(view: Coefficients) -> None:
 
 
 def intervals(view: Coefficients) -> None:
-    """Confidence intervals of coefficients, with everything in them paid for."""
+    """Show confidence intervals of coefficients, at their full privacy cost."""
     st.header("Confidence intervals", anchor=False)
     controls.look(
         "Confidence level for", list(_TARGETS), "sparse_target", format_func=_TARGETS.__getitem__
@@ -243,7 +243,7 @@ def intervals(view: Coefficients) -> None:
 
 
 def _interval_method(view: Coefficients) -> IntervalMethod:
-    """The method of the intervals, for the confidence level on screen."""
+    """Return the method of the intervals, at the confidence level on screen."""
     return interval_mechanism(view.mechanism, session.looked_at("sparse_target", list(_TARGETS)))
 
 
@@ -280,7 +280,7 @@ def _coverage(view: Coefficients) -> None:
 
 
 def machines(view: Coefficients | None) -> None:
-    """Machines that differ: a shared part and parts of their own."""
+    """Show machines that differ: a shared part and parts of their own."""
     source = session.source(TASK)
     if not isinstance(source, Rows) or source.n_servers == 1:
         return
@@ -307,7 +307,7 @@ def machines(view: Coefficients | None) -> None:
 
 
 def trust(view: Coefficients) -> None:
-    """Trusted against untrusted servers, for sparse means of any size."""
+    """Compare trusted with untrusted servers, for sparse means of any size."""
     st.header("Trusted and untrusted servers", anchor=False)
     usual = SparseMeanSetting()
     layout.prose(
@@ -334,7 +334,7 @@ def trust(view: Coefficients) -> None:
 
 
 def paper(view: Coefficients) -> None:
-    """The printed table with the printed noise beside ours, at the same sizes."""
+    """Show the printed table with the printed noise beside ours, at the same sizes."""
     rows = sparse_topic.reported(published.table_2())
     st.markdown(words.paper(rows))
     layout.table(

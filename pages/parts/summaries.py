@@ -81,20 +81,20 @@ class Summary(ReleaseView):
         return 2 if self.task == tasks.DENSITY.key and self.answer.is_surface else 1
 
     def panel(self, result: MethodResult, k: int) -> Chart:
-        """Function k by one method; thousands of numbers, so made once."""
+        """Draw function k by one method once: it holds thousands of numbers."""
         return run.made_once(
             self.answer, ("panel", result.label, k), lambda: charts.panel(self.answer, result, k)
         )
 
     def surface(self, title: str, values: Array) -> Chart:
-        """A function of two numbers; so is this."""
+        """Draw a function of two numbers, as this summary is."""
         return run.made_once(
             self.answer, ("surface", title), lambda: charts.surface(self.answer, values, title)
         )
 
 
 def task() -> str:
-    """The summary that is shown."""
+    """Return the task of the summary on screen."""
     return session.current().summary_task
 
 
@@ -119,7 +119,7 @@ def choices() -> None:
 
 
 def budget() -> None:
-    """ε, and how it is divided by summaries that are released in two steps."""
+    """Ask for ε, and its division by summaries released in two steps."""
     controls.epsilon_slider(
         "summaries_epsilon",
         "Lower ε: everybody is better protected and the "
@@ -141,7 +141,7 @@ def budget() -> None:
 
 
 def own_data() -> None:
-    """The visitor's own curves or records: the panel, and what was moved into stated ranges."""
+    """Show the panel of own curves or records, and how many were moved into stated ranges."""
     panel.draw("Show the protected functions", task())
 
 
@@ -149,7 +149,7 @@ def own_data() -> None:
 
 
 def methods_side_by_side(view: Summary) -> None:
-    """Small multiples: every method on the same records, budget and axes."""
+    """Draw small multiples: every method on the same records, budget and axes."""
     k = _function(view)
     if view.answer.is_surface:
         _surfaces(view)
@@ -178,7 +178,7 @@ def _function(view: Summary) -> int:
 
 
 def _surfaces(view: Summary) -> None:
-    """The truth or the estimate without privacy, then one release of each method."""
+    """Draw the truth or the estimate without privacy, then one release of each method."""
     errors_in_words = words.off(view.answer.results)
     pictures = _references(view.answer) + [
         (
@@ -209,7 +209,7 @@ def _references(answer: SummariesAnswer) -> list[tuple[str, str, Array | None]]:
 
 
 def _caption(result: MethodResult, errors_in_words: Mapping[str, str]) -> str:
-    """The guarantee of a method and its error, written alike for all; or why it is refused."""
+    """Write the guarantee of a method and its error, alike for all, or why it is refused."""
     return result.refusal or (
         f":small[{words.guarantee(result)} · error {errors_in_words[result.label]}]"
     )
@@ -220,7 +220,7 @@ def _rows(items: list) -> list[list]:
 
 
 def accuracy(view: Summary) -> None:
-    """The error of every method, and what it is made of."""
+    """Show the error of every method, and its parts."""
     st.header("Error", anchor=False, help=glossary.explain("Error"))
     known = [result for result in view.answer.results if result.errors is not None]
     if not known:
@@ -236,7 +236,7 @@ def accuracy(view: Summary) -> None:
 
 
 def components(view: Summary) -> None:
-    """The directions in which curves vary most, from the released covariance alone."""
+    """Show the directions in which curves vary most, from the released covariance alone."""
     if view.task != tasks.COVARIANCE.key or view.chosen.releases is None:
         return
     directions = summaries_topic.components(view.answer, view.source, view.settings.seed)
@@ -257,7 +257,7 @@ def components(view: Summary) -> None:
 
 
 def noise(view: Summary) -> None:
-    """Why one shape of noise is better than another, for the chosen method."""
+    """Show why one shape of noise is better than another, for the chosen method."""
     mechanism = view.mechanism
     if view.chosen.refusal:
         return
@@ -308,7 +308,7 @@ def _behind_the_noise(view: Summary) -> list[Detail]:
 
 
 def _by_grid(view: Summary, mechanism: feasible_smoothness.Release) -> None:
-    """The sensitivity for finer grids, and a warning where it has no end."""
+    """Show the sensitivity for finer grids, and warn if it has no limit."""
     sensitivities = run.answer(
         feasible_smoothness.sensitivity_by_grid, mechanism, view.answer.people, view.dimension
     )

@@ -43,7 +43,7 @@ _POLL_SECONDS = 0.5
 
 
 def strip(task: str) -> None:
-    """The facts, the budgets of the sweep, and the errors of one that is done."""
+    """Show the facts, the budgets of the sweep, and the errors of a finished one."""
     source = session.source(task)
     delta = session.delta(source, task).value
     epsilons = _epsilons(task)
@@ -68,7 +68,7 @@ def strip(task: str) -> None:
 
 
 def _epsilons(task: str) -> tuple[float, ...]:
-    """The ε of all cells: one unless ε is varied."""
+    """Return the ε of all cells: one unless ε is varied."""
     current = session.current()
     choice = current.sweep
     of_axis = {choice.across: choice.levels, choice.along: choice.values}
@@ -81,7 +81,7 @@ def _epsilons(task: str) -> tuple[float, ...]:
 
 
 def _errors(task: str) -> str:
-    """Roots of the smallest and the largest mean squared error of a sweep that is done."""
+    """Write the roots of the smallest and largest mean squared error of a finished sweep."""
     ran = st.session_state.get("sweep_ran")
     if ran is None or ran.task != task or ran.job.state != "done":
         return ""
@@ -118,7 +118,7 @@ class Sweep(View):
 
 
 def panel(task: str) -> Scenario | None:
-    """Axes, values and repeats; what that would take; the sweep itself; what is now chosen."""
+    """Ask for axes, values and repeats; show their cost and the sweep; return the choice."""
     warm_up()
     scenario = _design(task)
     if scenario is not None:
@@ -142,7 +142,7 @@ def panel(task: str) -> Scenario | None:
 
 
 def _design(task: str) -> Scenario | None:
-    """The controls and the scenario they make; None if it cannot be, with the reason shown."""
+    """Draw the controls and make their scenario; None, with the reason shown, if it is invalid."""
     current, source = session.current(), session.source(task)
     mechanism, choice = current.mechanism_of(task), current.sweep
     axes = sweep_topic.axes(source, mechanism, current.epsilon)
@@ -195,7 +195,7 @@ def _labelled(axis: Axis) -> str:
 
 
 def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, ...]:
-    """The values of an axis, which can be typed."""
+    """Draw the values of an axis, which can be typed."""
     default = axis.default() if field == "values" else axis.default()[::3]
     values = entered or default
 
@@ -221,7 +221,7 @@ def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, 
 
 
 def _offer(task: str, scenario: Scenario) -> None:
-    """Repeats, what the sweep would take, and the button that starts it."""
+    """Ask for repeats, show the cost of the sweep, and draw the button that starts it."""
     is_random = scenario.source.is_random
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.number(
@@ -251,7 +251,7 @@ def _work(scenario: Scenario) -> list[Any]:
 
 
 def _refused(scenario: Scenario) -> InputError | None:
-    """Why the sweep is not begun: too much memory, or too much time as last measured."""
+    """Explain why the sweep cannot start: too much memory, or too much time as last measured."""
     work, estimate = _work(scenario), st.session_state.get("sweep_foreseen")
     try:
         effort.refuse_memory(work, work, 1, LIMITS)
@@ -274,7 +274,7 @@ def _estimate_key(scenario: Scenario) -> str:
 
 
 def _foreseen(scenario: Scenario) -> None:
-    """Time and memory, timed in a worker meanwhile; a busy server gives none."""
+    """Show time and memory, measured in a worker meanwhile; a busy server shows none."""
     old = st.session_state.get("sweep_foreseen")
     if old is None or old.key != _estimate_key(scenario):
         if old is not None:
@@ -344,7 +344,7 @@ def _started(task: str, scenario: Scenario) -> Ran | None:
 
 
 def _rate(task: str) -> Rate | None:
-    """The rate of Rates if it is about this problem, else the first that is."""
+    """Return the rate on Rates if it is about this problem, else the first that is."""
     rate = session.current().rate
     if task in rate.tasks:
         return rate
@@ -377,7 +377,7 @@ class Ran:
         return gather(self.chosen.cells(), list(job.parts))
 
     def draw(self, job: Job) -> None:
-        """The points that are there, and their table."""
+        """Draw the available points and their table."""
         if not job.parts:
             return
         view = sweep_view(self.outcomes(job), self.rate)
@@ -412,7 +412,7 @@ class Ran:
         return text.strip()
 
     def files(self) -> None:
-        """The results with their provenance, and the scenario that gives them again."""
+        """Offer the results with their provenance, and the scenario that reproduces them."""
         if self.is_own:
             st.markdown(
                 ":small[Results of your own curves stay in this session; there are no "

@@ -1,9 +1,9 @@
 """Code shared by pages.
 
-The framework puts the folder of its main script, this one, first into `sys.path` for each run of a
-page and takes it out at the end. An import in another thread, such as that of a job's result, walks
-along that list meanwhile, passes over an entry and misses its module. A folder that is in the list
-already is left there; last, it hides nobody's modules.
+The framework inserts the folder of its main script, this one, at the head of `sys.path` for each
+run of a page and removes it at the end. An import in another thread, such as that of a job's
+result, then skips an entry of the changing list and misses its module. The framework leaves a
+folder that is already in the list; at the end it hides no other module.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""The places of the dashboard, and where addresses of earlier editions lead.
+"""Places of the dashboard, and destinations of addresses of earlier editions.
 
-A page answers at the name of its script. What was a page once, and is a part of another one now,
-has a line in `EARLIER`: its address still works, with the settings it carries.
+A page answers at the name of its script. A former page that is now part of another one has a line
+in `EARLIER`: its address still works, with the settings it carries.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Moved(NamedTuple):
     renamed: tuple[str, str] = ("", "")  # a setting's name there, and its name today
 
     def with_settings(self, token: str) -> str:
-        """The address there for settings of the earlier page, which go before those of the part."""
+        """Return the new address: settings of the earlier page, then those of the part."""
         before, today = self.renamed
         words = [
             f"{today}-{word.removeprefix(f'{before}-')}"
@@ -41,7 +41,7 @@ class Moved(NamedTuple):
         return "~".join(filter(None, (self.token, *words)))
 
 
-# By the address of the earlier page.
+# Keys are addresses of earlier pages.
 EARLIER = {
     "plan": Moved("decide", "open-planner", ("target", "typical")),
     "sites": Moved("decide", "sites-equal~open-hospitals"),
@@ -73,10 +73,10 @@ def present(page: str, token: str = "") -> tuple[str, str]:
 
 
 def estimand_in(token: str) -> str:
-    """The words that choose the estimand of Lab, where settings of an earlier page imply one.
+    """Return the words that choose Lab's estimand, if settings of an earlier page imply one.
 
-    Problems were once chosen on each page: with a sweep, a rate, the method attacked or the limits
-    repeated.
+    Earlier pages chose problems themselves: with a sweep, a rate, the attacked method or the
+    repeated limits.
     """
     words = dict(word.partition("-")[::2] for word in token.split("~"))
     task = next(
@@ -105,7 +105,7 @@ def _of_limits(key: str) -> Sequence[str]:
     return (KINDS[key].task,) if key in KINDS else ()
 
 
-# The tasks that a word of an address is about, by its name.
+# Tasks of a word of an address, by its name.
 _TASK_IN: dict[str, Callable[[str], Sequence[str]]] = {
     "sweep.task": lambda key: (key,),
     "r": _of_rate,

@@ -1,7 +1,7 @@
 """The frame around every page: title, logo, navigation.
 
-Worker processes import the main script again, so whatever draws stands under the guard and
-streamlit is only imported there.
+Worker processes import the main script again, so its drawing code is under the guard, which alone
+imports streamlit.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if __name__ == "__main__":
     ASSETS = HERE / "assets"
 
     def navigation() -> dict[str, list]:
-        """Menu section to its pages; the first page is the home page."""
+        """Return the pages of each section of the menu; the first page is the home page."""
         (section, script, title), *others = places.PAGES
         home = st.Page(FOLDER / script, title=title, url_path="home", default=True)
-        # The default page answers at "/" only, so its own name is a second, hidden entry.
+        # The default page answers only at "/", so its name is a second, hidden entry.
         alias = st.Page(FOLDER / script, title=title, visibility="hidden")
         menu = {section: [home, alias]}
         for section, script, title in others:
@@ -56,7 +56,7 @@ if __name__ == "__main__":
     components.frame()
     session.load(page.url_path)
     draft.restore_stated()
-    with layout.user_errors():  # the last resort: whatever a page did not expect
+    with layout.user_errors():  # last resort for unexpected errors of a page
         page.run()
         glossary_fold.show()
         panel.dialog(session.task_on_screen(), page.url_path)

@@ -59,7 +59,7 @@ class SideBySide(View):
         )
 
     def difference(self, method: MethodAnswer, k: int) -> Array:
-        """Releases less the same average without protection in every picture: (draws, points)."""
+        """Subtract the average without protection from each picture's releases: (draws, points)."""
         return method.picture.releases[k] - self.known[0].picture.ordinary
 
     @property
@@ -67,7 +67,7 @@ class SideBySide(View):
         return self.facts.is_upload
 
     def strip(self) -> None:
-        """The facts, with the spans of errors and odds of all pictures below."""
+        """Show the facts, with the spans of errors and odds of all pictures below."""
         odds = [method.odds[k] for method in self.known for k in self.steps]
         errors = [method.error[k] for method in self.known for k in self.steps]
         strips.fixed(
@@ -87,7 +87,7 @@ class SideBySide(View):
             guarantee_cards.formula(method.mechanism, {})
 
     def question(self) -> questions.Question:
-        """The table, and the errors at equal protection."""
+        """Ask for the table and the errors at equal protection."""
         return questions.ask(
             compare_topic.at_budgets,
             self.source,
@@ -104,7 +104,7 @@ class SideBySide(View):
 
 
 def _written(method: MethodAnswer, k: int) -> str:
-    """An error in words; empty where nothing is published."""
+    """Write an error in words; empty if nothing is published."""
     return numbers.error(
         method.error[k], method.picture.data.facts.value_unit, method.study.within[k]
     )
@@ -125,14 +125,14 @@ def _line(method: MethodAnswer, errors: Array | None = None) -> charts.MethodErr
 
 
 def _floor_line(view: SideBySide) -> charts.MethodErrors | None:
-    """The floor as a line under those of the methods."""
+    """Return the floor as a line under those of the methods."""
     if view.floor is None:
         return None
     return charts.MethodErrors(FLOOR, "", "", 0, view.floor.errors, view.floor.attacker_accuracy)
 
 
 def chosen_methods() -> tuple[str, ...]:
-    """Words of the methods side by side: chosen ones, or that of Explore and usual others."""
+    """Return the words of the methods to compare: the chosen ones, or Explore's and defaults."""
     current = session.current()
     if current.compared_methods:
         return current.compared_methods
@@ -147,7 +147,7 @@ def _word_of(mechanism: Mechanism) -> str:
 
 
 def _member(word: str, source: Source) -> Mechanism:
-    """The method of a word: as it is set on Explore where it is that one, else a named setting."""
+    """Return the method of a word: as set on Explore if chosen there, else a named setting."""
     current = session.current()
     if word == _word_of(current.mechanism):
         return current.mechanism
@@ -199,7 +199,7 @@ def promises(view: SideBySide) -> None:
 
 
 def sizes(view: SideBySide) -> None:
-    """Errors of all methods at the chosen budgets, on one axis."""
+    """Show the errors of all methods at the chosen budgets, on one axis."""
     if not view.known:
         return
     verdict(view)
@@ -221,9 +221,9 @@ def sizes(view: SideBySide) -> None:
 
 
 def pictures(view: SideBySide) -> None:
-    """Rows are methods, columns budgets, each row on axes of its own; one column on phones."""
+    """Draw methods as rows, budgets as columns, each row on its own axes; one column on phones."""
     promises(view)
-    first_said: dict[str, str] = {}  # what was said of which method first
+    first_said: dict[str, str] = {}  # the first sentence on each method
     for method in view.answers:
         st.subheader(method.label, anchor=False)
         if isinstance(method, RefusedMethod):
@@ -333,7 +333,7 @@ def _row(view: SideBySide, method: MethodAnswer, k: int) -> dict[str, object]:
 
 
 def equal_protection(view: SideBySide) -> None:
-    """Errors against the chance of a right guess, which means the same for every method."""
+    """Draw errors against the chance of a right guess, which means the same for every method."""
     st.header("Error at equal protection", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
@@ -360,7 +360,7 @@ def equal_protection(view: SideBySide) -> None:
 
 
 def shapes_kept(view: SideBySide) -> None:
-    """One question of shape to all methods at all budgets."""
+    """Ask all methods one question of shape at all budgets."""
     st.header("What would still be true of its shape?", anchor=False)
     question = shape_cards.ask(view.facts)
     if question is None:

@@ -62,7 +62,7 @@ def section() -> None:
 
 
 def _facts(pin: Pin) -> Pinned | None:
-    """The card of one scenario; None with the reason where its page would refuse it."""
+    """Return the card of one scenario; show the reason if its page would refuse it."""
     st.subheader(f"{pin.name} · {pins.PAGES[pin.page]}", anchor=False)
     try:
         facts = pinned_facts(pin)
@@ -74,9 +74,9 @@ def _facts(pin: Pin) -> Pinned | None:
 
 
 def _ways(pin: Pin) -> None:
-    """Back to the view itself, and out of the comparison."""
+    """Draw the ways back to the view itself and out of the comparison."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        # A bare address would leave the settings as they are, so the usual ones are spelt out.
+        # A bare address keeps the settings, so the link spells out the defaults.
         token = pin.token or f"epsilon-{settings.Settings().epsilon:g}"
         st.page_link(
             f"../{pin.page}.py",
@@ -95,7 +95,7 @@ def _ways(pin: Pin) -> None:
 
 
 def _side_by_side(facts: list[Pinned]) -> None:
-    """The table, with differences from the first, and the memo."""
+    """Show the table, with differences from the first, and the memo."""
     for text in pins_topic.warnings(facts):
         st.warning(text, icon=":material/warning:")
     table = pd.DataFrame(pins_topic.table(facts))
@@ -118,7 +118,7 @@ def _side_by_side(facts: list[Pinned]) -> None:
 
 
 def pinned_facts(pin: Pin) -> Pinned:
-    """The facts of a scenario; what was computed for its page is found again.
+    """Compute the facts of a scenario, or find those computed for its page.
 
     Raises
     ------
@@ -138,13 +138,13 @@ def pinned_facts(pin: Pin) -> Pinned:
 
 
 def _budget(scenario: Settings, task: str) -> Budget:
-    """The budget of a page with one mechanism and one ε."""
+    """Return the budget of a page with one mechanism and one ε."""
     delta = scenario.delta_on(scenario.studied(task), scenario.mechanism_of(task))
     return Budget(scenario.epsilon, delta.value)
 
 
 def _average(scenario: Settings) -> dict[str, Any]:
-    """Explore and Rates: an average curve at the chosen ε."""
+    """Return an average curve at the chosen ε, for Explore and Rates."""
     source, budget = scenario.studied(settings.TASK), _budget(scenario, settings.TASK)
     picture = run.mean_at_every_step(
         source, scenario.mechanism, budget.delta, scenario.seed, settings.steps_of(scenario.epsilon)
@@ -174,7 +174,7 @@ def _largest(names: Any, shares: Any) -> str:
 
 
 def _decide(scenario: Settings) -> dict[str, Any]:
-    """The part of Decide that a pin was made of: its solver, its table of sites, or the study."""
+    """Return the part of Decide that was pinned: its solver, its table of sites, or the study."""
     if scenario.decided_task != settings.TASK:
         return _study(scenario)
     if "planner" in scenario.open_folds:
@@ -183,7 +183,7 @@ def _decide(scenario: Settings) -> dict[str, Any]:
 
 
 def _study(scenario: Settings) -> dict[str, Any]:
-    """The recommendation, with odds that hold at every site."""
+    """Return the recommendation, with odds that hold at every site."""
     task, method = TASKS[scenario.decided_task], scenario.mechanism_of(scenario.decided_task)
     studied = linked(scenario)
     if studied.refusal is not None:
@@ -227,7 +227,7 @@ def _study(scenario: Settings) -> dict[str, Any]:
 
 
 def _plan(scenario: Settings) -> dict[str, Any]:
-    """The answer that Plan found: its ε and sizes, as an average curve."""
+    """Return the answer that Plan found: its ε and sizes, as an average curve."""
     setting = setting_of(scenario, scenario.source)
     target = scenario.typical_error or _recommended(scenario) or usual_target(scenario.source.facts)
     plan = run.answer(
@@ -254,7 +254,7 @@ def _plan(scenario: Settings) -> dict[str, Any]:
 
 
 def _recommended(scenario: Settings) -> float | None:
-    """The typical error that the solver begins with; not looked at where it finds the error."""
+    """Return the typical error that the solver begins with; None if it finds the error."""
     if scenario.unknown_quantity == "error":
         return None
     try:
@@ -264,7 +264,7 @@ def _recommended(scenario: Settings) -> float | None:
 
 
 def _sites(scenario: Settings) -> dict[str, Any]:
-    """All sites together, with odds that hold at each of them."""
+    """Return all sites together, with odds that hold at each of them."""
     if not scenario.source.has_free_sites:
         raise InputError(
             "These curves come with their sites, which no link holds.",
@@ -289,7 +289,7 @@ def _sites(scenario: Settings) -> dict[str, Any]:
 
 
 def _coefficients(scenario: Settings) -> dict[str, Any]:
-    """All coefficient functions together."""
+    """Return all coefficient functions together."""
     task = tasks.VARYING_COEFFICIENTS.key
     source, budget = scenario.source_of(task), _budget(scenario, task)
     answer = run.answer(
@@ -310,7 +310,7 @@ def _coefficients(scenario: Settings) -> dict[str, Any]:
 
 
 def _regression(scenario: Settings) -> dict[str, Any]:
-    """A curve from single observations at sites of several kinds."""
+    """Return a curve from single observations at sites of several kinds."""
     task = tasks.WAVELET_REGRESSION.key
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     assert isinstance(source, Readings) and isinstance(mechanism, Method)
@@ -330,7 +330,7 @@ def _regression(scenario: Settings) -> dict[str, Any]:
 
 
 def _summary(scenario: Settings) -> dict[str, Any]:
-    """A whole function by the chosen method."""
+    """Return a whole function by the chosen method."""
     task, source = scenario.summary_task, scenario.source_of(scenario.summary_task)
     delta = scenario.delta_on(source).value
     answer = run.answer(
@@ -362,7 +362,7 @@ def _summary(scenario: Settings) -> dict[str, Any]:
 
 
 def _sparse(scenario: Settings) -> dict[str, Any]:
-    """Few coefficients among many."""
+    """Return few coefficients among many."""
     task = tasks.SPARSE_REGRESSION.key
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     budget = _budget(scenario, task)
@@ -382,7 +382,7 @@ def _sparse(scenario: Settings) -> dict[str, Any]:
 
 
 def _counts(scenario: Settings) -> dict[str, Any]:
-    """A curve from noised counts."""
+    """Return a curve from noised counts."""
     task = scenario.counted_task
     source, mechanism = scenario.source_of(task), scenario.mechanism_of(task)
     budget = Budget(scenario.epsilon)
@@ -401,7 +401,7 @@ def _counts(scenario: Settings) -> dict[str, Any]:
 
 
 def _percentiles(scenario: Settings) -> dict[str, Any]:
-    """All percentile curves together."""
+    """Return all percentile curves together."""
     task = tasks.PERCENTILE_CURVES.key
     source, budget = scenario.source_of(task), _budget(scenario, task)
     mechanism: Any = scenario.mechanism_of(task)

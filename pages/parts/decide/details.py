@@ -22,7 +22,7 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 
 
 def of(view: DecideView) -> list[Detail]:
-    """All details; those of an answer only where there is one."""
+    """List all details; those of an answer only if there is one."""
     details = (
         _of_means(view)
         if view.decided is MEAN_FUNCTION
@@ -101,13 +101,13 @@ _OF_MEANS = (
 
 
 def _means_alone() -> None:
-    """Why these details are not there for another estimand, and the way to them."""
+    """Say why another estimand lacks these details, with the way to them."""
     st.markdown(words.MEANS_ALONE)
     st.button("Take the mean curve", key="take_mean", on_click=choose, args=(MEAN_FUNCTION.key,))
 
 
 def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
-    """Cards about the table of sites, each with its own budget."""
+    """Return a function that draws cards about the table of sites, each with its own budget."""
 
     def draw() -> None:
         table = sites.solved()
@@ -120,7 +120,7 @@ def _sites(*parts: Callable[[sites.SitesTable], None]) -> Callable[[], None]:
 
 
 def _solver(view: DecideView) -> None:
-    """Asks for the typical error of the recommendation, and says for which sizes."""
+    """Ask for the typical error of the recommendation, and say for which sizes."""
     notes = words.of_the_solver(view.answer) if view.answer is not None else []
     if view.recommended is None:
         plan.section(notes=notes)

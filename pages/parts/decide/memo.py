@@ -19,11 +19,11 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 _LAB = Path(__file__).parents[2] / "lab.py"
 SHEET = 900  # pixels, about
 _LONGEST_NAME = 80  # characters
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")  # means nothing to whoever reads a memo elsewhere
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")  # unreachable for readers of a memo elsewhere
 
 
 def show(view: DecideView) -> None:
-    """The live preview; the author's name is in no link."""
+    """Show the live preview; no link holds the author's name."""
     if view.answer is None:
         session.recommend(None)
         return
@@ -65,10 +65,10 @@ def show(view: DecideView) -> None:
 
 
 def _to_lab(view: DecideView) -> None:
-    """The way to the same study in Lab at the recommended budget.
+    """Lead to the same study in Lab at the recommended budget.
 
-    Only where Lab has the same numbers: not of a twin, nor where anybody but the sites adds the
-    noise.
+    The link appears only if Lab has the same numbers: not for a twin, nor if another party than the
+    sites adds the noise.
     """
     is_same = view.source is view.on_screen and view.settings.noise_place == NoisePlace.SITES
     in_lab = LAB_TASKS.get(view.decided.key)
@@ -93,9 +93,9 @@ def _to_lab(view: DecideView) -> None:
 
 
 def _link(view: DecideView) -> str:
-    """The address of the same study; empty where it is one of this machine alone.
+    """Return the address of the same study; empty if only this machine has it.
 
-    So it is for one's own file, which no link holds.
+    No link holds an own file.
     """
     is_linked = not session.uploaded(session.data_task(view.decided.key))
     if not is_linked or not st.context.url:

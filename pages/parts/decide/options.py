@@ -22,14 +22,14 @@ from pages.shared.server.computing import uses_workers
 from pages.shared.state import run, session
 
 CARDS, MAP = 345, 470  # pixels of the cards, and of the map with its words
-_HEIGHT = 380  # of the map alone
-_COLUMNS = 3  # of cards
+_HEIGHT = 380  # pixels of the map alone
+_COLUMNS = 3  # cards in a row
 
 
 def solve(view: DecideView) -> None:
-    """Simulate the study, with progress; what is known is there at once.
+    """Simulate the study, with progress; known results appear at once.
 
-    Why there is none stays with the view, for the place of the cards.
+    The view keeps a reason against the study, to show in place of the cards.
     """
     if view.refusal is not None:
         return
@@ -49,7 +49,7 @@ def solve(view: DecideView) -> None:
 
 
 def cards(view: DecideView) -> None:
-    """The budget for the target, and one step of the scale to either side."""
+    """Show the budget for the target, and one step of the scale to either side."""
     answer = view.answer
     if answer is None:
         _refused(view)
@@ -75,7 +75,7 @@ def cards(view: DecideView) -> None:
 
 
 def _refused(view: DecideView) -> None:
-    """Why there is no study, and a button that mends it where there is one."""
+    """Say why there is no study, with a button that mends it if there is one."""
     problem = view.refusal
     if problem is None:
         return
@@ -128,7 +128,7 @@ def _card(view: DecideView, name: str, option: Option, is_chosen: bool) -> None:
 
 
 def error_map(view: DecideView) -> None:
-    """The map with the target line, and below which error nobody can help."""
+    """Show the map with the target line and the least error that is possible."""
     if view.answer is None:
         return
     _map(view, view.answer)
@@ -138,7 +138,7 @@ def error_map(view: DecideView) -> None:
 
 
 def _map(view: DecideView, answer: Decision) -> None:
-    """Simulated row by row once the page stands; it is drawn from the second row on."""
+    """Simulate the map row by row after the page is drawn; draw it from the second row on."""
     st.header("Accuracy by people and ε", anchor=False)
     tables = decision_topic.map_tables(view.rows)
     calls = [view.with_rows(rows) for rows in tables]
@@ -162,7 +162,7 @@ def _map(view: DecideView, answer: Decision) -> None:
 def _draw_map(
     view: DecideView, answer: Decision, tables: Sequence[Sequence[SiteRow]], errors: Sequence[Array]
 ) -> None:
-    """The map of some rows, and how it is read."""
+    """Draw the map of some rows, and explain it."""
     people = [site_table.people(rows) for rows in tables]
     if answer.more_private is None and not any(np.isfinite(row).any() for row in errors):
         st.markdown(words.nothing_on_map((*people, answer.profile.n_people), view.facts))

@@ -26,11 +26,11 @@ from pages.shared.state import links, session, settings
 from pages.shared.state.settings import Settings
 from pages.shared.state.site_table import one_more
 
-_FEWER = 3  # parts in which sentences differ: the last of a longer one would stay in sight
+_FEWER = 3  # empty parts at the end, so that nothing of a longer sentence stays in sight
 
 
 def examples() -> None:
-    """Worked examples, each one click away."""
+    """List worked examples, each one click away."""
     tokens = dict(example_studies())
     with st.container(horizontal=True, key="decide_examples", vertical_alignment="center"):
         st.markdown(":small[Examples:]", width="content")
@@ -47,7 +47,7 @@ def examples() -> None:
 
 
 def _open(token: str) -> None:
-    """Another study; whatever it does not say is as on a bare address."""
+    """Open another study; settings it does not state return to their defaults."""
     st.session_state.settings, _ = links.decode(token)
     session.show_own(settings.TASK, False)
     session.change()
@@ -55,7 +55,7 @@ def _open(token: str) -> None:
 
 
 def show(view: DecideView) -> None:
-    """The sentence with its brackets."""
+    """Show the sentence with its brackets."""
     facts, included = view.facts, view.included
     task = view.decided
     people, observations = _means(view)
@@ -154,7 +154,7 @@ def _sites_bracket(view: DecideView) -> None:
 
 
 def _means(view: DecideView) -> tuple[int, int]:
-    """People and observations of a site, on average."""
+    """Return the mean numbers of people and of observations per site."""
     included = view.included
     return (
         round(sum(row.n_curves for row in included) / len(included)),
@@ -221,7 +221,7 @@ def _who(view: DecideView) -> None:
 
 
 def _count(dial: str, label: str, value: int, is_labelled: bool = False) -> None:
-    """One size of all sites."""
+    """Draw one size of all sites."""
     with st.container(width=92):
         controls.number(
             label,
@@ -272,7 +272,7 @@ def _resize(dial: str) -> Callable[[int], None]:
 
 
 def _table_with(rows: Sequence[SiteRow], dial: str, value: int) -> list[SiteRow]:
-    """The table with one size of all its sites; sites come and go at its end."""
+    """Return the table with one size of all its sites changed; sites come and go at its end."""
     if dial == "people":
         return [replace(row, n_curves=value) for row in rows]
     if dial == "readings":
@@ -318,14 +318,14 @@ _EXAMPLES = (
 
 @cache
 def example_studies() -> tuple[tuple[str, str], ...]:
-    """Label and address of every example."""
+    """Return the label and address of every example."""
     return tuple(
         next(line for line in lines if not links.decode(line[1])[1]) for lines in _EXAMPLES
     )
 
 
 def example_on_screen(settings: Settings) -> str | None:
-    """The label of the example that is on screen, whichever details are open beside it; or None."""
+    """Return the label of the example on screen, whichever details are open beside it; or None."""
     plain = links.encode(replace(settings, open_folds=()))
     return next(
         (
@@ -369,14 +369,14 @@ def show_table(view: DecideView) -> None:
 
 
 def contributions(view: DecideView) -> None:
-    """Whose curves the result hangs on."""
+    """Show whose curves the result depends on."""
     sentence = "" if view.answer is None else words.contributions(view.answer)
     if sentence:
         st.markdown(f":small[{sentence}]")
 
 
 def bracket(view: DecideView) -> DeltaGenerator:
-    """The sites in the sentence: behind it their number, and the box for a table."""
+    """Draw the sites in the sentence: their number, and behind it the box for a table."""
     n = len(view.included)
     return st.popover(
         f"{n} {_nouns(view)[n != 1]}",
@@ -392,7 +392,7 @@ def is_open() -> bool:
 
 
 def paste(view: DecideView) -> None:
-    """The box for a table from a spreadsheet."""
+    """Draw the box for a table from a spreadsheet."""
     st.text_area(
         f"Or paste a table, one {view.site} per line: name, {view.facts.people}, and if "
         f"you like observations of each {view.facts.person}",

@@ -30,7 +30,7 @@ from pages.shared.frame.page import View
 from pages.shared.state import run, session
 from pages.shared.state.settings import Settings
 
-# Networks that differ by more than their budgets: here all sites have the same.
+# Networks whose sites differ in more than budgets; here all sites are equal.
 _NETWORKS = {
     name: groups
     for name, groups in NETWORKS.items()
@@ -47,13 +47,13 @@ _NETWORKS = {
 class Studied:
     """The data of a study."""
 
-    on_screen: Source  # what is chosen on screen, or the visitor's own data
-    simulated: Source  # what the study simulates: the same at the sites that are chosen, or a twin
-    refusal: InputError | None = None  # why there is no study of what is on screen
+    on_screen: Source  # the choice on screen, or the visitor's own data
+    simulated: Source  # the same data at the chosen sites, or a twin
+    refusal: InputError | None = None  # the reason against a study of the data on screen
 
 
 def on_screen() -> Studied:
-    """The data of the estimand on screen, the visitor's own ones where they are shown."""
+    """Return the data of the estimand on screen: the visitor's own if they are shown."""
     current = session.current()
     return _studied(
         current, session.source(session.data_task(current.decided_task)), session.twin_of
@@ -61,7 +61,7 @@ def on_screen() -> Studied:
 
 
 def linked(scenario: Settings) -> Studied:
-    """The data that the settings of a link stand for."""
+    """Return the data that the settings of a link stand for."""
     return _studied(
         scenario,
         scenario.source_of(session.data_task(scenario.decided_task)),
@@ -90,7 +90,7 @@ def _studied(scenario: Settings, source: Source, twin_of: Callable[[Source], Twi
 
 
 def data_choice(task: Task, **more: Any) -> None:
-    """Whose data: those of a task, or of a regression the network of its sites."""
+    """Choose the data: those of a task, or for a regression the network of its sites."""
     data = session.data_task(task.key)
     if isinstance(session.source(data), SimulatedReadings):
         regression.network_choice(_NETWORKS, **more)
@@ -99,13 +99,13 @@ def data_choice(task: Task, **more: Any) -> None:
 
 
 def delta_of(scenario: Settings) -> float | None:
-    """δ that is chosen for a study; None for the rule of all pages."""
+    """Return the δ chosen for a study; None for the rule of all pages."""
     is_network = scenario.decided_task == WAVELET_REGRESSION.key
     return scenario.network.delta if is_network else scenario.delta
 
 
 def choose(key: str) -> None:
-    """Another estimand; a target in the unit of other data is forgotten."""
+    """Change the estimand; forget a target in the unit of other data."""
     current = session.current()
     same_data = session.data_task(key) == session.data_task(current.decided_task)
     session.change(
@@ -130,7 +130,7 @@ def change_unit(task: Task, target: float, unit: str) -> None:
 
 
 def use_simulated(task: Task) -> None:
-    """The usual simulated data in place of those that no study can be made of."""
+    """Replace data that allow no study by the usual simulated ones."""
     data = session.data_task(task.key)
     session.show_own(data, False)
     if not session.current().source_of(data).is_random:
@@ -157,9 +157,9 @@ def resize(task: Task, source: Source, resized: Source[Any]) -> None:
 
 
 class DecideView(View):
-    """The sentence on screen; `answer` is None until it was simulated, or where it is refused.
+    """The sentence on screen; `answer` is None until simulated, or if refused.
 
-    `problem` says why the last table was not taken over, `refusal` why there is no study at all.
+    `problem` explains why the last table was refused, `refusal` why there is no study at all.
     """
 
     page, chart_prefix = "decide", "decide_"
@@ -221,7 +221,7 @@ class DecideView(View):
     def with_rows(
         self, rows: tuple[SiteRow, ...]
     ) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
-        """The same for another table of sites, whose names are left out of it."""
+        """Return the arguments for another table of sites, without the names of its sites."""
         return (
             self.source,
             self.mechanism,
@@ -243,7 +243,7 @@ class DecideView(View):
         )
 
     def shared(self) -> Decision | None:
-        """The same study where sites add shares of the noise; None where it is refused."""
+        """Study the same with shares of the noise added by sites; None if that is refused."""
         source, mechanism, rows, delta, _, seed = self.arguments
         try:
             profile = run.answer(
@@ -262,7 +262,7 @@ class DecideView(View):
         )
 
     def strip(self) -> None:
-        """The facts of the recommendation."""
+        """Show the facts of the recommendation."""
         recommended = self.recommended
         protected = words.unit_tag(self.decided, self.facts)
         if recommended is None or self.answer is None:
@@ -306,6 +306,6 @@ class DecideView(View):
         ).about(Person(self.settings.group_size))
 
     def simulated(self, tell: Callable[[int], None]) -> Profile:
-        """The study at every budget, as it was kept or else computed."""
+        """Return the study at every budget, kept or computed."""
         decision_topic.sized(self.source, self.rows)  # says which site is refused, by its name
         return run.answer(decision_topic.profile_of, *self.arguments, progress=tell)

@@ -26,7 +26,7 @@ FEW = 3  # other methods on the chart of budgets; more lines cannot be told apar
 
 
 def budgets(scene: Scene) -> None:
-    """The error at every budget of the slider, beside that of other methods."""
+    """Show the error at every budget of the slider, beside that of other methods."""
     delta = session.current().delta_on(scene.source).value
     is_known = knows_methods(scene)
     has_rate = rate_cards.is_known(*_scenario(scene))
@@ -52,7 +52,7 @@ def budgets(scene: Scene) -> None:
 
 
 def _chart_and_sentences(scene: Scene) -> tuple[Chart, list[str]]:
-    """The chart at one step of the slider, and what stands beside it."""
+    """Return the chart at one step of the slider, and the sentences beside it."""
     study, facts, here = scene.answer.study, scene.facts, scene.budget.epsilon
     chosen_method, every = methods(scene)
     others, beside = _least_errors(every, scene.step, 2 * facts.value_half_width), _beside(scene)
@@ -90,10 +90,10 @@ def _chart_and_sentences(scene: Scene) -> tuple[Chart, list[str]]:
 def _least_errors(
     methods: Sequence[charts.Method], step: int, useless_error: float
 ) -> list[charts.Method]:
-    """The few methods with the smallest errors at the present budget.
+    """Choose the few methods with the smallest errors at the present budget.
 
-    An error of `useless_error` is no use at all. Where few methods are of any use at that budget,
-    those of equal rank are told apart by the mean of their log errors over all budgets.
+    An error of `useless_error` makes a method useless. If few methods are useful at that budget,
+    the mean of their log errors over all budgets ranks those of equal rank.
     """
 
     def rank(method: charts.Method) -> tuple[float, float]:
@@ -131,7 +131,7 @@ def _arguments(scene: Scene) -> tuple[Any, ...]:
 
 
 def methods(scene: Scene) -> tuple[charts.Method, list[charts.Method]]:
-    """The chosen method and the others of the same task that are known, as lines of the chart."""
+    """Return the chosen method and the known others of the same task, as lines of the chart."""
     current = session.current()
     by_label = (
         run.answer(mean_topic.other_methods, *_arguments(scene)) if knows_methods(scene) else {}
@@ -143,7 +143,7 @@ def methods(scene: Scene) -> tuple[charts.Method, list[charts.Method]]:
 def _deltas(
     scene: Scene, chosen_method: charts.Method, others: Sequence[charts.Method]
 ) -> dict[str, float]:
-    """δ of every method of the chart; the others have the usual one where they need one."""
+    """Return the δ of every method of the chart; the others use the default if they need one."""
     default = session.current().delta_on(scene.source).value
     return {chosen_method.label: scene.budget.delta} | {
         other.label: 0.0 if mechanisms.get(other.key).guarantee.is_pure else default
@@ -157,7 +157,7 @@ def _scenario(scene: Scene) -> tuple[Source, Mechanism, float]:
 
 
 def _beside(scene: Scene) -> Beside | None:
-    """The rate with fitted constants, which no value of one's own curves enters."""
+    """Return the rate with fitted constants; values of a visitor's own curves never enter it."""
     source, mechanism, delta = _scenario(scene)
     has_rate = rate_cards.is_known(source, mechanism, delta)
     return scene.made_once(

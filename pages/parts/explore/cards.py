@@ -35,10 +35,10 @@ from pages.shared.state import run, session, settings
 
 
 class Explored(Scene):
-    """The scene of the page, with what the frame says of it."""
+    """The scene of the page, with its texts for the frame."""
 
     def strip(self) -> None:
-        """Show what is protected, and the budget; follows the slider in the browser.
+        """Show the unit of protection and the budget, which follows the slider in the browser.
 
         Odds and error stand above the figure.
         """
@@ -75,7 +75,7 @@ def follow_figure(preview: MeanAnswer) -> None:
 
 
 def figure(scene: Scene) -> None:
-    """The live figure; its slider is the only ε control of the page."""
+    """Draw the live figure; its slider is the only ε control of the page."""
     current = session.current()
     payload = scene.made_once(
         "figure", lambda: components.figure_payload(scene.facts, scene.answer, scene.at_budgets)
@@ -235,7 +235,7 @@ def _sentences(scene: Scene, key: str, make: Callable[[int], list[components.Sai
 def _draw_steps(
     scene: Scene, title: str, key: str, make: Callable[[int], Chart], height: int
 ) -> None:
-    """One figure for each step, none where nothing would be published; the present one by title."""
+    """Draw a figure for each step that publishes anything; return the present one by title."""
     if not scene.is_refused:
         scene.charts[title] = make(scene.step)
 
@@ -253,7 +253,7 @@ def _draw_steps(
 
 
 def take_away(scene: Scene) -> None:
-    """Downloads: the figure, the numbers and the scenario."""
+    """Offer the figure, the numbers and the scenario for download."""
     plain, reason = scene.plain, None
     if scene.is_own:
         reason = "Your own curves are not private: nothing of them can be downloaded."
@@ -297,13 +297,13 @@ def take_away(scene: Scene) -> None:
 
 
 def _save(kind: str) -> None:
-    """Asks the browser for a file of the figure as it stands there."""
+    """Ask the browser for a file of the figure as it is on screen."""
     count = int(st.session_state.get("save_figure", "0-").split("-")[0] or 0) + 1
     st.session_state.save_figure = f"{count}-{kind.lower()}"
 
 
 def numbers(scene: Scene) -> None:
-    """The tables behind the charts of this page."""
+    """Show the tables behind the charts of this page."""
     preview, study = scene.answer, scene.answer.study
     unit = scene.facts.value_unit or "their unit"
     error = scene.errors_in_words[scene.step]
@@ -357,7 +357,7 @@ _ALL = 2 ** len(PARTS) - 1
 
 
 def effect_of_steps(scene: Scene) -> None:
-    """Two charts: the steps of a release, and its error without some of its parts."""
+    """Draw two charts: the steps of a release, and its error without some of its parts."""
     if scene.is_refused:
         st.markdown("Nothing would be published at this ε.")
         return
@@ -377,7 +377,7 @@ def _step_by_step(scene: Scene, parts: ErrorParts, method: Method) -> None:
 
 
 def _without_parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
-    """Every part of the error can be taken away, to see what the others leave."""
+    """Let the visitor take away parts of the error, to see what the others leave."""
     facts = scene.facts
     st.subheader("The error without some of its parts", anchor=False)
     with st.container(horizontal=True):
@@ -395,7 +395,7 @@ def _without_parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
 
 
 def _switches(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
-    """A switch for each part; a link keeps them as one number."""
+    """Draw a switch for each part; a link keeps them as one number."""
     mask = session.looked_at("parts", range(2 ** len(PARTS)), _ALL)
     for k, name in enumerate(names):
         if k != PARTS.index("sampling") or has_sampling:

@@ -26,7 +26,7 @@ _PAGES = Path(__file__).parents[2]
 
 
 def doors(details: Sequence[Detail]) -> None:
-    """Decide, learn, or use one's own data; and the drawer."""
+    """Draw the ways to Decide, to Learn and to own data, and the drawer."""
     current = session.current()
     target = usual_target(session.source().facts)
     to_plan = links.encode(
@@ -80,12 +80,12 @@ def _link(script: str, label: str, icon: str, token: str) -> None:
     )
 
 
-# What shows a setting, where a link has it and opens no detail.
+# Details that show a setting, for a link that has it and opens no detail.
 OF_SETTINGS = {"shape_question": "shape", "group_size": "several", "population": "several"}
 
 
 def of(scene: Scene | None, source: Source) -> list[Detail]:
-    """All details; without a figure, those that put right why there is none."""
+    """List all details; without a figure, those that correct the reason for that."""
     data = Detail("data", "Data", _data)
     method = Detail("more", "Method and options", partial(_method, scene))
     if scene is None:
@@ -135,7 +135,7 @@ def of(scene: Scene | None, source: Source) -> list[Detail]:
 
 
 def _published_study(scene: Scene, source: Source) -> list[Detail]:
-    """Only the twin of that study has it."""
+    """Return the detail of the published study, only for its twin."""
     return (
         [
             Detail(
@@ -197,7 +197,7 @@ def _steps(scene: Scene) -> None:
 
 
 def _behind(scene: Scene, key: str) -> None:
-    """Sentences and tables of the charts of a detail."""
+    """Show the sentences and tables of the charts of a detail."""
     if scene.charts:
         layout.numbers(scene.charts, scene.is_own, key)
 

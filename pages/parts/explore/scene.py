@@ -30,7 +30,7 @@ from pages.shared.state import run, session, settings
 from pages.shared.state.settings import FRONT_PAGE, steps_of
 
 Made = TypeVar("Made")
-_QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
+_QUICK_READINGS = 100_000  # up to here, doubled sizes are simulated without a request
 
 
 class Scene(ReleaseView):
@@ -53,7 +53,7 @@ class Scene(ReleaseView):
         return run.made_once(self.answer, (name, session.current().group_size), make)
 
     def steps(self, make: Callable[[int], Made]) -> list[Made]:
-        """One of something for every budget."""
+        """Make one chart, text or number for every budget."""
         return [make(k) for k in range(len(self.epsilons))]
 
     @property
@@ -62,7 +62,7 @@ class Scene(ReleaseView):
         return [*super().cautions, few, *self.answer.warnings[self.step]]
 
     def question(self) -> Question:
-        """The picture at the chosen budget."""
+        """Ask for the picture at the chosen budget."""
         return ask(mean_answer, self.source, self.mechanism, self.budget, self.settings.seed)
 
     def limit_of_band(self, step: int) -> str:
@@ -163,7 +163,7 @@ class Scene(ReleaseView):
         return "If you doubled…  \n" + "  \n".join(error_words.if_doubled(self.facts, here))
 
     def changes_at(self, k: int) -> dict[str, float]:
-        """Relative changes of the error at a step when a size is doubled; empty as above."""
+        """Return relative changes of the error at a step when a size is doubled; empty as above."""
         if self.answer.is_refused(k) or not self.changes:
             return {}
         here = {size: float(relative[k]) for size, relative in self.changes.items()}
@@ -212,7 +212,7 @@ def at_budgets(
 def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
     """Write notes on the band at each budget, by the verdict that a release would carry.
 
-    Of a file it is said where most releases show no change.
+    For a file they say if most releases show no change.
     """
     band = answer.band
     if band is None:

@@ -56,7 +56,7 @@ def _nothing() -> None:
 
 
 def _data_and_method() -> None:
-    """A choice of each, of the task on screen."""
+    """Draw a choice of data and of method for the task on screen."""
     controls.source_choice(session.current().estimated)
     controls.mechanism_choice(session.current().estimated)
 
@@ -236,7 +236,7 @@ ESTIMANDS = {
 
 
 def chosen() -> Estimand:
-    """The estimand on screen."""
+    """Return the estimand on screen."""
     return ESTIMANDS[session.current().estimand]
 
 
@@ -275,7 +275,7 @@ def panel(estimand: Estimand) -> DeltaGenerator:
 
 
 def _estimate(key: str) -> None:
-    """Another estimand; what hung on the former one starts again."""
+    """Change the estimand; whatever depended on the former one starts again."""
     default = settings.FRONT_PAGE
     session.change(
         estimand=key,
@@ -308,7 +308,7 @@ def _beside_decide(task: str) -> str:
 
 
 def _in_brief(task: str) -> str:
-    """Sizes and δ, in a line."""
+    """Write sizes and δ in a line."""
     source = session.source(task)
     sizes, delta = source.sizes, session.delta(source, task).value
     each, sites = sizes.n_observations_per_curve, sizes.n_servers

@@ -29,7 +29,7 @@ class MeanCurve(Scene):
 
     @classmethod
     def see(cls) -> MeanCurve:
-        """The mean curve of the data on screen."""
+        """Return the mean curve of the data on screen."""
         current, source = session.current(), session.source()
         answer = run.mean_at_every_step(
             source,
@@ -49,7 +49,7 @@ class MeanCurve(Scene):
 
 
 def budget() -> None:
-    """The budget, by the steps of Explore."""
+    """Draw the budget, by the steps of Explore."""
     controls.epsilon_slider(
         "mean_epsilon",
         "Smaller: everybody is better protected, and the curve is noisier. Larger: the opposite.",
@@ -57,7 +57,7 @@ def budget() -> None:
 
 
 def own_data() -> None:
-    """The visitor's own curves."""
+    """Show the visitor's own curves."""
     panel.draw()
 
 
@@ -65,7 +65,7 @@ def own_data() -> None:
 
 
 def estimate(view: MeanCurve) -> None:
-    """Private and non-private mean, with the confidence band of the release."""
+    """Show the private and non-private mean, with the confidence band of the release."""
     if view.is_refused:
         title, why = view.at_budgets[view.step].refused or ("", "")
         st.error(f"**{title}** {why}", icon=":material/block:")

@@ -32,7 +32,7 @@ _THEORY = {"rates": "Rates", "notes": "Method notes"}
 
 
 def theory(estimand: Estimand) -> list[Detail]:
-    """One of both parts."""
+    """Show one of the two parts."""
     part = session.current().theory_part
     controls.bound(
         st.segmented_control,
@@ -109,7 +109,7 @@ _UNDER = ("Errata", "Source", "Where to see it")  # beside the other parts, in t
 
 
 def method_choice() -> str:
-    """The method to read about; an address brings it back."""
+    """Choose the method to read about; a link keeps the choice."""
     current = session.current().notes_method
     controls.bound(
         st.selectbox,
@@ -125,7 +125,7 @@ def method_choice() -> str:
 
 
 def method_notes(key: str) -> None:
-    """Notes on one method."""
+    """Show the notes on one method."""
     notes = handbook.method(key)
     st.header(notes.title, anchor=False)
     st.markdown(notes.opening)
@@ -159,7 +159,7 @@ def details_of_method(key: str) -> list[Detail]:
 
 
 def _exhibits(key: str) -> None:
-    """Links to the figures and tables of papers that this method is in."""
+    """Link the figures and tables of papers that use this method."""
     titles = handbook.exhibits(key)
     for name, title in titles:
         st.page_link(
@@ -212,7 +212,7 @@ class Tab:
 
 
 def estimate(estimand: Estimand) -> list[Detail]:
-    """The blocks of an estimand, the same for all."""
+    """Show the blocks of an estimand, the same for all."""
     estimand.own_data()
     above, below = st.container(), layout.picture_of(estimand.task)
     with above:
@@ -228,7 +228,7 @@ def estimate(estimand: Estimand) -> list[Detail]:
 
 
 def compare(estimand: Estimand) -> list[Detail]:
-    """One of both comparisons, and below it what was pinned."""
+    """Show one of the two comparisons, and pinned scenarios below it."""
     has_methods = estimand.task == MEAN_FUNCTION.key
     part = session.current().compare_part if has_methods else "sweep"
     if has_methods:
@@ -249,7 +249,7 @@ def compare(estimand: Estimand) -> list[Detail]:
 
 
 def _methods(estimand: Estimand) -> View | None:
-    """Every method at every budget."""
+    """Compare every method at every budget."""
     estimand.own_data()
     view = page.look(cards.SideBySide, height=600)
     page.cards(view, cards.choices, cards.sizes, cards.pictures)
@@ -259,7 +259,7 @@ def _methods(estimand: Estimand) -> View | None:
 
 
 def _sweep(estimand: Estimand) -> View:
-    """The error for each value of what is varied, simulated afresh."""
+    """Simulate the error afresh for each value of the varied parameter."""
     task, scenario = estimand.task, None
     sweeps.strip(task)
     layout.prose(
@@ -271,7 +271,7 @@ def _sweep(estimand: Estimand) -> View:
 
 
 def verify(estimand: Estimand) -> list[Detail]:
-    """An attack on what is claimed, coverage, or noise used twice; all are on simulated data."""
+    """Show an attack, coverage, or noise used twice, all on simulated data."""
     view = page.look(audit.Audited)
     if view is not None:
         view.asks_for_budget = not estimand.has_budget
@@ -282,7 +282,7 @@ def verify(estimand: Estimand) -> list[Detail]:
 
 
 def papers(estimand: Estimand) -> list[Detail]:
-    """One figure or table of a paper, made again: do the published results replicate?"""
+    """Reproduce one figure or table of a paper, to see whether its claims replicate."""
     if not exhibits.is_installed():
         layout.empty(f"{exhibits.MISSING} {exhibits.HINT}")
         return []
@@ -316,7 +316,7 @@ TABS = (
 
 
 def show(estimand: Estimand) -> list[Detail]:
-    """The row of tabs, and what the open one holds.
+    """Show the row of tabs and the content of the open one.
 
     Returns
     -------
@@ -344,7 +344,7 @@ def show(estimand: Estimand) -> list[Detail]:
 
 
 def _settings(estimand: Estimand) -> None:
-    """A file of one's own, and every parameter."""
+    """Draw the choice of an own file, and every parameter."""
     if session.shows_own_data():
         panel.button()
     estimand.options()

@@ -30,18 +30,18 @@ _STEPS = (
     "**2. Reveal.** See what happens, and why.",
     "**3. Answer** one question.",
 )
-_WORDS = ("ε", "δ", "Unit of protection", "Odds")  # of every lesson, before its own
+_WORDS = ("ε", "δ", "Unit of protection", "Odds")  # terms of every lesson, before its own
 
 
 def show() -> None:
-    """The lesson of the settings, as a page or as slides."""
+    """Show the lesson of the settings, as a page or as slides."""
     lesson: type[Lesson] = lessons.get(session.current().lesson or lessons.all()[0].key)
     page.begin(heading(lesson))
     view = page.compute(partial(LessonView, lesson))
     if view is None:
         return
     if view.is_presented:
-        if lesson.has_game and slides.place(lesson) == "game":  # what is guessed comes first
+        if lesson.has_game and slides.place(lesson) == "game":  # the guess comes first
             with layout.user_errors():
                 slides.show_game(lesson, view.worked, view.settings.seed)
         else:
@@ -59,11 +59,11 @@ def show() -> None:
         predict(view)
     with right, layout.user_errors():
         explain(view)
-    if lesson.has_game and view.is_revealed:  # it shows what was to be guessed
+    if lesson.has_game and view.is_revealed:  # the game shows the answer
         with layout.user_errors():
             slides.draw_game(view.settings.seed)
     page.cards(view, ways)
-    if not lesson.has_game:  # its figure says the same, and has a slider
+    if not lesson.has_game:  # the game's figure shows the same, with a slider
         view.strip()
     drawer.show(details)
 
@@ -112,8 +112,8 @@ class LessonView(View):
     def strip(self) -> None:
         """Show the simulation and what is protected, and that everybody sees the same numbers.
 
-        Errors and the attacker’s accuracy are what this lesson or a later one asks for, so they
-        stand in the text.
+        This lesson or a later one asks for errors and the attacker’s accuracy, so the text has
+        them.
         """
         chips = [
             components.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
@@ -129,7 +129,7 @@ class LessonView(View):
         components.strip(chips, [components.Budgeted(self.worked.budget)], 0, key="teach_strip")
 
     def table(self) -> None:
-        """The numbers behind the picture."""
+        """Show the numbers behind the picture."""
         if self.is_revealed:
             layout.table(self.worked.picture.table)
         else:
@@ -142,7 +142,7 @@ class LessonView(View):
             st.latex(self.lesson.formula)
 
     def question(self) -> Question:
-        """The whole lesson."""
+        """Ask for the whole lesson."""
         return ask(work, self.lesson.key, self.settings.seed)
 
 
@@ -168,7 +168,7 @@ def _class_dialog(view: LessonView) -> None:
 
 
 def _above(details: list[Detail]) -> None:
-    """Back to the path, an open class, and the drawer."""
+    """Draw the way back to the path, an open class, and the drawer."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "All lessons",
@@ -194,7 +194,7 @@ def _above(details: list[Detail]) -> None:
 
 
 def predict(view: LessonView) -> None:
-    """The story, and the picture in which the visitor guesses."""
+    """Show the story, and the picture in which the visitor guesses."""
     st.markdown(view.filled(" ".join(view.lesson.story)))
     st.markdown(f"**{view.filled(view.lesson.ask)}**")
     if slides.come_back(guess.guess(_KEY, view.message).request):
@@ -218,7 +218,7 @@ def explain(view: LessonView) -> None:
 
 
 def question(view: LessonView) -> None:
-    """One question; every answer is explained."""
+    """Ask one question; every answer is explained."""
     question = view.lesson.question
     with st.container(border=True):
         st.header("One question", anchor=False)
@@ -245,7 +245,7 @@ def question(view: LessonView) -> None:
 
 
 def ways(view: LessonView) -> None:
-    """The lessons before and after, pages to go on, and below them what a teacher needs."""
+    """Link the lessons before and after and other pages, with a teacher's needs below."""
     before, after = neighbours(view.lesson)
     with st.container(horizontal=True, vertical_alignment="center"):
         for other, text, icon in (

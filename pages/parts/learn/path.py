@@ -24,7 +24,7 @@ _PROJECTOR = ":material/slideshow:"
 
 
 def show() -> None:
-    """Eight tiles in their order; each opens its lesson, as a page or as slides."""
+    """Show eight tiles in their order; each opens its lesson, as a page or as slides."""
     page.begin("Learn")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.markdown(
@@ -66,7 +66,7 @@ def _joined() -> None:
 
 
 def _tile(lesson: type[Lesson]) -> None:
-    """A lesson, and below it the same lesson as slides."""
+    """Show a lesson, with a link to its slides."""
     faces = {
         _PAGE: f"**{lesson.key}**  \n{capital(lesson.label)}  \n:small[{lesson.minutes} min]",
         _SLIDES: f"{_PROJECTOR} Slides",
@@ -96,11 +96,11 @@ def _open(lesson: str, key: str) -> None:
 
 _FOLDER = Path(__file__).parents[2]
 _SEARCH = "guide_search"
-_MAX_FOUND = 8  # of sections, and of terms
+_MAX_FOUND = 8  # sections, and terms
 
 
 def entrance() -> None:
-    """The way in from the path: the first chapter, which has a search above it."""
+    """Show the way in from the path: the first chapter, with a search above it."""
     st.header("Guide and glossary", anchor=False)
     st.button(
         "Open or search the guide",
@@ -112,7 +112,7 @@ def entrance() -> None:
 
 
 def show_guide() -> None:
-    """One chapter, or what was found."""
+    """Show one chapter, or the hits of the search."""
     page.begin("Guide and glossary")
     st.button(
         "All lessons",
@@ -154,7 +154,7 @@ def _forget_search() -> None:
 
 
 def _choices(chapter: str) -> None:
-    """A chapter to open, and words to look for."""
+    """Draw a choice of chapter and a field of words to search."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(
             st.selectbox,
@@ -183,7 +183,7 @@ def _title(chapter: str) -> str:
 
 
 def _search_results(query: str) -> None:
-    """Sections and terms that hold all of the words."""
+    """List sections and terms that contain all of the words."""
     sections, terms = handbook.search(query), glossary.search(query)
     st.header(f"Found for “{escape(query)}”", anchor=False)
     if not sections and not terms:
@@ -203,14 +203,14 @@ def _search_results(query: str) -> None:
 
 
 def _terms() -> None:
-    """Every term, by the alphabet."""
+    """List every term alphabetically."""
     st.header("Glossary", anchor=False)
     formulas = st.toggle("With formulas", key="glossary_formulas")
     st.markdown("\n\n".join(entry(term, formulas, where=True) for term in glossary.alphabetical()))
 
 
 def links(notes: handbook.Chapter) -> None:
-    """Links to the pages that a text names, in the order of the menu."""
+    """Link the pages that a text names, in the order of the menu."""
     named = [
         (script, title) for _, script, title in PAGES if notes.names(title) and title != "Learn"
     ]

@@ -17,14 +17,14 @@ from pages.shared.server.classroom import CLASSROOMS, Classroom, Poll, Stage
 from pages.shared.state import run, session
 
 _KEY, _SEAT, _PROBLEM = "pupil_picture", "pupil_seat", "pupil_problem"
-_LETTERS = string.ascii_uppercase  # of answers, as on the slide
-_LOOK_SECONDS = 2.0  # between looks at what the teacher does
+_LETTERS = string.ascii_uppercase  # labels of answers, as on the slide
+_LOOK_SECONDS = 2.0  # between looks at the teacher's slide
 
 
 def show(code: str) -> None:
-    """Show the present guess or question of the class; follows the teacher from step to step.
+    """Show the class's present guess or question; follow the teacher from step to step.
 
-    What is moved and pressed comes first, so that on a phone nobody scrolls for it.
+    Controls come first, so that nobody scrolls to them on a phone.
     """
     classroom = CLASSROOMS.find(code)
     if classroom is None:
@@ -67,7 +67,7 @@ def show(code: str) -> None:
 
 
 def _been_in() -> set[str]:
-    """The codes of classes in which this visit has been."""
+    """Return the codes of classes joined in this visit."""
     codes: set[str] = st.session_state.setdefault("been_in", set())
     return codes
 
@@ -94,7 +94,7 @@ class _Desk:
 
 
 def _picture(desk: _Desk) -> None:
-    """The picture with this visitor's guess."""
+    """Show the picture with this visitor's guess."""
     desk.follow()
     classroom, is_shown = desk.room, desk.stage > Stage.GUESS
     message = guess.payload(
@@ -121,7 +121,7 @@ def _picture(desk: _Desk) -> None:
 
 
 def _question(desk: _Desk) -> None:
-    """The closing question with this visitor's answer, and once it is shown what is right."""
+    """Show the closing question with this visitor's answer, then the right one once revealed."""
     desk.follow()
     options, chosen = desk.lesson.question.options, desk.room.answered(desk.seat)
     if desk.stage == Stage.QUESTION:
@@ -157,7 +157,7 @@ def _answer(desk: _Desk, option: int) -> None:
 
 
 def _seat(classroom: Classroom, browser: str) -> int:
-    """The seat of a browser in a class, or of this visit until its browser has said its name."""
+    """Seat a browser in a class, or this visit until its browser has sent its name."""
     if browser:
         return classroom.seat(browser)
     seats: dict[str, int] = st.session_state.setdefault("seats", {})

@@ -28,14 +28,14 @@ from pages.shared.state import run, session, settings
 
 _LOOK_SECONDS = 1.0  # between looks at the guesses of a class
 _PLACE, _TURN = "slide_place", "slide_turn"  # in the session
-_BACK = "back:"  # and the key of a teacher
-_LED = "slide_led"  # what this window last showed its class
+_BACK = "back:"  # a teacher's key follows
+_LED = "slide_led"  # session key of this window's last slide
 _STAGES = {
     "": Stage.GUESS,
     "shows": Stage.SHOWN,
     "question": Stage.QUESTION,
     "answer": Stage.ANSWER,
-}  # where slides begin
+}  # the class's stage, by the place where slides begin
 
 
 def poll_of(lesson: type[Lesson], seed: int, worked: Worked) -> Poll:
@@ -48,7 +48,7 @@ def poll_of(lesson: type[Lesson], seed: int, worked: Worked) -> Poll:
 
 
 def class_on_screen() -> Classroom | None:
-    """The class of this visitor, who is its teacher; None if there is none."""
+    """Return the class of this visitor, who is its teacher; None if there is none."""
     return CLASSROOMS.find(st.session_state.get("classroom", ""))
 
 
@@ -72,7 +72,7 @@ def place(lesson: type[Lesson]) -> str:
     Returns
     -------
     str
-        "game", "shows" or "question"; "" where they begin with what is asked.
+        "game", "shows" or "question"; "" if they begin with the guess.
     """
     key, where = st.session_state.get(_PLACE, ("", ""))
     return str(where) if key == lesson.key else ""
@@ -89,7 +89,7 @@ def _begin_anew() -> None:
 
 
 def show(key: str, message: dict[str, object], lesson: type[Lesson], worked: Worked) -> None:
-    """The slide of a lesson; with a class it looks for new guesses by itself."""
+    """Show the slide of a lesson; with a class it looks for new guesses by itself."""
     poll = poll_of(lesson, session.current().seed, worked)
 
     def part() -> None:
@@ -136,7 +136,7 @@ def _leads(classroom: Classroom, poll: Poll, stage: Stage) -> bool:
 
 
 def _follow(classroom: Classroom) -> None:
-    """Come to where the class is: the page was loaded again, or another window went on."""
+    """Catch up with the class after the page was reloaded or another window went on."""
     _begin_anew()
     st.session_state[_PLACE] = (classroom.poll.lesson, _start_of(classroom.stage))
     st.session_state[_LED] = (classroom.code, classroom.poll, classroom.stage)
@@ -149,7 +149,7 @@ def _start_of(at: Stage) -> str:
 
 
 def come_back(request: str) -> Classroom | None:
-    """The class of a teacher whose browser has its key; None where that is not what is asked."""
+    """Return the class of a teacher whose browser has its key; None for any other request."""
     is_back = request.startswith(_BACK)
     classroom = CLASSROOMS.of_teacher(request.removeprefix(_BACK)) if is_back else None
     if classroom is not None:
@@ -158,7 +158,7 @@ def come_back(request: str) -> Classroom | None:
 
 
 def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
-    """The attacker's game as a slide, over everything, between its guess and its question."""
+    """Show the attacker's game as a full-screen slide between its guess and its question."""
     poll, classroom = poll_of(lesson, seed, worked), class_on_screen()
     if classroom is not None:
         _leads(classroom, poll, Stage.SHOWN)  # pupils play as well
@@ -206,7 +206,7 @@ def _do(wish: str, lesson: type[Lesson], poll: Poll) -> None:
     if wish in ("leave", "previous", "next", "open"):
         _begin_anew()
     if wish == "leave":
-        if classroom := class_on_screen():  # where the class is, slides go on
+        if classroom := class_on_screen():  # slides continue at the class's place
             st.session_state[_PLACE] = (classroom.poll.lesson, _start_of(classroom.stage))
         session.change(presenter="off", lesson=lesson.key)
     elif wish in ("previous", "next"):
@@ -253,7 +253,7 @@ def _seen_by_teacher(classroom: Classroom, count: int) -> guess_picture.Room:
 
 
 def qr_code(text: str) -> str:
-    """A QR code as SVG: dark on white in both themes, as cameras expect."""
+    """Return a QR code as SVG: dark on white in both themes, as cameras expect."""
     drawing = io.BytesIO()
     segno.make(text, error="m", micro=False).save(
         drawing, kind="svg", xmldecl=False, omitsize=True, dark="#182033", light="#FFFFFF"
@@ -265,12 +265,12 @@ def qr_code(text: str) -> str:
 
 
 _GAME = "lesson_game"
-# Of no strip or figure of a page: where their sliders stand is not where this one begins.
+# No strip or figure of a page has this number, so their sliders do not move this one.
 _GAME_REV = -1
 
 
 def draw_game(seed: int) -> None:
-    """The figure of Explore with the game open, at the curves and methods of the front page."""
+    """Draw the figure of Explore with the game open, at the front page's curves and methods."""
     front = replace(settings.FRONT_PAGE, seed=seed, explore_view="attack")
     delta = front.delta_on(front.source, front.mechanism).value
     preview = run.mean_at_every_step(front.source, front.mechanism, delta, seed)

@@ -28,9 +28,9 @@ from pages.shared.frame.page import View
 from pages.shared.state import lab_tasks, run, session, settings
 from pages.shared.state.lab_tasks import LAB_TASKS
 
-# Problems at whose scenario a rate is shown; others at usual sizes.
+# Problems whose scenario gives a rate its sizes; others have default sizes.
 _WITH_SCENARIO = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key)
-_MAX_NOTIONS = 7  # as many as the lecture slides have for the mean of numbers
+_MAX_NOTIONS = 7  # the number on the lecture slides for the mean of numbers
 
 
 class RateAtPoint(View):
@@ -157,9 +157,9 @@ class RateAtPoint(View):
         return f"{symbol.label} ({symbol.written})"
 
     def strip(self) -> None:
-        """The same facts as on Explore, with the budget of the present point.
+        """Show the facts of Explore, with the budget of the present point.
 
-        What Explore measures stands here, too, where the rate is about it.
+        Measurements of Explore appear, too, if the rate is about its problem.
         """
         budget = Budget(self.point.get("epsilon", 1.0), self.point.get("delta", 0.0))
         scene, error = self.scene, ""
@@ -181,7 +181,7 @@ class RateAtPoint(View):
         )
 
     def _odds(self, budget: Budget) -> str:
-        """The odds of the method of this problem; of the budget alone where there is none."""
+        """Return the odds of this problem's method; of the budget alone if it has none."""
         if self.settings.rate_preset or self.problem not in LAB_TASKS:
             return strips.by_budget_alone(budget)
         source = session.source(self.problem)
@@ -198,7 +198,7 @@ class RateAtPoint(View):
         return controls.all_changed() + of_rate
 
     def formula(self) -> None:
-        """The terms, their names, and where they are proved."""
+        """Show the terms, their names, and where they are proved."""
         st.markdown(f"{self.rate.label}: {self.rate.reference}.")
         for term in self.rate.terms:
             st.markdown(f"**{term.name}**")
@@ -209,7 +209,7 @@ class RateAtPoint(View):
             st.latex(boundary.formula)
 
     def question(self) -> Question:
-        """The rate at the present point, with slopes and limits where they are measured."""
+        """Ask for the rate at the present point, with measured slopes and limits."""
         is_fitted = self.settings.rate_constants == "fitted" and not self.rate.has_constants
         share = self.measured_share if is_fitted else None
         measured = practice_cards.request_of(self)
@@ -229,7 +229,7 @@ class RateAtPoint(View):
 
 
 def rate_on_screen(current: settings.Settings) -> Rate | None:
-    """The chosen rate; where none was chosen, the first about the estimand, if there is any."""
+    """Return the chosen rate, or else the first about the estimand, if any."""
     if current.rate != settings.FRONT_PAGE.rate or current.rate_preset:
         return current.rate
     members = rates.for_task(current.estimated)
@@ -240,7 +240,7 @@ def rate_on_screen(current: settings.Settings) -> Rate | None:
 
 
 def choices(view: RateAtPoint) -> None:
-    """The problem, the axes of the map, and a paper's figures and tables."""
+    """Choose the problem, the axes of the map, and a paper's figures and tables."""
     members = rates.all()
     labels = [cls.label for cls in members]
     names = [s.name for s in view.rate.symbols if s.name != "delta"]
@@ -311,7 +311,7 @@ def choices(view: RateAtPoint) -> None:
 
 
 def regimes(view: RateAtPoint) -> None:
-    """The map of ruling terms with "you are here"."""
+    """Draw the map of ruling terms with "you are here"."""
     st.header("What limits the error where", anchor=False, help=glossary.explain("Regime"))
     chart = charts.regimes(view.weighted, view.along, view.across, view.point)
     view.draw("What limits the error where", chart, "regimes", 430, 340)
@@ -427,7 +427,7 @@ def _where(view: RateAtPoint) -> str:
 
 
 def notions(view: RateAtPoint) -> None:
-    """The rate against one symbol, for all kinds of trust together."""
+    """Draw the rate against one symbol, for all kinds of trust together."""
     st.header("How fast the error falls", anchor=False, help=glossary.explain("Minimax rate"))
     lines = _lines(view)
     if hasattr(view.rate, charts.SMOOTHNESS):
@@ -448,7 +448,7 @@ def notions(view: RateAtPoint) -> None:
 
 
 def by_eye(view: RateAtPoint) -> None:
-    """Estimates of a simulated number under every kind of trust, where the rate is about one."""
+    """Draw estimates of a simulated number under every kind of trust, if the rate is about one."""
     if not isinstance(view.rate, UnivariateMeanRate):
         return
     st.header("Estimates seen by eye", anchor=False)
@@ -472,7 +472,7 @@ def _heights(view: RateAtPoint) -> str:
 
 
 def _lines(view: RateAtPoint) -> dict[str, Weighted]:
-    """The rate under each value of its first choice, such as who is trusted."""
+    """Return the rate under each value of its first choice, such as who is trusted."""
     if view.rate.has_constants:
         others = [
             cls(**view.rate.changed())
@@ -495,7 +495,7 @@ def _lines(view: RateAtPoint) -> dict[str, Weighted]:
 
 
 def options(view: RateAtPoint) -> None:
-    """The rate's own parameters."""
+    """Draw the rate's own parameters."""
     controls.parameter_form(
         view.rate, f"r_{view.rate.key}", lambda member: session.change(rate=member)
     )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pages.parts.rates.cards import RateAtPoint
 
 SLOPE = "Does it hold? Theory over practice"
-_LAST_REQUEST = "rate_check"  # where the session keeps the last request, with its job
+_LAST_REQUEST = "rate_check"  # session key of the last request, with its job
 _FORM = "sizes"
 _LAB = Path(__file__).parents[2] / "lab.py"
 _NO_TRUTH = {
@@ -56,7 +56,7 @@ class _LastRequest(NamedTuple):
 
 
 def request_of(view: RateAtPoint) -> Check | None:
-    """Slopes and limits at the present point; None where nothing can be measured."""
+    """Ask for slopes and limits at the present point; None if nothing can be measured."""
     if why_not(view):
         return None
     methods = _settings(view)
@@ -77,7 +77,7 @@ def request_of(view: RateAtPoint) -> Check | None:
 
 
 def why_not(view: RateAtPoint) -> str:
-    """Why nothing is measured here; empty where something is."""
+    """Say why nothing is measured here; empty if something is."""
     if view.settings.rate_preset:
         return (
             "Figures and tables of the paper are theory alone. Choose your own sizes above to "
@@ -103,7 +103,7 @@ def why_not(view: RateAtPoint) -> str:
 
 
 def _settings(view: RateAtPoint) -> tuple[Setting, ...]:
-    """One for each method: that of the theorem, and that of the scenario or the problem."""
+    """Set up each method: the theorem's, and that of the scenario or the problem."""
     if not view.has_scenario:
         present = _of_problem(view)
         return () if present is None else (present,)
@@ -121,7 +121,7 @@ def _of_scenario(view: RateAtPoint) -> Setting:
 
 
 def _of_problem(view: RateAtPoint) -> Setting | None:
-    """Data and a mechanism of the rate's own problem, at the present point."""
+    """Return data and a mechanism of the rate's own problem, at the present point."""
     example = view.rate.in_practice()
     if example is None:
         return None
@@ -131,7 +131,7 @@ def _of_problem(view: RateAtPoint) -> Setting | None:
         if name in view.rate.dials
     }
     source, mechanism = example
-    default = source.sizes.n_observations_per_curve  # where the rate depends on none
+    default = source.sizes.n_observations_per_curve  # the rate depends on no such size
     return Setting(
         source,
         mechanism,
@@ -144,7 +144,7 @@ def _of_problem(view: RateAtPoint) -> Setting | None:
 
 
 def _limits(view: RateAtPoint) -> coverage_topic.Experiment | None:
-    """Limits of the problem's own page; None where no method gives any."""
+    """Return the limits of the problem's own page; None if no method gives any."""
     if view.problem not in LAB_TASKS:
         return None
     kind = coverage_topic.usual_kind(view.problem, view.settings.mechanism_of(view.problem))
@@ -157,7 +157,7 @@ def _limits(view: RateAtPoint) -> coverage_topic.Experiment | None:
 
 
 def practice(view: RateAtPoint) -> None:
-    """Both questions under one button, and what was found."""
+    """Draw both questions under one button, and the findings."""
     st.header(SLOPE, anchor=False)
     check = request_of(view)
     if check is None:
@@ -249,7 +249,7 @@ def _pressed(view: RateAtPoint) -> bool:
 
 
 def _fields(view: RateAtPoint) -> Callable[[], dict[str, Any]]:
-    """Four numbers; what is given reads them once the form is sent."""
+    """Draw four numbers; return a function that reads them once the form is sent."""
     present = _of_scenario(view)
     fields = {
         "people": ("People on each site (n)", present.people),
@@ -284,7 +284,7 @@ def _take(view: RateAtPoint, read: Callable[[], dict[str, Any]]) -> None:
 
 
 def _resized(view: RateAtPoint, people: int, readings: int) -> Any:
-    """The curves with these sizes; as they are where nothing changed."""
+    """Return the curves with these sizes, unchanged if the sizes are."""
     present = _of_scenario(view)
     if (people, readings) == (present.people, present.readings):
         return view.source
@@ -295,7 +295,7 @@ def _resized(view: RateAtPoint, people: int, readings: int) -> Any:
 
 
 def _results(view: RateAtPoint, check: Check, job: Job) -> None:
-    """The slopes, and below them the limits, as far as they are known."""
+    """Show the slopes, and below them the limits, as far as they are known."""
     so_far = rate_check.joined(check, list(job.parts))
     if any(so_far.points):
         _slopes(view, check, so_far)
@@ -359,7 +359,7 @@ def _symbol(check: Check) -> Symbol:
 
 
 def _misses(view: RateAtPoint, check: Check, limits: CoverageAnswer) -> None:
-    """Misses of limits, beside those of naive ones, and the way to the whole lab."""
+    """Count misses of limits, beside those of naive ones, and link the whole lab."""
     assert check.limits is not None
 
     def draw(title: str, chart: Chart, key: str) -> None:
@@ -393,7 +393,7 @@ def _misses(view: RateAtPoint, check: Check, limits: CoverageAnswer) -> None:
 
 
 def _instead(view: RateAtPoint, check: Check) -> str:
-    """Why limits are not those of the method on screen."""
+    """Say why limits do not belong to the method on screen."""
     chosen_method = view.settings.mechanism_of(view.problem)
     assert check.limits is not None
     if type(chosen_method) is type(check.limits.mechanism):

@@ -58,14 +58,14 @@ _FILES = {
 }
 
 _LOWEST_TOTAL, _HIGHEST_TOTAL = 0.05, 100.0  # ε
-_OF_PERCENTILES = ("percentiles", "limits", "point_mass")  # what a release of them is about
+_OF_PERCENTILES = ("percentiles", "limits", "point_mass")  # settings of a release of them
 
 
 class Choice(View):
     """The release to be published; `file` and `source` are None until real data are chosen.
 
     Public groups are released each on its own, unless everybody is published together: `parts` are
-    what is released, and `source` is the one of them that preview, forecast and attacker are about.
+    the releases, and `source` is the part that preview, forecast and attacker describe.
     """
 
     page, fold_prefix = "publish", "release_"
@@ -132,7 +132,7 @@ class Choice(View):
         )
 
     def code(self) -> None:
-        """Code of the real path; it holds no data and publishes only what is given a name."""
+        """Show the code of the real path; it holds no data and publishes only with a name."""
         code_fold.show(
             self.page,
             self.question,
@@ -190,13 +190,13 @@ def _about_data(choice: Choice) -> tuple[str, str] | None:
 
 
 def error_in_words(choice: Choice, cost: ReleaseCost) -> str:
-    """The error of such releases of the twin, as the preview says it; "" of a single number."""
+    """Write the error of such releases of the twin, as the preview does; "" for a single number."""
     expected = None if choice.source is None else _forecast(choice, choice.source, cost)
     return "" if expected is None else numbers.error(expected.error, expected.unit, expected.within)
 
 
 def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | None:
-    """The error of such releases of the twin; None of a single number, or where nothing is."""
+    """Forecast such releases of the twin; None for a single number, or if nothing is released."""
     if not choice.has_methods:
         return None
     try:
@@ -209,7 +209,7 @@ def _forecast(choice: Choice, part: Source, cost: ReleaseCost) -> Forecast | Non
             session.current().seed,
             choice.budget,
         )
-    except InputError:  # too large to simulate: the preview says so
+    except InputError:  # too large to simulate; the preview shows the reason
         return None
     return preview.forecast(choice.what)
 
@@ -263,7 +263,7 @@ def _choose_what(key: str) -> None:
 
 
 def data_choice(choice: Choice) -> bool:
-    """Public data, or a file of one's own; whether a file is asked for."""
+    """Choose public data or an own file; True if a file is asked for."""
     task, state = choice.task, st.session_state
     public = {
         label: (cls, parameters)
@@ -364,8 +364,8 @@ def _published_instead(choice: Choice, source: Source) -> None:
 
 
 def before(choice: Choice, cost: ReleaseCost | None) -> None:
-    """Three statements to confirm, a name to type, and the button."""
-    is_next = "released" in st.session_state  # what was released comes first
+    """Ask for three confirmations and a name, and draw the button."""
+    is_next = "released" in st.session_state  # the last release comes first
     with st.expander("Another release") if is_next else st.container(border=True):
         if not is_next:
             st.subheader("Confirm and release", anchor=False)
@@ -444,9 +444,9 @@ def leave_out(choice: Choice) -> None:
 
 
 def no_room_for(choice: Choice) -> InputError | None:
-    """Why people of these data have too little left, as soon as ε is chosen; or None.
+    """Explain why people of these data have too little left, as soon as ε is chosen; or None.
 
-    Those who are to be left out need nothing, if anybody else is there.
+    People to leave out need no budget, unless nobody else remains.
     """
     for part in choice.parts:
         standing = strips.standing(part)
@@ -480,7 +480,7 @@ def _name_used(choice: Choice, name: str) -> InputError | None:
 
 
 def _tick(choice: Choice) -> str:
-    """The key of the tick: with anything else to be published it is asked for again."""
+    """Return the key of the tick, which changes with what would be published."""
     return f"release_tick_{choice.key}"
 
 
@@ -509,7 +509,7 @@ def _same_people(choice: Choice) -> dict[str, bool | None]:
 
 
 def _total(choice: Choice) -> float | None:
-    """The total of people of whom nobody is known, as their holder sets it; else it is fixed."""
+    """Ask the holder for a total of people unknown to the ledger; else it is fixed."""
     new = [part for part in choice.parts if not strips.standing(part).is_known]
     if not new:
         return None
@@ -605,7 +605,7 @@ def ledger_of_choice(choice: Choice, cost: ReleaseCost | None) -> None:
 
 
 def _ledger_of_all() -> None:
-    """Every release of this machine, while no data are chosen: to be shown again at no charge."""
+    """List every release of this machine, to show again at no charge, while no data are chosen."""
     entries = Ledger().entries() if visitors.may_bring_files() else ()
     if not entries:
         st.markdown(
@@ -706,9 +706,9 @@ def _show_again(release_id: str) -> None:
 
 
 def _release(make: Callable[[], Iterable[Published]]) -> bool:
-    """Show releases, one for each group; or keep why there is none for where it is said.
+    """Show releases, one for each group, or keep the reason against them for its place.
 
-    Those of groups that were made before one is refused are shown: they are in the ledger.
+    Releases of groups before a refused one are shown: the ledger holds them.
     """
     made: list[Published] = []
     with layout.user_errors():
@@ -724,7 +724,7 @@ def _release(make: Callable[[], Iterable[Published]]) -> bool:
 
 
 def _suffix(index: int) -> str:
-    """Tells the parts of several groups apart: none for the first, then _b, _c …"""
+    """Return the suffix of one of several groups: none for the first, then _b, _c …"""
     return f"_{ascii_lowercase[index]}" if index else ""
 
 
@@ -732,7 +732,7 @@ def _suffix(index: int) -> str:
 
 
 def result() -> None:
-    """The last release of this visit, of every group that was published, with its files."""
+    """Show the last release of this visit, for every published group, with its files."""
     releases: tuple[Published, ...] = st.session_state.get("released", ())
     if len(releases) > 1:
         with st.container(border=True):
@@ -863,7 +863,7 @@ def _take_away(release: Published, suffix: str) -> None:
 
 
 def _guarantee(release: Published, suffix: str) -> None:
-    """The odds, the guarantee in words, and the command for a new release."""
+    """Show the odds, the guarantee in words, and the command for a new release."""
     with st.columns([5, 7])[0]:
         odds_card.face(release.facts, release.cost.certified_spends, f"odds_released{suffix}")
     st.markdown(
@@ -882,7 +882,7 @@ def _guarantee(release: Published, suffix: str) -> None:
 
 
 def accounting(cost: ReleaseCost) -> None:
-    """Every message, its noise and its charge."""
+    """List every message, its noise and its charge."""
     st.dataframe(
         [_message(step, message) for (_, step), message in cost.messages.items()], hide_index=True
     )

@@ -64,7 +64,7 @@ _ICONS = {True: ":material/check_circle:", False: ":material/cancel:", None: ":m
 
 
 def check_published() -> None:
-    """Files of a release are chosen, and what can be told of them is said."""
+    """Ask for the files of a release, and report what they show."""
     st.markdown(
         "The .zip of a release, or its files with guarantee.json among them. They are "
         "compared with what the ledger of this machine makes again, and with each other."

@@ -41,7 +41,7 @@ _MAX_FILE = 50  # MB
 
 
 def show(choice: Choice) -> None:
-    """One of three: before a run, during it, and afterwards."""
+    """Show the state before a run, during it or afterwards."""
     st.markdown(
         "Each site keeps its file and sends noised messages. Whoever has all of them makes "
         "the release. The chapter *Three hospitals, one afternoon* goes through it."
@@ -79,7 +79,7 @@ def _plan(choice: Choice) -> None:
         "centre. All but one of the sites are relied on.",
     )
     if is_summed:
-        choice.mechanism.noised_by(NoisePlace.SUMS)  # which refuses what sends anything else
+        choice.mechanism.noised_by(NoisePlace.SUMS)  # refuses a method that sends anything else
     table = st.data_editor(
         [
             {
@@ -130,7 +130,7 @@ def _plan(choice: Choice) -> None:
 
 
 def _rows() -> tuple[SiteRow, ...]:
-    """The table of *Decide*; three sites to start from where there is only one."""
+    """Return the table of *Decide*, or three sites to start from if it has only one."""
     rows = tuple(row for row in sites.rows() if row.included)
     return rows if len(rows) > 1 else site_table.PRESETS["mixed"].rows
 
@@ -143,7 +143,7 @@ def _stated(
     is_summed: bool,
     is_shared: bool,
 ) -> dict[str, Any]:
-    """The study of the table, about data as those on screen."""
+    """Write the study of the table, about data like those on screen."""
     source, mechanism = session.source(choice.task), choice.mechanism
     people = capital(source.facts.people)
     entries = [
@@ -187,7 +187,7 @@ def _reading(choice: Choice, origin: str) -> Mapping[str, Any] | None:
 
 
 def _checked(stated: Mapping[str, Any]) -> SiteStudy:
-    """The study as it is read, kept while the same visitor looks at it."""
+    """Read the study; keep it while the same visitor looks at it."""
     cached, text = st.session_state.get("site_study"), json.dumps(stated, sort_keys=True)
     if cached is None or cached[0] != text:
         with st.spinner("Working out the noise of every message …"):
@@ -231,7 +231,7 @@ def _follow(choice: Choice) -> None:
 
 
 def _plan_of(study: SiteStudy, there: Folder) -> SitePlan | None:
-    """The plan that anybody makes of the offers in the folder; None before all are there."""
+    """Plan from the offers in the folder, as anybody can; None until all have arrived."""
     offers = there.offers()
     names = {offer.site for offer in offers}
     return (
@@ -323,7 +323,7 @@ def _ring(scheme: Scheme, part: str) -> Keyring | None:
 
 
 def _result(run: SiteRun, transcript: Mapping[int, Any]) -> None:
-    """The release, what each site was charged, and what the centre saw."""
+    """Show the release, the charge of each site, and the centre's view."""
     release = centre.released(run, transcript)
     st.subheader(f"Released: {escape(release.name)}", anchor=False)
     st.markdown(f"**{escape(headline(release))}**")

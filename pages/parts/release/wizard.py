@@ -68,9 +68,9 @@ def show(choice: Choice, cost: ReleaseCost | None, details: Sequence[Detail]) ->
 
 
 def _step(choice: Choice) -> str:
-    """The step that was asked for; without one as far as there is nothing left to state.
+    """Return *data* until data are chosen, then the step asked for, or else the preview.
 
-    Whoever comes with a file from another page has stated everything there.
+    A visitor with a file from another page has stated everything there.
     """
     return (session.current().publish_step or "preview") if choice.source is not None else "data"
 
@@ -81,10 +81,10 @@ def _go(step: str) -> None:
 
 
 def _next(step: str, then: Callable[[], bool] = lambda: True, is_open: bool = True) -> None:
-    """The button to the next step; what it has to do first is done once it is pressed, or fails.
+    """Draw the button to the next step; pressed, it first calls `then`, which may fail.
 
-    There is no way on before all is stated, nor while a control holds what was refused, also where
-    it was pressed at once.
+    The button stays disabled until all is stated and while a control holds a refused value; a press
+    checks for the latter again.
     """
 
     def go() -> None:
@@ -102,7 +102,7 @@ def _next(step: str, then: Callable[[], bool] = lambda: True, is_open: bool = Tr
 
 
 def _decided(number: int, step: str, choice: Choice, cost: ReleaseCost | None) -> None:
-    """One line for a step that is done, with the way back to it."""
+    """Show one line for a finished step, with the way back to it."""
     line = _data_line(choice) if step == "data" else _preview_line(choice, cost)
     with st.container(horizontal=True, vertical_alignment="center", key=f"decided_{number}"):
         st.markdown(f"{number} **{_TITLES[step]}** · {line}", width="stretch")
@@ -141,7 +141,7 @@ def _data_line(choice: Choice) -> str:
 
 
 def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
-    """Budget and method, the attacker’s accuracy, and the error that the twin lets expect."""
+    """Write budget and method, the attacker's accuracy, and the error expected from the twin."""
     risk = error = about = ""
     if choice.source is not None and (group := groups.name(choice.source)):
         about = f" for {escape(group)}"
@@ -162,7 +162,7 @@ def _preview_line(choice: Choice, cost: ReleaseCost | None) -> str:
 def _data(choice: Choice, _: ReleaseCost | None) -> None:
     """Choose the result, from public data or from a file with its stated facts.
 
-    An earlier release that was asked for from the ledger stands above, as there are no data.
+    An earlier release, reopened from the ledger, appears above, as there are no data.
     """
     if choice.source is None:
         cards.result()
@@ -193,7 +193,7 @@ def _data(choice: Choice, _: ReleaseCost | None) -> None:
 
 
 def _frozen(task: str) -> bool:
-    """Freeze what was stated, and have the data on screen; False if the file refutes it."""
+    """Freeze the stated facts, and show the data; False if the file refutes them."""
     draft.hold_answers()
     return frozen.freeze(task)
 
@@ -231,7 +231,7 @@ def _release(choice: Choice, cost: ReleaseCost | None) -> None:
 
 
 def preview(choice: Choice, cost: ReleaseCost | None) -> None:
-    """A simulated release with its band, how far off it is, and what of a shape survives."""
+    """Show a simulated release with its band, its error, and how much of a shape survives."""
     if choice.source is None or cost is None:
         return
     with st.container(border=True):

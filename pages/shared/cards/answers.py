@@ -22,16 +22,13 @@ from engine.topics.mean import charts
 from engine.topics.mean.words import ASKING, watermark
 from pages.shared.frame import controls, layout
 
-_ASKED = "asked_of_release"  # where the session keeps the question of the visitor
+_ASKED = "asked_of_release"  # session key of the visitor's question
 
 
 def table(curve: ReleasedCurve) -> None:
-    """A question of the visitor's, and all questions with their default times and level.
+    """Answer the visitor's question, and all questions with their default times and level.
 
-    Parameters
-    ----------
-    curve : ReleasedCurve
-        Of a release on screen, or of a guarantee card.
+    `curve` comes from a release on screen, or from a guarantee card.
     """
     one_question(curve)
     answers = {cls.label: cls().answer(curve) for cls in curve_questions.all()}
@@ -45,7 +42,7 @@ def table(curve: ReleasedCurve) -> None:
 
 
 def one_question(curve: ReleasedCurve) -> None:
-    """Any question with any times and level, answered in a sentence."""
+    """Answer any question with any times and level, in a sentence."""
     question: CurveQuestion = st.session_state.get(_ASKED) or curve_questions.all()[0]()
     labels = {cls.label: cls for cls in curve_questions.all()}
     controls.bound(
@@ -77,14 +74,10 @@ _NOT_PRIVATE = "Your own curves are not private: nothing of them can be download
 def synthetic_section(
     curve: ReleasedCurve, name: str, budget: Budget, seed: int, key: str, is_own: bool = False
 ) -> None:
-    """Picture and file of synthetic people, or why there are none.
+    """Show a picture and a file of synthetic people, or why there are none.
 
-    Parameters
-    ----------
-    curve : ReleasedCurve
-        They are drawn from this release.
-    is_own : bool
-        Whether the release is a preview of data that are not published: then there is no file.
+    `curve` is the release to draw them from. If `is_own`, it is a preview of unpublished data,
+    without a file.
     """
     reason = refusal_of_synthetic(curve)
     if reason:

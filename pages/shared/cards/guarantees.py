@@ -60,7 +60,7 @@ def ledger(spends: Sequence[Spend], budget: Budget) -> None:
 
 
 def _line(spend: Spend) -> dict[str, object]:
-    """One line of the ledger; one without a μ has a ρ, or a pure ε, of its own.
+    """Return one line of the ledger; without a μ it has a ρ, or a pure ε.
 
     Neighbours, norm and law of the noise are as in `Spend`.
     """
@@ -119,14 +119,14 @@ def anchors(rule: float | None) -> list[components.Anchor]:
 
 
 def rule_fold() -> None:
-    """The same in a fold, as it stands on Explore and in Lab."""
+    """Draw the rule in a fold, for Explore and Lab."""
     with layout.fold("Your own rule, and budgets of others", "rule") as is_open:
         if is_open:
             rule_and_precedents()
 
 
 def rule_and_precedents() -> None:
-    """The most ε by the visitor's own policy, and what others have spent."""
+    """Show the largest ε by the visitor's own policy, and what others have spent."""
     controls.number(
         "Our rule: ε at most",
         session.current().epsilon_limit,

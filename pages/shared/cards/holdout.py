@@ -18,7 +18,7 @@ from pages.shared.state import run, session
 
 
 def fold(source: Source, budget: Budget, is_refused: bool) -> None:
-    """Two charts, one below the other, only where the study's twin is shown."""
+    """Draw two charts, one below the other, only if the study's twin is shown."""
     if not source.trains_on_a_third:
         return
     with layout.fold(
@@ -31,7 +31,7 @@ def fold(source: Source, budget: Budget, is_refused: bool) -> None:
 
 
 def _distances(source: Source, budget: Budget) -> None:
-    """Held-out women against protected ones, at the budgets of the paper."""
+    """Draw held-out women against protected ones, at the budgets of the paper."""
     current, facts = session.current(), source.facts
     budgets = tuple(Budget(epsilon, budget.delta) for epsilon in PAPER_EPSILONS)
     study = run.answer(holdout_study, source, current.mechanism, budgets, current.seed)
@@ -44,7 +44,7 @@ def _distances(source: Source, budget: Budget) -> None:
 
 
 def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
-    """Many runs on all women at the chosen budget."""
+    """Draw many runs on all women at the chosen budget."""
     if is_refused:
         st.markdown("Nothing would be published at this ε, so there are no runs to show.")
         return
@@ -55,7 +55,7 @@ def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
 
 
 def _show(chart: Chart, key: str, words: str) -> None:
-    """A chart with its sentence, and its numbers at hand."""
+    """Draw a chart with its sentence, and its numbers at hand."""
     components.chart(chart.spec, chart.alt, f"chart_{key}", 320, 300)
     st.markdown(f":small[{words}]")
     with st.popover("Numbers", icon=":material/table:", key=f"numbers_{key}"):

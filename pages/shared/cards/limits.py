@@ -18,7 +18,7 @@ Draw = Callable[[str, Chart, str], None]  # title, chart and key
 
 
 def question(kind: str, current: settings.Settings) -> coverage_topic.Experiment:
-    """Limits of one kind, by the method and on the data of their own page."""
+    """Ask for limits of one kind, by the method and on the data of their own page."""
     task = coverage_topic.KINDS[kind].task
     source = current.studied(task)
     mechanism = coverage_topic.mechanism_for(
@@ -35,14 +35,14 @@ def question(kind: str, current: settings.Settings) -> coverage_topic.Experiment
 
 
 def budget(current: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
-    """The present ε, with the δ that a mechanism needs."""
+    """Return the present ε, with the δ that a mechanism needs."""
     return Budget(current.epsilon, current.delta_on(source, mechanism).value)
 
 
 def misses(
     experiment: coverage_topic.Experiment, batch: coverage_topic.CoverageAnswer, draw: Draw
 ) -> None:
-    """Limits as they are given beside naive ones, and what the count of misses says."""
+    """Show limits as given beside naive ones, and what the count of misses means."""
     kind, unit = experiment.kind, experiment.source.facts.value_unit
     covered = words.what_is_covered(kind)
     if covered:

@@ -1,6 +1,6 @@
 """The attacker's knowledge about one person: the card, its folds, and its switches.
 
-All pages that show odds show this card, from the ledger of what is on screen.
+All pages with odds show this card, from the ledger of the release on screen.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def of(spends: Sequence[Spend], prior: float = 0.5) -> risk.Odds:
 
 
 def person(facts: PublicFacts, sizes: Sizes) -> Person:
-    """Whose odds the card gives, with the secret sample that was declared, if any counts here."""
+    """Return the person the odds are for, with the declared secret sample, if it applies."""
     n, declared = sizes.n_curves, _declared(facts, sizes)
     counts = declared is not None and declared > n and not amplification.reason_against(sizes)
     sample = SecretSample(n, declared, True) if counts and declared else None
@@ -40,7 +40,7 @@ def person(facts: PublicFacts, sizes: Sizes) -> Person:
 
 
 def _declared(facts: PublicFacts, sizes: Sizes) -> int | None:
-    """The size of the larger group; for one's own data it stays in the session, not in a link."""
+    """Return the size of the larger group; for own data it stays in the session, not in a link."""
     if not facts.is_upload:
         return session.current().population
     population: int | None = st.session_state.get(_own_declaration(facts, sizes))
@@ -74,7 +74,7 @@ class Slider(Protocol):
 def card(
     facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes, slider: Slider | None = None
 ) -> dict[str, Chart]:
-    """The sentence, a hundred dots, and what stands behind them; the dots by their title.
+    """Draw the sentence, a hundred dots, and the reasoning behind them; return the dots by title.
 
     It follows the slider, if there is one.
     """
@@ -102,7 +102,7 @@ def card(
 
 
 def face(facts: PublicFacts, spends: Sequence[Spend], key: str = "odds") -> Chart:
-    """The sentence, its dots and their key; `key` tells two on one page apart."""
+    """Draw the sentence, its dots and their key; `key` distinguishes two on one page."""
     step = _Step(facts, spends, of(spends))
     components.said([step.above], f"said_{key}")
     _draw(step.dots, key, 86)
@@ -126,7 +126,7 @@ class _Step:
 
 
 def _follow(facts: PublicFacts, slider: Slider) -> None:
-    """The same for every step of a slider."""
+    """Draw the card for every step of a slider."""
 
     def make() -> tuple[Any, ...]:
         steps = [
@@ -158,7 +158,7 @@ def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str, n:
     st.markdown(odds_words.odds_flagged(odds, facts.people))
     st.markdown(odds_words.with_and_without(odds, facts.person, held))
     st.markdown(odds_words.not_covered(facts))
-    delta = Delta.of(plain.budget.delta, n)  # of several units together it is nobody's choice
+    delta = Delta.of(plain.budget.delta, n)  # for several units together nobody chose δ
     st.markdown(
         odds_words.delta_stated(delta)
         if plain.group == 1
@@ -206,7 +206,7 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
             session.change(population=population)
 
     def count(entered: int) -> None:
-        state.larger_group = SecretSample(n, entered, True).population  # refuses what is none
+        state.larger_group = SecretSample(n, entered, True).population  # refuses an invalid size
         if declared_size is not None:
             declare(state.larger_group)
 

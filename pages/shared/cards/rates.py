@@ -24,15 +24,15 @@ def beside(
     epsilons: Sequence[float],
     errors: Array,
 ) -> Beside | None:
-    """The rate of a problem with constants fitted to the errors of simulated data.
+    """Return a problem's rate with constants fitted to the errors of simulated data.
 
     Parameters
     ----------
     source : Source
-        On screen. To curves that are not simulated nothing is fitted, but to their twin; None
-        until that has been simulated, which `note` asks for.
+        On screen. Curves that are not simulated are replaced by their twin; the rate is None until
+        that has been simulated, which `note` asks for.
     errors : (epsilons,)
-        Root mean squared distances; NaN where nothing would be published.
+        Root mean squared distances; NaN if nothing would be published.
     """
     if source.is_random:
         return beside_errors(task, source, mechanism, delta, epsilons, errors)

@@ -65,7 +65,7 @@ def compares_groups(source: Source) -> bool:
 
 
 def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
-    """The choice of a question and its numbers; what cannot be asked is said beside them."""
+    """Choose a question and its numbers; show refused values beside them."""
     current = session.current()
     kinds = (*shape.KINDS, settings.NEXT, *((settings.GROUPS,) if has_groups else ()))
     controls.bound(
@@ -89,7 +89,7 @@ def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
 
 
 def _numbers(facts: PublicFacts) -> None:
-    """The numbers of a question: public facts that the visitor states."""
+    """Ask for the numbers of a question: public facts that the visitor states."""
     current = session.current()
     default = shape.default(current.shape_question, facts)
     within = (
@@ -129,7 +129,7 @@ def _numbers(facts: PublicFacts) -> None:
 
 
 def _state(field: str, value: float | None) -> None:
-    """A number of the question; an emptied box goes back to the usual one."""
+    """State a number of the question; an emptied box returns to the default."""
     session.change(**{field: None if value is None else settings.checked_number(value, field)})
 
 
@@ -140,8 +140,8 @@ def _state(field: str, value: float | None) -> None:
 class Answer:
     """Agreement of one method's releases at every budget, and averages without protection.
 
-    `reference` is what the curve says that they are compared with; `known` (budgets,) where an
-    answer is given at all.
+    `reference` is the answer of the curve they are compared with; `known` (budgets,) marks budgets
+    with an answer.
     """
 
     reference: float
@@ -187,7 +187,7 @@ def sentences(
 
 
 def asked_releases(scene: Scene, question: Question) -> AskedReleases:
-    """The answers of the releases on screen, at every budget.
+    """Answer the question from the releases on screen, at every budget.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def asked_releases(scene: Scene, question: Question) -> AskedReleases:
 
 
 def next_person(scene: Scene) -> AskedReleases:
-    """Compute where the next person would lie by the releases on screen, at every budget.
+    """Compute the next person's place by the releases on screen, at every budget.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def next_person(scene: Scene) -> AskedReleases:
 
 
 def grouped_releases(scene: Scene) -> GroupedReleases:
-    """Two groups of the people on screen, released apart, at every budget.
+    """Release two groups of the people on screen separately, at every budget.
 
     Raises
     ------
@@ -259,7 +259,7 @@ def _list(texts: Sequence[str]) -> None:
 
 
 def section(scene: Scene) -> None:
-    """One question, what releases answer at the chosen budget, and how often they would."""
+    """Show one question, its answers at the chosen budget, and how often releases give them."""
     st.subheader("Ask the curve", anchor=False)
     question = ask(scene.facts, len(scene.source.group_names) > 1)
     if compares_groups(scene.source) and not scene.is_refused:
@@ -298,7 +298,7 @@ def section(scene: Scene) -> None:
 
 
 def _first(scene: Scene) -> ReleasedCurve:
-    """The first release on screen, as far as questions need it."""
+    """Return the first release on screen, as far as questions need it."""
     return run.answer(
         first_release, scene.source, scene.mechanism, scene.budget, session.current().seed
     )
@@ -334,16 +334,13 @@ def _how_often(scene: Scene, asked: Question) -> None:
 # -- how many people two groups need to show a difference at one time ------------------------------
 
 
-_DEFAULT_SHARE = 1 / 50  # of the range of values: the first difference that is looked for
+_DEFAULT_SHARE = 1 / 50  # first difference to look for, as a share of the values' range
 
 
 def people_needed(scene: Scene) -> None:
-    """The difference that would matter, when, and how many people show it.
+    """Ask for a difference and its time, and show how many people reveal it.
 
-    Parameters
-    ----------
-    scene : Scene
-        Whose data, method and budget are planned with; in place of data of one's own their twin.
+    The plan uses the scene's data, or the twin of own data, its method and budget.
     """
     source = scene.source if scene.source.is_random else session.twin_of(scene.source)
     difference, time = _planned_difference(scene.facts)
@@ -395,7 +392,7 @@ def _planned_difference(facts: PublicFacts) -> tuple[float, float]:
 
 
 def _state_difference(field: str, value: float | None) -> None:
-    """A number of the plan; an emptied box goes back to the usual one."""
+    """State a number of the plan; an emptied box returns to the default."""
     if field == "power_difference" and value == 0:
         raise InputError(
             "The difference must be a number other than 0.",

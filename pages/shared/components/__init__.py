@@ -1,9 +1,9 @@
 """The few pieces that live in the browser: the live figure, the strip, sentences and charts.
 
 Two events on `window` tie them together. `pc:budget` carries the chosen budget as a number while
-the slider moves; `pc:flush` asks whoever still owes the server a report to send it now.
-`window.__budget` keeps the number for pieces that are mounted later, and `window.__budgetRev` which
-move by the server (a link, Back) it belongs to and on which page: steps are those of one page.
+the slider moves; `pc:flush` makes pieces send the server their pending reports. `window.__budget`
+keeps the number for pieces that are mounted later, and `window.__budgetRev` the server's move (a
+link, Back) and the page it belongs to: steps are those of one page.
 """
 
 from pages.shared.components.chart import as_json, chart, chart_by_step

@@ -1,7 +1,7 @@
 """Plotly as a component that keeps its zoom; the script comes from this server, once.
 
-A chart with a legend of few lines has their names at the ends of the lines instead, where there is
-room. One that may leave the page is saved from it, with its title and where it is from.
+If there is room, names at the ends of a few lines replace their legend. A button saves a chart that
+may leave the page, with its title and origin.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SAVE = "".join(
 
 
 def as_json(spec: dict[str, Any]) -> str:
-    """A Plotly specification as the browser gets it: in the colours of both themes, to choose."""
+    """Serialise a Plotly specification for the browser, in the colours of both themes."""
     return json.dumps(in_both_themes(spec))
 
 
@@ -44,9 +44,9 @@ def chart(
     """Draw a Plotly specification in a space of fixed height.
 
     `alt` is one sentence with the main number. `height` is in pixels, `phone_height` replaces it
-    on narrow screens. `picked` is called with the place on the x axis of a click or a tap in the
-    plot. `leaving` is what a saved picture has beside the chart (`engine.figures.labels.leaving`);
-    without it there is no button to save one.
+    on narrow screens. `picked` gets the place on the x axis of a click or a tap in the plot.
+    `leaving` is a saved picture's text beside the chart (`engine.figures.labels.leaving`); without
+    it there is no button to save one.
     """
 
     def report() -> None:
@@ -75,10 +75,10 @@ def chart_by_step(
     phone_height: int | None = None,
     leaving: dict[str, Any] | None = None,
 ) -> None:
-    """One figure for every step of the slider, each by `as_json`, which the browser follows.
+    """Draw one figure, each by `as_json`, for every step of the slider; the browser follows it.
 
-    All are sent once; an empty one is left out. `rev` is that of the strip; the others as of
-    `chart`.
+    The server sends each figure once and leaves out empty ones. `rev` is that of the strip; the
+    other arguments are those of `chart`.
     """
     _component(height, phone_height or height)(
         key=key,
@@ -95,7 +95,7 @@ def chart_by_step(
 
 @cache
 def _component(height: int, phone: int) -> Any:
-    """One component per height: the space stands in its style sheet, so nothing jumps."""
+    """Make one component per height: its style sheet reserves the space, so nothing jumps."""
     name = f"privacy_curves_chart_{height}_{phone}"
     css = (
         f"{_CSS}.{name} {{ height: {height}px; width: 100%; }}\n"

@@ -1,8 +1,8 @@
-"""The live figure: the curves of every budget are sent once, the browser does the rest.
+"""The live figure: the server sends the curves of every budget once, the browser does the rest.
 
-`figure_payload` turns arrays into a small constant message, `figure` mounts it. Nothing is sent
-while the slider moves; the choice is reported when it rests. One release after another is shown, a
-curve can be pulled to see how little it moves the mean, and the visitor can play the attacker.
+`figure_payload` turns arrays into a small constant message, `figure` mounts it. The browser reports
+the choice when the slider rests, and nothing while it moves. It shows one release after another,
+lets the visitor pull a curve to see how little it moves the mean, and play the attacker.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from engine.topics.mean.asked import AskedReleases, GroupedReleases, Mark
 
 VIEWS = ("look", "attack")
 MAX_CURVES = 70  # a texture, not a data display
-MAX_OBSERVATIONS = 200  # of one grey curve; more cannot be seen and would swell the message
-_FURTHEST = 5  # heights of the plot beyond which a line is cut off
-_STEPS = 65535  # of a 16-bit number
+MAX_OBSERVATIONS = 200  # per grey curve; more would be invisible and swell the message
+_FURTHEST = 5  # in heights of the plot; lines are cut off beyond
+_STEPS = 65535  # steps of a 16-bit number
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -70,12 +70,12 @@ class AtBudget:
     """Texts at one budget."""
 
     attacker: float  # an upper bound on the accuracy of an attacker who starts at one half
-    error: str  # with its unit; empty where nothing is published
-    within: str = ""  # what the error is below in 95 % of releases, with its unit
-    is_weak: bool = False  # whether so much may be found out that the number stands out
-    # a headline and what would help, where nothing would be published
+    error: str  # with its unit; empty if nothing is published
+    within: str = ""  # 95 % quantile of the error, with its unit
+    is_weak: bool = False  # True highlights a large accuracy
+    # headline and remedy, if nothing would be published
     refused: tuple[str, str] | None = None
-    note: str = ""  # under the figure, where little of it can be trusted
+    note: str = ""  # under the figure, if little of it is reliable
 
 
 _ROLES = {
@@ -136,7 +136,7 @@ def _tagged(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _errors(facts: PublicFacts, step: AtBudget) -> list[str]:
-    """The error of a step, what most releases stay within, and the error in a sentence."""
+    """Return the error of a step, its 95 % value, and the error in a sentence."""
     within = f"({most_releases(facts.value_unit)}: {step.within})" if step.within else ""
     spoken = (
         f"{error_words.distance(facts, 'mean')} {step.error}" if step.error else "nothing published"
@@ -156,7 +156,7 @@ def _check_shapes(view: MeanAnswer) -> None:
 
 
 def _axes(facts: PublicFacts) -> dict[str, Any]:
-    """The axes: public, and the same at every budget."""
+    """Return the axes: public, and the same at every budget."""
     return {
         "time": {
             "low": facts.time_low,
@@ -176,7 +176,7 @@ def _axes(facts: PublicFacts) -> dict[str, Any]:
 
 
 def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> dict[str, Any]:
-    """All curves; what is released goes as a difference from the mean without protection.
+    """Return all curves; released ones as differences from the mean without protection.
 
     `noise` is half the width of the middle 95 % of releases.
     """
@@ -204,11 +204,11 @@ def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> di
 
 
 def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Releases less the mean without protection, and half the width of their middle 95 %.
+    """Return releases less the mean without protection, and half the width of their middle 95 %.
 
     They are (budgets, draws, points) and (budgets, points). At a refused budget there is no
-    release. What is drawn there shows why: the noise of the smallest budget that is not refused,
-    which grows as 1/ε.
+    release. The picture there shows the reason: the noise of the smallest budget that is not
+    refused, which grows as 1/ε.
     """
     releases, noise = view.releases - view.ordinary, (view.noise_high - view.noise_low) / 2
     epsilons = np.array([budget.epsilon for budget in view.budgets])
@@ -226,8 +226,8 @@ def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) ->
     Returns
     -------
     dict
-        Curves as differences from the mean without protection; a release of which nothing can be
-        told is drawn as it is.
+        Curves as differences from the mean without protection; a release without an
+        answer is drawn as it is.
     """
     n_draws = len(asked.marks[0])
     drawn = view.releases[:, :n_draws] - view.ordinary
@@ -295,7 +295,7 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
 
 
 def _three(height: float, middle: Array, low: Array, high: Array) -> dict[str, Any]:
-    """A line with its band for every budget and release."""
+    """Encode a line with its band for every budget and release."""
     scales = _scales(height, middle, low, high)
     return {
         "scales": scales,
@@ -317,7 +317,7 @@ def _mark(mark: Mark) -> dict[str, Any]:
 
 
 def int16(values: NDArray[Any], low: float, high: float) -> str:
-    """Values as base64 text of little-endian 16-bit numbers over [low, high]."""
+    """Encode values as base64 text of little-endian 16-bit numbers over [low, high]."""
     share = (np.clip(values, low, high) - low) / (high - low)
     return base64.b64encode(np.rint(share * _STEPS - 32768).astype("<i2").tobytes()).decode()
 
@@ -334,7 +334,7 @@ def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
 
 
 def _spanned(values: Array) -> tuple[str, float, float]:
-    """One row of values, and what its 16-bit numbers span."""
+    """Encode one row of values, with the range of its 16-bit numbers."""
     low, high = float(values.min()), float(values.max())
     high = max(high, low + 1e-9 * max(abs(low), 1.0))
     return int16(values, low, high), low, high
@@ -343,9 +343,9 @@ def _spanned(values: Array) -> tuple[str, float, float]:
 def _band(
     facts: PublicFacts, drawn: Array, view: MeanAnswer, band: PlausibleBand
 ) -> dict[str, Any]:
-    """The band of every release; where there is none, the release itself.
+    """Encode the band of every release, or the release itself if it has no band.
 
-    Bands are smooth and many: every second point is sent, and the browser puts in the others.
+    Bands are smooth and many: the server sends every second point, and the browser interpolates.
     """
     low, high = (
         np.where(np.isfinite(edge), edge - view.ordinary, drawn) for edge in (band.low, band.high)
@@ -443,7 +443,7 @@ def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str,
 
 
 def picked(key: str, start: Picked, rev: int = 0, n_budgets: int = 24) -> Picked:
-    """The same answer before the figure is drawn, for what stands above it on the page."""
+    """Return the same answer before the figure is drawn, for what the page shows above it."""
     state = st.session_state.get(key)
     report = state.get("picked") if isinstance(state, Mapping) else None
     return read_report(report, start, rev, n_budgets)
@@ -473,9 +473,9 @@ def _known_to_browser(key: str, rev: int, start: int) -> Any:
 
 
 def read_report(report: Any, start: Picked, rev: int, n_budgets: int) -> Picked:
-    """The browser's report, value by value; what is missing or impossible stays as in `start`."""
+    """Read the browser's report value by value; missing or impossible ones stay as in `start`."""
     if not isinstance(report, Mapping) or report.get("rev", rev) != rev:
-        report = {}  # made before the server moved the figure
+        report = {}  # older than the server's last move
     budget, view = report.get("budget"), report.get("view")
     if isinstance(budget, bool) or budget not in range(n_budgets):
         budget = start.budget
@@ -483,7 +483,7 @@ def read_report(report: Any, start: Picked, rev: int, n_budgets: int) -> Picked:
 
 
 def _nothing() -> None:
-    """Stands for "no callback": the value is read from the result."""
+    """Do nothing: the value is read from the result."""
 
 
 def _check(**arrays: tuple[Array, tuple[int, ...]]) -> None:
@@ -497,7 +497,7 @@ def _check(**arrays: tuple[Array, tuple[int, ...]]) -> None:
 def _single_curves(
     curves: Sequence[tuple[Array, Array]], scale: tuple[float, float]
 ) -> dict[str, Any]:
-    """The grey curves, one after another, with the number of observations of each."""
+    """Encode the grey curves, one after another, with the number of observations of each."""
     drawn = [_thinned(*curve) for curve in curves]
     return {
         "counts": [len(times) for times, _ in drawn],
@@ -529,7 +529,7 @@ _KEYS = "Left and right read values, up and down pull a curve, Escape puts it ba
 
 
 def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dict[str, Any]:
-    """Every label and sentence of the figure; the browser shows them as text only.
+    """Return every label and sentence of the figure; the browser shows them as text only.
 
     Names in braces are filled in by the browser.
     """

@@ -15,7 +15,7 @@ _LOGOS = "img:is([data-testid=stHeaderLogo], [data-testid=stSidebarLogo], [data-
 
 
 def _logo(theme: str) -> str:
-    """The logo of a theme while the page has it: the server hears of a change only later."""
+    """Return the logo of the theme the page opened with; the server hears of changes only later."""
     drawn = base64.b64encode((_HERE.parent / "assets" / f"logo_{theme}.svg").read_bytes()).decode()
     return (
         f":root[data-pc-theme={theme}] {_LOGOS} "
@@ -29,9 +29,9 @@ _component = st.components.v2.component(
     css=(_HERE / "frame.css").read_text("utf-8") + "\n".join(map(_logo, THEMES)),
     js=(_HERE / "frame.js").read_text("utf-8"),
     isolate_styles=False,
-)  # its rules are about what stands around it
+)  # its rules style its surroundings
 
-# Rules about the frame, for as long as something stands on the page.
+# Style rules of the frame while the page holds this element.
 _AROUND = {
     "drawer": """
 @media (min-width: 1100px) {
@@ -44,7 +44,7 @@ _AROUND = {
   visibility: hidden }
 """,
 }
-# Keys of a slide that is no dialog press its buttons; what has the focus keeps its own keys.
+# Keys press the buttons of a slide without a dialog; a focused element keeps its own keys.
 _SLIDE_KEYS = (_HERE / "slide_keys.js").read_text("utf-8")
 _around = {
     name: st.components.v2.component(
@@ -64,5 +64,5 @@ def around(name: Literal["drawer", "slide"]) -> None:
 
 
 def frame() -> None:
-    """Rings around what has the focus, and repairs of lists and of frames that scroll."""
+    """Draw rings around the focus, and repair lists and scrolling frames."""
     _component(key="frame", data={}, on_went_back_change=lambda: None)

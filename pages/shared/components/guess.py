@@ -1,7 +1,7 @@
 """Predict, then reveal: the visitor draws a guess into a picture, and only then sees the rest.
 
-The guess and how far off it was stay in the browser; the server learns that it was revealed. A
-teacher sees the picture as a slide, and a pupil of a class sends the guess.
+The guess and its error stay in the browser; the server learns of the reveal. A teacher sees the
+picture as a slide, and a pupil of a class sends the guess.
 """
 
 from __future__ import annotations
@@ -34,21 +34,20 @@ VERDICTS = ("close", "not far", "far off")  # up to `close`, up to three times t
 class Slide:
     """Text beside the picture when a teacher shows it to a class."""
 
-    # heading, ask: which lesson it is, and what is to be guessed
+    # heading, ask: the lesson, and the quantity to guess
     heading: str
     ask: str
-    # story, explains: paragraphs before and after it is revealed; bold is the only markup
+    # story, explains: paragraphs before and after the reveal; bold is the only markup
     story: Sequence[str]
     shows: str
     explains: Sequence[str]
     question: Question
-    # whether a game, which is another slide, comes between what happened and the question
+    # True if a game, another slide, comes between the result and the question
     has_game: bool
-    # has_previous, has_next: whether there are lessons before and after
+    # has_previous, has_next: True if there are lessons before and after
     has_previous: bool
     has_next: bool
-    # where a slide begins that is come back to: "shows", "question" or "answer"; else with what is
-    # asked
+    # start of a reopened slide: "shows", "question" or "answer"; else the guess
     start: str = ""
 
 
@@ -59,21 +58,21 @@ class Room:
     # code, key: in the link of the pupils, and known to the teacher's browser alone
     code: str
     key: str
-    # link, qr: the address for pupils, and its QR code as SVG; empty where they cannot reach the
+    # link, qr: the address for pupils, and its QR code as SVG; empty if they cannot reach the
     # server
     link: str
     qr: str
     note: str  # how to join without it; bold is the only markup
     count: int
-    answers: Sequence[int]  # how many have chosen each option of the closing question
-    problem: str = ""  # why phones cannot join, and what to do
+    answers: Sequence[int]  # votes for each option of the closing question
+    problem: str = ""  # the reason phones cannot join, with a remedy
 
 
 @dataclass(frozen=True)
 class Report:
     """The browser's report since the last run."""
 
-    is_revealed: bool  # whether the rest of the picture is shown
+    is_revealed: bool  # True if the rest of the picture is shown
     # "next", "previous", "game", "leave", "open", "end", "back:" with a teacher's key; or nothing
     request: str = ""
     # the values of a pupil's guess in this picture, unchecked, null for a handle that was not
@@ -122,7 +121,7 @@ def payload(
 
 
 def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> dict[str, Any]:
-    """A drawing, and where in it handles stand and move."""
+    """Return a drawing, with the places of its handles and their ranges."""
     box = drawn.frame(picture, look)
     places = box.x(picture.x, np.array(guess.places)).tolist() if guess.is_curve else []
     row = drawn.ROW * look.text
@@ -191,7 +190,7 @@ def guess(
 def step(key: str, message: Mapping[str, Any]) -> int | None:
     """Return the picture's step before it is drawn; None before its browser reported.
 
-    On a page the rest is shown or not, 1 or 0; slides go on to the closing question and its answer.
+    On a page 1 reveals the rest and 0 hides it; slides continue to the closing question and answer.
     """
     return _step(st.session_state.get(key) or {}, message)
 
@@ -205,4 +204,4 @@ def _step(state: Mapping[str, Any], message: Mapping[str, Any]) -> int | None:
 
 
 def _nothing() -> None:
-    """Stands for "no callback": the value is read from the result."""
+    """Do nothing: the value is read from the result."""

@@ -41,11 +41,11 @@ _seat = st.components.v2.component(
     html="<span hidden></span>",
     js=(Path(__file__).parent / "seat.js").read_text("utf-8"),
 )
-_LONGEST = 40  # of a name
+_LONGEST = 40  # characters of a name
 
 
 def browser_name(key: str, code: str) -> str:
-    """The name that a browser has in a class; "" until it has said it."""
+    """Return the name that a browser has in a class; "" until it has sent it."""
     state = st.session_state.get(key)
     name = state.get("name") if isinstance(state, Mapping) else None
     name = name if isinstance(name, str) and len(name) <= _LONGEST else ""

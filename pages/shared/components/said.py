@@ -18,14 +18,14 @@ _component = st.components.v2.component(
     js=(_HERE / "said.js").read_text("utf-8"),
 )
 
-_SIGNS = {ord("■"): ":blue[■]", ord("●"): ":gray[●]", ord("○"): ":gray[○]"}  # as in the dots
+_SIGNS = {ord("■"): ":blue[■]", ord("●"): ":gray[●]", ord("○"): ":gray[○]"}  # dot colours
 
 
 @dataclass(frozen=True)
 class Said:
     """A paragraph; `kind` is "" (as text), "small" or "warning". Bold is the only markup.
 
-    The signs ● ■ ○ of a key take the colours that they have in the picture above it.
+    The signs ● ■ ○ of a key have the colours of the picture above it.
     """
 
     text: str
@@ -33,7 +33,7 @@ class Said:
 
 
 def said(steps: Sequence[Sequence[Said]], key: str, rev: int = 0) -> None:
-    """Say what belongs to the budget on screen.
+    """Show the paragraphs of the budget on screen.
 
     `steps` holds the paragraphs of every step of the slider, which the browser follows; a page
     without a slider gives one step. `rev` is that of the strip.

@@ -41,7 +41,7 @@ def slider(
     def report() -> None:
         picked = st.session_state[key].get("picked")
         if not isinstance(picked, Mapping) or picked.get("rev") != rev:
-            return  # made before the server moved it
+            return  # older than the server's last move
         step = picked.get("budget")
         if isinstance(step, int) and not isinstance(step, bool) and step in range(len(steps)):
             moved(step)

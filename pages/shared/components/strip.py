@@ -1,6 +1,6 @@
-"""The strip under every title: what is protected, and what the chosen budget buys.
+"""The strip under every title: the unit of protection, and the odds and error of the budget.
 
-All words for all budgets are in its message, so that it follows the slider without the server.
+Its message holds the words of all budgets, so it follows the slider without the server.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.language.odds_words import BY_BUDGET_ALONE, WHY_ALONE
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "privacy_curves_strip",
-    # The heading is heard, not seen: it stands above the cards of every page.
+    # Only screen readers need this heading above the cards of every page.
     html='<h2 class="heard">At these settings</h2>'
     '<div id="strip" role="toolbar" aria-label="What is protected" '
     'data-keys="Left and right move along."></div>',
@@ -30,8 +30,8 @@ class Chip:
     """A short fact with its tooltip.
 
     `kind` is "gray" (neutral), "blue" (unit of protection), "orange" (attention) or "green";
-    `icon` is one of flask, globe, person, shield, check, sliders, warning. `action` is what a press
-    does, in a word behind the text; the strip says which chip was pressed by `on_action`.
+    `icon` is one of flask, globe, person, shield, check, sliders, warning. `action` is a word
+    behind the text for the effect of a press, which the strip reports by `on_action`.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Chip:
 class Pinning:
     """The state of *Pin scenario*.
 
-    `name` is the letter of a scenario that is pinned already, `reason` why this one cannot be.
+    `name` is the letter of a pinned scenario, `reason` the one against pinning.
     """
 
     name: str = ""
@@ -125,7 +125,7 @@ def strip(
 
 
 def arrive() -> None:
-    """Bring the next strip into view: what a button far below it asked for has been computed."""
+    """Bring the next strip into view, once a button far below it has got its answer."""
     st.session_state.arrived = st.session_state.get("arrived", 0) + 1
 
 

@@ -13,7 +13,7 @@ from engine.uploads.reading_of_files import Reading
 from pages.shared.frame import layout
 from pages.shared.state import session, settings
 
-_HEIGHT = 320  # of long code, which scrolls
+_HEIGHT = 320  # pixels of long code, which scrolls
 _LONG = 18  # lines
 
 
@@ -25,11 +25,11 @@ def show(
     scope: str = "",
     write: Callable[[Any, OwnFile | None], Code] = code_for,
 ) -> None:
-    """The fold with the code of the question of a page.
+    """Show the fold with the code of a page's question.
 
-    `task` is empty on pages that never show the visitor's own data; `note` stands under the command
-    line, and `scope` tells which numbers of the page are not in the code. `write` also gets how the
-    visitor's own file was read.
+    `task` is empty on pages that never show the visitor's own data; `note` appears under the
+    command line, and `scope` names numbers of the page absent from the code. `write` also gets the
+    reading of the visitor's own file.
     """
     with layout.fold("Code for this view", f"{page}_code") as is_open:
         if not is_open:

@@ -1,8 +1,8 @@
 """Widgets that read and write the settings; they hold engine objects, never raw values.
 
-The value lives in the settings. A widget is set from it on every run and writes it back through
-its callback, which runs before the next run of the page: so values survive page changes, and a
-link moves every widget.
+The value lives in the settings. Every run sets the widget from it, and the widget's callback writes
+it back before the next run of the page. So values survive page changes, and a link moves every
+widget.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 Option = TypeVar("Option")
 PRIVACY_BUDGET = "Privacy budget ε (smaller = more private)"
 _DEFAULT = "default"
-_DIGITS = 9  # that a field shows of a number
+_DIGITS = 9  # digits of a number in a field
 
 
 def bound(
@@ -40,12 +40,12 @@ def bound(
     refused_here: bool = True,
     **options: Any,
 ) -> None:
-    """A widget that shows `value` and calls `write` with what the visitor makes of it.
+    """Draw a widget that shows `value` and calls `write` with the visitor's change.
 
-    A value that cannot be is refused below the widget, unless `refused_here` says that the page
-    does so elsewhere (`show_problem`), and the settings stay as they were; it stands in the widget
-    until it is put right (`is_refused`), so that nothing reads as accepted. A label that is a term
-    of the glossary is explained by it, unless there is other `help`.
+    The widget shows a refusal below itself, unless `refused_here` says that the page does so
+    elsewhere (`show_problem`), and the settings stay unchanged. The refused value stays in the
+    widget until it is corrected (`is_refused`), so that it never looks accepted. The glossary
+    explains a label that is one of its terms, unless there is other `help`.
     """
     key = f"w_{key}"
 
@@ -53,16 +53,16 @@ def bound(
         chosen = st.session_state[key]
         is_choice = "format_func" in options and isinstance(chosen, str)
         if is_choice and chosen not in options["options"]:
-            return  # the label of an option as it was before the page said it otherwise
+            return  # an option's earlier label, since reworded
         try:
             write(chosen)
         except InputError as problem:
             st.session_state.problem = (key, problem)
 
-    # a widget whose value is of an enumeration wants all of it for options, and ours are text
+    # a widget with an enumeration value needs all its members as options; ours are text
     wanted = str(value) if isinstance(value, Enumeration) else value
-    # whatever is written here replaces what stands in the browser, and with it what is being typed
-    if key not in st.session_state and _refused()[0] == key:  # what was typed went with its widget
+    # a value written here replaces the browser's, including text being typed
+    if key not in st.session_state and _refused()[0] == key:  # the typed text left with its widget
         st.session_state.pop("problem")
     if (
         _has_new_labels(key, options) | session.is_first_drawn(key)
@@ -86,10 +86,10 @@ def number(
     n_digits: int = _DIGITS,
     **options: Any,
 ) -> None:
-    """A field for a number as people type it: with a comma or a point; counts with marks too.
+    """Draw a field for a number as people type it: with a comma or a point; counts with marks too.
 
-    What is no number, or is refused by `write`, stays in the field and is quoted in the message,
-    which says what counts until then. An optional number is None where the field is empty.
+    A text that is no number, or that `write` refuses, stays in the field; the message quotes it and
+    states the number in use. An optional number is None if the field is empty.
     """
     displayed = "" if value is None else str(value) if is_whole else f"{value:.{n_digits}g}"
     until = f"Until then {displayed} counts." if displayed else ""
@@ -105,15 +105,14 @@ def number(
     if not options.get("refused_here", True):
         bound(st.text_input, label, displayed, read, key, **options)
         return
-    with st.container(width=options.pop("width", "stretch")):  # a refusal stands below its field
+    with st.container(width=options.pop("width", "stretch")):  # shows a refusal below its field
         bound(st.text_input, label, displayed, read, key, **options)
 
 
 def entered(label: str, key: str, is_whole: bool = False, **options: Any) -> float | None:
-    """The number in a field that belongs to no setting, as people type it.
+    """Return the number in a field that belongs to no setting, as people type it.
 
-    None while the field is empty, and no number (NaN) where what stands in it is refused, which is
-    said below it.
+    None while the field is empty; NaN, with a message below, if its text is refused.
     """
     with st.container():
         text: str = st.text_input(label, key=key, **options)
@@ -127,7 +126,7 @@ def entered(label: str, key: str, is_whole: bool = False, **options: Any) -> flo
 
 
 def written(value: float) -> str:
-    """A number as it stands in the field of `entered`, to all its digits."""
+    """Write a number as the field of `entered` shows it, with all its digits."""
     return f"{value:.15g}"
 
 
@@ -138,7 +137,7 @@ def _typed(text: str, is_whole: bool) -> float:
 def _has_new_labels(key: str, options: dict[str, Any]) -> bool:
     """True if the labels of a choice changed since it was last drawn.
 
-    The browser knows an option by its label, so the choice must then be told to it anew.
+    The browser knows an option by its label, so the server must then send the choice again.
     """
     if "format_func" not in options:
         return False
@@ -151,7 +150,7 @@ def _has_new_labels(key: str, options: dict[str, Any]) -> bool:
 def look(
     label: str, options: Sequence[Option], key: str, default: Option | None = None, **more: Any
 ) -> Option:
-    """A choice that changes a picture or its words alone; a link brings it back.
+    """Draw a choice that changes only a picture or its words; a link keeps it.
 
     `key` is one of `settings.LOOKS`; without a choice it is `default`, or else the first option.
     """
@@ -166,7 +165,7 @@ def look(
 
 
 def show_problem(key: str) -> None:
-    """The message of the last refused change, under its own control."""
+    """Show the message of the last refused change, under its own control."""
     where, problem = _refused()
     if where == key and problem is not None:
         st.error(message(problem), icon=":material/error:")
@@ -179,7 +178,7 @@ def is_refused() -> bool:
 
 
 def _refused() -> tuple[str, InputError | None]:
-    """The control whose value was refused last, and why."""
+    """Return the control whose value was refused last, and the reason."""
     refused: tuple[str, InputError | None] = st.session_state.get("problem", ("", None))
     return refused
 
@@ -194,7 +193,7 @@ _MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
 
 
 def plain(text: str) -> str:
-    """Words of a file without markup."""
+    """Escape the markup in words of a file."""
     return text.translate({ord(c): f"\\{c}" for c in "\\`*_[]<>#$|~:"})
 
 
@@ -204,7 +203,7 @@ def plain(text: str) -> str:
 def source_choice(task: str = settings.TASK, key: str = "", **more: Any) -> None:
     """Choose the source of the curves: simulated, public data, or the visitor's own.
 
-    `key` tells two of them apart that are on screen at once; `more` are options of the widget.
+    `key` distinguishes two of them on screen at once; `more` are options of the widget.
     """
     presets, noun = _presets(sources, task), _noun(task)
     mine = f"Your {noun.lower()}"
@@ -240,7 +239,7 @@ def _noun(task: str) -> str:
 
 
 def mechanism_choice(task: str = settings.TASK) -> None:
-    """The method: how the noise is added."""
+    """Choose the method, which is the way of adding noise."""
     presets = _presets(mechanisms, task)
 
     def write(label: str) -> None:
@@ -259,9 +258,9 @@ def mechanism_choice(task: str = settings.TASK) -> None:
 
 
 def epsilon_slider(key: str, help: str, label: str = PRIVACY_BUDGET) -> None:
-    """The ε of a page, with the steps of Explore and what its two ends mean.
+    """Draw the ε of a page, with the steps of Explore and the meaning of its two ends.
 
-    `help` says what is particular to this page, below what the term means.
+    `help` adds this page's particulars to the meaning of the term.
     """
     current = session.current()
     with st.container(gap=None):
@@ -281,7 +280,7 @@ def epsilon_slider(key: str, help: str, label: str = PRIVACY_BUDGET) -> None:
 
 
 def live_epsilon_slider(key: str, help: str) -> None:
-    """The same slider, which pictures follow while it moves.
+    """Draw the same slider, which pictures follow while it moves.
 
     `key` and `help` as of `epsilon_slider`.
     """
@@ -312,14 +311,14 @@ def _presets(shelf: Registry, task: str) -> list[tuple[str, Any, dict[str, Any]]
 
 
 def preset_of(member: Any) -> Any:
-    """The preset that a source or mechanism started from."""
+    """Return the preset that a source or mechanism started from."""
     return type(member)(**member.nearest_preset()[1])
 
 
 # -- parameters -----------------------------------------------------------------------------
 
 
-# Parameters of curves that a table of sites has in their place.
+# Parameters of curves that a table of sites replaces.
 SIZES_OF_TABLE = (
     "n_curves",
     "n_observations_per_curve",
@@ -338,7 +337,7 @@ def parameter_form(
     leave_out: Sequence[str] = (),
     n_columns: int = 3,
 ) -> None:
-    """One widget for each parameter of a source or mechanism, from its own declaration."""
+    """Draw one widget for each parameter that a source or mechanism declares."""
     columns = st.columns(n_columns)
     parameters = [p for p in member.relevant_parameters() if p.name not in leave_out]
     for k, parameter in enumerate(parameters):
@@ -396,12 +395,12 @@ def _parameter_widget(
 
 
 def with_value(member: Any, name: str, value: Any) -> Any:
-    """The member with one parameter changed; defaults that depend on it follow."""
+    """Return the member with one parameter changed; defaults that depend on it follow."""
     return type(member)(**{**member.changed(), name: value})
 
 
 def changed_chips(member: Any, leave_out: Sequence[str] = ()) -> list[str]:
-    """`Basis functions 8 (default 12)` for every value that differs from its preset.
+    """Write `Basis functions 8 (default 12)` for every value that differs from its preset.
 
     `leave_out` are symbols of parameters that something else decides.
     """
@@ -420,16 +419,16 @@ def _in_words(value: Any) -> str:
         return f"{value:g}"
     if isinstance(value, int) and not isinstance(value, bool):
         return whole(value)
-    if value == "usual":  # the key of a rule, in links
+    if value == "usual":  # a rule's key in links
         return _DEFAULT
     return "from the sizes" if value is None else str(value).replace("_", " ")
 
 
-_OF_TABLE = ("n", "m", "S")  # symbols of sizes that a table of sites has in place of the data
+_OF_TABLE = ("n", "m", "S")  # symbols of sizes that a table of sites replaces
 
 
 def all_changed(task: str = settings.TASK) -> list[str]:
-    """Everything that differs from the default settings of a task, in words."""
+    """Write all differences from the default settings of a task, in words."""
     current = session.current()
     has_table = current.has_table(task) and not session.uploaded(task)
     out = (
@@ -461,10 +460,10 @@ def more_options(
     columns: int = 1,
     leave_out: Sequence[str] = (),
 ) -> None:
-    """Every parameter of the curves and the method, δ and the seed.
+    """Draw every parameter of the curves and the method, δ and the seed.
 
-    `epsilon` and `delta` say whether the page has one budget, which is asked for here; `columns`
-    how many stand side by side; `leave_out` are parameters of the curves that others choose.
+    `epsilon` and `delta` are true if the page has one budget, asked for here; `columns` is the
+    number side by side; `leave_out` are parameters of the curves chosen elsewhere.
     """
     current, source = session.current(), session.source(task)
     mechanism = current.mechanism_of(task)
@@ -527,7 +526,7 @@ def more_options(
 
 
 def named(mechanism: Mechanism) -> tuple[str, int]:
-    """A method's name on screen, and which of its named settings that is."""
+    """Return a method's name on screen, and the position of its named setting."""
     label = mechanism.nearest_preset()[0]
     return label, variant(mechanism, label)
 

@@ -22,7 +22,7 @@ class Detail:
     draw: Callable[[], object]
     # keys of folds inside it: a link that opens one opens the drawer here
     folds: tuple[str, ...] = ()
-    is_fold: bool = False  # whether it is one fold and nothing else, which then opens with it
+    is_fold: bool = False  # True if it is a single fold, which then opens with it
 
     @property
     def keys(self) -> set[str]:
@@ -38,13 +38,13 @@ def button(
     first: str = "",
     kind: Literal["secondary", "tertiary"] = "secondary",
 ) -> None:
-    """Opens the drawer, at a detail if one is named, or closes it."""
+    """Draw a button that opens the drawer, at a named detail if any, or closes it."""
     target = first or ("" if _chosen(details) else details[0].key)
     st.button(label, key=key, on_click=open_at, args=(details, target), icon=icon, type=kind)
 
 
 def show(details: Sequence[Detail]) -> None:
-    """The detail that is chosen, beside the page; nothing where none is."""
+    """Show the chosen detail beside the page, if any."""
     detail = _chosen(details)
     if detail is None:
         return

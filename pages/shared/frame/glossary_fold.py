@@ -14,7 +14,7 @@ from pages.shared.state import pins, session
 _LEARN = Path(__file__).parents[2] / "learn.py"
 _GUARANTEE = ("Privacy budget", "δ", "Unit of protection", "Attacker’s accuracy")
 _STRIP = (*_GUARANTEE, "Error")
-# Terms of `engine.language.glossary` by page, as they are met from top to bottom.
+# Terms of `engine.language.glossary` by page, from top to bottom.
 TERMS: dict[str, tuple[str, ...]] = {
     "explore": (
         *_STRIP,
@@ -39,7 +39,7 @@ TERMS: dict[str, tuple[str, ...]] = {
     "publish": (*_STRIP, "Public", "Release", "Mechanism", "Bounds", "Trade-off curve", "Ledger"),
     "lab": (*_STRIP, "Simulated", "Mechanism", "Release", "Privacy noise", "Trade-off curve"),
 }
-# The same on the other tabs of Lab, and further ones on *Estimate* by estimand.
+# Terms of the other tabs of Lab, and further ones on *Estimate* by estimand.
 OF_TABS: dict[str, tuple[str, ...]] = {
     "compare": (*_STRIP, "Simulated", "Release", "Mechanism", "Seed"),
     "theory": (
@@ -73,7 +73,7 @@ OF_ESTIMANDS: dict[str, tuple[str, ...]] = {
 
 
 def show() -> None:
-    """The fold, where the page has words to explain."""
+    """Show the fold, if the page has words to explain."""
     terms = _on_screen()
     if not terms:
         return
@@ -90,7 +90,7 @@ def show() -> None:
 
 
 def _on_screen() -> tuple[str, ...]:
-    """The terms of the page, in Lab of its open tab."""
+    """List the terms of the page; in Lab those of its open tab."""
     current = session.current()
     if pins.page() != session.LAB:
         return TERMS.get(pins.page(), ())
@@ -98,7 +98,7 @@ def _on_screen() -> tuple[str, ...]:
 
 
 def entry(term: Term, formula: bool, where: bool = False) -> str:
-    """A term with its meaning, and if wanted its formula and where it is met."""
+    """Explain a term, on request with its formula and the pages that use it."""
     lines = [f"**{term.title}**  ", f"{term.meaning}  "]
     if formula and term.formula:
         lines.append(f"${term.formula}$  ")

@@ -27,9 +27,9 @@ _log = logging.getLogger("privacy_curves")
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """Show what a person can put right as a red box; anything else as a fault of ours.
+    """Show errors that a person can correct in a red box, and any other as a fault of ours.
 
-    A fault is logged with a reference to quote, and without data; the rest of the page goes on.
+    The log gets a fault with a reference to quote, without data; the rest of the page goes on.
     """
     try:
         yield
@@ -37,7 +37,7 @@ def user_errors() -> Iterator[None]:
         st.error(message(problem), icon=":material/error:")
     except Exception as fault:
         if type(fault).__module__.startswith("streamlit"):
-            raise  # how streamlit stops or reruns a script
+            raise  # streamlit stops or reruns a script by it
         reference = uuid.uuid4().hex[:8]
         _log.error("fault %s: %s", reference, placed(fault), exc_info=_without_data(fault))
         st.error(
@@ -48,7 +48,7 @@ def user_errors() -> Iterator[None]:
 
 
 def _without_data(fault: Exception) -> tuple[type[Exception], Exception, TracebackType | None]:
-    """The traceback with the message left out: a message may quote a reading."""
+    """Return the exception with its traceback and no message: a message may quote a reading."""
     return type(fault), type(fault)("(message withheld)"), fault.__traceback__
 
 
@@ -68,19 +68,18 @@ def warned(texts: Iterable[str], heading: str = "", icon: str = ":material/warni
 
 
 def picture_of(data: str) -> Callable[[], DeltaGenerator]:
-    """The place of a picture, made before it is computed and entered once it is.
+    """Reserve the place of a picture before it is computed; call the result to enter it.
 
-    The last picture stays there meanwhile, unless it is of other data: it would stand below a title
-    that is about these.
+    The last picture stays there meanwhile, unless it shows other data than the title above it.
     """
     if _drawn().get(_page(), data) != data:
-        return st.empty().container  # a container made at once would keep what stands in it
+        return st.empty().container  # a container made at once would keep its old content
     slot = st.container()
     return lambda: slot
 
 
 def _drawn() -> dict[str, str]:
-    """The data that each page was last drawn with."""
+    """Return the data that each page was last drawn with."""
     drawn: dict[str, str] = st.session_state.setdefault("drawn_pages", {})
     return drawn
 
@@ -91,13 +90,13 @@ def _page() -> str:
 
 @contextmanager
 def loading(height: int = 430, data: str = "") -> Iterator[None]:
-    """Gray places for the strip and a picture of some height, the first time a page is drawn.
+    """Show gray places for the strip and a picture the first time a page is drawn.
 
-    A line says that it is computed, and for how long already. Later the last picture stays while
+    A line shows how long the computation has taken. Later the last picture stays while
     the next one of the same data is computed.
     """
     drawn, page = _drawn(), _page()
-    slot = st.empty()  # on every run: what follows keeps its place, and is not drawn anew
+    slot = st.empty()  # on every run, so that the page below keeps its place
     waiting = ExitStack()
     if drawn.get(page) != data:
         with slot.container():
@@ -113,17 +112,17 @@ def loading(height: int = 430, data: str = "") -> Iterator[None]:
 
 
 def pending(height: int, is_known: bool) -> Callable[[], DeltaGenerator]:
-    """The place of what depends on inputs, entered once that is there.
+    """Reserve the place of an answer that depends on inputs; call the result to enter it.
 
-    Where it has to be computed first the place is gray at once: what was there for earlier inputs
-    goes, so that no answer stands beside inputs of another one.
+    If the answer must be computed first, the place turns gray at once, so that no earlier answer
+    stands beside new inputs.
 
     Parameters
     ----------
     height : int
         Pixels of the gray place; 0 for an empty one.
     is_known : bool
-        Whether there is nothing to wait for; what stands there then stays until it is replaced.
+        True if there is nothing to wait for; the old content then stays until replaced.
 
     Returns
     -------
@@ -137,14 +136,14 @@ def pending(height: int, is_known: bool) -> Callable[[], DeltaGenerator]:
         slot.skeleton(height=height)
 
     def entered() -> DeltaGenerator:
-        slot.empty()  # a container put in its stead would keep what stands in it
+        slot.empty()  # a container in its stead would keep its old content
         return slot.container()
 
     return entered
 
 
 def prose(text: str) -> None:
-    """Sentences in lines that are not too long to be read."""
+    """Write sentences in lines short enough to read."""
     st.markdown(text, width=_LINE)
 
 
@@ -155,8 +154,8 @@ def empty(text: str) -> None:
 
 
 def link_problems() -> None:
-    """Settings of the link that are unknown or invalid."""
-    with st.container():  # always there: what follows keeps its place when this goes
+    """Name the settings of the link that are unknown or invalid."""
+    with st.container():  # always there, so that the page below keeps its place
         for name in st.session_state.get("link_problems", []):
             st.warning(
                 "**The link asked for something this page does not have "
@@ -166,7 +165,7 @@ def link_problems() -> None:
 
 
 def chips(changed: Sequence[str]) -> None:
-    """Everything that differs from the default settings, so that no figure is silently unusual."""
+    """Show all differences from default settings, so that no figure is silently unusual."""
     if not changed:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -178,7 +177,7 @@ def chips(changed: Sequence[str]) -> None:
 
 @contextmanager
 def fold(label: str, key: str) -> Iterator[bool]:
-    """A fold; yields whether it is open, so that a closed one costs nothing; a link keeps it."""
+    """Draw a fold, kept by links; yield True if it is open, so that a closed one costs nothing."""
     box = st.expander(label, on_change=session.change, key=f"fold_{key}")
     session.note_fold(key, bool(box.open))
     with box, user_errors():
@@ -186,14 +185,14 @@ def fold(label: str, key: str) -> Iterator[bool]:
 
 
 def folded(label: str, key: str, draw: Callable[[], object]) -> None:
-    """A fold whose content is drawn while it is open."""
+    """Draw a fold whose content is drawn only while it is open."""
     with fold(label, key) as is_open:
         if is_open:
             draw()
 
 
 def numbers(charts: Mapping[str, Chart], is_own: bool = False, key: str = "numbers") -> None:
-    """The tables behind the charts of a page, in a fold; `is_own` as in `table`."""
+    """Show the tables behind the charts of a page, in a fold; `is_own` as in `table`."""
 
     def tables() -> None:
         for title, chart in charts.items():
@@ -203,7 +202,7 @@ def numbers(charts: Mapping[str, Chart], is_own: bool = False, key: str = "numbe
 
 
 def in_words(title: str, chart: Chart, is_own: bool = False) -> None:
-    """A chart for those who do not see it: its title (Markdown), its sentence and its table."""
+    """Describe a chart without the picture: its title (Markdown), its sentence and its table."""
     sentence = escape(chart.alt)
     sentence = sentence.removeprefix(f"{title}\\: ").removeprefix(f"{title}, ")
     st.markdown(f"**{title}.** {capital(sentence)}")
@@ -213,7 +212,7 @@ def in_words(title: str, chart: Chart, is_own: bool = False) -> None:
 def table(
     columns: Any, is_own: bool = False, height: int | Literal["auto", "content"] = "auto"
 ) -> None:
-    """A table; of the visitor’s own curves (`is_own`) one without a button to download it.
+    """Draw a table; of the visitor's own curves (`is_own`) one without a download button.
 
     It is at most as high as `height`: pixels, ten rows ("auto") or all its rows ("content").
     """
@@ -228,13 +227,13 @@ def table(
 
 
 def _heading(name: str) -> str:
-    """A word begins with a capital; a symbol such as n stays as it is."""
+    """Capitalise a word; a symbol such as n stays as it is."""
     is_word = len(name) > 1 and name[:2].isalpha() and name[:2].isascii()
     return capital(name) if is_word else name
 
 
 def reset() -> None:
-    """Back to the usual settings of the same curves and the same methods."""
+    """Return to the default settings of the same curves and methods."""
     from pages.shared.frame.controls import preset_of
 
     current, default = session.current(), settings.FRONT_PAGE
@@ -263,10 +262,10 @@ def draw(
     title: str = "",
     foot: str = "",
 ) -> None:
-    """A chart on a page; `picked` hears the place along its horizontal axis that was clicked.
+    """Draw a chart; `picked` gets the clicked place along its horizontal axis.
 
-    With a `foot`, which says where it is from, it can be saved as a picture; `title` is then above
-    a chart that has none.
+    A `foot` states its origin and allows saving it as a picture, under `title` if the chart has
+    none.
     """
     leaving = labels.leaving(title, foot) if foot else None
     components.chart(chart.spec, chart.alt, f"chart_{key}", height, phone, picked, leaving)

@@ -44,12 +44,9 @@ class LiveView(ReleaseView):
             self.pictures = run.answer(*self._compute)
 
     def later(self, *call: Any) -> Any:
-        """An answer that takes long: where it is not known yet, the present picture without errors.
+        """Return a slow answer, or the present picture without errors until it is known.
 
-        Parameters
-        ----------
-        *call : object
-            The function of the engine, and its arguments.
+        `call` is a function of the engine with its arguments.
         """
         if run.knows(*call) or not uses_workers():
             return run.answer(*call)

@@ -1,13 +1,13 @@
-"""The frame of every page: what stands on all of them, in one order, around cards of its own.
+"""The frame of every page: the common parts, in one order, around the page's own cards.
 
     page.begin("Lab")
     view = page.look(estimand.see)
     page.cards(view, *estimand.cards)
     drawer.show(page.details(view))
 
-Above the cards stand title, settings of a link that are unknown or invalid, strip and promise.
-Numbers, from whom it protects, ledger, formula and code are details, in the drawer. A `View`
-says what each of these is about.
+Title, unknown or invalid settings of a link, strip and promise are above the cards. Numbers,
+attackers, ledger, formula and code are details, in the drawer. A `View` defines their
+content.
 """
 
 from __future__ import annotations
@@ -46,16 +46,14 @@ class View:
     """
 
     page: ClassVar[str]
-    # fold_prefix, chart_prefix: what the keys of its folds, which links hold, and of its charts
-    # begin with
+    # fold_prefix, chart_prefix: start of the keys of its folds, which links hold, and charts
     fold_prefix: ClassVar[str] = ""
     chart_prefix: ClassVar[str] = ""
     formula_label: ClassVar[str] = "Formula and source"
-    # code_note, code_scope: what stands under the command line, and which numbers of the page are
-    # not in the code
+    # code_note, code_scope: text under the command line, and numbers of the page absent from code
     code_note: str = ""
     code_scope: ClassVar[str] = ""
-    task: str = settings.TASK  # whose data are on screen; "" where the visitor's own data never are
+    task: str = settings.TASK  # task of the data on screen; "" if they are never the visitor's own
 
     def __init__(self) -> None:
         self.settings = session.current()
@@ -95,7 +93,7 @@ class View:
         )
 
     def foot(self, budgets: Sequence[Budget] = ()) -> str:
-        """The line below a picture that is saved; "" where none may leave the page.
+        """Return the line below a saved picture; "" if none may leave the page.
 
         It is that of pictures which code and notebooks make of the same question. Charts of a
         visitor's own data show these data, and stay.
@@ -105,7 +103,7 @@ class View:
     # -- above the cards --
 
     def strip(self) -> None:
-        """Data, unit of protection, budget, odds and error in one line."""
+        """Show data, unit of protection, budget, odds and error in one line."""
 
     def promise(self) -> None:
         """Warn of faults in the promise of the strip."""
@@ -121,7 +119,7 @@ class View:
         raise NotImplementedError
 
     def code(self) -> None:
-        """The fold *Code for this view*."""
+        """Show the fold *Code for this view*."""
         code_fold.show(self.page, self.question, self.task, self.code_note, self.code_scope)
 
     # -- beside the cards --
@@ -135,7 +133,7 @@ class View:
         ]
 
     def tables(self) -> None:
-        """The tables behind the charts."""
+        """Show the tables behind the charts."""
         for title, chart in self.charts.items():
             layout.in_words(title, chart, self.is_own)
 
@@ -145,18 +143,17 @@ class ReleaseView(View):
     ledger.
     """
 
-    # source, facts, sizes: the data on screen, what is publicly known of them, and how many they
-    # are
+    # source, facts, sizes: the data on screen, their public facts, and their sizes
     source: Source
     facts: PublicFacts
     sizes: Sizes
-    # mechanism, budget, spends: the method, the budget asked for, and what each step of it spends;
-    # () where it is refused
+    # mechanism, budget, spends: the method, the requested budget, and the spend of each step;
+    # () if the method is refused
     mechanism: Mechanism
     budget: Budget
     spends: Sequence[Spend]
-    tuning: Mapping[str, object] = {}  # what the method chose on this page, by name
-    warning: str = ""  # what the release says against itself, for the strip
+    tuning: Mapping[str, object] = {}  # the method's choices on this page, by name
+    warning: str = ""  # the release's own warning, for the strip
 
     @property
     def is_own(self) -> bool:
@@ -192,7 +189,7 @@ class ReleaseView(View):
     # -- what the frame draws --
 
     def budgeted(self, present: components.Budgeted) -> tuple[Sequence[components.Budgeted], int]:
-        """The words of the strip at every step of a slider that it follows, and the present step.
+        """Return the words of the strip at every step of a slider it follows, and the present step.
 
         Parameters
         ----------
@@ -265,7 +262,7 @@ Card = Callable[[V], None]
 
 
 def begin(title: str) -> None:
-    """The title, what a first look at a file is, and settings of a link that are invalid."""
+    """Show the title, the notice of a first look at a file, and invalid settings of a link."""
     st.title(title, anchor=False)
     if session.shows_own_data():
         panel.first_look(session.task_on_screen())
@@ -290,7 +287,7 @@ def compute(make: Callable[[], V | None], height: int = 430, data: str = "") -> 
     """Return a function's result; None, with the reason on the page, if it refuses.
 
     `height` is that of the first picture in pixels, gray until the page was drawn once; `data`
-    tells the data apart of which it is, where a picture of others must not stay meanwhile.
+    names its data if no picture of others may stay meanwhile.
     """
     with layout.loading(height, data):
         try:
@@ -301,14 +298,14 @@ def compute(make: Callable[[], V | None], height: int = 430, data: str = "") -> 
 
 
 def messages() -> DeltaGenerator:
-    """One place where messages come and go: what follows keeps its own."""
+    """Reserve one place for messages that come and go, so that what follows keeps its own."""
     return st.container()
 
 
 def cards(view: V | None, *cards: Card[V] | tuple[Card[V], Card[V]]) -> None:
     """Draw cards one below the other, two of a pair side by side; none without a view.
 
-    What goes wrong in a card stands in its place, and the others go on.
+    An error replaces only the card in which it occurs.
     """
     if view is None:
         return

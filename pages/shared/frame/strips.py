@@ -38,13 +38,13 @@ def pinnable(
     pins_here: bool = True,
     **options: Any,
 ) -> None:
-    """The strip, whose scenario is kept when the visitor asks for it.
+    """Draw the strip, with a button to keep its scenario.
 
     `pins_here` says whether there is a scenario.
     """
     is_personal, page = facts.kind in (DataKind.UPLOAD, DataKind.TWIN), pins.page()
     pins_here = pins_here and page in pins.PAGES
-    # which tab of Lab is open is no part of a scenario
+    # a scenario has no open tab of Lab
     token = links.encode(replace(session.current(), open_folds=(), lab_tab=settings.TABS[0]))
     name = "" if is_personal else pins.name_of(page, token)
     reason = (
@@ -84,9 +84,9 @@ def fixed(
     is_forecast: bool = False,
     data: tuple[str, str] | None = None,
 ) -> None:
-    """The same facts with one budget, for pages without a slider in the picture.
+    """Draw the same facts with one budget, for pages without a slider in the picture.
 
-    `unit` is what is protected, and `protected` words and tooltip where the usual ones do not suit;
+    `unit` is the unit of protection, and `protected` replaces its default words and tooltip;
     `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated`,
     `n_curves` and `data` as in `by_step`; `is_forecast` as in `pieces.strip`.
     """
@@ -120,12 +120,11 @@ def by_step(
     is_forecast: bool = False,
     data: tuple[str, str] | None = None,
 ) -> None:
-    """The same with the words of every step of a slider, or of one budget.
+    """Draw the same with the words of every step of a slider, or of one budget.
 
-    `at` is the present step; `stated` is δ, which is marked where it is large; `warning` is what
-    releases say against themselves; `n_curves` how many there are, where it is not as many as the
-    data on screen have; `data` are words and tooltip about the data where nothing of them is on
-    screen; the others as in `fixed`.
+    `at` is the present step; `stated` is δ, marked if it is large; `warning` is the releases' own;
+    `n_curves` is their number if it differs from that of the data on screen; `data` are words and
+    tooltip about data that are not on screen; the others as in `fixed`.
     """
     chips = fact_chips(facts, protected or tags.unit_tag(facts, unit), n_curves)
     if data is not None:
@@ -155,7 +154,7 @@ def fact_chips(
 
 
 def _data_chip(facts: PublicFacts, kind: str, icon: str, n_curves: int | None) -> components.Chip:
-    """Whose data these are; pressed, it opens the dialog with other data, where they can change."""
+    """Name the data; a click opens the dialog with other data, if they can change."""
     text, why = tags.source_tag(facts)
     source = session.source(session.task_on_screen())
     if source.facts != facts:
@@ -180,7 +179,7 @@ def _trust(facts: PublicFacts) -> list[components.Chip]:
 
 
 def delta_chips(stated: Delta) -> list[components.Chip]:
-    """δ where it is larger than it should be, with the reason; the same on every page."""
+    """Show δ if it is too large, with the reason; the same on every page."""
     tag = odds_words.delta_tag(stated)
     return (
         [
@@ -194,14 +193,14 @@ def delta_chips(stated: Delta) -> list[components.Chip]:
 
 
 def by_budget_alone(budget: Budget) -> str:
-    """The odds that a budget allows, whatever the noise; for pages without a method."""
+    """Return the odds that a budget allows, whatever the noise; for pages without a method."""
     return odds_words.odds_alone(risk.odds(None, budget))
 
 
 def by_method(mechanism: Mechanism, source: Source, *budgets: Budget) -> str:
-    """The odds of a method's releases at one budget or several, the same on every page.
+    """Return the odds of a method's releases at the given budgets, the same on every page.
 
-    Where the method has no plan nothing would be released, and they are empty.
+    They are empty if the method has no plan: nothing would be released.
     """
     group = session.current().group_size
     try:
@@ -227,7 +226,7 @@ def ledger_lines(source: Source) -> None:
 
 def _line(source: Source, group: str) -> None:
     """Show the remaining budget of a group, or of everybody."""
-    from engine.release.sentences import left  # on first use: most pages show simulated curves
+    from engine.release.sentences import left  # imported late: most pages show simulated curves
 
     try:
         words = left(source.facts, standing(source))
@@ -251,7 +250,7 @@ def standing(source: Source, same_people: bool | None = None) -> Standing:
 def _standing(
     source: Source, same_people: bool | None, path: str, stamps: tuple[int, ...]
 ) -> Standing:
-    """Looked up anew when the ledger has changed, which `stamps` tell."""
+    """Look up the standing again if `stamps` show that the ledger has changed."""
     from engine.release.ledger import Ledger
 
     return Ledger(path).standing_of(source, same_people)

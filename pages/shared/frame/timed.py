@@ -15,23 +15,22 @@ from pages.shared.frame.layout import user_errors
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import run as results
 
-_STAYS_SECONDS = 1.0  # for which a visitor stays at what stands before more of it is computed
+_STAYS_SECONDS = 1.0  # a visitor must rest so long before further results are computed
 
 
 def run(part: Callable[[], None], seconds: float | None) -> None:
     """Draw a part of the page, and again every so many seconds unless there are none.
 
-    On a slow machine the browser may ask for the part again before it got the rest of the page. The
-    framework then sends that rest without the part, which is drawn anew, and what follows would
-    come before it, at a place that is not there yet: the page would go white. So the part has a
-    place of its own, which is always sent.
+    A slow browser may ask for the part again before it got the rest of the page. The framework then
+    sends the rest without the part, at a place that does not exist yet, and the page turns white.
+    The part therefore has a place of its own, which is always sent.
     """
     with st.container():
         st.fragment(part, run_every=seconds)()
 
 
 def afterwards(words: str, compute: Callable[[], object]) -> None:
-    """Compute what takes long when the page stands, and draw the page once more.
+    """Compute slow results once the page is drawn, and draw the page again.
 
     It begins only if its visitor stays; `words` say so far what is to come.
     """
@@ -56,7 +55,7 @@ def row_by_row(
     draw: Callable[[list[Any]], None],
     height: int,
 ) -> None:
-    """Compute several results of one function when the page stands, and draw what there is.
+    """Compute several results of one function once the page is drawn, and draw those available.
 
     Parameters
     ----------
@@ -115,7 +114,7 @@ def begin(
         job = jobs().start(
             key, function, *arguments, total=total, is_kept=is_shared, visitor=visitor()
         )
-        if job.watch(visitor()):  # or else its last watcher left this moment
+        if job.watch(visitor()):  # else its last watcher has just left
             return job
 
 
@@ -126,7 +125,7 @@ def warm_up() -> None:
 
 
 def visitor() -> str:
-    """A name for this browser session, of no meaning."""
+    """Return a meaningless name for this browser session."""
     name: str = st.session_state.setdefault("visitor", uuid.uuid4().hex)
     return name
 
@@ -142,9 +141,8 @@ def progress(
 ) -> None:
     """Show a job while it lives and how it ended; `draw` draws the parts that are there.
 
-    `noun` names that which is counted. `is_timed` says whether the pace so far tells what is left:
-    not of a job that ends at a stated time, however many parts it has by then. The page runs once
-    more when the job has ended.
+    `noun` names the counted parts. `is_timed` is true if the pace predicts the rest, unlike
+    for a job that ends at a stated time. The page runs once more when the job has ended.
     """
     job = _left().get(job.key, job)
     live = job.live

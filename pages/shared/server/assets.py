@@ -1,10 +1,9 @@
-"""Files of the front end out of memory, compressed, and what a page needs next named at once.
+"""Compressed files of the front end from memory, and early names of those a page needs next.
 
-The framework reads each of its sixty files from the disk in turns, and a browser asks for what a
-page needs when it has read what came before: the script of components after the first answer of
-the server, plotly.js after the first component. Here files are read once, a page names at its head
-all that it will need, and the front end is told where its server is, which it else finds out by
-asking.
+The framework reads its sixty files from disk one by one, and a browser requests each only after
+reading the one before: the script of components after the server's first answer, plotly.js after
+the first component. This module reads files once, names in a page's head all that it will need, and
+gives the front end the address of its server, which it would otherwise ask for.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class Asset:
         }
 
     def pack(self) -> None:
-        """Compress it; until then it is sent as it is."""
+        """Compress the file; until then it is sent as it is."""
         if self._is_text and not self._packed:
             self._packed = gzip.compress(self.content, 6, mtime=0)
 
@@ -152,12 +151,12 @@ class Assets:
         )
 
     def pack(self) -> None:
-        """Compress everything."""
+        """Compress every file."""
         for asset in (*self.pages.values(), *self.files.values(), *self._first.values()):
             asset.pack()
 
     def _page(self, plain: str, page: str) -> bytes:
-        """The page of the front end with what this page will need at its head."""
+        """Return the page of the front end, with what this page will need in its head."""
         first = f'<head><script src=".{CONNECT}"></script>'  # the other scripts wait for it
         last = [
             f'<link rel="modulepreload" crossorigin href="./static/js/{name}">'
@@ -172,7 +171,7 @@ class Assets:
         )
 
     def _modules(self, names: Iterable[str], plain: str) -> list[str]:
-        """Script files of modules and of all that these import, without those the page names."""
+        """List module scripts with all their imports, without those the page names."""
         folder, needed = self.front_end / "static" / "js", dict[str, None]()
         waiting = [path.name for name in names for path in folder.glob(f"{name}.*.js")]
         while waiting:
@@ -185,7 +184,7 @@ class Assets:
 
 @cache
 def assets() -> Assets:
-    """Those of the installed front end."""
+    """Return the assets of the installed front end."""
     return Assets()
 
 

@@ -1,8 +1,8 @@
-"""Guesses of a class: in memory and nowhere else, until the teacher ends it or some hours are over.
+"""Guesses of a class, only in memory, until the teacher ends it or some hours are over.
 
-A teacher opens a class and gets a short random code. Whoever opens its link may guess once for each
-picture and answer its closing question, and correct both until the teacher shows what is right.
-Numbers are kept, and not who sent them.
+A teacher opens a class and gets a short random code. Each visitor of its link may guess once for
+each picture and answer its closing question, and correct both until the teacher reveals them. The
+class keeps numbers, not names.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engine.core.errors import InputError
 
 MAX_CLASSES, MAX_GUESSES, MAX_SECONDS = 20, 200, 3 * 3600.0
 Numbers = tuple[float | None, ...]  # a guess, None where nothing was guessed
-_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that is read as another one
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letter or digit that looks like another
 CODE_LENGTH = 6
 
 
@@ -51,7 +51,7 @@ class Poll:
     n_options: int  # how many answers the closing question has
 
     def checked(self, values: object) -> Numbers:
-        """A guess as numbers, None for each that was left out.
+        """Read a guess as numbers, None for each that was left out.
 
         Raises
         ------
@@ -93,10 +93,10 @@ class Classroom:
     stage: Stage = Stage.GUESS  # how far the teacher is in it
     _guesses: dict[Poll, dict[int, Numbers]] = field(
         default_factory=lambda: defaultdict(dict)
-    )  # by seat, for every picture
+    )  # guesses by seat, one dictionary per picture
     _answers: dict[Poll, dict[int, int]] = field(
         default_factory=lambda: defaultdict(dict)
-    )  # which option, by seat, for every picture
+    )  # chosen options by seat, one dictionary per picture
     _seats: count[int] = field(default_factory=count)
     _browsers: dict[str, int] = field(default_factory=dict)  # their seats, by name
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -107,13 +107,7 @@ class Classroom:
             self.poll, self.stage = poll, stage
 
     def seat(self, browser: str = "") -> int:
-        """A number for a visitor, under which their guess is kept.
-
-        Parameters
-        ----------
-        browser : str
-            Its name in this class, whose tabs all have one seat; "" if unknown.
-        """
+        """Number a visitor, to keep their guess; all tabs of a named `browser` share one seat."""
         with self._lock:
             return (
                 self._browsers.setdefault(browser, next(self._seats))
@@ -188,7 +182,7 @@ class Classroom:
             return list(self._guesses[self.poll].values())
 
     def answered(self, seat: int) -> int | None:
-        """The option that a seat has chosen in this picture's question."""
+        """Return the option that a seat has chosen in this picture's question."""
         return self._answers[self.poll].get(seat)
 
     @property
@@ -208,7 +202,7 @@ class Classrooms:
         self._lock = threading.Lock()
 
     def open(self, poll: Poll) -> Classroom:
-        """A new class.
+        """Open a new class.
 
         Raises
         ------
@@ -231,13 +225,13 @@ class Classrooms:
             return classroom
 
     def find(self, code: str) -> Classroom | None:
-        """The class of a code; None if it has ended, or never was."""
+        """Return the class of a code; None if it has ended, or never was."""
         with self._lock:
             self._end_old()
             return self._open.get(code)
 
     def joined(self, text: str) -> Classroom:
-        """The class of a code as somebody types it: in any case, with spaces.
+        """Find the class of a code as somebody types it: in any case, with spaces.
 
         Raises
         ------
@@ -256,7 +250,7 @@ class Classrooms:
         return classroom
 
     def of_teacher(self, key: str) -> Classroom | None:
-        """The class of a teacher's key; None if there is none."""
+        """Return the class of a teacher's key; None if there is none."""
         with self._lock:
             self._end_old()
             return next(
@@ -284,7 +278,7 @@ CLASSROOMS = Classrooms()  # of this process
 
 
 def checked_code(code: str) -> str:
-    """The code of a class as a link has it, in any case.
+    """Return the code of a class as links write it, from any case.
 
     Raises
     ------
@@ -304,9 +298,9 @@ ADDRESS_NAME = "PRIVACY_CURVES_ADDRESS"
 
 
 def page_for_others(page: str) -> str:
-    """The address of a page for other computers; "" where this one alone reaches the server.
+    """Return the address of a page for other computers; "" if only this one reaches the server.
 
-    The environment says it, or else the address in this visitor's own browser.
+    It comes from the environment, or else from the address in this visitor's own browser.
 
     Raises
     ------
@@ -340,7 +334,7 @@ def is_loopback(host: str) -> bool:
 
 
 def what_to_do() -> str:
-    """Why phones cannot join and what to do, where others cannot reach the address of this page."""
+    """Explain why phones cannot join and what to do, if they cannot reach this page's address."""
     return (
         "Phones cannot reach the address at which this page is open. Whoever runs the "
         "dashboard starts it with make run ADDRESS=0.0.0.0. Then open this page by the "

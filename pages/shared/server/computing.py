@@ -1,7 +1,8 @@
 """Computations of pages: in worker processes, ended as soon as nobody waits for them.
 
 The web process only waits, so it stays free for everybody else; a visitor who moves on or leaves
-ends what only they had asked for. Where no server runs, as in tests of pages, it is computed here.
+ends computations that only they asked for. Without a server, as in tests of pages, the calling
+process computes.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from engine.running.bounded import Bounds
 from pages.shared.server.jobs import Job, Jobs
 
 _SLOTS, _PAUSED, _WAITING = 2, 4, 30
-_MAX_MINUTES = 3.0  # of one computation, while somebody looks at an empty place
-_TURN_SECONDS = 0.05  # how long a page waits before it looks whether it is still wanted
-_GRACE_SECONDS = 0.4  # what nobody waits for may still end by itself, which spares a worker
-_REST_SECONDS = 0.4  # without a further move, after which a visitor counts as done moving
+_MAX_MINUTES = 3.0  # longest computation, while a visitor looks at an empty place
+_TURN_SECONDS = 0.05  # between looks whether the page is still wanted
+_GRACE_SECONDS = 0.4  # an abandoned job may still finish, which spares a worker
+_REST_SECONDS = 0.4  # without a move, after which a visitor counts as at rest
 _MOVING_SECONDS = 1.0  # since a run was given up
 
 _POOL = Jobs(_SLOTS, _WAITING, _MAX_MINUTES, _PAUSED)
@@ -79,10 +80,10 @@ def computed(
     progress: Callable[[int], None] = lambda done: None,
     bounds: Bounds | None = None,
 ) -> Any:
-    """Return the result of an engine function; `progress` hears how many steps are done.
+    """Return the result of an engine function; `progress` gets the number of steps done.
 
-    Visitors who ask with the same key at once share one computation: the key of what is computed
-    from an upload must name its session. With `bounds` the worker is ended when it takes more.
+    Visitors who ask with the same key at once share one computation, so a key for an upload must
+    name its session. With `bounds` the worker ends when it takes more.
 
     Raises
     ------
@@ -133,13 +134,13 @@ def _waited_for(
     progress: Callable[[int], None],
 ) -> Job:
     while True:
-        # The pool keeps no result: pages have stores, and that of an upload goes with its visitor.
+        # The pool keeps no result: pages have stores, and an upload's leaves with its visitor.
         job = _POOL.start(
             key, function, *arguments, is_kept=False, visitor=_visitor(), is_later=_is_later()
         )
         with _watching(job):
             _follow(job, progress)
-        if job.state != "stopped":  # else given up by others just before we came
+        if job.state != "stopped":  # else others gave it up just before
             return job
 
 
@@ -162,7 +163,7 @@ def _make_way() -> None:
 
 
 def _visitor() -> str:
-    """The session of the page that asks; empty where none does."""
+    """Return the session of the page that asks; "" outside a page."""
     context = get_script_run_ctx(suppress_warning=True)
     return "" if context is None else context.session_id
 
@@ -179,7 +180,7 @@ def _of_a_page() -> bool:
 
 @contextmanager
 def _watching(job: Job) -> Iterator[None]:
-    """While this lasts the job is not given up."""
+    """Keep the job from being given up inside this context."""
     with _lock:
         _watched[job] += 1
     try:

@@ -1,8 +1,8 @@
-"""The door: path, method, origin and size of what comes in, judged before anything else sees it.
+"""The door: checks path, method, origin and size of requests before any other code sees them.
 
-The framework answers much of what nobody should send with a traceback, with a line of the log each
-time, or with a question to a host outside: it looks for the server's own address there, and
-everybody waits. Anybody can send these things, so they end here, without a word.
+The framework answers many invalid requests with a traceback, a line in the log, or a question to an
+outside host for the server's own address, while everybody waits. Anybody can send such requests, so
+they end here, silently.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _REASONS = {
     405: "Files alone can be sent here.",
 }
 _PROTOCOL, _NO_BYTES, _POLICY, _TOO_LARGE = 1002, 1003, 1008, 1009  # RFC 6455
-# Orders that no page of ours gives: they would empty what visitors share, or write to the log.
+# Messages that our pages never send: they would empty shared caches or write to the log.
 _NOT_OURS = ("clear_cache", "debug_disconnect_websocket", "debug_shutdown_runtime", None)
 _EVERYWHERE = (None, "", "0.0.0.0", "::")
-# The loggers that speak of what came in.
+# Loggers of incoming requests.
 _LOGGERS = (
     "uvicorn.error",
     "websockets.server",
@@ -41,20 +41,20 @@ _LOGGERS = (
 
 
 def base_path() -> str:
-    """The path below which the dashboard stands: "" or one that begins with a slash."""
+    """Return the path below which the dashboard runs: "" or one that begins with a slash."""
     base = (st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}" if base else ""
 
 
 def place(scope: Scope) -> str | None:
-    """The path of a request below the base path; None outside of it."""
+    """Return the path of a request below the base path; None outside it."""
     path: str = scope["path"].removeprefix(scope.get("root_path", ""))
     below = path.removeprefix(base_path())
     return below if path == base_path() + below and below[:1] in ("", "/") else None
 
 
 def address() -> str:
-    """The address of the front page, as somebody at this machine types it."""
+    """Return the address of the front page, as somebody at this machine types it."""
     host = st.get_option("server.address")
     host = "localhost" if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
@@ -85,7 +85,7 @@ class Door:
 
 
 def _refusal(scope: Scope) -> int:
-    """The status with which a request is refused; 0 if it is let in."""
+    """Return the status that refuses a request; 0 if it is let in."""
     below = place(scope)
     if below is None:
         return 404
@@ -146,7 +146,7 @@ class _Messages:
 
 
 def _close_code(event: Message) -> int:
-    """The code with which to close after this event; 0 if all is well."""
+    """Return the code with which to close after this event; 0 if all is well."""
     if event["type"] != "websocket.receive":
         return 0
     content = event.get("bytes")

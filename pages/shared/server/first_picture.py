@@ -1,12 +1,12 @@
 """The script that draws the front page's figure before the framework around it has started.
 
 The framework takes a browser one to two seconds: sixty files, a connection, the first run of the
-page. What the front page shows to a new visitor is known before anybody comes, so it is served as
-one file: the figure's own script with its data, which draws it where the page will have it.
+page. The server knows a new visitor's front page in advance and serves it as one file: the figure's
+own script with its data, which draws it in its place on the page.
 
-A server that has just started takes several seconds more to compute that figure. Until then it
-serves the one in `data`, which `python -m scripts.write_first_picture` writes and a test compares
-with what is computed.
+A server takes several seconds after its start to compute that figure. Until then it serves the one
+in `data`, which `python -m scripts.write_first_picture` writes and a test compares with the
+computed one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PAGES = Path(__file__).parents[2]
 _COMPONENTS = _PAGES / "shared" / "components"
 _CONFIG = _PAGES.parent / ".streamlit" / "config.toml"
 STORED = _PAGES.parent / "data" / "first_picture.json.gz"
-# Of the theme, by the framework's name of the variable; the two fonts are its own.
+# Theme colours, by the framework's name of the variable; the framework supplies both fonts.
 _COLOURS = {
     "text-color": "textColor",
     "background-color": "backgroundColor",
@@ -48,13 +48,7 @@ def store(sent: Mapping[str, Any]) -> None:
 
 
 def script(sent: Mapping[str, Any]) -> bytes:
-    """The file for a figure.
-
-    Parameters
-    ----------
-    sent : dict
-        What the figure is sent (`pages.shared.components.figure_message`).
-    """
+    """Write the file for a figure, from `pages.shared.components.figure_message`."""
 
     def read(name: str) -> str:
         return (_COMPONENTS / name).read_text("utf-8")
@@ -78,7 +72,7 @@ def _font() -> str:
 
 
 def _themes() -> dict[str, dict[str, str]]:
-    """The variables of both themes that the figure's style sheet knows."""
+    """Return the variables of both themes that the figure's style sheet knows."""
     theme = tomllib.loads(_CONFIG.read_text("utf-8"))["theme"]
     shared = {
         "font": '"Source Sans", sans-serif',

@@ -12,14 +12,14 @@ import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# Everything comes from this server, and what is not named is refused. The exceptions:
+# Everything comes from this server; anything unnamed is refused. The exceptions:
 #   script-src blob:            the front end makes modules of our components in memory
 #   style-src 'unsafe-inline'   it computes styles, plotly.js writes its own into the page, and
 #                               formulas and charts have style attributes
 #   img-src data:               the logo, heat maps, and pictures to be saved
 #   font-src data:              one size of the brackets of formulas
-# Nothing needs 'unsafe-eval': protobuf.js asks once for machine code to count with 64 bits, is
-# refused, and counts without. No script inside a page runs but the front end's own.
+# Nothing needs 'unsafe-eval': protobuf.js asks once for 64-bit machine code and works without it.
+# Only the front end's own scripts run inside a page.
 _POLICY = {
     "default-src": "'none'",
     "script-src": "'self' blob:",
@@ -37,7 +37,7 @@ _SCRIPT = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 
 @cache
 def security() -> dict[str, str]:
-    """The headers by name, without those that only an encrypted connection may carry."""
+    """Return the headers by name, without those that only an encrypted connection may carry."""
     allowed = _POLICY | {"script-src": " ".join([_POLICY["script-src"], *_scripts_of_the_page()])}
     return {
         "Content-Security-Policy": "; ".join(f"{what} {where}" for what, where in allowed.items()),
@@ -50,7 +50,7 @@ def security() -> dict[str, str]:
 
 
 def _scripts_of_the_page() -> list[str]:
-    """Digests of the scripts inside the front end's page, of the version that is installed."""
+    """Return the digests of the scripts inside the installed front end's page."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
     digests = (hashlib.sha256(script).digest() for script in _SCRIPT.findall(page))
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]

@@ -3,14 +3,14 @@
 Each slot is one thread with one worker process, which it kills to stop a job. Workers import this
 module, so it must never import streamlit.
 
-A shared job belongs to all who watch it. Who presses Stop leaves, and sees it as stopped; the job
-itself ends with the last one. Who has not been heard of for a while has left, too, but then the
-job gives up its slot only to another that waits: a visitor may come back.
+A shared job belongs to all visitors who watch it. A visitor who presses Stop leaves and sees it as
+stopped; the job itself ends with the last one. A visitor who stays silent for a while has left,
+too, but may come back: the job then gives up its slot only to a waiting job.
 
-No visitor can keep the others waiting. Short questions go before long ones, and how long a
-question is shows in how long it has run: where more jobs have begun than there are slots, those
-that have run for the shortest time go on and the others stand still. Of one visitor one job runs at
-a time, each may have only so much waiting, and a job ends after a stated time.
+No visitor can keep the others waiting. Short questions go before long ones, judged by their running
+time: if more jobs have begun than there are slots, those that have run for the shortest time
+continue and the others pause. Each visitor has one running job and a limited number of waiting
+ones, and every job ends after a stated time.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from engine.running.workers import Worker
 Part = TypeVar("Part")
 Ts = TypeVarTuple("Ts")
 _MAX_KEPT = 32  # jobs that have ended
-_MAX_MEGABYTES = 2000  # that a job may take beyond what its worker has
+_MAX_MEGABYTES = 2000  # memory of a job beyond its worker's own
 _MAX_OF_ONE = 8  # jobs of one visitor that run or wait
 _ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden page
-_TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
+_TURN_SECONDS = 0.05  # between looks at the stop flag
 _NICENESS = 10  # the pages come first
-_SHORT_SECONDS = 0.5  # jobs that have run for less count as equal
-_LATER_SECONDS = 4.0  # by which what no page waits for starts behind
-# What most jobs use: a worker that was killed is replaced in the middle of somebody's work.
+_SHORT_SECONDS = 0.5  # shorter running times count as equal
+_LATER_SECONDS = 4.0  # handicap of jobs that no page waits for
+# Modules that most jobs use. A new worker imports them before a visitor waits for its answer.
 _MODULES = (
     "pages.shared.server.jobs",
     "scipy.optimize",
@@ -89,13 +89,13 @@ class Job:
         self.result: Any = None
         self.problem: InputError | None = None
         self.fault = ""
-        self.is_ended_by_the_system = False  # its worker was, for want of time or memory
+        self.is_ended_by_the_system = False  # the system killed its worker for time or memory
         self._task = task
         self._came = time.monotonic()
-        self._first = 0.0  # when its first part was there
-        self.seconds = 0.0  # for which it has run, without those for which it stood still
-        self._seen: dict[str, float] = {}  # when each who watches was last heard of
-        self.is_left = False  # its visitor has moved on: it may end by itself, but has no claim
+        self._first = 0.0  # time of its first part
+        self.seconds = 0.0  # running time without pauses
+        self._seen: dict[str, float] = {}  # last sign of each watcher
+        self.is_left = False  # its visitor has moved on; it may finish but keeps no slot
         self._lock = threading.Lock()
         self._stop_asked, self._over = threading.Event(), threading.Event()
 
@@ -105,7 +105,7 @@ class Job:
 
     @property
     def fraction(self) -> float:
-        """Share of the parts that are there; 0 while it is not known how many there will be."""
+        """Share of the parts that are available; 0 while their number is unknown."""
         if self.state == "done":
             return 1.0
         return min(1.0, len(self.parts) / self.total) if self.total else 0.0
@@ -114,7 +114,7 @@ class Job:
     def seconds_left(self) -> float | None:
         """Seconds left by the pace since the first part; None without one.
 
-        What comes before the first part is done once: a worker starts, and data are drawn.
+        The work before the first part is done once: a worker starts, and data are drawn.
         """
         done = len(self.parts)
         if self.state != "running" or not self.total or done < 2:
@@ -129,10 +129,10 @@ class Job:
             return not self._stop_asked.is_set()
 
     def leave(self, visitor: str) -> Job:
-        """Stop for one visitor: returns what they see from now on.
+        """Stop for one visitor; return what they see from now on.
 
-        That is the job itself if nobody else watches, as it is then stopped, or else a stopped
-        copy with the parts that are there.
+        If nobody else watches, this is the job itself, now stopped; else a stopped copy with the
+        available parts.
         """
         with self._lock:
             self._seen.pop(visitor, None)
@@ -148,17 +148,17 @@ class Job:
 
     @property
     def _is_watched(self) -> bool:
-        """True if anybody watches who was heard of lately."""
+        """True if a recently active visitor watches."""
         lately = time.monotonic() - _ABSENT_SECONDS
         return any(when > lately for when in list(self._seen.values()))
 
     @property
     def is_abandoned(self) -> bool:
-        """True if all watchers have gone without a word."""
+        """True if every watcher has gone silent."""
         return bool(self._seen) and not self._is_watched
 
     def stop(self) -> None:
-        """Stop for everyone who watches. What has ended stays as it is."""
+        """Stop for everyone who watches. An ended job stays as it is."""
         if self.live:
             self._stop_asked.set()
             self._end("stopped", only_from="waiting")  # a running job is ended by its slot
@@ -224,16 +224,16 @@ class Jobs:
     Parameters
     ----------
     slots : int
-        How many jobs run at a time; one of each visitor, at most eight of whose jobs run or wait.
+        Jobs that run at a time; one per visitor, at most eight of whose jobs run or wait.
     waiting : int
-        How many more wait for their turn.
+        Further jobs that wait for their turn.
     minutes : float
-        For which a job may run before it is ended.
+        Running time after which a job ends.
     paused : int
-        How many more jobs may have begun and stand still while shorter ones run. Each keeps the
-        memory it has taken. Where the system cannot let a process stand still, they run.
+        Further jobs that have begun and pause while shorter ones run. Each keeps its memory. They
+        run if the system cannot pause a process.
     niceness : int
-        How far workers stand behind other processes of the machine.
+        Scheduling priority of workers below other processes of the machine.
     """
 
     def __init__(
@@ -261,7 +261,7 @@ class Jobs:
         Raises
         ------
         InputError
-            If too many jobs are waiting: then they are at work already.
+            If too many jobs are waiting; the workers then run already.
         """
         for slot in range(self.slots):
             self.start(f"ready {slot}", ready, total=1)
@@ -276,16 +276,15 @@ class Jobs:
         visitor: str = "",
         is_later: bool = False,
     ) -> Job:
-        """The job of that key: the one that is there, or else a new one.
+        """Return the job of that key, new if there is none.
 
-        The function is one of a module, so that a worker finds it. What a generator yields are the
-        parts, and what it or any other function returns is the result. `total` is the number of
-        parts, where it is known. The key is the digest of the question; that of an upload must
-        also name its session. What need not be kept here (`is_kept`), as its session keeps it, is
-        forgotten where it ends. A job that was stopped or broke is begun again: start
-        from a button and keep the job, or a stopped one comes back with the next run of the page.
-        `visitor` names who asks; a job that several ask for is nobody's. What no page waits for,
-        `is_later`, comes after what one does.
+        A module must define the function, so that a worker finds it. A generator yields the parts
+        and returns the result, as any other function does. `total` is the number of parts, if
+        known. The key is the digest of the question; that of an upload must also name its session.
+        The server forgets a finished job unless it `is_kept`; its session keeps the result. A job
+        that was stopped or broke starts again: start it from a button and keep the job, or a
+        stopped one returns with the next run of the page. `visitor` names who asks; a job shared by
+        several counts against nobody. Jobs that no page waits for (`is_later`) come last.
 
         Raises
         ------
@@ -306,10 +305,10 @@ class Jobs:
             return job
 
     def disown(self, job: Job) -> None:
-        """Count a job against nobody: who asked for it has moved on, and it will soon be ended.
+        """Count a job against nobody: its visitor has moved on, and it will soon end.
 
-        It is ended at once where another waits for its slot: else who asks for much and leaves it
-        again and again would hold every slot.
+        It ends at once if another job waits for its slot: otherwise a visitor who starts and leaves
+        many jobs would hold every slot.
         """
         with self._lock:
             job.is_left = True
@@ -359,13 +358,13 @@ class Jobs:
             self._open()
 
     def _end_what_was_left(self) -> None:
-        """Free as many places as are wanted and held by jobs that nobody waits for."""
+        """Stop jobs that nobody waits for, as many as waiting jobs need places."""
         needed = len(self._waiting) - (self._places - len(self._running))
         for job in [job for job in self._running if job.is_left][: max(0, needed)]:
             job.stop()
 
     def _open(self) -> None:
-        # Before the exit of multiprocessing, which would end workers that slots then replace.
+        # Registered first: multiprocessing's exit would end workers, which slots then replace.
         atexit.register(self.close)
         self._idle = [Worker(_answer, self._niceness, _MODULES) for _ in range(self._places)]
         self._threads = [
@@ -376,16 +375,16 @@ class Jobs:
             thread.start()
 
     def _slot(self) -> None:
-        """One job after the other; those stopped while they waited are passed over."""
+        """Run one job after the other; skip those stopped while they waited."""
         while (job := self._next()) is not None:
-            worker = self._idle.pop()  # the last that worked: it has the most at hand
+            worker = self._idle.pop()  # the last that worked has the warmest caches
             if job._begin():
                 self._follow(job, worker)
             self._idle.append(worker)
             self._leave(job)
 
     def _next(self) -> Job | None:
-        """The waiting job that goes first, of visitors of whom none runs; None when closed."""
+        """Wait for the first job of a visitor without a running one; None when closed."""
         with self._changed:
             while not self._closed:
                 busy = {job.visitor for job in self._running if job.visitor and self.slots > 1}
@@ -409,7 +408,7 @@ class Jobs:
         return before < self.slots
 
     def _follow(self, job: Job, worker: Worker) -> None:
-        """Follow a job to its end. Whatever goes wrong ends the job and the worker, no more."""
+        """Follow a job to its end. A fault ends only the job and its worker."""
         try:
             worker.send(pickle.dumps(job._task))  # here, because a file may be among it
             while job.live:
@@ -440,7 +439,7 @@ class Jobs:
         )
 
     def _leave(self, job: Job) -> None:
-        """Free the slot; what came of one visitor's data stays with that visitor alone."""
+        """Free the slot; results from one visitor's data stay with that visitor alone."""
         with self._changed:
             self._running.remove(job)
             self._changed.notify_all()
@@ -452,12 +451,12 @@ _DEFAULT = Jobs()  # costs nothing until its first job
 
 
 def jobs() -> Jobs:
-    """The workers that all visitors of this server share."""
+    """Return the workers that all visitors of this server share."""
     return _DEFAULT
 
 
 def _turn(job: Job, worker: Worker) -> None:
-    """Listen to a worker for a moment, which counts as time that the job has run."""
+    """Listen to a worker for a moment, which counts as running time of the job."""
     began = time.monotonic()
     if not _end_if_asked(job, worker) and worker.has_message(_TURN_SECONDS):
         job._take(*worker.message())
@@ -478,7 +477,7 @@ def _end_if_asked(job: Job, worker: Worker) -> bool:
 def parts(
     function: Callable[..., Iterator[Part]], *arguments: Any
 ) -> Generator[Part, None, list[Part]]:
-    """Work whose result is the list of the parts that a generator gives."""
+    """Yield the parts of a generator, and return their list."""
     given = []
     for part in function(*arguments):
         given.append(part)

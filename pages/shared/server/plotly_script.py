@@ -1,9 +1,9 @@
 """plotly.js with the kinds of traces that our charts have, out of the installed package.
 
-The script registers 46 kinds when it is read, with maps and three dimensions, and that takes a
-browser twice as long as all the rest of it. Each kind is a module that runs when it is first
-called, so those that no chart has are left out of the list of those that are called. Nothing else
-changes; a script that is written otherwise is left as it is.
+The script registers 46 kinds on loading, with maps and three dimensions, which takes a browser
+twice as long as all its other work. Each kind is a module that runs when first called, so this
+module removes unused kinds from the list of calls. Nothing else changes; a script without such a
+list stays as it is.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
-KINDS = frozenset({"bar", "heatmap", "contour"})  # beside scatter, which is always there
+KINDS = frozenset({"bar", "heatmap", "contour"})  # besides scatter, which is always included
 _LIST = re.compile(r"(?<=\.register\(\[)[\w$]+\(\)(?:,[\w$]+\(\))+(?=\]\))")
 _KIND = re.compile(r'moduleType:"trace",name:"(\w+)"')
-_FAR = 4_000  # letters of a module in front of its name
+_FAR = 4_000  # characters of a module before its name
 
 
 def installed() -> str:
-    """The script as it is in the package."""
+    """Return the script as it is in the package."""
     return (files("plotly") / "package_data" / "plotly.min.js").read_text("utf-8")
 
 
 def served() -> bytes:
-    """The script that pages load."""
+    """Return the script that pages load."""
     return light(installed()).encode()
 
 
 def light(script: str, kinds: frozenset[str] = KINDS) -> str:
-    """A script that registers these kinds of traces alone; the same where it names no such list."""
+    """Return a script that registers only these trace types; unchanged if it names no such list."""
     called = [*_LIST.finditer(script)]
     if len(called) != 1:
         return script
@@ -41,7 +41,7 @@ def light(script: str, kinds: frozenset[str] = KINDS) -> str:
 
 
 def _kind(script: str, module: str) -> str:
-    """The kind of traces that a module registers, which is in the module that it hands on."""
+    """Return the kind of traces that a module registers, found in the module it re-exports."""
     handed_on = re.compile(r'=[\w$]+\(\([\w$,]*\)=>\{"use strict";[\w$]+\.exports=([\w$]+)\(\)\}\)')
     handed = handed_on.match(script, _end_of(script, f"var {module}"))
     if handed is None:

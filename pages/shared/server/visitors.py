@@ -1,9 +1,9 @@
 """Admission of visitors, and removal of everything of those who have left.
 
-A visitor is one open page. Beyond the limit a page says that the server is busy and looks again by
-itself. An upload belongs to one visitor, who may hold one file at a time; once they have left, or
-a page in the background has been silent for a while, everything of theirs is dropped and the
-memory is given back.
+A visitor is one open page. Beyond the limit a page says that the server is busy and tries again. An
+upload belongs to one visitor, who may hold one file at a time. Once visitors have left, or their
+page in the background has been silent for a while, the server drops their data and returns the
+memory.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ LIMIT_NAME = "PRIVACY_CURVES_MOST_VISITORS"
 UPLOADS_NAME = "PRIVACY_CURVES_UPLOADS"
 _DEFAULT_LIMIT = 40
 _OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
-_KEPT_SECONDS = 60.0  # for which a lost connection may come back to its data
+_KEPT_SECONDS = 60.0  # a lost connection may return to its data for so long
 _LOOK_SECONDS = 5.0
 _TIDY_EVERY = 6  # looks: collections are long, and nobody waits for the memory
 _RETRY_SECONDS = 10
 
 
 class Visitors:
-    """Those who have a place, by session, and since when others have been gone.
+    """Sessions with a place, and the times at which others left.
 
     `is_here` says whether a session is connected.
     """
@@ -53,9 +53,9 @@ class Visitors:
         self._lock = threading.Lock()
 
     def let_in(self, session: str) -> bool:
-        """Give a session a place if there is one; it keeps the place while it is connected.
+        """Give a session a place if one is free; it keeps the place while it is connected.
 
-        Those whose connection is lost give theirs up to whoever needs it.
+        A session without connection loses its place to a newcomer.
         """
         with self._lock:
             if session not in self._places:
@@ -88,12 +88,12 @@ class Visitors:
 
 
 def limit() -> int:
-    """Return the limit of visitors at once: from the environment, or the usual number.
+    """Return the limit of visitors at once: from the environment, or the default.
 
     Raises
     ------
     ValueError
-        If what the environment says is no whole number above 0.
+        If the environment states no whole number above 0.
     """
     setting = os.environ.get(LIMIT_NAME, str(_DEFAULT_LIMIT))
     if not setting.isdecimal() or int(setting) < 1:
@@ -125,14 +125,14 @@ def _is_connected(session: str) -> bool:
     return Runtime.exists() and Runtime.instance().is_active_session(session)
 
 
-_VISITORS = Visitors(limit(), _is_connected)  # of this process
+_VISITORS = Visitors(limit(), _is_connected)  # one per process
 
 
 # -- on the page ----------------------------------------------------------------------------
 
 
 def admit() -> None:
-    """Go on if there is room; otherwise say so, and try again by itself."""
+    """Go on if there is room; otherwise show a notice, and try again automatically."""
     context = get_script_run_ctx()
     if context is None or not Runtime.exists() or _VISITORS.let_in(context.session_id):
         return
@@ -161,9 +161,9 @@ def may_bring_files() -> bool:
 
 
 class OneFileEach:
-    """Uploads are for visitors who may; the latest file takes the place of earlier ones.
+    """Uploads of admitted visitors; the latest file replaces earlier ones.
 
-    The framework would keep every file that is sent until its visitor leaves.
+    The framework would keep every file until its visitor leaves.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -204,9 +204,9 @@ def drop_files(session: str, but: str = "") -> None:
 
 
 def drop_own_file(file: str) -> None:
-    """Forget a file of this visitor, of which what was read is kept elsewhere.
+    """Forget a file of this visitor whose content is kept elsewhere.
 
-    The next one may have arrived before the page hears that this one is gone: it stays.
+    A newer file stays: it may have arrived before the page hears of the deletion.
     """
     context = get_script_run_ctx()
     if context is not None and Runtime.exists():
@@ -216,10 +216,10 @@ def drop_own_file(file: str) -> None:
 
 @asynccontextmanager
 async def housekeeping(_: Any) -> AsyncIterator[None]:
-    """While the server runs: close the sessions of those who have left, give memory back."""
-    takes_files(None, _address())  # an environment that makes no sense stops the start
+    """Close the sessions of those who have left and give memory back, while the server runs."""
+    takes_files(None, _address())  # refuses to start in an invalid environment
     spare_the_log()
-    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # which gives memory back
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # returns freed memory
     return_large_blocks()
     task = asyncio.create_task(_keep_house())
     try:
@@ -233,8 +233,8 @@ async def housekeeping(_: Any) -> AsyncIterator[None]:
 async def _keep_house() -> None:
     """Close the sessions of those who have left, and give memory back then and every half minute.
 
-    The framework would collect after every run of a page, which takes several times as long as
-    the run itself; `.streamlit/config.toml` keeps it from that.
+    The framework would collect garbage after every run of a page, several times as long as the run
+    itself; `.streamlit/config.toml` prevents it.
     """
     for look in itertools.count(1):
         await asyncio.sleep(_LOOK_SECONDS)

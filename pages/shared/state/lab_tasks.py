@@ -1,6 +1,6 @@
 """Tasks that pages offer: their place in Lab, and the link names of their data and method.
 
-A task with a line here can have its data and its method chosen; any other has its usual ones.
+Visitors can choose data and method of a task listed here; any other task has its defaults.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class LabTask:
     task: Task
     estimand: str  # its name among the estimands of Lab
     letters: tuple[str, str]  # (str, str): of its source and of its mechanism, in links
-    # the setting that says which task of its estimand is looked at, where there are several
+    # the setting that selects among several tasks of its estimand
     among: str = ""
 
     @property
@@ -27,7 +27,7 @@ class LabTask:
         return {"estimand": self.estimand} | ({self.among: self.task.key} if self.among else {})
 
 
-# By key, in the order in which links write them.
+# Keys in the order of links.
 LAB_TASKS = {
     offered.task.key: offered
     for offered in (
@@ -50,5 +50,5 @@ ESTIMANDS = tuple(dict.fromkeys(offered.estimand for offered in LAB_TASKS.values
 
 
 def settings_of(task: str) -> dict[str, str]:
-    """The settings by which Lab estimates what a task is about; {} where it does not."""
+    """Return the settings by which Lab estimates a task's estimand; {} if it cannot."""
     return LAB_TASKS[task].settings if task in LAB_TASKS else {}

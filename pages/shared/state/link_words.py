@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Settings whose word is another one than their name.
+# Settings whose word differs from their name.
 _WORD_OF = {
     "explore_view": "view",
     "further_lines": "shown",
@@ -47,5 +47,5 @@ _WORD_OF = {
 
 
 def word_of(setting: str) -> str:
-    """The word of a field of `Settings` in links."""
+    """Return the word of a field of `Settings` in links."""
     return _WORD_OF.get(setting, setting)

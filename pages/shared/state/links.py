@@ -1,7 +1,7 @@
 """Links to settings, as one readable token of `name-value` words joined by `~`.
 
-Only what differs from the front page is written. An address holds settings, never data; settings
-that are unknown or invalid are named, and the default stands in.
+A link holds only differences from the front page, and settings, never data. Unknown or invalid
+settings are named and replaced by the default.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
 from pages.shared.state.link_words import word_of
 from pages.shared.state.settings import FRONT_PAGE, DataAndMethod, Settings
 
-_LONGEST = 4000  # characters of an address that are read
+_LONGEST = 4000  # longest readable address, in characters
 _RATE = "r"  # the letter of the rate
 LETTERS = (*(letter for offered in LAB_TASKS.values() for letter in offered.letters), _RATE)
 
 
 def encode(wanted: Settings) -> str:
-    """The settings that differ from the front page."""
+    """Write the settings that differ from the front page."""
     return "~".join(
         [
             *_plugged_words(wanted),
@@ -51,7 +51,7 @@ def encode(wanted: Settings) -> str:
 
 
 def decode(token: str) -> tuple[Settings, list[str]]:
-    """Settings of a token, and the names of those that are unknown or invalid."""
+    """Read the settings of a token, and the names of those that are unknown or invalid."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
     studies = {
@@ -81,11 +81,11 @@ def _plugged_words(wanted: Settings) -> Iterator[str]:
                 f"{letter}.{parameter}-{_plain(value)}"
                 for parameter, value in mine.changed().items()
                 if parameter != "task"
-            )  # the letter says it
+            )  # the letter names it
 
 
 def _members(chosen: Settings) -> dict[str, Source | Mechanism | Rate]:
-    """Everything plugged in, by letter."""
+    """Return all plugged-in members, by letter."""
     by_letter: dict[str, Source | Mechanism | Rate] = {}
     for task, study in chosen.studies.items():
         of_source, of_mechanism = LAB_TASKS[task].letters
@@ -106,7 +106,7 @@ def _study(
 def _plugged(
     letter: str, words: Mapping[str, str], shelf: Registry, default: Any, problems: list[str]
 ) -> Any:
-    """The source or mechanism of a token; parameters that do not fit are left at their usual."""
+    """Read the source or mechanism of a token; parameters that do not fit keep their defaults."""
     if letter not in words:
         return default
     try:
@@ -144,12 +144,12 @@ def has_a_page(letter: str, cls: Any) -> bool:
 
 
 def _task_of(letter: str) -> str | None:
-    """The task whose curves or method a letter stands for."""
+    """Return the task whose curves or method a letter stands for."""
     return next((task for task, offered in LAB_TASKS.items() if letter in offered.letters), None)
 
 
 def _value(parameter: Parameter, text: str) -> Any:
-    """A parameter's value from its word in the address."""
+    """Read a parameter's value from its word in the address."""
     if text == "none" and parameter.optional:
         return None
     return {"True": True, "False": False}[text] if parameter.kind is bool else parameter.kind(text)
@@ -231,7 +231,7 @@ def _lessons() -> Sequence[str]:
     return lessons.names()
 
 
-# Choices whose modules take a moment to import: only for a link that has one of these words.
+# Choices with slow imports, loaded only for a link with one of these words.
 _SELDOM: dict[str, Callable[[], Sequence[str]]] = {
     "exhibit": _exhibits,
     "audited_method": _audited,
@@ -243,7 +243,7 @@ CHOICES = (*_CHOICES, *_SELDOM)  # settings that are one of a few words
 
 
 def choices(name: str) -> Sequence[str]:
-    """The words that a setting of `CHOICES` can be."""
+    """Return the words allowed for a setting of `CHOICES`."""
     return _CHOICES[name] if name in _CHOICES else _SELDOM[name]()
 
 
@@ -253,12 +253,12 @@ def _one_of(name: str, text: str) -> str:
     return text
 
 
-_EARLIER_VIEWS = ("releases", "ranges", "one")  # of the first edition, all in one figure now
-_EARLIER_STEPS = ("file", "bounds", "trust")  # of Publish, all in one form now
+_EARLIER_VIEWS = ("releases", "ranges", "one")  # views of the first edition, now one figure
+_EARLIER_STEPS = ("file", "bounds", "trust")  # steps of Publish, now one form
 
 
 def _network(text: str) -> Network:
-    """Sites of several kinds from `16x4000x1_2x500x0.5`."""
+    """Read sites of several kinds from `16x4000x1_2x500x0.5`."""
     groups = tuple(_group(part) for part in text.split("_"))
     if len(groups) > MAX_KINDS:
         raise InputError(
@@ -332,7 +332,7 @@ def _single_words(wanted: Settings) -> Iterator[str]:
 
 
 def _with(current: Settings, name: str, text: str) -> Settings:
-    """One more setting; a KeyError or ValueError if there is no such setting or value."""
+    """Add one setting; a KeyError or ValueError if there is no such setting or value."""
     start, _, rest = name.partition(".")
     if start == "sweep":
         return replace(current, sweep=_swept(current.sweep, rest, text))

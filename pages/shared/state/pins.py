@@ -17,7 +17,7 @@ from pages.shared import places
 NAMES = "ABCD"
 # Pages with a scenario in their strip, by script, with their titles.
 PAGES = {"explore": "Explore", "decide": "Decide", "lab": "Lab"}
-_HOME = ("", "home")  # how the address calls the first page
+_HOME = ("", "home")  # names of the first page in addresses
 _LONGEST = 800  # characters of the settings of one pin, so that a link with all of them works
 
 
@@ -34,7 +34,7 @@ class Pin:
 
 
 def join(token: str, scenarios: Sequence[Pin]) -> str:
-    """The token of *Compare* with the pins."""
+    """Return the token of *Compare* with the pins."""
     words = [f"{pin.name}-{_written(f'{pin.page}~{pin.token}')}" for pin in scenarios]
     if token:
         words.insert(0, token)
@@ -42,7 +42,7 @@ def join(token: str, scenarios: Sequence[Pin]) -> str:
 
 
 def split(token: str) -> tuple[str, tuple[Pin, ...], list[str]]:
-    """The token without its pins, the pins, and the names of those that cannot be."""
+    """Split a token into itself without pins, the pins, and the names of invalid ones."""
     others, scenarios, problems = [], {}, []
     for word in token.split("~"):
         name, dash, text = word.partition("-")
@@ -78,18 +78,18 @@ def take_over(scenarios: tuple[Pin, ...]) -> None:
 
 
 def page() -> str:
-    """The page on screen, by its script."""
+    """Return the page on screen, by its script."""
     name = st.session_state.get("page", "")
     return "explore" if name in _HOME else name
 
 
 def name_of(page: str, token: str) -> str:
-    """The letter of a scenario that is pinned; empty for any other."""
+    """Return the letter of a pinned scenario; empty for any other."""
     return next((pin.name for pin in pinned() if (pin.page, pin.token) == (page, token)), "")
 
 
 def reason_against(token: str) -> str:
-    """Why a scenario cannot be pinned; empty where it can."""
+    """Explain why a scenario cannot be pinned; empty if it can."""
     if len(pinned()) == len(NAMES):
         return f"{len(NAMES)} scenarios are pinned already. Unpin one in Lab, under Compare."
     if len(token) > _LONGEST:

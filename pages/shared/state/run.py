@@ -1,7 +1,7 @@
-"""The only place where pages make the engine compute, and the one cache of what it computed.
+"""The only place where pages make the engine compute, and the one cache of its results.
 
-A page names a function of the engine and what it is called with: `answer(mean_answer, source, …)`.
-From that follow the key, the worker, and whose results these are.
+A page names a function of the engine and its arguments: `answer(mean_answer, source, …)`. They
+determine the key, the worker, and the owner of the results.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ Ts = TypeVarTuple("Ts")
 _MAX_KEPT = 64  # results of about a megabyte
 _MAX_KEPT_BY_A_VISITOR = 12
 _MAX_SITES_KEPT = 400  # results about sites, of some ten kilobytes
-# kinds of data that are made of what one visitor has or stated
+# kinds of data derived from one visitor's file or statements
 _PERSONAL = (DataKind.UPLOAD, DataKind.TWIN)
 
 
 class Store:
-    """A small cache of results by digest that forgets what was not used for longest.
+    """A small cache of results by digest, which forgets the least recently used.
 
-    `owner` names the visitor whose results alone it holds; nothing is shared with that name.
+    `owner` names the only visitor whose results it holds; shared results have no owner.
     """
 
     def __init__(self, limit: int, owner: str = "") -> None:
@@ -66,7 +66,7 @@ class Store:
                 self._results.popitem(last=False)
 
     def get(self, key: str, compute: Callable[[], A]) -> A:
-        """A result as it was kept, or else computed now."""
+        """Return a result as it was kept, or compute it now."""
         with suppress(KeyError):
             result: A = self[key]
             return result
@@ -78,7 +78,7 @@ class Store:
             self._results.clear()
 
 
-_SHARED = Store(_MAX_KEPT)  # of this process: an imported module outlives the runs of a page
+_SHARED = Store(_MAX_KEPT)  # one per process: an imported module outlives the runs of a page
 _MADE_OF_RESULT: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 _SITES = Store(_MAX_SITES_KEPT)
 
@@ -91,7 +91,7 @@ def forget() -> None:
 
 
 def _silent(done: int) -> None:
-    """Progress that nobody is shown."""
+    """Ignore the progress."""
 
 
 # -- whatever the engine can compute --------------------------------------------------------------
@@ -114,16 +114,16 @@ def answer(
 def answer(
     function: Callable[[*Ts], Any], *arguments: *Ts, progress: Callable[[int], None] = _silent
 ) -> Any:
-    """Return the result of an engine function: as it was kept, or else computed in a worker.
+    """Return the result of an engine function, kept or computed in a worker.
 
     Parameters
     ----------
     function : callable
-        A function at the top of a module; of a generator it is what it returns in the end.
+        A function at the top of a module; a generator returns its result at the end.
     *arguments : object
-        All that the result depends on, the seed too; their types are those of the function.
+        Everything the result depends on, including the seed.
     progress : callable
-        Told how many steps of a generator are done.
+        Gets the number of finished steps of a generator.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def parts(
     *arguments: *Ts,
     progress: Callable[[int], None] = _silent,
 ) -> list[A]:
-    """All parts that a generator of the engine gives; kept, computed and told as by `answer`."""
+    """Return all parts that a generator of the engine yields; kept and computed as by `answer`."""
     call = (function, *arguments)
     result: list[A] = _result(_store_of(call), _key(jobs.parts, call), jobs.parts, call, progress)
     return result
@@ -151,7 +151,7 @@ def _result(
     arguments: Sequence[Any],
     progress: Callable[[int], None] = _silent,
 ) -> Any:
-    """A result as it was kept, or else computed in a worker for those who may share it."""
+    """Return a result as it was kept, or compute it in a worker for those who may share it."""
     with suppress(KeyError):
         return store[key]
     result = store[key] = computed(key + store.owner, function, *arguments, progress=progress)
@@ -159,7 +159,7 @@ def _result(
 
 
 def at_once(function: Callable[[*Ts], A], *arguments: *Ts) -> A:
-    """The same for what takes no time, or may be computed in this process alone."""
+    """Return a quick result, or one that only this process can compute."""
     return _store_of(arguments).get(_key(function, arguments), lambda: function(*arguments))
 
 
@@ -178,10 +178,7 @@ def _store_of(
     key: str = "own_results",
     max_results: int = _MAX_KEPT_BY_A_VISITOR,
 ) -> Store:
-    """Results of recipes are shared by all visitors; those of one's own data stay in the session.
-
-    So do those of a twin, which is made of what the visitor stated.
-    """
+    """Return the server's store for recipes, or the session's for own data and their twins."""
     if not _is_personal(arguments):
         return shared
     state: MutableMapping[Any, Any] = st.session_state
@@ -201,9 +198,9 @@ def _is_personal(value: Any) -> bool:
 
 
 def made_once(owner: Any, name: Hashable, make: Callable[[], A]) -> A:
-    """Derive a value from a result: kept beside it and forgotten with it, not made in every run.
+    """Derive a value from a result once; keep and forget it together with the result.
 
-    `name` names all that it hangs on apart from the result.
+    `name` identifies everything else it depends on.
     """
     beside = _MADE_OF_RESULT.setdefault(owner, {})
     if name not in beside:
@@ -222,7 +219,7 @@ def mean_at_every_step(
     seed: int,
     epsilons: tuple[float, ...] = mean_topic.EPSILON_STEPS,
 ) -> mean_topic.MeanAnswer:
-    """Everything the picture shows, at every step of the slider and at an ε of one's own."""
+    """Compute the picture at every step of the slider and at a further ε."""
     arguments = (source, mechanism, delta, seed)
     key = _key(mean_topic.mean_over_budgets, arguments)
     steps: mean_topic.MeanAnswer = _result(
@@ -244,7 +241,7 @@ def _store_of_sites(arguments: Any) -> Store:
 
 
 def of_sites(function: Callable[..., A], /, *arguments: Any) -> A:
-    """`answer` for one of the many results that a table of sites needs."""
+    """Answer one of the many questions that a table of sites needs."""
     result: A = _result(_store_of_sites(arguments), _key(function, arguments), function, arguments)
     return result
 
@@ -257,11 +254,11 @@ def federation(
     *,
     is_whole: bool = False,
 ) -> sites_topic.SitesAnswer:
-    """The sites together, pooled and alone; of what changes nothing else is computed.
+    """Simulate the sites together, pooled and alone; only what changed is computed again.
 
-    The error without privacy is there if it is known, or wanted for the whole.
+    It includes the error without privacy if that is known, or if `is_whole`.
     """
-    from engine.topics.sites import answer as sites_topic  # on first use: one page alone needs it
+    from engine.topics.sites import answer as sites_topic  # imported late: only one page needs it
 
     arguments = source, mechanism, tuple(rows), seed
     store, key = _store_of_sites(arguments), _key(sites_topic.federation, arguments)
@@ -274,8 +271,8 @@ def federation(
 
 
 def front_picture() -> mean_topic.MeanAnswer:
-    """The picture of the front page as it is without any choice."""
-    from engine.privacy.failure import usual_delta  # by a thread, while the browser loads the page
+    """Return the picture of the front page before any choice."""
+    from engine.privacy.failure import usual_delta  # a thread imports this meanwhile
 
     use_workers()
     front = FRONT_PAGE
@@ -291,7 +288,7 @@ def front_picture() -> mean_topic.MeanAnswer:
 def warm_up() -> None:
     """Compute the front page once, so that the first visitor need not wait for it.
 
-    The workers that compute it import what calibration needs, which alone takes two seconds.
+    Its workers import the modules of calibration, which alone takes two seconds.
     """
     front, budgets = FRONT_PAGE, front_picture().budgets
     arguments = (front.source, front.mechanism, budgets, front.seed)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from engine.uploads.rows import UploadRows
 
 Option = TypeVar("Option")
-# Where the session keeps the visitor's own data.
+# Session keys of the visitor's own data.
 OWN_KEYS = {
     DataType.CURVES: "upload",
     DataType.READINGS: "upload_readings",
@@ -45,10 +45,10 @@ OWN_KEYS = {
 }
 LAB = "lab"
 FIGURE = "figure"  # the key of the live figure
-FRAME = "frame"  # that of what stands around every page
+FRAME = "frame"  # the key of the frame of every page
 _WITH_TABLE = ("", "home", "explore", LAB)  # Decide has the table itself
 _TABS_WITH_OWN_DATA = ("estimate", "compare", "theory")
-_STATED_ALONE = ("decide", "publish")  # what a file gave by itself is not shown there
+_STATED_ALONE = ("decide", "publish")  # these pages show no unconfirmed facts of a file
 _PARAMETER = "s"
 
 
@@ -59,9 +59,9 @@ def load(page: str) -> None:
     """Take over the address at the first run, after Back and Forward, and when a link is followed.
 
     A bare address means "front page" after Back on the same page, but "leave as is" after a page
-    switch, which drops the parameter. A run that something on the page asked for is no navigation:
-    its address may be an earlier one, which the browser has not replaced yet. Such addresses are
-    followed only where the browser says that it went back.
+    switch, which drops the parameter. A run started from the page is no navigation: its
+    address may be an earlier one that the browser has not replaced yet. Such addresses count only
+    if the browser reports that it went back.
     """
     state, written_token = st.session_state, st.query_params.get(_PARAMETER, "")
     same_page, state.page = state.get("page") == page, page
@@ -96,9 +96,9 @@ def _follow(written_token: str, same_page: bool) -> None:
         pins.take_over(pinned)
     elif same_page and shows_pins(state.page):  # Back neither loses pins nor writes them again
         state.left_out = pins.pinned()
-    state.rev = state.get("rev", 0) + 1  # tells the browser side to move
+    state.rev = state.get("rev", 0) + 1  # tells the browser to move
     state.written, state.own_epsilon = written_token, state.settings.epsilon
-    state.behind = frozenset()  # addresses that the browser may still have, of earlier settings
+    state.behind = frozenset()  # addresses of earlier settings that the browser may still show
     state.followed_to = state.page
 
 
@@ -110,10 +110,10 @@ def _move_folds(known: tuple[Any, ...]) -> None:
 
 
 def is_first_drawn(key: str) -> bool:
-    """True if a control was not drawn yet since its page was opened; from now on it was.
+    """True at the first drawing of a control since its page was opened.
 
-    The browser then begins with the control's default, even where the server knows its value from
-    a control of the same key on the page before.
+    The browser then begins with the control's default, even if the server knows its value from a
+    control with the same key on the previous page.
     """
     drawn: set[str] = st.session_state.drawn_here
     if key in drawn:
@@ -158,7 +158,7 @@ def save() -> None:
 
 
 def task_on_screen() -> str:
-    """The task of the page, whose data it shows."""
+    """Return the task of the page, whose data it shows."""
     page, now = st.session_state.page, current()
     if page == LAB:
         return now.estimated
@@ -177,7 +177,7 @@ def shows_pins(page: str) -> bool:
 
 
 def data_task(key: str) -> str:
-    """The task whose data another one uses: an average number is that of whole curves."""
+    """Return the task whose data another one uses: an average number is that of whole curves."""
     return TASKS[key].data_of or key
 
 
@@ -198,9 +198,9 @@ def change(**values: Any) -> None:
 
 
 def open_of_link(fold_of: Mapping[str, str]) -> None:
-    """Open what a link asks about that names no detail, as those of the first edition.
+    """Open the detail of a link that names none, as links of the first edition do.
 
-    `fold_of` has the detail, or a fold inside it, by the setting that belongs to it alone.
+    `fold_of` maps a setting to the only detail, or fold inside it, that uses it.
     """
     state = st.session_state
     if state.pop("followed_to", None) != state.page or current().open_folds:
@@ -236,7 +236,7 @@ def note_fold(name: str, is_open: bool) -> None:
 
 
 def steps(epsilon: float) -> tuple[float, ...]:
-    """The steps of the slider, with a chosen ε put in that is none of them."""
+    """Return the steps of the slider, with a chosen ε added if it is none of them."""
     return steps_of(st.session_state.get("own_epsilon", epsilon), epsilon)
 
 
@@ -296,13 +296,13 @@ def own_key(task: str) -> str:
 
 
 def upload_of(task: str = TASK) -> Upload | UploadRows | UploadEvents | None:
-    """The visitor's own data that a task looks at, whether they are shown or not."""
+    """Return the visitor's own data for a task, shown or not."""
     data = st.session_state.get(own_key(task))
     return data if data is not None and data.serves(data_task(task)) else None
 
 
 def own_with(facts: PublicFacts) -> Upload | UploadRows | UploadEvents | None:
-    """The visitor's own data of which these facts were stated."""
+    """Return the visitor's own data with these stated facts."""
     for key in OWN_KEYS.values():
         data: Upload | UploadRows | UploadEvents | None = st.session_state.get(key)
         if data is not None and data.facts == facts:
@@ -328,9 +328,9 @@ def uploaded(task: str = TASK) -> bool:
 
 
 def source(task: str = TASK) -> Source:
-    """The source on screen: the visitor's own data, or the chosen recipe.
+    """Return the source on screen: the visitor's own data, or the chosen recipe.
 
-    Where its sites are those of the table on *Decide*, it has them on all pages with the scenario.
+    If the table on *Decide* sets its sites, they hold on all pages with the scenario.
     """
     data, page = upload_of(task), st.session_state.get("page")
     if data is not None and uploaded(task):
@@ -339,7 +339,7 @@ def source(task: str = TASK) -> Source:
 
 
 def twin_of(real: Source) -> Twin:
-    """The twin of curves that are real, with sizes and spread as the visitor last chose them."""
+    """Return the twin of real curves, with sizes and spread as the visitor last chose them."""
     default = Twin.of(real.facts, real.sizes)
     origin, stated = st.session_state.get("twin", (None, default))
     return stated if origin == default else default
@@ -352,7 +352,7 @@ def change_twin(real: Source, twin: Twin) -> None:
 
 
 def change_source(task: str, source: Source) -> None:
-    """Other data; a target, or typical error, in another unit than theirs is forgotten."""
+    """Change the data; forget a target or typical error in another unit than theirs."""
     now = current()
     same_unit = now.source_of(task).facts.value_unit == source.facts.value_unit
     change(
@@ -369,10 +369,10 @@ def change_mechanism(task: str, mechanism: Mechanism) -> None:
 def change_study(
     task: str, source: Source | None = None, mechanism: Mechanism | None = None
 ) -> None:
-    """Data and method of a task at once; targets stay as they are."""
+    """Change data and method of a task at once; keep targets."""
     change(studies=current().with_study(task, source, mechanism).studies)
 
 
 def delta(of: Source, task: str = TASK) -> Delta:
-    """δ of the chosen method: see `Settings.delta_on`."""
+    """Return the δ of the chosen method: see `Settings.delta_on`."""
     return current().delta_on(of, current().mechanism_of(task))

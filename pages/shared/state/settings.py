@@ -50,7 +50,7 @@ class SweepChoice:
 
 
 def sweep_words(choice: SweepChoice) -> list[str]:
-    """`sweep.along-source.n_curves` for everything that is not as usual."""
+    """Write `sweep.along-source.n_curves` for every value that is not the default."""
     default = SweepChoice()
     return [
         f"sweep.{f.name}-{_sweep_word(getattr(choice, f.name))}"
@@ -64,7 +64,7 @@ def _sweep_word(value: object) -> str:
 
 
 def with_sweep_word(choice: SweepChoice, name: str, text: str) -> SweepChoice:
-    """The choice with one word of an address.
+    """Return the choice with one word of an address.
 
     Raises
     ------
@@ -125,7 +125,7 @@ LINES = ("truth",)
 WIZARD = ("data", "preview", "release")  # steps of Publish
 MAX_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
-# Choices that change a picture or its words alone; a link has the place of what was chosen.
+# Choices that change only a picture or its words; a link holds the option's position.
 LOOKS = frozenset(
     {
         "first_guess",
@@ -145,22 +145,22 @@ LOOKS = frozenset(
         "exhibit_form",
     }
 )
-MAX_OPTIONS = 50  # of one of them; beyond those that there are, the usual one is shown
+MAX_OPTIONS = 50  # options of a choice; a number without an option shows the default
 _FOLD = re.compile(r"[a-z_]{1,40}")
 MAX_FOLDS = 20
 
 
-# What Compare may show side by side, under the words of the address: label, class and preset.
+# Methods on Compare, by their words in links: label, class and preset.
 METHODS = {
     f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
     for cls in mechanisms.for_task(TASK)
     for k, (label, chosen) in enumerate(cls.presets_for(TASK))
 }
 MAX_BUDGETS = 4  # side by side
-GROUPS = "groups"  # the question of shape that is about two groups, where there are any
-NEXT = "next"  # and the one that is about people who are not in the data
+GROUPS = "groups"  # the question of shape about two groups
+NEXT = "next"  # the question of shape about people outside the data
 SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
-POWER_NUMBERS = ("power_difference", "power_at")  # of the plan for a difference of two groups
+POWER_NUMBERS = ("power_difference", "power_at")  # fields of the plan for two groups
 
 
 @dataclass(frozen=True)
@@ -198,13 +198,13 @@ class Settings:
     shape_level: float | None = None
     power_difference: float | None = None
     power_at: float | None = None
-    # Odds are those of a person with `group_size` protected units; `population` is the size of the
-    # group that a secret random sample was declared to be drawn of.
+    # Odds of a person with `group_size` protected units; `population` is the size of the group
+    # behind a declared secret random sample.
     group_size: int = 1
     population: int | None = None
-    # Decide: what is published, a table of sites (without one they are those of the curves; those
-    # of a file are never kept here), who adds the noise, and how many releases of twenty are to
-    # reach the target.
+    # Decide: the output, a table of sites (default: sites of the curves; sites of a file stay out
+    # of settings), the party that adds noise, and the releases of twenty that must reach the
+    # target.
     decided_task: str = TASK
     sites: tuple[SiteRow, ...] = ()
     noise_place: str = NoisePlace.SITES
@@ -218,22 +218,22 @@ class Settings:
     attacker_accuracy: float = 60.0
     epsilon_limit: float | None = None
     budget_split: Split = field(default_factory=Split)
-    # Learn: the guide in place of the path, the lesson that is open, if any, whether it is shown as
-    # slides, and the class whose pupils guess here.
+    # Learn: the guide in place of the path, the open lesson, if any, its slides, and the class
+    # whose pupils guess here.
     learn_part: str = ""
     lesson: str = ""
     presenter: str = "off"
     class_code: str = ""
-    # Compare: methods and budgets side by side, and what is swept.
+    # Compare: methods and budgets side by side, and the swept parameter.
     compared_methods: tuple[str, ...] = ()
     compared_budgets: tuple[float, ...] = (0.5, 1.0, 2.0)
     sweep: SweepChoice = field(default_factory=SweepChoice)
-    # Lab: what is estimated, the tab, and parts of tabs.
+    # Lab: the estimand, the tab, and parts of tabs.
     estimand: str = ESTIMANDS[0]
     lab_tab: str = TABS[0]
     compare_part: str = COMPARISONS[0]
     theory_part: str = THEORY_PARTS[0]
-    # What is asked besides of single estimands.
+    # Further questions on single estimands.
     network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
     evaluation_point: float = 0.37
     summary_task: str = SUMMARIES[0]
@@ -258,10 +258,10 @@ class Settings:
     # Reproduce, Publish, the guide, and Method notes.
     exhibit: str = ""
     published_task: str = PUBLISHED[0]
-    publish_step: str = ""  # as far as there are data
+    publish_step: str = ""  # "": preview, if there are data
     guide_chapter: str = handbook.CHAPTERS[0]
     notes_method: str = "adaptive_mean"
-    # Choices that change a picture or its words alone, as (key, number of the option), and open
+    # Choices that change only a picture or its words, as (key, number of the option), and open
     # folds; both in order.
     looks: tuple[tuple[str, int], ...] = ()
     open_folds: tuple[str, ...] = ()
@@ -283,7 +283,7 @@ class Settings:
         return self.mechanism_of(TASK)
 
     def source_of(self, task: str) -> Source:
-        """The recipe for data of a task, or of that whose data it borrows."""
+        """Return the recipe for data of a task, or of the task whose data it borrows."""
         return self.studies[TASKS[task].data_of or task].source
 
     def has_table(self, task: str) -> bool:
@@ -291,7 +291,7 @@ class Settings:
         return bool(self.sites) and self.source_of(task).has_free_sites
 
     def studied(self, task: str) -> Source:
-        """The recipe at the sites that take part, where there is a table of them.
+        """Return the recipe at the sites that take part, if there is a table of them.
 
         Data that cannot be had at such sites keep their own, and *Decide* says why.
         """
@@ -302,7 +302,7 @@ class Settings:
         return source
 
     def mechanism_of(self, task: str) -> Mechanism:
-        """The method of a task; the usual one where none can be chosen."""
+        """Return the method of a task; the usual one if none can be chosen."""
         if TASKS[task].data_of:
             default: Mechanism = mechanisms.get(TASKS[task].mechanism).by_person()
             return default
@@ -311,13 +311,13 @@ class Settings:
     def with_study(
         self, task: str, source: Source | None = None, mechanism: Mechanism | None = None
     ) -> Settings:
-        """The same with other data or another method of a task."""
+        """Return the settings with other data or another method of a task."""
         before = self.studies[task]
         study = DataAndMethod(source or before.source, mechanism or before.mechanism)
         return replace(self, studies={**self.studies, task: study})
 
     def delta_on(self, source: Source, mechanism: Mechanism | None = None) -> Delta:
-        """δ on these data by the rule of all pages, `delta_rule`; see there what a link may state.
+        """Return δ on these data by `delta_rule`, which also says what a link may state.
 
         Without a mechanism it is that of all which need one.
         """
@@ -325,11 +325,11 @@ class Settings:
         return rule(source.sizes.n_curves, self.delta)
 
 
-FRONT_PAGE = Settings()  # what a bare address stands for
+FRONT_PAGE = Settings()  # settings of a bare address
 
 
 def steps_of(*chosen: float) -> tuple[float, ...]:
-    """The steps of the slider, with chosen ones put in that are none of them."""
+    """Return the steps of the slider, with chosen ones added that are none of them."""
     return tuple(sorted({*EPSILON_STEPS, *chosen}))
 
 
@@ -357,14 +357,14 @@ def checked_population(count: int) -> int:
 
 
 def checked_methods(words: Sequence[str]) -> tuple[str, ...]:
-    """Words of methods to compare, each once."""
+    """Check words of methods to compare; return each once."""
     if not words or not set(words) <= set(METHODS):
         raise InputError("Choose at least one method to compare.", field="methods")
     return tuple(dict.fromkeys(words))
 
 
 def checked_budgets(budgets: Sequence[float]) -> tuple[float, ...]:
-    """Steps of the slider that stand side by side, in order."""
+    """Check the budgets side by side, which are steps of the slider; return them in order."""
     ordered = tuple(sorted(set(budgets)))
     if not 1 <= len(ordered) <= MAX_BUDGETS or not set(ordered) <= set(EPSILON_STEPS):
         raise InputError(f"Choose one to {MAX_BUDGETS} steps of the slider.", field="budgets")
@@ -438,7 +438,7 @@ def checked_seed(seed: int) -> int:
 
 
 def checked_folds(names: Iterable[str]) -> tuple[str, ...]:
-    """Names of folds, each once and in order."""
+    """Check the names of folds; return each once and in order."""
     ordered = tuple(sorted(set(names)))
     if len(ordered) > MAX_FOLDS or not all(map(_FOLD.fullmatch, ordered)):
         raise InputError(f"At most {MAX_FOLDS} folds can be open.", field="folds")
@@ -448,7 +448,7 @@ def checked_folds(names: Iterable[str]) -> tuple[str, ...]:
 def with_look(
     looks: Sequence[tuple[str, int]], key: str, option: int
 ) -> tuple[tuple[str, int], ...]:
-    """The ways to look with one more chosen."""
+    """Return the ways to look with one more chosen."""
     if key not in LOOKS or not 0 <= option < MAX_OPTIONS:
         raise InputError("There is no such way to look.", field=key)
     return tuple(sorted({**dict(looks), key: option}.items()))

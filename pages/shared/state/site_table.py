@@ -51,7 +51,7 @@ def _row_word(row: SiteRow) -> str:
 
 
 def rows_of_word(text: str) -> tuple[SiteRow, ...]:
-    """The rows of a word; a ValueError or an InputError if it does not stand for a table."""
+    """Read the rows of a word; a ValueError or an InputError if it does not stand for a table."""
     if text in PRESETS:
         return PRESETS[text].rows
     return checked([_row_of_word(part) for part in text.split("__")])
@@ -76,7 +76,7 @@ def _row_of_word(text: str) -> SiteRow:
 
 
 def frame(rows: Sequence[SiteRow], federation: SitesAnswer | None) -> pd.DataFrame:
-    """A row for each site; what is worked out is empty where a site does not take part."""
+    """Return a row for each site; computed cells are empty if a site does not take part."""
     columns: dict[str, list[Any]] = {
         column: [getattr(row, field) for row in rows] for column, field in _FIELDS.items()
     }
@@ -97,7 +97,7 @@ def frame(rows: Sequence[SiteRow], federation: SitesAnswer | None) -> pd.DataFra
 
 
 def edited(rows: Sequence[SiteRow], edits: Mapping[int, Mapping[str, Any]]) -> list[SiteRow]:
-    """The rows after the edits of the table: row number to column to value.
+    """Return the rows after the edits of the table: row number to column to value.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def _cell(row: SiteRow, column: str, value: Any) -> Any:
 
 
 def labels(facts: PublicFacts) -> dict[str, tuple[str, str]]:
-    """Heading and help of every column."""
+    """Return the heading and help of every column."""
     return {
         "name": (capital(site_noun(facts)[0]), "Letters, digits, spaces, hyphens and commas."),
         "people": (f"{facts.people.capitalize()} (n)", "Whose curves are at this site."),
@@ -152,7 +152,7 @@ def labels(facts: PublicFacts) -> dict[str, tuple[str, str]]:
 
 
 def one_more(rows: Sequence[SiteRow]) -> list[SiteRow]:
-    """A further site like the last one, with a name that is free."""
+    """Return a further site like the last one, with a free name."""
     names = {row.name for row in rows}
     name = next(f"Site {k}" for k in range(len(rows) + 1, 10_000) if f"Site {k}" not in names)
     return [*rows, replace(rows[-1], name=name, included=True)]

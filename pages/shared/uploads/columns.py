@@ -75,7 +75,7 @@ def kind_of(task: str) -> DataType | Counted:
 
 
 def file_of(task: str) -> tuple[str, Example]:
-    """The words of the uploader, and an example of such a file."""
+    """Return the words of the uploader, and an example of such a file."""
     file = _FILES[kind_of(task)]
     return file.label, file.example
 
@@ -96,7 +96,7 @@ def stated(task: str) -> dict[str, Any]:
         columns["id"] = _NONE
     features = columns.pop("features", None)
     if features and chosen.get("value") is not None:
-        columns["value"] = chosen["value"]  # whoever names features names what is predicted, too
+        columns["value"] = chosen["value"]  # named features need a named response
     columns = {role: None if name == _NONE else name for role, name in columns.items()}
     return {
         **({"columns": columns} if columns else {}),
@@ -105,7 +105,7 @@ def stated(task: str) -> dict[str, Any]:
 
 
 def _keys(task: str) -> dict[str, str]:
-    """The keys of all choices of columns, by role."""
+    """Return the keys of all choices of columns, by role."""
     is_of_rows = TASKS[task].data is DataType.RECORDS
     roles = ("id", "time", "value", "status", "start", "group", "covariates", "server")
     return {
@@ -115,7 +115,7 @@ def _keys(task: str) -> dict[str, str]:
 
 
 def proposed(task: str, reading: Reading) -> dict[str, Any]:
-    """The columns of a proposal, by role, as the choices on screen have them at first."""
+    """Return the columns of a proposal, by role, as the choices on screen first show them."""
     columns = {role: column.name for role, column in reading.columns.items()}
     person = reading.person
     return {
@@ -140,7 +140,7 @@ def _takes_all(task: str) -> bool:
 
 
 def draw(task: str, header: Sequence[str], reading: Reading | None) -> None:
-    """The columns that must be there, and who one line belongs to, as the reading has them."""
+    """Draw the required columns, and the owner of each line, as the reading has them."""
     now = {} if reading is None else proposed(task, reading)
     keys, is_turned = _keys(task), reading is not None and reading.frame.people == "columns"
     with st.container(horizontal=True):
@@ -178,7 +178,7 @@ def draw(task: str, header: Sequence[str], reading: Reading | None) -> None:
 
 
 def _optional(task: str, header: Sequence[str], reading: Reading, now: Mapping[str, Any]) -> None:
-    """Columns that a file may have besides: what explains curves, public groups, sites."""
+    """Choose optional columns: covariates of curves, public groups, sites."""
     keys, data = _keys(task), TASKS[task].data
     free = [name for name in header if name not in reading.used]
     chosen = {
@@ -272,7 +272,7 @@ def check_features(task: str, reading: Reading) -> None:
 
 
 def several(task: str, reading: Reading) -> Reading:
-    """The reading with what becomes of several lines or observations of one person."""
+    """Ask what becomes of several lines or observations of one person; return the reading."""
     kind, is_wide = kind_of(task), reading.is_wide
     if reading.frame.people == "columns" or not (
         kind is DataType.CURVES or kind in (Counted.VALUES, Counted.LABELS)

@@ -24,7 +24,7 @@ from pages.shared.server import visitors
 if TYPE_CHECKING:
     from engine.release.freezing import Frozen
 
-_FIELDS = ("upload_", "rows_")  # how the keys of all questions begin
+_FIELDS = ("upload_", "rows_")  # starts of the keys of all questions
 _OF_FILE = (
     "upload_proposed",
     "upload_defaults",
@@ -40,7 +40,7 @@ _OF_FILE = (
     "upload_typed",
     "upload_again",
 )
-# Nobody may set the values of the first; the others are no answers, and go when the file does.
+# No value may be set for the first; the others are no answers, and leave with the file.
 _NO_FIELDS = (
     "upload_file",
     "upload_settings",
@@ -52,25 +52,25 @@ _NO_FIELDS = (
     "upload_name",
     *_OF_FILE,
 )
-_UNANSWERED = {"upload_law": StatedLaw.UNKNOWN.value, "rows_reach": None}  # choices before any
+_UNANSWERED = {"upload_law": StatedLaw.UNKNOWN.value, "rows_reach": None}  # before any choice
 _PLAIN = (str, int, float, tuple, list, type(None))
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A file whose reading was confirmed, what was read, and what is stated of it."""
+    """A file with its confirmed reading, its content, and its stated facts."""
 
     task: str
     reading: Reading
     observations: CurveTable | RowTable | EventTable
-    declared: PublicFacts | None = None  # once it is whole
+    declared: PublicFacts | None = None  # None until complete
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The comparison of a file with its facts and reading once these were frozen."""
+    """The comparison of a file with its frozen facts and reading."""
 
-    stated: Mapping[str, Any]  # by the name of each fact, as the ledger has it
+    stated: Mapping[str, Any]  # by the ledger's name of each fact
     frozen: Frozen
     doubts: tuple[str, ...] = ()
     refuted: InputError | None = None
@@ -102,7 +102,7 @@ def is_typed_since() -> bool:
 
 
 def _on_screen() -> dict[str, Any]:
-    """The answers in all fields of the form."""
+    """Return the answers in all fields of the form."""
     state = st.session_state
     return {
         key: state[key]
@@ -142,11 +142,11 @@ def _is_drawn(key: str) -> bool:
 
 
 def recall_answers() -> None:
-    """Put what was answered before into the fields of a form that is about to be drawn.
+    """Put earlier answers into the fields of a form that is about to be drawn.
 
-    The fields of another page have the same keys and are others: the framework empties them. A
-    field that is drawn again begins empty in the browser unless its value is set in that very run:
-    so `hold_answers` takes back what was recalled for a field that is not drawn yet.
+    The framework empties fields after a change of page, although their keys stay the same. A field
+    drawn again starts empty in the browser unless the same run sets its value, so `hold_answers`
+    takes back answers recalled for fields that are not drawn yet.
     """
     page = st.session_state.get("page")
     is_other = st.session_state.get("answers_on", page) != page
@@ -163,7 +163,7 @@ def _answers() -> dict[str, Any]:
 
 
 def answered(key: str) -> Any:
-    """The answer in a field of the form, whether it is on screen or not; None for none."""
+    """Return the answer in a field of the form, even off screen; None for none."""
     return st.session_state.get(key, _answers().get(key))
 
 
@@ -210,8 +210,7 @@ def forget_reading() -> None:
 
 
 # -- public facts that were stated, through a reload: the visitor’s own browser has them -----------
-# The file itself, what its columns are called and what its groups are is not kept, there or
-# anywhere.
+# Neither browser nor server keeps the file, its column names or its groups.
 
 
 _STATED_WORDS = (
@@ -242,9 +241,9 @@ _MOST_STATED = 20_000  # characters of all of them
 
 
 def restore_stated() -> None:
-    """Put what the browser kept into fields of the form that were not drawn yet, once a visit.
+    """Put facts kept by the browser into fields not drawn yet, once a visit.
 
-    It is checked as if it had just been typed: by the fields, and by what reads them.
+    The fields and their readers check them like typed ones.
     """
     text = components.kept()
     if not text or st.session_state.get("stated_restored"):
@@ -269,7 +268,7 @@ def _is_answer(name: str, value: Any) -> bool:
 
 
 def keep_stated() -> None:
-    """Have the browser keep what is stated now; of an example nothing."""
+    """Keep the stated facts in the browser; none of an example."""
     answers = {
         name: answered(f"upload_{name}")
         for name in (*_STATED_WORDS, *_STATED_SWITCHES, _STATED_LAW)

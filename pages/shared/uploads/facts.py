@@ -34,7 +34,7 @@ from pages.shared.uploads.draft import Draft
 from pages.shared.uploads.files import key_of
 
 Bound = float | None
-Fields = tuple[tuple[str, str, str], ...]  # a field of `PublicFacts`, its label and an example
+Fields = tuple[tuple[str, str, str], ...]  # field of `PublicFacts`, label, example
 _OF_CURVES: Fields = (
     ("value_name", "What is measured", "Height"),
     ("value_unit", "Unit", "cm"),
@@ -75,8 +75,8 @@ _OF_TIMES: Fields = (
     ("time_unit", "Unit", "days"),
 )
 _LONGEST = 40  # characters of a word or unit
-_REFUSED = "number_of_form_refused"  # whether a field holds something else than a number
-_MAX_LISTED = 3  # columns whose ranges are asked for one by one without a choice
+_REFUSED = "number_of_form_refused"  # session key: True if a field holds no number
+_MAX_LISTED = 3  # more columns get a choice between one range and several
 _SPREAD = {False: "Not known, or with skew, groups or outliers", True: "Symmetric about their mean"}
 
 
@@ -104,14 +104,14 @@ def bounds_step(task: str) -> bool:
             else _of_curves(current)
         )
     draft.declare(None)
-    if st.session_state[_REFUSED]:  # said below its field
+    if st.session_state[_REFUSED]:  # its field shows the error
         return False
     is_begun = any(number is not None for number in numbers)
     try:
         facts = declared()
     except InputError as first:
         is_open = (
-            first.field == "observations_per_curve"  # the one number in no library
+            first.field == "observations_per_curve"  # the only number in no library
             and not st.session_state.get("upload_observations")
         )
         if not is_open and (is_begun or st.session_state.get("upload_origin")):
@@ -136,11 +136,11 @@ def bounds_step(task: str) -> bool:
 
 # -- of curves and of records ---------------------------------------------------------------------
 
-Stated = tuple[Callable[[], PublicFacts], Sequence[Bound]]  # how to declare it, and its numbers
+Stated = tuple[Callable[[], PublicFacts], Sequence[Bound]]  # its declaration, and its numbers
 
 
 def _of_events(columns: EventColumns, of_dates: bool) -> Stated:
-    """Planned follow-up, or range; intervals, and sizes of groups where they are public."""
+    """Ask for planned follow-up, or range; intervals, and sizes of groups if they are public."""
     outcomes = columns.counted is Counted.OUTCOMES
     words = {**_words(_OF_TIMES), **_words(_OF_PEOPLE)}
     if outcomes:
@@ -209,7 +209,7 @@ def _of_curves(current: Draft) -> Stated:
     is_single = TASKS[current.task].data is DataType.READINGS
     _library()
     words = {**_words(_OF_CURVES), **_words(_OF_ROWS if is_of_rows else _OF_PEOPLE)}
-    if is_of_rows and not words["person"]:  # where rows are protected, one of them is no person
+    if is_of_rows and not words["person"]:  # a protected row is no person
         words |= {"person": "row", "people": "rows"}
     _units(curves, words)
     if not words["time_unit"] and curves.time_unit != "years":
@@ -300,7 +300,7 @@ def _units(curves: CurveTable, words: dict[str, Any]) -> None:
 
 
 def _library() -> None:
-    """Bounds that are publicly known; choosing some fills the fields, which stay free to change."""
+    """Choose publicly known bounds, which fill the fields; these stay free to change."""
     library = public_bounds()
     with st.container(horizontal=True, vertical_alignment="bottom", key="start_of_bounds"):
         st.selectbox(
@@ -346,7 +346,7 @@ def _restore() -> None:
 
 
 def _fields(stated: StatedFacts) -> dict[str, Any]:
-    """The fields of the form, by key, as that file states them."""
+    """Return the fields of the form, by key, as that file states them."""
     design = stated.design
     fields: dict[str, Any] = {
         **{name: word[:_LONGEST] for name, word in stated.words.items()},
@@ -452,7 +452,7 @@ def _words(question: Fields) -> dict[str, Any]:
 def _number(
     label: str, example: str, key: str, why: str | None = None, is_whole: bool = False
 ) -> Bound:
-    """A number as it is typed; None while nothing is, and NaN where it is none, which is said."""
+    """Read a typed number; None if empty, and NaN, with a message, if it is none."""
     number = entered(label, f"upload_{key}", is_whole, placeholder=example, help=why)
     if number is not None and math.isnan(number):
         st.session_state[_REFUSED] = True
@@ -460,7 +460,7 @@ def _number(
 
 
 def _pair(low: tuple[str, str, str], high: tuple[str, str, str]) -> tuple[Bound, Bound]:
-    """Two numbers side by side."""
+    """Draw two numbers side by side."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         return _number(*low), _number(*high)
 
@@ -481,7 +481,7 @@ def _covariate(name: str) -> StatedCovariate:
 
 
 def _ranges(names: tuple[str, ...]) -> list[StatedCovariate]:
-    """One by one if they are few; otherwise one pair for all, and own pairs where they differ."""
+    """Ask one by one if they are few; else one pair for all, and own pairs if they differ."""
     if len(names) <= _MAX_LISTED:
         return [_covariate(name) for name in names]
     ends = _pair(
@@ -501,12 +501,12 @@ def _ranges(names: tuple[str, ...]) -> list[StatedCovariate]:
 
 
 def _spread(label: str, why: str) -> Bound:
-    """σ, with what it changes: the bias and the noise, never the protection."""
+    """Ask for σ, which changes the bias and the noise, never the protection."""
     return _number(label, "e.g. 6", "reading_sd", f"{why} The protection holds in any case.")
 
 
 def _response(name: str, task: str) -> dict[str, Any]:
-    """The range of what is predicted, and what else a task asks: arguments of `declare_rows`."""
+    """Ask for the range of the response and the task's other facts: arguments of `declare_rows`."""
     states = TASKS[task].states
     response: dict[str, Any] = {}
     if "two_classes" in states:
@@ -544,7 +544,7 @@ def _response(name: str, task: str) -> dict[str, Any]:
 
 
 def _plan(curves: CurveTable, time: str, unit: str, is_single: bool) -> dict[str, Any]:
-    """Design, number of observations and spread of people: arguments of `declare`."""
+    """Ask for design, number of observations and spread of people: arguments of `declare`."""
     laws = laws_for(is_single)
     law = st.selectbox(
         "Distribution of observation times",
@@ -609,7 +609,7 @@ def _design(law: str | None, curves: CurveTable, time: str, unit: str) -> Stated
 
 
 def _common(curves: CurveTable, time: str, why: str) -> tuple[float, ...]:
-    """The times in the header, once they are confirmed, or those that are typed in."""
+    """Return the times in the header, once confirmed, or those typed in."""
     header = curves.header_times
     if header and st.checkbox(
         f"The {counted(len(header), 'time')} in the header of the file were planned for "
@@ -634,4 +634,4 @@ def _numbers(label: str, name: str, example: str, why: str) -> tuple[float, ...]
     try:
         return numbers_in(text, name)
     except InputError:
-        return (math.nan,)  # refused in its place by `declare`, so that the form stays whole
+        return (math.nan,)  # `declare` refuses it in its place, so that the form stays whole

@@ -1,6 +1,6 @@
-"""A file of one's own in the session, and what workers make of its bytes, once for each choice.
+"""A visitor's own file in the session, and its reading by workers, once for each choice.
 
-Workers are ended beyond bounds of time and memory, and nothing of the bytes stays in them.
+Workers end beyond bounds of time and memory, and keep none of the bytes.
 """
 
 from __future__ import annotations
@@ -25,13 +25,17 @@ from pages.shared.uploads import draft
 
 Made = TypeVar("Made")
 _EXAMPLE = "example.csv"
-_BEFORE = ("upload_proposed", "upload_header", "upload_sheets")  # what is made before a reading
+_BEFORE = (
+    "upload_proposed",
+    "upload_header",
+    "upload_sheets",
+)  # session keys of the steps before a reading
 
 
 def uploaded(label: str, example: Example) -> bool:
     """Draw the uploader; True while there is a file. Without one an example can be used.
 
-    Any file name will do: the content decides, and a name that the widget refused would end the
+    It accepts any file name: the content decides, and a name refused by the widget would end the
     page.
     """
     file = st.file_uploader(
@@ -39,7 +43,7 @@ def uploaded(label: str, example: Example) -> bool:
     )
     if file is not None:
         _hold(file)
-    elif name := name_of_file():  # the uploader forgot it, the form did not
+    elif name := name_of_file():  # the uploader forgot the file, the form did not
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/description: {escape(name)}", width="content")
             st.button(
@@ -78,18 +82,18 @@ def has_file() -> bool:
 
 
 def content() -> bytes:
-    """The bytes of the file, which stay for the visit: it may be read in another way."""
+    """Return the bytes of the file, kept for the visit: it may be read in another way."""
     return bytes(st.session_state.upload_held.getvalue())
 
 
 def name_of_file() -> str:
-    """The name of the file; "" without one."""
+    """Return the name of the file; "" without one."""
     return str(st.session_state.get("upload_name", "")) if has_file() else ""
 
 
 @dataclass(frozen=True)
 class _ExampleFile:
-    """An example in place of a file of one's own."""
+    """An example in place of an own file."""
 
     content: str
     name: str = _EXAMPLE
@@ -123,7 +127,7 @@ def _hold(file: Any) -> None:
 
 
 def _changed() -> None:
-    """A file that is taken away takes along what was said of it; so does an example."""
+    """Drop the answers about a file or an example that is taken away."""
     draft.forget_example()
     if st.session_state.get("upload_file") is None:
         draft.forget_file()
@@ -147,13 +151,13 @@ def made(name: str, maker: Callable[..., Made], *choices: Any, **options: Any) -
 
 
 def frame() -> dict[str, str]:
-    """Encoding and sheet, as far as they were chosen."""
+    """Return the encoding and sheet, if chosen."""
     chosen = {name: draft.answered(key_of(f"upload_{name}")) for name in ("encoding", "sheet")}
     return {name: str(choice) for name, choice in chosen.items() if choice}
 
 
 def frame_choices(encoding: str, sheet: str = "") -> None:
-    """Encoding of a text that is not the usual one, and sheet of a workbook that has several."""
+    """Choose the encoding of an unusual text, and the sheet of a workbook with several."""
     if encoding not in ("", ENCODINGS[0]) or "encoding" in frame():
         st.selectbox(
             "Encoding of the file",
@@ -167,6 +171,6 @@ def frame_choices(encoding: str, sheet: str = "") -> None:
 
 
 def key_of(name: str) -> str:
-    """The key of a choice that is about one file: the next file begins without it."""
+    """Return the key of a choice about one file; the next file begins without it."""
     number = st.session_state.get("upload_files", 0)
     return f"{name}_{number}" if number else name

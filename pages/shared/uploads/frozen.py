@@ -1,6 +1,6 @@
 """Comparison of a file with its frozen facts, and its data on screen.
 
-Before that no field of the form says anything that is computed from the file.
+Until the comparison no field of the form shows anything computed from the file.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from pages.shared.state import session
 from pages.shared.uploads import draft, files
 from pages.shared.uploads.draft import Answer
 
-if TYPE_CHECKING:  # pages that only look need no ledger: it is loaded on first use
+if TYPE_CHECKING:  # imported late: most pages need no ledger
     from engine.release.freezing import Frozen
     from engine.release.plan import Declaration
 
 _KEY = secrets.token_bytes(32)
-_PICTURED = set[bytes]()  # marks of all files of which a picture was drawn, in any visit
+_PICTURED = set[bytes]()  # marks of all files with a drawn picture, in any visit
 
 
 def freeze(task: str) -> bool:
-    """Freeze what is stated and put the data on screen; False if the file refutes it.
+    """Freeze the stated facts and put the data on screen; False if the file refutes them.
 
-    Only from here on the file answers, to its holder: all doubts are shown at once, and the card of
-    a release names what is changed afterwards.
+    From here on the file may contradict its holder: the page shows all doubts at once, and the card
+    of a release names later changes.
     """
     from engine.release import freezing
     from engine.release.ledger import Ledger
@@ -75,7 +75,7 @@ def declaration(task: str) -> Declaration:
 
 
 def _mark() -> bytes:
-    """A hash of the file under a key that ends with this process."""
+    """Hash the file under a key that ends with this process."""
     return hashlib.blake2b(files.content(), key=_KEY, digest_size=16).digest()
 
 
@@ -128,7 +128,7 @@ def say_changed(names: Collection[str]) -> None:
 
 
 def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
-    """The visitor's own data, once file and bounds are there."""
+    """Return the visitor's own data, once file and bounds are there."""
     current = draft.of(task)
     if current is None or current.declared is None:
         return None
@@ -159,7 +159,7 @@ def own_data(task: str) -> Upload | UploadRows | UploadEvents | None:
 def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
     """Put the data on screen; δ goes back to the default for their number.
 
-    Who adds the noise is, on *Decide* too, who was stated to be trusted: one centre has one site.
+    The stated trusted party adds the noise, on *Decide* too: one centre has one site.
     """
     if files.has_file():
         _PICTURED.add(_mark())
@@ -169,5 +169,5 @@ def show(upload: Upload | UploadRows | UploadEvents, task: str) -> None:
     session.show_own(task, True)
     noise = NoisePlace.CENTRE if upload.sizes.n_servers == 1 else NoisePlace.SITES
     session.change(delta=None, noise_place=str(noise))
-    if st.session_state.page == session.LAB:  # whose strip stands above its pictures
+    if st.session_state.page == session.LAB:  # Lab's strip is above its pictures
         components.arrive()

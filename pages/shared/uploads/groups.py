@@ -10,7 +10,7 @@ from engine.sources import Source
 from engine.uploads.curves import Upload
 from pages.shared.frame import controls
 
-_TOGETHER = "publish_together"  # in the session; without it groups that were stated are published
+_TOGETHER = "publish_together"  # session key; without it the stated groups are published
 _LOOKED_AT = "publish_group"
 
 
@@ -29,7 +29,7 @@ def name(group: Source) -> str:
 
 
 def released_as(file: Source, group: Source, release: str) -> tuple[Source, str]:
-    """The people of a release and its name, by which its groups are known to belong together."""
+    """Return the people of a release and its name, which links its groups."""
     if not isinstance(file, Upload) or not name(group):
         return group, release
     together = StatedGroups(release, file.groups)
@@ -37,7 +37,7 @@ def released_as(file: Source, group: Source, release: str) -> tuple[Source, str]
 
 
 def stated(file: Source | None) -> tuple[str, ...]:
-    """The public groups of a file of one's own; none where none were stated."""
+    """Return the public groups of an own file; none if none were stated."""
     return file.groups if isinstance(file, Upload) else ()
 
 
@@ -82,7 +82,7 @@ def choice(file: Source | None) -> None:
 
 
 def looked_at(groups: tuple[Source, ...]) -> Source:
-    """The one that preview, forecast and attacker are about: at first the smallest."""
+    """Choose the group that preview, forecast and attacker are about: at first the smallest."""
     requested = st.session_state.get(_LOOKED_AT)
     return next((group for group in groups if name(group) == requested), groups[0])
 

@@ -1,6 +1,6 @@
 """Use my own data: a dialog over any page, opened from its data chip.
 
-Beside what is on screen stands what its holder should know of the file.
+It shows its holder notes on the file beside the data on screen.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DEMONSTRATION = (
 
 @dataclass(frozen=True)
 class DialogRequest:
-    """A page's request to the dialog: the words of its last button, whose data, what follows."""
+    """A page's request to the dialog: its last button, the task of the data, the next step."""
 
     show: str = "Show the released mean"
     task: str = settings.TASK
@@ -43,7 +43,7 @@ class DialogRequest:
 
 
 def button() -> None:
-    """Opens the dialog; nothing that is on screen is lost."""
+    """Draw the button that opens the dialog; everything on screen stays."""
     is_allowed = visitors.may_bring_files()
     st.button(
         _TITLE,
@@ -57,7 +57,7 @@ def button() -> None:
 
 
 def open_dialog() -> None:
-    """Have the dialog over the page from the next run on."""
+    """Show the dialog over the page from the next run on."""
     st.session_state.upload_open = True
 
 
@@ -74,7 +74,7 @@ def draw(
 
 
 def dialog(task: str, page: str) -> None:
-    """The dialog, if it is open: the frame draws it after the page, and another page closes it."""
+    """Draw the dialog, if open, after the page; another page closes it."""
     if st.session_state.get("page_of_dialog", page) != page:
         close()
     st.session_state.page_of_dialog = page
@@ -101,7 +101,7 @@ def _whole(request: DialogRequest, began: tuple[object, ...]) -> None:
     if _on_screen(request.task) != began:  # other data were chosen
         close()
     if not st.session_state.get("upload_open"):
-        st.rerun()  # the page shows what was chosen
+        st.rerun()  # the page shows the choice
     controls.source_choice(request.task, "dialog_source")
     st.subheader(_TITLE, anchor=False)
     above = st.container()
@@ -129,7 +129,7 @@ def _looks_first(request: DialogRequest) -> bool:
     upload = guarded(partial(reading.first_look, request.task))
     if upload is None:
         return False
-    st.session_state.pop("upload_look", None)  # on screen from now on
+    st.session_state.pop("upload_look", None)  # on screen from here on
     close()
     frozen.show(upload, request.task)
     request.then()
@@ -137,7 +137,7 @@ def _looks_first(request: DialogRequest) -> bool:
 
 
 def _show(request: DialogRequest) -> None:
-    """Freeze what is stated, and show the data; the dialog stays where the file refutes it."""
+    """Freeze the stated facts, and show the data; the dialog stays if the file refutes them."""
     draft.hold_answers()
     if frozen.freeze(request.task):
         close()
@@ -181,15 +181,15 @@ def first_look(task: str) -> None:
 
 
 Result = TypeVar("Result")
-# Fields of questions that have no answer at first.
+# Fields of questions without a first answer.
 _QUESTIONS = ("trust", "dates", "columns", "events", "groups")
 
 
 def form(task: str) -> bool:
     """Ask how a file is read and for public bounds; True once both are whole.
 
-    What is wrong or missing is said under the part it belongs to. Bounds are asked for once the
-    reading is confirmed: which of them are needed depends on its columns.
+    Each part shows its own errors and gaps. The form asks for bounds once the reading is confirmed:
+    its columns determine the bounds needed.
     """
     draft.recall_answers()
     is_whole = False

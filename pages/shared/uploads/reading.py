@@ -1,7 +1,6 @@
 """The reading of this file: one screen from a proposal to a reading that its holder confirms.
 
-What the file says by itself is only proposed here; from *Confirm* on its bytes are read by the
-stated reading alone.
+The file itself only suggests a proposal; after *Confirm* the stated reading alone decides.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _HERE = {
     "group": "Choose the groups above, or no column of groups under “Change columns”.",
 }
 """What to do on this page about a refusal, by the field that it names."""
-_TRUST = "columns.site"  # the question who is trusted with the data: no answer is usual
+_TRUST = "columns.site"  # the question of trust, which has no default answer
 _MOST_ROWS = 20
 
 
@@ -87,7 +86,7 @@ def confirm(task: str, reading: Reading) -> None:
 
 
 def first_look(task: str) -> Upload | UploadRows | UploadEvents:
-    """The file as it most likely is read, with ranges of its own, for its holder's eyes only."""
+    """Read the file in the likeliest way, with ranges of its own, for its holder's eyes only."""
     return files.made("upload_look", looking.first_look, task, **files.frame())
 
 
@@ -102,7 +101,7 @@ def proposal_of(task: str, stated: Mapping[str, Any]) -> Proposal:
 
 
 def _screen(task: str) -> tuple[Reading, int]:
-    """The reading as it stands on screen, and how many questions are open."""
+    """Return the reading as it is on screen, and the number of open questions."""
     brought = _brought()
     if brought is not None:
         _table(brought)
@@ -115,7 +114,7 @@ def _screen(task: str) -> tuple[Reading, int]:
             files.frame_choices("unknown")
         elif problem.field == "sheet":
             files.frame_choices("", files.made("upload_sheets", looking.sheets_of)[0])
-        elif problem.field != "file":  # the names do not say: a person may choose
+        elif problem.field != "file":  # names do not tell: a person may choose
             header = files.made("upload_header", looking.header_of, **files.frame())
             columns.draw(task, header, None)
         raise
@@ -142,7 +141,7 @@ def _screen(task: str) -> tuple[Reading, int]:
 
 
 def _asked(question: Question, reading: Reading) -> Reading:
-    """The reading with the answer to a question; what only a person can say has none at first."""
+    """Ask a question, without a default if only a person knows; return the answered reading."""
     key = key_of(f"upload_ask_{question.field}")
     if question.field == "columns.group.words":
         return _groups(question, reading, key)
@@ -178,7 +177,7 @@ def _asked(question: Question, reading: Reading) -> Reading:
 
 
 def _groups(question: Question, reading: Reading, key: str) -> Reading:
-    """The reading with the texts that are groups, of which two or more are chosen."""
+    """Ask which texts are groups, at least two; return the reading with them."""
     words = question.options[0].adds["columns"]["group"]["words"]
     chosen = st.multiselect(
         plain(question.question),
@@ -188,7 +187,7 @@ def _groups(question: Question, reading: Reading, key: str) -> Reading:
         placeholder="Choose two or more",
         max_selections=MAX_GROUPS,
     )
-    if not chosen and 1 < len(words) <= MAX_GROUPS:  # never without being told so
+    if not chosen and 1 < len(words) <= MAX_GROUPS:  # groups need the holder's choice
         st.button(
             plain(f"All of them: {', '.join(map(shortened, words))}"),
             key=f"all_of_{key}",
@@ -214,7 +213,7 @@ def _groups(question: Question, reading: Reading, key: str) -> Reading:
 
 
 def _still_open(proposal: Proposal, reading: Reading) -> set[str]:
-    """Fields of the gaps that are left: those of the reading, and columns it does not have yet."""
+    """Return the fields of the remaining gaps: those of the reading, and columns it lacks."""
     lacking = {
         gap.field
         for gap in proposal.gaps
@@ -224,7 +223,7 @@ def _still_open(proposal: Proposal, reading: Reading) -> set[str]:
 
 
 def _table(reading: Reading) -> None:
-    """A line for each column that is read: name, role, kind, invented cells as they are read."""
+    """Show a line for each column: name, role, kind, and invented cells as they are read."""
     rows = rows_of(reading)
     lines = [
         "| "
@@ -240,7 +239,7 @@ def _table(reading: Reading) -> None:
 
 
 def _in_short(confirmed: Draft) -> None:
-    """One line on a reading that is confirmed, with the way back to it."""
+    """Show one line on a confirmed reading, with the way back to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/check: **{_TITLE}** · {columns.counts(confirmed)}", width="stretch")
         _download(confirmed.reading)
@@ -261,7 +260,7 @@ def _notes(notes: Sequence[str]) -> None:
 
 
 def _buttons(reading: Reading, n_open: int) -> None:
-    """Confirm, once nothing is open; the reading to keep, and one that was kept."""
+    """Draw buttons to confirm and save the reading, once complete, and to load a saved one."""
     if n_open:
         st.markdown(f":small[{n_open} question{'s are' if n_open > 1 else ' is'} open above.]")
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -329,7 +328,7 @@ def _bring() -> None:
 
 
 def _brought() -> Reading | None:
-    """A saved reading that holds in place of a proposal, with the way back."""
+    """Return a saved reading that replaces the proposal, with the way back."""
     brought: Reading | None = st.session_state.get("upload_brought")
     if brought is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
