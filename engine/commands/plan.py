@@ -72,7 +72,7 @@ def add(commands: Any) -> None:
 def _first_of_axes(stated: scenario.Scenario) -> list[str]:
     """Name the value of each axis of a scenario that is planned for."""
     return [
-        f"Of the axis {path} the plan takes {values[0]}, the first of {len(values)} values."
+        f"The plan takes {values[0]}, the first of {len(values)} values of the axis {path}."
         for path, values in stated.axes.items()
         if len(values) > 1
     ]

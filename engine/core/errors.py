@@ -32,7 +32,7 @@ class InputError(ValueError):
 def brief(value: object) -> str:
     """Quote a value that a person gave, as it stands in a message: on one line, and never long.
 
-    Of a text there are at most 60 characters, of larger things only what they are.
+    Texts are cut to 60 characters; larger things are named by their kind alone.
 
     Examples
     --------

@@ -247,8 +247,8 @@ def odds_flagged(odds: Odds, people: str) -> str:
     `precision` of the odds is the chance that an accusation is right, given `prior` before it.
     """
     return (
-        f"Of the {people} such an attacker accuses, **{at_most_percent(odds.precision)}** "
-        f"are accused rightly; without the release, {percent(odds.prior)}."
+        f"Such an attacker is right about **{at_most_percent(odds.precision)}** of the {people} "
+        f"they accuse; without the release, {percent(odds.prior)}."
     )
 
 

@@ -117,7 +117,7 @@ def test_a_plan_says_which_value_of_an_axis_it_takes(tmp_path, capsys):
     )
     assert not main(["plan", str(scenario_file), "--target", "5"])
     printed = capsys.readouterr().out
-    assert "Of the axis source.n_curves the plan takes 200, the first of 2 values." in printed
+    assert "The plan takes 200, the first of 2 values of the axis source.n_curves." in printed
     assert "with 200 children" in printed
 
 

@@ -179,7 +179,7 @@ def test_what_the_budget_alone_allows_is_told_beside_the_noise():
 def test_flags_are_compared_with_the_first_guess():
     text = odds_words.odds_flagged(odds_at(1, 0.01), "children")
     assert text == (
-        "Of the children such an attacker accuses, **at most 2 %** are accused rightly; "
+        "Such an attacker is right about **at most 2 %** of the children they accuse; "
         "without the release, 1 %."
     )
 

@@ -131,12 +131,7 @@ def agreement(
 ) -> str:
     """Say how often a release, and an average without privacy, agrees, by simulation.
 
-    Parameters
-    ----------
-    ordinary : Agreeing or None
-        The same without privacy, where it is known.
-    never : bool
-        Whether the answer is that the level is never reached.
+    `ordinary` is None if it is not known; `never` is True if the level is never reached.
     """
     within = f"within {_length(question.tolerance, facts)}"
     agrees = {

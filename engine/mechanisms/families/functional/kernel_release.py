@@ -43,7 +43,7 @@ class KernelRelease(FunctionalRelease):
     smoothness: float = param(
         1.5,
         "Smoothness of the kernel",
-        "Of the Matérn kernel; the others do not look at it.",
+        "For the Matérn kernel; the others do not use it.",
         low=0.1,
         high=20.0,
         symbol="ν",

@@ -157,7 +157,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     floor: float = param(
         0.05,
         "Least eigenvalue",
-        "Of the released second moments of the covariates, as a share of "
+        "For the released second moments of the covariates, as a share of "
         "the most it can be on average.",
         low=1e-4,
         high=1.0,

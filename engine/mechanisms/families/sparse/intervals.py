@@ -131,8 +131,8 @@ class SparseIntervals(PublicGuesses[P]):
     product_clip: float = param(
         5.0,
         "Clip of products",
-        "Of a feature less what the others say of it, without the Gram "
-        "matrix. Four of its standard deviations.",
+        "For a feature less its part that the others explain, without the "
+        "Gram matrix. Four of its standard deviations.",
         low=0.1,
         high=1e3,
         symbol="τ",
