@@ -161,7 +161,7 @@ def test_the_picture_follows_the_slider_before_the_server_hears_of_it(server, op
     expect(chart).to_be_visible()
     expect(page.get_by_text("Other budgets are being computed")).to_have_count(0)
     page.wait_for_function(
-        "window.__budget !== undefined && "
+        "() => window.__budget !== undefined && "
         "document.querySelector('.js-plotly-plot').data !== undefined"
     )
     drawn = "chart => JSON.stringify(chart.data.map(line => line.y))"

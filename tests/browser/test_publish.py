@@ -240,7 +240,9 @@ def test_what_was_stated_of_a_file_outlasts_a_reload_and_the_file_does_not(serve
     settle(page)
     choose(page, "upload_library", "Height by age, 2 to 19 years")
     settle(page)
-    kept = page.wait_for_function("sessionStorage.getItem('privacy-curves-stated')").json_value()
+    kept = page.wait_for_function(
+        "() => sessionStorage.getItem('privacy-curves-stated')"
+    ).json_value()
     assert '"value_name"' in kept and "mother" not in kept and "child_id" not in kept
     page.reload()
     settle(page)
