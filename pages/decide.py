@@ -15,16 +15,15 @@ if view.settings.open_folds:  # the drawer takes the room beside it
 else:
     left, right = st.columns([63, 37], gap="medium")
 with left:
-    progress_place = st.empty()
-    cards_place = layout.pending(options.CARDS, view.is_known)
-    map_place = layout.pending(options.MAP, view.is_known)
+    cards_place = layout.pending(view.data, options.CARDS)
+    map_place = layout.pending(view.data, options.MAP)
     with layout.user_errors():  # before the study is simulated, so that a paste is seen to arrive
         sentence.show_table(view)
-    contributions_place = layout.pending(0, view.is_known)
+    contributions_place = layout.pending(view.data)
 with right:
-    memo_place = layout.pending(memo.SHEET, view.is_known)
-strip_place = layout.pending(layout.STRIP, view.is_known)
-with progress_place, layout.user_errors():
+    memo_place = layout.pending(view.data, memo.SHEET)
+strip_place = layout.pending(view.data, layout.STRIP)
+with layout.user_errors():
     options.solve(view)
 with cards_place(), layout.user_errors():
     options.cards(view)

@@ -16,7 +16,7 @@ session.open_of_link(details.OF_SETTINGS)
 current, source = session.current(), session.source()
 page.begin(escape(tags.study_title(source.facts, source.sizes.n_curves)))
 data = digest(source.facts)
-computed, messages, picture = st.container(), page.messages(), layout.picture_of(data)
+computed, messages, picture = st.container(), page.messages(), layout.pending(data)
 with computed:
     preview = page.compute(
         partial(

@@ -222,10 +222,9 @@ def cost(view: Effects) -> None:
         return
     st.header("Cost of each covariate", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    with left, st.spinner("The cost of each covariate is being simulated.", show_time=True):
-        costs = run.answer(
-            cost_of_covariates, view.source, view.mechanism, view.budget, view.settings.seed
-        )
+    costs = run.answer(
+        cost_of_covariates, view.source, view.mechanism, view.budget, view.settings.seed
+    )
     with left:
         view.draw(
             "Total errors over covariates",

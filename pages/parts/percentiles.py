@@ -252,12 +252,7 @@ def _aim(target: float) -> None:
 
 
 def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnswer | None:
-    """Simulate the answer with progress; None if the method refuses."""
-    bar = st.empty()
-
-    def tell(done: int) -> None:
-        bar.progress(min(done / _STEPS, 0.95), text=f"Simulating: {done} numbers of people tried")
-
+    """Simulate the answer; None if the method refuses."""
     try:
         setting = Setting.of(
             view.source,
@@ -267,13 +262,11 @@ def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnsw
             _name(percentile),
         )
         return run.answer(
-            planning_topic.plan, setting, "people", target, view.settings.seed, progress=tell
+            planning_topic.plan, setting, "people", target, view.settings.seed, steps=_STEPS
         )
     except InputError as problem:
         st.error(controls.message(problem), icon=":material/block:")
         return None
-    finally:
-        bar.empty()
 
 
 def _say(view: Percentiles, answer: PlanningAnswer, name: str) -> None:

@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from engine.core.errors import InputError
 from engine.core.types import Budget, PublicFacts
@@ -40,9 +39,8 @@ from pages.shared.state import run, session, settings
 from pages.shared.state.settings import Settings
 
 Number = TypeVar("Number", int, float)
-_ANSWER_HEIGHT = 430
+_STEPS = 12  # settings that most plans try
 _SIZES = ("people", "readings", "sites")
-_EARLIER = "plan_earlier"  # session key of the last question with its answer
 
 
 def setting_of(scenario: Settings, source: Source) -> Setting:
@@ -224,46 +222,17 @@ def _resize(dial: str, value: Number) -> None:
 # -- the answer ---------------------------------------------------------------------------------
 
 
-def place(view: Planned) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Reserve the places of progress and of the whole answer.
-
-    An unknown answer replaces the last one by a gray line that names its inputs.
-    """
-    bar = st.empty()
-    known = run.knows(planning_topic.plan, *view.arguments)
-    below = st.empty()
-    if not known:
-        with below.container():
-            earlier = st.session_state.get(_EARLIER, "")
-            st.markdown(f":gray[{planning_words.earlier(earlier)}]" if earlier else "")
-            st.skeleton(height=_ANSWER_HEIGHT)
-    return bar, below
-
-
-def solve(view: Planned, bar: DeltaGenerator) -> PlanningAnswer | None:
-    """Find the answer, with progress; None, with the reason under the blanks, if there is none."""
-
-    def tell(done: int) -> None:
-        bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
-
+def solve(view: Planned) -> PlanningAnswer | None:
+    """Find the answer; None, with the reason under the blanks, if there is none."""
     try:
-        answer = run.answer(planning_topic.plan, *view.arguments, progress=tell)
-        st.session_state[_EARLIER] = " ".join((_question(view), _short(answer, view)))
-        return answer
+        return run.answer(planning_topic.plan, *view.arguments, steps=_STEPS)
     except InputError as problem:  # such as a method that refuses these sizes
         st.error(controls.message(problem), icon=":material/block:")
         return None
-    finally:
-        bar.empty()
 
 
 def _question(view: Planned) -> str:
     return planning_words.question(view.setting, view.unknown, view.target, view.facts)
-
-
-def _short(answer: PlanningAnswer, view: Planned) -> str:
-    """Write the verdict without bold type."""
-    return planning_words.verdict(answer, view.facts).replace("**", "")
 
 
 def verdict(view: Planned, answer: PlanningAnswer) -> None:
@@ -351,15 +320,13 @@ def risk(view: Planned) -> None:
             help="By an attacker who knows every other curve and has narrowed one down "
             "to two. A coin toss is right 50 % of the time.",
         )
-        slot = st.empty()
-        slot.markdown(":gray[Computing…]")
         allowed = run.answer(
             budget_for_risk,
             view.setting,
             view.settings.attacker_accuracy / 100,
             view.settings.group_size,
         )
-        slot.markdown(planning_words.risk_verdict(allowed, view.facts))
+        st.markdown(planning_words.risk_verdict(allowed, view.facts))
         if allowed.epsilon is not None and allowed.epsilon >= settings.LOWEST_EPSILON:
             st.button(
                 f"Take ε = {allowed.epsilon:g} and find the error",
@@ -390,12 +357,8 @@ def section(recommended: float | None = None, notes: Sequence[str] = ()) -> None
         st.markdown(f":small[{note}]")
     question(view)
     twin(view)
-    bar, below = place(view)
-    solved = solve(view, bar)
-    if solved is None:
-        below.empty()
-        return
-    with below.container():
+    solved = solve(view)
+    if solved is not None:
         verdict(view, solved)
         beyond_rule(solved)
         answer(view, solved)
@@ -404,7 +367,6 @@ def section(recommended: float | None = None, notes: Sequence[str] = ()) -> None
 # -- the fold that splits one total over several outputs, some of them locked ----------------------
 
 
-_TABLE = 180  # pixels, while it is computed
 _RULE_LABELS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
 
 
@@ -520,7 +482,6 @@ def _split_rows(split: Split, budgets: Sequence[Budget]) -> None:
 def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> None:
     """Show the budget and error of each output, and the total cost."""
     setting = replace(view.setting, delta=budgets[0].delta)
-    slot = layout.pending(_TABLE, False)
     errors = run.parts(
         planning_topic.error_map,
         setting,
@@ -537,22 +498,19 @@ def _split_answer(view: Planned, split: Split, budgets: Sequence[Budget]) -> Non
         odds_words.odds_short(protection.for_group(view.settings.group_size).odds)
         for protection in protections
     ]
-    with slot():
-        layout.table(
-            {
-                "output": [
-                    f"{k + 1}" if part.locked is None else f"{k + 1} (locked)"
-                    for k, part in enumerate(split.parts)
-                ],
-                "ε": [budget.epsilon for budget in budgets],
-                "δ": [small(budget.delta) for budget in budgets],
-                "error": [
-                    in_unit(float(error), unit)
-                    if np.isfinite(error)
-                    else "nothing would be published"
-                    for error in errors
-                ],
-                "attacker’s accuracy": guesses,
-            }
-        )
-        st.markdown(planning_words.split_total(split, budgets))
+    layout.table(
+        {
+            "output": [
+                f"{k + 1}" if part.locked is None else f"{k + 1} (locked)"
+                for k, part in enumerate(split.parts)
+            ],
+            "ε": [budget.epsilon for budget in budgets],
+            "δ": [small(budget.delta) for budget in budgets],
+            "error": [
+                in_unit(float(error), unit) if np.isfinite(error) else "nothing would be published"
+                for error in errors
+            ],
+            "attacker’s accuracy": guesses,
+        }
+    )
+    st.markdown(planning_words.split_total(split, budgets))

@@ -4,7 +4,6 @@ import ast
 import dataclasses
 import json
 import re
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -508,22 +507,6 @@ def test_a_place_is_kept_only_for_the_first_picture_of_a_page(monkeypatch):
     assert collected == [layout.STRIP, 640]
     at.run()
     assert len(collected) == 2
-
-
-def test_a_page_says_that_it_is_being_computed_until_its_first_picture_stands(monkeypatch):
-    heard = []
-
-    @contextmanager
-    def told(text, **_):
-        heard.append("begun")
-        yield
-        heard.append("ended")
-
-    monkeypatch.setattr(st, "spinner", told)
-    at = open_page(_SMALL)
-    assert heard == ["begun", "ended"]
-    at.run()
-    assert len(heard) == 2
 
 
 @pytest.mark.slow

@@ -78,11 +78,6 @@ def _design(facts: PublicFacts) -> str:
     )
 
 
-def earlier(question_and_verdict: str) -> str:
-    """Repeat the last answer while the next one is computed."""
-    return f"Computing. For the earlier inputs: {question_and_verdict}"
-
-
 def verdict(answer: PlanningAnswer, facts: PublicFacts) -> str:
     """Write one bold sentence, then its reasons."""
     if answer.unknown == "error":

@@ -27,25 +27,13 @@ _COLUMNS = 3  # cards in a row
 
 
 def solve(view: DecideView) -> None:
-    """Simulate the study, with progress; known results appear at once.
-
-    The view keeps a reason against the study, to show in place of the cards.
-    """
+    """Simulate the study; the view keeps a reason against it, to show in place of the cards."""
     if view.refusal is not None:
         return
-    bar = st.empty()
-
-    def tell(done: int) -> None:
-        bar.progress(done / decision_topic.N_PARTS, text="Simulating this study at every budget")
-
-    if not view.is_known:
-        tell(0)
     try:
-        view.decide(view.simulated(tell))
+        view.decide(view.simulated())
     except InputError as problem:
         view.refusal = problem
-    finally:
-        bar.empty()
 
 
 def cards(view: DecideView) -> None:
@@ -148,7 +136,6 @@ def _map(view: DecideView, answer: Decision) -> None:
             decision_topic.map_row,
             calls,
             lambda rows: _draw_map(view, answer, tables[: len(rows)], rows),
-            _HEIGHT,
         )
         return
     try:

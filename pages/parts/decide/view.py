@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.core.enumerations import NoisePlace
 from engine.core.errors import InputError
+from engine.core.identity import digest
 from engine.core.tasks import TASKS, WAVELET_REGRESSION, DataType, Task
 from engine.core.units import converted
 from engine.language import odds_words, tags
@@ -209,9 +210,9 @@ class DecideView(View):
         return self.facts.value_unit if self.decided.has_value_unit else ""
 
     @property
-    def is_known(self) -> bool:
-        """True if there is nothing to wait for."""
-        return self.refusal is not None or run.knows(decision_topic.profile_of, *self.arguments)
+    def data(self) -> str:
+        """Name the data apart from their sizes: no answer about others may stay on the page."""
+        return digest((self.decided.key, self.source.facts))
 
     @property
     def arguments(self) -> tuple[Source, Any, tuple[SiteRow, ...], float | None, str, int]:
@@ -305,7 +306,7 @@ class DecideView(View):
             self.settings.seed,
         ).about(Person(self.settings.group_size))
 
-    def simulated(self, tell: Callable[[int], None]) -> Profile:
+    def simulated(self) -> Profile:
         """Return the study at every budget, kept or computed."""
         decision_topic.sized(self.source, self.rows)  # says which site is refused, by its name
-        return run.answer(decision_topic.profile_of, *self.arguments, progress=tell)
+        return run.answer(decision_topic.profile_of, *self.arguments, steps=decision_topic.N_PARTS)

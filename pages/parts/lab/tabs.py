@@ -214,7 +214,7 @@ class Tab:
 def estimate(estimand: Estimand) -> list[Detail]:
     """Show the blocks of an estimand, the same for all."""
     estimand.own_data()
-    above, below = st.container(), layout.picture_of(estimand.task)
+    above, below = st.container(), layout.pending(estimand.task)
     with above:
         view = page.look(estimand.see, data=estimand.task)
     with below():  # nothing of another estimand stands there meanwhile

@@ -77,8 +77,7 @@ class LessonView(View):
     def __init__(self, lesson: type[Lesson]) -> None:
         super().__init__()
         self.lesson = lesson
-        with st.spinner("Computing this lesson"):
-            self.worked = run.answer(work, lesson.key, self.settings.seed)
+        self.worked = run.answer(work, lesson.key, self.settings.seed)
         self.message = guess.payload(
             lesson.key,
             self.worked.picture,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal
 
@@ -54,7 +54,6 @@ def _without_data(fault: Exception) -> tuple[type[Exception], Exception, Traceba
 
 STRIP = 62  # pixels of the strip on a wide screen
 _ROW = 35  # pixels of a row of a table
-_COMPUTING = "This scenario is being computed"
 _LINE = 880  # pixels of a line of sentences: about 120 letters, the width of a large picture
 
 
@@ -67,15 +66,26 @@ def warned(texts: Iterable[str], heading: str = "", icon: str = ":material/warni
         st.warning(lines[0], icon=icon)
 
 
-def picture_of(data: str) -> Callable[[], DeltaGenerator]:
-    """Reserve the place of a picture before it is computed; call the result to enter it.
+def pending(data: str, height: int = 0) -> Callable[[], DeltaGenerator]:
+    """Reserve the place of an answer before it is computed; call the result to enter it.
 
-    The last picture stays there meanwhile, unless it shows other data than the title above it.
+    The last answer stays there meanwhile, unless it is about other data: then nothing stands
+    there, or a gray place of that many pixels.
     """
-    if _drawn().get(_page(), data) != data:
-        return st.empty().container  # a container made at once would keep its old content
-    slot = st.container()
-    return lambda: slot
+    drawn = _drawn()
+    if drawn.get(_page(), data if not height else None) == data:
+        slot = st.container()
+        return lambda: slot
+    slot = st.empty()
+    if height:
+        slot.skeleton(height=height)
+
+    def entered() -> DeltaGenerator:
+        drawn[_page()] = data
+        slot.empty()  # a container in its stead would keep its old content
+        return slot.container()
+
+    return entered
 
 
 def _drawn() -> dict[str, str]:
@@ -90,56 +100,21 @@ def _page() -> str:
 
 @contextmanager
 def loading(height: int = 430, data: str = "") -> Iterator[None]:
-    """Show gray places for the strip and a picture the first time a page is drawn.
+    """Show gray places for the strip and a picture if the page stands for no such data yet.
 
-    A line shows how long the computation has taken. Later the last picture stays while
-    the next one of the same data is computed.
+    Later the last picture stays while the next one of the same data is computed.
     """
     drawn, page = _drawn(), _page()
     slot = st.empty()  # on every run, so that the page below keeps its place
-    waiting = ExitStack()
     if drawn.get(page) != data:
         with slot.container():
-            waiting.enter_context(st.spinner(_COMPUTING, show_time=True))
             st.skeleton(height=STRIP)
             st.skeleton(height=height)
     try:
-        with waiting:
-            yield
+        yield
     finally:
         drawn[page] = data
         slot.empty()
-
-
-def pending(height: int, is_known: bool) -> Callable[[], DeltaGenerator]:
-    """Reserve the place of an answer that depends on inputs; call the result to enter it.
-
-    If the answer must be computed first, the place turns gray at once, so that no earlier answer
-    stands beside new inputs.
-
-    Parameters
-    ----------
-    height : int
-        Pixels of the gray place; 0 for an empty one.
-    is_known : bool
-        True if there is nothing to wait for; the old content then stays until replaced.
-
-    Returns
-    -------
-    callable
-        Gives the place, empty.
-    """
-    slot = st.container() if is_known else st.empty()
-    if is_known:
-        return lambda: slot
-    if height:
-        slot.skeleton(height=height)
-
-    def entered() -> DeltaGenerator:
-        slot.empty()  # a container in its stead would keep its old content
-        return slot.container()
-
-    return entered
 
 
 def prose(text: str) -> None:

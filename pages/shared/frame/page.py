@@ -32,7 +32,7 @@ from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame import code_fold, controls, layout, strips
 from pages.shared.frame.drawer import Detail
-from pages.shared.state import session, settings
+from pages.shared.state import session, settings, waiting
 from pages.shared.uploads import panel
 
 
@@ -264,6 +264,7 @@ Card = Callable[[V], None]
 def begin(title: str) -> None:
     """Show the title, the notice of a first look at a file, and invalid settings of a link."""
     st.title(title, anchor=False)
+    waiting.place()
     if session.shows_own_data():
         panel.first_look(session.task_on_screen())
     layout.link_problems()

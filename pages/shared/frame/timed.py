@@ -14,6 +14,7 @@ from pages.shared.frame.controls import message
 from pages.shared.frame.layout import user_errors
 from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import run as results
+from pages.shared.state.waiting import duration
 
 _STAYS_SECONDS = 1.0  # a visitor must rest so long before further results are computed
 
@@ -53,29 +54,20 @@ def row_by_row(
     compute: Callable[..., Any],
     calls: Sequence[tuple[Any, ...]],
     draw: Callable[[list[Any]], None],
-    height: int,
 ) -> None:
-    """Compute several results of one function once the page is drawn, and draw those available.
+    """Compute several results of one function, and draw those available; a bar counts them.
 
-    Parameters
-    ----------
-    words : str
-        What is computed; a bar says how much of it is there.
-    draw : callable
-        Draws the first results, at least one.
-    height : int
-        Pixels of the gray place in which nothing is drawn yet.
+    The first comes before anything is sent, so that the last drawing stays until then; the others
+    follow once the page is drawn.
     """
     has_begun = False
+    results.answer(compute, *calls[0])
 
     def wait() -> None:
         nonlocal has_begun
         known = [call for call in calls if results.knows(compute, *call)]
         st.progress(len(known) / len(calls), text=f"{words}: {len(known)} of {len(calls)} rows")
-        if known:
-            draw([results.answer(compute, *call) for call in known])
-        else:
-            st.skeleton(height=height)
+        draw([results.answer(compute, *call) for call in known])
         if has_begun:
             with user_errors():  # a busy server is asked again
                 results.answer(compute, *calls[len(known)])
@@ -92,7 +84,6 @@ Ts = TypeVarTuple("Ts")
 
 _POLL_SECONDS = 0.5
 _STOP_SECONDS = 0.5  # a stop takes a fifth of a second: shown at once, not at the next poll
-_MINUTES_FROM = 90
 _MAX_LEFT = 4
 
 
@@ -203,10 +194,3 @@ def _text(job: Job, noun: str, is_timed: bool) -> str:
 
 def _count(job: Job) -> str:
     return f"{len(job.parts)} of {job.total}" if job.total else str(len(job.parts))
-
-
-def duration(seconds: float) -> str:
-    if seconds >= _MINUTES_FROM:
-        return f"{round(seconds / 60)} minutes"
-    whole = max(1, round(seconds))
-    return f"{whole} second{'s' * (whole > 1)}"

@@ -80,7 +80,7 @@ def computed(
     progress: Callable[[int], None] = lambda done: None,
     bounds: Bounds | None = None,
 ) -> Any:
-    """Return the result of an engine function; `progress` gets the number of steps done.
+    """Return the result of an engine function; `progress` often gets the number of steps done.
 
     Visitors who ask with the same key at once share one computation, so a key for an upload must
     name its session. With `bounds` the worker ends when it takes more.
@@ -145,12 +145,9 @@ def _waited_for(
 
 
 def _follow(job: Job, progress: Callable[[int], None]) -> None:
-    done = 0
     while not job.wait(_TURN_SECONDS):
         _make_way()
-        if len(job.parts) > done:
-            done = len(job.parts)
-            progress(done)
+        progress(len(job.parts))
 
 
 def _make_way() -> None:

@@ -24,6 +24,7 @@ from engine.sources import Source
 from engine.topics.mean import answer as mean_topic
 from pages.shared.server import jobs
 from pages.shared.server.computing import computed, use_workers, uses_workers
+from pages.shared.state import waiting
 from pages.shared.state.settings import FRONT_PAGE, TASK, steps_of
 
 if TYPE_CHECKING:
@@ -90,30 +91,20 @@ def forget() -> None:
     _MADE_OF_RESULT.clear()
 
 
-def _silent(done: int) -> None:
-    """Ignore the progress."""
-
-
 # -- whatever the engine can compute --------------------------------------------------------------
 
 
 @overload
 def answer(
-    function: Callable[[*Ts], Generator[Any, None, A]],
-    *arguments: *Ts,
-    progress: Callable[[int], None] = ...,
+    function: Callable[[*Ts], Generator[Any, None, A]], *arguments: *Ts, steps: int = ...
 ) -> A: ...
 
 
 @overload
-def answer(
-    function: Callable[[*Ts], A], *arguments: *Ts, progress: Callable[[int], None] = ...
-) -> A: ...
+def answer(function: Callable[[*Ts], A], *arguments: *Ts, steps: int = ...) -> A: ...
 
 
-def answer(
-    function: Callable[[*Ts], Any], *arguments: *Ts, progress: Callable[[int], None] = _silent
-) -> Any:
+def answer(function: Callable[[*Ts], Any], *arguments: *Ts, steps: int = 0) -> Any:
     """Return the result of an engine function, kept or computed in a worker.
 
     Parameters
@@ -122,39 +113,32 @@ def answer(
         A function at the top of a module; a generator returns its result at the end.
     *arguments : object
         Everything the result depends on, including the seed.
-    progress : callable
-        Gets the number of finished steps of a generator.
+    steps : int
+        Parts of a generator, by which the bar of the page tells the time left.
 
     Raises
     ------
     InputError
         From the function, or if too many computations are waiting.
     """
-    return _result(_store_of(arguments), _key(function, arguments), function, arguments, progress)
+    return _result(_store_of(arguments), _key(function, arguments), function, arguments, steps)
 
 
-def parts(
-    function: Callable[[*Ts], Iterator[A]],
-    *arguments: *Ts,
-    progress: Callable[[int], None] = _silent,
-) -> list[A]:
+def parts(function: Callable[[*Ts], Iterator[A]], *arguments: *Ts) -> list[A]:
     """Return all parts that a generator of the engine yields; kept and computed as by `answer`."""
     call = (function, *arguments)
-    result: list[A] = _result(_store_of(call), _key(jobs.parts, call), jobs.parts, call, progress)
+    result: list[A] = _result(_store_of(call), _key(jobs.parts, call), jobs.parts, call)
     return result
 
 
 def _result(
-    store: Store,
-    key: str,
-    function: Callable[..., Any],
-    arguments: Sequence[Any],
-    progress: Callable[[int], None] = _silent,
+    store: Store, key: str, function: Callable[..., Any], arguments: Sequence[Any], steps: int = 0
 ) -> Any:
     """Return a result as it was kept, or compute it in a worker for those who may share it."""
     with suppress(KeyError):
         return store[key]
-    result = store[key] = computed(key + store.owner, function, *arguments, progress=progress)
+    with waiting.shown(function, arguments, steps) as progress:
+        result = store[key] = computed(key + store.owner, function, *arguments, progress=progress)
     return result
 
 
