@@ -455,23 +455,27 @@ TERMS = (
     ),
     # -- who is trusted --
     Term(
-        "Central",
+        "Central differential privacy",
         "One trusted centre holds all data and adds noise once.",
-        "Decide, Lab",
-        other_names=("trusted centre",),
+        "Decide, Lab, Theory",
+        r"N=n\,\mu",
+        ("CDP", "central", "trusted centre"),
     ),
     Term(
-        "Federated",
-        "Each site keeps its data and adds its own noise before anything leaves it.",
-        "Decide, Lab",
+        "Federated differential privacy",
+        "Each site keeps its data and adds its own noise before anything leaves it. Its own "
+        "people trust it, and nobody else has to.",
+        "Decide, Lab, Theory",
+        r"N=n\,\mu/\sqrt S\quad\text{for } S \text{ sites alike}",
+        ("FDP", "federated"),
     ),
     Term(
-        "Local",
+        "Local differential privacy",
         "Nobody is trusted: each person’s own device adds noise before anything leaves "
         "it. Every person is a site of size one, so that N grows with √n only.",
         "Decide, Theory",
         r"N=\sqrt n\,\mu",
-        ("local privacy", "nobody trusted"),
+        ("LDP", "local", "local privacy", "nobody trusted"),
     ),
     Term(
         "Effective size",

@@ -30,9 +30,9 @@ class Trust(Enumeration):
     place: NoisePlace | None
     label: str
 
-    FEDERATED = "federated", NoisePlace.SITES, "each site trusted"
-    CENTRAL = "central", NoisePlace.CENTRE, "one trusted centre"
-    LOCAL = "local", NoisePlace.PERSON, "nobody trusted"
+    FEDERATED = "federated", NoisePlace.SITES, "each site trusted (FDP)"
+    CENTRAL = "central", NoisePlace.CENTRE, "one trusted centre (CDP)"
+    LOCAL = "local", NoisePlace.PERSON, "nobody trusted (LDP)"
     NONE = "none", None, "no privacy"
 
 

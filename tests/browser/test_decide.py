@@ -151,13 +151,13 @@ def test_a_worked_example_of_twelve_hospitals_is_printed_in_three_interactions(s
     """After schools: what hospitals add is the same choice under another label."""
     hand = Hand(open_app(f"{server.url}/decide"))
     who = hand.page.locator(".st-key-w_noise input")
-    expect(who).to_have_value("Each school adds noise")
+    expect(who).to_have_value("Each school adds noise (FDP)")
     hand.press(re.compile("in twelve hospitals"), "radio")
     html = printed(hand, "12 hospitals")
     assert hand.interactions <= 3 and pages_of(hand, html) == 1
     hand.page.get_by_role("button", name="Details").click()
     expect(hand.page.get_by_text("Choose what to find")).to_be_visible()
-    expect(who).to_have_value("Each hospital adds noise")
+    expect(who).to_have_value("Each hospital adds noise (FDP)")
     expect(hand.page.get_by_text(re.compile("must be one of"))).to_have_count(0)
     assert hand.page.problems == []
 

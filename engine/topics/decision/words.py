@@ -37,10 +37,10 @@ from engine.topics.sites.site_table import SiteRow
 
 CONFIDENCES = {key: f"{key} of 20" for key in decision_topic.SHARES}
 WHO = {
-    NoisePlace.SITES: "Each {site} adds noise",
-    NoisePlace.CENTRE: "A trusted centre adds noise",
+    NoisePlace.SITES: "Each {site} adds noise (FDP)",
+    NoisePlace.CENTRE: "A trusted centre adds noise (CDP)",
     NoisePlace.SUMS: "Each {site} adds a share (masked sums)",
-    NoisePlace.PERSON: "Each person’s device adds noise",
+    NoisePlace.PERSON: "Each person’s device adds noise (LDP)",
 }
 _SITES = {
     "patient": ("hospital", "hospitals"),

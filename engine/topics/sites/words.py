@@ -17,7 +17,11 @@ from engine.language.odds_words import odds_main
 from engine.topics.sites.answer import Arrangement, Member, Sent, SitesAnswer, WhatIf
 from engine.topics.sites.site_table import SiteRow
 
-WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre", "sums": "Masked sums"}
+WAYS = {
+    "sites": "Each site adds its noise (FDP)",
+    "centre": "A trusted centre (CDP)",
+    "sums": "Masked sums",
+}
 _SAME = 0.01  # relative change of an error that is called none
 _ROUGH = 0.05  # relative standard error from which a sentence states it
 
