@@ -23,6 +23,8 @@ from engine.language.tags import proved_chip
 from engine.privacy.failure import LARGEST_COMMON, Delta
 from engine.privacy.risk import Odds
 
+WEAK_FROM = 4.0  # ε from which an attacker's accuracy is highlighted
+
 
 def odds_short(odds: Odds) -> str:
     """Write odds for the strip: "≤ 56 %", rounded up, and for how many records if for several."""

@@ -20,8 +20,8 @@ from engine.privacy import risk
 from engine.release import certified as release
 from engine.release import published
 from engine.topics.mean import answer as mean_topic
+from engine.topics.mean.live import AtBudget, figure_payload
 from engine.uploads.facts import declare
-from pages.shared.components.figure import AtBudget, figure_payload
 from tests import files
 from tests.readings import upload_of
 

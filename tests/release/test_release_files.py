@@ -27,10 +27,10 @@ from engine.release.picture import picture, ticks
 from engine.release.plan import Forecast
 from engine.release.uncertainty import ReleasedBand, Uncertainty
 from engine.sources import sources
+from engine.topics.mean import live
 from engine.topics.mean.answer import mean_answer
 from engine.topics.release import charts
 from engine.topics.release.preview import release_preview
-from pages.parts.explore import scene
 from tests.heavy import few
 from tests.ledgers import spent
 from tests.readings import request_with_reading, upload_of
@@ -631,7 +631,7 @@ def test_a_release_whose_band_has_room_for_a_constant_says_that_it_tells_no_chan
 def test_explore_says_of_a_file_what_its_release_says_of_changes(tmp_path):
     file, method, budget = children(400), mechanisms.build("adaptive_mean", {}), Budget(4.0, 1e-4)
     shown = mean_answer(file, method, budget, 1)
-    note = scene.at_budgets(file.facts, shown, [risk.of_ledger(spends) for spends in shown.spends])[
+    note = live.at_budgets(file.facts, shown, [risk.of_ledger(spends) for spends in shown.spends])[
         shown.budgets.index(budget)
     ].note
     warned = next(

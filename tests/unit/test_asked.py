@@ -28,7 +28,7 @@ from engine.topics.mean.asked import (
     curve_question,
     first_release,
 )
-from pages.shared.components.figure import asked_payload, groups_payload
+from engine.topics.mean.live import asked_payload, groups_payload
 from tests.unit.test_figure_payload import numbers
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=10)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.core import palette
-from pages.shared.components.figure import _COLOURS
+from engine.topics.mean.live import _COLOURS
 
 THEMES = ("light", "dark")
 CONFIG = tomllib.loads(

@@ -12,14 +12,8 @@ import pytest
 
 from engine.core.types import Budget, PublicFacts
 from engine.topics.mean.answer import PlausibleBand
-from pages.shared.components.figure import (
-    MAX_CURVES,
-    MAX_OBSERVATIONS,
-    AtBudget,
-    Picked,
-    figure_payload,
-    read_report,
-)
+from engine.topics.mean.live import MAX_CURVES, MAX_OBSERVATIONS, AtBudget, Picked, figure_payload
+from pages.shared.components.figure import read_report
 
 BUDGETS, DRAWS, POINTS = 24, 20, 101
 FACTS = PublicFacts(

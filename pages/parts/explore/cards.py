@@ -15,10 +15,10 @@ from engine.core.errors import InputError
 from engine.exports import files as export
 from engine.figures import small_charts
 from engine.figures.theme import Chart
-from engine.language import error_words, glossary, quality, tags
+from engine.language import error_words, glossary, odds_words, quality, tags
 from engine.language.grammar import capital, escape
 from engine.simulation import studies
-from engine.topics.mean import charts
+from engine.topics.mean import charts, live
 from engine.topics.mean.answer import MeanAnswer
 from engine.topics.mean.charts import Method
 from engine.topics.mean.error_parts import PARTS, Chosen, ErrorParts, error_parts
@@ -50,7 +50,7 @@ class Explored(Scene):
                 lambda: [
                     components.Budgeted(
                         tags.budget_chip(b),
-                        weak=max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM,
+                        weak=max(b.epsilon, o.budget.epsilon) >= odds_words.WEAK_FROM,
                     )
                     for b, o in zip(self.answer.budgets, self.odds, strict=True)
                 ],
@@ -69,7 +69,7 @@ class Explored(Scene):
 def follow_figure(preview: MeanAnswer) -> None:
     """Take over the step of the slider and the view that the visitor left the figure at."""
     current, epsilons = session.current(), [budget.epsilon for budget in preview.budgets]
-    start = components.Picked(epsilons.index(current.epsilon), current.explore_view)
+    start = live.Picked(epsilons.index(current.epsilon), current.explore_view)
     picked = components.picked(session.FIGURE, start, st.session_state.rev, len(epsilons))
     session.take_over(epsilon=epsilons[picked.budget], explore_view=picked.view)
 
@@ -78,7 +78,7 @@ def figure(scene: Scene) -> None:
     """Draw the live figure; its slider is the only ε control of the page."""
     current = session.current()
     payload = scene.made_once(
-        "figure", lambda: components.figure_payload(scene.facts, scene.answer, scene.at_budgets)
+        "figure", lambda: live.figure_payload(scene.facts, scene.answer, scene.at_budgets)
     )
     picked = components.figure(
         session.FIGURE,
@@ -102,19 +102,18 @@ def _asked(scene: Scene) -> dict[str, Any] | None:
         if shape_cards.compares_groups(scene.source):
             groups = shape_cards.grouped_releases(scene)
             return scene.made_once(
-                "groups", lambda: components.groups_payload(scene.facts, scene.answer, groups)
+                "groups", lambda: live.groups_payload(scene.facts, scene.answer, groups)
             )
         if session.current().shape_question == settings.NEXT:
             people = shape_cards.next_person(scene)
             return scene.made_once(
-                "next person", lambda: components.asked_payload(scene.facts, scene.answer, people)
+                "next person", lambda: live.asked_payload(scene.facts, scene.answer, people)
             )
         question = shape_cards.question(scene.facts)
         if question is not None:
             answers = shape_cards.asked_releases(scene, question)
             return scene.made_once(
-                f"asked {question}",
-                lambda: components.asked_payload(scene.facts, scene.answer, answers),
+                f"asked {question}", lambda: live.asked_payload(scene.facts, scene.answer, answers)
             )
     return None
 

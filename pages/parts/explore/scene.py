@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
 
-from engine.core.bands import width_at
-from engine.core.types import Array, Budget, PublicFacts
+from engine.core.types import Array
 from engine.language import error_words, numbers, quality
 from engine.privacy import risk
-from engine.privacy.feasibility import Feasibility, verdict
 from engine.questions import Question, ask
 from engine.rates.floor import least_errors
 from engine.simulation import scenario
 from engine.simulation.experiments import Run
 from engine.sources import Source
+from engine.topics.mean import live
 from engine.topics.mean.answer import MeanAnswer, if_doubled, mean_answer
-from pages.shared import components
 from pages.shared.cards import guarantees
 from pages.shared.cards import odds as odds_card
 from pages.shared.frame.page import ReleaseView
@@ -73,9 +71,9 @@ class Scene(ReleaseView):
         return f"{always} {self.answer.not_shown[step]}".strip()
 
     @property
-    def start(self) -> components.Picked:
+    def start(self) -> live.Picked:
         """The state of the figure that the server knows."""
-        return components.Picked(self.step, session.current().explore_view)
+        return live.Picked(self.step, session.current().explore_view)
 
     @property
     def is_refused(self) -> bool:
@@ -173,95 +171,9 @@ class Scene(ReleaseView):
         return here
 
     @property
-    def at_budgets(self) -> list[components.AtBudget]:
+    def at_budgets(self) -> list[live.AtBudget]:
         """The texts at every budget."""
-        return at_budgets(self.facts, self.answer, self.odds)
-
-
-def at_budgets(
-    facts: PublicFacts, answer: MeanAnswer, odds: Sequence[risk.Odds]
-) -> list[components.AtBudget]:
-    """Write the texts of the figure at every budget.
-
-    Parameters
-    ----------
-    answer : MeanAnswer
-        The picture, of any number of budgets.
-    odds : sequence of Odds
-        Of an attacker, one for each budget.
-    """
-    n_curves, errors = answer.data.n_curves, (answer.study.error, answer.study.within)
-    in_words = [
-        [
-            numbers.with_unit(numbers.number(value, is_padded=True), facts.value_unit)
-            if is_published and math.isfinite(value)
-            else ""
-            for value, is_published in zip(values, answer.published, strict=True)
-        ]
-        for values in errors
-    ]
-    steps = [budget.epsilon for budget in answer.budgets]
-    return [
-        _at_budget(facts, n_curves, steps, *at_one)
-        for at_one in zip(
-            answer.budgets, odds, answer.verdicts, _notes(facts, answer), *in_words, strict=True
-        )
-    ]
-
-
-def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
-    """Write notes on the band at each budget, by the verdict that a release would carry.
-
-    For a file they say if most releases show no change.
-    """
-    band = answer.band
-    if band is None:
-        return [""] * len(answer.budgets)
-    notes = []
-    for feasibility, size, *ends in zip(
-        answer.verdicts,
-        band.n_functions,
-        *np.clip((band.low, band.high), facts.value_low, facts.value_high),
-        strict=True,
-    ):
-        low, high = ends
-        wide = float((high - low).mean()) / (2 * facts.value_half_width)
-        flat = [
-            text
-            for limits in zip(low, high, strict=True)
-            if facts.is_upload and (text := quality.no_change(facts, *limits))
-        ]
-        is_flat = 2 * len(flat) > len(low)
-        why = ""
-        if verdict(feasibility, wide, is_flat) == "coarse":
-            at_times = width_at(low, high, band.few_times) if band.few_times else 0.0
-            why = (
-                flat[0]
-                if is_flat
-                else quality.level_only(wide, is_flat, at_times / (2 * facts.value_half_width))
-            )
-        notes.append(f"{why} {quality.few_functions(size)}".strip())
-    return notes
-
-
-def _at_budget(
-    facts: PublicFacts,
-    n_curves: int,
-    steps: Sequence[float],
-    budget: Budget,
-    odds: risk.Odds,
-    feasibility: Feasibility | None,
-    note: str,
-    error: str,
-    within: str,
-) -> components.AtBudget:
-    refused = None
-    if feasibility is not None and not feasibility.is_feasible:
-        refused = quality.refused(facts, feasibility, budget, n_curves, steps)
-    elif feasibility is not None and feasibility.verdict == "coarse":
-        note = quality.coarse(facts, feasibility, budget, n_curves, steps)
-    is_weak = max(budget.epsilon, odds.budget.epsilon) >= odds_card.WEAK_FROM
-    return components.AtBudget(odds.right, error, within, is_weak, refused, note)
+        return live.at_budgets(self.facts, self.answer, self.odds)
 
 
 def first_figure() -> dict[str, Any]:
@@ -269,10 +181,10 @@ def first_figure() -> dict[str, Any]:
     front, answer = FRONT_PAGE, run.front_picture()
     facts, step = front.source.facts, steps_of(front.epsilon).index(front.epsilon)
     odds = [risk.of_ledger(spends, front.group_size) for spends in answer.spends]
-    payload = components.figure_payload(facts, answer, at_budgets(facts, answer, odds))
-    return components.figure_message(
+    payload = live.figure_payload(facts, answer, live.at_budgets(facts, answer, odds))
+    return live.figure_message(
         payload,
-        components.Picked(step, front.explore_view),
+        live.Picked(step, front.explore_view),
         rev=1,
         new_noise=facts.is_simulated,
         with_truth="truth" in front.further_lines,

@@ -11,6 +11,7 @@ import streamlit as st
 
 from engine.core.errors import InputError
 from engine.lessons import Guess, Lesson, Option, Question, Worked, heading, neighbours
+from engine.topics.mean import live
 from pages.parts.explore.scene import Scene
 from pages.shared import components
 from pages.shared.components import guess as guess_picture
@@ -276,6 +277,6 @@ def draw_game(seed: int) -> None:
     preview = run.mean_at_every_step(front.source, front.mechanism, delta, seed)
     scene = Scene(preview, front.source, front)
     payload = scene.made_once(
-        "figure", lambda: components.figure_payload(scene.facts, scene.answer, scene.at_budgets)
+        "figure", lambda: live.figure_payload(scene.facts, scene.answer, scene.at_budgets)
     )
-    components.figure(_GAME, payload, components.Picked(scene.step, "attack"), _GAME_REV)
+    components.figure(_GAME, payload, live.Picked(scene.step, "attack"), _GAME_REV)

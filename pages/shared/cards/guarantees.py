@@ -11,9 +11,9 @@ from engine.language import spending, tags
 from engine.language.numbers import small
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting
+from engine.topics.mean import live
 from engine.topics.planning import precedents
 from engine.topics.planning.consequences import label
-from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.state import session, settings
 
@@ -99,10 +99,10 @@ def formula(mechanism: Mechanism, tuning: Mapping[str, object]) -> None:
 # -- a rule of one’s own for ε, and what others have published with --------------------------------
 
 
-def anchors(rule: float | None) -> list[components.Anchor]:
+def anchors(rule: float | None) -> list[live.Anchor]:
     """List the marks under the slider: budgets of others, and the visitor's own rule."""
     marks = [
-        components.Anchor(
+        live.Anchor(
             precedent.budget.epsilon,
             f"{precedent.name}: {tags.budget_chip(precedent.budget)}, protects {precedent.unit}",
             precedent.by,
@@ -111,9 +111,7 @@ def anchors(rule: float | None) -> list[components.Anchor]:
     ]
     if rule is not None:
         marks.append(
-            components.Anchor(
-                rule, f"Your own rule: at most ε = {rule:g}", "your rule", is_own=True
-            )
+            live.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule", is_own=True)
         )
     return marks
 

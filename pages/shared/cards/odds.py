@@ -22,7 +22,6 @@ from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.state import session, settings
 
-WEAK_FROM = 4.0
 _FIRST_GUESSES = {"1 %": 0.01, "10 %": 0.1, "50 %": 0.5}
 
 
@@ -121,7 +120,7 @@ class _Step:
         if odds.group > 1:
             single = risk.of_ledger(spends)
             self.below.append(components.Said(odds_words.group(single, odds, person, held)))
-        if odds.budget.epsilon >= WEAK_FROM:
+        if odds.budget.epsilon >= odds_words.WEAK_FROM:
             self.below.append(components.Said(odds_words.weak(odds, person), "warning"))
 
 

@@ -7,17 +7,7 @@ link, Back) and the page it belongs to: steps are those of one page.
 """
 
 from pages.shared.components.chart import as_json, chart, chart_by_step
-from pages.shared.components.figure import (
-    Anchor,
-    AtBudget,
-    Picked,
-    asked_payload,
-    figure,
-    figure_message,
-    figure_payload,
-    groups_payload,
-    picked,
-)
+from pages.shared.components.figure import figure, picked
 from pages.shared.components.frame import around, frame
 from pages.shared.components.kept import keep, kept
 from pages.shared.components.memo import memo
@@ -26,24 +16,17 @@ from pages.shared.components.slider import slider
 from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
 __all__ = [
-    "Anchor",
-    "AtBudget",
     "Budgeted",
     "Chip",
-    "Picked",
     "Pinning",
     "Said",
     "around",
     "arrive",
     "as_json",
-    "asked_payload",
     "chart",
     "chart_by_step",
     "figure",
-    "figure_message",
-    "figure_payload",
     "frame",
-    "groups_payload",
     "keep",
     "kept",
     "memo",

@@ -106,7 +106,7 @@ class LiveView(ReleaseView):
             tags.budget_chip(budget),
             odds,
             "" if refused else error,
-            weak=budget.epsilon >= odds_card.WEAK_FROM,
+            weak=budget.epsilon >= odds_words.WEAK_FROM,
         )
 
     def draw_steps(

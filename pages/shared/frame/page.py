@@ -204,7 +204,7 @@ class ReleaseView(View):
             self.budget_in_words,
             odds,
             self.error_in_words,
-            self.highest_epsilon >= odds_card.WEAK_FROM,
+            self.highest_epsilon >= odds_words.WEAK_FROM,
         )
         strips.by_step(
             self.facts,

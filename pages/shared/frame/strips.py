@@ -90,7 +90,7 @@ def fixed(
     `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated`,
     `n_curves` and `data` as in `by_step`; `is_forecast` as in `pieces.strip`.
     """
-    budgeted = components.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
+    budgeted = components.Budgeted(budget, odds, error, highest >= odds_words.WEAK_FROM)
     by_step(
         facts,
         [budgeted],

@@ -48,7 +48,7 @@ def store(sent: Mapping[str, Any]) -> None:
 
 
 def script(sent: Mapping[str, Any]) -> bytes:
-    """Write the file for a figure, from `pages.shared.components.figure_message`."""
+    """Write the file for a figure, from `engine.topics.mean.live.figure_message`."""
 
     def read(name: str) -> str:
         return (_COMPONENTS / name).read_text("utf-8")

@@ -14,6 +14,7 @@ import streamlit as st
 from engine.core.types import Budget, PublicFacts
 from engine.figures import traces
 from engine.figures.theme import layout, log_axis
+from engine.topics.mean import live
 from pages.shared import components
 from tests.browser.harness.curves import EPSILONS, EVIL, band, growth, made_up
 
@@ -61,11 +62,11 @@ def payload(case):
         band=None if plain else band(releases[:, :20], scales),
     )
     said = verdicts() if case == "refused" else [{}] * len(EPSILONS)
-    return components.figure_payload(
+    return live.figure_payload(
         facts,
         budget,
         [
-            components.AtBudget(
+            live.AtBudget(
                 **{
                     "attacker": 1 / (1 + np.exp(-0.25 * epsilon)),
                     "error": f"{scale:.1f} cm",
@@ -137,7 +138,7 @@ state = st.session_state
 state.setdefault("rev", 0)
 state.setdefault("budget", 13)
 state.runs = state.get("runs", 0) + 1
-state.budget = components.picked("figure", components.Picked(state.budget), state.rev).budget
+state.budget = components.picked("figure", live.Picked(state.budget), state.rev).budget
 st.title("The average growth curve, published with protection for every child")
 components.strip(chips(case), words(case), state.budget, person="child", link=case != "upload")
 left, right = st.columns([7, 3])
@@ -148,12 +149,12 @@ for kind in ("svg", "png"):
         state.save = f"{state.saved}-{kind}"
 with left:
     now = (
-        components.Picked(state.budget)
+        live.Picked(state.budget)
         if hidden
         else components.figure(
             "figure",
             payload(case),
-            components.Picked(state.budget),
+            live.Picked(state.budget),
             state.rev,
             new_noise=case != "upload",
             save=state.get("save", ""),

@@ -1,0 +1,613 @@
+"""The live figure's message: the curves of every budget, and every word, as plain values.
+
+`figure_payload` turns arrays into a small constant message. A page mounts it, or a file holds it;
+the browser does the rest without a server. It shows one release after another, lets the visitor
+pull a curve to see how little it moves the mean, and play the attacker.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.answers.reply import rate_unit
+from engine.core.bands import width_at
+from engine.core.palette import THEMES, colour
+from engine.core.types import Array, Budget, PublicFacts
+from engine.language import error_words, numbers, odds_words, quality, tags
+from engine.language.grammar import capital
+from engine.language.numbers import most_releases, named, percent_up, unbroken
+from engine.privacy import risk
+from engine.privacy.feasibility import Feasibility, verdict
+from engine.topics.mean.answer import MeanAnswer, PlausibleBand
+from engine.topics.mean.asked import AskedReleases, GroupedReleases, Mark
+
+VIEWS = ("look", "attack")
+MAX_CURVES = 70  # a texture, not a data display
+MAX_OBSERVATIONS = 200  # per grey curve; more would be invisible and swell the message
+_FURTHEST = 5  # in heights of the plot; lines are cut off beyond
+_STEPS = 65535  # steps of a 16-bit number
+_ROLES = {
+    "quiet": "quiet",
+    "raw": "raw",
+    "truth": "truth",
+    "without": "without",
+    "method": "gradient",
+    "pull": "visitor",
+}
+_COLOURS = {theme: {name: colour(role, theme) for name, role in _ROLES.items()} for theme in THEMES}
+
+
+@dataclass(frozen=True)
+class Picked:
+    """The visitor's choice in the figure; `new_noise` is true for one run only."""
+
+    budget: int
+    view: str = "look"
+    new_noise: bool = False
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A mark under the slider at some ε: what it stands for, and a word for it.
+
+    `is_own` is that of the visitor; all others are budgets of publications.
+    """
+
+    epsilon: float
+    help: str
+    word: str
+    is_own: bool = False
+
+
+@dataclass(frozen=True)
+class AtBudget:
+    """Texts at one budget."""
+
+    attacker: float  # an upper bound on the accuracy of an attacker who starts at one half
+    error: str  # with its unit; empty if nothing is published
+    within: str = ""  # 95 % quantile of the error, with its unit
+    is_weak: bool = False  # True highlights a large accuracy
+    # headline and remedy, if nothing would be published
+    refused: tuple[str, str] | None = None
+    note: str = ""  # under the figure, if little of it is reliable
+
+
+def at_budgets(facts: PublicFacts, answer: MeanAnswer, odds: Sequence[risk.Odds]) -> list[AtBudget]:
+    """Write the texts of the figure at every budget.
+
+    Parameters
+    ----------
+    answer : MeanAnswer
+        The picture, of any number of budgets.
+    odds : sequence of Odds
+        Of an attacker, one for each budget.
+    """
+    n_curves, errors = answer.data.n_curves, (answer.study.error, answer.study.within)
+    in_words = [
+        [
+            numbers.with_unit(numbers.number(value, is_padded=True), facts.value_unit)
+            if is_published and math.isfinite(value)
+            else ""
+            for value, is_published in zip(values, answer.published, strict=True)
+        ]
+        for values in errors
+    ]
+    steps = [budget.epsilon for budget in answer.budgets]
+    return [
+        _at_budget(facts, n_curves, steps, *at_one)
+        for at_one in zip(
+            answer.budgets, odds, answer.verdicts, _notes(facts, answer), *in_words, strict=True
+        )
+    ]
+
+
+def _notes(facts: PublicFacts, answer: MeanAnswer) -> list[str]:
+    """Write notes on the band at each budget, by the verdict that a release would carry.
+
+    For a file they say if most releases show no change.
+    """
+    band = answer.band
+    if band is None:
+        return [""] * len(answer.budgets)
+    notes = []
+    for feasibility, size, *ends in zip(
+        answer.verdicts,
+        band.n_functions,
+        *np.clip((band.low, band.high), facts.value_low, facts.value_high),
+        strict=True,
+    ):
+        low, high = ends
+        wide = float((high - low).mean()) / (2 * facts.value_half_width)
+        flat = [
+            text
+            for limits in zip(low, high, strict=True)
+            if facts.is_upload and (text := quality.no_change(facts, *limits))
+        ]
+        is_flat = 2 * len(flat) > len(low)
+        why = ""
+        if verdict(feasibility, wide, is_flat) == "coarse":
+            at_times = width_at(low, high, band.few_times) if band.few_times else 0.0
+            why = (
+                flat[0]
+                if is_flat
+                else quality.level_only(wide, is_flat, at_times / (2 * facts.value_half_width))
+            )
+        notes.append(f"{why} {quality.few_functions(size)}".strip())
+    return notes
+
+
+def _at_budget(
+    facts: PublicFacts,
+    n_curves: int,
+    steps: Sequence[float],
+    budget: Budget,
+    odds: risk.Odds,
+    feasibility: Feasibility | None,
+    note: str,
+    error: str,
+    within: str,
+) -> AtBudget:
+    refused = None
+    if feasibility is not None and not feasibility.is_feasible:
+        refused = quality.refused(facts, feasibility, budget, n_curves, steps)
+    elif feasibility is not None and feasibility.verdict == "coarse":
+        note = quality.coarse(facts, feasibility, budget, n_curves, steps)
+    is_weak = max(budget.epsilon, odds.budget.epsilon) >= odds_words.WEAK_FROM
+    return AtBudget(odds.right, error, within, is_weak, refused, note)
+
+
+def figure_payload(
+    facts: PublicFacts, view: MeanAnswer, steps: Sequence[AtBudget]
+) -> dict[str, Any]:
+    """Collect everything the browser needs to draw all budgets, as plain values.
+
+    `view` holds any number of budgets.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or an array holds NaN.
+    """
+    _check_shapes(view)
+    if not len(view.budgets) == len(steps) == len(view.releases):
+        raise ValueError("there must be one ε and one step for each budget")
+    shares = [percent_up(step.attacker).replace("more than", ">") for step in steps]
+    payload = {
+        "title": tags.study_title(facts, view.data.n_curves),
+        "epsilons": [f"{b.epsilon:g}" for b in view.budgets],
+        "n": view.data.n_curves,
+        "attacker": [share if share[0] == ">" else f"≤ {share}" for share in shares],
+        "bound": [step.attacker for step in steps],
+        "weak": [step.is_weak for step in steps],
+        "notes": [step.note for step in steps],
+        "errors": [_errors(facts, step) for step in steps],
+        "invitations": [
+            odds_words.hidden(facts.person, f"{budget.epsilon:g}", step.attacker)
+            + " Pull any grey curve to compare."
+            for budget, step in zip(view.budgets, steps, strict=True)
+        ],
+        "refused": [list(step.refused) if step.refused else None for step in steps],
+        **_axes(facts),
+        **_curves(facts, view, [step.refused is not None for step in steps]),
+        "words": _words(facts, view.data.n_curves, view.band),
+        "colours": _COLOURS,
+        "source": _source_words(facts),
+        "downloads": not facts.is_upload,
+    }
+    return _tagged(payload)
+
+
+def _tagged(payload: dict[str, Any]) -> dict[str, Any]:
+    """Add a digest of the payload, by which the browser recognises what it already has."""
+    return {**payload, "tag": hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]}
+
+
+def _errors(facts: PublicFacts, step: AtBudget) -> list[str]:
+    """Return the error of a step, its 95 % value, and the error in a sentence."""
+    within = f"({most_releases(facts.value_unit)}: {step.within})" if step.within else ""
+    spoken = (
+        f"{error_words.distance(facts, 'mean')} {step.error}" if step.error else "nothing published"
+    )
+    return [step.error or "–", within, spoken]
+
+
+def _check_shapes(view: MeanAnswer) -> None:
+    n_budgets, n_draws, n_points = view.releases.shape
+    _check(
+        releases=(view.releases, (n_budgets, n_draws, n_points)),
+        times=(view.times, (n_points,)),
+        ordinary=(view.ordinary, (n_points,)),
+        noise_low=(view.noise_low, (n_budgets, n_points)),
+        noise_high=(view.noise_high, (n_budgets, n_points)),
+    )
+
+
+def _axes(facts: PublicFacts) -> dict[str, Any]:
+    """Return the axes: public, and the same at every budget."""
+    return {
+        "time": {
+            "low": facts.time_low,
+            "high": facts.time_high,
+            "unit": facts.time_unit,
+            "name": facts.time_name,
+            "label": named(facts.time_name, facts.time_unit),
+        },
+        "value": {
+            "low": facts.value_low,
+            "high": facts.value_high,
+            "unit": facts.value_unit,
+            "label": named(facts.value_name, facts.value_unit),
+        },
+        "difference": named("Difference", facts.value_unit),
+    }
+
+
+def _curves(facts: PublicFacts, view: MeanAnswer, refused: Sequence[bool]) -> dict[str, Any]:
+    """Return all curves; released ones as differences from the mean without protection.
+
+    `noise` is half the width of the middle 95 % of releases.
+    """
+    low, high, ordinary = facts.value_low, facts.value_high, view.ordinary
+    drawn, noise = _differences(view, np.array(refused))
+    scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the frame
+    scales, noise_scales = (_scales(high - low, values) for values in (drawn, noise))
+    return {
+        "scale": scale,
+        "scales": scales,
+        "noise_scales": noise_scales,
+        "draws": view.releases.shape[1],
+        "points": len(view.times),
+        "times": int16(view.times, facts.time_low, facts.time_high),
+        "without": int16(ordinary, *scale),
+        "releases": _by_budget(drawn, scales),
+        "noise": _by_budget(noise, noise_scales),
+        "truth": None if view.truth is None else _spanned(view.truth - ordinary),
+        "band": None if view.band is None else _band(facts, drawn, view, view.band),
+        "visits": []
+        if view.band is None
+        else facts.from_unit_time(np.array(view.band.few_times)).tolist(),
+        **_single_curves(view.data.curves(MAX_CURVES), scale),
+    }
+
+
+def _differences(view: MeanAnswer, refused: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Return releases less the mean without protection, and half the width of their middle 95 %.
+
+    They are (budgets, draws, points) and (budgets, points). At a refused budget there is no
+    release. The picture there shows the reason: the noise of the smallest budget that is not
+    refused, which grows as 1/ε.
+    """
+    releases, noise = view.releases - view.ordinary, (view.noise_high - view.noise_low) / 2
+    epsilons = np.array([budget.epsilon for budget in view.budgets])
+    if refused.any() and not refused.all():
+        lowest = int(np.argmin(np.where(refused, np.inf, epsilons)))
+        growth = epsilons[lowest] / epsilons[refused]
+        releases[refused] = growth[:, None, None] * releases[lowest]
+        noise[refused] = growth[:, None] * noise[lowest]
+    return releases, noise
+
+
+def asked_payload(facts: PublicFacts, view: MeanAnswer, asked: AskedReleases) -> dict[str, Any]:
+    """Collect what the browser needs to draw answers of releases at all budgets, as plain values.
+
+    Returns
+    -------
+    dict
+        Curves as differences from the mean without protection; a release without an
+        answer is drawn as it is.
+    """
+    n_draws = len(asked.marks[0])
+    drawn = view.releases[:, :n_draws] - view.ordinary
+    curves = np.where(np.isfinite(asked.curves), asked.curves - view.ordinary, drawn)
+    payload = {
+        "draws": n_draws,
+        "marks": [[_mark(mark) for mark in row] for row in asked.marks],
+        "curves": _three(facts.value_high - facts.value_low, *curves),
+        "speed": None,
+        "panel": "",
+        "title": "",
+    }
+    if asked.speeds is not None:
+        furthest = (facts.value_high - facts.value_low) / (facts.time_high - facts.time_low)
+        payload |= {
+            "speed": _three(furthest, *map(np.nan_to_num, asked.speeds)),
+            "told": np.isfinite(asked.speeds[0]).all(axis=-1).tolist(),
+            "most": _FURTHEST * furthest,
+            "panel": named("Velocity", rate_unit(facts, 1)),
+            "title": "Velocity of the release with its 95 % confidence band.",
+        }
+    if asked.people is not None:
+        low, high = asked.people - view.ordinary
+        is_told = np.isfinite(low).all(axis=-1)
+        payload |= {
+            "people": _three(
+                facts.value_high - facts.value_low, *map(np.nan_to_num, (low, low, high))
+            ),
+            "told": is_told.tolist(),
+            "person": f"About 95 of 100 new {facts.people}",
+        }
+    return _tagged(payload)
+
+
+def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases) -> dict[str, Any]:
+    """Collect what the browser needs to draw two groups and their difference; see `asked_payload`.
+
+    Returns
+    -------
+    dict
+        The first group in place of the release, the second beside it, the difference below.
+    """
+    n_draws = len(groups.texts[0])
+    drawn = view.releases[:, :n_draws] - view.ordinary
+    first = np.where(np.isfinite(groups.first), groups.first - view.ordinary, drawn)
+    second = np.nan_to_num(groups.second - view.ordinary)
+    height = facts.value_high - facts.value_low
+    group, other_group = groups.names
+    payload = {
+        "draws": n_draws,
+        "marks": [[_mark(Mark(text)) for text in row] for row in groups.texts],
+        "curves": _three(height, *first),
+        "other": _three(height, *second),
+        "names": [
+            f"{name} ({size})" for name, size in zip(groups.names, groups.sizes, strict=True)
+        ],
+        "speed": _three(height, *map(np.nan_to_num, groups.difference)),
+        "told": np.isfinite(groups.p).tolist(),
+        "most": _FURTHEST * height,
+        "signed": True,
+        "panel": named(f"{group} − {other_group}", facts.value_unit),
+        "title": f"{group} less {other_group}, with its 95 % confidence band.",
+    }
+    return _tagged(payload)
+
+
+def _three(height: float, middle: Array, low: Array, high: Array) -> dict[str, Any]:
+    """Encode a line with its band for every budget and release."""
+    scales = _scales(height, middle, low, high)
+    return {
+        "scales": scales,
+        "middle": _by_budget(middle, scales),
+        "low": _by_budget(low, scales),
+        "high": _by_budget(high, scales),
+    }
+
+
+def _mark(mark: Mark) -> dict[str, Any]:
+    return {
+        "text": unbroken(mark.text),
+        "dots": mark.dots,
+        "bars": mark.bars,
+        "whisker": mark.whisker,
+        "level": mark.level,
+        "filled": mark.is_filled,
+    }
+
+
+def int16(values: NDArray[Any], low: float, high: float) -> str:
+    """Encode values as base64 text of little-endian 16-bit numbers over [low, high]."""
+    share = (np.clip(values, low, high) - low) / (high - low)
+    return base64.b64encode(np.rint(share * _STEPS - 32768).astype("<i2").tobytes()).decode()
+
+
+def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
+    """Return the range of each budget's 16-bit numbers: its own differences, within reason."""
+    furthest, smallest_step = _FURTHEST * height, height / _STEPS**2
+    lows = np.minimum.reduce([d.min(axis=tuple(range(1, d.ndim))) for d in differences])
+    highs = np.maximum.reduce([d.max(axis=tuple(range(1, d.ndim))) for d in differences])
+    return [
+        (low, max(high, low + smallest_step))
+        for low, high in np.clip(np.stack([lows, highs], axis=1), -furthest, furthest).tolist()
+    ]
+
+
+def _spanned(values: Array) -> tuple[str, float, float]:
+    """Encode one row of values, with the range of its 16-bit numbers."""
+    low, high = float(values.min()), float(values.max())
+    high = max(high, low + 1e-9 * max(abs(low), 1.0))
+    return int16(values, low, high), low, high
+
+
+def _band(
+    facts: PublicFacts, drawn: Array, view: MeanAnswer, band: PlausibleBand
+) -> dict[str, Any]:
+    """Encode the band of every release, or the release itself if it has no band.
+
+    Bands are smooth and many: the server sends every second point, and the browser interpolates.
+    """
+    low, high = (
+        np.where(np.isfinite(edge), edge - view.ordinary, drawn) for edge in (band.low, band.high)
+    )
+    _check(band_low=(low, view.releases.shape), band_high=(high, view.releases.shape))
+    scales = _scales(facts.value_high - facts.value_low, low, high)
+    return {
+        "scales": scales,
+        "low": _by_budget(low[..., ::2], scales),
+        "high": _by_budget(high[..., ::2], scales),
+    }
+
+
+def _by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[str]:
+    return [int16(row, *scale) for row, scale in zip(values, scales, strict=True)]
+
+
+def figure_message(
+    payload: Mapping[str, Any],
+    start: Picked,
+    rev: int = 0,
+    new_noise: bool = False,
+    with_truth: bool = False,
+    save: str = "",
+    anchors: Sequence[Anchor] = (),
+    asked: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Make the message to the browser that draws the figure; parameters as in `figure`."""
+    now = {
+        "rev": rev,
+        "new_noise": new_noise,
+        "with_truth": with_truth,
+        "save": save,
+        "anchors": placed(anchors, payload["epsilons"]),
+        "start": start.budget,
+        "view": start.view,
+    }
+    return {"curves": payload, "asked": asked, "now": now}
+
+
+def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str, Any]]:
+    """Place marks as shares of the slider, whose steps are even on the screen."""
+    steps = np.log([float(epsilon) for epsilon in epsilons])
+    places = np.arange(len(steps)) / max(len(steps) - 1, 1)
+    return [
+        {
+            "at": round(float(np.interp(np.log(a.epsilon), steps, places)), 4),
+            "help": a.help,
+            "word": a.word,
+            "is_own": a.is_own,
+        }
+        for a in anchors
+        if steps[0] <= np.log(a.epsilon) <= steps[-1]
+    ]
+
+
+def _check(**arrays: tuple[Array, tuple[int, ...]]) -> None:
+    for name, (array, shape) in arrays.items():
+        if array.shape != shape:
+            raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
+        if np.isnan(array).any():
+            raise ValueError(f"{name} holds NaN")
+
+
+def _single_curves(
+    curves: Sequence[tuple[Array, Array]], scale: tuple[float, float]
+) -> dict[str, Any]:
+    """Encode the grey curves, one after another, with the number of observations of each."""
+    drawn = [_thinned(*curve) for curve in curves]
+    return {
+        "counts": [len(times) for times, _ in drawn],
+        "curve_times": int16(_flat(times for times, _ in drawn), 0.0, 1.0),
+        "curve_values": int16(_flat(values for _, values in drawn), *scale),
+    }
+
+
+def _thinned(times: Array, values: Array) -> tuple[Array, Array]:
+    keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MAX_OBSERVATIONS)).astype(int))
+    return times[keep], values[keep]
+
+
+def _flat(arrays: Any) -> Array:
+    return np.concatenate([np.empty(0), *arrays])
+
+
+def _source_words(facts: PublicFacts) -> str:
+    """Name the source of the curves in a saved figure."""
+    public = f"Public data: {facts.name}"
+    if facts.credit:
+        public += f" ({facts.credit})"
+    return {"simulated": "Simulated curves: for looking, not for publishing", "public": public}.get(
+        facts.kind, "Not private"
+    )
+
+
+_KEYS = "Left and right read values, up and down pull a curve, Escape puts it back, space pauses."
+
+
+def _words(facts: PublicFacts, n_curves: int, band: PlausibleBand | None) -> dict[str, Any]:
+    """Return every label and sentence of the figure; the browser shows them as text only.
+
+    Names in braces are filled in by the browser.
+    """
+    person, people, unit = facts.person, facts.people, facts.value_unit
+    n_drawn = min(n_curves, MAX_CURVES)
+    value = f"{{}} {unit}" if unit else "{}"
+    game = (
+        f"One of these two {people} took part, the other did not. The lower figure has this "
+        "round’s release and the mean with A and with B."
+    )
+    by, shift, noise = (value.format(f"{{{name}}}") for name in ("by", "shift", "noise"))
+    return {
+        "attacker": "Attacker’s accuracy",
+        "guessing": "(guessing: 50 %)",
+        "error": capital(error_words.distance(facts, "mean")),
+        "slider": "Privacy budget ε (smaller = more private)",
+        "private": "◀ more private",
+        "accurate": "more accurate ▶",
+        "used": "ε elsewhere:",
+        "mean": "non-private mean",
+        "release": "one release",
+        "difference": "difference",
+        "curves": f"{n_drawn} of {n_curves} {people}"
+        if n_drawn < n_curves
+        else f"{n_curves} {people}",
+        "band": "95 % band",
+        "public_bound": ("range of this file" if facts.is_proposed else "public bound"),
+        "visits": "dotted: the common times",
+        "pause": "Pause",
+        "play": "Play",
+        "next": "Next release",
+        "new_noise": "New noise",
+        "new_noise_help": "Draws fresh releases. Possible because these curves are simulated.",
+        "attack": "Be the attacker",
+        "stage": f"Figure. {_KEYS}",
+        "keys": _KEYS,
+        "spoken": "attacker’s accuracy {attacker}, {error}",
+        "nothing": "Nothing published",
+        "unpublished": "would-be release",
+        "moved": "mean after the pull",
+        "pulled_one": f"pulled {person}",
+        "pulled_out": f"pulled {person}, beyond this axis",
+        "drowned": f"{quality.too_few(facts)}: would not be released",
+        "shift": f"the mean moves {by}",
+        "noise": f"privacy noise here ± {by} (95 %)",
+        "banded": []
+        if band is None
+        else [
+            "95 % band for the true mean",
+            "whole curve at once; the error is an average over it"
+            if band.kind == "simultaneous"
+            else "each point by itself",
+        ],
+        "pulled": f"You moved one {person}’s curve by {by}. The mean moves by {shift}; the noise "
+        f"that hides it is ± {noise} in 95 % of releases.",
+        "panel": "Difference from the non-private mean, with the 95 % confidence band of the "
+        f"release. The axis reaches {value.format('{limit}')}.",
+        "question": "Round {round} of {rounds}: which curve is in the data?",
+        "hint": f"{game} Which does the release lean towards?",
+        "hint_enlarged": f"{game} So little does one {person} change the mean that the two are "
+        "drawn {times} times as far apart. Which does the release lean towards?",
+        "means": "mean with A or with B",
+        "means_enlarged": "mean with A or with B, {times} times as far apart",
+        "unplayable": "Nothing would be published at ε = {epsilon}: there is nothing to attack.",
+        "raise": "Move the slider to the right until a curve is released.",
+        "a": "A",
+        "b": "B",
+        "right": "Round {round}: right, it was {letter}.",
+        "wrong": "Round {round}: wrong, it was {letter}.",
+        "so_far": "{hits} of {count} right.",
+        "over": "{hits} of {rounds} right",
+        "next_round": "Next round",
+        "restart": "Play again",
+        "leave": "Back to the figure",
+        "score": "Share of right answers: {hits} of {count}.",
+        "caption": "Your share of right answers. Grey: 95 % of games of pure guessing. Dashed: "
+        "the most that any attacker can expect.",
+        "rounds": "Rounds",
+        "bound": "≤ {bound}",
+        "lessons": {
+            "within": "Pure guessing gives {low} to {high} right in 95 % of games; you were within "
+            "that range.",
+            "above": "Pure guessing gives {low} to {high} right in 95 % of games; you had more.",
+            "below": "Pure guessing gives {low} to {high} right in 95 % of games; you had fewer.",
+            "over": f"Over many games no attacker, even one who knows all other {people}’s "
+            "curves, does better than {bound} from the releases.",
+            "certain": "From such releases an attacker may be nearly certain who took part.",
+        },
+    }
