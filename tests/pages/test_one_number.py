@@ -24,6 +24,7 @@ from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.percentile_curves import PercentileCurves
+from engine.mechanisms.study import Study
 from engine.privacy import accounting, risk
 from engine.privacy.failure import delta_rule
 from engine.questions import ask, kinds
@@ -614,7 +615,7 @@ def test_what_decide_says_of_a_budget_is_what_run_says_of_its_study(task, quick)
     rows = decision_topic.at_one_budget(decision_topic.equal_sites(source, "Site"))
     profile = result_of(decision_topic.profile_of(source, mechanism, rows, None, "sites"))
     option = profile.option(EPSILON_STEPS.index(1.0))
-    cell = experiments.Cell({}, profile.source, profile.mechanism, (option.budget,))
+    cell = experiments.Cell({}, profile.study.source, profile.study.mechanism, (option.budget,))
     (outcome,) = experiments.run_cells([cell], Run(is_study=True), executors.make("serial"))
     for name in ("error", "within"):
         assert getattr(option.accuracy, name) == pytest.approx(
@@ -630,7 +631,8 @@ def worst_gain(source, mechanism):
     pure = mechanism.guarantee == "pure"
     delta = delta_rule(source.sizes.n_curves, is_pure=pure).value
     budgets = [Budget(epsilon, delta) for epsilon in (0.5, 1.0, 4.0, 10.0)]
-    non_private = studies.Study(source, mechanism, 1).baseline(delta)
+    study = Study(source=source, mechanism=mechanism, budgets=(budgets[0],))
+    non_private = studies.baseline(study)
     collected = []
     for budget, errors in zip(
         budgets, errors_and_shares(source, mechanism, budgets, 1)[0], strict=True

@@ -215,7 +215,7 @@ def _study(scenario: Settings) -> dict[str, Any]:
     return {
         "facts": facts,
         "protects": decision_words.unit_tag(task, facts)[0],
-        "method": profile.mechanism.nearest_preset()[0],
+        "method": profile.study.mechanism.nearest_preset()[0],
         "people": profile.n_people,
         "budget": recommended.budget,
         "budgets": tags.budget_chip(recommended.budget),
