@@ -399,9 +399,11 @@ def check_pins(case):
         if page == "plan" and not said.written:
             continue
         pin = pins.pinned_facts(Pin("A", *places.present(page, token)))
-        assert pin.error == pytest.approx(said.error, rel=1e-9, nan_ok=True), page
-        assert math.isnan(said.error) or pin.within == pytest.approx(said.within, rel=1e-9), page
-        assert pin.budget == case.budget, page
+        assert pin.brief.error == pytest.approx(said.error, rel=1e-9, nan_ok=True), page
+        assert math.isnan(said.error) or pin.brief.within == pytest.approx(said.within, rel=1e-9), (
+            page
+        )
+        assert pin.brief.budget == case.budget, page
         assert pin.odds.right == pytest.approx(said.right, rel=1e-9), page
 
 
@@ -461,11 +463,11 @@ def test_sites_whose_noise_differs_in_kind_have_one_guarantee_in_run_ask_and_pin
     assert (asked["proved ε"], asked["proved δ"]) == (2.2, 1e-5)
     token = links.encode(settings.Settings(sites=rows).with_study(settings.TASK, source))
     pin = pins.pinned_facts(Pin("A", *places.present("sites", token)))
-    assert pin.budget == pin.odds.budget == Budget(2.2, 1e-5)
+    assert pin.brief.budget == pin.odds.budget == Budget(2.2, 1e-5)
     right = float(ran["attacker_accuracy"])
     assert right == pytest.approx(asked["attacker’s accuracy, at most"], rel=1e-9)
     assert right == pytest.approx(pin.odds.right, rel=1e-9)
-    assert pin.odds.power > risk.of_ledger(accounting.by_server(pin.spends)[0]).power
+    assert pin.odds.power > risk.of_ledger(accounting.by_server(pin.brief.spends)[0]).power
 
 
 # -- every estimand of Lab ------------------------------------------------------------------------
@@ -600,10 +602,14 @@ def test_every_estimand_has_one_number_in_lab_run_ask_and_pin(case, tmp_path, ca
         assert numbers_of["attacker’s accuracy, at most"] == same(said[3]), name
     token = links.encode(case.settings)
     pin = pins.pinned_facts(Pin("A", "lab", token))
-    assert [pin.error, pin.within, pin.odds.right] == [same(said[0]), same(said[1]), same(said[3])]
+    assert [pin.brief.error, pin.brief.within, pin.odds.right] == [
+        same(said[0]),
+        same(said[1]),
+        same(said[3]),
+    ]
     (sent,) = [one for one in components(visit("lab", token), "") if "chips" in one]
     here = sent["budgets"][sent["budget"]]
-    assert here["error"] == numbers.error(said[0], pin.error_unit, said[1])
+    assert here["error"] == numbers.error(said[0], pin.brief.error_unit, said[1])
     assert here["odds"].startswith(odds_words.odds_short(SimpleNamespace(right=said[3], group=1)))
 
 
