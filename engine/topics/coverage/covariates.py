@@ -128,11 +128,8 @@ def covariate_coverage(
 
 def measured(setting: RepeatedStudy, repeats: int, seed: int) -> CovariateCoverage:
     """Measure the row of a setting: so many data sets, one release of each."""
-    mechanism, source, budgets = (
-        setting.study.mechanism,
-        setting.study.source,
-        setting.study.budgets,
-    )
+    mechanism, budgets = setting.study.mechanism, setting.study.budgets
+    source: Any = setting.study.source
     data = source.draw(repeats, generator(seed, DATA_STREAM, 0))
     verdict = mechanism.feasibility(data.sizes, budgets)
     if verdict is not None and not verdict.is_feasible:
