@@ -11,13 +11,14 @@ import numpy as np
 import streamlit as st
 
 from engine.core.types import Array
-from engine.language import error_words, numbers, quality
+from engine.language import error_words, quality
 from engine.privacy import risk
 from engine.questions import Question, ask
 from engine.rates.floor import least_errors
 from engine.simulation import scenario
 from engine.simulation.experiments import Run
 from engine.sources import Source
+from engine.topics.brief import Brief, largest_part
 from engine.topics.mean import live
 from engine.topics.mean.answer import MeanAnswer, if_doubled, mean_answer
 from pages.shared.cards import guarantees
@@ -36,15 +37,28 @@ class Scene(ReleaseView):
 
     page = "explore"
 
-    def __init__(self, preview: MeanAnswer, source: Source, current: settings.Settings) -> None:
-        super().__init__()
+    def __init__(
+        self, preview: MeanAnswer, source: Source, chosen: settings.Settings | None = None
+    ) -> None:
+        super().__init__(chosen)
         self.answer, self.source, self.facts = preview, source, source.facts
-        self.mechanism, self.sizes = current.mechanism, preview.data.sizes
+        self.mechanism, self.sizes = self.settings.mechanism, preview.data.sizes
         self.epsilons = [budget.epsilon for budget in preview.budgets]
-        self.rev = st.session_state.rev
-        self.step = self.epsilons.index(current.epsilon)
+        self.rev = st.session_state.get("rev", 0)
+        self.step = self.epsilons.index(self.settings.epsilon)
         self.budget = preview.budgets[self.step]
         self.spends, self.tuning = preview.spends[self.step], preview.tuning[self.step]
+
+    def brief(self) -> Brief:
+        study, step = self.answer.study, self.step
+        return self.measured(
+            float(self.error[step]),
+            float(study.within[step]),
+            self.facts.value_unit,
+            largest_part=None
+            if self.is_refused
+            else largest_part(error_words.PARTS, study.shares[step]),
+        )
 
     def made_once(self, name: str, make: Callable[[], Made]) -> Made:
         """Make a value shared by all steps of the slider once, and keep it beside the picture."""
@@ -108,14 +122,6 @@ class Scene(ReleaseView):
     @property
     def odds(self) -> list[risk.Odds]:
         return self.made_once("odds", lambda: [odds_card.of(s) for s in self.answer.spends])
-
-    @cached_property
-    def errors_in_words(self) -> list[str]:
-        """The error at every budget with its 95 % value, as every page writes it."""
-        return [
-            numbers.error(error, self.facts.value_unit, within)
-            for error, within in zip(self.error, self.answer.study.within, strict=True)
-        ]
 
     @cached_property
     def floor(self) -> Array:
