@@ -7,7 +7,7 @@ within which they confirm it, and how they are told::
           within(col("hidden") / col("trusted"), low=1, text="{:.3g} times less"))
 
 Numbers are a column or an expression in columns (rows without them are left out), several of these
-by name, or a function of the frame. `text` is a format of the measured `Numbers`:
+by name, or a function of the frame. `text` is a format of the measured `MeasuredNumbers`:
 `{:.3g}` writes their range, `{0.last:.2f}` one of them, `{0.each:.2f}` all. Several numbers are
 told by their names, and `of` says which of them the limits are for.
 
@@ -108,11 +108,13 @@ def _column(rows: pd.DataFrame, measure: Column) -> pd.Series[Any]:
 # -- numbers in words ----------------------------------------------------------------------------
 
 
-class Numbers:
+class MeasuredNumbers:
     """Measured numbers; formatted, they are told by their least and largest.
 
-    >>> f"{Numbers([1, 3, 2]):.2g}, {Numbers([2, 2]):g}, {Numbers([1, 3, 2]).each:g}"
-    '1 to 3, 2, 1, 3, 2'
+    >>> f"{MeasuredNumbers([1, 3, 2]):.2g}, {MeasuredNumbers([2, 2]):g}"
+    '1 to 3, 2'
+    >>> f"{MeasuredNumbers([1, 3, 2]).each:g}"
+    '1, 3, 2'
     """
 
     def __init__(self, measured: float | Iterable[float]) -> None:
@@ -165,7 +167,7 @@ class Listed:
 
 def spread(measured: Iterable[float], spec: str = ".3g") -> str:
     """Least and largest in words, or the only one."""
-    return format(Numbers(measured), spec)
+    return format(MeasuredNumbers(measured), spec)
 
 
 def tell(members: Mapping[Any, Any], form: str, between: str = ", ") -> str:
@@ -175,7 +177,11 @@ def tell(members: Mapping[Any, Any], form: str, between: str = ", ") -> str:
 
 def _in_words(value: Any) -> Any:
     """Arrays as numbers to be told; words and single numbers as they are."""
-    return Numbers(value) if isinstance(value, list | tuple | np.ndarray | pd.Series) else value
+    return (
+        MeasuredNumbers(value)
+        if isinstance(value, list | tuple | np.ndarray | pd.Series)
+        else value
+    )
 
 
 # -- tests ---------------------------------------------------------------------------------------
@@ -207,9 +213,12 @@ def when(
     def check(table: pd.DataFrame) -> Finding:
         measured = numbers(where(table, **on) if on else table, measure)
         if not isinstance(measured, Mapping):
-            return Finding(bool(test(Numbers(measured).array)), text.format(_in_words(measured)))
+            return Finding(
+                bool(test(MeasuredNumbers(measured).array)), text.format(_in_words(measured))
+            )
         tested = [
-            Numbers(each).array for each in (measured.values() if of is None else [measured[of]])
+            MeasuredNumbers(each).array
+            for each in (measured.values() if of is None else [measured[of]])
         ]
         return Finding(
             bool(test(np.concatenate(tested))),
@@ -254,7 +263,7 @@ def agrees(measure: Measure, stated: Sequence[float], relative: float) -> Check:
     """
 
     def off(table: pd.DataFrame) -> Array:
-        return np.asarray(100 * abs(Numbers(numbers(table, measure)).array / stated - 1))
+        return np.asarray(100 * abs(MeasuredNumbers(numbers(table, measure)).array / stated - 1))
 
     return within(
         off, high=100 * relative, text="{0.count} numbers, largest difference {0.high:.2g} %"
@@ -334,7 +343,7 @@ def covers(
         return Finding(
             all(low < high_share and high > low_share for low, high in limits),
             text.format(
-                share=Numbers(rows[share]),
+                share=MeasuredNumbers(rows[share]),
                 rows=len(rows),
                 repeats=" and ".join(f"{count:g}" for count in pd.unique(rows["repeats"])),
             ),

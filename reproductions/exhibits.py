@@ -29,7 +29,7 @@ from engine.exhibits import Form as Form
 from engine.figures.theme import Chart
 from engine.running import executors
 from engine.simulation import sweeps
-from engine.simulation.effort import NO_LIMITS, Limits
+from engine.simulation.effort import NO_LIMITS, EffortLimits
 from engine.simulation.experiments import KINDS, Cell, Outcome, Run, blocks, gather
 from engine.simulation.part_files import ResultFiles
 
@@ -173,7 +173,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Progress:
+class WorkProgress:
     """Pieces of work that are done, and all of them."""
 
     done: int
@@ -195,9 +195,9 @@ def run(
     form: Form,
     executor: Executor,
     finished: sweeps.Finished | None = None,
-    limits: Limits = NO_LIMITS,
+    limits: EffortLimits = NO_LIMITS,
     calculated: Calculated | None = None,
-) -> Generator[Progress, None, Result]:
+) -> Generator[WorkProgress, None, Result]:
     """Run an exhibit.
 
     Parameters
@@ -206,7 +206,7 @@ def run(
         Where cells and calls run; the table does not depend on it.
     finished : sweeps.Finished, optional
         Parts of an earlier run that need not be made again; see `sweeps.run_sweep`.
-    limits : Limits
+    limits : EffortLimits
         Of time and memory. A sweep that would pass them is refused before it runs; how long calls
         take is not known before, so they end when the time has passed.
     calculated : Calculated, optional
@@ -214,7 +214,7 @@ def run(
 
     Yields
     ------
-    Progress
+    WorkProgress
         After each part.
 
     Raises
@@ -228,13 +228,13 @@ def run(
     parts, rows = [], dict[Call, list[Row]]()
     for part in sweeps.run_sweep(pieces, executor, finished, limits):
         parts.append(part)
-        yield Progress(len(parts), total)
+        yield WorkProgress(len(parts), total)
     end = start + 60 * limits.minutes
     for call, its_rows in _calculate(
         work.calls, executor, {} if calculated is None else calculated, end
     ):
         rows[call] = its_rows
-        yield Progress(len(parts) + len(rows), total)
+        yield WorkProgress(len(parts) + len(rows), total)
     outcomes = gather(work.cells, parts)
     table = [dict(_plain(exhibit.row(outcome))) for outcome in outcomes]
     table += [dict(_plain(row)) for call in work.calls for row in rows[call]]

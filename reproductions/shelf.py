@@ -8,7 +8,7 @@ from functools import cache
 from engine.core.discovery import modules_in
 from engine.core.errors import InputError, brief
 from engine.running.executors import SerialExecutor
-from reproductions.exhibits import Exhibit, Paper, Progress, Result, run
+from reproductions.exhibits import Exhibit, Paper, Result, WorkProgress, run
 
 
 @cache
@@ -43,7 +43,7 @@ def find(key: str) -> tuple[Paper, Exhibit]:
     )
 
 
-def quick(key: str) -> Generator[Progress, None, Result]:
+def quick(key: str) -> Generator[WorkProgress, None, Result]:
     """Run the quick form of an exhibit in this process; see `exhibits.run`.
 
     Parameters

@@ -60,7 +60,7 @@ _OF_EVENTS = ("id", "start", "time", "status", "group", "server")
 
 
 @dataclass(frozen=True)
-class Columns:
+class FeatureColumns:
     """Numbers of columns of features that a record can have."""
 
     fewest: int
@@ -94,7 +94,7 @@ class Task:
     mechanism: str
     has_value_unit: bool = True
     roles: tuple[str, ...] = ()  # features of records are covariates, their response is a value
-    features: Columns | None = None
+    features: FeatureColumns | None = None
     states: tuple[str, ...] = ()
     data_of: str = ""
 
@@ -186,7 +186,7 @@ DENSITY = Task(
     mechanism="iclp",
     has_value_unit=False,
     roles=_OF_RECORDS,
-    features=Columns(1, 2, "one or two columns", "One or two columns"),
+    features=FeatureColumns(1, 2, "one or two columns", "One or two columns"),
 )
 
 COVARIANCE = Task(
@@ -217,7 +217,7 @@ RISK_MINIMISATION = Task(
     mechanism="iclp",
     roles=(*_OF_RECORDS, "value"),
     states=("two_classes",),
-    features=Columns(1, 1, "one column to predict from", "Predicted from"),
+    features=FeatureColumns(1, 1, "one column to predict from", "Predicted from"),
 )
 
 SPARSE_REGRESSION = Task(
@@ -233,7 +233,7 @@ SPARSE_REGRESSION = Task(
     mechanism="sparse_newton",
     roles=(*_OF_RECORDS, "value"),
     states=("spread", "reach"),
-    features=Columns(2, _MAX_COLUMNS, "at least two columns of features", "Features"),
+    features=FeatureColumns(2, _MAX_COLUMNS, "at least two columns of features", "Features"),
 )
 
 SPARSE_MEAN = Task(

@@ -18,7 +18,7 @@ from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.numerics.eigensystems import midpoints
 from engine.sources.ages_at_death import OLDEST, REGIONS, AgesAtDeath
 from reproductions.drawing import Look, curve, log, look, panel
-from reproductions.evidence import Numbers, digits, tell, where, within
+from reproductions.evidence import MeasuredNumbers, digits, tell, where, within
 from reproductions.exhibits import (
     Call,
     Claim,
@@ -182,7 +182,7 @@ def one_mode_at_seventy(table: pd.DataFrame) -> Finding:
     return Finding(
         all(len(ages) == 1 and 70 <= ages[0] <= 80 for ages in peaks.values()),
         "Ages of the modes: "
-        + "; ".join(f"{region} {Numbers(ages).each:.0f}" for region, ages in peaks.items())
+        + "; ".join(f"{region} {MeasuredNumbers(ages).each:.0f}" for region, ages in peaks.items())
         + ".",
     )
 

@@ -25,7 +25,7 @@ from engine.sources import Source
 from engine.sources.bundled import AirportTemperature
 from engine.sources.dense_curves import DenseCurves
 from reproductions.drawing import curve, log, look, panel
-from reproductions.evidence import Check, Numbers, digits, tell, where, within
+from reproductions.evidence import Check, MeasuredNumbers, digits, tell, where, within
 from reproductions.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from reproductions.functional_summaries import published
 from reproductions.functional_summaries.drawing import style
@@ -237,7 +237,7 @@ def frl_wins_at_small_budgets(table: pd.DataFrame) -> Finding:
         [_best(_totals(table, name, nu)) for nu in KERNELS]
         for name in ("two peaks", "temperatures")
     )
-    counts = [Numbers(best.count("FRL") for best in every) for every in (printed, peaks)]
+    counts = [MeasuredNumbers(best.count("FRL") for best in every) for every in (printed, peaks)]
     return Finding(
         all(best[0] == "FRL" and best[-1] == "ICLP-QR" for best in printed + peaks),
         f"FRL is the best in the first {counts[0]:.0f} of 6 rows as printed, and "

@@ -96,7 +96,7 @@ def differing(
 
 
 @dataclass(frozen=True)
-class Errors:
+class MachineErrors:
     """Squared errors averaged over machines: (data sets, budgets), and (data sets,) without noise.
 
     `near` (data sets,): whether a feature of some machine's own lies within three of shared ones.
@@ -109,7 +109,7 @@ class Errors:
 
 def errors(
     setting: FederationSetting, epsilons: Sequence[float], repeats: int, fit: str = "two_stage"
-) -> Errors:
+) -> MachineErrors:
     """Estimation errors of fresh data sets, the whole budget spent on estimation."""
     mechanism = SparseHeterogeneous(fit=fit, n_shared=setting.s0, n_own=setting.s - setting.s0)
     released, noise_free, near = [], [], []
@@ -119,7 +119,7 @@ def errors(
         released.append(((estimate.coefficients - truth) ** 2).sum(-1).mean(axis=(1, 2, 3)))
         noise_free.append(((estimate.unprotected[0] - truth) ** 2).sum(-1).mean())
         near.append((truth[:, setting.s0 : setting.s0 + 3] != 0).any())
-    return Errors(np.array(released), np.array(noise_free), np.array(near))
+    return MachineErrors(np.array(released), np.array(noise_free), np.array(near))
 
 
 def least_noise(setting: FederationSetting, epsilon: float) -> float:
@@ -132,7 +132,7 @@ def least_noise(setting: FederationSetting, epsilon: float) -> float:
 
 
 @dataclass(frozen=True)
-class Limits:
+class MachineLimits:
     """Averages over data sets for some features of machine 1, (budgets, features) each."""
 
     truth: Array  # (features,)
@@ -147,7 +147,7 @@ class Limits:
 
 def limits(
     setting: FederationSetting, epsilons: Sequence[float], repeats: int, features: Sequence[int]
-) -> Limits:
+) -> MachineLimits:
     """Intervals of several coefficients of one machine, from one budget, averaged over data sets.
 
     Coefficients are those of one pattern, so that averages over data sets make sense.
@@ -185,7 +185,7 @@ def limits(
     n_intervals = is_given.sum(axis=0)
     covered = (2 * np.abs(centre - truth) <= length).sum(axis=0)
     divisor = np.where(n_intervals > 0, n_intervals, np.nan)
-    return Limits(
+    return MachineLimits(
         truth,
         centre.mean(axis=0),
         np.where(is_given, length, 0).sum(axis=0) / divisor,

@@ -66,11 +66,11 @@ from engine.mechanisms.base import ATTAINED, Mechanism, Trial
 from engine.mechanisms.families.functional.noise import FunctionNoise, LaplaceNoise
 from engine.mechanisms.summaries import summaries
 from engine.mechanisms.summaries.parts import (
-    Block,
     Calibrated,
     Features,
     FunctionPlan,
     Linear,
+    ReleasedBlock,
     Smoothing,
     Space,
     Summary,
@@ -482,7 +482,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
 
     def _ledger(
         self,
-        blocks: tuple[tuple[Block, ...], ...],
+        blocks: tuple[tuple[ReleasedBlock, ...], ...],
         noise: tuple[tuple[tuple[Calibrated, ...], ...], ...],
         budgets: tuple[Budget, ...],
     ) -> tuple[Spend, ...]:
@@ -504,7 +504,9 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return ()
 
 
-def _line(block: Block, noise: Calibrated, server: int, budget: Budget, unit: Unit) -> Spend:
+def _line(
+    block: ReleasedBlock, noise: Calibrated, server: int, budget: Budget, unit: Unit
+) -> Spend:
     return Spend(
         step=block.step,
         server=server,
