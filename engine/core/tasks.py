@@ -159,20 +159,6 @@ WAVELET_REGRESSION = Task(
     states=("spread",),
 )
 
-FUNCTIONAL_SUMMARY = Task(
-    key="functional_summary",
-    label="Summary of curves with δ = 0",
-    result="Average curve",
-    meaning="The mean of the curves at every time.",
-    loss="integrated squared error",
-    unit=Unit.CURVE,
-    data=DataType.CURVES,
-    argument=Argument.TIME,
-    source="dense_curves",
-    mechanism="iclp",
-    roles=_OF_CURVES,
-)
-
 DENSITY = Task(
     key="density",
     label="Density",
@@ -327,12 +313,13 @@ PERCENTILE_CURVES = Task(
 TASKS: dict[str, Task] = {
     task.key: task for task in tuple(globals().values()) if isinstance(task, Task)
 }
+# Keys in links and questions of version 0.5.0, and today's.
+RENAMED = {"functional_summary": MEAN_FUNCTION.key}
 # Keys of what is computed from counts, in the order in which it is offered.
 COUNTED = tuple(key for key, task in TASKS.items() if task.data is DataType.EVENTS)
 # Keys of what there are several ways to publish, in the order in which it is offered.
 SUMMARIES = tuple(
-    task.key
-    for task in (FUNCTIONAL_SUMMARY, DENSITY, COVARIANCE, RISK_MINIMISATION, VARYING_COEFFICIENTS)
+    task.key for task in (DENSITY, COVARIANCE, RISK_MINIMISATION, VARYING_COEFFICIENTS)
 )
 # Keys of what a real release can be of, in the order in which it is offered.
 PUBLISHED = tuple(
