@@ -79,12 +79,12 @@ def groups(
 
 
 def digits(value: float | None, count: int = 5) -> float | None:
-    """Rounded to significant digits, so that stored tables stay small."""
+    """Round to significant digits, so that stored tables stay small."""
     return None if value is None else float(f"{value:.{count}g}")
 
 
 def known(value: float) -> float | None:
-    """A number as it can be stored; None for what is infinite or no number."""
+    """Return a number as it can be stored; None for what is infinite or no number."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -166,7 +166,7 @@ class Listed:
 
 
 def spread(measured: Iterable[float], spec: str = ".3g") -> str:
-    """Least and largest in words, or the only one."""
+    """State the least and the largest in words, or the only one."""
     return format(MeasuredNumbers(measured), spec)
 
 
@@ -176,7 +176,7 @@ def tell(members: Mapping[Any, Any], form: str, between: str = ", ") -> str:
 
 
 def _in_words(value: Any) -> Any:
-    """Arrays as numbers to be told; words and single numbers as they are."""
+    """Turn arrays into numbers to be told; leave words and single numbers as they are."""
     return (
         MeasuredNumbers(value)
         if isinstance(value, list | tuple | np.ndarray | pd.Series)
@@ -306,7 +306,7 @@ def as_exact(
 
 
 def share_limits(successes: float, count: int) -> tuple[float, float]:
-    """Exact (Clopper–Pearson) limits for a share."""
+    """Compute exact (Clopper–Pearson) limits for a share."""
     tail = (1 - CONFIDENCE) / 2
     low = float(beta.ppf(tail, successes, count - successes + 1)) if successes > 0 else 0.0
     high = float(beta.ppf(1 - tail, successes + 1, count - successes)) if successes < count else 1.0
@@ -367,7 +367,7 @@ class Line:
     def of(
         cls, table: Table | pd.DataFrame, along: str, y: str = ERROR, se: str = SE, **values: Value
     ) -> Line:
-        """The line of these columns, of the rows with these values.
+        """Return the line of these columns, of the rows with these values.
 
         Returns
         -------
@@ -388,7 +388,7 @@ class Line:
         return Line(self.x[inside], self.y[inside], self.se[inside])
 
     def log_at(self, x: float) -> Number:
-        """Logarithm of y at one of the points x."""
+        """Return the logarithm of y at one of the points x."""
         k = int(np.flatnonzero(self.x == x)[0])
         return Number(math.log(self.y[k]), float(self.log_se[k]))
 
@@ -425,7 +425,7 @@ def slope(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
 
 
 def log_slope(line: Line) -> Number:
-    """Least squares slope of log y on log x; its standard error follows from those of the means."""
+    """Fit log y to log x by least squares; the standard error follows from those of the means."""
     x = np.log(line.x) - np.log(line.x).mean()
     spread = (x**2).sum()
     return Number(
@@ -439,7 +439,7 @@ def change(line: Line, start: float, end: float) -> Number:
 
 
 def average(numbers: Sequence[Number]) -> Number:
-    """The mean of numbers; they may share data, so their standard errors are averaged as well."""
+    """Average numbers; they may share data, so their standard errors are averaged as well."""
     return Number(
         float(np.mean([n.value for n in numbers])), float(np.mean([n.se for n in numbers]))
     )
@@ -459,7 +459,7 @@ class Fall:
     sure: float
 
     def holds(self, errors: float = 4.0) -> bool:
-        """Every line falls by so many standard errors, and no step of any rises by as many."""
+        """Check that every line falls by so many standard errors, and no step rises by as many."""
         return self.rise <= errors and self.sure >= errors
 
     def __str__(self) -> str:
@@ -489,7 +489,7 @@ def fall(lines: Sequence[Line]) -> Fall:
 
 
 def lines(table: Table | pd.DataFrame, along: str, by: Sequence[str]) -> list[Line]:
-    """A line of errors for each set of values in some columns."""
+    """Return a line of errors for each set of values in some columns."""
     return [Line.of(rows, along) for _, rows in groups(frame(table), by)]
 
 

@@ -137,7 +137,7 @@ class Exhibit:
     row: Callable[[Outcome], Row] = outcome_row
 
     def draw(self, table: Table | pd.DataFrame) -> tuple[Panel, ...]:
-        """The pictures of a table of results."""
+        """Draw the pictures of a table of results."""
         return self.pictures(frame(table))
 
     def findings(self, table: Table | pd.DataFrame) -> list[Finding]:
@@ -184,7 +184,7 @@ class Calculated(Protocol):
     """Store of the rows of finished calls, by the digest of the call: a dictionary, or files."""
 
     def get(self, key: str, /) -> list[Row] | None:
-        """The rows of a call that are there."""
+        """Return the rows of a call that are there."""
         ...
 
     def __setitem__(self, key: str, rows: list[Row], /) -> None: ...
@@ -244,7 +244,7 @@ def run(
 def _calculate(
     calls: Sequence[Call], executor: Executor, calculated: Calculated, end: float
 ) -> Iterator[tuple[Call, list[Row]]]:
-    """Rows of each call, those that are there first; refused when the clock passes `end`."""
+    """Yield rows of each call, those that are there first; refuse when the clock passes `end`."""
     waiting, running = deque[Call](), dict[Future[list[Row]], Call]()
     for call in dict.fromkeys(calls):
         rows = calculated.get(digest(call))
@@ -286,7 +286,7 @@ def versions() -> dict[str, str]:
 
 
 def _plain(row: Row) -> dict[str, Value]:
-    """A row without the number types of numpy, so that it can be written as JSON."""
+    """Convert a row from number types of numpy, so that it can be written as JSON."""
     return {
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in row.items()

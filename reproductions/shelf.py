@@ -13,19 +13,19 @@ from reproductions.exhibits import Exhibit, Paper, Result, WorkProgress, run
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """All papers, in their order; a file that is added here is found."""
+    """List all papers, in their order; a file that is added here is found."""
     modules = modules_in(__name__.rpartition(".")[0])
     found = (module.PAPER for module in modules if hasattr(module, "PAPER"))
     return tuple(sorted(found, key=lambda paper: paper.order))
 
 
 def names() -> list[str]:
-    """Names of all exhibits: "paper/exhibit"."""
+    """List names of all exhibits: "paper/exhibit"."""
     return [f"{paper.key}/{exhibit.key}" for paper in papers() for exhibit in paper.exhibits]
 
 
 def find(key: str) -> tuple[Paper, Exhibit]:
-    """The exhibit of that name, with its paper.
+    """Find the exhibit of that name, with its paper.
 
     Raises
     ------

@@ -66,7 +66,7 @@ def cells(
 
 
 def joined(groups: Iterable[Sequence[Cell]]) -> tuple[Cell, ...]:
-    """All cells in one sequence."""
+    """Join all cells in one sequence."""
     return tuple(cell for group in groups for cell in group)
 
 
@@ -76,7 +76,7 @@ def row(outcome: Outcome) -> Row:
 
 
 def measured(outcome: Outcome, kind: str, name: str = "error", se: str = "se") -> dict[str, Any]:
-    """Mean and standard error of one kind of error, to five digits.
+    """Return mean and standard error of one kind of error, to five digits.
 
     Returns
     -------

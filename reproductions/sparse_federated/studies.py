@@ -58,7 +58,7 @@ class FederationSetting:
         )
 
     def budgets(self, epsilons: Sequence[float]) -> list[tuple[Budget, ...]]:
-        """δ = 1/(2mn), as in the paper."""
+        """List budgets with δ = 1/(2mn), as in the paper."""
         return [(Budget(epsilon, 1 / (2 * self.m * self.n)),) for epsilon in epsilons]
 
 
@@ -110,7 +110,7 @@ class MachineErrors:
 def errors(
     setting: FederationSetting, epsilons: Sequence[float], repeats: int, fit: str = "two_stage"
 ) -> MachineErrors:
-    """Estimation errors of fresh data sets, the whole budget spent on estimation."""
+    """Compute estimation errors of fresh data sets, the whole budget spent on estimation."""
     mechanism = SparseHeterogeneous(fit=fit, n_shared=setting.s0, n_own=setting.s - setting.s0)
     released, noise_free, near = [], [], []
     for pattern in range(repeats):
@@ -123,7 +123,7 @@ def errors(
 
 
 def least_noise(setting: FederationSetting, epsilon: float) -> float:
-    """The largest of d noises of a round on one machine, over the smallest coefficient."""
+    """Divide the largest of d noises of a round on one machine by the smallest coefficient."""
     mechanism = SparseHeterogeneous(n_shared=setting.s0, n_own=setting.s - setting.s0)
     source = setting.source()
     plan = mechanism.plan(source.public, setting.budgets((epsilon,))[0])
@@ -148,7 +148,7 @@ class MachineLimits:
 def limits(
     setting: FederationSetting, epsilons: Sequence[float], repeats: int, features: Sequence[int]
 ) -> MachineLimits:
-    """Intervals of several coefficients of one machine, from one budget, averaged over data sets.
+    """Compute intervals of some coefficients of one machine from one budget, over data sets.
 
     Coefficients are those of one pattern, so that averages over data sets make sense.
     """
@@ -224,7 +224,7 @@ class Corrections:
         return len(self.vectors)
 
     def released(self, values: Array | NDArray[np.bool_]) -> Array:
-        """Averages of (repeats, columns, …) over data sets, for each budget."""
+        """Average (repeats, columns, …) over data sets, for each budget."""
         averages = self.columns.released(np.asarray(values, dtype=float))
         return np.asarray(averages.reshape(len(averages), -1).mean(axis=1))
 
