@@ -282,7 +282,7 @@ def _draw_sites(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _elbow(table: pd.DataFrame) -> dict[str, object]:
-    """Find the largest ε at which the factor of the rates is above 1, beside n^{-1/2} N^{1/(4γ+2)}."""
+    """Find the largest ε at which the rates’ factor is above 1, beside n^{-1/2} N^{1/(4γ+2)}."""
     ratios, words = [], []
     for subject, power in (("Whole curve", 1 / 6), ("One point", 0.2)):
         rows = where(table, **{"cost of": subject})

@@ -181,7 +181,7 @@ def _peaks(released: Array, truth: Array, points: Array) -> dict[str, Value]:
 
 
 def traces(etas: Sequence[float]) -> list[Row]:
-    """Compute the trace of K^(η − 1) in the plane on coarse and fine grids; a finite one settles."""
+    """Compute the trace of K^(η − 1) in the plane, on two grids; a finite one settles."""
     kernel = Kernel("exponential", length=0.2 * 5000 ** (-1 / 6))
     rows: list[Row] = []
     for size in _AXES:
