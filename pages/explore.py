@@ -33,7 +33,7 @@ with computed:
 scene = None
 if preview is not None:
     cards.follow_figure(preview)
-    scene = cards.Explored(preview, source, session.current())
+    scene = cards.Explored(preview, source)
     with messages:
         scene.promise()
     with picture():

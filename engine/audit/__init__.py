@@ -22,7 +22,7 @@ from engine.audit.black_box import CERTAINTY, CONFIDENCE, MOSTLY, bounds
 from engine.audit.cases import Case, case_like, cases_of
 from engine.audit.likelihood_ratios import LikelihoodRatios
 from engine.audit.losses import LossClaim, compare
-from engine.audit.neighbours import Pairs, Question, enlarged, family_of
+from engine.audit.neighbours import PairRequest, Pairs, enlarged, family_of
 from engine.audit.replay import is_honest, noise_fault
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
@@ -305,7 +305,7 @@ class _Search:
             if source is None
             else source.draw(1, generator(seed, 0, 0))
         )
-        self.question = Question(case.mechanism, usual, case.budget)
+        self.question = PairRequest(case.mechanism, usual, case.budget)
         self.progress: Progress | None = None
         self.best = [(-1.0, (usual, usual))] * 2  # of all pairs, and of those that hear the truth
 

@@ -71,7 +71,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Question:
+class PairRequest:
     """Purpose for which pairs are wanted."""
 
     mechanism: Any
@@ -91,7 +91,7 @@ class Family:
     label: str
     usual: Callable[[Any], Data]  # from a mechanism to small data of this type
     # from a question, how many are wanted and a generator to `Pairs`
-    pairs: Callable[[Question, int, np.random.Generator], Pairs]
+    pairs: Callable[[PairRequest, int, np.random.Generator], Pairs]
     # leaves out of a pair whoever sends messages of their own that only add noise to what comes out
     # at the end
     alone: Callable[[Any, tuple[Any, Any]], tuple[Any, Any]] = as_it_is
@@ -190,7 +190,7 @@ def _extreme_covariates(facts: PublicFacts, rng: np.random.Generator) -> Array:
     return np.array([_any_of([*both, sum(both) / 2, *_WILD], rng) for both in ends])
 
 
-def pairs_of_curves(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def pairs_of_curves(question: PairRequest, count: int, rng: np.random.Generator) -> Pairs:
     """One curve is replaced, with its covariates; lengths are public and stay."""
     usual: CurveData = question.usual
     batches = [_repeated(usual, count) for _ in range(2)]
@@ -259,7 +259,7 @@ def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData
     )
 
 
-def pairs_of_whole_curves(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def pairs_of_whole_curves(question: PairRequest, count: int, rng: np.random.Generator) -> Pairs:
     """One curve is replaced by a worst shape, with its covariates; others may be one shape, too.
 
     Covariates of everybody are drawn anew for each pair.
@@ -313,7 +313,7 @@ def usual_readings(mechanism: Any) -> CurveData:
     )
 
 
-def _pairs_of_readings(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_readings(question: PairRequest, count: int, rng: np.random.Generator) -> Pairs:
     """One reading is replaced: the same time with the label turned over, or any other.
 
     Times run over a fine grid, so that wherever functions overlap or peak is tried. In some pairs
@@ -348,7 +348,7 @@ def _usual_rows(mechanism: Any) -> SampleData:
     return SampleData(x, None, np.repeat(np.arange(6), 4), facts)
 
 
-def _pairs_of_rows(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_rows(question: PairRequest, count: int, rng: np.random.Generator) -> Pairs:
     """A row is replaced, or all rows of a machine where machines are what is protected.
 
     In some pairs all other rows are alike and far out, so that a choice of the largest means hangs
@@ -390,7 +390,9 @@ def _usual_rows_with_response(mechanism: Any) -> SampleData:
     )
 
 
-def _pairs_of_rows_with_response(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_rows_with_response(
+    question: PairRequest, count: int, rng: np.random.Generator
+) -> Pairs:
     """A row at the clips and far beyond; in every other pair the response turns over.
 
     In some pairs all other rows are alike, so that a choice of the largest entries hangs on it.
@@ -441,7 +443,7 @@ def usual_points(mechanism: Any) -> SampleData:
     )
 
 
-def _pairs_of_points(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_points(question: PairRequest, count: int, rng: np.random.Generator) -> Pairs:
     """One point is replaced; the first pairs go from an end to everywhere."""
     usual: SampleData = question.usual
     x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
@@ -474,7 +476,7 @@ def _usual_labelled(mechanism: Any) -> SampleData:
     return replace(points, y=labels)
 
 
-def _pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_labelled(question: PairRequest, count: int, rng: np.random.Generator) -> Pairs:
     """A point and its label are replaced; of the others some pairs stand all in one place."""
     usual: SampleData = question.usual
     assert usual.y is not None
@@ -514,7 +516,7 @@ def _usual_numbers(mechanism: Any) -> CurveData:
     )
 
 
-def _pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_numbers(question: PairRequest, count: int, rng: np.random.Generator) -> Pairs:
     """One number is replaced, or all numbers of one person where people are protected."""
     usual: CurveData = question.usual
     stops, by_person = np.cumsum(usual.counts), question.mechanism.setting.is_by_person
@@ -587,7 +589,7 @@ def usual_events(mechanism: Any) -> EventData:
     )
 
 
-def _pairs_of_events(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+def _pairs_of_events(question: PairRequest, count: int, rng: np.random.Generator) -> Pairs:
     """A person is replaced: another time, another end, another group, or what is none of these.
 
     In some pairs all others are in one cell, or nobody else is in the cells of the two.

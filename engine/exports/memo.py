@@ -177,8 +177,8 @@ def comparison_memo(pins: Sequence[Pinned]) -> bytes:
 
 def _in_words(pin: Pinned) -> list[str]:
     return [
-        odds_words.odds_main(pin.odds, pin.facts.person, pin.unit),
+        odds_words.odds_main(pin.odds, pin.brief.facts.person, pin.unit),
         odds_words.odds_careful(pin.odds),
-        odds_words.delta_stated(Delta.of(pin.budget.delta, pin.people)),
-        odds_words.not_covered(pin.facts),
+        odds_words.delta_stated(Delta.of(pin.brief.budget.delta, pin.brief.people)),
+        odds_words.not_covered(pin.brief.facts),
     ]

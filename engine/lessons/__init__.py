@@ -78,7 +78,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Question:
+class Quiz:
     """A question with options."""
 
     ask: str
@@ -118,7 +118,7 @@ class Lesson(Parameterised):
     ask: ClassVar[str]
     shows: ClassVar[str]
     explains: ClassVar[tuple[str, ...]]
-    question: ClassVar[Question]
+    question: ClassVar[Quiz]
     see: ClassVar[tuple[See, ...]] = ()
     terms: ClassVar[tuple[str, ...]] = ()
     formula: ClassVar[str] = ""

@@ -11,7 +11,7 @@ from engine.core.types import Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import percent_up
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.lessons import Guess, Lesson, Option, Quiz, See, Worked, lessons
 from engine.lessons.what_epsilon_does import DELTA, METHOD, SOURCE
 from engine.privacy import risk
 from engine.topics.mean.answer import mean_over_budgets
@@ -59,7 +59,7 @@ class AttackersGame(Lesson):
         "So an attack that fails proves nothing. An audit plays many thousands of rounds, and only "
         "a proof covers all attacks.",
     )
-    question = Question(
+    question = Quiz(
         "A pupil wins {high} of {rounds} rounds. What follows?",
         (
             Option(

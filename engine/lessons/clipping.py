@@ -12,7 +12,7 @@ from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import together
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.lessons import Guess, Lesson, Option, Quiz, See, Worked, lessons
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.sources.numbers import Numbers
 
@@ -73,7 +73,7 @@ class Clipping(Lesson):
         "The bound must come from what is known without these pupils, such as a bus timetable. "
         "If read off their data, it would give away the pupil with the longest journey.",
     )
-    question = Question(
+    question = Quiz(
         "The school has twice as many pupils next year. What about the bound?",
         (
             Option(

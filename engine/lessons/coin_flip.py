@@ -12,7 +12,7 @@ from engine.core.bands import ROUNDED_NORMAL
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language.numbers import number
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.lessons import Guess, Lesson, Option, Quiz, See, Worked, lessons
 from engine.mechanisms.families.untrusted_means import AnswerPlan
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 
@@ -91,7 +91,7 @@ class CoinFlip(Lesson):
         "Changing the truth about a pupil makes neither answer more than {ratio} times as likely. "
         "The natural logarithm of {ratio}, ln {ratio} = {epsilon}, is the privacy budget ε.",
     )
-    question = Question(
+    question = Quiz(
         "Mia said yes. What does the teacher know about Mia?",
         (
             Option(

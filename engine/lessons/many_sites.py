@@ -10,7 +10,7 @@ import numpy as np
 from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import numbers, tags
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.lessons import Guess, Lesson, Option, Quiz, See, Worked, lessons
 from engine.lessons.stored_errors import Make, numbers_of
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
@@ -97,7 +97,7 @@ class ManySites(Lesson):
         "One of {most} alone has {most_each} children. So few cannot publish anything useful at "
         "this ε. Together the {most} can.",
     )
-    question = Question(
+    question = Quiz(
         "What does the centre learn about one child?",
         (
             Option(

@@ -10,7 +10,7 @@ from engine.core.types import Array
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import together
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.lessons import Guess, Lesson, Option, Quiz, See, Worked, lessons
 from engine.topics.reuse.answer import FORMULA, SOURCE, ReuseAnswer, reuse_answer
 
 FIRST, SECOND = 0.3, 1.0
@@ -54,7 +54,7 @@ class ReusedNoise(Lesson):
         "Explore uses one draw at all ε, so that the figure moves smoothly. That is fine for "
         "simulated curves, and never done for a release.",
     )
-    question = Question(
+    question = Quiz(
         "Both releases kept their ε. What went wrong?",
         (
             Option(

@@ -8,7 +8,7 @@ from engine.core.types import Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import one_in, percent_up, together
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.lessons import Guess, Lesson, Option, Quiz, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import accounting
 from engine.privacy.tradeoff import Approximate, Gaussian
@@ -68,7 +68,7 @@ class SameEpsilon(Lesson):
         "So compare methods by what is known of their noise, by the attacker’s accuracy, and by "
         "error. ε alone compares methods of one kind.",
     )
-    question = Question(
+    question = Quiz(
         "Of method P it is known that ε = {epsilon} and δ = zero. Method G adds Gaussian noise "
         "with ε = {epsilon} and δ = {one_in}. Does ε alone tell against which of them an attacker "
         "does better?",

@@ -12,7 +12,7 @@ from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, gaps, plain_ticks
 from engine.language import tags
 from engine.language.numbers import together
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.lessons import Guess, Lesson, Option, Quiz, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import MeanAnswer, mean_over_budgets
@@ -79,7 +79,7 @@ class WhatEpsilonDoes(Lesson):
         "In exchange a smaller ε makes it harder to tell which of two curves a child has. A later "
         "lesson measures how hard.",
     )
-    question = Question(
+    question = Quiz(
         "What does ε = {epsilon} control?",
         (
             Option(

@@ -11,7 +11,7 @@ from engine.core.types import Array, Budget
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.language import tags
 from engine.language.numbers import number, together
-from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.lessons import Guess, Lesson, Option, Quiz, See, Worked, lessons
 from engine.lessons.stored_errors import Make, numbers_of
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
@@ -92,7 +92,7 @@ class WhenPrivacyIsFree(Lesson):
         "Privacy is free where it adds nearly nothing to the error. With {few} children it is far "
         "from free: with {most} observations each the error is about {ratio} times as large.",
     )
-    question = Question(
+    question = Quiz(
         "Privacy costs too much. What helps most?",
         (
             Option(

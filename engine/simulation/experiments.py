@@ -22,6 +22,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Spend
 from engine.mechanisms import Mechanism, one_per_server
+from engine.mechanisms.study import Study
 from engine.privacy import accounting
 from engine.simulation import studies
 from engine.simulation.metrics import (
@@ -349,8 +350,10 @@ def _run_together(block: Block) -> BlockResult:
     truth = block.mechanism.truth_of(data)
     errors, covered = integrated_squared_errors(estimate, truth), coverage(estimate, truth)
     if run.is_study:
-        study = studies.Study(block.source, block.mechanism, run.seed)
-        squares = study.squared_errors(data, estimate, block.budgets)
+        study = Study(
+            source=block.source, mechanism=block.mechanism, budgets=block.budgets[0], seed=run.seed
+        )
+        squares = studies.squared_errors(study, data, estimate, block.budgets)
         errors = replace(errors, total=squares.sum(axis=-1))
     by_kind = (
         errors.total,
@@ -399,15 +402,16 @@ def with_baselines(outcomes: Sequence[Outcome], seed: int) -> list[Outcome]:
 
     It is the `baseline`; None where a cell failed. The outcomes come from a sweep run as a study.
     """
-    known: dict[tuple[Source[Any], Mechanism, float], float | None] = {}
+    known: dict[Study[Any], float | None] = {}
     compared = []
     for outcome in outcomes:
         cell = outcome.cell
-        key = cell.source, cell.mechanism, min(budget.delta for budget in cell.budgets)
-        if not outcome.failure and key not in known:
-            source, mechanism, delta = key
-            known[key] = studies.Study(source, mechanism, seed).baseline(delta)
-        compared.append(replace(outcome, baseline=known.get(key)))
+        study = Study(
+            source=cell.source, mechanism=cell.mechanism, budgets=cell.budgets, seed=seed
+        ).at(1.0)  # the error without privacy depends on no ε
+        if not outcome.failure and study not in known:
+            known[study] = studies.baseline(study)
+        compared.append(replace(outcome, baseline=known.get(study)))
     return compared
 
 

@@ -9,9 +9,9 @@ beside that step, so that its releases do not depend on which others are looked 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, Budget, CurveData, Data, DataKind, Estimate, Sizes, Spend
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families.adaptive.rules import is_nothing_spent
+from engine.mechanisms.study import Study
 from engine.simulation import metrics
 from engine.simulation.metrics import distances, root_mean_square, squared_distances_from, totals
 from engine.simulation.non_private import non_private_mean
@@ -164,138 +165,140 @@ def shown_releases(
     return mechanism.release_many(drawn, budgets, draws, generator(seed, NOISE_STREAM, SHOWN))
 
 
-@dataclass(frozen=True)
-class Study(Generic[D]):
-    """Data sets of a source, releases of them by one method, and their errors."""
+def data(study: Study[D]) -> D:
+    """Draw the data sets of a study."""
+    source = study.source
+    return source.draw(data_sets(source), generator(study.seed, DATA_STREAM, block(source)))
 
-    # of simulated data, or of real ones: then errors are distances from the estimate without
-    # protection
-    source: Source[D]
-    mechanism: Mechanism
-    seed: int
 
-    def data(self) -> D:
-        """The data sets."""
-        source = self.source
-        return source.draw(data_sets(source), generator(self.seed, DATA_STREAM, block(source)))
+def released(study: Study[Any], drawn: Data, budgets: Sequence[Budgets]) -> Estimate:
+    """Release the data sets at several budgets of one δ, the highest step after them.
 
-    def released(self, drawn: Data, budgets: Sequence[Budgets]) -> Estimate:
-        """Release the data sets at several budgets of one δ, the highest step after them.
+    `drawn` are the data sets, at the place where noise is added. Here and below, `budgets` take the
+    place of the study's own.
+    """
+    return study.mechanism.release_many(
+        drawn,
+        beside_the_highest(budgets),
+        draws(study.source),
+        generator(study.seed, NOISE_STREAM, block(study.source)),
+    )
 
-        `drawn` are the data sets, at the place where noise is added.
-        """
-        return self.mechanism.release_many(
-            drawn,
-            beside_the_highest(budgets),
-            draws(self.source),
-            generator(self.seed, NOISE_STREAM, block(self.source)),
+
+def errors(study: Study[Any], drawn: Data, budgets: Sequence[Budgets]) -> Array:
+    """Measure distances of the releases from what the method estimates.
+
+    Returns
+    -------
+    (budgets, data sets, releases)
+        In the unit of the result, of all functions together; NaN where nothing would be published.
+    """
+    return errors_of(study, drawn, released(study, drawn, budgets), budgets)
+
+
+def errors_of(
+    study: Study[Any], drawn: Data, estimate: Estimate, budgets: Sequence[Budgets]
+) -> Array:
+    """Measure the `errors` of releases that are there already: (budgets, data sets, releases)."""
+    return totals(_distances(study, drawn, estimate, budgets))
+
+
+def errors_by_function(study: Study[Any], budgets: Sequence[Budgets]) -> Array:
+    """Measure the errors, function by function.
+
+    Returns
+    -------
+    (budgets, data sets, releases, functions)
+        In the unit of the result; NaN where nothing would be published. `totals` gives `errors`.
+    """
+    drawn = data(study)
+    return _distances(study, drawn, released(study, drawn, budgets), budgets)
+
+
+def errors_and_baseline(study: Study[Any]) -> tuple[Array, Array | None]:
+    """Measure errors at the study's own budgets, and without privacy.
+
+    Returns
+    -------
+    errors : (data sets, releases, functions)
+    baseline : (functions,) or None
+        See `baseline_by_function`.
+    """
+    return errors_by_function(study, [study.budgets])[0], baseline_by_function(study)
+
+
+def squared_errors(
+    study: Study[Any], drawn: Any, estimate: Estimate, budgets: Sequence[Budgets]
+) -> Array:
+    """Compute squared distances of releases: (budgets, data sets, releases, functions).
+
+    They are measured from what the method estimates, or if that is not known from what would be
+    published without privacy: for a mean curve the non-private mean of all methods, else their own
+    estimate. Where a formula gives the mean squared error exactly, they are scaled to it, so that
+    their mean is the number that the formula gives. They are in squared units of the result.
+    `estimate` holds releases at the budgets, and perhaps at others after them.
+    """
+    source, mechanism = study.source, study.mechanism
+    truth = mechanism.truth_of(drawn)
+    if truth is None:
+        non_private = (
+            non_private_mean(source)
+            if mechanism.main_task is MEAN_FUNCTION and not source.is_random
+            else mechanism.without_protection(drawn)
         )
+        return squared_distances_from(estimate, non_private)[: len(budgets)]
+    squared = np.array(metrics.errors_by_function(estimate, truth)[: len(budgets)])
+    for index, site_budgets in enumerate(budgets):
+        if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
+            exact = mechanism.exact_risk(source, site_budgets)
+            if exact is not None:
+                squared[index] *= exact / squared[index].sum(axis=-1).mean()
+    return squared
 
-    def errors(self, drawn: Data, budgets: Sequence[Budgets]) -> Array:
-        """Distances of the releases from what the method estimates.
 
-        Returns
-        -------
-        (budgets, data sets, releases)
-            In the unit of the result, of all functions together; NaN where nothing would be
-            published.
-        """
-        return self.errors_of(drawn, self.released(drawn, budgets), budgets)
+def _distances(
+    study: Study[Any], drawn: Any, estimate: Estimate, budgets: Sequence[Budgets]
+) -> Array:
+    """Compute distances (budgets, data sets, releases, functions); NaN: nothing published."""
+    squared = squared_errors(study, drawn, estimate, budgets)
+    for index, site_budgets in enumerate(budgets):
+        if not is_published(study.mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
+            squared[index] = np.nan
+    return distances(squared)
 
-    def errors_of(self, drawn: Data, estimate: Estimate, budgets: Sequence[Budgets]) -> Array:
-        """The `errors` of releases that are there already: (budgets, data sets, releases)."""
-        return totals(self._distances(drawn, estimate, budgets))
 
-    def errors_by_function(self, budgets: Sequence[Budgets]) -> Array:
-        """The errors, function by function.
+def baseline(study: Study[Any]) -> float | None:
+    """Measure the error without privacy, of an estimator tuned as well as the private one.
 
-        Returns
-        -------
-        (budgets, data sets, releases, functions)
-            In the unit of the result; NaN where nothing would be published. `totals` gives
-            `errors`.
-        """
-        drawn = self.data()
-        return self._distances(drawn, self.released(drawn, budgets), budgets)
+    The smallest error, on the data sets of the study, of the method's own estimate without
+    protection and of its private estimates before noise is added, each with the basis size,
+    weighting, clipping and shrinkage of one of six budgets. A private release is one of these plus
+    noise, so that privacy never seems to help.
 
-    def errors_and_baseline(self, budgets: Sequence[Budgets]) -> tuple[Array, Array | None]:
-        """`errors_by_function` and the error without privacy of each function.
+    Returns
+    -------
+    Root mean squared distance in response units; None where the truth is unknown.
+    """
+    by_function = baseline_by_function(study)
+    return None if by_function is None else float(totals(by_function))
 
-        Returns
-        -------
-        errors : (budgets, data sets, releases, functions)
-        baseline : (functions,) or None
-            See `baseline_by_function`.
-        """
-        delta = min(budget.delta for budget in budgets[0])
-        return self.errors_by_function(budgets), self.baseline_by_function(delta)
 
-    def squared_errors(self, drawn: Any, estimate: Estimate, budgets: Sequence[Budgets]) -> Array:
-        """Compute squared distances of releases: (budgets, data sets, releases, functions).
+def baseline_by_function(study: Study[Any]) -> Array | None:
+    """Measure the error of each function of the estimate that gives `baseline`.
 
-        They are measured from what the method estimates, or if that is not known from what would be
-        published without privacy: for a mean curve the non-private mean of all methods, else their
-        own estimate. Where a formula gives the mean squared error exactly, they are scaled to it,
-        so that their mean is the number that the formula gives. They are in squared units of the
-        result. `estimate` holds releases at the budgets, and perhaps at others after them.
-        """
-        source: Source[Any] = self.source
-        mechanism = self.mechanism
-        truth = mechanism.truth_of(drawn)
-        if truth is None:
-            non_private = (
-                non_private_mean(source)
-                if mechanism.main_task is MEAN_FUNCTION and not source.is_random
-                else mechanism.without_protection(drawn)
-            )
-            return squared_distances_from(estimate, non_private)[: len(budgets)]
-        squared = np.array(metrics.errors_by_function(estimate, truth)[: len(budgets)])
-        for index, site_budgets in enumerate(budgets):
-            if is_published(mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
-                exact = mechanism.exact_risk(source, site_budgets)
-                if exact is not None:
-                    squared[index] *= exact / squared[index].sum(axis=-1).mean()
-        return squared
+    It depends on δ, not on ε, and is worked out once for simulated data; of what people stated of
+    theirs nothing is kept.
 
-    def _distances(self, drawn: Any, estimate: Estimate, budgets: Sequence[Budgets]) -> Array:
-        """Compute distances (budgets, data sets, releases, functions); NaN: nothing published."""
-        squared = self.squared_errors(drawn, estimate, budgets)
-        for index, site_budgets in enumerate(budgets):
-            if not is_published(self.mechanism, drawn.sizes, site_budgets, estimate.spends[index]):
-                squared[index] = np.nan
-        return distances(squared)
-
-    def baseline(self, delta: float) -> float | None:
-        """The error without privacy, of an estimator tuned as well as the private one.
-
-        The smallest error, on the data sets of the study, of the method's own estimate without
-        protection and of its private estimates before noise is added, each with the basis size,
-        weighting, clipping and shrinkage of one of six budgets. A private release is one of these
-        plus noise, so that privacy never seems to help.
-
-        Returns
-        -------
-        Root mean squared distance in response units; None where the truth is unknown.
-        """
-        by_function = self.baseline_by_function(delta)
-        return None if by_function is None else float(totals(by_function))
-
-    def baseline_by_function(self, delta: float) -> Array | None:
-        """The error of each function of the estimate that gives `baseline`.
-
-        It does not depend on ε, and is worked out once for simulated data; of what people stated of
-        theirs nothing is kept.
-
-        Returns
-        -------
-        (functions,) or None
-            Root mean squared distances; None where the truth is unknown.
-        """
-        if not self.source.is_random:
-            return None
-        if self.source.facts.kind is DataKind.SIMULATED:
-            return _kept_baseline(self, delta, data_sets(self.source))
-        return _baseline(self, delta, data_sets(self.source))
+    Returns
+    -------
+    (functions,) or None
+        Root mean squared distances; None where the truth is unknown.
+    """
+    source = study.source
+    if not source.is_random:
+        return None
+    least = _kept_baseline if source.facts.kind is DataKind.SIMULATED else _baseline
+    return least(source, study.mechanism, study.delta, study.seed, data_sets(source))
 
 
 def errors_over_budgets(
@@ -313,8 +316,8 @@ def errors_over_budgets(
         In the unit of the result.
     """
     budgets = [(Budget(epsilon, delta),) for epsilon in epsilons]
-    errors = Study(source, mechanism, seed).errors_by_function(budgets)
-    return root_mean_square(errors, axis=(1, 2))
+    study = Study(source=source, mechanism=mechanism, budgets=budgets[-1], seed=seed)
+    return root_mean_square(errors_by_function(study, budgets), axis=(1, 2))
 
 
 def is_published(
@@ -352,15 +355,16 @@ def grouped_by_delta(budgets: Sequence[Budgets]) -> list[list[int]]:
 _TUNED_AT = (0.1, 0.3, 1.0, 2.0, 4.0, 10.0)  # steps whose basis, weights and shrinkage are tried
 
 
-def _baseline(study: Study[Any], delta: float, n_data_sets: int) -> Array | None:
-    source, mechanism, seed = study.source, study.mechanism, study.seed
+def _baseline(
+    source: Source[Any], mechanism: Mechanism, delta: float, seed: int, n_data_sets: int
+) -> Array | None:
     drawn = source.draw(n_data_sets, generator(seed, DATA_STREAM, block(source)))
     if mechanism.truth_of(drawn) is None:
         return None
     budgets = [(Budget(epsilon, delta),) for epsilon in _TUNED_AT]
     estimate = mechanism.release_many(drawn, budgets, 1, generator(seed, NOISE_STREAM, FRESH))
-    errors = least_errors(mechanism, drawn, estimate, budgets)
-    return None if errors is None else read_only(errors)
+    least = least_errors(mechanism, drawn, estimate, budgets)
+    return None if least is None else read_only(least)
 
 
 _kept_baseline = lru_cache(maxsize=64)(_baseline)  # a few numbers each

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.core.types import Array, Budget, PublicFacts, Spend
-from engine.mechanisms import Mechanism
+from engine.mechanisms.study import Study
 from engine.privacy.feasibility import Feasibility
+from engine.simulation import studies
 from engine.simulation.metrics import root_mean_square, totals, within
-from engine.simulation.studies import Study
-from engine.sources import Source
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,9 +58,7 @@ class Simulated:
         return float(totals(self.baseline_by_function))
 
 
-def errors_and_baseline(
-    source: Source[Any], mechanism: Mechanism, budget: Budget, seed: int
-) -> tuple[Array, Array | None]:
-    """Measure `Simulated.errors` and `baseline_by_function` in the study of a method."""
-    errors, baseline = Study(source, mechanism, seed).errors_and_baseline([(budget,)])
-    return errors[0].reshape(-1, errors.shape[-1]).T, baseline
+def errors_and_baseline(study: Study[Any]) -> tuple[Array, Array | None]:
+    """Measure `Simulated.errors` and `baseline_by_function`."""
+    errors, baseline = studies.errors_and_baseline(study)
+    return errors.reshape(-1, errors.shape[-1]).T, baseline

@@ -9,10 +9,11 @@ import streamlit as st
 
 from engine.core.tasks import VARYING_COEFFICIENTS
 from engine.core.types import Budget
-from engine.language import glossary, numbers, quality
+from engine.language import glossary, quality
 from engine.questions import Question, ask
 from engine.simulation.metrics import totals
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
+from engine.topics.brief import Brief
 from engine.topics.coefficients import charts, words
 from engine.topics.coefficients.answer import (
     CoefficientsAnswer,
@@ -25,6 +26,7 @@ from pages.shared.cards import rates as rate_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
+from pages.shared.state.settings import Settings
 from pages.shared.uploads import panel
 
 TASK = VARYING_COEFFICIENTS.key
@@ -37,12 +39,13 @@ class Effects(ReleaseView):
 
     page, fold_prefix, task = "coefficients", "coefficients_", TASK
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.source, self.mechanism = session.source(TASK), self.settings.mechanism_of(TASK)
-        if session.uploaded(TASK):
+    def __init__(self, chosen: Settings | None = None) -> None:
+        super().__init__(chosen)
+        self.source, self.mechanism = self.source_of(TASK), self.settings.mechanism_of(TASK)
+        if self.is_on_screen and session.uploaded(TASK):
             st.session_state.upload.check_regressors()
-        self.budget = Budget(self.settings.epsilon, session.delta(self.source, TASK).value)
+        delta = self.settings.delta_on(self.source, self.mechanism)
+        self.budget = Budget(self.settings.epsilon, delta.value)
         self.answer: CoefficientsAnswer = run.answer(
             coefficients_answer, self.source, self.mechanism, self.budget, self.settings.seed
         )
@@ -50,13 +53,8 @@ class Effects(ReleaseView):
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = " ".join(text for text, _ in self.answer.warnings)
 
-    @property
-    def error_in_words(self) -> str:
-        return (
-            ""
-            if self.answer.is_refused
-            else numbers.error(self.answer.error, self.facts.value_unit, self.answer.within)
-        )
+    def brief(self) -> Brief:
+        return self.measured(self.answer.error, self.answer.within, self.facts.value_unit)
 
     @property
     def cautions(self) -> list[str]:

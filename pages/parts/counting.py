@@ -6,10 +6,11 @@ import streamlit as st
 
 from engine.core.tasks import COUNTED, TASKS
 from engine.core.types import Budget, EventFacts
-from engine.language import glossary, numbers
+from engine.language import glossary
 from engine.questions import Question, ask
 from engine.simulation.metrics import totals
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
+from engine.topics.brief import Brief
 from engine.topics.counting import answer as counting_topic
 from engine.topics.counting import charts, words
 from engine.topics.counting.answer import CountingAnswer
@@ -17,6 +18,7 @@ from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.frame.live import LiveView
 from pages.shared.state import run, session
+from pages.shared.state.settings import Settings
 from pages.shared.uploads import panel
 
 
@@ -26,10 +28,10 @@ class Counts(LiveView):
     page, fold_prefix, chart_prefix = "counting", "counting_", "counting_"
     facts: EventFacts
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, chosen: Settings | None = None) -> None:
+        super().__init__(chosen)
         self.task = self.settings.counted_task
-        self.source = session.source(self.task)
+        self.source = self.source_of(self.task)
         self.mechanism = self.settings.mechanism_of(self.task)
         self.budget = Budget(self.settings.epsilon)
         self.arguments = self.source, self.mechanism, self.budget, self.settings.seed
@@ -40,13 +42,9 @@ class Counts(LiveView):
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
 
-    @property
-    def error_in_words(self) -> str:
-        return (
-            ""
-            if self.answer.is_refused
-            else numbers.error(self.answer.error, "", self.answer.within)
-        )
+    def brief(self) -> Brief:
+        method = f"{self.mechanism.label}: {TASKS[self.task].result}"
+        return self.measured(self.answer.error, self.answer.within, method=method)
 
     def formula(self) -> None:
         super().formula()

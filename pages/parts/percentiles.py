@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import streamlit as st
@@ -9,10 +10,11 @@ import streamlit as st
 from engine.core.errors import InputError
 from engine.core.tasks import PERCENTILE_CURVES
 from engine.core.types import Budget
-from engine.language import glossary, numbers
+from engine.language import glossary
 from engine.language.numbers import named
 from engine.questions import Question, ask
 from engine.simulation.studies import BUDGET_STEPS, errors_over_budgets, with_present
+from engine.topics.brief import Brief
 from engine.topics.percentiles import answer, charts, words
 from engine.topics.percentiles.answer import (
     PercentilesAnswer,
@@ -26,6 +28,7 @@ from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.frame.live import LiveView
 from pages.shared.state import run, session, settings
+from pages.shared.state.settings import Settings
 from pages.shared.uploads import panel
 
 TASK = PERCENTILE_CURVES.key
@@ -39,10 +42,11 @@ class Percentiles(LiveView):
 
     page, fold_prefix, task = "percentiles", "percentiles_", TASK
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.source, self.mechanism = session.source(TASK), self.settings.mechanism_of(TASK)
-        self.budget = Budget(self.settings.epsilon, session.delta(self.source, TASK).value)
+    def __init__(self, chosen: Settings | None = None) -> None:
+        super().__init__(chosen)
+        self.source, self.mechanism = self.source_of(TASK), self.settings.mechanism_of(TASK)
+        delta = self.settings.delta_on(self.source, self.mechanism)
+        self.budget = Budget(self.settings.epsilon, delta.value)
         mechanism: Any = self.mechanism
         self.follow(
             percentiles_over_budgets, self.source, mechanism, self.budget.delta, self.settings.seed
@@ -52,18 +56,15 @@ class Percentiles(LiveView):
         )
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
-        self.warning = "" if self.answer.is_refused else " ".join(self.answer.warnings)
+        if not self.answer.is_refused:
+            self.warning = " ".join(self.answer.warnings)
+            self.error_awaited = "" if self.answer.errors.size else "being simulated"
 
-    @property
-    def error_in_words(self) -> str:
-        answer = self.answer
-        if answer.is_refused:
-            return ""
-        return (
-            "being simulated"
-            if not answer.errors.size
-            else numbers.error(answer.error, self.facts.value_unit, answer.within)
-        )
+    def brief(self) -> Brief:
+        answer, unit = self.answer, self.facts.value_unit
+        if not answer.errors.size:
+            return self.measured(math.nan, math.nan, unit)
+        return self.measured(answer.error, answer.within, unit)
 
     def question(self) -> Question:
         mechanism: Any = self.mechanism

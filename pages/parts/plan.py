@@ -14,12 +14,13 @@ from streamlit.delta_generator import DeltaGenerator
 from engine.core.errors import InputError
 from engine.core.types import Budget, PublicFacts
 from engine.exports import memo
-from engine.language import glossary, odds_words
+from engine.language import glossary, odds_words, tags
 from engine.language.numbers import in_unit, named, small
 from engine.privacy.amplification import Person
 from engine.questions import Question, ask
 from engine.sources import Source
 from engine.sources.twin import Twin
+from engine.topics.brief import Brief
 from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import budget_split
 from engine.topics.planning import words as planning_words
@@ -71,13 +72,17 @@ class Planned(View):
 
     page, fold_prefix, task = "decide", "plan_", ""
 
-    def __init__(self, recommended: float | None = None) -> None:
-        super().__init__()
+    def __init__(self, recommended: float | None = None, chosen: Settings | None = None) -> None:
+        super().__init__(chosen)
         self.recommended = recommended
-        self.on_screen = session.source()
-        self.source = (
-            self.on_screen if self.on_screen.is_random else session.twin_of(self.on_screen)
-        )
+        self.on_screen = session.source() if chosen is None else chosen.source
+        self.source = self.on_screen
+        if not self.source.is_random:
+            self.source = (
+                session.twin_of(self.on_screen)
+                if chosen is None
+                else Twin.of(self.on_screen.facts, self.on_screen.sizes)
+            )
         self.facts: PublicFacts = self.source.facts
         self.unknown = self.settings.unknown_quantity
 
@@ -100,6 +105,28 @@ class Planned(View):
     @cached_property
     def setting(self) -> Setting:
         return setting_of(self.settings, self.source)
+
+    def brief(self) -> Brief:
+        """Return the facts of the answer: its ε and sizes, as an average curve."""
+        answer = run.answer(planning_topic.plan, *self.arguments)
+        if answer.protection is None:
+            raise InputError(
+                "This plan has no answer, so there is nothing to compare.",
+                hint="Open it to see which blank would do.",
+            )
+        facts, reached, budget = (self.on_screen.facts, answer.reached, answer.protection.budget)
+        return Brief(
+            facts=facts,
+            people=reached.setting.people * reached.setting.sites,
+            protects=tags.unit_tag(facts)[0],
+            method=self.settings.mechanism.nearest_preset()[0],
+            budget=budget,
+            budgets=tags.budget_chip(budget),
+            spends=answer.protection.spends,
+            error=reached.error,
+            within=reached.within,
+            error_unit=facts.value_unit,
+        )
 
     def formula(self) -> None:
         """Show what the method computes, and how a blank is filled."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -11,13 +12,14 @@ import numpy as np
 import streamlit as st
 
 from engine.core.tasks import WAVELET_REGRESSION
-from engine.language import glossary, numbers
+from engine.language import glossary
 from engine.language.error_words import shares_key
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number
 from engine.numerics.signals import SIGNALS
 from engine.privacy import accounting
 from engine.questions import Question, ask
+from engine.topics.brief import Brief
 from engine.topics.regression import answer as regression_topic
 from engine.topics.regression import charts, words
 from engine.topics.regression import slopes as wavelet_slopes
@@ -35,6 +37,7 @@ from engine.uploads.curves import Upload
 from pages.shared.frame import controls, layout
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session, settings
+from pages.shared.state.settings import Settings
 from pages.shared.uploads import panel
 
 TASK = WAVELET_REGRESSION.key
@@ -50,10 +53,12 @@ class Regression(ReleaseView):
     mechanism: Method
     stated_delta = None  # every site has its own
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.source, self.mechanism = readings_on_screen(), method_on_screen()
-        self.network, self.facts = network_on_screen(), self.source.facts
+    def __init__(self, chosen: Settings | None = None) -> None:
+        super().__init__(chosen)
+        source, mechanism = self.source_of(TASK), self.settings.mechanism_of(TASK)
+        assert isinstance(source, Readings) and isinstance(mechanism, Method)
+        self.source, self.mechanism, self.facts = source, mechanism, source.facts
+        self.network = network_on_screen() if self.is_on_screen else self.settings.network
         self.answer = run.answer(
             regression_topic.regression_answer,
             self.source,
@@ -65,16 +70,11 @@ class Regression(ReleaseView):
         self.budget = accounting.requested(self.spends)
         self.tuning = {"level": self.answer.plan.basis.level, "clip": self.answer.plan.clip}
 
-    @property
-    def budget_in_words(self) -> str:
-        return words.budgets(self.network)
-
-    @property
-    def error_in_words(self) -> str:
-        return (
-            ""
-            if self.answer.is_refused
-            else numbers.error(self.answer.error, self.facts.value_unit, self.answer.within)
+    def brief(self) -> Brief:
+        answer = self.answer
+        error, within = (math.nan,) * 2 if answer.is_refused else (answer.error, answer.within)
+        return self.measured(
+            error, within, self.facts.value_unit, budgets=words.budgets(self.network)
         )
 
     @property

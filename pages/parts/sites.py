@@ -19,6 +19,7 @@ from engine.privacy.amplification import Person
 from engine.questions import Question, ask
 from engine.sources import Source
 from engine.sources import sources as all_sources
+from engine.topics.brief import Brief
 from engine.topics.decision import words as decision_words
 from engine.topics.decision.answer import equal_sites
 from engine.topics.sites import answer as sites_topic
@@ -59,13 +60,17 @@ def rows() -> tuple[SiteRow, ...]:
     """
     source = session.source()
     if source.has_free_sites:
-        current = session.current()
-        noun = capital(decision_words.site_noun(source.facts)[0])
-        return current.sites or tuple(
-            replace(row, epsilon=current.epsilon) for row in equal_sites(source, noun)
-        )
+        return _stated(session.current(), source)
     default, edited = _usual_rows(source), st.session_state.get("given_sites", ())
     return edited if _sizes(edited) == _sizes(default) else default
+
+
+def _stated(scenario: settings.Settings, source: Source) -> tuple[SiteRow, ...]:
+    """Return the table of the settings, else the sites of the source at one ε."""
+    noun = capital(decision_words.site_noun(source.facts)[0])
+    return scenario.sites or tuple(
+        replace(row, epsilon=scenario.epsilon) for row in equal_sites(source, noun)
+    )
 
 
 def _usual_rows(source: Source) -> tuple[SiteRow, ...]:
@@ -80,18 +85,20 @@ def _sizes(rows: Sequence[SiteRow]) -> list[tuple[str, int, int]]:
     return [(row.name, row.n_curves, row.n_observations_per_curve) for row in rows]
 
 
-def take_edits() -> None:
+def taken_edits() -> InputError | None:
     """Make the table from the edits; without edits it stays as it was.
 
-    Raises
-    ------
-    InputError
-        If such a table cannot be simulated; the last one that could stays.
+    The result is the reason against a table that cannot be simulated; the last one that could
+    stays.
     """
-    for columns in (STUDY, BUDGETS):
-        edits = st.session_state.get(_editor_key(columns), {}).get("edited_rows", {})
-        if edits:
-            _keep(table_on_screen.edited(rows(), edits))
+    try:
+        for columns in (STUDY, BUDGETS):
+            edits = st.session_state.get(_editor_key(columns), {}).get("edited_rows", {})
+            if edits:
+                _keep(table_on_screen.edited(rows(), edits))
+    except InputError as problem:
+        return problem
+    return None
 
 
 def _keep(table: Sequence[SiteRow]) -> None:
@@ -249,18 +256,46 @@ class SitesTable(View):
 
     page, chart_prefix = "sites", "sites_"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.source = session.source()
+    def __init__(self, chosen: settings.Settings | None = None) -> None:
+        super().__init__(chosen)
+        self.source = session.source() if chosen is None else chosen.source
         self.facts: PublicFacts = self.source.facts
         self.problem: InputError | None = None
         self.answer: SitesAnswer | None = None
-        try:
-            take_edits()
-        except InputError as problem:  # the last table that can be stays
-            self.problem = problem
-        self.settings = session.current()
-        self.rows = site_table.with_delta(rows(), self.settings.delta)
+        if chosen is None:
+            self.problem = taken_edits()
+            self.settings = session.current()
+        stated = rows() if chosen is None else _stated(chosen, self.source)
+        self.rows = site_table.with_delta(stated, self.settings.delta)
+
+    def solve(self) -> SitesAnswer:
+        """Simulate the table."""
+        self.answer = run.federation(
+            self.source, self.settings.mechanism, self.rows, self.settings.seed
+        ).for_group(self.settings.group_size)
+        return self.answer
+
+    def brief(self) -> Brief:
+        """Return the facts of all sites together, whose odds hold at each of them."""
+        if self.is_fixed and not self.is_on_screen:
+            raise InputError(
+                "These curves come with their sites, which no link holds.",
+                hint="Choose simulated curves.",
+            )
+        answer = self.answer or self.solve()
+        together = answer.together
+        return Brief(
+            facts=answer.facts,
+            people=sum(member.row.n_curves for member in answer.members),
+            protects=site_words.unit_tag(answer.facts)[0],
+            method=self.settings.mechanism.nearest_preset()[0],
+            budget=accounting.requested(together.spends),
+            budgets=site_words.budgets(self.rows),
+            spends=together.spends,
+            error=together.error,
+            within=together.accuracy.within,
+            error_unit=answer.facts.value_unit,
+        )
 
     @property
     def is_own(self) -> bool:
@@ -291,9 +326,7 @@ def solved() -> SitesTable:
                 "These curves are at one site, so there is nothing to compare.",
                 hint="Choose simulated curves, or a file with a column for the site.",
             )
-        view.answer = run.federation(
-            view.source, view.settings.mechanism, view.rows, view.settings.seed
-        ).for_group(view.settings.group_size)
+        view.solve()
     except InputError as problem:  # such as a method that refuses δ = 0
         view.problem = view.problem or problem
     return view

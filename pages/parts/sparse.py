@@ -9,10 +9,10 @@ import streamlit as st
 
 from engine.core.tasks import SPARSE_REGRESSION
 from engine.core.types import Budget
-from engine.language import numbers
 from engine.language.numbers import number, whole
 from engine.mechanisms.families.sparse import printed as sparse_printed
 from engine.questions import Question, ask
+from engine.topics.brief import Brief
 from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts, published, words
 from engine.topics.sparse.answer import Rows, SparseEstimator
@@ -32,6 +32,7 @@ from pages.shared.frame import controls, layout
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
+from pages.shared.state.settings import Settings
 from pages.shared.uploads import panel
 
 TASK = SPARSE_REGRESSION.key
@@ -59,23 +60,22 @@ class Coefficients(ReleaseView):
     mechanism: SparseEstimator
     stated_delta = None  # the strip has the δ of every machine
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.source, self.mechanism = session.source(TASK), _mechanism()
-        self.budget = Budget(self.settings.epsilon, session.delta(self.source, TASK).value)
+    def __init__(self, chosen: Settings | None = None) -> None:
+        super().__init__(chosen)
+        self.source, mechanism = self.source_of(TASK), self.settings.mechanism_of(TASK)
+        assert isinstance(mechanism, SparseEstimator)
+        self.mechanism = mechanism
+        delta = self.settings.delta_on(self.source, mechanism)
+        self.budget = Budget(self.settings.epsilon, delta.value)
         self.answer = run.answer(
             sparse_topic.sparse_answer, self.source, self.mechanism, self.budget, self.settings.seed
         )
         self.facts, self.sizes = self.answer.facts, self.answer.sizes
         self.spends = self.answer.spends
 
-    @property
-    def budget_in_words(self) -> str:
-        return words.budget_line(self.budget, self.sizes.n_servers)
-
-    @property
-    def error_in_words(self) -> str:
-        return numbers.error(self.answer.error, "", self.answer.within)
+    def brief(self) -> Brief:
+        budgets = words.budget_line(self.budget, self.sizes.n_servers)
+        return self.measured(self.answer.error, self.answer.within, budgets=budgets)
 
     @property
     def cautions(self) -> list[str]:

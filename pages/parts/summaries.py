@@ -8,14 +8,16 @@ from dataclasses import replace
 import streamlit as st
 
 from engine.core import tasks
+from engine.core.errors import InputError
 from engine.core.tasks import TASKS
 from engine.core.types import Array, Budget
 from engine.figures.theme import Chart
-from engine.language import glossary, numbers
+from engine.language import glossary
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.summaries.risk import loss_of
 from engine.questions import Question, ask
+from engine.topics.brief import Brief, largest_part
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts, feasible_smoothness, words
 from engine.topics.summaries.answer import MethodResult, SummariesAnswer
@@ -23,6 +25,7 @@ from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
 from pages.shared.frame.page import ReleaseView
 from pages.shared.state import run, session
+from pages.shared.state.settings import Settings
 from pages.shared.uploads import panel
 
 _IN_A_ROW = 3
@@ -34,10 +37,10 @@ class Summary(ReleaseView):
 
     page, fold_prefix, chart_prefix = "summaries", "summaries_", "summaries_"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, chosen: Settings | None = None) -> None:
+        super().__init__(chosen)
         self.task = self.settings.summary_task
-        self.source = session.source(self.task)
+        self.source = self.source_of(self.task)
         self.mechanism = self.settings.mechanism_of(self.task)
         budget = Budget(self.settings.epsilon, self.settings.delta_on(self.source).value)
         self.arguments = self.source, self.mechanism, self.task, budget, self.settings.seed
@@ -46,9 +49,17 @@ class Summary(ReleaseView):
         self.budget, self.spends = self.chosen.budget, self.chosen.spends
         self.sizes = self.source.sizes
 
-    @property
-    def error_in_words(self) -> str:
-        return numbers.error(self.chosen.error, words.unit_of(self.answer), self.chosen.within)
+    def brief(self) -> Brief:
+        chosen = self.chosen
+        if not self.is_on_screen and chosen.refusal:
+            raise InputError(chosen.refusal)
+        return self.measured(
+            chosen.error,
+            chosen.within,
+            words.unit_of(self.answer),
+            method=f"{chosen.label}: {TASKS[self.task].result}",
+            largest_part=largest_part(words.PARTS, chosen.parts),
+        )
 
     def promise(self) -> None:
         super().promise()

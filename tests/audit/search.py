@@ -3,7 +3,7 @@
 import numpy as np
 
 from engine.audit.losses import compare
-from engine.audit.neighbours import Question, family_of
+from engine.audit.neighbours import PairRequest, family_of
 
 
 def found(mechanism, budget, tries=400, usual=None, seed=7):
@@ -11,5 +11,5 @@ def found(mechanism, budget, tries=400, usual=None, seed=7):
     family = family_of(mechanism)
     usual = family.usual(mechanism) if usual is None else usual
     rng = np.random.default_rng(seed)
-    pairs = family.pairs(Question(mechanism, usual, budget), tries, rng)
+    pairs = family.pairs(PairRequest(mechanism, usual, budget), tries, rng)
     return compare(mechanism, pairs, budget, seed, rng)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from engine.audit.neighbours import Question, pairs_of_curves, usual_curves
+from engine.audit.neighbours import PairRequest, pairs_of_curves, usual_curves
 from engine.core.random_streams import generator
 from engine.core.types import Budget, CurveData, Design, PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -129,7 +129,9 @@ def test_learning_how_times_are_spread_keeps_its_share_of_the_claim(budget, coun
 def test_replacing_a_curve_moves_the_shares_of_times_by_at_most_the_root_of_two_over_n():
     """600 pairs, among them all times at one end against all at the other."""
     usual = usual_curves(AdaptiveMean())
-    pairs = pairs_of_curves(Question(AdaptiveMean(), usual, BUDGET), 600, np.random.default_rng(5))
+    pairs = pairs_of_curves(
+        PairRequest(AdaptiveMean(), usual, BUDGET), 600, np.random.default_rng(5)
+    )
     one, other = (
         time_shares(data.times, data.values, data.counts, 16).mean(axis=2)
         for data in (pairs.usual, pairs.neighbour)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.audit.neighbours import (
-    Question,
+    PairRequest,
     pairs_of_whole_curves,
     usual_points,
     usual_whole_curves,
@@ -223,7 +223,9 @@ def test_no_curve_moves_scores_of_candidates_further_than_the_noise_of_a_paid_ch
     Squares of two curves are nowhere opposite, so for covariances the bound has a margin of √2.
     """
     usual = usual_whole_curves(mechanism, 60)
-    pairs = pairs_of_whole_curves(Question(mechanism, usual, BUDGET), 60, np.random.default_rng(11))
+    pairs = pairs_of_whole_curves(
+        PairRequest(mechanism, usual, BUDGET), 60, np.random.default_rng(11)
+    )
     extremes = [opposite_halves(mechanism, usual), *different_halves(mechanism, usual)]
     worst, spend = dearest_move(mechanism, [(pairs.usual, pairs.neighbour), *extremes])
     assert spend.epsilon == pytest.approx(0.2 * BUDGET.epsilon)

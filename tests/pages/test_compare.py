@@ -181,12 +181,8 @@ def test_a_link_of_compare_brings_the_pins_back_and_writes_the_same_address():
     table = at.table[0].value
     assert list(table.columns) == ["A · Explore", "B · Explore"]
     assert table.loc["ε"].tolist() == ["1", "2 (2 times)"]
-    facts = pin_cards.pinned_facts(PINNED[1])
-    assert (
-        table.loc["Error"]
-        .iloc[1]
-        .startswith(numbers.error(facts.error, facts.error_unit, facts.within))
-    )
+    brief = pin_cards.pinned_facts(PINNED[1]).brief
+    assert table.loc["Error"].iloc[1].startswith(brief.error_in_words)
     assert any("δ" in w.value for w in at.warning)
 
 
@@ -239,13 +235,13 @@ def test_no_fifth_scenario_and_none_that_a_link_could_not_hold_is_pinned():
 )
 def test_every_page_and_estimand_that_pins_is_found_again_with_its_numbers(page, token):
     facts = pin_cards.pinned_facts(Pin("A", page, token))
-    assert facts.people > 1
-    assert 0.5 < facts.odds.right < 1 and facts.error > 0
+    assert facts.brief.people > 1
+    assert 0.5 < facts.odds.right < 1 and facts.brief.error > 0
 
 
 def test_a_plan_is_pinned_with_its_answer():
     facts = pin_cards.pinned_facts(Pin("A", *places.present("plan", "unknown-epsilon~target-4")))
-    assert facts.error <= 4 and facts.budget.epsilon != 1.0
+    assert facts.brief.error <= 4 and facts.brief.budget.epsilon != 1.0
 
 
 def test_a_pin_that_its_page_would_refuse_says_why_and_can_be_unpinned():

@@ -136,8 +136,8 @@ def test_details_that_are_of_mean_curves_say_so_and_lead_there(key):
 def test_a_pinned_study_has_its_error_and_is_not_compared_with_a_mean_curve(key):
     answer = answered(key)
     pin = pins.pinned_facts(Pin("A", "decide", token(key)))
-    assert pin.error == pytest.approx(answer.chosen.accuracy.error, rel=1e-9)
-    assert pin.budget == answer.chosen.budget and pin.estimated == key
+    assert pin.brief.error == pytest.approx(answer.chosen.accuracy.error, rel=1e-9)
+    assert pin.brief.budget == answer.chosen.budget and pin.estimated == key
     assert not pin.measures_like(replace(pin, estimated="mean_function"))
 
 

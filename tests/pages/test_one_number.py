@@ -24,6 +24,7 @@ from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.percentile_curves import PercentileCurves
+from engine.mechanisms.study import Study
 from engine.privacy import accounting, risk
 from engine.privacy.failure import delta_rule
 from engine.questions import ask, kinds
@@ -398,9 +399,11 @@ def check_pins(case):
         if page == "plan" and not said.written:
             continue
         pin = pins.pinned_facts(Pin("A", *places.present(page, token)))
-        assert pin.error == pytest.approx(said.error, rel=1e-9, nan_ok=True), page
-        assert math.isnan(said.error) or pin.within == pytest.approx(said.within, rel=1e-9), page
-        assert pin.budget == case.budget, page
+        assert pin.brief.error == pytest.approx(said.error, rel=1e-9, nan_ok=True), page
+        assert math.isnan(said.error) or pin.brief.within == pytest.approx(said.within, rel=1e-9), (
+            page
+        )
+        assert pin.brief.budget == case.budget, page
         assert pin.odds.right == pytest.approx(said.right, rel=1e-9), page
 
 
@@ -460,11 +463,11 @@ def test_sites_whose_noise_differs_in_kind_have_one_guarantee_in_run_ask_and_pin
     assert (asked["proved ε"], asked["proved δ"]) == (2.2, 1e-5)
     token = links.encode(settings.Settings(sites=rows).with_study(settings.TASK, source))
     pin = pins.pinned_facts(Pin("A", *places.present("sites", token)))
-    assert pin.budget == pin.odds.budget == Budget(2.2, 1e-5)
+    assert pin.brief.budget == pin.odds.budget == Budget(2.2, 1e-5)
     right = float(ran["attacker_accuracy"])
     assert right == pytest.approx(asked["attacker’s accuracy, at most"], rel=1e-9)
     assert right == pytest.approx(pin.odds.right, rel=1e-9)
-    assert pin.odds.power > risk.of_ledger(accounting.by_server(pin.spends)[0]).power
+    assert pin.odds.power > risk.of_ledger(accounting.by_server(pin.brief.spends)[0]).power
 
 
 # -- every estimand of Lab ------------------------------------------------------------------------
@@ -599,10 +602,14 @@ def test_every_estimand_has_one_number_in_lab_run_ask_and_pin(case, tmp_path, ca
         assert numbers_of["attacker’s accuracy, at most"] == same(said[3]), name
     token = links.encode(case.settings)
     pin = pins.pinned_facts(Pin("A", "lab", token))
-    assert [pin.error, pin.within, pin.odds.right] == [same(said[0]), same(said[1]), same(said[3])]
+    assert [pin.brief.error, pin.brief.within, pin.odds.right] == [
+        same(said[0]),
+        same(said[1]),
+        same(said[3]),
+    ]
     (sent,) = [one for one in components(visit("lab", token), "") if "chips" in one]
     here = sent["budgets"][sent["budget"]]
-    assert here["error"] == numbers.error(said[0], pin.error_unit, said[1])
+    assert here["error"] == numbers.error(said[0], pin.brief.error_unit, said[1])
     assert here["odds"].startswith(odds_words.odds_short(SimpleNamespace(right=said[3], group=1)))
 
 
@@ -614,7 +621,7 @@ def test_what_decide_says_of_a_budget_is_what_run_says_of_its_study(task, quick)
     rows = decision_topic.at_one_budget(decision_topic.equal_sites(source, "Site"))
     profile = result_of(decision_topic.profile_of(source, mechanism, rows, None, "sites"))
     option = profile.option(EPSILON_STEPS.index(1.0))
-    cell = experiments.Cell({}, profile.source, profile.mechanism, (option.budget,))
+    cell = experiments.Cell({}, profile.study.source, profile.study.mechanism, (option.budget,))
     (outcome,) = experiments.run_cells([cell], Run(is_study=True), executors.make("serial"))
     for name in ("error", "within"):
         assert getattr(option.accuracy, name) == pytest.approx(
@@ -630,7 +637,8 @@ def worst_gain(source, mechanism):
     pure = mechanism.guarantee == "pure"
     delta = delta_rule(source.sizes.n_curves, is_pure=pure).value
     budgets = [Budget(epsilon, delta) for epsilon in (0.5, 1.0, 4.0, 10.0)]
-    non_private = studies.Study(source, mechanism, 1).baseline(delta)
+    study = Study(source=source, mechanism=mechanism, budgets=(budgets[0],))
+    non_private = studies.baseline(study)
     collected = []
     for budget, errors in zip(
         budgets, errors_and_shares(source, mechanism, budgets, 1)[0], strict=True

@@ -145,10 +145,9 @@ def test_bands_of_options_are_of_the_releases_whose_errors_they_have(profiles):
 
 
 def test_a_profile_is_the_same_in_parts_as_for_each_budget_alone(profiles):
-    profile, mechanism = profiles["sites"], AdaptiveMean()
+    profile = profiles["sites"]
     budgets = [(Budget(EPSILON_STEPS[step], profile.delta.value),) for step in (3, AT_TWO)]
-    study = studies.Study(profile.source, mechanism, 1)
-    alone = study.errors(study.data(), budgets)
+    alone = studies.errors(profile.study, studies.data(profile.study), budgets)
     np.testing.assert_allclose(alone, profile.errors[[3, AT_TWO]], rtol=1e-9)
 
 
@@ -299,9 +298,8 @@ def test_errors_of_a_study_are_scaled_to_the_exact_risk_where_there_is_one(few_d
     profile = study_of("wavelet_regression")
     step = EPSILON_STEPS.index(1.0)
     budget = Budget(1.0, profile.delta.value)
-    exact = profile.mechanism.exact_risk(profile.source, (budget,))
+    exact = profile.study.mechanism.exact_risk(profile.study.source, (budget,))
     assert exact is not None
     assert profile.option(step).accuracy.error == pytest.approx(np.sqrt(exact), rel=1e-9)
-    study = studies.Study(profile.source, profile.mechanism, 1)
-    alone = study.errors(study.data(), [(budget,)])
+    alone = studies.errors(profile.study, studies.data(profile.study), [(budget,)])
     assert alone[0] == pytest.approx(profile.errors[step], rel=1e-9)

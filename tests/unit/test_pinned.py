@@ -8,6 +8,7 @@ import pytest
 from engine.core.types import Budget, PublicFacts, Spend, Step
 from engine.exports import memo
 from engine.privacy import accounting
+from engine.topics.brief import Brief
 from engine.topics.pins import answer as pins_topic
 from engine.topics.pins.answer import Pinned
 
@@ -35,19 +36,20 @@ def spends(mu, budget, unit="curve"):
 def pin(name="A", epsilon=1.0, delta=1e-5, unit="curve", page="Explore", **changes):
     budget = Budget(epsilon, delta)
     usual = {
-        "name": name,
-        "page": page,
         "facts": FACTS,
         "protects": "One child’s whole curve",
         "method": "Adaptive mean",
         "people": 200,
         "budget": budget,
         "error": 2.0,
+        "within": math.nan,
         "budgets": f"ε = {epsilon:g}",
         "error_unit": "cm",
         "spends": spends(accounting.exact_mu(epsilon, max(delta, 1e-5)), budget, unit),
     }
-    return Pinned(**{**usual, **changes})
+    of_brief = {field.name for field in dataclasses.fields(Brief)}
+    brief = Brief(**usual | {key: changes.pop(key) for key in of_brief & {*changes}})
+    return Pinned(name, page, brief, **changes)
 
 
 def row(pins, name):

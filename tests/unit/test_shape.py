@@ -17,7 +17,7 @@ from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import shape, words
 from engine.topics.mean.answer import drawn, mean_over_budgets, other_methods
-from engine.topics.mean.shape import Agreeing, Question
+from engine.topics.mean.shape import Agreeing, ShapeQuery
 
 TIMES = np.linspace(2.0, 18.0, 161)
 FACTS = PublicFacts(
@@ -29,7 +29,7 @@ FACTS = PublicFacts(
     time_name="Age",
     time_unit="years",
 )
-PEAK = Question("peak", 0.8, 7.0, 13.0, 130.0)
+PEAK = ShapeQuery("peak", 0.8, 7.0, 13.0, 130.0)
 SIGN, CROSSING = (dataclasses.replace(PEAK, kind=kind) for kind in ("sign", "crossing"))
 
 

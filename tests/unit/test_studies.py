@@ -6,6 +6,7 @@ import pytest
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.mechanisms.study import Study
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.running import executors
 from engine.simulation import studies
@@ -18,8 +19,8 @@ from engine.sources.population_readings import PopulationReadings
 
 CURVES = CoefficientCurves(n_curves=300, n_observations_per_curve=4)
 EFFECTS = AdaptiveCoefficients()
-STUDY = studies.Study(CURVES, EFFECTS, 1)
 BUDGETS = [(Budget(epsilon, 1e-5),) for epsilon in (0.05, 2.0)]
+STUDY = Study(source=CURVES, mechanism=EFFECTS, budgets=BUDGETS[1])
 
 
 @pytest.fixture(autouse=True)
@@ -28,17 +29,25 @@ def _few(few_data_sets):
 
 
 def test_errors_by_function_and_their_baseline_add_up_to_those_of_all():
-    errors, baseline = STUDY.errors_and_baseline(BUDGETS)
-    together = STUDY.errors(STUDY.data(), BUDGETS)
+    errors, baseline = studies.errors_and_baseline(STUDY)
+    together = studies.errors(STUDY, studies.data(STUDY), BUDGETS)
     assert errors.shape[-1] == 1 + CURVES.n_covariates == len(baseline)
-    assert totals(errors) == pytest.approx(together, nan_ok=True)
-    assert totals(baseline) == pytest.approx(STUDY.baseline(1e-5))
-    alone = STUDY.errors_by_function(BUDGETS[1:])
-    assert errors[1:] == pytest.approx(alone)
+    assert totals(errors) == pytest.approx(together[1])
+    assert totals(baseline) == pytest.approx(studies.baseline(STUDY))
+
+
+def test_errors_at_a_budget_do_not_depend_on_those_beside_it():
+    beside = studies.errors_by_function(STUDY, BUDGETS)
+    assert beside[1:] == pytest.approx(studies.errors_by_function(STUDY, BUDGETS[1:]))
+
+
+def test_the_error_without_privacy_depends_on_delta_and_on_no_epsilon():
+    assert studies.baseline(STUDY.at(0.3)) == studies.baseline(STUDY)
+    assert STUDY.at(0.3).budgets == (Budget(0.3, 1e-5),)
 
 
 def test_where_nothing_is_published_there_is_no_error():
-    errors = STUDY.errors_by_function(BUDGETS)
+    errors = studies.errors_by_function(STUDY, BUDGETS)
     assert np.isnan(errors[0]).all() and np.isfinite(errors[1]).all()
 
 

@@ -16,9 +16,10 @@ from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms import Mechanism
+from engine.mechanisms.study import Study
 from engine.simulation import studies
 from engine.simulation.metrics import root_mean_square, totals
-from engine.simulation.studies import Study, check_readings
+from engine.simulation.studies import check_readings
 from engine.sources import Source
 from engine.topics.simulated import Simulated, errors_and_baseline
 
@@ -94,7 +95,9 @@ def coefficients_answer(
         if estimate.band is None
         else (end[0, 0] for end in limits(estimate, estimate.band))
     )
-    errors, baseline = errors_and_baseline(source, mechanism, budget, seed)
+    errors, baseline = errors_and_baseline(
+        Study(source=source, mechanism=mechanism, budgets=(budget,), seed=seed)
+    )
     return CoefficientsAnswer(
         data=data,
         facts=data.facts,
@@ -150,9 +153,10 @@ def cost_of_covariates(
             field="source",
             hint="Choose simulated curves.",
         )
+    study = Study(source=source, mechanism=mechanism, budgets=(budget,), seed=seed)
     private, ordinary = [], []
     for variant in changed:
-        errors, baseline = Study(variant, mechanism, seed).errors_and_baseline([(budget,)])
+        errors, baseline = studies.errors_and_baseline(replace(study, source=variant))
         private.append(root_mean_square(totals(errors), axis=None))
         ordinary.append(math.nan if baseline is None else totals(baseline))
     counts = tuple(variant.sizes.n_covariates for variant in changed)

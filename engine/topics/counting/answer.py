@@ -19,6 +19,7 @@ from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, EventData, EventFacts
 from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.mechanisms.study import Study
 from engine.numerics import product_limit
 from engine.numerics.counts.comparisons import (
     CurveDifference,
@@ -129,7 +130,9 @@ def counting_answer(
     """
     mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
     (picture,) = counting_over_budgets(source, mechanism, seed, (budget.epsilon,))
-    errors, baseline = errors_and_baseline(source, mechanism, budget, seed)
+    errors, baseline = errors_and_baseline(
+        Study(source=source, mechanism=mechanism, budgets=(budget,), seed=seed)
+    )
     return replace(picture, errors=errors, baseline_by_function=baseline)
 
 

@@ -24,13 +24,15 @@ from engine.language.numbers import digits_up
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families import masked_sums
 from engine.mechanisms.families.local_privacy import of_one_device
+from engine.mechanisms.study import Study
 from engine.noise.shares import Shares
 from engine.numerics.proportions import Proportion
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta
 from engine.rates.floor import least_errors
+from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, within
-from engine.simulation.studies import Budgets, Study
+from engine.simulation.studies import Budgets
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import EPSILON_STEPS
@@ -73,8 +75,8 @@ class Bands:
 class Profile:
     """One study at every step of the budget scale."""
 
-    source: Source[Any]  # the data with the sizes of the study
-    mechanism: Mechanism  # what every site uses, where this noise is added
+    # data with their sizes, and what every site uses where this noise is added, at the highest step
+    study: Study[Any]
     rows: tuple[SiteRow, ...]
     noise: NoisePlace  # who adds the noise: every site, or all of them together
     delta: Delta  # δ by the rule of all pages
@@ -98,12 +100,12 @@ class Profile:
 
     @property
     def facts(self) -> PublicFacts:
-        return self.source.facts
+        return self.study.source.facts
 
     @property
     def task(self) -> Task:
         """Task of the release."""
-        return self.mechanism.main_task
+        return self.study.mechanism.main_task
 
     @property
     def unit(self) -> str:
@@ -294,15 +296,14 @@ def profile_of(
     """
     scenario = _Scenario.of(source, mechanism, rows, delta, noise, seed)
     budgets = [scenario.budgets(epsilon) for epsilon in EPSILON_STEPS]
-    data = scenario.put(scenario.study.data())
+    data = scenario.data()
     parts = []
     for first in range(0, len(budgets), _AT_ONCE):
         parts.append(scenario.part(data, budgets[first : first + _AT_ONCE]))
         yield len(parts)
     spends = [each for part in parts for each in part.spends]
     return Profile(
-        scenario.recipe,
-        scenario.mechanism,
+        scenario.study,
         tuple(row for row in rows if row.included),
         NoisePlace(noise),
         scenario.delta,
@@ -359,14 +360,12 @@ def _band(data: Data, estimate: Estimate, count: int) -> Array | None:
 
 @dataclass(frozen=True)
 class _Scenario:
-    """Data, method and trust of one study, ready to be released."""
+    """One study with its trust, ready to be released at every step of the scale."""
 
-    recipe: Source[Any]
-    mechanism: Mechanism
+    study: Study[Any]  # at the highest step, for a site
     delta: Delta
     noise: NoisePlace
-    is_to_pool: bool
-    seed: int
+    is_to_pool: bool = False
     shares: Shares | None = None  # of noise, where only the sum over sites can be read
 
     @classmethod
@@ -386,13 +385,16 @@ class _Scenario:
         n = site_table.people(rows)
         stated = mechanism.delta(n, delta)
         shares = masked_sums.all_but_one(len(each)) if place is NoisePlace.SUMS else None
-        scenario = cls(recipe, mechanism, stated, place, False, seed, shares)
+        highest = Budget(EPSILON_STEPS[-1], stated.value)
+        study = Study(source=recipe, mechanism=mechanism, budgets=(highest,), seed=seed)
+        scenario = cls(study, stated, place, shares=shares)
         if place is NoisePlace.PERSON and not scenario.is_one_centre:
             _check_devices(n, most_devices, mechanism)
-            return replace(scenario, recipe=_devices(recipe, rows))
+            return replace(scenario, study=replace(study, source=_devices(recipe, rows)))
         is_pooled = place is not NoisePlace.SITES
         if is_pooled and len(set(each)) == 1:  # one centre is one site, as on other pages
-            return replace(scenario, recipe=recipe.resized(n, each[0], 1))
+            one = recipe.resized(n, each[0], 1)
+            return replace(scenario, study=replace(study, source=one))
         return replace(scenario, is_to_pool=is_pooled)
 
     @property
@@ -412,7 +414,8 @@ class _Scenario:
         if self.shares is not None:
             return masked_sums.of_every_site(spends, self.shares, self._site_budget(epsilon))
         if self.is_one_centre:
-            return of_one_device(spends, self.recipe.sizes.n_curves, self._site_budget(epsilon))
+            people = self.study.source.sizes.n_curves
+            return of_one_device(spends, people, self._site_budget(epsilon))
         if self.noise is NoisePlace.PERSON:
             return tuple(spend for spend in spends if spend.server == 0)
         return spends
@@ -423,29 +426,27 @@ class _Scenario:
     def _centre(self, epsilon: float) -> Budget | None:
         if self.noise is not NoisePlace.PERSON:
             return None
-        return self.mechanism.as_one_centre(
-            self.recipe.sizes.n_curves, self._site_budget(epsilon), self.recipe.facts
+        source = self.study.source
+        return self.study.mechanism.as_one_centre(
+            source.sizes.n_curves, self._site_budget(epsilon), source.facts
         )
 
-    @property
-    def study(self) -> Study[Any]:
-        return Study(self.recipe, self.mechanism, self.seed)
-
-    def put(self, data: Any) -> Any:
-        """Return data sets where the noise is added."""
-        return data.pooled() if self.is_to_pool else data
+    def data(self) -> Any:
+        """Draw the data sets, where the noise is added."""
+        drawn = studies.data(self.study)
+        return drawn.pooled() if self.is_to_pool else drawn
 
     def errors(self, budgets: Sequence[Budgets]) -> Array:
         """Measure distances from what is estimated (budgets, data sets, releases of each)."""
-        return self.study.errors(self.put(self.study.data()), budgets)
+        return studies.errors(self.study, self.data(), budgets)
 
     def part(self, data: Any, budgets: Sequence[Budgets]) -> _Part:
         """Compute the releases of the study at some budgets."""
-        estimate = self.study.released(data, budgets)
+        estimate = studies.released(self.study, data, budgets)
         count = len(budgets)
         parts = estimate.parts if self.noise is NoisePlace.SITES else None
         return _Part(
-            self.study.errors_of(data, estimate, budgets),
+            studies.errors_of(self.study, data, estimate, budgets),
             _band(data, estimate, count),
             estimate.spends[:count],
             tuple(
@@ -456,9 +457,9 @@ class _Scenario:
 
     def floor(self, budgets: Sequence[Budgets]) -> Array | None:
         """Compute the least error of unbiased estimates of a mean curve (budgets,), if known."""
-        if self.mechanism.main_task is not tasks.MEAN_FUNCTION:
+        if self.study.mechanism.main_task is not tasks.MEAN_FUNCTION:
             return None
-        errors = least_errors(self.recipe, budgets, self.is_to_pool)
+        errors = least_errors(self.study.source, budgets, self.is_to_pool)
         return None if errors is None else errors.errors
 
 

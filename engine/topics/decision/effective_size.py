@@ -42,7 +42,7 @@ def effective_size(profile: Profile, epsilon: float) -> EffectiveSize | None:
         None where somebody else adds the noise, or where the method has no such rule.
     """
     n, budget = profile.n_people, Budget(epsilon, profile.delta.value)
-    rule = profile.mechanism.feasibility(profile.source.sizes, (budget,))
+    rule = profile.study.mechanism.feasibility(profile.study.source.sizes, (budget,))
     if profile.noise is not NoisePlace.PERSON or rule is None:
         return None
     value = local_privacy.effective_size(n, budget)
@@ -67,7 +67,7 @@ def _people_needed(profile: Profile, epsilon: float, needed: float) -> int | Non
     stated = profile.delta.value if profile.delta.is_chosen else None
 
     def is_enough(n: int) -> bool:
-        budget = Budget(epsilon, profile.mechanism.delta(n, stated).value)
+        budget = Budget(epsilon, profile.study.mechanism.delta(n, stated).value)
         return local_privacy.effective_size(n, budget) >= needed
 
     if not is_enough(_MAX_PEOPLE):

@@ -620,7 +620,7 @@ def assumptions(answer: Decision) -> list[str]:
         *_rests_on(answer),
         *_of_the_noise(answer),
         *(escape(sentence) for sentence in credited(facts)),
-        f"Method: {escape(profile.mechanism.label)}. Its bounds, times and settings come from "
+        f"Method: {escape(profile.study.mechanism.label)}. Its bounds, times and settings come from "
         "public facts, never from the data.",
         f"Each {escape(facts.person)} has one {_record(profile.task)}. Any other release about the "
         f"same {escape(facts.people)} adds to the ε spent on them.",
@@ -663,8 +663,8 @@ def _devices(profile: Profile) -> list[str]:
     if profile.noise is not NoisePlace.PERSON:
         return []
     budget = Budget(EPSILON_STEPS[-1], profile.delta.value)
-    is_alike = profile.mechanism.as_one_centre(n, budget, profile.facts) == budget
-    if is_alike or profile.source.sizes.n_servers == n > 1:
+    is_alike = profile.study.mechanism.as_one_centre(n, budget, profile.facts) == budget
+    if is_alike or profile.study.source.sizes.n_servers == n > 1:
         return [f"Each of the {whole(n)} devices was simulated."]
     return [
         f"The noise of the {whole(n)} devices was simulated as one sum, which has exactly the "
@@ -763,5 +763,7 @@ def is_shared_instead(answer: Decision) -> bool:
     """True if sites that add all of their noise could each add a share of it."""
     profile = answer.profile
     return (
-        profile.noise is NoisePlace.SITES and len(profile.rows) > 2 and profile.mechanism.sends_sums
+        profile.noise is NoisePlace.SITES
+        and len(profile.rows) > 2
+        and profile.study.mechanism.sends_sums
     )

@@ -20,6 +20,7 @@ from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts, Spend
 from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms.study import Study
 from engine.numerics.proportions import Proportion
 from engine.privacy.failure import usual_delta
 from engine.privacy.feasibility import Feasibility
@@ -33,7 +34,7 @@ from engine.simulation.metrics import (
 )
 from engine.simulation.non_private import non_private_mean
 from engine.simulation.studies import EPSILON_STEPS as EPSILON_STEPS
-from engine.simulation.studies import SHOWN_DRAWS, Study
+from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 
 _EVERY = 3  # of the budgets, where doubling is simulated
@@ -47,7 +48,7 @@ class MeanStudy:
 
     `errors` (budgets, releases): from the truth where it is known, else from the average without
     protection. `baseline`: the error without privacy, tuned as well as with it (see
-    `engine.simulation.studies.Study.baseline`), where the truth is known. `shares` (budgets, 3):
+    `engine.simulation.studies.baseline`), where the truth is known. `shares` (budgets, 3):
     privacy noise, sampling, smoothing and clipping, as shares of squared error.
     """
 
@@ -368,7 +369,9 @@ def _baseline(
     """Return the error without privacy, from the releases at hand if all steps are among them."""
     if tuple(budget.epsilon for budget in budgets) == EPSILON_STEPS:
         return studies.baseline_among(mechanism, data, estimate, budgets)
-    return Study(source, mechanism, seed).baseline(budgets[0].delta)
+    return studies.baseline(
+        Study(source=source, mechanism=mechanism, budgets=(budgets[0],), seed=seed)
+    )
 
 
 def squared_parts(
@@ -403,9 +406,9 @@ def simulated(
     CurveData, Estimate
         Data sets, and releases (budgets + 1, data sets, draws) of them.
     """
-    study = Study(source, mechanism, seed)
-    data = study.data()
-    return data, study.released(data, [(b,) for b in budgets])
+    study = Study(source=source, mechanism=mechanism, budgets=(budgets[0],), seed=seed)
+    data = studies.data(study)
+    return data, studies.released(study, data, [(b,) for b in budgets])
 
 
 def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:

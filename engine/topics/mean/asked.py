@@ -30,7 +30,7 @@ from engine.mechanisms import Mechanism
 from engine.simulation.studies import SHOWN
 from engine.sources import Source
 from engine.topics.mean.answer import on_screen
-from engine.topics.mean.shape import Question
+from engine.topics.mean.shape import ShapeQuery
 
 ASKED_DRAWS = 5  # releases at each budget that are asked
 _NEW_PEOPLE = 2_000  # block of the random stream of people who are in no release
@@ -75,7 +75,7 @@ class AskedReleases:
     right: Array | None = None
 
 
-def curve_question(question: Question) -> CurveQuestion:
+def curve_question(question: ShapeQuery) -> CurveQuestion:
     """Translate a question of shape into a question to one release."""
     if question.kind == "peak":
         return PeakTime()
@@ -91,7 +91,7 @@ def asked(
     mechanism: Mechanism,
     budgets: Sequence[Budget],
     seed: int,
-    question: Question,
+    question: ShapeQuery,
 ) -> AskedReleases:
     """Ask the first releases of the picture at every budget.
 
@@ -188,7 +188,7 @@ def first_release(
     return ReleasedCurve.of(estimate, data.facts, n_people=data.n_curves)
 
 
-def _mark(curve: ReleasedCurve, question: Question) -> AnswerMark:
+def _mark(curve: ReleasedCurve, question: ShapeQuery) -> AnswerMark:
     """Ask one release, and return its answer with what is drawn of it."""
     answer = curve_question(question).answer(curve)
     if question.kind in ("crossing", "above"):
@@ -212,7 +212,7 @@ def _mark(curve: ReleasedCurve, question: Question) -> AnswerMark:
     )
 
 
-def _level_mark(answer: Answer, question: Question) -> AnswerMark:
+def _level_mark(answer: Answer, question: ShapeQuery) -> AnswerMark:
     level = question.level
     if question.kind == "above":
         return AnswerMark(answer.text, level=level, is_filled=answer.verdict is not Verdict.REFUSED)

@@ -30,7 +30,7 @@ _DEFAULT_TOLERANCE = 0.05  # of the span of time
 
 
 @dataclass(frozen=True)
-class Question:
+class ShapeQuery:
     """A question with its numbers, public facts in the units of the source.
 
     `tolerance` (a length of time) belongs to all but the sign, `first` and `second` (times) to the
@@ -45,7 +45,7 @@ class Question:
     level: float
 
 
-def default(kind: str, facts: PublicFacts) -> Question:
+def default(kind: str, facts: PublicFacts) -> ShapeQuery:
     """Propose a question from public facts: a twentieth of the span, its thirds, half the range.
 
     The window of the fastest rise is all of the span.
@@ -56,7 +56,7 @@ def default(kind: str, facts: PublicFacts) -> Question:
         if kind == "fastest"
         else (_plain(low + span / 3, 2), _plain(low + 2 * span / 3, 2))
     )
-    return Question(
+    return ShapeQuery(
         kind, _plain(_DEFAULT_TOLERANCE * span, 1), first, second, _plain(facts.value_middle, 3)
     )
 
@@ -65,7 +65,7 @@ def _plain(value: float, digits: int) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def checked(question: Question, facts: PublicFacts) -> Question:
+def checked(question: ShapeQuery, facts: PublicFacts) -> ShapeQuery:
     """Return the question if it can be asked of these curves, else refuse it.
 
     Raises
@@ -186,7 +186,7 @@ def crossing_times(curves: Curves, times: Array, level: float) -> Array:
     return np.where(crosses.any(axis=-1), times[k] + share * (times[k + 1] - times[k]), np.nan)
 
 
-def answers(question: Question, curves: Curves, times: Array) -> Array:
+def answers(question: ShapeQuery, curves: Curves, times: Array) -> Array:
     """Answer by each curve: a time or length of time (NaN for never), or a difference: (…).
 
     Parameters
@@ -207,7 +207,9 @@ def answers(question: Question, curves: Curves, times: Array) -> Array:
     return crossing_times(curves, times, question.level)
 
 
-def agrees(question: Question, curves: Curves, reference: Array, times: Array) -> NDArray[np.bool_]:
+def agrees(
+    question: ShapeQuery, curves: Curves, reference: Array, times: Array
+) -> NDArray[np.bool_]:
     """True for each curve that gives the answer of the reference (points,): (…).
 
     Places within the tolerance, the same sign, and no crossing where the reference has none.
@@ -254,7 +256,7 @@ class Agreeing:
         return wilson(self.share, self.draws)[1]
 
 
-def how_often(question: Question, curves: Curves, reference: Array, times: Array) -> Agreeing:
+def how_often(question: ShapeQuery, curves: Curves, reference: Array, times: Array) -> Agreeing:
     """Count the curves (…, draws, points) that keep the answer of the reference: (…).
 
     Parameters
@@ -279,7 +281,7 @@ def is_drowned(typical: Array, facts: PublicFacts) -> NDArray[np.bool_]:
     return ~(typical < facts.value_half_width) | ~np.isfinite(typical)
 
 
-def is_at_an_end(question: Question, answer: float, facts: PublicFacts) -> bool:
+def is_at_an_end(question: ShapeQuery, answer: float, facts: PublicFacts) -> bool:
     """True if a peak at time `answer` is within the tolerance of the first or the last time."""
     if question.kind != "peak" or math.isnan(answer):
         return False

@@ -11,7 +11,7 @@ from engine.core.names import uncapital
 from engine.core.types import Budget, PublicFacts
 from engine.language.grammar import capital, escape
 from engine.language.numbers import in_unit, number, small, with_unit
-from engine.topics.mean.shape import Agreeing, Question, is_at_an_end
+from engine.topics.mean.shape import Agreeing, ShapeQuery, is_at_an_end
 
 LABELS = {
     "peak": "Where is the peak?",
@@ -72,7 +72,7 @@ def new_people(right: Sequence[float], facts: PublicFacts) -> str:
     )
 
 
-def short(question: Question, facts: PublicFacts) -> str:
+def short(question: ShapeQuery, facts: PublicFacts) -> str:
     """Write the heading of a column: what is kept."""
     if question.kind == "sign":
         return f"Keeps rise or fall, {_between(question, facts)}"
@@ -86,7 +86,7 @@ def short(question: Question, facts: PublicFacts) -> str:
     return f"Keeps {feature} within {_length(question.tolerance, facts)}"
 
 
-def reference(question: Question, answer: float, facts: PublicFacts, is_truth: bool) -> str:
+def reference(question: ShapeQuery, answer: float, facts: PublicFacts, is_truth: bool) -> str:
     """State the answer of the reference curve.
 
     Parameters
@@ -123,7 +123,7 @@ def reference(question: Question, answer: float, facts: PublicFacts, is_truth: b
 
 
 def agreement(
-    question: Question,
+    question: ShapeQuery,
     agreeing: Agreeing,
     ordinary: Agreeing | None,
     facts: PublicFacts,
@@ -179,7 +179,7 @@ def _time(time: float, facts: PublicFacts) -> str:
     return in_unit(time, escape(facts.time_unit))
 
 
-def _between(question: Question, facts: PublicFacts) -> str:
+def _between(question: ShapeQuery, facts: PublicFacts) -> str:
     both = f"{question.first:g} to {question.second:g}"
     if not facts.time_unit:
         return f"{uncapital(facts.time_name)} {both}"

@@ -14,6 +14,7 @@ import numpy as np
 from engine.core.grids import drawing_grid, nearest_to_median
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
+from engine.mechanisms.study import Study
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.studies import check_readings
@@ -75,7 +76,9 @@ def percentiles_answer(
         Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     (picture,) = percentiles_over_budgets(source, mechanism, budget.delta, seed, (budget.epsilon,))
-    errors, baseline = errors_and_baseline(source, mechanism, budget, seed)
+    errors, baseline = errors_and_baseline(
+        Study(source=source, mechanism=mechanism, budgets=(budget,), seed=seed)
+    )
     return replace(picture, errors=errors, baseline_by_function=baseline)
 
 

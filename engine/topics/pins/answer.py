@@ -4,63 +4,47 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from engine.core.tasks import MEAN_FUNCTION
-from engine.core.types import Budget, PublicFacts, Spend
+from engine.core.types import Budget
 from engine.language import odds_words
-from engine.language.numbers import at_most_percent, change, error, small, times, whole
+from engine.language.numbers import at_most_percent, change, percent, small, times, whole
 from engine.privacy import risk
+from engine.topics.brief import Brief
 
 NOTHING = "nothing would be published"
 
 
 @dataclass(frozen=True)
 class Pinned:
-    """One scenario that was kept, with what was found for it.
+    """A scenario that was kept, with what its view shows of it."""
 
-    `estimated` is the key of its task. `budget` is what was asked for everybody, whichever the
-    site, `budgets` the words for all of them. `error` is that of its page in `error_unit`, NaN
-    where nothing would be published or no truth is known; `within` the distance that 95 % of
-    releases stay within. Odds are those of a person with `group` protected units; `population` is
-    the size of the group that a secret sample was declared to be drawn of.
-    """
-
-    name: str
+    name: str  # its letter
     page: str
-    facts: PublicFacts
-    protects: str
-    method: str
-    people: int
-    budget: Budget
-    budgets: str
-    spends: tuple[Spend, ...] = field(repr=False)
-    error: float = math.nan
-    error_unit: str = ""
-    within: float = math.nan
-    limits: str = ""
-    group: int = 1
-    population: int | None = None
-    estimated: str = MEAN_FUNCTION.key
+    brief: Brief
+    group: int = 1  # protected units of the person whose odds are stated
+    population: int | None = None  # from which a secret sample was declared to be drawn
+    estimated: str = MEAN_FUNCTION.key  # its task
 
     @cached_property
     def odds(self) -> risk.Odds:
-        return risk.of_ledger(self.spends, self.group)
+        return risk.of_ledger(self.brief.spends, self.group)
 
     @property
     def unit(self) -> str:
         """Unit of privacy: what neighbouring data sets exchange."""
-        return self.spends[0].unit.noun
+        return self.brief.spends[0].unit.noun
 
     def measures_like(self, other: Pinned) -> bool:
         """True if both errors are about the same thing, in the same unit."""
-        return (self.facts.name, self.facts.kind, self.error_unit, self.estimated) == (
-            other.facts.name,
-            other.facts.kind,
-            other.error_unit,
-            other.estimated,
-        )
+        return self._measured == other._measured
+
+    @property
+    def _measured(self) -> tuple[object, ...]:
+        facts = self.brief.facts
+        return facts.name, facts.kind, self.brief.error_unit, self.estimated
 
 
 # -- the table ------------------------------------------------------------------------------------
@@ -93,27 +77,27 @@ _ROWS = (
 
 
 def _column(pin: Pinned, first: Pinned) -> list[str]:
-    others = pin is not first
-    people = whole(pin.people)
-    if others and pin.people != first.people:
-        people += f" ({_against(pin.people / first.people)})"
+    others, brief = pin is not first, pin.brief
+    people = whole(brief.people)
+    if others and brief.people != first.brief.people:
+        people += f" ({_against(brief.people / first.brief.people)})"
     return [
-        pin.facts.name,
-        pin.method,
+        brief.facts.name,
+        brief.method,
         people,
-        pin.protects,
-        _epsilon(pin, first),
-        small(pin.budget.delta),
+        brief.protects,
+        _epsilon(brief.budget, first.brief.budget),
+        small(brief.budget.delta),
         _error(pin, first),
         _chance(pin.odds.right, first.odds.right, others),
         _chance(pin.odds.power, first.odds.power, others),
-        pin.limits or "–",
+        _part(brief.largest_part),
     ]
 
 
-def _epsilon(pin: Pinned, first: Pinned) -> str:
-    ratio = pin.budget.epsilon / first.budget.epsilon
-    return f"{pin.budget.epsilon:g}" + ("" if ratio == 1 else f" ({_against(ratio)})")
+def _epsilon(budget: Budget, first: Budget) -> str:
+    ratio = budget.epsilon / first.epsilon
+    return f"{budget.epsilon:g}" + ("" if ratio == 1 else f" ({_against(ratio)})")
 
 
 def _against(ratio: float) -> str:
@@ -123,15 +107,21 @@ def _against(ratio: float) -> str:
     return times(ratio).replace(".0 ", " ")
 
 
+def _part(largest: tuple[str, float] | None) -> str:
+    if largest is None:
+        return "–"
+    name, share = largest
+    return f"{name}, {percent(share)}"
+
+
 def _error(pin: Pinned, first: Pinned) -> str:
-    if not math.isfinite(pin.error):
-        return NOTHING
-    text = error(pin.error, pin.error_unit, pin.within)
-    if pin is first or not math.isfinite(first.error):
+    brief, other = pin.brief, first.brief
+    text = brief.error_in_words or NOTHING
+    if pin is first or not (math.isfinite(brief.error) and math.isfinite(other.error)):
         return text
     if not pin.measures_like(first):
         return f"{text} (of other things)"
-    return f"{text} ({_against(pin.error / first.error)})"
+    return f"{text} ({_against(brief.error / other.error)})"
 
 
 def _chance(chance: float, first: float, others: bool) -> str:
@@ -163,10 +153,10 @@ def _units(pins: Sequence[Pinned]) -> str:
 
 
 def _promises(pins: Sequence[Pinned]) -> str:
-    two_kinds = odds_words.two_kinds({pin.name: pin.budget.delta for pin in pins})
-    if two_kinds or len({pin.budget.delta for pin in pins}) == 1:
+    two_kinds = odds_words.two_kinds({pin.name: pin.brief.budget.delta for pin in pins})
+    if two_kinds or len({pin.brief.budget.delta for pin in pins}) == 1:
         return two_kinds
-    each = ", ".join(f"{pin.name} has δ = {small(pin.budget.delta)}" for pin in pins)
+    each = ", ".join(f"{pin.name} has δ = {small(pin.brief.budget.delta)}" for pin in pins)
     return (
         f"**Different δ:** {each}. Equal ε is **not** quite equal protection: compare the "
         "*attacker’s accuracy*."

@@ -21,10 +21,11 @@ from engine.core.tasks import MEAN_FUNCTION, UNIVARIATE_MEAN
 from engine.core.types import Array, Budget, PublicFacts, Spend
 from engine.language.numbers import two_digits_up
 from engine.mechanisms import Mechanism
+from engine.mechanisms.study import Study
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta
+from engine.simulation import studies
 from engine.simulation.metrics import Accuracy, distances, totals
-from engine.simulation.studies import Study
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.topics.mean.answer import MAX_READINGS
@@ -132,7 +133,9 @@ class Setting:
         seed : int
             Of data and noise.
         """
-        return Study(self.curves, self.mechanism, seed)
+        return Study(
+            source=self.curves, mechanism=self.mechanism, budgets=(self.budget,), seed=seed
+        )
 
     def moved(self, dial: str, value: float) -> Setting:
         """The same with one dial at another value; counts are whole.
@@ -483,9 +486,9 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
 def _distances(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
     """Measure distances in a study (budgets, data sets, releases), of all functions or one."""
     study, site_budgets = setting.study(seed), [(budget,) for budget in budgets]
-    data = study.data()
-    estimate = study.released(data, site_budgets)
-    by_function = distances(study.squared_errors(data, estimate, site_budgets))
+    data = studies.data(study)
+    estimate = studies.released(study, data, site_budgets)
+    by_function = distances(studies.squared_errors(study, data, estimate, site_budgets))
     if not setting.function:
         return totals(by_function)
     return np.asarray(by_function[..., _place(setting.function, estimate.functions)])
@@ -508,7 +511,7 @@ def _baseline(setting: Setting, seed: int) -> float | None:
     """Return the error without privacy if it is known; of the named function alone."""
     if setting.is_exact:
         return None
-    by_function = setting.study(seed).baseline_by_function(setting.budget.delta)
+    by_function = studies.baseline_by_function(setting.study(seed))
     if by_function is None:
         return None
     if not setting.function:

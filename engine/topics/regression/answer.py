@@ -29,6 +29,7 @@ from engine.mechanisms.families.wavelets.risk import (
     curve_risk,
 )
 from engine.mechanisms.families.wavelets.sites import WaveletSites
+from engine.mechanisms.study import Study
 from engine.mechanisms.wavelet_adaptive import StagedPlan
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
@@ -37,7 +38,6 @@ from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate
 from engine.simulation import studies
 from engine.simulation.metrics import within
-from engine.simulation.studies import Study
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.intervals import stated
 from engine.topics.sites.site_table import fit_names
@@ -333,8 +333,8 @@ def _against_truth(
     if not isinstance(readings, RegressionPoints):
         return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk")) | {"within": math.nan}
     risk = mechanism.risk_parts(readings, network.budgets)
-    study = Study(readings, mechanism, seed)
-    distances = study.errors(study.data(), [network.budgets])
+    study = Study(source=readings, mechanism=mechanism, budgets=network.budgets, seed=seed)
+    distances = studies.errors(study, studies.data(study), [network.budgets])
     squared = float((distances**2).mean()) if risk is None else risk.total
     return {
         "truth": readings.curve(times),

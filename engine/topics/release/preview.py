@@ -25,6 +25,7 @@ from engine.language import quality
 from engine.mechanisms import Mechanism
 from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.mechanisms.percentile_curves import PercentileCurves, TimeInRanges
+from engine.mechanisms.study import Study
 from engine.privacy.feasibility import Feasibility, verdict
 from engine.release import sentences
 from engine.release.certified import ReleaseCost
@@ -32,8 +33,8 @@ from engine.release.counts import curves_in, first_table
 from engine.release.functions import axes_of
 from engine.release.plan import Forecast
 from engine.release.uncertainty import STAIRCASE, ReleasedBand, band_of
+from engine.simulation import studies
 from engine.simulation.metrics import distances, totals, within
-from engine.simulation.studies import Study
 from engine.sources import Source
 from engine.sources.twin import SimulatedTwin, Twin
 from engine.sources.twins import ReadingTwin, twin_of
@@ -242,10 +243,11 @@ def preview_before(
 
 def _errors_of_study(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int) -> Array:
     """Measure root mean squared distances of the releases of the twin's study: (releases,)."""
-    study, budgets = Study(twin, mechanism, seed), [(budget,)]
-    data = study.data()
-    by_function = distances(study.squared_errors(data, study.released(data, budgets), budgets))
-    return totals(by_function).ravel()
+    study = Study(source=twin, mechanism=mechanism, budgets=(budget,), seed=seed)
+    data = studies.data(study)
+    estimate = studies.released(study, data, [study.budgets])
+    squared = studies.squared_errors(study, data, estimate, [study.budgets])
+    return totals(distances(squared)).ravel()
 
 
 def _error_range(

@@ -24,12 +24,13 @@ from engine.core.grids import drawing_grid
 from engine.core.types import Array, Budget, CurveData, PublicFacts, ServerParts, Spend
 from engine.mechanisms import Mechanism
 from engine.mechanisms.families import masked_sums
+from engine.mechanisms.study import Study
 from engine.privacy import accounting, risk, transcript
 from engine.privacy.feasibility import Feasibility
 from engine.simulation import studies
 from engine.simulation.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
 from engine.simulation.non_private import non_private_mean
-from engine.simulation.studies import SHOWN_DRAWS, Study
+from engine.simulation.studies import SHOWN_DRAWS
 from engine.sources import Source
 from engine.topics.sites.site_table import SiteRow, budgets, checked
 
@@ -244,8 +245,9 @@ def baseline(
 def study_baseline(
     source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
 ) -> float | None:
-    """Return the error without privacy of one study; see `Study.baseline`."""
-    return Study(source, mechanism, seed).baseline(delta)
+    """Return the error without privacy of one study, which depends on δ and on no ε."""
+    budgets = (Budget(1.0, delta),)
+    return studies.baseline(Study(source=source, mechanism=mechanism, budgets=budgets, seed=seed))
 
 
 def _summed(
@@ -433,11 +435,11 @@ def measured(
     is_to_pool : bool
         Whether the curves of all sites are put together as those of one.
     """
-    study = Study(source, mechanism, seed)
-    data = study.data()
+    study = Study(source=source, mechanism=mechanism, budgets=budgets, seed=seed)
+    data = studies.data(study)
     if is_to_pool:
         data = data.pooled()
-    estimate = study.released(data, [budgets])
+    estimate = studies.released(study, data, [budgets])
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None
     return _Measured(distances(total[0]), estimate.parts)

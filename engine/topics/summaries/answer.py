@@ -18,6 +18,7 @@ from engine.core.registry import parameters
 from engine.core.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.families.functional.release import FunctionalRelease
+from engine.mechanisms.study import Study
 from engine.mechanisms.summaries.covariance import CovarianceSmoothing
 from engine.mechanisms.summaries.mean import ClippedCurves
 from engine.mechanisms.summaries.parts import Linear
@@ -25,7 +26,7 @@ from engine.numerics.pairs import SymmetricSurfaces
 from engine.privacy import accounting
 from engine.simulation import studies
 from engine.simulation.metrics import distances, integrated_squared_errors, root_mean_square, within
-from engine.simulation.studies import Study, check_readings
+from engine.simulation.studies import check_readings
 from engine.sources import Source
 
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
@@ -127,17 +128,19 @@ def summaries_answer(
     selected: Any = mechanism
     check_readings(source, _MAX_READINGS)
     data = studies.data_on_screen(source, seed)
-    study = Study(source, selected, seed)
-    drawn = study.data() if source.is_random else None
+    study = Study(source=source, mechanism=selected, budgets=(budget,), seed=seed)
+    drawn = studies.data(study) if source.is_random else None
     truth = selected.truth_of(data)
     reference = selected.without_protection(data)
     drawing = _Drawing.of(reference, data.facts)
     results = tuple(
-        _result(label, replace(study, mechanism=method), data, drawn, reference, drawing, budget)
+        _result(label, replace(study, mechanism=method), data, drawn, reference, drawing)
         for label, method in _all_methods(selected, task, data.facts)
     )
     baseline = (
-        None if drawn is None or results[0].refusal else study.baseline(results[0].budget.delta)
+        None
+        if drawn is None or results[0].refusal
+        else studies.baseline(replace(study, budgets=(results[0].budget,)))
     )
     return SummariesAnswer(
         task=task,
@@ -184,16 +187,15 @@ def _result(
     drawn: Data | None,
     reference: Estimate,
     drawing: _Drawing,
-    stated: Budget,
 ) -> MethodResult:
     mechanism: Any = study.mechanism
-    budget = mechanism.suited(stated)
+    budget = mechanism.suited(study.budgets[0])
     try:
         estimate = studies.shown_releases(mechanism, data, [(budget,)], study.seed)
         errors, parts = (
             _from_reference(estimate, drawing, reference)
             if drawn is None
-            else _simulated(study, drawn, budget)
+            else _simulated(replace(study, budgets=(budget,)), drawn)
         )
     except InputError as problem:
         return MethodResult(label, mechanism, budget, refusal=str(problem))
@@ -202,10 +204,10 @@ def _result(
     )
 
 
-def _simulated(study: Study[Data], drawn: Data, budget: Budget) -> tuple[Array, Array]:
+def _simulated(study: Study[Data], drawn: Data) -> tuple[Array, Array]:
     """Measure distances in the study, and parts of the squared error."""
-    estimate = study.released(drawn, [(budget,)])
-    squares = study.squared_errors(drawn, estimate, [(budget,)])[0].sum(axis=-1)
+    estimate = studies.released(study, drawn, [study.budgets])
+    squares = studies.squared_errors(study, drawn, estimate, [study.budgets])[0].sum(axis=-1)
     errors = integrated_squared_errors(estimate, study.mechanism.truth_of(drawn))
     privacy, sampling = float(errors.privacy[0].mean()), 0.0
     if errors.estimation is None:  # sampling cannot be told apart

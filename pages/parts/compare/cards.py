@@ -19,7 +19,7 @@ from engine.topics.compare import charts, words
 from engine.topics.compare.answer import MethodAnswer, RefusedMethod
 from engine.topics.mean import words as mean_words
 from engine.topics.mean.answer import EPSILON_STEPS, drawn
-from engine.topics.mean.shape import Question
+from engine.topics.mean.shape import ShapeQuery
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import shape as shape_cards
 from pages.shared.frame import controls, layout, strips
@@ -387,7 +387,7 @@ def shapes_kept(view: SideBySide) -> None:
 
 
 def _answer(
-    view: SideBySide, method: MethodAnswer, question: Question
+    view: SideBySide, method: MethodAnswer, question: ShapeQuery
 ) -> shape_cards.ShapeAgreement:
     draws = run.answer(
         drawn, view.source, method.mechanism, method.picture.budgets, view.settings.seed

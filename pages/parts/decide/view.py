@@ -17,6 +17,7 @@ from engine.privacy.amplification import Person
 from engine.questions import Question, ask
 from engine.sources import Source, sources
 from engine.sources.twin import Twin
+from engine.topics.brief import Brief
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words
 from engine.topics.decision.answer import DECIDED, Decision, Option, Profile
@@ -60,7 +61,7 @@ def on_screen() -> Studied:
     )
 
 
-def linked(scenario: Settings) -> Studied:
+def _linked(scenario: Settings) -> Studied:
     """Return the data that the settings of a link stand for."""
     return _studied(
         scenario,
@@ -164,16 +165,14 @@ class DecideView(View):
 
     page, chart_prefix = "decide", "decide_"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, chosen: Settings | None = None) -> None:
+        super().__init__(chosen)
         self.problem: InputError | None = None
-        try:
-            sites.take_edits()
-        except InputError as problem:  # the last table that can be stays
-            self.problem = problem
-        self.settings = session.current()
+        if self.is_on_screen:
+            self.problem = sites.taken_edits()
+            self.settings = session.current()
         self.decided = TASKS[self.settings.decided_task]
-        studied = on_screen()
+        studied = on_screen() if self.is_on_screen else _linked(self.settings)
         self.on_screen: Source = studied.on_screen
         self.source: Source = studied.simulated
         self.refusal = studied.refusal
@@ -242,6 +241,31 @@ class DecideView(View):
             named, self.target, self.settings.confidence, self.settings.group_size
         )
 
+    def brief(self) -> Brief:
+        if self.refusal is not None:
+            raise self.refusal
+        if self.answer is None:
+            self.decide(run.answer(decision_topic.profile_of, *self.arguments))
+        recommended = self.recommended
+        if recommended is None or self.answer is None:
+            raise InputError(
+                "No budget reaches the target, so there is nothing to compare.",
+                hint="Open it and allow a larger distance.",
+            )
+        profile = self.answer.profile
+        return Brief(
+            facts=self.on_screen.facts,
+            people=profile.n_people,
+            protects=words.unit_tag(self.decided, self.facts)[0],
+            method=profile.study.mechanism.nearest_preset()[0],
+            budget=recommended.budget,
+            budgets=tags.budget_chip(recommended.budget),
+            spends=recommended.spends,
+            error=recommended.accuracy.error,
+            within=recommended.accuracy.within,
+            error_unit=profile.unit,
+        )
+
     def shared(self) -> Decision | None:
         """Study the same with shares of the noise added by sites; None if that is refused."""
         source, mechanism, rows, delta, _, seed = self.arguments
@@ -274,17 +298,18 @@ class DecideView(View):
                 n_curves=site_table.people(self.rows),
             )
             return
+        brief = self.brief()
         strips.fixed(
             self.facts,
-            tags.budget_chip(recommended.budget),
+            brief.budgets,
             "decide_strip",
             odds_words.odds_short(recommended.odds),
-            words.error(recommended, self.answer.profile),
+            brief.error_in_words,
             unit=self.decided.unit,
             highest=recommended.budget.epsilon,
             stated=self.answer.profile.delta,
             protected=protected,
-            n_curves=self.answer.profile.n_people,
+            n_curves=brief.people,
         )
 
     def formula(self) -> None:

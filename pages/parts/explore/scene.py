@@ -20,6 +20,7 @@ from engine.rates.floor import least_errors
 from engine.simulation import scenario
 from engine.simulation.experiments import Run
 from engine.sources import Source
+from engine.topics.brief import Brief, largest_part
 from engine.topics.mean.answer import MeanAnswer, if_doubled, mean_answer
 from pages.shared import components
 from pages.shared.cards import guarantees
@@ -38,15 +39,32 @@ class Scene(ReleaseView):
 
     page = "explore"
 
-    def __init__(self, preview: MeanAnswer, source: Source, current: settings.Settings) -> None:
-        super().__init__()
+    def __init__(
+        self, preview: MeanAnswer, source: Source, chosen: settings.Settings | None = None
+    ) -> None:
+        super().__init__(chosen)
         self.answer, self.source, self.facts = preview, source, source.facts
-        self.mechanism, self.sizes = current.mechanism, preview.data.sizes
+        self.mechanism, self.sizes = self.settings.mechanism, preview.data.sizes
         self.epsilons = [budget.epsilon for budget in preview.budgets]
-        self.rev = st.session_state.rev
-        self.step = self.epsilons.index(current.epsilon)
+        self.step = self.epsilons.index(self.settings.epsilon)
         self.budget = preview.budgets[self.step]
         self.spends, self.tuning = preview.spends[self.step], preview.tuning[self.step]
+
+    def brief(self) -> Brief:
+        study, step = self.answer.study, self.step
+        return self.measured(
+            float(self.error[step]),
+            float(study.within[step]),
+            self.facts.value_unit,
+            largest_part=None
+            if self.is_refused
+            else largest_part(error_words.PARTS, study.shares[step]),
+        )
+
+    @property
+    def rev(self) -> int:
+        """The count of changes from outside, after which parts in the browser start anew."""
+        return int(st.session_state.rev)
 
     def made_once(self, name: str, make: Callable[[], Made]) -> Made:
         """Make a value shared by all steps of the slider once, and keep it beside the picture."""

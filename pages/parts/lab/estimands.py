@@ -2,9 +2,10 @@
 
 An estimand offers
 
-* `see()`: a `View` (see `pages/shared/frame/page.py`) of what is on screen, or None where it has
-  said why there is none. It is called in the open tab *Estimate* alone, and may raise an
-  `InputError`.
+* `view()`: a `View` (see `pages/shared/frame/page.py`) of what is on screen, or of the settings of
+  a pin. It may raise an `InputError`.
+* `see()`: the view on screen, or None where it has said why there is none. It is called in the open
+  tab *Estimate* alone.
 * `choices()`: its part of the scenario panel, at most four controls that are stacked: data, method
   and what no other estimand asks; data and method where nothing else is said. It is drawn on every
   tab, without a view; a file of the visitor's own is brought by the chip of the data, or in the
@@ -88,7 +89,7 @@ class Estimand:
 
     key: str  # in links; the `estimand` of its tasks
     title: str
-    see: Callable[[], View | None]
+    view: Callable[..., ReleaseView]  # of settings, or without them of what is on screen
     cards: tuple[Block | tuple[Block, Block], ...]
     choices: Callable[[], None] = _data_and_method
     options: Callable[[], None] = _every_parameter
@@ -96,6 +97,11 @@ class Estimand:
     own_data: Callable[[], None] = _nothing
     in_brief: Callable[[], str] | None = None
     details: tuple[More, ...] = ()
+    look: Callable[[], View | None] | None = None  # where there may be no view
+
+    def see(self) -> View | None:
+        """Return the view on screen; None where it has said why there is none."""
+        return self.view() if self.look is None else self.look()
 
     @property
     def has_budget(self) -> bool:
@@ -114,7 +120,7 @@ ESTIMANDS = {
         Estimand(
             key="mean",
             title="Mean curve",
-            see=mean.MeanCurve.see,
+            view=mean.MeanCurve,
             budget=mean.budget,
             own_data=mean.own_data,
             cards=(mean.estimate, (mean.error, attacker), budgets.budgets),
@@ -127,7 +133,7 @@ ESTIMANDS = {
         Estimand(
             key="coefficients",
             title="Varying coefficients",
-            see=coefficients.Effects,
+            view=coefficients.Effects,
             budget=coefficients.budget,
             own_data=coefficients.own_data,
             cards=(
@@ -140,7 +146,7 @@ ESTIMANDS = {
         Estimand(
             key="regression",
             title="Regression (wavelets)",
-            see=regression.Regression,
+            view=regression.Regression,
             choices=regression.choices,
             own_data=regression.own_readings,
             options=regression.options,
@@ -164,7 +170,7 @@ ESTIMANDS = {
         Estimand(
             key="summaries",
             title="Density, covariance and other functions",
-            see=summaries.Summary,
+            view=summaries.Summary,
             choices=summaries.choices,
             budget=summaries.budget,
             own_data=summaries.own_data,
@@ -178,7 +184,8 @@ ESTIMANDS = {
         Estimand(
             key="sparse",
             title="Sparse regression",
-            see=sparse.current_view,
+            view=sparse.Coefficients,
+            look=sparse.current_view,
             choices=sparse.choices,
             budget=sparse.budget,
             own_data=sparse.own_rows,
@@ -197,7 +204,7 @@ ESTIMANDS = {
         Estimand(
             key="survival",
             title="Survival and other counts",
-            see=counting.Counts,
+            view=counting.Counts,
             choices=counting.choices,
             budget=counting.budget,
             own_data=counting.own_people,
@@ -217,7 +224,7 @@ ESTIMANDS = {
         Estimand(
             key="percentiles",
             title="Percentile curves",
-            see=percentiles.Percentiles,
+            view=percentiles.Percentiles,
             choices=percentiles.choices,
             budget=percentiles.budget,
             own_data=percentiles.own_data,

@@ -14,6 +14,7 @@ from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls
 from pages.shared.frame.drawer import Detail
 from pages.shared.state import run, session
+from pages.shared.state.settings import TASK, Settings, steps_of
 from pages.shared.uploads import panel
 
 _SHOWS: dict[Shows, str] = {
@@ -29,22 +30,17 @@ class MeanCurve(Scene):
 
     page, fold_prefix, chart_prefix = "lab", "mean_", "mean_"
 
-    @classmethod
-    def see(cls) -> MeanCurve:
-        """Return the mean curve of the data on screen."""
-        current, source = session.current(), session.source()
+    def __init__(self, chosen: Settings | None = None) -> None:
+        now = session.current() if chosen is None else chosen
+        source = session.source() if chosen is None else now.studied(TASK)
         answer = run.mean_at_every_step(
             source,
-            current.mechanism,
-            session.delta(source).value,
-            current.seed,
-            session.steps(current.epsilon),
+            now.mechanism,
+            now.delta_on(source, now.mechanism).value,
+            now.seed,
+            session.steps(now.epsilon) if chosen is None else steps_of(now.epsilon),
         )
-        return cls(answer, source, current)
-
-    @property
-    def error_in_words(self) -> str:
-        return "" if self.is_refused else self.errors_in_words[self.step]
+        super().__init__(answer, source, chosen)
 
     def details(self) -> list[Detail]:
         return [*super().details(), *summaries.of_a_mean(self)]

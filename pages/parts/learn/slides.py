@@ -10,7 +10,7 @@ import segno
 import streamlit as st
 
 from engine.core.errors import InputError
-from engine.lessons import Guess, Lesson, Option, Question, Worked, heading, neighbours
+from engine.lessons import Guess, Lesson, Option, Quiz, Worked, heading, neighbours
 from pages.parts.explore.scene import Scene
 from pages.shared import components
 from pages.shared.components import guess as guess_picture
@@ -179,7 +179,7 @@ def show_game(lesson: type[Lesson], worked: Worked, seed: int) -> None:
 def _slide(lesson: type[Lesson], worked: Worked) -> guess_picture.Slide:
     before, after = neighbours(lesson)
     closing, filled = lesson.question, worked.filled
-    question = Question(
+    question = Quiz(
         filled(closing.ask),
         tuple(
             Option(filled(option.text), filled(option.why), option.is_right)

@@ -30,7 +30,7 @@ from engine.topics.mean.asked import (
     asked_next,
     first_release,
 )
-from engine.topics.mean.shape import Agreeing, Question
+from engine.topics.mean.shape import Agreeing, ShapeQuery
 from engine.topics.planning.power import DEFAULT_POWER, PowerPlan, people_for_difference, verdict
 from pages.parts.explore.scene import Scene
 from pages.shared.cards import answers as answer_cards
@@ -38,7 +38,7 @@ from pages.shared.frame import controls, layout
 from pages.shared.state import run, session, settings
 
 
-def question(facts: PublicFacts) -> Question | None:
+def question(facts: PublicFacts) -> ShapeQuery | None:
     """Return the visitor's question, with usual numbers for unstated ones; None without one.
 
     Raises
@@ -64,7 +64,7 @@ def compares_groups(source: Source) -> bool:
     return session.current().shape_question == settings.GROUPS and len(source.group_names) > 1
 
 
-def ask(facts: PublicFacts, has_groups: bool = False) -> Question | None:
+def ask(facts: PublicFacts, has_groups: bool = False) -> ShapeQuery | None:
     """Choose a question and its numbers; show refused values beside them."""
     current = session.current()
     kinds = (*shape.KINDS, settings.NEXT, *((settings.GROUPS,) if has_groups else ()))
@@ -154,7 +154,7 @@ class ShapeAgreement:
         return Agreeing(self.agreeing.counts[budget], self.agreeing.draws)
 
 
-def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> ShapeAgreement:
+def answer(asked: ShapeQuery, draws: Draws, typical: Array, facts: PublicFacts) -> ShapeAgreement:
     """`typical` (budgets,) are errors, NaN where nothing would be published."""
     reference, times = draws.reference, draws.times
     ordinary = shape.how_often(asked, draws.ordinary, reference, times) if draws.is_truth else None
@@ -168,7 +168,7 @@ def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) ->
 
 
 def sentences(
-    asked: Question, kept_answer: ShapeAgreement, step: int, budget: Budget, facts: PublicFacts
+    asked: ShapeQuery, kept_answer: ShapeAgreement, step: int, budget: Budget, facts: PublicFacts
 ) -> None:
     """Write the answer of the average, and how often a release gives it, too."""
     st.markdown(words.reference(asked, kept_answer.reference, facts, kept_answer.is_truth))
@@ -186,7 +186,7 @@ def sentences(
     )
 
 
-def asked_releases(scene: Scene, question: Question) -> AskedReleases:
+def asked_releases(scene: Scene, question: ShapeQuery) -> AskedReleases:
     """Answer the question from the releases on screen, at every budget.
 
     Raises
@@ -304,7 +304,7 @@ def _first(scene: Scene) -> ReleasedCurve:
     )
 
 
-def _how_often(scene: Scene, asked: Question) -> None:
+def _how_often(scene: Scene, asked: ShapeQuery) -> None:
     facts, picture = scene.facts, scene.answer
     mechanism = session.current().mechanism
     draws = run.answer(

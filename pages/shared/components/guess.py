@@ -17,7 +17,7 @@ import streamlit as st
 from engine.core.identity import digest
 from engine.core.palette import THEMES, colour
 from engine.figures import drawn
-from engine.lessons import Guess, Question
+from engine.lessons import Guess, Quiz
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -41,7 +41,7 @@ class Slide:
     story: Sequence[str]
     shows: str
     explains: Sequence[str]
-    question: Question
+    question: Quiz
     # True if a game, another slide, comes between the result and the question
     has_game: bool
     # has_previous, has_next: True if there are lessons before and after

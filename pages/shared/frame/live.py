@@ -35,10 +35,12 @@ class LiveView(ReleaseView):
     _later: tuple[Any, ...] = ()
 
     def follow(self, function: Callable[..., Sequence[Any]], *arguments: Any) -> None:
-        """Take over the pictures of all steps if they are known.
+        """Take over the pictures of all steps on screen if they are known.
 
         `function` is called with the arguments and the ε of all steps.
         """
+        if not self.is_on_screen:
+            return
         self._compute = function, *arguments, session.steps(self.settings.epsilon)
         if run.knows(*self._compute):
             self.pictures = run.answer(*self._compute)
@@ -48,7 +50,7 @@ class LiveView(ReleaseView):
 
         `call` is a function of the engine with its arguments.
         """
-        if run.knows(*call) or not uses_workers():
+        if not self.is_on_screen or run.knows(*call) or not uses_workers():
             return run.answer(*call)
         self._later = call
         if self.pictures:

@@ -13,7 +13,7 @@ content.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -27,6 +27,7 @@ from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta
 from engine.questions import Question
 from engine.sources import Source
+from engine.topics.brief import Brief
 from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.cards import odds as odds_card
@@ -55,9 +56,25 @@ class View:
     code_scope: ClassVar[str] = ""
     task: str = settings.TASK  # task of the data on screen; "" if they are never the visitor's own
 
-    def __init__(self) -> None:
-        self.settings = session.current()
+    def __init__(self, chosen: settings.Settings | None = None) -> None:
+        """Take the settings of a pin, or without them what is on screen."""
+        self.is_on_screen = chosen is None
+        self.settings = session.current() if chosen is None else chosen
         self.charts: dict[str, Chart] = {}
+
+    def source_of(self, task: str) -> Source:
+        """Return the data of a task: on screen the visitor's own, if they are shown."""
+        return session.source(task) if self.is_on_screen else self.settings.studied(task)
+
+    def brief(self) -> Brief:
+        """Return the facts by which a pin compares the view with others.
+
+        Raises
+        ------
+        InputError
+            If the view has no answer.
+        """
+        raise NotImplementedError
 
     @property
     def is_own(self) -> bool:
@@ -159,17 +176,30 @@ class ReleaseView(View):
     def is_own(self) -> bool:
         return self.facts.is_upload
 
-    # -- the strip, in words --
+    def measured(self, error: float, within: float, unit: str = "", **others: Any) -> Brief:
+        """Write the brief of a release with its error; `others` are facts that are not the usual.
 
-    @property
-    def budget_in_words(self) -> str:
-        """The budget as the strip has it."""
-        return tags.budget_chip(self.budget)
+        The method is named by its preset, and all sites have one budget.
+        """
+        usual = {
+            "method": self.mechanism.nearest_preset()[0],
+            "budgets": tags.budget_chip(self.budget),
+        }
+        return Brief(
+            facts=self.facts,
+            people=self.sizes.n_curves,
+            protects=tags.unit_tag(self.facts, TASKS[self.task].unit)[0],
+            budget=self.budget,
+            spends=self.spends,
+            error=error,
+            within=within,
+            error_unit=unit,
+            **usual | others,
+        )
 
-    @property
-    def error_in_words(self) -> str:
-        """The error with its unit; "" where nothing is published."""
-        raise NotImplementedError
+    # -- the strip --
+
+    error_awaited: str = ""  # what the strip says while the error is being simulated
 
     @property
     def highest_epsilon(self) -> float:
@@ -200,10 +230,11 @@ class ReleaseView(View):
 
     def strip(self) -> None:
         odds = odds_words.odds_short(odds_card.of(self.spends)) if self.spends else ""
+        brief = self.brief()
         present = components.Budgeted(
-            self.budget_in_words,
+            brief.budgets,
             odds,
-            self.error_in_words,
+            self.error_awaited or brief.error_in_words,
             self.highest_epsilon >= odds_card.WEAK_FROM,
         )
         strips.by_step(
