@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from engine.core.tasks import TASKS
+from engine.language import numbers
 from engine.running.steps import result_of
 from engine.topics.decision import answer as decision_topic
 from engine.topics.decision import words as decision_words
@@ -79,6 +80,12 @@ def test_what_can_be_decided_on_is_what_these_tests_try():
     assert {*STUDIES} == {*decision_topic.DECIDED} - {"mean_function"}
 
 
+def error_of(answer):
+    """The error of the recommended budget, as every strip writes it."""
+    accuracy = answer.chosen.accuracy
+    return numbers.error(accuracy.error, answer.profile.unit, accuracy.within)
+
+
 @pytest.mark.parametrize("key", few(all_but({"varying_coefficients"}, STUDIES)))
 def test_cards_memo_strip_and_code_have_the_numbers_of_the_engine(key):
     answer, at = answered(key), visit("decide", f"{token(key)}~open-decide_code")
@@ -89,9 +96,7 @@ def test_cards_memo_strip_and_code_have_the_numbers_of_the_engine(key):
         assert error in memo(at)
     assert decision_words.question(answer) in memo(at)
     assert decision_words.verdict(answer).split("**")[1] in memo(at)
-    assert strip(at, "decide_strip")["budgets"][0]["error"] == decision_words.error(
-        answer.chosen, answer.profile
-    )
+    assert strip(at, "decide_strip")["budgets"][0]["error"] == error_of(answer)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(at.code[0].value, {})
     assert f"{answer.chosen.accuracy.error:.6g}" in printed.getvalue()
@@ -107,9 +112,7 @@ def test_lab_has_the_same_error_at_the_recommended_budget(key):
         f"{at_epsilon}~estimand-{LAB_TASKS[key].estimand}~epsilon-{epsilon:g}"
         + f"~summary-{key}" * (key == "density"),
     )
-    assert strip(at, LAB_STRIPS[key])["budgets"][0]["error"] == decision_words.error(
-        answer.chosen, answer.profile
-    )
+    assert strip(at, LAB_STRIPS[key])["budgets"][0]["error"] == error_of(answer)
 
 
 @pytest.mark.parametrize("key", few(all_but({"varying_coefficients"}, STUDIES)))

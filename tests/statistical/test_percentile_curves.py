@@ -133,7 +133,7 @@ def test_middle_curves_err_at_most_twice_as_much_as_without_protection(cell):
 HELD = [
     setting
     for setting in coverage_table.settings()
-    if (setting.label, setting.epsilon)
+    if (setting.label, setting.budget.epsilon)
     in {
         ("6 even times each", 1.0),
         ("30 even times each", 1.0),
@@ -145,13 +145,13 @@ HELD = [
         ("heights", 1.0),
         ("heights, four sites", 1.0),
     }
-    and setting.source.n_curves == 2000
+    and setting.study.source.n_curves == 2000
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "setting", all_but(HELD[1:], HELD), ids=lambda each: f"{each.label}, {each.epsilon:g}"
+    "setting", all_but(HELD[1:], HELD), ids=lambda each: f"{each.label}, {each.budget.epsilon:g}"
 )
 def test_bands_of_every_percentile_hold_at_most_times(setting):
     """.90 to .98 over all percentiles; each single one is held to it within chance."""

@@ -12,6 +12,7 @@ from engine.mechanisms.families import local_privacy
 from engine.mechanisms.families.adaptive import mean_fit
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.study import Study
 from engine.privacy import accounting, risk
 from engine.running.steps import result_of
 from engine.simulation.metrics import Accuracy
@@ -107,7 +108,8 @@ def test_a_study_in_which_nobody_is_trusted_has_the_numbers_of_the_table_of_site
 ):
     one_site = replace(DEVICES, n_servers=1)
     study = profile(one_site, mechanism, (SiteRow("All", PEOPLE, 6),), delta=1e-2)
-    sites = measured(DEVICES, mechanism, (ASKED,), False, 1)
+    alone = Study(source=DEVICES, mechanism=mechanism, budgets=(ASKED,))
+    sites = measured(alone, is_to_pool=False)
     theirs = Accuracy.of(sites.errors)
     option = study.option(EPSILON_STEPS.index(10.0))
     plan = mechanism.plan(Public(DEVICES.sizes, DEVICES.facts), (ASKED,))

@@ -14,24 +14,15 @@ import numpy as np
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, SURVIVAL
 from engine.core.types import Array, Budget, EventData, Truth
 from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.mechanisms.study import Study
 from engine.sources import Source
 from engine.sources.bounded_values import BoundedValues
 from engine.sources.competing_events import CompetingEvents
 from engine.sources.event_times import SHAPES, EventTimes
 from engine.topics.counting.answer import CountingStudy, counting_study
-from engine.topics.coverage.table import POINTWISE, SIMULTANEOUS, notes_table
+from engine.topics.coverage.table import POINTWISE, SIMULTANEOUS, RepeatedStudy, notes_table
 
 _LEAVE = 0.3  # share of people who leave at once
-
-
-@dataclass(frozen=True)
-class CountSetting:
-    """One scenario: whose times or values, which curve, and at which ε; δ is 0."""
-
-    label: str
-    source: Source[EventData]
-    epsilon: float
-    task: str = SURVIVAL.key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +64,7 @@ class LeavingPeople(EventTimes):
 class CountRow:
     """Measurements of one setting."""
 
-    setting: CountSetting
+    setting: RepeatedStudy
     study: CountingStudy
 
     @property
@@ -92,40 +83,49 @@ class CountRow:
         )
 
 
-def settings() -> Iterator[CountSetting]:
+def settings() -> Iterator[RepeatedStudy]:
     """List all rows: shapes of survival, competing causes, values, and sites."""
     for shape in SHAPES:
         for n, epsilon in ((228, 0.5), (228, 3.0), (1000, 1.0)):
-            yield CountSetting(f"survival, {shape}", EventTimes(design=shape, n_curves=n), epsilon)
+            yield _repeated(f"survival, {shape}", EventTimes(design=shape, n_curves=n), epsilon)
     for n, epsilon in ((200, 0.5), (1000, 0.5), (1000, 3.0)):
-        yield CountSetting(
+        yield _repeated(
             "censored six times as often as events",
             LeavingPeople(n_curves=n, censoring=6.0),
             epsilon,
         )
-        yield CountSetting(
+        yield _repeated(
             "follow-up stated ten times too long",
             LeavingPeople(n_curves=n, censoring=0.3, stated=10.0),
             epsilon,
         )
-        yield CountSetting(
+        yield _repeated(
             "three in ten leave at once", LeavingPeople(n_curves=n, leave_at=0.02), epsilon
         )
-    yield CountSetting("survival, 4 sites", EventTimes(n_servers=4), 1.0)
+    yield _repeated("survival, 4 sites", EventTimes(n_servers=4), 1.0)
     for n, epsilon in ((500, 1.0), (1000, 0.5)):
-        yield CountSetting("two causes", CompetingEvents(n_curves=n), epsilon, INCIDENCE.key)
-        yield CountSetting("values", BoundedValues(n_curves=n), epsilon, DISTRIBUTION.key)
-    yield CountSetting(
+        yield _repeated("two causes", CompetingEvents(n_curves=n), epsilon, INCIDENCE.key)
+        yield _repeated("values", BoundedValues(n_curves=n), epsilon, DISTRIBUTION.key)
+    yield _repeated(
         "values near an end", BoundedValues(first=0.6, second=4.0), 1.0, DISTRIBUTION.key
     )
 
 
-def measured(setting: CountSetting, repeats: int, seed: int) -> CountRow:
-    """Repeat a setting and return its row."""
-    mechanism = NoisyCounts(task=setting.task)
-    return CountRow(
-        setting, counting_study(setting.source, mechanism, Budget(setting.epsilon), seed, repeats)
+def _repeated(
+    label: str, source: Source[EventData], epsilon: float, task: str = SURVIVAL.key
+) -> RepeatedStudy:
+    """Make the row of a counting curve, with δ = 0."""
+    mechanism = NoisyCounts(task=task)
+    return RepeatedStudy(
+        label, Study(source=source, mechanism=mechanism, budgets=(Budget(epsilon),))
     )
+
+
+def measured(setting: RepeatedStudy, repeats: int, seed: int) -> CountRow:
+    """Repeat a setting and return its row."""
+    study, mechanism = setting.study, setting.study.mechanism
+    assert isinstance(mechanism, NoisyCounts)
+    return CountRow(setting, counting_study(study.source, mechanism, setting.budget, seed, repeats))
 
 
 def as_markdown(rows: list[CountRow]) -> str:
@@ -137,8 +137,8 @@ def as_markdown(rows: list[CountRow]) -> str:
 def _cells(row: CountRow) -> Sequence[str]:
     return (
         row.setting.label,
-        f"{row.setting.source.sizes.n_curves}",
-        f"{row.setting.epsilon:g}",
+        f"{row.setting.study.source.sizes.n_curves}",
+        f"{row.setting.budget.epsilon:g}",
         f"{row.study.edges_drawn:.1f}",
         *(
             f"{share:.2f}" if row.study.edges_drawn else "–"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Estimate, Truth
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.study import Study
 from engine.simulation.metrics import errors_by_function
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.topics.coverage.table import (
     POINTWISE,
     SIMULTANEOUS,
+    RepeatedStudy,
     notes_table,
     share_text,
     standard_error,
@@ -42,33 +44,16 @@ DESIGNS: Mapping[str, dict[str, Any]] = {
     "values near a bound of a range five times as wide": {"value_low": -3.0, "value_high": 37.0},
     "people with curves of their own, off the middle": {"value_high": 17.0, "deviation_sd": 0.7},
 }
-_COVARIATES, _PEOPLE = 2, 2000
+_COVARIATES, _PEOPLE, _USUAL = 2, 2000, AdaptiveCoefficients()
 _BUDGETS = (Budget(1.0, 1e-3), Budget(4.0, 1e-3))
 _STRICT = (Budget(1.0, _PEOPLE**-2.0), Budget(4.0, _PEOPLE**-2.0))
-
-
-@dataclass(frozen=True)
-class CovariateSetting:
-    """One design at one budget."""
-
-    label: str
-    changes: Mapping[str, Any]
-    budget: Budget
-    people: int = _PEOPLE
-    mechanism: Mechanism = field(default_factory=AdaptiveCoefficients)
-
-    @property
-    def source(self) -> CoefficientCurves:
-        return CoefficientCurves(
-            **{"n_curves": self.people, "n_covariates": _COVARIATES, **self.changes}
-        )
 
 
 @dataclass(frozen=True)
 class CovariateCoverage:
     """Measurements of one setting."""
 
-    setting: CovariateSetting
+    setting: RepeatedStudy
     # mean integrated squared error over that of least squares, largest among the functions
     error_ratio: float = math.nan
     # pointwise, simultaneous: coverage of the true functions by 95 % bands, lowest among them
@@ -96,11 +81,23 @@ class CovariateCoverage:
         )
 
 
-def settings() -> Iterator[CovariateSetting]:
+def settings() -> Iterator[RepeatedStudy]:
     """List all rows: every design, at two ε and two δ."""
     for budget in (*_BUDGETS, *_STRICT):
         for label, changes in DESIGNS.items():
-            yield CovariateSetting(label, changes, budget)
+            yield _repeated(label, changes, budget)
+
+
+def _repeated(
+    label: str,
+    changes: Mapping[str, Any],
+    budget: Budget,
+    people: int = _PEOPLE,
+    mechanism: Mechanism = _USUAL,
+) -> RepeatedStudy:
+    """Make the row of one design at one budget."""
+    source = CoefficientCurves(**{"n_curves": people, "n_covariates": _COVARIATES, **changes})
+    return RepeatedStudy(label, Study(source=source, mechanism=mechanism, budgets=(budget,)))
 
 
 def covariate_coverage(
@@ -109,7 +106,7 @@ def covariate_coverage(
     people: int = _PEOPLE,
     repeats: int = 40,
     seed: int = 1,
-    mechanism: Mechanism | None = None,
+    mechanism: Mechanism = _USUAL,
 ) -> list[CovariateCoverage]:
     """Measure every design at every budget, on fresh data sets with one release each.
 
@@ -119,25 +116,25 @@ def covariate_coverage(
         Names, and what they change of `CoefficientCurves`.
     people, repeats, seed : int
         Curves of a data set, data sets of a design, and the seed of both.
-    mechanism : Mechanism, optional
-        One with simultaneous bands. Default: adaptive coefficients.
+    mechanism : Mechanism
+        One with simultaneous bands.
     """
-    mechanism = mechanism or AdaptiveCoefficients()
     return [
-        measured(CovariateSetting(label, changes, budget, people, mechanism), repeats, seed)
+        measured(_repeated(label, changes, budget, people, mechanism), repeats, seed)
         for label, changes in designs.items()
         for budget in budgets
     ]
 
 
-def measured(setting: CovariateSetting, repeats: int, seed: int) -> CovariateCoverage:
+def measured(setting: RepeatedStudy, repeats: int, seed: int) -> CovariateCoverage:
     """Measure the row of a setting: so many data sets, one release of each."""
-    mechanism, source, budget = setting.mechanism, setting.source, setting.budget
+    mechanism, budgets = setting.study.mechanism, setting.study.budgets
+    source: Any = setting.study.source
     data = source.draw(repeats, generator(seed, DATA_STREAM, 0))
-    verdict = mechanism.feasibility(data.sizes, (budget,))
+    verdict = mechanism.feasibility(data.sizes, budgets)
     if verdict is not None and not verdict.is_feasible:
         return CovariateCoverage(setting, refused=True)
-    estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, 0))
+    estimate = mechanism.release_many(data, [budgets], 1, generator(seed, NOISE_STREAM, 0))
     non_private = errors_by_function(mechanism.without_protection(data), source.truth)
     errors = errors_by_function(estimate, source.truth).mean(axis=(0, 1, 2))
     pointwise, whole = (

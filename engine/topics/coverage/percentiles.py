@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,43 +19,42 @@ from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget
 from engine.mechanisms.percentile_curves import PercentileCurves
+from engine.mechanisms.study import Study
 from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.coverage.table import POINTWISE, notes_table
+from engine.topics.coverage.table import POINTWISE, RepeatedStudy, notes_table
 
 TIMES = (np.arange(24) + 0.5) / 24  # where bands are compared with the population
 _PEOPLE, _SEED = 60_000, 20_261_123  # behind its percentiles
 _COUNTS: dict[str, Any] = {"value_scale": "log1p", "log_offset": 20.0, "point_mass": 0.0}
+_USUAL = PercentileCurves()
 _TRUNCATED = "1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0"
 
 
-@dataclass(frozen=True)
-class PercentileSetting:
-    """One scenario: what is drawn, how it is released, and at which ε; δ is 1/n² of a site."""
+def _repeated(
+    label: str,
+    source: SparseCurves | PopulationReadings,
+    mechanism: PercentileCurves = _USUAL,
+    epsilon: float = 1.0,
+) -> RepeatedStudy:
+    """Make the row of percentile curves, with δ = 1/n² for the n people of a site."""
+    budgets = (Budget(epsilon, (source.n_curves / source.n_servers) ** -2.0),)
+    return RepeatedStudy(label, Study(source=source, mechanism=mechanism, budgets=budgets))
 
-    label: str
-    source: SparseCurves | PopulationReadings
-    mechanism: PercentileCurves = field(default_factory=PercentileCurves)
-    epsilon: float = 1.0
 
-    @property
-    def budget(self) -> Budget:
-        people = self.source.n_curves / self.source.n_servers
-        return Budget(self.epsilon, people**-2.0)
-
-    @property
-    def truth(self) -> Array:
-        """Percentiles of the population at `TIMES`: (T, times)."""
-        return _percentiles(
-            replace(self.source, n_servers=1), tuple(self.mechanism.levels.tolist())
-        )
+def _truth(study: Study[Any]) -> Array:
+    """Compute the percentiles of the population at `TIMES`: (T, times)."""
+    source, mechanism = study.source, study.mechanism
+    assert isinstance(mechanism, PercentileCurves)
+    assert isinstance(source, SparseCurves | PopulationReadings)
+    return _percentiles(replace(source, n_servers=1), tuple(mechanism.levels.tolist()))
 
 
 @dataclass(frozen=True)
 class PercentileRow:
     """Measurements of one setting, percentile by percentile: (T,) each."""
 
-    setting: PercentileSetting
+    setting: RepeatedStudy
     effective_size: float
     # (T,): root mean squared distances to the percentiles of the population, in response units
     error: Array
@@ -80,12 +79,12 @@ class PercentileRow:
         return bool(is_enough and self.covered.mean() <= high + 2 * self.uncertainty.mean())
 
 
-def settings() -> Iterator[PercentileSetting]:
+def settings() -> Iterator[RepeatedStudy]:
     """List all rows: observations, designs, people who are not alike, sites, populations."""
     people = SparseCurves(mean="growth", n_curves=2000, n_observations_per_curve=6)
     for m in (1, 6, 30):
-        yield PercentileSetting(f"{m} even times each", replace(people, n_observations_per_curve=m))
-    yield PercentileSetting(
+        yield _repeated(f"{m} even times each", replace(people, n_observations_per_curve=m))
+    yield _repeated(
         "2 to 20 even times each", replace(people, n_observations_per_curve=2, more_observations=18)
     )
     designs = {
@@ -99,39 +98,39 @@ def settings() -> Iterator[PercentileSetting]:
     tails = {"two groups": "groups", "exponential levels": "skewed", "heavy tails": "heavy"}
     for label, source in designs.items():
         for epsilon in (1.0, 4.0):
-            yield PercentileSetting(label, source, epsilon=epsilon)
+            yield _repeated(label, source, epsilon=epsilon)
     for label, law in tails.items():
         for n, epsilon in ((500, 3.0), (2000, 1.0), (2000, 4.0)):
-            yield PercentileSetting(
+            yield _repeated(
                 label, replace(people, n_curves=n, deviation_tails=law), epsilon=epsilon
             )
     outliers = replace(people, deviation_tails="outliers")
-    yield PercentileSetting(
+    yield _repeated(
         "5 % outliers, up to 90 %", outliers, PercentileCurves(percentiles="10, 25, 50, 75, 90")
     )
     for n, epsilon in ((500, 1.0), (500, 3.0), (8000, 1.0)):
-        yield PercentileSetting("6 even times each", replace(people, n_curves=n), epsilon=epsilon)
+        yield _repeated("6 even times each", replace(people, n_curves=n), epsilon=epsilon)
     growth = PopulationReadings(population="growth", n_observations_per_curve=4)
     for many in (people, growth):
         label = "6 even times each" if many is people else "heights"
         for n in (10_000, 50_000):
-            yield PercentileSetting(label, replace(many, n_curves=n), epsilon=3.0)
-    yield PercentileSetting("heights", growth)
-    yield PercentileSetting("heights, four sites", replace(growth, n_servers=4))
-    yield PercentileSetting("glucose", PopulationReadings())
-    yield PercentileSetting("glucose", PopulationReadings(), epsilon=4.0)
-    yield PercentileSetting(
+            yield _repeated(label, replace(many, n_curves=n), epsilon=3.0)
+    yield _repeated("heights", growth)
+    yield _repeated("heights, four sites", replace(growth, n_servers=4))
+    yield _repeated("glucose", PopulationReadings())
+    yield _repeated("glucose", PopulationReadings(), epsilon=4.0)
+    yield _repeated(
         "activity", PopulationReadings(population="activity"), PercentileCurves(**_COUNTS)
     )
 
 
-def measured(setting: PercentileSetting, repeats: int, seed: int) -> PercentileRow:
+def measured(setting: RepeatedStudy, repeats: int, seed: int) -> PercentileRow:
     """Measure a setting, repeated so often with random streams of its own each time."""
-    mechanism, truth, grid = setting.mechanism, setting.truth, drawing_grid()
+    study, truth, grid = setting.study, _truth(setting.study), drawing_grid()
     squares, inside, warned = [], [], []
     for k in range(repeats):
-        data = setting.source.draw(1, generator(seed, DATA_STREAM, k))
-        estimate = mechanism.release(data, (setting.budget,), generator(seed, NOISE_STREAM, k))
+        data = study.source.draw(1, generator(seed, DATA_STREAM, k))
+        estimate = study.mechanism.release(data, study.budgets, generator(seed, NOISE_STREAM, k))
         assert estimate.limits is not None
         curves, low, high = (
             np.stack([np.interp(TIMES, grid, row) for row in rows[0, 0, 0]])
@@ -149,10 +148,11 @@ def measured(setting: PercentileSetting, repeats: int, seed: int) -> PercentileR
             if clear.sum() > 1
             else np.full(len(truth), math.inf)
         )
-    effective = mechanism.feasibility(setting.source.sizes, (setting.budget,)).effective_size
+    verdict = study.mechanism.feasibility(study.source.sizes, study.budgets)
+    assert verdict is not None
     return PercentileRow(
         setting,
-        effective,
+        verdict.effective_size,
         np.sqrt(np.mean(squares, axis=0)),
         covered,
         uncertainty,
@@ -193,13 +193,14 @@ def as_markdown(rows: list[PercentileRow]) -> str:
 
 
 def _cells(row: PercentileRow) -> Sequence[str]:
-    sizes = row.setting.source.sizes
-    middle = int(np.argmin(np.abs(row.setting.mechanism.levels - 0.5)))
+    sizes, mechanism = row.setting.study.source.sizes, row.setting.study.mechanism
+    assert isinstance(mechanism, PercentileCurves)
+    middle = int(np.argmin(np.abs(mechanism.levels - 0.5)))
     return (
         row.setting.label,
         f"{sizes.n_curves}",
         f"{sizes.fewest_per_curve}",
-        f"{row.setting.epsilon:g}",
+        f"{row.setting.budget.epsilon:g}",
         f"{row.effective_size:.0f}",
         f"{row.error[middle]:.3g}",
         _range(row.covered),

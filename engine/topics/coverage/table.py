@@ -17,6 +17,7 @@ import numpy as np
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.study import Study
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
@@ -55,17 +56,16 @@ _CURVES: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class CurveSetting:
-    """One scenario: what is drawn, how it is released, and at which ε; δ is 1/n²."""
+class RepeatedStudy:
+    """A row of a table, before it is measured."""
 
     label: str
-    source: SparseCurves | HormoneStudy
-    mechanism: AdaptiveMean
-    epsilon: float = 1.0
+    study: Study[Any]
 
     @property
     def budget(self) -> Budget:
-        return Budget(self.epsilon, self.source.n_curves**-2.0)
+        """The budget of every site."""
+        return self.study.budgets[0]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Row:
     with the standard errors of both.
     """
 
-    setting: CurveSetting
+    setting: RepeatedStudy
     effective_size: float
     error: float
     without_privacy: float
@@ -103,51 +103,59 @@ class Row:
         )
 
 
-def settings() -> Iterator[CurveSetting]:
+def settings() -> Iterator[RepeatedStudy]:
     """List all rows: observations, designs stated and unknown, people who are not alike, curves."""
     for m in (1, 2, 3, 8, 30):
-        yield CurveSetting(f"{m} even times each", _curves(m), AdaptiveMean())
+        yield _repeated(f"{m} even times each", _curves(m), AdaptiveMean())
     for label, design in _DESIGNS.items():
         for epsilon in (1.0, 4.0):
-            yield CurveSetting(label, _curves(5, **design), AdaptiveMean(), epsilon)
-            yield CurveSetting(
+            yield _repeated(label, _curves(5, **design), AdaptiveMean(), epsilon)
+            yield _repeated(
                 f"{label}, unknown", _curves(5, **design), AdaptiveMean(design="unknown"), epsilon
             )
-    yield CurveSetting("one time each, unknown", _curves(1), AdaptiveMean(design="unknown"))
+    yield _repeated("one time each, unknown", _curves(1), AdaptiveMean(design="unknown"))
     for label, law in _PEOPLE.items():
         for n in (250, 1000, 4000):
-            yield CurveSetting(
+            yield _repeated(
                 label, replace(_curves(8), n_curves=n, deviation_tails=law), AdaptiveMean()
             )
     for label, law, design in _BOTH:
-        yield CurveSetting(
+        yield _repeated(
             label, replace(_curves(6), deviation_tails=law, **design), AdaptiveMean(), 4.0
         )
     for label, curve in _CURVES.items():
         for n, epsilon in ((250, 0.5), (250, 1.0), (1000, 1.0), (4000, 4.0)):
-            yield CurveSetting(
+            yield _repeated(
                 label,
                 SparseCurves(n_curves=n, n_observations_per_curve=8, **curve),
                 AdaptiveMean(),
                 epsilon,
             )
     for epsilon in (0.5, 1.0, 3.0, 8.0):
-        yield CurveSetting("hormone at yearly visits", HormoneStudy(), AdaptiveMean(), epsilon)
-    yield CurveSetting(
+        yield _repeated("hormone at yearly visits", HormoneStudy(), AdaptiveMean(), epsilon)
+    yield _repeated(
         "hormone at visits, unknown", HormoneStudy(), AdaptiveMean(design="unknown"), 3.0
     )
-    yield CurveSetting(
+    yield _repeated(
         "two groups, clipped tightly",
         replace(_curves(8), deviation_tails="groups"),
         AdaptiveMean(clipping="tight"),
     )
 
 
+def _repeated(
+    label: str, source: SparseCurves | HormoneStudy, mechanism: AdaptiveMean, epsilon: float = 1.0
+) -> RepeatedStudy:
+    """Make the row of a mean curve, with δ = 1/n²."""
+    budgets = (Budget(epsilon, source.n_curves**-2.0),)
+    return RepeatedStudy(label, Study(source=source, mechanism=mechanism, budgets=budgets))
+
+
 def _curves(observations: int, **design: Any) -> SparseCurves:
     return SparseCurves(n_curves=1000, n_observations_per_curve=observations, **design)
 
 
-def measured(setting: CurveSetting, repeats: int, seed: int) -> Row:
+def measured(setting: RepeatedStudy, repeats: int, seed: int) -> Row:
     """Repeat a setting so often, in blocks with random streams of their own."""
     parts = [
         _block(setting, min(_AT_ONCE, repeats - first), seed, first)
@@ -157,7 +165,9 @@ def measured(setting: CurveSetting, repeats: int, seed: int) -> Row:
         np.concatenate(part) for part in zip(*parts, strict=True)
     )
     clear = ~warned.astype(bool)
-    sizes = AdaptiveMean().feasibility(setting.source.sizes, (setting.budget,)).effective_size
+    sizes = (
+        AdaptiveMean().feasibility(setting.study.source.sizes, setting.study.budgets).effective_size
+    )
     non_private = min(plain.mean(), before_noise.mean())
     return Row(
         setting,
@@ -181,17 +191,18 @@ def standard_error(shares: Array) -> float:
     return float(shares.std(ddof=1) / np.sqrt(len(shares))) if len(shares) > 1 else math.inf
 
 
-def _block(setting: CurveSetting, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
+def _block(setting: RepeatedStudy, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
     """Measure squared errors, coverage of both bands, and warnings.
 
     Errors are those of releases, of least squares, and of releases before noise is added.
     """
-    source: Source[CurveData] = setting.source
+    source: Source[CurveData] = setting.study.source
     data = source.draw(repeats, generator(seed, DATA_STREAM, first))
-    estimate = setting.mechanism.release_many(
-        data, [(setting.budget,)], 1, generator(seed, NOISE_STREAM, first)
+    mechanism = setting.study.mechanism
+    estimate = mechanism.release_many(
+        data, [setting.study.budgets], 1, generator(seed, NOISE_STREAM, first)
     )
-    plain = setting.mechanism.without_protection(data)
+    plain = mechanism.without_protection(data)
     assert estimate.band is not None
     covered = []
     for kind in ("pointwise", "simultaneous"):
@@ -238,12 +249,12 @@ def notes_table(names: Sequence[str], rows: Iterable[Sequence[str]], n_texts: in
 
 
 def _cells(row: Row) -> Sequence[str]:
-    sizes = row.setting.source.sizes
+    sizes = row.setting.study.source.sizes
     return (
         row.setting.label,
         f"{sizes.n_curves}",
         f"{sizes.fewest_per_curve}",
-        f"{row.setting.epsilon:g}",
+        f"{row.setting.budget.epsilon:g}",
         f"{row.effective_size:.0f}",
         f"{row.error:.3g}",
         f"{row.without_privacy:.3g}",

@@ -12,7 +12,7 @@ import numpy as np
 from engine.core.enumerations import NoiseLaw, NoisePlace
 from engine.core.tasks import VARYING_COEFFICIENTS, Argument, DataType, Task, Unit
 from engine.core.types import Budget, PublicFacts
-from engine.language import numbers, quality, tags
+from engine.language import quality, tags
 from engine.language.grammar import a, escape, of, uncapital
 from engine.language.numbers import (
     digits_up,
@@ -136,11 +136,6 @@ def option_name(answer: Decision, name: str, option: Option) -> str:
 def typical_error(option: Option, profile: Profile) -> str:
     """Write the root mean squared error of an option, with its unit."""
     return in_unit(option.accuracy.error, escape(profile.unit))
-
-
-def error(option: Option, profile: Profile) -> str:
-    """Write the error of an option with its 95 % value: "0.31 mmol/L (95 %: 0.48)"."""
-    return numbers.error(option.accuracy.error, escape(profile.unit), option.accuracy.within)
 
 
 def _sizes(rows: Sequence[SiteRow], facts: PublicFacts) -> str:

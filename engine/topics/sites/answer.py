@@ -233,21 +233,8 @@ def baseline(
         return None
     desk = _Desk.of(source, mechanism, rows, seed, answer)
     included, budgets = _taking_part(rows, mechanism)
-    return answer(
-        study_baseline,
-        desk.curves(_Case(included, budgets))[0],
-        mechanism,
-        min(budget.delta for budget in budgets),
-        seed,
-    )
-
-
-def study_baseline(
-    source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
-) -> float | None:
-    """Return the error without privacy of one study, which depends on δ and on no ε."""
-    budgets = (Budget(1.0, delta),)
-    return studies.baseline(Study(source=source, mechanism=mechanism, budgets=budgets, seed=seed))
+    study, _ = desk.study(_Case(included, budgets))
+    return answer(studies.baseline, study.at(1.0))  # it depends on no ε
 
 
 def _summed(
@@ -417,29 +404,15 @@ def possible(source: Source[CurveData], mechanism: Mechanism, case: _Case, seed:
     return _Possible(estimate.values(drawing_grid())[0, 0], estimate.parts, estimate.spends[0])
 
 
-def measured(
-    source: Source[CurveData],
-    mechanism: Mechanism,
-    budgets: tuple[Budget, ...],
-    is_to_pool: bool,
-    seed: int,
-) -> _Measured:
+def measured(study: Study[CurveData], is_to_pool: bool) -> _Measured:
     """Measure the study of one case, of curves that can be drawn afresh.
 
-    Parameters
-    ----------
-    source : Source
-        The curves of the sites that take part.
-    budgets : tuple of Budget
-        Budgets of the sites: one for each, or one for all.
-    is_to_pool : bool
-        Whether the curves of all sites are put together as those of one.
+    If `is_to_pool` the curves of all sites are put together as those of one.
     """
-    study = Study(source=source, mechanism=mechanism, budgets=budgets, seed=seed)
     data = studies.data(study)
     if is_to_pool:
         data = data.pooled()
-    estimate = studies.released(study, data, [budgets])
+    estimate = studies.released(study, data, [study.budgets])
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None
     return _Measured(distances(total[0]), estimate.parts)
@@ -501,14 +474,21 @@ class _Desk:
             raise InputError("The table does not fit the sites of these curves.", field="sites")
         return cls(mechanism, seed, source, tuple(rows), data, answer)
 
-    def curves(self, case: _Case) -> tuple[Source[CurveData], bool]:
-        """Return the recipe of those who take part, and True if sites are still to be pooled."""
+    def study(self, case: _Case) -> tuple[Study[CurveData], bool]:
+        """Return the study of those who take part, and True if sites are still to be pooled."""
         rows = [self.rows[k] for k in case.included]
         people = [row.n_curves for row in rows]
         each = [row.n_observations_per_curve for row in rows]
-        if case.pooled and min(each) == max(each):
-            return self.source.resized(sum(people), each[0], 1), False
-        return self.source.with_sites(people, each), case.pooled
+        is_one_site = case.pooled and min(each) == max(each)
+        study = Study(
+            source=self.source.resized(sum(people), each[0], 1)
+            if is_one_site
+            else self.source.with_sites(people, each),
+            mechanism=self.mechanism,
+            budgets=case.budgets,
+            seed=self.seed,
+        )
+        return study, case.pooled and not is_one_site
 
     def arrangement(self, case: _Case, everybody: tuple[int, ...]) -> Arrangement:
         releases = self.possible(case)
@@ -526,8 +506,7 @@ class _Desk:
         return self.answer(possible, self.source, self.mechanism, case, self.seed)
 
     def measured(self, case: _Case) -> _Measured:
-        source, is_to_pool = self.curves(case)
-        return self.answer(measured, source, self.mechanism, case.budgets, is_to_pool, self.seed)
+        return self.answer(measured, *self.study(case))
 
     def average(self, included: tuple[int, ...]) -> Array:
         return self.answer(average, self.source, self.mechanism, included, self.seed)

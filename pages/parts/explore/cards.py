@@ -306,7 +306,7 @@ def numbers(scene: Scene) -> None:
     """Show the tables behind the charts of this page."""
     preview, study = scene.answer, scene.answer.study
     unit = scene.facts.value_unit or "their unit"
-    error = scene.errors_in_words[scene.step]
+    error = scene.brief().error_in_words
     from_what = error_words.distance(scene.facts, "mean")
     st.markdown(
         f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "

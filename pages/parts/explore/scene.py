@@ -46,6 +46,7 @@ class Scene(ReleaseView):
         self.answer, self.source, self.facts = preview, source, source.facts
         self.mechanism, self.sizes = self.settings.mechanism, preview.data.sizes
         self.epsilons = [budget.epsilon for budget in preview.budgets]
+        self.rev = st.session_state.get("rev", 0)
         self.step = self.epsilons.index(self.settings.epsilon)
         self.budget = preview.budgets[self.step]
         self.spends, self.tuning = preview.spends[self.step], preview.tuning[self.step]
@@ -60,11 +61,6 @@ class Scene(ReleaseView):
             if self.is_refused
             else largest_part(error_words.PARTS, study.shares[step]),
         )
-
-    @property
-    def rev(self) -> int:
-        """The count of changes from outside, after which parts in the browser start anew."""
-        return int(st.session_state.rev)
 
     def made_once(self, name: str, make: Callable[[], Made]) -> Made:
         """Make a value shared by all steps of the slider once, and keep it beside the picture."""
@@ -128,14 +124,6 @@ class Scene(ReleaseView):
     @property
     def odds(self) -> list[risk.Odds]:
         return self.made_once("odds", lambda: [odds_card.of(s) for s in self.answer.spends])
-
-    @cached_property
-    def errors_in_words(self) -> list[str]:
-        """The error at every budget with its 95 % value, as every page writes it."""
-        return [
-            numbers.error(error, self.facts.value_unit, within)
-            for error, within in zip(self.error, self.answer.study.within, strict=True)
-        ]
 
     @cached_property
     def floor(self) -> Array:

@@ -165,7 +165,7 @@ class RateAtPoint(View):
         scene, error = self.scene, ""
         if scene is not None:
             odds = odds_words.odds_short(scene.odds[scene.step])
-            error = scene.errors_in_words[scene.step]
+            error = scene.brief().error_in_words
         else:
             odds = self._odds(budget)
         strips.fixed(
