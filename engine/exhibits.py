@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from reproductions import Exhibit as Exhibit
     from reproductions import Finding as Finding
     from reproductions import Paper as Paper
-    from reproductions import Progress as Progress
     from reproductions import Result as Result
     from reproductions import RowFiles as RowFiles
+    from reproductions import WorkProgress as WorkProgress
     from reproductions import files as files
     from reproductions import find as find
     from reproductions import frame as frame

@@ -71,7 +71,7 @@ class Item:
 
 
 def items() -> tuple[Item, ...]:
-    """All items, in the order of the file."""
+    """List all items, in the order of the file."""
     with FILE.open(encoding="utf-8", newline="") as file:
         return tuple(
             Item(
@@ -86,7 +86,7 @@ def items() -> tuple[Item, ...]:
 
 
 def as_markdown() -> str:
-    """The table of all items, document by document."""
+    """Write the table of all items, document by document."""
     every = items()
     return "\n".join(
         [

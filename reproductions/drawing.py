@@ -56,7 +56,7 @@ class Series:
 
 
 def styles(count: int) -> list[tuple[str, str, str]]:
-    """Shade, dash and marker for each of an ordered family of lines, from pale to strong."""
+    """List shades, dashes and markers for an ordered family of lines, from pale to strong."""
     return [
         (
             between("pale", "strong", k / max(1, count - 1)),
@@ -94,7 +94,7 @@ def heat(
     alt: str,
     limits: tuple[float, float] | None = None,
 ) -> Chart:
-    """A map: stronger blue is larger.
+    """Draw a map: stronger blue is larger.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def heat(
 
 
 def plain(column: Numbers) -> list[Any]:
-    """Values of a column as plain numbers, None where there is none."""
+    """Convert the values of a column to plain numbers, None where there is none."""
     every = column if isinstance(column, np.ndarray | pd.Series) else list(column)
     return [
         None if value is None or value != value else value
@@ -147,7 +147,7 @@ def look(role: str, dash: str = "solid", marker: str = "circle") -> Look:
 def curve(
     name: str, x: Numbers, y: Numbers, style: Look | str, se: Numbers | None = None, **options: Any
 ) -> Series:
-    """A named line or cloud of points.
+    """Draw a named line or cloud of points.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def curve(
 
 
 def means(name: str, line: Line, style: Look, **options: Any) -> Series:
-    """Means with their standard errors."""
+    """Draw means with their standard errors."""
     return curve(name, line.x, line.y, style, line.se, **options)
 
 
@@ -181,7 +181,7 @@ def family(
 
 
 def over_epsilon(table: pd.DataFrame, along: str) -> list[Series]:
-    """Mean errors over one column, a line for each ε, stronger for larger ones."""
+    """Draw mean errors over one column, a line for each ε, stronger for larger ones."""
     return family(
         {f"ε = {epsilon:g}": rows.sort_values(along) for epsilon, rows in table.groupby("epsilon")},
         along,
@@ -191,7 +191,7 @@ def over_epsilon(table: pd.DataFrame, along: str) -> list[Series]:
 
 
 def level(name: str, ends: Numbers, heights: Numbers) -> Series:
-    """A dotted line to compare with, such as what is promised."""
+    """Draw a dotted line to compare with, such as what is promised."""
     return curve(name, ends, heights, look("without", "2px,3px"), mode="lines")
 
 
@@ -207,7 +207,7 @@ def log(title: str) -> Scale:
 
 
 def ends(series: Sequence[Series], spec: str = ".3g") -> str:
-    """First and last value of each line, in words."""
+    """State the first and last value of each line in words."""
     return "; ".join(f"{line.name}: {line.y[0]:{spec}} to {line.y[-1]:{spec}}" for line in series)
 
 
@@ -215,7 +215,7 @@ def ends(series: Sequence[Series], spec: str = ".3g") -> str:
 
 
 def _with_range(alt: str, title: str, values: Sequence[float | None]) -> str:
-    """The sentence of a drawing, followed by how far its values go."""
+    """Append to the sentence of a drawing how far its values go."""
     known = [v for v in values if v is not None]
     if not known:
         return alt

@@ -7,7 +7,7 @@ within which they confirm it, and how they are told::
           within(col("hidden") / col("trusted"), low=1, text="{:.3g} times less"))
 
 Numbers are a column or an expression in columns (rows without them are left out), several of these
-by name, or a function of the frame. `text` is a format of the measured `Numbers`:
+by name, or a function of the frame. `text` is a format of the measured `MeasuredNumbers`:
 `{:.3g}` writes their range, `{0.last:.2f}` one of them, `{0.each:.2f}` all. Several numbers are
 told by their names, and `of` says which of them the limits are for.
 
@@ -79,12 +79,12 @@ def groups(
 
 
 def digits(value: float | None, count: int = 5) -> float | None:
-    """Rounded to significant digits, so that stored tables stay small."""
+    """Round to significant digits, so that stored tables stay small."""
     return None if value is None else float(f"{value:.{count}g}")
 
 
 def known(value: float) -> float | None:
-    """A number as it can be stored; None for what is infinite or no number."""
+    """Return a number as it can be stored; None for what is infinite or no number."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -108,11 +108,13 @@ def _column(rows: pd.DataFrame, measure: Column) -> pd.Series[Any]:
 # -- numbers in words ----------------------------------------------------------------------------
 
 
-class Numbers:
+class MeasuredNumbers:
     """Measured numbers; formatted, they are told by their least and largest.
 
-    >>> f"{Numbers([1, 3, 2]):.2g}, {Numbers([2, 2]):g}, {Numbers([1, 3, 2]).each:g}"
-    '1 to 3, 2, 1, 3, 2'
+    >>> f"{MeasuredNumbers([1, 3, 2]):.2g}, {MeasuredNumbers([2, 2]):g}"
+    '1 to 3, 2'
+    >>> f"{MeasuredNumbers([1, 3, 2]).each:g}"
+    '1, 3, 2'
     """
 
     def __init__(self, measured: float | Iterable[float]) -> None:
@@ -164,8 +166,8 @@ class Listed:
 
 
 def spread(measured: Iterable[float], spec: str = ".3g") -> str:
-    """Least and largest in words, or the only one."""
-    return format(Numbers(measured), spec)
+    """State the least and the largest in words, or the only one."""
+    return format(MeasuredNumbers(measured), spec)
 
 
 def tell(members: Mapping[Any, Any], form: str, between: str = ", ") -> str:
@@ -174,8 +176,12 @@ def tell(members: Mapping[Any, Any], form: str, between: str = ", ") -> str:
 
 
 def _in_words(value: Any) -> Any:
-    """Arrays as numbers to be told; words and single numbers as they are."""
-    return Numbers(value) if isinstance(value, list | tuple | np.ndarray | pd.Series) else value
+    """Turn arrays into numbers to be told; leave words and single numbers as they are."""
+    return (
+        MeasuredNumbers(value)
+        if isinstance(value, list | tuple | np.ndarray | pd.Series)
+        else value
+    )
 
 
 # -- tests ---------------------------------------------------------------------------------------
@@ -207,9 +213,12 @@ def when(
     def check(table: pd.DataFrame) -> Finding:
         measured = numbers(where(table, **on) if on else table, measure)
         if not isinstance(measured, Mapping):
-            return Finding(bool(test(Numbers(measured).array)), text.format(_in_words(measured)))
+            return Finding(
+                bool(test(MeasuredNumbers(measured).array)), text.format(_in_words(measured))
+            )
         tested = [
-            Numbers(each).array for each in (measured.values() if of is None else [measured[of]])
+            MeasuredNumbers(each).array
+            for each in (measured.values() if of is None else [measured[of]])
         ]
         return Finding(
             bool(test(np.concatenate(tested))),
@@ -254,7 +263,7 @@ def agrees(measure: Measure, stated: Sequence[float], relative: float) -> Check:
     """
 
     def off(table: pd.DataFrame) -> Array:
-        return np.asarray(100 * abs(Numbers(numbers(table, measure)).array / stated - 1))
+        return np.asarray(100 * abs(MeasuredNumbers(numbers(table, measure)).array / stated - 1))
 
     return within(
         off, high=100 * relative, text="{0.count} numbers, largest difference {0.high:.2g} %"
@@ -297,7 +306,7 @@ def as_exact(
 
 
 def share_limits(successes: float, count: int) -> tuple[float, float]:
-    """Exact (Clopper–Pearson) limits for a share."""
+    """Compute exact (Clopper–Pearson) limits for a share."""
     tail = (1 - CONFIDENCE) / 2
     low = float(beta.ppf(tail, successes, count - successes + 1)) if successes > 0 else 0.0
     high = float(beta.ppf(1 - tail, successes + 1, count - successes)) if successes < count else 1.0
@@ -334,7 +343,7 @@ def covers(
         return Finding(
             all(low < high_share and high > low_share for low, high in limits),
             text.format(
-                share=Numbers(rows[share]),
+                share=MeasuredNumbers(rows[share]),
                 rows=len(rows),
                 repeats=" and ".join(f"{count:g}" for count in pd.unique(rows["repeats"])),
             ),
@@ -358,7 +367,7 @@ class Line:
     def of(
         cls, table: Table | pd.DataFrame, along: str, y: str = ERROR, se: str = SE, **values: Value
     ) -> Line:
-        """The line of these columns, of the rows with these values.
+        """Return the line of these columns, of the rows with these values.
 
         Returns
         -------
@@ -379,7 +388,7 @@ class Line:
         return Line(self.x[inside], self.y[inside], self.se[inside])
 
     def log_at(self, x: float) -> Number:
-        """Logarithm of y at one of the points x."""
+        """Return the logarithm of y at one of the points x."""
         k = int(np.flatnonzero(self.x == x)[0])
         return Number(math.log(self.y[k]), float(self.log_se[k]))
 
@@ -416,7 +425,7 @@ def slope(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
 
 
 def log_slope(line: Line) -> Number:
-    """Least squares slope of log y on log x; its standard error follows from those of the means."""
+    """Fit log y to log x by least squares; the standard error follows from those of the means."""
     x = np.log(line.x) - np.log(line.x).mean()
     spread = (x**2).sum()
     return Number(
@@ -430,7 +439,7 @@ def change(line: Line, start: float, end: float) -> Number:
 
 
 def average(numbers: Sequence[Number]) -> Number:
-    """The mean of numbers; they may share data, so their standard errors are averaged as well."""
+    """Average numbers; they may share data, so their standard errors are averaged as well."""
     return Number(
         float(np.mean([n.value for n in numbers])), float(np.mean([n.se for n in numbers]))
     )
@@ -450,7 +459,7 @@ class Fall:
     sure: float
 
     def holds(self, errors: float = 4.0) -> bool:
-        """Every line falls by so many standard errors, and no step of any rises by as many."""
+        """Check that every line falls by so many standard errors, and no step rises by as many."""
         return self.rise <= errors and self.sure >= errors
 
     def __str__(self) -> str:
@@ -480,7 +489,7 @@ def fall(lines: Sequence[Line]) -> Fall:
 
 
 def lines(table: Table | pd.DataFrame, along: str, by: Sequence[str]) -> list[Line]:
-    """A line of errors for each set of values in some columns."""
+    """Return a line of errors for each set of values in some columns."""
     return [Line.of(rows, along) for _, rows in groups(frame(table), by)]
 
 

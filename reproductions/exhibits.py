@@ -29,7 +29,7 @@ from engine.exhibits import Form as Form
 from engine.figures.theme import Chart
 from engine.running import executors
 from engine.simulation import sweeps
-from engine.simulation.effort import NO_LIMITS, Limits
+from engine.simulation.effort import NO_LIMITS, EffortLimits
 from engine.simulation.experiments import KINDS, Cell, Outcome, Run, blocks, gather
 from engine.simulation.part_files import ResultFiles
 
@@ -137,7 +137,7 @@ class Exhibit:
     row: Callable[[Outcome], Row] = outcome_row
 
     def draw(self, table: Table | pd.DataFrame) -> tuple[Panel, ...]:
-        """The pictures of a table of results."""
+        """Draw the pictures of a table of results."""
         return self.pictures(frame(table))
 
     def findings(self, table: Table | pd.DataFrame) -> list[Finding]:
@@ -173,7 +173,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Progress:
+class WorkProgress:
     """Pieces of work that are done, and all of them."""
 
     done: int
@@ -184,7 +184,7 @@ class Calculated(Protocol):
     """Store of the rows of finished calls, by the digest of the call: a dictionary, or files."""
 
     def get(self, key: str, /) -> list[Row] | None:
-        """The rows of a call that are there."""
+        """Return the rows of a call that are there."""
         ...
 
     def __setitem__(self, key: str, rows: list[Row], /) -> None: ...
@@ -195,9 +195,9 @@ def run(
     form: Form,
     executor: Executor,
     finished: sweeps.Finished | None = None,
-    limits: Limits = NO_LIMITS,
+    limits: EffortLimits = NO_LIMITS,
     calculated: Calculated | None = None,
-) -> Generator[Progress, None, Result]:
+) -> Generator[WorkProgress, None, Result]:
     """Run an exhibit.
 
     Parameters
@@ -206,7 +206,7 @@ def run(
         Where cells and calls run; the table does not depend on it.
     finished : sweeps.Finished, optional
         Parts of an earlier run that need not be made again; see `sweeps.run_sweep`.
-    limits : Limits
+    limits : EffortLimits
         Of time and memory. A sweep that would pass them is refused before it runs; how long calls
         take is not known before, so they end when the time has passed.
     calculated : Calculated, optional
@@ -214,7 +214,7 @@ def run(
 
     Yields
     ------
-    Progress
+    WorkProgress
         After each part.
 
     Raises
@@ -228,13 +228,13 @@ def run(
     parts, rows = [], dict[Call, list[Row]]()
     for part in sweeps.run_sweep(pieces, executor, finished, limits):
         parts.append(part)
-        yield Progress(len(parts), total)
+        yield WorkProgress(len(parts), total)
     end = start + 60 * limits.minutes
     for call, its_rows in _calculate(
         work.calls, executor, {} if calculated is None else calculated, end
     ):
         rows[call] = its_rows
-        yield Progress(len(parts) + len(rows), total)
+        yield WorkProgress(len(parts) + len(rows), total)
     outcomes = gather(work.cells, parts)
     table = [dict(_plain(exhibit.row(outcome))) for outcome in outcomes]
     table += [dict(_plain(row)) for call in work.calls for row in rows[call]]
@@ -244,7 +244,7 @@ def run(
 def _calculate(
     calls: Sequence[Call], executor: Executor, calculated: Calculated, end: float
 ) -> Iterator[tuple[Call, list[Row]]]:
-    """Rows of each call, those that are there first; refused when the clock passes `end`."""
+    """Yield rows of each call, those that are there first; refuse when the clock passes `end`."""
     waiting, running = deque[Call](), dict[Future[list[Row]], Call]()
     for call in dict.fromkeys(calls):
         rows = calculated.get(digest(call))
@@ -286,7 +286,7 @@ def versions() -> dict[str, str]:
 
 
 def _plain(row: Row) -> dict[str, Value]:
-    """A row without the number types of numpy, so that it can be written as JSON."""
+    """Convert a row from number types of numpy, so that it can be written as JSON."""
     return {
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in row.items()

@@ -16,7 +16,7 @@ FOLDERS: dict[Form, Path] = {"quick": STORED, "full": STORED / "full"}
 
 
 def name(paper: Paper, exhibit: Exhibit) -> str:
-    """The name of its files, without the ending."""
+    """Return the name of its files, without the ending."""
     return f"{paper.key}.{exhibit.key}"
 
 
@@ -26,13 +26,13 @@ def path_of(paper: Paper, exhibit: Exhibit, form: Form) -> Path:
 
 
 def stored(paper: Paper, exhibit: Exhibit, form: Form = "quick") -> Result | None:
-    """The result that comes with the engine in either form; None if there is none."""
+    """Read the result that comes with the engine in either form; None if there is none."""
     path = path_of(paper, exhibit, form)
     return from_json(path.read_text("utf-8")) if path.exists() else None
 
 
 def as_json(paper: Paper, exhibit: Exhibit, result: Result) -> str:
-    """The result with what it says on each claim; a row of the table on each line."""
+    """Write the result with what it says on each claim; a row of the table on each line."""
     findings = [
         {
             "says": claim.says,
@@ -63,7 +63,7 @@ def from_json(text: str) -> Result:
 
 
 def as_csv(paper: Paper, exhibit: Exhibit, result: Result) -> str:
-    """A line for each row of the table; lines that begin with # say where the numbers are from."""
+    """Write a line for each row of the table; lines that begin with # name the numbers' origin."""
     out = io.StringIO()
     origins = ", ".join(f"{package} {version}" for package, version in result.versions.items())
     out.write(

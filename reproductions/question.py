@@ -10,12 +10,12 @@ from reproductions.shelf import find, quick
 
 
 def _numbers(result: Result, question: QuestionLike) -> Numbers:
-    """1 for each claim that holds, else 0."""
+    """Return 1 for each claim that holds, else 0."""
     return {claim.says: float(finding.holds) for claim, finding in _findings(result, question)}
 
 
 def _text(result: Result, question: QuestionLike, _: Numbers) -> str:
-    """The same in words."""
+    """Write in words which claims hold."""
     return "\n".join(words.claim(*pair) for pair in _findings(result, question))
 
 
@@ -25,13 +25,13 @@ def _findings(result: Result, question: QuestionLike) -> list[tuple[Claim, Findi
 
 
 def _chart(result: Result, question: QuestionLike) -> Chart:
-    """The first figure of the exhibit."""
+    """Draw the first figure of the exhibit."""
     chart: Chart = find(question["key"])[1].draw(result.table)[0].chart
     return chart
 
 
 def _command(question: QuestionLike) -> str:
-    """An exhibit is a command of its own."""
+    """Name the command of an exhibit, which is one of its own."""
     return words.commands(question["key"])
 
 

@@ -8,24 +8,24 @@ from functools import cache
 from engine.core.discovery import modules_in
 from engine.core.errors import InputError, brief
 from engine.running.executors import SerialExecutor
-from reproductions.exhibits import Exhibit, Paper, Progress, Result, run
+from reproductions.exhibits import Exhibit, Paper, Result, WorkProgress, run
 
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """All papers, in their order; a file that is added here is found."""
+    """List all papers, in their order; a file that is added here is found."""
     modules = modules_in(__name__.rpartition(".")[0])
     found = (module.PAPER for module in modules if hasattr(module, "PAPER"))
     return tuple(sorted(found, key=lambda paper: paper.order))
 
 
 def names() -> list[str]:
-    """Names of all exhibits: "paper/exhibit"."""
+    """List names of all exhibits: "paper/exhibit"."""
     return [f"{paper.key}/{exhibit.key}" for paper in papers() for exhibit in paper.exhibits]
 
 
 def find(key: str) -> tuple[Paper, Exhibit]:
-    """The exhibit of that name, with its paper.
+    """Find the exhibit of that name, with its paper.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def find(key: str) -> tuple[Paper, Exhibit]:
     )
 
 
-def quick(key: str) -> Generator[Progress, None, Result]:
+def quick(key: str) -> Generator[WorkProgress, None, Result]:
     """Run the quick form of an exhibit in this process; see `exhibits.run`.
 
     Parameters

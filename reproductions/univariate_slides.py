@@ -133,7 +133,7 @@ _LOOKS = {
 
 
 def _panel(table: pd.DataFrame, title: str) -> Panel:
-    """Errors and what the symbol is multiplied by, both from where each sweep starts."""
+    """Draw errors and what the symbol is multiplied by, both from where each sweep starts."""
     series, slopes = [], []
     for regime in values(table, "regime"):
         for moved, (dash, marker, role) in _LOOKS.items():
@@ -207,7 +207,7 @@ def _slopes_are(setting: str, regime: str) -> Check:
 
 
 def _falls_beyond_powers(table: pd.DataFrame) -> Finding:
-    """Steeper from step to step, and in the end steeper than 1/ε²."""
+    """Check that errors fall more steeply from step to step, at last more than 1/ε²."""
     line = Line.of(where(table, setting=_VOTES_MISS.setting, moved="epsilon"), "epsilon")
     first, last = (log_slope(line.between(*ends)) for ends in (line.x[:2], line.x[-2:]))
     return Finding(

@@ -62,7 +62,7 @@ def count(verdicts: Sequence[bool]) -> str:
 
 
 def claim(stated: Claim, finding: Finding) -> str:
-    """One line: tick or cross, what the paper says, what was measured, and why it fails."""
+    """Write one line: tick or cross, what the paper says, what was measured, and why it fails."""
     return " ".join(["✓" if finding.holds else "✗", *_sentences(stated, finding, finding.measured)])
 
 
@@ -93,7 +93,7 @@ def claim_markdown(
 
 
 def _raised(text: str) -> str:
-    """Powers such as n^(1/2) as a formula: with its base, from which no line breaks it."""
+    """Write powers such as n^(1/2) as a formula: with its base, from which no line breaks it."""
     return re.sub(
         r"([\w²³()]*)\^(?:\(((?:[^()]|\([^()]*\))*)\)|(−?[\w.]*\w))",
         lambda match: rf"$\mathrm{{{match[1]}}}^{{{match[2] or match[3]}}}$",
@@ -127,7 +127,7 @@ def made(result: Result, stored: Result | None = None) -> str:
 
 
 def time_of(result: Result) -> str:
-    """Word how long a result took.
+    """Say how long a result took.
 
     Examples
     --------
@@ -140,6 +140,6 @@ def time_of(result: Result) -> str:
 
 
 def commands(key: str) -> str:
-    """The commands that run an exhibit, in its quick form and in full."""
+    """Write the commands that run an exhibit, in its quick form and in full."""
     command = f"python -m engine exhibit {key}"
     return f"{command} --out results\n{command} --full --executor processes:8 --out results"

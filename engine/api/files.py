@@ -14,7 +14,7 @@ from engine.core.typed import checked
 from engine.exports.looking import Look, looked_at
 from engine.numerics.counts.cells import Counted
 from engine.uploads.bounded import read_people
-from engine.uploads.limits import MAX_BYTES, Limits
+from engine.uploads.limits import MAX_BYTES, FileLimits
 from engine.uploads.lines import check_frame
 from engine.uploads.people import People, read_frame
 from engine.uploads.proposal import Proposal, propose_within
@@ -23,7 +23,7 @@ from engine.uploads.proposing.roles import FileKind
 from engine.uploads.reading_of_files import Reading
 
 Table = str | Path | pd.DataFrame
-_OF_FRAMES = Limits(bytes=2**31, cells=10**9)  # which are in memory already
+_OF_FRAMES = FileLimits(bytes=2**31, cells=10**9)  # which are in memory already
 
 
 @checked

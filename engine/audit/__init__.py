@@ -21,7 +21,7 @@ import numpy as np
 from engine.audit.black_box import CERTAINTY, CONFIDENCE, MOSTLY, bounds
 from engine.audit.cases import Case, case_like, cases_of
 from engine.audit.likelihood_ratios import LikelihoodRatios
-from engine.audit.losses import Claim, compare
+from engine.audit.losses import LossClaim, compare
 from engine.audit.neighbours import PairRequest, Pairs, enlarged, family_of
 from engine.audit.replay import is_honest, noise_fault
 from engine.core.errors import InputError
@@ -397,7 +397,7 @@ class _Search:
         )
 
 
-def _before(claim: Claim, budget: Budget) -> Progress:
+def _before(claim: LossClaim, budget: Budget) -> Progress:
     """Nothing tried yet, with what is claimed."""
     proved = math.inf
     if claim.lines:

@@ -51,8 +51,8 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from engine.audit.likelihood_ratios import LikelihoodRatios, Scored
-from engine.audit.losses import Claim
-from engine.audit.strength import Parts
+from engine.audit.losses import LossClaim
+from engine.audit.strength import LossParts
 from engine.core.types import Array, Budget, Data
 from engine.privacy import accounting
 from engine.privacy.tradeoff import Zcdp
@@ -75,7 +75,7 @@ _SHARES = np.array(
 
 
 @dataclass(frozen=True)
-class Bound:
+class LowerBound:
     """A lower bound of ε from releases."""
 
     epsilon: float  # ε is at least this
@@ -93,11 +93,11 @@ def bounds(
     mechanism: Any,
     pair: tuple[Data, Data],
     budget: Budget,
-    claim: Claim,
+    claim: LossClaim,
     runs: int,
     seed: int,
     end: float = math.inf,
-) -> Iterator[Bound]:
+) -> Iterator[LowerBound]:
     """Bound ε from more and more releases of both data sets of a pair, each time twice as many.
 
     Parameters
@@ -125,7 +125,7 @@ def bounds(
             return
 
 
-def _bound_of(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -> Bound:
+def _bound_of(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -> LowerBound:
     if ratios.hears:
         return _from_scores(ratios, scored)
     first, second = (np.concatenate([part.outputs for part in side]) for side in scored)
@@ -147,7 +147,7 @@ def parts(runs: int, largest_part: int = _PART) -> Iterator[int]:
         done += part
 
 
-def enough(ratios: LikelihoodRatios, claim: Claim) -> int:
+def enough(ratios: LikelihoodRatios, claim: LossClaim) -> int:
     """Releases of each data set that show nearly all that the pair loses, to our experience.
 
     Where the pair loses little more than nine tenths of the claim, more are needed to show those.
@@ -160,14 +160,14 @@ def enough(ratios: LikelihoodRatios, claim: Claim) -> int:
     return max(_FEWEST, needed)
 
 
-def _as_epsilon(loss: float, claim: Claim, budget: Budget) -> float:
+def _as_epsilon(loss: float, claim: LossClaim, budget: Budget) -> float:
     return loss if claim.unit == "epsilon" else accounting.exact_epsilon(loss, budget.delta)
 
 
 # -- from messages --------------------------------------------------------------------------------
 
 
-def _from_scores(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -> Bound:
+def _from_scores(ratios: LikelihoodRatios, scored: Sequence[Sequence[Scored]]) -> LowerBound:
     scores = [np.concatenate([part.score for part in side]).round(6) for side in scored]
     losses = np.concatenate([part.losses for side in scored for part in side])
     ends = _counted(scores[0], scores[1], _mu_of_ends)
@@ -201,8 +201,12 @@ def _is_beyond(
 
 
 def _from_pure(
-    ratios: LikelihoodRatios, scores: Sequence[Array], losses: Array, ends: _Counted, pair: Parts
-) -> Bound:
+    ratios: LikelihoodRatios,
+    scores: Sequence[Array],
+    losses: Array,
+    ends: _Counted,
+    pair: LossParts,
+) -> LowerBound:
     """Bound with δ = 0: from the ends of rough scores, from all guesses of exact ones."""
     certain, claimed = ends.limits(CERTAIN), ratios.claim.total
     beyond = (
@@ -222,9 +226,9 @@ def _from_pure(
     return _bound(max(weaker * usual, direct), ends.released, usual, beyond, claimed)
 
 
-def _bound(epsilon: float, runs: int, lost: float, beyond: bool, claimed: float) -> Bound:
+def _bound(epsilon: float, runs: int, lost: float, beyond: bool, claimed: float) -> LowerBound:
     largest_claim = min(claimed, lost) if lost else claimed
-    return Bound(
+    return LowerBound(
         epsilon if beyond else min(epsilon, largest_claim), runs, lost=lost, is_beyond=beyond
     )
 
@@ -241,19 +245,19 @@ def _is_quieter(first: Array, second: Array) -> bool:
     return bool(expected.mean() - observed.mean() > _ERRORS * error)
 
 
-def _parts_of(scored: Sequence[Sequence[Scored]]) -> Parts:
+def _parts_of(scored: Sequence[Sequence[Scored]]) -> LossParts:
     """The most that any number loses in any draw."""
     numbers, bits, vectors = (
         np.max([getattr(part, name) for side in scored for part in side], axis=0)
         for name in ("numbers", "bits", "vectors")
     )
-    return Parts(numbers, bits, tuple((float(size), int(count)) for size, count in vectors))
+    return LossParts(numbers, bits, tuple((float(size), int(count)) for size, count in vectors))
 
 
 # -- from outputs alone ---------------------------------------------------------------------------
 
 
-def _from_outputs(first: Array, second: Array, claim: Claim, budget: Budget) -> Bound:
+def _from_outputs(first: Array, second: Array, claim: LossClaim, budget: Budget) -> LowerBound:
     bound, certain = (
         _epsilon(first, second, claim.unit, budget.delta, level) for level in (SHOWN, CERTAIN)
     )

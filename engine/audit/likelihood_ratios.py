@@ -20,8 +20,8 @@ import numpy as np
 
 from engine.audit import replay
 from engine.audit.laws import LargestLosses, audited
-from engine.audit.losses import Claim, law_of
-from engine.audit.replay import Selection
+from engine.audit.losses import LossClaim, law_of
+from engine.audit.replay import SelectionFacts
 from engine.core.enumerations import NoiseLaw
 from engine.core.types import Array, Budget, Data, Step
 from engine.noise.hardened import ZeroGenerator
@@ -107,7 +107,7 @@ class _Replayed(_Ears):
 
     def __init__(self, answers: Sequence[Told]) -> None:
         super().__init__()
-        self.choices: dict[int, Selection] = {}
+        self.choices: dict[int, SelectionFacts] = {}
         self.exact: list[Array] = []
         self._answers = answers
 
@@ -125,7 +125,7 @@ class _Replayed(_Ears):
         n_selected: int,
         scales: Scales,
     ) -> None:
-        self.choices[len(self.exact)] = Selection(law, n_selected, scales)
+        self.choices[len(self.exact)] = SelectionFacts(law, n_selected, scales)
         self._weighed = values[0].copy()
 
 
@@ -136,7 +136,7 @@ class Exact:
     # first, second, each (columns or 1, …)):
     first: Array
     second: Array
-    choice: Selection | None  # how the largest were chosen, where they were
+    choice: SelectionFacts | None  # how the largest were chosen, where they were
 
 
 # -- the score ------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ class Scored:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _MessageScores:
     """Part of `Scored` for one message."""
 
     score: Array
@@ -168,7 +168,7 @@ class LikelihoodRatios:
     """Scores releases of either data set of a pair."""
 
     def __init__(
-        self, mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim, seed: int
+        self, mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: LossClaim, seed: int
     ) -> None:
         self.mechanism, self.pair, self.budget, self.claim = mechanism, pair, budget, claim
         self.seed = seed
@@ -274,7 +274,7 @@ class LikelihoodRatios:
             )
         ]
 
-    def _message(self, message: Told, exact: Exact, draws: int) -> _Part:
+    def _message(self, message: Told, exact: Exact, draws: int) -> _MessageScores:
         received, noise = message.values[:draws], message.noise[:draws]
         if exact.choice is not None:
             return _choice(exact, received, self.claim)
@@ -284,7 +284,9 @@ class LikelihoodRatios:
                 self._in_units(change, noise)
                 for change in (exact.second - exact.first, received - exact.first)
             )
-        return _Part(audited(law).score(shift, rest), *_losses(law, self.claim, shift, noise))
+        return _MessageScores(
+            audited(law).score(shift, rest), *_losses(law, self.claim, shift, noise)
+        )
 
     def _in_units(self, change: Array, noise: Array) -> Array:
         """(draws, numbers), in standard deviations."""
@@ -302,7 +304,9 @@ def _is_constant(exact: Exact) -> bool:
     )
 
 
-def _losses(law: NoiseLaw, claim: Claim, shift: Array, noise: Array) -> tuple[Array, LargestLosses]:
+def _losses(
+    law: NoiseLaw, claim: LossClaim, shift: Array, noise: Array
+) -> tuple[Array, LargestLosses]:
     """Losses (draws or 1,) in the unit of the claim, and the largest of single numbers."""
     spread, known = noise[:1].reshape(1, -1), audited(law)
     each = known.loss(shift[:, None], spread)[:, 0]
@@ -312,7 +316,7 @@ def _losses(law: NoiseLaw, claim: Claim, shift: Array, noise: Array) -> tuple[Ar
 # -- a choice of the largest ----------------------------------------------------------------------
 
 
-def _choice(exact: Exact, received: Array, claim: Claim) -> _Part:
+def _choice(exact: Exact, received: Array, claim: LossClaim) -> _MessageScores:
     """Score and losses of the choice of entries, and of the values that were sent for them."""
     choice = exact.choice
     assert choice is not None
@@ -326,13 +330,13 @@ def _choice(exact: Exact, received: Array, claim: Claim) -> _Part:
     largest_change = np.abs(exact.second - exact.first).max(axis=1)
     loss = choice.loss(largest_change, claim.unit)
     if claim.unit != "epsilon":
-        return _Part(ratio + values, loss, LargestLosses())
+        return _MessageScores(ratio + values, loss, LargestLosses())
     numbers = np.full(choice.n_selected, largest_change.max() / choice.scales.values)
     bits = np.array([2 * choice.n_selected * largest_change.max() / choice.scales.choice])
-    return _Part(ratio + values, loss, LargestLosses(numbers, bits))
+    return _MessageScores(ratio + values, loss, LargestLosses(numbers, bits))
 
 
-def _log_chance(choice: Selection, values: Array, is_sent: Array) -> Array:
+def _log_chance(choice: SelectionFacts, values: Array, is_sent: Array) -> Array:
     """Log chance of the set that was chosen, of the sizes of `values` (draws, d).
 
     With Gumbel noise all at once: the largest key of those left out is u in its own law, and the

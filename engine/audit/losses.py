@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engine.audit.laws import audited
 from engine.audit.neighbours import Pairs
-from engine.audit.replay import Message, Run, Selection, run
+from engine.audit.replay import RecordedMessages, RecordedRelease, SelectionFacts, run
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, Spend, Step
@@ -28,7 +28,7 @@ from engine.privacy import accounting, transcript
 
 
 @dataclass(frozen=True)
-class Claim:
+class LossClaim:
     """Promise of the ledger to one site's people, in the unit in which losses are measured."""
 
     # "mu" where all noise is Gaussian, "epsilon" where all holds with δ = 0, and otherwise "rho",
@@ -38,7 +38,7 @@ class Claim:
     lines: tuple[Spend, ...]
 
     @classmethod
-    def of(cls, lines: Sequence[Spend]) -> Claim:
+    def of(cls, lines: Sequence[Spend]) -> LossClaim:
         """Add up what these lines of one site promise."""
         budget, of_site = lines[0].budget, tuple(lines)
         if all(line.mu is not None for line in lines):
@@ -63,7 +63,7 @@ class Claim:
 
 
 @dataclass(frozen=True, eq=False)
-class Losses:
+class PairLosses:
     """Losses of pairs, over the claim."""
 
     each: Array  # (pairs,): the loss of every pair
@@ -71,16 +71,16 @@ class Losses:
     # where lines and messages correspond, because an adaptive adversary may want another curve at
     # every step
     worst: float
-    claim: Claim
+    claim: LossClaim
     reason: str = ""  # in words what breaks the claim beyond any number
     # (lines,): the worst of each line over its own claim, where lines and messages correspond
     lines: Array = field(default_factory=lambda: np.empty(0))
-    first: Run | None = None  # the release of the first data sets, unless it broke down
+    first: RecordedRelease | None = None  # the release of the first data sets, unless it broke down
 
 
 def compare(
     mechanism: Any, pairs: Pairs, budget: Budget, seed: int, rng: np.random.Generator
-) -> Losses:
+) -> PairLosses:
     """Run the first data sets, replay the answers on the second, and compare.
 
     Parameters
@@ -99,15 +99,15 @@ def compare(
         first = run(mechanism, pairs.usual, budget, seed, rng=rng)
         second = run(mechanism, pairs.neighbour, budget, seed, first.answers)
     except np.linalg.LinAlgError:  # some data do this, so it says something of them
-        nothing = Claim("epsilon", budget.epsilon, ())
-        return Losses(
+        nothing = LossClaim("epsilon", budget.epsilon, ())
+        return PairLosses(
             np.full(pairs.count, np.inf),
             math.inf,
             nothing,
             "the run breaks down on some data, which gives them away",
         )
     claims = {
-        server: Claim.of(lines)
+        server: LossClaim.of(lines)
         for server, lines in accounting.by_server(first.estimate.spends[0]).items()
     }
     usual = claims[0]
@@ -120,7 +120,7 @@ def compare(
         )
     reason = _difference(first, second)
     if reason:
-        return Losses(np.full(pairs.count, np.inf), math.inf, usual, reason, first=first)
+        return PairLosses(np.full(pairs.count, np.inf), math.inf, usual, reason, first=first)
     parts = [
         _of_site(mechanism, server, claim, first, second, pairs) for server, claim in claims.items()
     ]
@@ -134,10 +134,12 @@ def compare(
             "a change goes out without noise, the noise is not the same for both, or what is "
             "sent is no number"
         )
-    return Losses(each, worst, usual, broken, np.max([lines for *_, lines in parts], axis=0), first)
+    return PairLosses(
+        each, worst, usual, broken, np.max([lines for *_, lines in parts], axis=0), first
+    )
 
 
-def _difference(run_of_first: Run, run_of_second: Run) -> str:
+def _difference(run_of_first: RecordedRelease, run_of_second: RecordedRelease) -> str:
     """Name what differs and should not, though all messages are the same."""
     if [message.kind for message in run_of_first.messages.values()] != [
         message.kind for message in run_of_second.messages.values()
@@ -156,7 +158,9 @@ def _difference(run_of_first: Run, run_of_second: Run) -> str:
     return "" if same else "the release looks past what was sent"
 
 
-def _heard_elsewhere(first: Run, second: Run, pairs: Pairs) -> NDArray[np.bool_]:
+def _heard_elsewhere(
+    first: RecordedRelease, second: RecordedRelease, pairs: Pairs
+) -> NDArray[np.bool_]:
     """True if a site that does not hold the record said something else: (pairs,)."""
     differs_elsewhere = np.zeros(pairs.count, dtype=bool)
     for key, message in first.messages.items():
@@ -170,7 +174,12 @@ def _heard_elsewhere(first: Run, second: Run, pairs: Pairs) -> NDArray[np.bool_]
 
 
 def _of_site(
-    mechanism: Any, server: int, claim: Claim, first: Run, second: Run, pairs: Pairs
+    mechanism: Any,
+    server: int,
+    claim: LossClaim,
+    first: RecordedRelease,
+    second: RecordedRelease,
+    pairs: Pairs,
 ) -> tuple[Array, float, Array]:
     """Losses over the claim of one site, of pairs whose record is there.
 
@@ -191,7 +200,8 @@ def _of_site(
         return together / claim.total, float(together.max()) / claim.total, np.empty(0)
     largest = [loss.max(keepdims=True) for loss in each]
     worst = [
-        float(loss[0]) / Claim.of([line]).total for loss, line in zip(largest, lines, strict=True)
+        float(loss[0]) / LossClaim.of([line]).total
+        for loss, line in zip(largest, lines, strict=True)
     ]
     return together / claim.total, float(claim.composed(largest)[0]) / claim.total, np.array(worst)
 
@@ -205,7 +215,9 @@ def _line_of_each(steps: Sequence[Step], lines: Sequence[Spend]) -> list[Spend] 
     return [by_key[key] for key in keys]
 
 
-def _loss(mechanism: Any, claim: Claim, first: Message, second: Message) -> Array:
+def _loss(
+    mechanism: Any, claim: LossClaim, first: RecordedMessages, second: RecordedMessages
+) -> Array:
     """The loss of every pair by one message: (pairs,); infinite where noise does not cover it."""
     count, same = len(first.values), first.noise == second.noise
     with np.errstate(all="ignore"):
@@ -216,15 +228,15 @@ def _loss(mechanism: Any, claim: Claim, first: Message, second: Message) -> Arra
     return np.where(fine, losses.max(axis=1), np.inf)
 
 
-def _in_units(claim: Claim, message: Message, units: Array) -> Array:
+def _in_units(claim: LossClaim, message: RecordedMessages, units: Array) -> Array:
     """Losses (pairs, ways) of shifts (pairs, ways, numbers) in standard deviations of the noise."""
     law = law_of(message.step, claim) if message.law is None else message.law
-    if isinstance(law, Selection):
+    if isinstance(law, SelectionFacts):
         return law.loss(np.abs(units).max(axis=-1), claim.unit)
     return audited(law).loss(units, message.noise.reshape(*message.noise.shape[:2], -1))
 
 
-def law_of(step: Step, claim: Claim) -> NoiseLaw:
+def law_of(step: Step, claim: LossClaim) -> NoiseLaw:
     """The law of the noise on a message, by the lines of the ledger that it is charged to.
 
     Raises

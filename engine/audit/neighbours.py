@@ -652,6 +652,5 @@ FAMILIES |= {
     (task.key, ""): _BY_DATA[task.data, task.unit]
     for task in TASKS.values()
     if (task.data, task.unit) in _BY_DATA
-    and task is not tasks.FUNCTIONAL_SUMMARY
     and not {(task.key, ""), (task.key, "whole")} & FAMILIES.keys()
 }

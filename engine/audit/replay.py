@@ -32,7 +32,7 @@ _is_granted: ContextVar[bool] = ContextVar("audit", default=False)
 
 
 @dataclass(frozen=True)
-class Selection:
+class SelectionFacts:
     """Facts needed to price a noisy choice of the largest entries."""
 
     law: SelectionLaw
@@ -49,7 +49,7 @@ class Selection:
 
 
 @dataclass(frozen=True, eq=False)
-class Message:
+class RecordedMessages:
     """One message of all data sets."""
 
     server: int
@@ -60,14 +60,14 @@ class Message:
     noise: Array
     # of the noise where the mechanism says so, or how the largest were chosen. None: it follows
     # from the ledger.
-    law: NoiseLaw | Selection | None = None
+    law: NoiseLaw | SelectionFacts | None = None
 
     @property
     def kind(self) -> tuple[Any, ...]:
         """Parts that must not differ between neighbours, beside the noise of each."""
         return (self.server, self.step, self.values.shape, self.law)
 
-    def followed_by(self, other: Message) -> Message:
+    def followed_by(self, other: RecordedMessages) -> RecordedMessages:
         """Append the repeats of a later part of the run."""
         return replace(
             self,
@@ -85,7 +85,7 @@ class Recorder:
     def __init__(
         self, answers: Sequence[Array] | None = None, rng: np.random.Generator | None = None
     ) -> None:
-        self.messages: dict[tuple[int, str], Message] = {}
+        self.messages: dict[tuple[int, str], RecordedMessages] = {}
         self.added: list[tuple[Step, Array]] = []
         self.answers: list[Array] = []
         self.has_sums = False
@@ -93,12 +93,12 @@ class Recorder:
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         spread, before = np.broadcast_to(noise, values.shape), self.messages.get((server, step.key))
-        if before is not None and isinstance(before.law, Selection):
+        if before is not None and isinstance(before.law, SelectionFacts):
             self.added.append(
                 (step, _added(values[:, 0], before.values[-len(values) :, 0], spread[:, 0]))
             )
         else:
-            self._note(Message(server, step, values[:, :1].copy(), spread[:, :1].copy()))
+            self._note(RecordedMessages(server, step, values[:, :1].copy(), spread[:, :1].copy()))
         answer = self._answer(values, spread)
         self.answers.append(answer)
         return answer.copy()
@@ -106,7 +106,7 @@ class Recorder:
     def summed(self, step: Step, parts: transcript.Parts) -> None:
         self.has_sums = True
         self._note(
-            Message(
+            RecordedMessages(
                 transcript.CENTRE,
                 step,
                 parts.values.copy(),
@@ -125,16 +125,16 @@ class Recorder:
         scales: Scales,
     ) -> None:
         self._note(
-            Message(
+            RecordedMessages(
                 server,
                 step,
                 values[:, :1].copy(),
                 np.ones_like(values[:, :1]),
-                Selection(law, n_selected, scales),
+                SelectionFacts(law, n_selected, scales),
             )
         )
 
-    def _note(self, message: Message) -> None:
+    def _note(self, message: RecordedMessages) -> None:
         """Parts of a run for other repeats, and calls of one name, are put together."""
         key = (message.server, message.step.key)
         before = self.messages.get(key)
@@ -178,11 +178,11 @@ def _adversary(values: Array, spread: Array, rng: np.random.Generator) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class RecordedRelease:
     """A release of all data sets at once, and everything that was heard of it."""
 
     estimate: Estimate
-    messages: dict[tuple[int, str], Message]
+    messages: dict[tuple[int, str], RecordedMessages]
     answers: list[Array]
     # whether noise was drawn as sums, so that the release does not follow from messages
     has_sums: bool
@@ -229,18 +229,22 @@ def run(
     seed: int,
     answers: Sequence[Array] | None = None,
     rng: np.random.Generator | None = None,
-) -> Run:
+) -> RecordedRelease:
     """One release, with the answers of another run, of an adversary (`rng`), or as it is."""
     recorder = Recorder(answers, rng)
     with transcript.overheard(recorder):
         estimate = released(mechanism, data, budget, 1, (seed,))
-    return Run(estimate, recorder.messages, recorder.answers, recorder.has_sums, recorder.added)
+    return RecordedRelease(
+        estimate, recorder.messages, recorder.answers, recorder.has_sums, recorder.added
+    )
 
 
 # -- whether noise is as large as it is said to be, and drawn anew for every message ---------------
 
 
-def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int, first_run: Run) -> str:
+def noise_fault(
+    mechanism: Any, data: Data, budget: Budget, seed: int, first_run: RecordedRelease
+) -> str:
     """Say what is wrong with the noise of repeated runs; empty if nothing is.
 
     A run is made again with the same data and answers and another seed: what differs is noise,
@@ -277,7 +281,9 @@ def _is_small_somewhere(squares: Array) -> bool:
     return bool((_means(squares.T) < smallest_mean[counts > 0]).any())
 
 
-def _between(mechanism: Any, first: Run, second: Run) -> list[tuple[Step, Array]]:
+def _between(
+    mechanism: Any, first: RecordedRelease, second: RecordedRelease
+) -> list[tuple[Step, Array]]:
     """Unit noise of every message that is sent as it is, from two runs that differ in it alone."""
     noises = [
         (message.step, _standardised(mechanism, message, second.messages[key]))
@@ -294,7 +300,9 @@ def _means(each: Array) -> Array:
     return np.asarray(np.where(known, each, 0.0).sum(axis=1)[counts > 0] / counts[counts > 0])
 
 
-def _standardised(mechanism: Any, first: Message, second: Message) -> Array | None:
+def _standardised(
+    mechanism: Any, first: RecordedMessages, second: RecordedMessages
+) -> Array | None:
     """Noise of unit size, (repeats, numbers)."""
     spread = math.sqrt(2) * first.noise[:, :1]
     units = mechanism.in_units_of_noise(first.values[:, :1] - second.values[:, :1], spread)

@@ -30,7 +30,7 @@ _HALVINGS, _FACTOR = 11, 4.0  # of t between 1/4 and 4, the latter in fine steps
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class LossParts:
     """Losses of one pair, in ε."""
 
     moved: Array  # (k,): of each number with Laplace noise

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable
 
-from engine.simulation.effort import Limits
+from engine.simulation.effort import EffortLimits
 
 MAX_SEED = 2**63 - 1
 _MINUTES, _GIGABYTES = 60, 8  # unless it is told otherwise
@@ -61,6 +61,6 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def limits(options: argparse.Namespace) -> Limits:
+def limits(options: argparse.Namespace) -> EffortLimits:
     """The limits that were given."""
-    return Limits(options.limit_minutes, options.limit_gigabytes)
+    return EffortLimits(options.limit_minutes, options.limit_gigabytes)

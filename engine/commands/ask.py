@@ -112,7 +112,7 @@ _MAX_DIGITS = 400  # of a number that is written in full
 
 
 @dataclass(frozen=True)
-class Option:
+class CommandOption:
     """One option: an argument, or a part of one."""
 
     path: str  # its name without the dashes, such as "source.n_curves"
@@ -130,7 +130,9 @@ def question_of(kind: QuestionKind, argv: Sequence[str]) -> tuple[Question, bool
     """
     options = vars(parser_of(kind, argv).parse_args(argv))
     texts = {path: text for path, text in options.items() if isinstance(text, str)}
-    values = {name: _value(Option(name, hint), texts) for name, hint in _arguments(kind).items()}
+    values = {
+        name: _value(CommandOption(name, hint), texts) for name, hint in _arguments(kind).items()
+    }
     stated = {name: value for name, value in values.items() if value is not _MISSING}
     return kinds.from_plain({"question": kind.name, **stated}), options["json"]
 
@@ -166,7 +168,7 @@ def _parser(
     )
     for name, hint in _arguments(kind).items():
         help_text = explained.get(name, _PERSON if hint is Person else "")
-        for option in _options(Option(name, hint, help_text), texts, {*kind.tasks}):
+        for option in _options(CommandOption(name, hint, help_text), texts, {*kind.tasks}):
             parser.add_argument(
                 f"--{option.path}",
                 dest=option.path,
@@ -177,7 +179,9 @@ def _parser(
     return parser
 
 
-def _options(option: Option, texts: Mapping[str, Any], tasks: set[str]) -> Iterator[Option]:
+def _options(
+    option: CommandOption, texts: Mapping[str, Any], tasks: set[str]
+) -> Iterator[CommandOption]:
     """An option and those of its parts, with the members that serve one of these tasks."""
     kind = _kind(option.hint)
     if issubclass(kind, Parameterised):
@@ -186,20 +190,22 @@ def _options(option: Option, texts: Mapping[str, Any], tasks: set[str]) -> Itera
             for cls in kind.registry.all()
             if issubclass(cls, kind) and (not tasks or tasks & cls.tasks)
         ]
-        yield Option(option.path, option.hint, f"one of {', '.join(keys)}")
+        yield CommandOption(option.path, option.hint, f"one of {', '.join(keys)}")
         if texts.get(option.path) in keys:
             for parameter in kind.registry.get(texts[option.path]).parameters():
-                yield Option(f"{option.path}.{parameter.name}", _hint(parameter), parameter.help)
+                yield CommandOption(
+                    f"{option.path}.{parameter.name}", _hint(parameter), parameter.help
+                )
         return
     yield option
     if is_dataclass(kind):
         explained, hints = documentation(_kind(option.hint))[1], typing.get_type_hints(kind)
         for name in (part.name for part in fields(kind) if part.init):
-            part = Option(f"{option.path}.{name}", hints[name], explained.get(name, ""))
+            part = CommandOption(f"{option.path}.{name}", hints[name], explained.get(name, ""))
             yield from _options(part, texts, tasks)
 
 
-def _value(option: Option, texts: Mapping[str, str]) -> Any:
+def _value(option: CommandOption, texts: Mapping[str, str]) -> Any:
     """The plain value that options give; `_MISSING` where none of them does."""
     kind, text = _kind(option.hint), texts.get(option.path)
     if text is not None and (text.startswith(("{", "[")) or issubclass(kind, Mapping)):
@@ -220,7 +226,7 @@ def _value(option: Option, texts: Mapping[str, str]) -> Any:
     if is_dataclass(kind) and text is None:
         hints = typing.get_type_hints(kind)
         parts = {
-            part.name: _value(Option(f"{option.path}.{part.name}", hints[part.name]), texts)
+            part.name: _value(CommandOption(f"{option.path}.{part.name}", hints[part.name]), texts)
             for part in fields(kind)
             if part.init
         }

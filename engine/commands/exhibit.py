@@ -21,7 +21,7 @@ from engine.running import executors
 from engine.simulation.part_files import PartFiles
 
 if TYPE_CHECKING:
-    from engine.exhibits import Exhibit, Paper, Progress, Result, RowFiles
+    from engine.exhibits import Exhibit, Paper, Result, RowFiles, WorkProgress
 
 ALL = "all"
 
@@ -135,8 +135,8 @@ def _result(paper: Paper, exhibit: Exhibit, form: Form, options: argparse.Namesp
 
 
 def _timed(
-    steps: Generator[Progress, None, Result], rows: RowFiles, key: str
-) -> Generator[Progress, None, Result]:
+    steps: Generator[WorkProgress, None, Result], rows: RowFiles, key: str
+) -> Generator[WorkProgress, None, Result]:
     """The same steps; each is counted as it ends, since a run that is killed cannot count later."""
     while True:
         start = time.perf_counter()
@@ -150,7 +150,7 @@ def _timed(
         yield step
 
 
-def _with_progress(steps: Generator[Progress, None, Result]) -> Result:
+def _with_progress(steps: Generator[WorkProgress, None, Result]) -> Result:
     """Run to the end, counting on a terminal."""
     while True:
         try:

@@ -14,7 +14,7 @@ from engine.core.errors import InputError
 from engine.exports import outcome_rows
 from engine.running import executors
 from engine.simulation import experiments, scenario
-from engine.simulation.experiments import Outcome, Part
+from engine.simulation.experiments import BlockResult, Outcome
 from engine.simulation.part_files import PartFiles
 from engine.simulation.sweeps import run_sweep
 
@@ -75,7 +75,7 @@ def _outcomes(stated: scenario.Scenario, options: argparse.Namespace) -> list[Ou
     return outcomes
 
 
-def _with_progress(parts: Iterator[Part], total: int) -> list[Part]:
+def _with_progress(parts: Iterator[BlockResult], total: int) -> list[BlockResult]:
     """Collect the parts, counting them on a terminal when the run takes over a second."""
     start, done = time.perf_counter(), []
     early = 0  # done within the first second, as those that were kept are: they tell no pace

@@ -23,7 +23,7 @@ from engine.sites.agreement import Party, SignedPlan
 from engine.sites.centre import SiteRun
 from engine.sites.charges import SitePeople
 from engine.sites.folder import Folder
-from engine.sites.messages import Message
+from engine.sites.messages import SignedMessage
 from engine.sites.pipes import Pipes
 from engine.sites.plan import MAX_BYTES as MAX_PLAN
 from engine.sites.plan import SitePlan
@@ -45,7 +45,7 @@ class Transport(TypeProtocol):
     @property
     def unfinished(self) -> Sequence[str]: ...
 
-    def received(self) -> list[Message]: ...
+    def received(self) -> list[SignedMessage]: ...
 
     def sign_offs(self) -> list[SignOff]: ...
 

@@ -12,7 +12,7 @@ from engine.core.arrays import Array
 from engine.core.enumerations import Enumeration
 
 
-class Outcome(Enumeration):
+class CheckOutcome(Enumeration):
     """Consequence of a check: nothing, a sentence, other numbers, or no valid band."""
 
     HOLDS = "holds"
@@ -40,7 +40,7 @@ class Check:
     noise: Array  # standard deviation of the noise in it
     limit: Array  # from which it contradicts the fact
     smallest: Array  # departure that nine releases of ten tell
-    outcome: NDArray[np.str_]  # members of `Outcome`
+    outcome: NDArray[np.str_]  # members of `CheckOutcome`
 
     def of(self, *where: int | slice) -> Check:
         """The check of some of the releases."""
@@ -50,7 +50,7 @@ class Check:
     def arrays(self) -> tuple[Any, ...]:
         return self.measured, self.noise, self.limit, self.smallest, self.outcome
 
-    def has(self, outcome: Outcome) -> NDArray[np.bool_]:
+    def has(self, outcome: CheckOutcome) -> NDArray[np.bool_]:
         """True for the releases with this outcome."""
         return np.asarray(self.outcome == outcome.value)
 
@@ -75,10 +75,10 @@ def joined(checks: list[Check]) -> Check:
 
 
 def outcomes(
-    told: NDArray[np.bool_], outcome: Outcome, is_tested: Array | bool = True
+    told: NDArray[np.bool_], outcome: CheckOutcome, is_tested: Array | bool = True
 ) -> NDArray[np.str_]:
     """The outcome where a fact is contradicted; elsewhere it holds, or was not tested."""
     tested = np.broadcast_to(is_tested, told.shape)
     return np.where(
-        told, outcome.value, np.where(tested, Outcome.HOLDS.value, Outcome.UNTESTED.value)
+        told, outcome.value, np.where(tested, CheckOutcome.HOLDS.value, CheckOutcome.UNTESTED.value)
     )

@@ -60,7 +60,7 @@ _OF_EVENTS = ("id", "start", "time", "status", "group", "server")
 
 
 @dataclass(frozen=True)
-class Columns:
+class FeatureColumns:
     """Numbers of columns of features that a record can have."""
 
     fewest: int
@@ -94,7 +94,7 @@ class Task:
     mechanism: str
     has_value_unit: bool = True
     roles: tuple[str, ...] = ()  # features of records are covariates, their response is a value
-    features: Columns | None = None
+    features: FeatureColumns | None = None
     states: tuple[str, ...] = ()
     data_of: str = ""
 
@@ -159,20 +159,6 @@ WAVELET_REGRESSION = Task(
     states=("spread",),
 )
 
-FUNCTIONAL_SUMMARY = Task(
-    key="functional_summary",
-    label="Summary of curves with δ = 0",
-    result="Average curve",
-    meaning="The mean of the curves at every time.",
-    loss="integrated squared error",
-    unit=Unit.CURVE,
-    data=DataType.CURVES,
-    argument=Argument.TIME,
-    source="dense_curves",
-    mechanism="iclp",
-    roles=_OF_CURVES,
-)
-
 DENSITY = Task(
     key="density",
     label="Density",
@@ -186,7 +172,7 @@ DENSITY = Task(
     mechanism="iclp",
     has_value_unit=False,
     roles=_OF_RECORDS,
-    features=Columns(1, 2, "one or two columns", "One or two columns"),
+    features=FeatureColumns(1, 2, "one or two columns", "One or two columns"),
 )
 
 COVARIANCE = Task(
@@ -217,7 +203,7 @@ RISK_MINIMISATION = Task(
     mechanism="iclp",
     roles=(*_OF_RECORDS, "value"),
     states=("two_classes",),
-    features=Columns(1, 1, "one column to predict from", "Predicted from"),
+    features=FeatureColumns(1, 1, "one column to predict from", "Predicted from"),
 )
 
 SPARSE_REGRESSION = Task(
@@ -233,7 +219,7 @@ SPARSE_REGRESSION = Task(
     mechanism="sparse_newton",
     roles=(*_OF_RECORDS, "value"),
     states=("spread", "reach"),
-    features=Columns(2, _MAX_COLUMNS, "at least two columns of features", "Features"),
+    features=FeatureColumns(2, _MAX_COLUMNS, "at least two columns of features", "Features"),
 )
 
 SPARSE_MEAN = Task(
@@ -327,12 +313,13 @@ PERCENTILE_CURVES = Task(
 TASKS: dict[str, Task] = {
     task.key: task for task in tuple(globals().values()) if isinstance(task, Task)
 }
+# Keys in links and questions of version 0.5.0, and today's.
+RENAMED = {"functional_summary": MEAN_FUNCTION.key}
 # Keys of what is computed from counts, in the order in which it is offered.
 COUNTED = tuple(key for key, task in TASKS.items() if task.data is DataType.EVENTS)
 # Keys of what there are several ways to publish, in the order in which it is offered.
 SUMMARIES = tuple(
-    task.key
-    for task in (FUNCTIONAL_SUMMARY, DENSITY, COVARIANCE, RISK_MINIMISATION, VARYING_COEFFICIENTS)
+    task.key for task in (DENSITY, COVARIANCE, RISK_MINIMISATION, VARYING_COEFFICIENTS)
 )
 # Keys of what a real release can be of, in the order in which it is offered.
 PUBLISHED = tuple(

@@ -75,7 +75,7 @@ def _columns(answer: MeanAnswer, budget: int, time: str) -> dict[str, Any]:
 # -- a lesson on paper -----------------------------------------------------------------------------
 
 
-_ANSWERED = drawn.Look(430, 250, 11, dot=1.8)
+_ANSWERED = drawn.DrawingSize(430, 250, 11, dot=1.8)
 
 
 def handout(lesson: type[Lesson], worked: Worked, seed: int, address: str = "") -> bytes:

@@ -42,7 +42,7 @@ _COUNTED = {
     FileKind.VALUES: Counted.VALUES,
     FileKind.SCORES: Counted.LABELS,
 }
-_LOOK = drawn.Look(720, 430)
+_LOOK = drawn.DrawingSize(720, 430)
 
 
 @dataclass(frozen=True, eq=False)

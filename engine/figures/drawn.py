@@ -87,7 +87,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Look:
+class DrawingSize:
     """Size of a drawing."""
 
     width: int
@@ -98,14 +98,17 @@ class Look:
     dot: float = 3.4
 
 
-WIDE, NARROW = Look(860, 380), Look(350, 330, dot=2.4)
-PRESENTED, PRESENTED_NARROW = Look(720, 430, 17, 1.36, 4.2), Look(350, 340, 15, 1.36, 2.6)
-PRESENTED_HIGH = Look(720, 560, 17, 1.36, 4.2)
-PRINTED = Look(700, 370, dot=3)
+WIDE, NARROW = DrawingSize(860, 380), DrawingSize(350, 330, dot=2.4)
+PRESENTED, PRESENTED_NARROW = (
+    DrawingSize(720, 430, 17, 1.36, 4.2),
+    DrawingSize(350, 340, 15, 1.36, 2.6),
+)
+PRESENTED_HIGH = DrawingSize(720, 560, 17, 1.36, 4.2)
+PRINTED = DrawingSize(700, 370, dot=3)
 
 
 @dataclass(frozen=True)
-class Frame:
+class PlotArea:
     """Place of the plot in a drawing."""
 
     # left, right, top, bottom: in pixels, from the upper left corner
@@ -128,12 +131,12 @@ def palette(theme: Theme) -> dict[str, str]:
     return {role: colour(role, theme) for role in ROLES}
 
 
-def frame(picture: Picture, look: Look) -> Frame:
+def frame(picture: Picture, look: DrawingSize) -> PlotArea:
     """Room for ticks and titles around the plot, and above it for the legend."""
     widest = max(len(text) for _, text in picture.y.ticks)
     left = look.text * (2.2 + _LETTER * widest) + 6
     rows = 1 + max((row for row, _, _, _ in _entries(picture, look, left)), default=0)
-    return Frame(
+    return PlotArea(
         left,
         look.width - 14,
         BELOW_LEGEND + rows * ROW * look.text,
@@ -141,7 +144,7 @@ def frame(picture: Picture, look: Look) -> Frame:
     )
 
 
-def svg(picture: Picture, look: Look, name: str) -> str:
+def svg(picture: Picture, look: DrawingSize, name: str) -> str:
     """Draw a picture as SVG, with colours `var(--pc-role)`.
 
     `name` makes what the drawing defines its own where several are on one page.
@@ -164,7 +167,7 @@ def svg(picture: Picture, look: Look, name: str) -> str:
 # -- axes ---------------------------------------------------------------------------------------
 
 
-def _grid(picture: Picture, look: Look, box: Frame) -> Iterator[str]:
+def _grid(picture: Picture, look: DrawingSize, box: PlotArea) -> Iterator[str]:
     yield _stroke(box.left, box.bottom, box.right, box.bottom, "raw")
     for value, text in picture.x.ticks:
         x = float(box.x(picture.x, np.array(value)))
@@ -203,7 +206,7 @@ def _text(x: float, y: float, text: str, anchor: str, more: str = "", role: str 
 # -- marks --------------------------------------------------------------------------------------
 
 
-def _mark(mark: Mark, picture: Picture, box: Frame, look: Look) -> str:
+def _mark(mark: Mark, picture: Picture, box: PlotArea, look: DrawingSize) -> str:
     x, y = box.x(picture.x, mark.x), box.y(picture.y, mark.y)
     if mark.shape == "line":
         drawn = _path(x, y, mark, look)
@@ -214,7 +217,7 @@ def _mark(mark: Mark, picture: Picture, box: Frame, look: Look) -> str:
     return f'<g class="after">{drawn}</g>' if mark.after else drawn
 
 
-def _note(x: float, y: float, mark: Mark, look: Look) -> str:
+def _note(x: float, y: float, mark: Mark, look: DrawingSize) -> str:
     plate = ' paint-order="stroke" stroke="var(--pc-page)" stroke-width="4"'  # over any line
     return "".join(
         _text(x, y + (1 + 1.25 * row) * look.text, line, "end", plate, mark.role)
@@ -222,7 +225,7 @@ def _note(x: float, y: float, mark: Mark, look: Look) -> str:
     )
 
 
-def _path(x: Array, y: Array, mark: Mark, look: Look) -> str:
+def _path(x: Array, y: Array, mark: Mark, look: DrawingSize) -> str:
     steps, pen = [], "M"
     for a, b in zip(x, y, strict=True):
         if not (math.isfinite(a) and math.isfinite(b)):
@@ -268,7 +271,9 @@ FIRST, ROW = 0.9, 1.6  # of the legend: its first row and from row to row, in le
 BETWEEN, MARGIN = 14, 6  # pixels between its entries, and to its right
 
 
-def _entries(picture: Picture, look: Look, left: float) -> Iterator[tuple[int, float, Mark, float]]:
+def _entries(
+    picture: Picture, look: DrawingSize, left: float
+) -> Iterator[tuple[int, float, Mark, float]]:
     """Row, start, mark and width of each entry; as many in a row as there is room for."""
     row, x = 0, left
     named = [mark for mark in picture.marks if mark.label and mark.shape != "note"]
@@ -284,7 +289,7 @@ def _entries(picture: Picture, look: Look, left: float) -> Iterator[tuple[int, f
         x += width + BETWEEN
 
 
-def _legend(picture: Picture, look: Look, box: Frame) -> Iterator[str]:
+def _legend(picture: Picture, look: DrawingSize, box: PlotArea) -> Iterator[str]:
     """Each entry in a group of its own, with its width: what shows the drawing closes up gaps."""
     for row, x, mark, width in _entries(picture, look, box.left):
         y, end, zero = (FIRST + row * ROW) * look.text, np.array([0.0, _SAMPLE]), np.zeros(2)

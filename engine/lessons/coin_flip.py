@@ -27,7 +27,7 @@ _TOP = _ROWS + 0.7  # of lines; above it are no dots
 
 
 @dataclass(frozen=True)
-class Answers:
+class SpokenAnswers:
     """True state and spoken answer of every pupil."""
 
     # true, reported, each (PUPILS,): whether the right answer, and the one that was given, is yes
@@ -52,7 +52,7 @@ def plan() -> AnswerPlan:
     )
 
 
-def ask(seed: int) -> Answers:
+def ask(seed: int) -> SpokenAnswers:
     """Every pupil's answer through the mechanism."""
     truly = generator(seed, DATA_STREAM, _CLASS).random(PUPILS) < COPIED
     standard = _MECHANISM.standard((1, 1, PUPILS, 1), generator(seed, NOISE_STREAM, _CLASS))
@@ -60,7 +60,7 @@ def ask(seed: int) -> Answers:
     bits = _MECHANISM.private(signs, plan(), standard).ravel()
     gain = float(_MECHANISM.gain(plan())[0])
     noise = math.sqrt(float(_MECHANISM.noise_variance(plan())[0]) / PUPILS)
-    return Answers(truly, bits > 0, (1 + gain * float(bits.mean())) / 2, noise / 2)
+    return SpokenAnswers(truly, bits > 0, (1 + gain * float(bits.mean())) / 2, noise / 2)
 
 
 @lessons.register
@@ -145,7 +145,7 @@ class CoinFlip(Lesson):
         return Worked(words, _picture(answers, words), guess, f"ε = {words['epsilon']}")
 
 
-def _picture(answers: Answers, words: dict[str, str]) -> Picture:
+def _picture(answers: SpokenAnswers, words: dict[str, str]) -> Picture:
     """A dot for each pupil, those who said yes first, so that they end at their share."""
     order = np.lexsort((answers.reported != answers.true, ~answers.reported))
     said_yes, flipped = answers.reported[order], (answers.reported != answers.true)[order]

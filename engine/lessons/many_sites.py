@@ -24,7 +24,7 @@ _ROOM = 1.5  # times the largest error together is shown
 
 
 @dataclass(frozen=True)
-class Errors:
+class SiteErrors:
     """Errors in cm, by the number of sites."""
 
     # together, alone, each (sites,): of all sites together, and of one of them alone; NaN where
@@ -34,10 +34,10 @@ class Errors:
     floor: float
 
 
-def measure(seed: int) -> Errors:
+def measure(seed: int) -> SiteErrors:
     """The same number of children, spread over more and more sites."""
     together, alone, floor = numbers_of(_NAME, seed, _simulated)
-    return Errors(together, alone, float(floor))
+    return SiteErrors(together, alone, float(floor))
 
 
 def _simulated(seed: int) -> tuple[Array, Array, float]:
@@ -184,7 +184,7 @@ def _beyond(top: float, alone: Array) -> str:
     )
 
 
-def _picture(errors: Errors) -> Picture:
+def _picture(errors: SiteErrors) -> Picture:
     sites = np.array(SITES, dtype=float)
     top = math.ceil(2 * _ROOM * float(errors.together.max())) / 2
     marks = (

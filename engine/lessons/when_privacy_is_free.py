@@ -24,7 +24,7 @@ _METHOD = AdaptiveMean()
 
 
 @dataclass(frozen=True)
-class Lines:
+class ErrorLines:
     """Errors in cm, by the number of observations of each child."""
 
     # private, ordinary, each (readings,): with and without privacy
@@ -32,10 +32,10 @@ class Lines:
     ordinary: Array
 
 
-def lines(children: int, seed: int) -> Lines:
+def lines(children: int, seed: int) -> ErrorLines:
     """So many children with 2 to 50 observations each; δ = 1/n²."""
     name = _name(children)
-    return Lines(*numbers_of(name, seed, MAKERS[name]))
+    return ErrorLines(*numbers_of(name, seed, MAKERS[name]))
 
 
 def _name(children: int) -> str:
@@ -155,7 +155,7 @@ class WhenPrivacyIsFree(Lesson):
         )
 
 
-def _picture(few: Lines, many: Lines) -> Picture:
+def _picture(few: ErrorLines, many: ErrorLines) -> Picture:
     readings = np.array(READINGS, dtype=float)
     top = float(np.ceil(max(3.0, few.private.max())))
     marks = (

@@ -8,7 +8,7 @@ from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION
 from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
-from engine.mechanisms.families.descent import NoisyGradient, Scheme
+from engine.mechanisms.families.descent import NoisyGradient, Participation
 
 
 @mechanisms.register
@@ -47,5 +47,5 @@ class NoisyGradientMean(NoisyGradient):
     def trials(cls) -> tuple[Trial, ...]:
         return tuple(
             Trial({"truncation": 3, "n_iterations": 3, **scheme})
-            for scheme in ({}, {"scheme": Scheme.SPLIT})
+            for scheme in ({}, {"scheme": Participation.SPLIT})
         )

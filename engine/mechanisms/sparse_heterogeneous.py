@@ -43,7 +43,7 @@ from engine.mechanisms.families.sparse.directions import (
 )
 from engine.mechanisms.families.sparse.inference import (
     Columns,
-    Constants,
+    IntervalConstants,
     NoiseDeviations,
     inference_lines,
 )
@@ -64,7 +64,7 @@ def _of_machine(machine: int) -> Subject:
 
 
 @dataclass(frozen=True)
-class Stage:
+class ThresholdingStage:
     """Rounds of private hard thresholding with residuals clipped to ±`clip`."""
 
     rounds: Thresholding
@@ -78,9 +78,11 @@ class StagesPlan(Plan):
     size: int  # d, the number of features
     places: Indices  # (g,) array of int: features that limits are asked for
     is_one: bool  # whether the one coefficient asked for is had without a Gram matrix
-    constants: Constants
-    shared: Stage | None  # about all rows, if that part is estimated
-    machine_stages: tuple[Stage, ...]  # about the rows of each machine, if that part is estimated
+    constants: IntervalConstants
+    shared: ThresholdingStage | None  # about all rows, if that part is estimated
+    machine_stages: tuple[
+        ThresholdingStage, ...
+    ]  # about the rows of each machine, if that part is estimated
     # that of the corrections of each machine; empty where no limits are asked for
     noise: tuple[NoiseDeviations, ...]
     centre_noise_sd: float | None = None
@@ -474,11 +476,11 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
         facts: PublicFacts,
         sparsity: int,
         clip: float,
-        c: Constants,
+        c: IntervalConstants,
         rho: float,
         n: int,
-    ) -> Stage:
-        return Stage(
+    ) -> ThresholdingStage:
+        return ThresholdingStage(
             Thresholding.planned(
                 self.descent(sizes, facts, sparsity),
                 self.step_size is not None,
@@ -495,7 +497,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
 def _descent(
     averages: Averages,
     start: Array,
-    stages: Sequence[Stage],
+    stages: Sequence[ThresholdingStage],
     row: float,
     columns: Columns,
     rng: np.random.Generator,
@@ -520,7 +522,9 @@ def _gradient_beside(averages: Averages, start: Array, clip: float, vectors: Arr
     return averages.gradient(start + vectors, clip)
 
 
-def _stage_lines(stage: Stage, server: int, budget: Budget, subject: Subject) -> list[Spend]:
+def _stage_lines(
+    stage: ThresholdingStage, server: int, budget: Budget, subject: Subject
+) -> list[Spend]:
     return [replace(line, server=server) for line in stage.rounds.lines(LAW, [budget], subject)]
 
 

@@ -35,8 +35,8 @@ from engine.mechanisms.families.sparse.inference import (
     WHY,
     AveragesPlan,
     Columns,
-    Constants,
     FromAverages,
+    IntervalConstants,
     NoiseDeviations,
     ball,
     gaussian_rho,
@@ -49,8 +49,8 @@ from engine.mechanisms.families.sparse.intervals import LAW, SparseIntervals, pl
 from engine.mechanisms.families.sparse.pilot import (
     PILOTS,
     Pilot,
+    PilotStage,
     RowClips,
-    Stage,
     Thresholding,
     from_moments,
     stage_noise,
@@ -76,9 +76,9 @@ class InferencePlan(AveragesPlan):
     places: Indices  # (g,) array of int: features that limits are asked for
     is_one: bool  # whether the one coefficient asked for is had without a Gram matrix
     sparsity: int
-    stage: Stage | None  # clip and noise of the first averages; None with hard thresholding
+    stage: PilotStage | None  # clip and noise of the first averages; None with hard thresholding
     thresholding: Thresholding | None  # its rounds; None with moments
-    constants: Constants
+    constants: IntervalConstants
     noise: NoiseDeviations
     centre_noise_sd: float | None = None
 
@@ -401,7 +401,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
         noises = self.noises(facts, c, rho, (n, n), shares, centre)
         first = shares.coefficients * rho
         if takes_moments:
-            stage = Stage(c.response, (stage_noise(c.response, n, first),))
+            stage = PilotStage(c.response, (stage_noise(c.response, n, first),))
         else:
             rounds = Thresholding.planned(
                 self.descent(sizes, facts, self.sparsity),

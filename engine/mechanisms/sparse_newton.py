@@ -40,8 +40,8 @@ from engine.mechanisms.families.sparse.left_out import with_left_out
 from engine.mechanisms.families.sparse.pilot import (
     PILOTS,
     STANDS_FOR_ANOTHER,
+    PilotStage,
     RowClips,
-    Stage,
     Thresholding,
     from_moments,
     stage_noise,
@@ -91,7 +91,7 @@ UNSURE = (
 
 
 @dataclass(frozen=True)
-class Shares:
+class BudgetShares:
     """Division of the budget, as ρ; all shares sum to 1."""
 
     # gram, stages: for the Gram matrix and the averages of a first estimate from moments
@@ -103,8 +103,10 @@ class Shares:
     last: float  # for the average of the Newton step
 
 
-MOMENTS = Shares(gram=0.28, stages=(0.15, 0.24), rounds=0.0, chosen=0.05, residuals=0.03, last=0.25)
-ROUNDS = Shares(gram=0.0, stages=(), rounds=0.5, chosen=0.08, residuals=0.03, last=0.39)
+MOMENTS = BudgetShares(
+    gram=0.28, stages=(0.15, 0.24), rounds=0.0, chosen=0.05, residuals=0.03, last=0.25
+)
+ROUNDS = BudgetShares(gram=0.0, stages=(), rounds=0.5, chosen=0.08, residuals=0.03, last=0.39)
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,9 @@ class NewtonPlan(inference.AveragesPlan):
     row: float  # B, the norm that rows are held to
     guess: float  # the public guess of σ
     gram: float
-    stages: tuple[Stage, ...]  # clip and noise of each average of a first estimate from moments
+    stages: tuple[
+        PilotStage, ...
+    ]  # clip and noise of each average of a first estimate from moments
     thresholding: Thresholding | None  # rounds of one by hard thresholding; None with moments
     chosen: float
     residuals: float
@@ -471,7 +475,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         rho -= of_scale if scale is not None and math.isfinite(rho) else 0.0
         clips = (response, max(clip, _SECOND * guess))
         stages = tuple(
-            Stage(clip_of_stage, (stage_noise(clip_of_stage, n, share * rho),))
+            PilotStage(clip_of_stage, (stage_noise(clip_of_stage, n, share * rho),))
             for clip_of_stage, share in zip(clips, shares.stages, strict=False)
         )
         step = self.step_size or LONGEST_STEP

@@ -69,7 +69,7 @@ _WIDER = 1.2  # released spread of residuals over the planned one
 
 
 @dataclass(frozen=True)
-class Stage:
+class WaveletStage:
     """One message of every site, planned."""
 
     basis: WaveletBasis
@@ -119,7 +119,7 @@ class StagedPlan(CurvePlan):
     """Three messages: `clip` and `scales` are those of the last one, as planned."""
 
     first_clip: float  # τ of the first message, in response units
-    stages: tuple[Stage, ...]
+    stages: tuple[WaveletStage, ...]
     # sigma, largest_spread: σ and (B² + σ²)^½ as stated: no spread is taken to be smaller, or
     # larger
     sigma: float
@@ -346,7 +346,7 @@ class WaveletAdaptive(WaveletGlobal):
         sites: Sites,
         variance: float,
         radius: float,
-    ) -> tuple[Stage, float]:
+    ) -> tuple[WaveletStage, float]:
         """The message with the least planned error, and that error.
 
         Of residuals with this variance a clip at κ spreads leaves the share P within it: dividing
@@ -396,13 +396,13 @@ class WaveletAdaptive(WaveletGlobal):
         variance: float,
         squared_clip: float,
         weights: Array | None = None,
-    ) -> Stage:
+    ) -> WaveletStage:
         edge_share, functions_norm = self._shape_of(basis)
         unit = 2 * sites.exact_multiplier / (math.sqrt(share) * sites.n)
         if weights is None:
             precision = 1 / (variance / sites.n + squared_clip * unit**2)
             weights = precision / precision.sum()
-        return Stage(
+        return WaveletStage(
             basis, width, weights, functions_norm * unit, unit, edge_share, math.sqrt(variance)
         )
 
@@ -419,7 +419,12 @@ class WaveletAdaptive(WaveletGlobal):
         return range(self.lowest_level, self.highest_level + 1)
 
     def _lines(
-        self, step: Step, stage: Stage, share: float, sites: Sites, budgets: tuple[Budget, ...]
+        self,
+        step: Step,
+        stage: WaveletStage,
+        share: float,
+        sites: Sites,
+        budgets: tuple[Budget, ...],
     ) -> tuple[Spend, ...]:
         return site_lines(
             step,
@@ -659,7 +664,7 @@ class _Messages:
         return sizes / n, averages / n[:, None]
 
 
-def _combined(stage: Stage, sent: Array) -> Received:
+def _combined(stage: WaveletStage, sent: Array) -> Received:
     """Weighted averages of messages (repeats, columns, sites, numbers), of which size is first."""
     size, basis = np.einsum("s,rcs->rc", stage.weights, sent[..., 0]), stage.basis.size
     return np.einsum("s,rcsk->rck", stage.weights, sent[..., 1 : 1 + basis]), size

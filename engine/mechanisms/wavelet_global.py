@@ -42,7 +42,7 @@ from engine.mechanisms.families.adaptive.rules import nothing_spent
 from engine.mechanisms.families.wavelets import checked
 from engine.mechanisms.families.wavelets.bias import largest_kernel_mass
 from engine.mechanisms.families.wavelets.regression import (
-    Choice,
+    LevelChoice,
     Sites,
     WaveletRegression,
     choose,
@@ -51,7 +51,13 @@ from engine.mechanisms.families.wavelets.regression import (
     site_lines,
     times_of,
 )
-from engine.mechanisms.families.wavelets.risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.mechanisms.families.wavelets.risk import (
+    UNIFORM,
+    CentreAverage,
+    ReadingDensity,
+    RiskParts,
+    curve_risk,
+)
 from engine.numerics.clipping.normal_readings import unclipped
 from engine.numerics.designs import KnownDesign, RankBasis
 from engine.numerics.public_curves import PublicCurve
@@ -488,7 +494,11 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
             return None
         weight = np.ones_like if self.known_design is None else self.known_design.weight
         return self.risk_of(
-            source.truth, source.sizes, budgets, source.facts, Design(source.density, weight)
+            source.truth,
+            source.sizes,
+            budgets,
+            source.facts,
+            ReadingDensity(source.density, weight),
         )
 
     def risk_of(
@@ -497,7 +507,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         sizes: Sizes,
         budgets: tuple[Budget, ...],
         facts: PublicFacts,
-        design: Design = UNIFORM,
+        design: ReadingDensity = UNIFORM,
     ) -> RiskParts:
         """Exact mean integrated squared error, part by part, for any curve and any public sizes.
 
@@ -511,7 +521,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
             One for each server.
         facts : PublicFacts
             Stated facts.
-        design : Design
+        design : ReadingDensity
             Density of the times, and the weight of a reading.
         """
         plan: CurvePlan = self.plan(Public(sizes, facts), budgets)
@@ -520,13 +530,13 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         n = np.array(sizes.n_curves_per_server, dtype=float)
         return curve_risk(
             truth,
-            Average(
+            CentreAverage(
                 plan.basis, plan.clip, self.stated(facts)[1], n, plan.weights, plan.total_noise
             ),
             design,
         )
 
-    def _tuned(self, sites: Sites) -> Choice:
+    def _tuned(self, sites: Sites) -> LevelChoice:
         levels, clips = self.levels(), self.clips(sites)
         bases = [self.wavelets(level) for level in levels]
         size = np.array([float(basis.size) for basis in bases])
@@ -551,7 +561,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
             self.weights,
         )
 
-    def _literal(self, sites: Sites) -> Choice:
+    def _literal(self, sites: Sites) -> LevelChoice:
         """L = ⌈log₂ D⌉, J = L + 1, τ = B + σ√((2α + 1)L), with B for the paper's C_{α,R}."""
         printed = sites.printed_level(self.smoothness, self.lowest_level)
         level = min(printed + 1, self.highest_level) if self.level is None else self.level
@@ -567,7 +577,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
             sites,
             self.weights,
         )
-        return Choice(level, clip, only.weights, math.nan)
+        return LevelChoice(level, clip, only.weights, math.nan)
 
     @property
     def _n_parts(self) -> int:

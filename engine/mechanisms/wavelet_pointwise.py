@@ -34,7 +34,7 @@ from engine.mechanisms import mechanisms
 from engine.mechanisms.base import Trial
 from engine.mechanisms.families.adaptive.rules import nothing_spent
 from engine.mechanisms.families.wavelets.regression import (
-    Choice,
+    LevelChoice,
     Sites,
     WaveletRegression,
     choose,
@@ -44,7 +44,7 @@ from engine.mechanisms.families.wavelets.regression import (
     site_lines,
     times_of,
 )
-from engine.mechanisms.families.wavelets.risk import Average, RiskParts, point_risk
+from engine.mechanisms.families.wavelets.risk import CentreAverage, RiskParts, point_risk
 from engine.numerics.designs import KnownDesign
 from engine.numerics.point_values import PointValues
 from engine.numerics.signals import Function
@@ -405,7 +405,9 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         n = np.array(sizes.n_curves_per_server, dtype=float)
         sigma = self.stated(facts)[1]
         each = [
-            point_risk(curve, point, Average(plan.basis, plan.clip, sigma, n, plan.weights, noise))
+            point_risk(
+                curve, point, CentreAverage(plan.basis, plan.clip, sigma, n, plan.weights, noise)
+            )
             for point, noise in zip(points, plan.point_noise.T, strict=True)
         ]
         return RiskParts(
@@ -427,7 +429,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         pure = ((sites.delta == 0) & np.isfinite(sites.epsilon)).any()
         return ("laplace",) if pure else KINDS
 
-    def _tuned(self, kind: str, sites: Sites) -> Choice:
+    def _tuned(self, kind: str, sites: Sites) -> LevelChoice:
         levels, clips, points = self.levels(), self.clips(sites), self.ranks
         bases = [self.wavelets(level) for level in levels]
         kernel, spread = np.array([_averages_of(basis, points) for basis in bases]).T
@@ -445,7 +447,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
             levels, clips, bias, sites.square * kernel[:, None], unit, sites, self.weights
         )
 
-    def _literal(self, sites: Sites) -> Choice:
+    def _literal(self, sites: Sites) -> LevelChoice:
         """L = ⌈log₂ D⌉, J = L + 1, τ = B + σ√(2(2ν + 1)L), with B for the paper's C_{ν,R}."""
         printed = sites.printed_level(self.smoothness, self.lowest_level)
         level = min(printed + 1, _HIGHEST) if self.level is None else self.level
@@ -463,7 +465,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
             sites,
             self.weights,
         )
-        return Choice(level, clip, only.weights, math.nan)
+        return LevelChoice(level, clip, only.weights, math.nan)
 
     def _unit_scales(self, kind: str, basis: WaveletBasis, sites: Sites) -> Array:
         """Scales of the noise of every site at τ = 1: (sites,)."""

@@ -17,7 +17,7 @@ A new kind of noise is
   name in `engine.language.spending`;
 * where δ = 0 and more is known of it than ε, its rows in `_CURVES` and `_PARTS` of
   `engine.privacy.accounting`: the curve of one release, and its part among several. If no pair of
-  `engine.privacy.tradeoff` is its worst, they are a `Curve` and a `Part` there, and
+  `engine.privacy.tradeoff` is its worst, they are a `Curve` and a `ReleasePart` there, and
   `engine.language.odds_words` says what odds are computed from;
 * a class of `engine.audit.laws`, with its loss and its log-likelihood ratio;
 * to choose it, an option of the mechanism that draws it (for a value at one point with its name in

@@ -13,7 +13,7 @@ _BLOCK = 90_000  # gradient entries worked on at once, to stay in cache
 _ROWS = 160  # rows (columns × entries) among them, so that enough curves fit beside
 
 
-class Curves(Protocol):
+class GradientCurves(Protocol):
     """Set of curves as gradients need it: moments, with regressors or without."""
 
     @property
@@ -31,7 +31,7 @@ class Curves(Protocol):
         ...
 
 
-def shared_map(curves: Curves, iterates: Array) -> Array | None:
+def shared_map(curves: GradientCurves, iterates: Array) -> Array | None:
     """Compute the linear map of a round, shared by all servers; None if it is too large to keep.
 
     Iterates are (repeats, columns, p).
@@ -40,7 +40,7 @@ def shared_map(curves: Curves, iterates: Array) -> Array | None:
 
 
 def mean_clipped_gradient(
-    curves: Curves, iterates: Array, radii: Array, linear: Array | None = None
+    curves: GradientCurves, iterates: Array, radii: Array, linear: Array | None = None
 ) -> Array:
     """Average over curves of each curve's gradient, clipped entry by entry.
 
@@ -68,7 +68,7 @@ def mean_clipped_gradient(
     return total / curves.n_curves
 
 
-def clipped_variance(curves: Curves, iterates: Array, radii: Array) -> Array:
+def clipped_variance(curves: GradientCurves, iterates: Array, radii: Array) -> Array:
     """Variance over curves of the clipped gradients, summed over entries.
 
     It is computed from the curves and never leaves a server.
@@ -81,7 +81,7 @@ def clipped_variance(curves: Curves, iterates: Array, radii: Array) -> Array:
     return np.asarray(clipped.var(axis=3).sum(axis=2))
 
 
-def _summed(curves: Curves, iterates: Array, radii: Array, linear: Array | None) -> Array:
+def _summed(curves: GradientCurves, iterates: Array, radii: Array, linear: Array | None) -> Array:
     """Sums over curves for a few columns, in blocks of curves that stay in cache."""
     gradients, total = curves.gradients(iterates, linear), np.zeros_like(iterates)
     step = max(1, _BLOCK // iterates.size)

@@ -16,7 +16,7 @@ _RIDGE = 1e-10  # keeps a design with too few points solvable
 _SMOOTH_RIDGE, _SMOOTHEST = 1e-9, 41  # of the first of so many functions, through few times
 
 
-class Curves(Protocol):
+class CurveMoments(Protocol):
     """Moments of curves, with regressors or without."""
 
     @property
@@ -67,7 +67,7 @@ def shown_by(basis: Basis, times: Sequence[float]) -> tuple[Basis, Array]:
     return Basis(_SMOOTHEST, family=basis.family), _SMOOTH_RIDGE * order**3
 
 
-def fit(curves: Curves, ridge: Array | float = _RIDGE) -> Array:
+def fit(curves: CurveMoments, ridge: Array | float = _RIDGE) -> Array:
     """Fit coefficients (repeats, p) by least squares over all readings, weighing curves alike.
 
     `ridge` is (p,) or a number, as for `solve`.
@@ -96,7 +96,7 @@ def solve(gram: Array, cross: Array, ridge: Array | float = _RIDGE) -> Array:
     return np.asarray(np.linalg.solve(stable, cross[..., None])[..., 0])
 
 
-def covariance(curves: Curves, coefficients: Array, ridge: Array | float = _RIDGE) -> Array:
+def covariance(curves: CurveMoments, coefficients: Array, ridge: Array | float = _RIDGE) -> Array:
     """Covariance of the least-squares coefficients.
 
     Curves are independent, readings within one are not: the sandwich formula over curves.

@@ -14,7 +14,7 @@ from engine.numerics.symmetric_matrices import nearest_semidefinite
 
 
 @dataclass(frozen=True)
-class Pairs(FunctionBasis):
+class SymmetricSurfaces(FunctionBasis):
     """f(s, t) = Σ θ_jl b_j(s) b_l(t) with a symmetric θ, for functions b of one time.
 
     Coordinates are θ_jj, and √2 θ_jl for j < l, in the order of the upper triangle, so that their
@@ -77,9 +77,9 @@ class Pairs(FunctionBasis):
         both = first[..., j] * second[..., k] + first[..., k] * second[..., j]
         return np.asarray(both * np.sqrt(self.multiplicity) / 2)
 
-    def first(self, size: int) -> Pairs:
+    def first(self, size: int) -> SymmetricSurfaces:
         """Keep the pairs of the first functions of one time that make `size` = r(r + 1)/2 pairs."""
-        return Pairs(self.basis.first(int(np.sqrt(2 * size))), self.grid)
+        return SymmetricSurfaces(self.basis.first(int(np.sqrt(2 * size))), self.grid)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
         """Least squares on the grid; of one function on the square."""

@@ -49,7 +49,7 @@ _STAGE = 1e-3  # accuracy, relative to the longest minimiser, of all stages but 
 
 
 @dataclass(frozen=True)
-class Records:
+class GroupedRecords:
     """Records with equal effect taken together.
 
     Square loss needs a mean label on each place and losses of classes two counts, so that a step
@@ -62,7 +62,7 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Loss:
+class ConvexLoss:
     """A convex loss L(y, f), once differentiable in f, with what its minimiser's release needs.
 
     `accuracy` is how exact minimisers are, relative to r; see `tolerance`.
@@ -95,7 +95,7 @@ class Loss:
         """∂²L/∂f²; between two pieces, of either."""
         raise NotImplementedError
 
-    def records(self, index: Indices, y: Array, n_points: int) -> Records:
+    def records(self, index: Indices, y: Array, n_points: int) -> GroupedRecords:
         """The labels of one data set, held within what the loss allows.
 
         Parameters
@@ -107,13 +107,13 @@ class Loss:
         """
         return _classes(index, y, n_points)
 
-    def stages(self) -> tuple[Loss, ...]:
+    def stages(self) -> tuple[ConvexLoss, ...]:
         """Losses to be minimised in turn, each from the minimiser before; the last is this one."""
         return (self,)
 
 
 @dataclass(frozen=True)
-class Square(Loss):
+class Square(ConvexLoss):
     """(y − f)², with y held within [−B, B].
 
     F(u) ≤ F(0) ≤ B² bounds the minimiser, ‖u‖ ≤ B/√ψ and |f| ≤ κB/√ψ, and with it the slope:
@@ -139,16 +139,18 @@ class Square(Loss):
     def curvature(self, label: Array, f: Array) -> Array:
         return np.full(np.broadcast_shapes(label.shape, f.shape), 2.0)
 
-    def records(self, index: Indices, y: Array, n_points: int) -> Records:
+    def records(self, index: Indices, y: Array, n_points: int) -> GroupedRecords:
         clipped = np.clip(_without_gaps(y), -self.bound, self.bound)
         count = np.bincount(index, minlength=n_points)
         total = np.bincount(index, clipped, n_points)
         occupied = np.flatnonzero(count)
-        return Records(occupied, total[occupied] / count[occupied], count[occupied].astype(float))
+        return GroupedRecords(
+            occupied, total[occupied] / count[occupied], count[occupied].astype(float)
+        )
 
 
 @dataclass(frozen=True)
-class Huber(Loss):
+class Huber(ConvexLoss):
     """(y − f)²/2 up to a distance k, and k(|y − f| − k/2) beyond; M = k."""
 
     k: float  # above 0, in response units
@@ -168,12 +170,12 @@ class Huber(Loss):
     def curvature(self, label: Array, f: Array) -> Array:
         return (np.abs(label - f) <= self.k).astype(float)
 
-    def records(self, index: Indices, y: Array, n_points: int) -> Records:
-        return Records(index, _without_gaps(y), np.ones(len(y)))
+    def records(self, index: Indices, y: Array, n_points: int) -> GroupedRecords:
+        return GroupedRecords(index, _without_gaps(y), np.ones(len(y)))
 
 
 @dataclass(frozen=True)
-class Logistic(Loss):
+class Logistic(ConvexLoss):
     """log(1 + exp(−y f)) for classes y = ±1; M = 1."""
 
     name: ClassVar[str] = "logistic"
@@ -193,7 +195,7 @@ class Logistic(Loss):
 
 
 @dataclass(frozen=True)
-class Hinge(Loss):
+class Hinge(ConvexLoss):
     """max(1 − y f, 0) for classes y = ±1, rounded off by a parabola where 1 − w ≤ y f ≤ 1; M = 1.
 
     The rounded loss is M-admissible with the same M, so r is that of the hinge. It lies below the
@@ -222,7 +224,7 @@ class Hinge(Loss):
         short = 1 - label * f
         return ((short >= 0) & (short <= self.width)) / self.width
 
-    def stages(self) -> tuple[Loss, ...]:
+    def stages(self) -> tuple[ConvexLoss, ...]:
         """Return the parabolas from a wide to the narrow one, a factor of ten at a time."""
         wider = [width for width in (1.0, 1e-1, 1e-2, 1e-3) if width > self.width]
         return (*(replace(self, width=width) for width in wider), self)
@@ -233,12 +235,14 @@ def _without_gaps(y: Array) -> Array:
     return np.where(np.isnan(y), 0.0, y)
 
 
-def _classes(index: Indices, y: Array, n_points: int) -> Records:
+def _classes(index: Indices, y: Array, n_points: int) -> GroupedRecords:
     """Counts of both classes; whatever is not above 0 belongs to −1."""
     label = np.where(y > 0, 1.0, -1.0)
     count = np.bincount(2 * index + (label > 0), minlength=2 * n_points)
     occupied = np.flatnonzero(count)
-    return Records(occupied // 2, np.where(occupied % 2, 1.0, -1.0), count[occupied].astype(float))
+    return GroupedRecords(
+        occupied // 2, np.where(occupied % 2, 1.0, -1.0), count[occupied].astype(float)
+    )
 
 
 def kappa(atoms: Array) -> float:
@@ -246,7 +250,7 @@ def kappa(atoms: Array) -> float:
     return float(np.sqrt((atoms**2).sum(axis=1).max()))
 
 
-def tolerance(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
+def tolerance(loss: ConvexLoss, atoms: Array, penalty: float, n: int) -> float:
     """Bound the distance ‖·‖₂ of a returned vector from the exact minimiser; public.
 
     A millionth of r for the hinge and Huber's loss, 1e-9 r for the others. Rounding errors set a
@@ -259,7 +263,7 @@ def tolerance(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
     return loss.accuracy * exact * max(1.0, kappa(atoms) ** 2 / (2 * penalty) / 1e4)
 
 
-def radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
+def radius(loss: ConvexLoss, atoms: Array, penalty: float, n: int) -> float:
     """Bound on ‖u_D − u_D'‖₂ of what `minimise` returns: Mκ/(ψn) and twice the tolerance.
 
     `atoms` (K, J) holds the features h of each place.
@@ -267,12 +271,12 @@ def radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
     return _exact_radius(loss, atoms, penalty, n) + 2 * tolerance(loss, atoms, penalty, n)
 
 
-def _exact_radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
+def _exact_radius(loss: ConvexLoss, atoms: Array, penalty: float, n: int) -> float:
     size = kappa(atoms)
     return float(loss.admissibility(size, penalty) * size / (penalty * n))
 
 
-def most_steps(loss: Loss, atoms: Array, penalty: float, n: int) -> int:
+def most_steps(loss: ConvexLoss, atoms: Array, penalty: float, n: int) -> int:
     """Count the steps of `_accelerated` that bring every data set within tolerance.
 
     `atoms` (K, J) holds the features h of each place.
@@ -294,7 +298,9 @@ class Minimisers:
     slack: Array
 
 
-def minimise(loss: Loss, atoms: Array, index: Indices, y: Array, penalty: float) -> Minimisers:
+def minimise(
+    loss: ConvexLoss, atoms: Array, index: Indices, y: Array, penalty: float
+) -> Minimisers:
     """Minimisers of (1/n) Σ L(y_i, Σ_j u_j h_j(x_i)) + ψ‖u‖².
 
     Parameters
@@ -333,7 +339,12 @@ def minimise(loss: Loss, atoms: Array, index: Indices, y: Array, penalty: float)
 
 
 def _minimiser(
-    loss: Loss, records: Records, atoms: Array, penalty: float, n: int, slack_limit: float
+    loss: ConvexLoss,
+    records: GroupedRecords,
+    atoms: Array,
+    penalty: float,
+    n: int,
+    slack_limit: float,
 ) -> tuple[Array, float]:
     """One minimiser (J,) and its slack."""
     *wider, last = loss.stages()
@@ -360,8 +371,8 @@ def _minimiser(
 class _Risk:
     """F_D with its derivatives; places without records are left out of them."""
 
-    loss: Loss
-    records: Records
+    loss: ConvexLoss
+    records: GroupedRecords
     atoms: Array
     penalty: float
     n: int

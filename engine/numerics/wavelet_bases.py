@@ -13,7 +13,14 @@ from engine.core.errors import InputError
 from engine.core.types import Truth
 from engine.numerics.orthonormal import OrthonormalBasis
 from engine.numerics.wavelet_sums import curve_of_shifts, shift_sums, shifts_at
-from engine.numerics.wavelets import STEPS, Corrected, Edges, Periodic, scaling_table, shift_gram
+from engine.numerics.wavelets import (
+    STEPS,
+    BoundaryCorrection,
+    Edges,
+    Periodic,
+    scaling_table,
+    shift_gram,
+)
 
 EDGES = ("periodic", "corrected")
 _HIGHEST_LEVEL = {"periodic": 14, "corrected": 10}  # the bank of corrected edges is a full matrix
@@ -25,7 +32,7 @@ def _edge_rule(moments: int, edges: str) -> Edges:
     """The treatment of the ends by its name; with one vanishing moment both are the same."""
     if moments == 1 or edges == "periodic":
         return Periodic(moments)
-    return Corrected(moments)
+    return BoundaryCorrection(moments)
 
 
 def allowed_levels(moments: int, edges: str) -> range:
@@ -156,7 +163,7 @@ class WaveletBasis(OrthonormalBasis):
         (size,)
         """
         whole = np.full(self.size, 1.0)
-        if isinstance(self.rule, Corrected):
+        if isinstance(self.rule, BoundaryCorrection):
             whole = self.rule.fold(shift_gram(self.moments, self.level).sum(axis=1))
         return value * self.to_levels(whole / np.sqrt(self.size))
 
@@ -293,7 +300,7 @@ class WaveletBasis(OrthonormalBasis):
     @property
     def n_edge(self) -> int:
         """2A, the functions that are made for the ends; 0 for periodic edges."""
-        return 2 * self.moments if isinstance(self.rule, Corrected) else 0
+        return 2 * self.moments if isinstance(self.rule, BoundaryCorrection) else 0
 
     @property
     def edge_share(self) -> float:

@@ -7,7 +7,7 @@ about sensitivities holds for the numbers that are computed, not for a limit of 
 suffers by less than 1e-6.
 
 Shifts of φ that meet [0, 1] at level J are k = −2A + 2, …, 2^J − 1; vectors over all of them are
-"extended". `Periodic` and `Corrected` fold extended vectors into 2^J orthonormal coordinates.
+"extended". `Periodic` and `BoundaryCorrection` fold them into 2^J orthonormal coordinates.
 
 References
 ----------
@@ -251,7 +251,7 @@ def _periodic_places(moments: int, half: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Corrected(Edges):
+class BoundaryCorrection(Edges):
     """A functions at each end that keep polynomials of degree below A, in place of 2A − 1 shifts.
 
     Left: Σ_k q(k) φ(x − k) over k = −2A + 2, …, 0 with powers q of k; right: powers of
@@ -360,7 +360,7 @@ def shift_gram(moments: int, level: int) -> Array:
 @lru_cache(maxsize=16)
 def _corrected_bank(moments: int, size: int) -> tuple[Array, Array]:
     """Rows that take `size` coordinates to the coarser half, and to details orthogonal to them."""
-    rule, level, h = Corrected(moments), int(np.log2(size)), low_pass(moments)
+    rule, level, h = BoundaryCorrection(moments), int(np.log2(size)), low_pass(moments)
     n_coarse, over = size // 2 + 2 * moments - 2, 2 * moments - 2
     refine = np.zeros((n_coarse, size + over))
     for e in range(n_coarse):

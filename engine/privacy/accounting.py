@@ -23,15 +23,15 @@ from engine.core.types import MIN_EPSILON, Budget, Cost, Spend
 from engine.numerics import gaussian_privacy
 from engine.privacy.tradeoff import (
     Approximate,
-    Counts,
+    CountsNoise,
     Curve,
     Gaussian,
     GaussianPart,
     Laplace,
     LaplacePart,
     Losses,
-    Part,
     PurePart,
+    ReleasePart,
     Zcdp,
 )
 
@@ -46,9 +46,9 @@ _FARTHEST = 400.0  # beyond this loss nothing is left to tell, and no law is com
 _CURVES: dict[NoiseLaw, Callable[[float], Curve]] = {
     NoiseLaw.LAPLACE: Laplace,
     NoiseLaw.NORM: Laplace,
-    NoiseLaw.DISCRETE_LAPLACE: Counts,
+    NoiseLaw.DISCRETE_LAPLACE: CountsNoise,
 }
-_PARTS: dict[NoiseLaw, Callable[[float, int], Part]] = {
+_PARTS: dict[NoiseLaw, Callable[[float, int], ReleasePart]] = {
     NoiseLaw.LAPLACE: LaplacePart,
     NoiseLaw.NORM: LaplacePart,
     NoiseLaw.DISCRETE_LAPLACE: PurePart.of_counts,
@@ -591,9 +591,9 @@ def _can_be_added(costs: Sequence[Cost]) -> bool:
     return 0 < sum(sizes) <= _FARTHEST and max((cost.mu or 0.0) for cost in costs) <= 20
 
 
-def _parts(costs: Sequence[Cost]) -> tuple[Part, ...]:
+def _parts(costs: Sequence[Cost]) -> tuple[ReleasePart, ...]:
     """Lines as `tradeoff.Losses` takes them; those that cost nothing are left out."""
-    parts = list[Part]()
+    parts = list[ReleasePart]()
     for cost in costs:
         if cost.epsilon is None and cost.mu:
             parts.append(GaussianPart(cost.mu, cost.rounds))

@@ -16,7 +16,7 @@ import numpy as np
 from engine.core.errors import InputError
 from engine.core.types import Budget, Spend
 from engine.privacy import accounting
-from engine.privacy.tradeoff import Approximate, Curve, Gaussian, Highest
+from engine.privacy.tradeoff import Approximate, Curve, Gaussian, UpperEnvelope
 
 FALSE_POSITIVE_RATE = 0.05  # of the careful attacker
 LOW_FALSE_POSITIVE_RATE = 0.01  # of a very careful one
@@ -123,7 +123,7 @@ def highest(several: Sequence[Odds]) -> Odds:
     return replace(
         first,
         budget=budget,
-        curve=curves[0] if len(curves) == 1 else Highest(curves),
+        curve=curves[0] if len(curves) == 1 else UpperEnvelope(curves),
         right_cap=float(cap.right()),
         power_cap=float(cap.detection(first.false_positive_rate)),
         **{chance: max(getattr(each, chance) for each in several) for chance in _CHANCES},

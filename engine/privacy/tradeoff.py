@@ -182,7 +182,7 @@ class Laplace(Curve):
 
 
 @dataclass(frozen=True)
-class Counts(Curve):
+class CountsNoise(Curve):
     """Discrete Laplace noise of scale 2/ε on counts of people, each of whom is in one cell.
 
     Replacing a person moves one count up by 1 and another down by 1. Of each of the two the loss is
@@ -333,7 +333,7 @@ def _no_nan(values: Chances) -> Chances:
 
 
 @dataclass(frozen=True)
-class Part(ABC):
+class ReleasePart(ABC):
     """Releases of one kind about the same people, by their worst pair."""
 
     size: float
@@ -350,7 +350,7 @@ class Part(ABC):
 
 
 @dataclass(frozen=True)
-class GaussianPart(Part):
+class GaussianPart(ReleasePart):
     """Gaussian noise: its size is μ."""
 
     @property
@@ -366,12 +366,12 @@ class GaussianPart(Part):
 
 
 @dataclass(frozen=True)
-class PurePart(Part):
+class PurePart(ReleasePart):
     """Releases with δ = 0, of which no more is known: bits turned round, and their size is ε."""
 
     @classmethod
     def of_counts(cls, epsilon: float, count: int) -> PurePart:
-        """Counts of people with discrete Laplace noise: two bits of ε/2 each, as in `Counts`."""
+        """Make counts of people with discrete Laplace noise: bits of ε/2, as in `CountsNoise`."""
         return cls(epsilon / 2, 2 * count)
 
     @property
@@ -418,7 +418,7 @@ class Losses(Curve):
     worst pairs may be composed, adaptively too). Computed by dp-accounting.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ReleasePart, ...]
     exact = False
     name = "losses"
 
@@ -468,12 +468,12 @@ class Losses(Curve):
 
 
 @lru_cache(maxsize=512)
-def loss_distribution(parts: tuple[Part, ...]) -> Any:
+def loss_distribution(parts: tuple[ReleasePart, ...]) -> Any:
     """The law of the summed loss, never too small.
 
     Parameters
     ----------
-    parts : tuple of Part
+    parts : tuple of ReleasePart
         One at least.
 
     Returns
@@ -541,7 +541,7 @@ class Subsampled(Curve):
 
 
 @dataclass(frozen=True)
-class Highest(Curve):
+class UpperEnvelope(Curve):
     """The largest chance at each point of several curves: a bound for whoever has one of them.
 
     Curves of different noise cross: a release with Laplace noise may tell more at one rate of false
@@ -550,7 +550,7 @@ class Highest(Curve):
 
     Examples
     --------
-    >>> curve = Highest((Laplace(1.1), Gaussian(0.54)))
+    >>> curve = UpperEnvelope((Laplace(1.1), Gaussian(0.54)))
     >>> [round(float(each.detection(0.01)), 4) for each in (*curve.curves, curve)]
     [0.03, 0.037, 0.037]
     >>> [round(float(each.right()), 3) for each in (*curve.curves, curve)]

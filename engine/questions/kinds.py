@@ -14,6 +14,7 @@ from engine.core import plain, typed
 from engine.core.discovery import modules_in
 from engine.core.entrance import json_of
 from engine.core.errors import InputError
+from engine.core.tasks import RENAMED
 from engine.privacy.amplification import ONE, Person
 from engine.questions import Question
 from engine.topics.asking import QuestionKind
@@ -71,6 +72,9 @@ def from_plain(fields: Any) -> Question:
     person = typed.record(Person, fields.pop("person", {}), "person")
     kind = kinds()[name]
     fields = {dict(kind.renamed).get(key, key): value for key, value in fields.items()}
+    for before, today in RENAMED.items():
+        if fields.get("task") == before:
+            fields["task"] = today
     arguments = typed.arguments(kind.function, fields, "question")
     _check_served(kind, arguments)
     return Question(kind.function, arguments, person)

@@ -60,7 +60,7 @@ T = Symbol("T", "Rounds", 1, 1000, 1)
 
 
 @dataclass(frozen=True)
-class Sites:
+class DifferingSites:
     """Sizes and budgets of sites that need not be alike, and both bounds for them.
 
     With V(r) the error that a site alone would have at r functions, the largest of T d/n,
@@ -80,7 +80,7 @@ class Sites:
 
     Examples
     --------
-    >>> sites = Sites(np.array([100.0, 900.0]), np.array([1.0, 0.1]), 20.0, 3.0)
+    >>> sites = DifferingSites(np.array([100.0, 900.0]), np.array([1.0, 0.1]), 20.0, 3.0)
     >>> bool(sites.lower() < sites.upper())
     True
     """
@@ -241,7 +241,7 @@ def _smallest_terms(*terms: Array) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class DifferingSitesRate(Rate):
-    """Both bounds where sites differ, with T rounds in both; see `Sites`.
+    """Both bounds where sites differ, with T rounds in both; see `DifferingSites`.
 
     Above, d²r²/Σ_s min{d r n_s m/T, n_s²mε_s²/T², d r²n_s/T, r²n_s²ε_s²/T²} at the best r, where
     smoothing is as large: each term holds its share of both. A site alone would have the error
@@ -251,8 +251,8 @@ class DifferingSitesRate(Rate):
 
     The lower bound after T rounds is the larger of d²r²/Σ_s min(d r n_s m, n_s²mε_s²/T) at its own
     best r and d²/Σ_s min(d n_s, n_s²ε_s²/T). It lacks the dense terms in the balance of r, so the
-    two do not match where sites differ (`Sites.gap`). The authors conjecture that the upper one is
-    sharp. For sites that are alike it is the intermediate lower bound of the slides.
+    two do not match where sites differ (`DifferingSites.gap`). The authors conjecture that the
+    upper one is sharp. For sites that are alike it is the intermediate lower bound of the slides.
 
     Sites are spread evenly on log scales. The largest site has the smallest budget.
     """
@@ -356,12 +356,12 @@ class DifferingSitesRate(Rate):
     _theorem: ClassVar[str]
     _condition: ClassVar[tuple[int, int]]  # powers of 1/m and 1/d in the condition on δ
 
-    def sites(self, p: Point) -> Sites:
+    def sites(self, p: Point) -> DifferingSites:
         """Some kinds of sites around a full point, equally many of each."""
         log_scale = (np.arange(_KINDS) + 0.5) / _KINDS - 0.5
         kinds = log_scale.reshape(-1, *[1] * np.ndim(p["n"]))
         people, budget = self.people_ratio**kinds, self.budget_ratio**-kinds
-        return Sites(
+        return DifferingSites(
             p["n"] * people / people.mean(),
             p["epsilon"] * budget / budget.mean(),
             p["m"],
@@ -372,7 +372,7 @@ class DifferingSitesRate(Rate):
             self.weights,
         )
 
-    def _sizes(self, sites: Sites) -> Array:
+    def _sizes(self, sites: DifferingSites) -> Array:
         return sites.upper_terms() if self.bound is Bound.UPPER else sites.lower_terms()
 
 

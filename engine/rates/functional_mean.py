@@ -14,7 +14,7 @@ from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
 from engine.core.types import Array
 from engine.mechanisms.base import Mechanism
-from engine.mechanisms.families.descent import Scheme
+from engine.mechanisms.families.descent import Participation
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import Boundary, Condition, Rate, Symbol, Term, border, rates
@@ -172,7 +172,7 @@ class FunctionalMeanRate(CurveRate):
         """Noisy gradient descent as published, where each site is trusted with its own curves."""
         if self.privacy is not Trust.FEDERATED:
             return None
-        return NoisyGradientMean(scheme=Scheme.SPLIT, constants="published")
+        return NoisyGradientMean(scheme=Participation.SPLIT, constants="published")
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -233,7 +233,7 @@ class VaryingCoefficientsRate(CurveRate):
         """Noisy gradient descent as published, where each site is trusted with its own curves."""
         if self.privacy is not Trust.FEDERATED:
             return None
-        return NoisyGradientCoefficients(scheme=Scheme.SPLIT, constants="published")
+        return NoisyGradientCoefficients(scheme=Participation.SPLIT, constants="published")
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

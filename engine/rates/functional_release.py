@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.core.errors import InputError
 from engine.core.registry import param
-from engine.core.tasks import FUNCTIONAL_SUMMARY
+from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, Data
 from engine.mechanisms.base import Mechanism
 from engine.mechanisms.frl import Frl
@@ -73,7 +73,7 @@ class FunctionalReleaseRate(Rate):
     key = "functional_release"
     label = "Curve released whole"
     order = 40
-    tasks = frozenset({FUNCTIONAL_SUMMARY.key})
+    tasks = frozenset({MEAN_FUNCTION.key})
     reference = "Lin and Reimherr (2023), arXiv 2309.00125, Theorem 14 and Corollary 15"
     symbols = (N, EPSILON, DELTA)
     called = MECHANISMS

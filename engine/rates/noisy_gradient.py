@@ -15,7 +15,7 @@ from engine.core.registry import param
 from engine.core.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
 from engine.core.types import Array
 from engine.mechanisms.base import Mechanism
-from engine.mechanisms.families.descent import Scheme
+from engine.mechanisms.families.descent import Participation
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import Condition, Rate, Symbol, Term, rates
@@ -149,7 +149,7 @@ class NoisyGradientMeanRate(NoisyGradientRate):
 
     def attained_by(self) -> Mechanism:
         """Noisy gradient descent as published."""
-        return NoisyGradientMean(scheme=Scheme.SPLIT, constants="published")
+        return NoisyGradientMean(scheme=Participation.SPLIT, constants="published")
 
 
 @rates.register
@@ -171,4 +171,4 @@ class NoisyGradientCoefficientsRate(NoisyGradientRate):
 
     def attained_by(self) -> Mechanism:
         """Noisy gradient descent as published."""
-        return NoisyGradientCoefficients(scheme=Scheme.SPLIT, constants="published")
+        return NoisyGradientCoefficients(scheme=Participation.SPLIT, constants="published")

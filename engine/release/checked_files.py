@@ -36,7 +36,7 @@ _DIGITS = 1e-7  # of the stated range: a table has ten digits, and so have coeff
 
 
 @dataclass(frozen=True)
-class Finding:
+class FileFinding:
     """One thing that was looked at."""
 
     holds: bool | None  # none where it could not be told
@@ -79,7 +79,7 @@ def _members(name: str, content: bytes) -> dict[str, bytes]:
         ) from problem
 
 
-def check(files: Mapping[str, bytes], book: Ledger | None) -> list[Finding]:
+def check(files: Mapping[str, bytes], book: Ledger | None) -> list[FileFinding]:
     """Check the files of one release.
 
     Parameters
@@ -111,7 +111,7 @@ def check(files: Mapping[str, bytes], book: Ledger | None) -> list[Finding]:
         return [*_of_ledger(files, card, book), *_of_card(card), *_of_table(files, card)]
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
         return [
-            Finding(
+            FileFinding(
                 False,
                 "The guarantee card lacks what every card has: it was changed, or "
                 f"is of another program ({type(problem).__name__}).",
@@ -124,7 +124,7 @@ def check(files: Mapping[str, bytes], book: Ledger | None) -> list[Finding]:
 
 def _of_ledger(
     files: Mapping[str, bytes], card: Mapping[str, Any], book: Ledger | None
-) -> Iterator[Finding]:
+) -> Iterator[FileFinding]:
     """Check that the ledger of this machine makes the same bytes again."""
     release_id = str(card["release"]["id"])
     try:
@@ -135,7 +135,7 @@ def _of_ledger(
     else:
         reason = "No ledger was looked at."
     if made is None:
-        yield Finding(
+        yield FileFinding(
             None,
             "Whether it was really released is not known here, as the ledger of "
             f"this machine does not make it again. {reason}",
@@ -144,7 +144,7 @@ def _of_ledger(
     versions = json.loads(made[CARD]).get("versions") == card.get("versions")
     for name in sorted({*files} & {*made}):
         if files[name] == made[name]:
-            yield Finding(
+            yield FileFinding(
                 True, f"{name} is, byte for byte, what the ledger of this machine makes again."
             )
         else:
@@ -156,18 +156,18 @@ def _of_ledger(
                     "may have worded it differently."
                 )
             )
-            yield Finding(
+            yield FileFinding(
                 False if versions else None,
                 f"{name} differs from what the ledger of this machine makes again.{other}",
             )
     if unknown := sorted({*files} - {*made}):
-        yield Finding(None, f"Not a file of this release: {', '.join(map(brief, unknown))}.")
+        yield FileFinding(None, f"Not a file of this release: {', '.join(map(brief, unknown))}.")
 
 
 # -- the card by itself ---------------------------------------------------------------------------
 
 
-def _of_card(card: Mapping[str, Any]) -> Iterator[Finding]:
+def _of_card(card: Mapping[str, Any]) -> Iterator[FileFinding]:
     """Check that the numbers of a card fit together."""
     stated, ideal = (
         Budget(card[name]["epsilon"], card[name]["delta"]) for name in ("guarantee", "ideal")
@@ -180,34 +180,34 @@ def _of_card(card: Mapping[str, Any]) -> Iterator[Finding]:
     if accounting.get("rho") and any(costs) and "relied_on" not in card:
         shared = by_sender.pop("centre", 0.0)  # what the centre sends is about everybody
         total = max(by_sender.values(), default=0.0) + shared
-        yield Finding(
+        yield FileFinding(
             abs(total - accounting["rho"]) <= _SAME * accounting["rho"],
             "The costs of its messages add up to the cost that is stated.",
         )
-    yield Finding(
+    yield FileFinding(
         ideal.epsilon <= stated.epsilon * (1 + _SAME),
         "The certified ε is no smaller than that of ideal noise of the same size.",
     )
     right = float(card["odds"]["right_guess_at_most"])
-    yield Finding(
+    yield FileFinding(
         0.5 <= right <= risk.odds(None, stated).right * (1 + _SAME),
         "The attacker’s accuracy is one that the stated ε and δ allow.",
     )
 
 
-def _of_table(files: Mapping[str, bytes], card: Mapping[str, Any]) -> Iterator[Finding]:
+def _of_table(files: Mapping[str, bytes], card: Mapping[str, Any]) -> Iterator[FileFinding]:
     """Check that a table matches the card: its id, and the band that the coefficients give."""
     if TABLE not in files:
         return
     text = files[TABLE].decode("utf-8", "replace")
-    yield Finding(
+    yield FileFinding(
         f"id {card['release']['id']}" in text.partition("\n")[0],
         f"{TABLE} and the card have one id.",
     )
     if "answers" not in card or card["accuracy"]["band"] is None:
         return
     if "unseen" in card["answers"] and card["answers"]["unseen"]:
-        yield Finding(
+        yield FileFinding(
             None,
             f"The band in {TABLE} was drawn by another version of the program, "
             "which counted what few common times do not show in another way.",
@@ -225,7 +225,7 @@ def _of_table(files: Mapping[str, bytes], card: Mapping[str, Any]) -> Iterator[F
         rows[:, 2:4]
         - np.clip(np.column_stack([low, high]), facts["value_low"], facts["value_high"])
     ).max()
-    yield Finding(
+    yield FileFinding(
         bool(off <= _DIGITS * (facts["value_high"] - facts["value_low"])),
         f"The band in {TABLE} is that of the coefficients in the card.",
     )

@@ -83,7 +83,14 @@ from engine.privacy.filters import FINE, FINE_DELTA, Loss, in_units
 from engine.release.books import Books, Charge, Entry, loss_of_rounds
 from engine.release.data_content import content_of
 from engine.release.earlier_ledgers import slow_hash
-from engine.release.people import Known, PeopleSet, Records, file_digest, found, same_among
+from engine.release.people import (
+    KnownRecords,
+    PeopleSet,
+    RecordHashes,
+    file_digest,
+    found,
+    same_among,
+)
 from engine.release.sealed_log import OpenLog, SealedLog
 from engine.release.standing import Share, Standing, read_set, same_in, sets_in, standing
 from engine.sources import Source
@@ -121,7 +128,7 @@ class Drawn:
 class _People:
     """The people of a data set as one ledger knows them."""
 
-    known: Known
+    known: KnownRecords
     records: str  # digest of their records, in any order
     data: str  # and of all that they are known by, in the order of the data
     own_set: str  # digest of the same set, if the ledger has it
@@ -653,18 +660,18 @@ def _people_in(
     in_order = in_order or bool(log.salt and traces.spellings)
     name = "" if in_order else books.records_of.get(data, "")
     if not name:
-        records = Records.of(traces, log.key, bool(log.salt))
+        records = RecordHashes.of(traces, log.key, bool(log.salt))
         name = records.digest
     own_set = "" if in_order else books.set_of.get(name, "")
     own = read_set(log, own_set) if own_set else None
     if own is not None:
-        return _People(Known.of_sets([own], same), name, data, own_set, data_set)
-    records = records or Records.of(traces, log.key, bool(log.salt))
+        return _People(KnownRecords.of_sets([own], same), name, data, own_set, data_set)
+    records = records or RecordHashes.of(traces, log.key, bool(log.salt))
     known = found(records, (people for _, people in sets_in(log, books)), same, are_others)
     return _People(known, name, data, "", data_set)
 
 
-def _check_once(known: Known, facts: PublicFacts, are_others: bool) -> None:
+def _check_once(known: KnownRecords, facts: PublicFacts, are_others: bool) -> None:
     """Refuse people with several records in one data set, unless they are stated to be others."""
     if known.n_twice and not are_others:
         raise InputError(
@@ -713,7 +720,7 @@ def _kept(log: OpenLog, pairs: NDArray[np.uint64]) -> str:
     return log.keep(pairs.astype("<u8").tobytes()) if len(pairs) else ""
 
 
-def _kept_pairs(log: OpenLog, known: Known) -> str:
+def _kept_pairs(log: OpenLog, known: KnownRecords) -> str:
     return _kept(log, known.new_pairs)
 
 
@@ -788,7 +795,7 @@ def _receipt(log: OpenLog, books: Books, number: int, after: Standing | None = N
 def _standing_of_sets(log: OpenLog, books: Books, sets: list[PeopleSet]) -> Standing:
     if not sets:
         return Standing(())
-    return standing(log, books, Known.of_sets(sets, same_in(log, books)))
+    return standing(log, books, KnownRecords.of_sets(sets, same_in(log, books)))
 
 
 def _drawn(log: OpenLog, release_id: str) -> Drawn:

@@ -60,8 +60,8 @@ def _lengths(texts: Sequence[bytes]) -> NDArray[np.uint32]:
 def file_digest(traces: Traces, key: bytes) -> str:
     """Hash all that people of a data set are known by at once, in the order of the data.
 
-    Equal digests are equal `Records`, so that a file that was charged before is known without a
-    hash for each of its people. The same people in another order are known by `Records.digest`.
+    Equal digests are equal `RecordHashes`, so that a file that was charged before is known without
+    a hash for each of its people. `RecordHashes.digest` knows the same people in another order.
     """
     state = hashlib.blake2b(
         repr((traces.kind, traces.ids_from, traces.n)).encode(),
@@ -85,7 +85,7 @@ def _order(first: Hashes, *more: Hashes) -> Integers:
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class RecordHashes:
     """Hashes of the records of a data set (n,), in the order of the data; 0 where there is none."""
 
     ids: Hashes
@@ -95,7 +95,7 @@ class Records:
     unlisted: Hashes | None = None  # the same ids without the list that was stated
 
     @classmethod
-    def of(cls, traces: Traces, key: bytes, is_taken_over: bool = False) -> Records:
+    def of(cls, traces: Traces, key: bytes, is_taken_over: bool = False) -> RecordHashes:
         """Hash what people are known by.
 
         Equal records without an id are told apart by their number, so that the same data have the
@@ -219,10 +219,10 @@ class Same:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownRecords:
     """Whose the records of a data set are, by the sets of a ledger."""
 
-    records: Records
+    records: RecordHashes
     persons: Hashes  # (n,), of every record, known or new
     is_known: NDArray[np.bool_]  # (n,)
     same: Same  # with the pairs that these records make
@@ -232,14 +232,14 @@ class Known:
     n_unlisted: int = 0  # new people whose id is known where no list was stated
 
     @classmethod
-    def of_sets(cls, sets: Sequence[PeopleSet], same: Same) -> Known:
+    def of_sets(cls, sets: Sequence[PeopleSet], same: Same) -> KnownRecords:
         """Give the people of sets that a ledger has."""
         ids, contents, persons = (
             np.concatenate([getattr(each, part) for each in sets])
             for part in ("ids", "contents", "persons")
         )
         return cls(
-            Records(ids, contents),
+            RecordHashes(ids, contents),
             persons,
             np.ones(len(persons), bool),
             same,
@@ -254,8 +254,8 @@ class Known:
 
 
 def found(
-    records: Records, sets: Iterable[PeopleSet], same: Same, are_others: bool = False
-) -> Known:
+    records: RecordHashes, sets: Iterable[PeopleSet], same: Same, are_others: bool = False
+) -> KnownRecords:
     """Find the people of records among sets, in the order of the ledger.
 
     `are_others` is the holder's statement that nobody is known by the curve alone, and that equal
@@ -297,8 +297,8 @@ def found(
     n_twice = int(_repeated(names[_first_of_id(ids)]).sum())
     if not n_twice:  # new people with equal curves have different ids
         n_twice = int(_repeated(contents).sum())
-    return Known(
-        Records(ids, contents),
+    return KnownRecords(
+        RecordHashes(ids, contents),
         persons,
         is_known,
         same,

@@ -34,14 +34,14 @@ from engine.release.ledger_file import Damaged
 from engine.release.people import PeopleSet, Same, same_among
 from engine.release.sealed_log import OpenLog, begin, digest, line_for, parsed, refusals, unseen
 from engine.release.standing import read_set
-from engine.release.witness import SpentByLabel, Stated, Witness
+from engine.release.witness import SpentByLabel, Witness, WitnessedRelease
 
 _FAULTS = (sqlite3.Error, InputError, UnicodeDecodeError, ValueError, TypeError, KeyError)
 _EVERYTHING = 2 * int(LARGEST_TOTAL) * FINE, FINE_DELTA // 2, None  # beyond every total
 
 
 @dataclass(frozen=True)
-class State:
+class LedgerState:
     """The findings of `verify`."""
 
     problem: InputError | None  # None if the ledger can be believed
@@ -74,7 +74,7 @@ class Rebuilt:
     is_incomplete: bool = False  # True if the witness lacks lines: nothing is left for anybody
 
 
-def verify(ledger: Ledger) -> State:
+def verify(ledger: Ledger) -> LedgerState:
     """Look at a ledger, its sets and its witness; only what a kill left half done is undone.
 
     A ledger of an earlier version is taken over, as at any other opening.
@@ -89,11 +89,11 @@ def verify(ledger: Ledger) -> State:
     n_lines, n_damaged = len(witnessed.lines), len(witnessed.damaged)
     try:
         if not ledger.log.exists():
-            return State(None, False, 0, n_lines, n_damaged)
+            return LedgerState(None, False, 0, n_lines, n_damaged)
         with ledger.log.reading() as opened:
             books = Books.of(opened.entries)
             unread = [name for name in books.all_sets() if read_set(opened, name) is None]
-            return State(
+            return LedgerState(
                 None,
                 True,
                 len(opened.entries),
@@ -105,7 +105,7 @@ def verify(ledger: Ledger) -> State:
                 tuple(map(books.entry, books.releases)),
             )
     except InputError as problem:
-        return State(problem, ledger.path.exists(), 0, n_lines, n_damaged)
+        return LedgerState(problem, ledger.path.exists(), 0, n_lines, n_damaged)
 
 
 def rebuild(ledger: Ledger) -> Rebuilt | None:
@@ -216,8 +216,8 @@ def _fill(
 ) -> tuple[int, int]:
     """Write all that the witness says was spent; how many releases, and how many on everybody."""
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    stated = [line.says for line in witnessed.lines if isinstance(line.says, Stated)]
-    releases: dict[str, Stated] = {}
+    stated = [line.says for line in witnessed.lines if isinstance(line.says, WitnessedRelease)]
+    releases: dict[str, WitnessedRelease] = {}
     for says in stated:  # later lines know what was returned
         if says.release_id and says.kind not in ("lower", "rebuilt"):
             releases[says.release_id] = says
@@ -232,10 +232,11 @@ def _fill(
     for label, (epsilon, delta) in spent.items():
         loss, name = Loss.of(Budget.covering(epsilon, delta)), hashlib.sha256(label.encode())
         releases.setdefault(
-            name.hexdigest()[:16], Stated(at, "release", loss.epsilon, loss.delta, None, (), 0, 0.0)
+            name.hexdigest()[:16],
+            WitnessedRelease(at, "release", loss.epsilon, loss.delta, None, (), 0, 0.0),
         )
     if is_incomplete:
-        releases["0" * 16] = Stated(at, "release", *_EVERYTHING, (), 0, 0.0)
+        releases["0" * 16] = WitnessedRelease(at, "release", *_EVERYTHING, (), 0, 0.0)
     totals = [(says.total, says.total_delta) for says in stated if says.total]
     usual = in_units(DEFAULT_TOTAL, FINE), large_delta(1)
     log.add(
@@ -315,7 +316,10 @@ def _rescued(path: Path, witnessed: Witness) -> _Rescued:
     """Read what can be read; only a copy is opened."""
     sets, releases, key = dict[str, PeopleSet](), set[str](), None
     names = {
-        name for line in witnessed.lines if isinstance(line.says, Stated) for name in line.says.sets
+        name
+        for line in witnessed.lines
+        if isinstance(line.says, WitnessedRelease)
+        for name in line.says.sets
     }
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".trial", dir=path.parent))
     try:

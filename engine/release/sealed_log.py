@@ -40,7 +40,7 @@ from typing import Any
 from engine.core.errors import InputError
 from engine.release import key_file, ledger_file, witness
 from engine.release.ledger_file import WHAT_TO_DO, Damaged, changed
-from engine.release.witness import Stated, Witness
+from engine.release.witness import Witness, WitnessedRelease
 
 FINAL = ("release", "part", "drawn", "closed", "lower", "rebuilt")  # what the witness lists
 
@@ -249,7 +249,7 @@ def line_for(logged: Sealed) -> str:
     return witness.line(
         logged.number,
         logged.seal,
-        Stated(
+        WitnessedRelease(
             entry["at"],
             entry["kind"],
             entry["epsilon"],

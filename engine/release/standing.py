@@ -15,7 +15,7 @@ from engine.core.types import Budget, PublicFacts
 from engine.language.numbers import small, whole
 from engine.privacy.filters import FINE, Filter, Loss
 from engine.release.books import Books, Charge, Entry
-from engine.release.people import Known, PeopleSet, Same, classes_of
+from engine.release.people import KnownRecords, PeopleSet, Same, classes_of
 from engine.release.sealed_log import OpenLog
 
 _ROWS = 5  # of the table of shares
@@ -204,7 +204,7 @@ def total_of(ledger: tuple[int, float] | None, *stated: Sequence[float]) -> Budg
 def standing(
     log: OpenLog,
     books: Books,
-    known: Known,
+    known: KnownRecords,
     own_total: tuple[int, float] | None = None,
     data_set: str = "",
     own_set: str = "",

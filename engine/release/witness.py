@@ -41,7 +41,7 @@ _LINE = re.compile(
 
 
 @dataclass(frozen=True)
-class Stated:
+class WitnessedRelease:
     """A witness line about a release or a lowered total; costs in whole units."""
 
     at: str
@@ -66,19 +66,19 @@ class SpentByLabel:
 
 
 @dataclass(frozen=True)
-class Line:
+class WitnessLine:
     """One whole line of the witness."""
 
     number: int  # of the entry that it names
     seal: str  # of that entry, in hexadecimal digits
-    says: Stated | SpentByLabel
+    says: WitnessedRelease | SpentByLabel
 
 
 @dataclass(frozen=True)
 class Witness:
     """All lines of a witness, in their order."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[WitnessLine, ...] = ()
     damaged: tuple[int, ...] = ()  # places in the file, one of which a power cut may have left
 
     @property
@@ -133,7 +133,7 @@ def append(path: Path, rows: Sequence[str]) -> None:
         to_disk(path.parent)
 
 
-def line(number: int, seal: bytes, stated: Stated) -> str:
+def line(number: int, seal: bytes, stated: WitnessedRelease) -> str:
     """Write the line for one entry."""
     mu = "none" if stated.mu_squared is None else stated.mu_squared
     text = (
@@ -149,11 +149,11 @@ def _check(text: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def _read(row: str) -> Line | None:
+def _read(row: str) -> WitnessLine | None:
     sealed = _SEALED.match(row)
     if sealed is None:
         return None
-    says: Stated | SpentByLabel | None = None
+    says: WitnessedRelease | SpentByLabel | None = None
     text, _, check = row.rpartition(" check ")
     if text and check == _check(text):
         if (full := _LINE.fullmatch(row)) is not None:
@@ -170,11 +170,11 @@ def _read(row: str) -> Line | None:
             says = SpentByLabel(early["label"], _up(early["epsilon"]), _up(early["delta"]))
         except ValueError:
             return None
-    return None if says is None else Line(int(sealed[1]), sealed[2], says)
+    return None if says is None else WitnessLine(int(sealed[1]), sealed[2], says)
 
 
-def _stated(row: re.Match[str]) -> Stated:
-    return Stated(
+def _stated(row: re.Match[str]) -> WitnessedRelease:
+    return WitnessedRelease(
         row["at"],
         row["kind"],
         int(row["epsilon"]),

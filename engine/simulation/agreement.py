@@ -19,7 +19,7 @@ COVERAGE_TOLERANCE = 0.04  # coverage within 91 to 99 % is said to agree with 95
 _TAIL = (1 - LEVEL) / 2
 
 
-class Verdict(StrEnum):
+class AgreementVerdict(StrEnum):
     """The conclusion of a 95 % confidence interval about a target."""
 
     AGREES = "agrees"
@@ -35,7 +35,7 @@ class Agreement:
     Examples
     --------
     >>> Agreement.normal(-0.48, 0.02, target=-0.5, tolerance=0.1).verdict
-    <Verdict.AGREES: 'agrees'>
+    <AgreementVerdict.AGREES: 'agrees'>
     """
 
     estimate: float  # a slope, a share, or whatever was measured
@@ -64,14 +64,14 @@ class Agreement:
         return max(self.high - self.estimate, self.estimate - self.low)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> AgreementVerdict:
         """The conclusion of the interval about the target; see the module."""
         if self.low > self.target:
-            return Verdict.ABOVE
+            return AgreementVerdict.ABOVE
         if self.high < self.target:
-            return Verdict.BELOW
+            return AgreementVerdict.BELOW
         farthest = max(self.high - self.target, self.target - self.low)
-        return Verdict.AGREES if farthest <= self.tolerance else Verdict.IMPRECISE
+        return AgreementVerdict.AGREES if farthest <= self.tolerance else AgreementVerdict.IMPRECISE
 
 
 def clopper_pearson(count: int, n: int) -> tuple[float, float]:

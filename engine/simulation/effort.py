@@ -21,7 +21,7 @@ _READINGS_PER_BLOCK = 5000
 
 
 @dataclass(frozen=True)
-class Limits:
+class EffortLimits:
     """Limits of a sweep.
 
     Raises
@@ -39,11 +39,11 @@ class Limits:
                 raise InputError(f"The limit of {name} must be above 0.", field=f"limit-{name}")
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = EffortLimits()
 
 
 def refuse_memory(
-    work: Sequence[Block], left: Sequence[Block], n_workers: int, limits: Limits
+    work: Sequence[Block], left: Sequence[Block], n_workers: int, limits: EffortLimits
 ) -> None:
     """Refuse a sweep whose results and largest blocks at once do not fit; see `memory`.
 
@@ -84,7 +84,7 @@ def probes(work: Sequence[Block]) -> list[Block]:
 
 
 def refuse_time(
-    work: Sequence[Block], timed: Mapping[Block, float], n_workers: int, limits: Limits
+    work: Sequence[Block], timed: Mapping[Block, float], n_workers: int, limits: EffortLimits
 ) -> None:
     """Refuse blocks that would take too long by the timed ones; see `seconds`.
 

@@ -83,7 +83,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Part:
+class BlockResult:
     """The result of one block."""
 
     index: int
@@ -110,7 +110,7 @@ class Part:
             )
         )
 
-    def placed(self, cells: Sequence[int]) -> Part:
+    def placed(self, cells: Sequence[int]) -> BlockResult:
         """Return the part of a recipe at its place in a sweep.
 
         Parameters
@@ -122,7 +122,7 @@ class Part:
         def numbered(by_cell: Mapping[int, Any]) -> dict[int, Any]:
             return {cells[k]: value for k, value in by_cell.items()}
 
-        return Part(
+        return BlockResult(
             self.index, numbered(self.errors), numbered(self.spends), numbered(self.failures)
         )
 
@@ -309,7 +309,7 @@ def _block_sizes(source: Source[Any], run: Run) -> list[int]:
     return [full] * whole + [rest] * (rest > 0)
 
 
-def run_block(block: Block) -> Part:
+def run_block(block: Block) -> BlockResult:
     """Run one block.
 
     Parameters
@@ -319,19 +319,19 @@ def run_block(block: Block) -> Part:
 
     Returns
     -------
-    Part
+    BlockResult
         An `InputError` is recorded for its cell; anything else is a bug, and is raised.
     """
     try:
         return _run_together(block)
     except InputError as problem:
         if len(block.cells) == 1:
-            return Part(block.index, {}, {}, {block.cells[0]: str(problem)})
+            return BlockResult(block.index, {}, {}, {block.cells[0]: str(problem)})
     alone = [
         run_block(replace(block, cells=(cell,), budgets=(budgets,)))
         for cell, budgets in zip(block.cells, block.budgets, strict=True)
     ]
-    return Part(
+    return BlockResult(
         block.index,
         *(
             {k: v for part in alone for k, v in getattr(part, name).items()}
@@ -340,7 +340,7 @@ def run_block(block: Block) -> Part:
     )
 
 
-def _run_together(block: Block) -> Part:
+def _run_together(block: Block) -> BlockResult:
     run = block.run
     data = block.source.draw(run.repeats, generator(run.seed, DATA_STREAM, block.index))
     budgets = studies.beside_the_highest(block.budgets) if run.is_study else block.budgets
@@ -361,7 +361,7 @@ def _run_together(block: Block) -> Part:
         errors.estimation,
         *((None, None) if covered is None else (covered.of_kept, covered.of_curve)),
     )
-    return Part(
+    return BlockResult(
         block.index,
         {
             cell: {
@@ -374,7 +374,7 @@ def _run_together(block: Block) -> Part:
     )
 
 
-def gather(cells: Sequence[Cell], parts: Sequence[Part]) -> list[Outcome]:
+def gather(cells: Sequence[Cell], parts: Sequence[BlockResult]) -> list[Outcome]:
     """Put the parts of every cell together, in the order of blocks.
 
     Parts may come in any order; where some are missing a cell has fewer repeats.
@@ -383,7 +383,7 @@ def gather(cells: Sequence[Cell], parts: Sequence[Part]) -> list[Outcome]:
     return [_gather_cell(k, cell, ordered) for k, cell in enumerate(cells)]
 
 
-def _gather_cell(k: int, cell: Cell, parts: Sequence[Part]) -> Outcome:
+def _gather_cell(k: int, cell: Cell, parts: Sequence[BlockResult]) -> Outcome:
     failures = [part.failures[k] for part in parts if k in part.failures]
     finished = [part for part in parts if k in part.errors]
     if failures or not finished:

@@ -25,7 +25,7 @@ from engine.core.entrance import bytes_of, called, folder_to_fill, write_whole
 from engine.core.errors import InputError
 from engine.core.typed import record
 from engine.core.types import Array, Spend
-from engine.simulation.experiments import Part
+from engine.simulation.experiments import BlockResult
 
 T = TypeVar("T")
 _log = logging.getLogger("privacy_curves")
@@ -128,12 +128,12 @@ class ResultFiles(ABC, Generic[T]):
         """Read the result from the content of such a line."""
 
 
-class PartFiles(ResultFiles[Part]):
+class PartFiles(ResultFiles[BlockResult]):
     """A folder of parts by the digest of their block; see `ResultFiles`."""
 
     ending, max_bytes = "part", 2_000_000_000
 
-    def _as_text(self, result: Part) -> str:
+    def _as_text(self, result: BlockResult) -> str:
         return json.dumps(
             {
                 "index": result.index,
@@ -149,8 +149,8 @@ class PartFiles(ResultFiles[Part]):
             }
         )
 
-    def _from_plain(self, plain: Any) -> Part:
-        return Part(
+    def _from_plain(self, plain: Any) -> BlockResult:
+        return BlockResult(
             plain["index"],
             {
                 int(k): {kind: _array(a) for kind, a in by_kind.items()}

@@ -23,15 +23,15 @@ from engine.running import executors
 from engine.running.executors import SerialExecutor
 from engine.running.workers import WorkerDied
 from engine.simulation import effort
-from engine.simulation.effort import NO_LIMITS, Limits
-from engine.simulation.experiments import Block, Part, blocks, run_block
+from engine.simulation.effort import NO_LIMITS, EffortLimits
+from engine.simulation.experiments import Block, BlockResult, blocks, run_block
 from engine.simulation.scenario import Scenario
 
 _log = logging.getLogger("privacy_curves")
 LONG_ENOUGH = 0.2  # seconds of a task, next to which sending it costs little
 _MAX_TOGETHER = 256
 _WARM_FROM = 1.0  # seconds from which a first run is not repeated to leave out imports
-_Done = list[tuple[Part, float]]  # parts, and the seconds of each
+_Done = list[tuple[BlockResult, float]]  # parts, and the seconds of each
 _MAX_DEATHS = 3
 _GAVE_UP = (
     f"The worker ended {_MAX_DEATHS} times in the middle of this, perhaps for lack of "
@@ -42,19 +42,19 @@ _GAVE_UP = (
 class Finished(Protocol):
     """A store of finished parts, by the digest of their block: a dictionary, or files."""
 
-    def get(self, key: str, /) -> Part | None:
+    def get(self, key: str, /) -> BlockResult | None:
         """Return the stored part of a block."""
         ...
 
-    def __setitem__(self, key: str, part: Part, /) -> None: ...
+    def __setitem__(self, key: str, part: BlockResult, /) -> None: ...
 
 
 def run_sweep(
     work: Sequence[Block],
     executor: Executor,
     finished: Finished | None = None,
-    limits: Limits = NO_LIMITS,
-) -> Iterator[Part]:
+    limits: EffortLimits = NO_LIMITS,
+) -> Iterator[BlockResult]:
     """Run blocks and yield their parts as they finish: one for each, those in `finished` first.
 
     Kept parts that do not fit their blocks are computed again, and their number is logged. New
@@ -74,7 +74,7 @@ def run_sweep(
 
     Yields
     ------
-    Part
+    BlockResult
         In the order in which blocks finish; `experiments.gather` puts them together.
 
     Raises
@@ -111,7 +111,7 @@ class _Sweep:
         self.seconds: dict[Block, float] = {}
         self._executor, self._finished = executor, finished
 
-    def run(self, work: Sequence[Block], max_blocks: int) -> Iterator[Part]:
+    def run(self, work: Sequence[Block], max_blocks: int) -> Iterator[BlockResult]:
         """The parts of these blocks, at most so many to a task."""
         slots = executors.slots(self._executor)
         queue = _Queue(work, max_blocks, slots)
@@ -130,19 +130,21 @@ class _Sweep:
             for task in running:
                 task.cancel()
 
-    def _parts_of(self, queue: _Queue, task: Future[_Done], group: Sequence[Block]) -> list[Part]:
+    def _parts_of(
+        self, queue: _Queue, task: Future[_Done], group: Sequence[Block]
+    ) -> list[BlockResult]:
         """The parts of a task that has ended; blocks it did not run go back into the queue."""
         try:
             done = task.result()
         except WorkerDied:  # not put into the finished parts: another day it may go well
             return [
-                Part(block.index, {}, {}, dict.fromkeys(block.cells, _GAVE_UP))
+                BlockResult(block.index, {}, {}, dict.fromkeys(block.cells, _GAVE_UP))
                 for block in queue.died(group)
             ]
         queue.put_back(group[len(done) :])
         return [self._recorded(block, *result) for block, result in zip(group, done, strict=False)]
 
-    def _recorded(self, block: Block, part: Part, seconds: float) -> Part:
+    def _recorded(self, block: Block, part: BlockResult, seconds: float) -> BlockResult:
         self.seconds[block] = seconds
         if self._finished is not None:
             self._finished[digest(block.recipe)] = part
@@ -154,7 +156,7 @@ def run_group(group: Sequence[Block]) -> _Done:
 
     Returns
     -------
-    list of (Part, float)
+    list of (BlockResult, float)
         Parts, and the seconds of each; shorter than the group where it was not run to its end.
     """
     start, done = time.perf_counter(), []
@@ -211,7 +213,7 @@ class Foreseen:
     bytes: float
 
 
-def run_scenario(scenario: Scenario, limits: Limits) -> Iterator[Part]:
+def run_scenario(scenario: Scenario, limits: EffortLimits) -> Iterator[BlockResult]:
     """Yield the parts of a sweep, one for each block, as `python -m engine run` has them.
 
     Raises

@@ -21,7 +21,7 @@ from engine.release.ledger import Receipt
 from engine.release.published import Published
 from engine.release.standing import Standing
 from engine.sites import agreement, messages
-from engine.sites.messages import Message
+from engine.sites.messages import SignedMessage
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol, Whole
 from engine.sites.signing import Keyring
@@ -39,7 +39,7 @@ class SiteRun:
 
     plan: SitePlan
     sign_offs: tuple[SignOff, ...]
-    messages: tuple[Message, ...]  # in any order
+    messages: tuple[SignedMessage, ...]  # in any order
 
     @cached_property
     def protocol(self) -> Protocol:

@@ -13,7 +13,7 @@ from engine.mechanisms import Mechanism
 from engine.release.data_sections import facts_to_plain
 from engine.sites.signing import Scheme
 from engine.sources import Source
-from engine.uploads.reading_of_files import Column, Frame, Person, Reading
+from engine.uploads.reading_of_files import Column, Frame, LineOwner, Reading
 
 
 class SiteEntry(NamedTuple):
@@ -88,7 +88,7 @@ def usual_reading(facts: PublicFacts, origin: str, observations: int) -> dict[st
     covariates = tuple(covariate.name for covariate in facts.covariates)
     reading = Reading(
         frame=Frame(header=("id", "time", "value", *covariates)),
-        person=Person(column="id"),
+        person=LineOwner(column="id"),
         columns={role: Column(names=(role,)) for role in ("time", "value")},
         covariates=tuple(Column(names=(name,)) for name in covariates),
     )

@@ -26,7 +26,7 @@ from typing import TypeVar
 from engine.core import entrance
 from engine.core.errors import InputError
 from engine.sites import messages, statements
-from engine.sites.messages import Message
+from engine.sites.messages import SignedMessage
 from engine.sites.protocol import Turn
 from engine.sites.statements import Offer, SignOff, Statement, Withdrawal
 
@@ -45,7 +45,7 @@ class Folder:
     unfinished: list[str] = field(default_factory=list)  # files that wait, since `received`
     _names: frozenset[str] = frozenset()
 
-    def received(self) -> list[Message]:
+    def received(self) -> list[SignedMessage]:
         """Read all messages that are there now; refuse one that is none or was renamed, by name."""
         names = self._seen()
         self.unfinished, self._names = [], names
@@ -131,7 +131,7 @@ class Folder:
             found.append(statement)
         return found
 
-    def _read(self, name: str) -> Message | None:
+    def _read(self, name: str) -> SignedMessage | None:
         content = self._content(name, messages.MAX_BYTES, "message")
         stated = _NAME.fullmatch(name)
         assert stated is not None

@@ -41,7 +41,7 @@ _MAX = 2**62
 
 
 @dataclass(frozen=True)
-class Message:
+class SignedMessage:
     """A message that was read, and not yet checked."""
 
     body: Mapping[str, Any]  # all that is signed
@@ -82,10 +82,10 @@ def write(plan: SitePlan, turn: Turn, numbers: Whole, heard: str, key: Key) -> b
         "lattice": turn.noise.bits,
         "numbers": list(numbers),
     }
-    return Message(body, key.sign(signed_bytes(body))).to_text().encode()
+    return SignedMessage(body, key.sign(signed_bytes(body))).to_text().encode()
 
 
-def read(content: bytes, origin: str) -> Message:
+def read(content: bytes, origin: str) -> SignedMessage:
     """Read a message from its bytes; `checked` looks at what it says."""
     problem = InputError(
         f"{origin} is no message of this program.",
@@ -102,11 +102,11 @@ def read(content: bytes, origin: str) -> Message:
     signature = plain.get("signature")
     if not isinstance(signature, str) or not _SIGNATURE.fullmatch(signature):
         raise problem
-    return Message(body, signature)
+    return SignedMessage(body, signature)
 
 
 def checked(
-    protocol: Protocol, messages: Sequence[Message], ring: Keyring | None
+    protocol: Protocol, messages: Sequence[SignedMessage], ring: Keyring | None
 ) -> dict[int, Whole]:
     """Give the numbers of all messages that can be used, by position: each is as the plan says.
 
@@ -119,7 +119,7 @@ def checked(
         If one is of another plan, forged, replayed, of the wrong shape or off the lattice, or its
         site heard other things than are here; with the name of its site.
     """
-    by_position: dict[int, Message] = {}
+    by_position: dict[int, SignedMessage] = {}
     for message in messages:
         turn = _turn(protocol, message)
         _check_form(protocol.plan, turn, message)
@@ -159,7 +159,7 @@ def checked(
     return transcript
 
 
-def _turn(protocol: Protocol, message: Message) -> Turn:
+def _turn(protocol: Protocol, message: SignedMessage) -> Turn:
     name = message.body.get("site")
     if not 0 <= message.position < len(protocol.turns):
         raise InputError(
@@ -170,7 +170,7 @@ def _turn(protocol: Protocol, message: Message) -> Turn:
     return protocol.turns[message.position]
 
 
-def _check_form(plan: SitePlan, turn: Turn, message: Message) -> None:
+def _check_form(plan: SitePlan, turn: Turn, message: SignedMessage) -> None:
     body = message.body
     if (body.get("kind"), body.get("version")) != (_KIND, _VERSION):
         raise _refused(

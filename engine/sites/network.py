@@ -40,7 +40,7 @@ from engine.release.ledger import Ledger
 from engine.sites import agreement, centre, messages, partners
 from engine.sites.agreement import Party, SignedPlan
 from engine.sites.centre import SiteRun
-from engine.sites.messages import Message
+from engine.sites.messages import SignedMessage
 from engine.sites.plan import MAX_BYTES as MAX_PLAN
 from engine.sites.plan import SitePlan
 from engine.sites.protocol import Protocol
@@ -104,7 +104,7 @@ class Centre(Controller):
         self._ring = _ring(self._place, self._settings)
         self._plan = _plan(self._place, self._settings)
         self._signed: dict[str, SignOff] = {}
-        self._heard: dict[int, Message] = {}
+        self._heard: dict[int, SignedMessage] = {}
 
     def control_flow(self, abort_signal: Any, fl_ctx: Any) -> None:
         """Let all sites sign off and answer, round by round, and write the files of the release."""
@@ -190,7 +190,7 @@ def _ring(place: Path, settings: Mapping[str, Any]) -> Keyring:
     return Keyring({}, key_of(text_of(str(place / settings["key"]))))
 
 
-def _messages(told: Mapping[str, Any], origin: str) -> list[Message]:
+def _messages(told: Mapping[str, Any], origin: str) -> list[SignedMessage]:
     return [messages.read(str(text).encode(), origin) for text in told.get("messages") or []]
 
 

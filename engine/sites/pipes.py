@@ -9,7 +9,7 @@ from typing import IO
 from engine.core.entrance import json_of
 from engine.core.errors import InputError
 from engine.sites import messages
-from engine.sites.messages import Message
+from engine.sites.messages import SignedMessage
 from engine.sites.protocol import Turn
 from engine.sites.statements import SignOff, Statement
 
@@ -23,11 +23,11 @@ class Pipes:
     incoming: IO[bytes]
     outgoing: IO[bytes]
     unfinished: tuple[str, ...] = ()  # a line is whole
-    _heard: list[Message] = field(default_factory=list)
+    _heard: list[SignedMessage] = field(default_factory=list)
     _signed: list[SignOff] = field(default_factory=list)
     _sent: set[bytes] = field(default_factory=set)
 
-    def received(self) -> list[Message]:
+    def received(self) -> list[SignedMessage]:
         """List all messages that came so far."""
         return list(self._heard)
 

@@ -38,7 +38,7 @@ from engine.release.request import uploaded
 from engine.sites import messages, pads
 from engine.sites.agreement import Party, SignedPlan
 from engine.sites.charges import SiteCharge, SitePeople
-from engine.sites.messages import Message
+from engine.sites.messages import SignedMessage
 from engine.sites.protocol import Protocol, Turn, Whole, from_bytes, to_bytes, wholes
 from engine.sites.secret_store import KeptOffer
 from engine.sites.statements import Withdrawal
@@ -106,7 +106,7 @@ class Site:
             self.ledger, self.protocol, self.party.index, self.source, self.people
         )
 
-    def answers(self, received: Sequence[Message]) -> dict[Turn, bytes]:
+    def answers(self, received: Sequence[SignedMessage]) -> dict[Turn, bytes]:
         """Give all messages of this site that can be drawn now or were drawn before.
 
         Each is in the ledger.
@@ -142,7 +142,7 @@ class Site:
                 )
         return answers
 
-    def finished(self, received: Sequence[Message]) -> Published | None:
+    def finished(self, received: Sequence[SignedMessage]) -> Published | None:
         """Make the release once all messages are there, and erase the secret of the pads."""
         transcript = messages.checked(self.protocol, received, self.party.ring)
         if len(transcript) < len(self.protocol.turns):

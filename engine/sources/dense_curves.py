@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.registry import param
-from engine.core.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION
+from engine.core.tasks import MEAN_FUNCTION
 from engine.core.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 from engine.numerics.eigensystems import Grid, Kernel, eigensystem, midpoints
 from engine.sources import Source, check_sites, dealt, sources
@@ -71,7 +71,7 @@ class DenseCurves(Source[CurveData]):
     key = "dense_curves"
     label = "Dense smooth curves, simulated"
     order = 40
-    tasks = frozenset({MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key})
+    tasks = frozenset({MEAN_FUNCTION.key})
 
     mean: str = param(
         "rise",

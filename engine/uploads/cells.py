@@ -69,14 +69,14 @@ _LAST_HOUR = 24.0 * 365.25 * 10_000  # of the year 11970: no date is beyond
 Flags = NDArray[np.bool_]
 
 
-class Cells(NamedTuple):
+class NumericCells(NamedTuple):
     """Cells as numbers (lines,): NaN where missing or unreadable."""
 
     values: Array
     unreadable: Flags
 
 
-def read_cells(texts: Sequence[pa.Array], column: Column, reading: Reading) -> Cells:
+def read_cells(texts: Sequence[pa.Array], column: Column, reading: Reading) -> NumericCells:
     """Read the cells of a column, or of a date and its clock time, each by itself.
 
     Dates and clock times are in the unit of what they count; those since a first observation count
@@ -89,13 +89,13 @@ def read_cells(texts: Sequence[pa.Array], column: Column, reading: Reading) -> C
     if column.kind is Kind.NUMBER and reading.decimal == ".":
         plain_numbers = _plain_numbers(texts[0], reading.missing)
         if plain_numbers is not None:
-            return Cells(plain_numbers, np.zeros(len(plain_numbers), dtype=bool))
+            return NumericCells(plain_numbers, np.zeros(len(plain_numbers), dtype=bool))
     joined, missing = _joined(texts, reading.missing)
     if column.kind is Kind.WORD:
         return _words(joined, missing, column)
     plain = pc.replace_substring(pc.utf8_lower(pc.utf8_trim_whitespace(joined)), MINUS, "-")
     values = _VALUES[column.kind](pc.if_else(missing, None, plain), column, reading.decimal)
-    return Cells(values, np.isnan(values) & ~np.asarray(missing))
+    return NumericCells(values, np.isnan(values) & ~np.asarray(missing))
 
 
 def unit_of(column: Column) -> str:
@@ -126,34 +126,34 @@ def _joined(texts: Sequence[pa.Array], missing: Sequence[str]) -> tuple[pa.Array
     return (pc.binary_join_element_wise(*map(pc.utf8_trim_whitespace, texts), " "), pc.or_(*absent))
 
 
-def _typed(cells: pa.Array, column: Column, missing: Sequence[str]) -> Cells:
+def _typed(cells: pa.Array, column: Column, missing: Sequence[str]) -> NumericCells:
     """Take numbers and moments as they are, but for numbers that stand for a missing value."""
     if pa.types.is_timestamp(cells.type):
         stamps = np.asarray(cells.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False))
         absent = np.isnat(stamps)
         if column.kind is not Kind.DATE:
-            return Cells(np.full(len(stamps), np.nan), ~absent)
+            return NumericCells(np.full(len(stamps), np.nan), ~absent)
         days = stamps.astype("datetime64[D]")
         hours = (stamps - days).astype(np.int64) / 3.6e9
         moments = _Moments(
             np.where(absent, np.nan, days.astype(np.int64)), np.where(absent, np.nan, hours)
         )
-        return Cells(_counted(moments, column.counted), np.zeros(len(stamps), dtype=bool))
+        return NumericCells(_counted(moments, column.counted), np.zeros(len(stamps), dtype=bool))
     values = np.array(cells.to_numpy(zero_copy_only=False), dtype=np.float64)
     codes = [float(text) for text in map(str.strip, missing) if re.fullmatch(NUMBER, text.lower())]
     values[np.isin(values, codes)] = np.nan
     if column.kind is Kind.DATE and column.order in _UNIX:
         times = _counted(_of_unix(values, column.order), column.counted)
-        return Cells(times, np.isnan(times) & ~np.isnan(values))
+        return NumericCells(times, np.isnan(times) & ~np.isnan(values))
     if column.kind is not Kind.NUMBER:
-        return Cells(np.full(len(values), np.nan), ~np.isnan(values))
-    return Cells(values, np.zeros(len(values), dtype=bool))
+        return NumericCells(np.full(len(values), np.nan), ~np.isnan(values))
+    return NumericCells(values, np.zeros(len(values), dtype=bool))
 
 
 # -- words -----------------------------------------------------------------------------------------
 
 
-def _words(text: pa.Array, missing: pa.Array, column: Column) -> Cells:
+def _words(text: pa.Array, missing: pa.Array, column: Column) -> NumericCells:
     """Return the place of each meaning; a stated word counts before a text that is missing."""
     coded = text.dictionary_encode()
     own = canonical_texts(coded.dictionary, IdForm.NUMBER)
@@ -168,7 +168,7 @@ def _words(text: pa.Array, missing: pa.Array, column: Column) -> Cells:
     other = ~is_word & ~absent
     stands_for = {"censored": -1.0, "left out": -2.0}.get(column.other, np.nan)
     values = np.where(is_word, values, np.where(other, stands_for, np.nan))
-    return Cells(values, other & (not column.other))
+    return NumericCells(values, other & (not column.other))
 
 
 # -- numbers ---------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from engine.core.lists import counted
 from engine.core.names import uncapital
 from engine.core.tasks import (
     COVARIANCE,
-    FUNCTIONAL_SUMMARY,
     MEAN_FUNCTION,
     PERCENTILE_CURVES,
     VARYING_COEFFICIENTS,
@@ -259,7 +258,6 @@ class Upload(UploadedData[CurveData]):
             MEAN_FUNCTION,
             VARYING_COEFFICIENTS,
             WAVELET_REGRESSION,
-            FUNCTIONAL_SUMMARY,
             COVARIANCE,
             PERCENTILE_CURVES,
         )

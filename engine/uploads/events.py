@@ -182,7 +182,7 @@ def declare_events(
     )
 
 
-class Moved(NamedTuple):
+class TimesOutside(NamedTuple):
     """Numbers of people with a time outside the stated range; for the holder of the file alone."""
 
     below: int
@@ -226,10 +226,10 @@ class UploadEvents(UploadedData[EventData]):
         return Sizes(tuple(np.bincount(self.events.server).tolist()), len(self.events.time), 1)
 
     @property
-    def moved(self) -> Moved:
+    def moved(self) -> TimesOutside:
         """Numbers of times outside the stated range, which count at its ends."""
         time, facts = self.events.time, self.declared
-        return Moved(int((time < facts.time_low).sum()), int((time > facts.time_high).sum()))
+        return TimesOutside(int((time < facts.time_low).sum()), int((time > facts.time_high).sum()))
 
     def remarks(self) -> list[str]:
         """List the times that count at an end of the stated range; for their holder alone."""

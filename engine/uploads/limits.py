@@ -15,7 +15,7 @@ SAVE = "Save the table as .xlsx or .csv, and take that file."
 
 
 @dataclass(frozen=True)
-class Limits:
+class FileLimits:
     """Size limits of a file."""
 
     bytes: int = MAX_BYTES
@@ -28,7 +28,7 @@ class Limits:
     sheet_text_bytes: int = 40_000_000
 
 
-LIMITS = Limits()
+LIMITS = FileLimits()
 
 
 def refused(message: str, hint: str, field: str = "file") -> InputError:
@@ -41,7 +41,7 @@ def have(number: int) -> str:
     return "has" if number == 1 else "have"
 
 
-def check_columns(n_columns: int, limits: Limits) -> None:
+def check_columns(n_columns: int, limits: FileLimits) -> None:
     """Refuse a table that is too wide."""
     if n_columns > limits.columns:
         raise refused(
@@ -50,7 +50,7 @@ def check_columns(n_columns: int, limits: Limits) -> None:
         )
 
 
-def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
+def check_cells(n_rows: int, n_columns: int, limits: FileLimits) -> None:
     """Refuse a table that is too large."""
     if n_rows * n_columns > limits.cells:
         raise refused(
@@ -60,7 +60,7 @@ def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
         )
 
 
-def check_bytes(content: bytes, limits: Limits) -> None:
+def check_bytes(content: bytes, limits: FileLimits) -> None:
     """Refuse a file that is empty or too large."""
     if not content:
         raise refused("The file is empty.", "Take a table with a header and lines below it.")

@@ -20,7 +20,14 @@ from pyarrow import csv as arrow_csv
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, shortened
-from engine.uploads.limits import LIMITS, Limits, check_bytes, check_cells, check_columns, refused
+from engine.uploads.limits import (
+    LIMITS,
+    FileLimits,
+    check_bytes,
+    check_cells,
+    check_columns,
+    refused,
+)
 from engine.uploads.reading_of_files import Frame, Kind, Offset, Reading
 from engine.uploads.text import ENCODINGS, checked_text
 from engine.uploads.workbooks import is_workbook, sheet_cells
@@ -60,7 +67,7 @@ class Lines(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def lines_of(content: bytes, reading: Reading, limits: Limits = LIMITS) -> Lines:
+def lines_of(content: bytes, reading: Reading, limits: FileLimits = LIMITS) -> Lines:
     """Cut a table into lines and cells as its reading says.
 
     Raises
@@ -187,7 +194,7 @@ def _check_header(header: tuple[str, ...], frame: Frame) -> None:
 # -- text ------------------------------------------------------------------------------------------
 
 
-def _of_text(content: bytes, reading: Reading, limits: Limits) -> tuple[tuple[str, ...], Lines]:
+def _of_text(content: bytes, reading: Reading, limits: FileLimits) -> tuple[tuple[str, ...], Lines]:
     frame = reading.frame
     if frame.encoding not in ENCODINGS or frame.separator not in SEPARATORS:
         wrong = "encoding" if frame.encoding not in ENCODINGS else "separator"
@@ -417,7 +424,9 @@ def _checked_marks(column: pa.Array) -> pa.Array:
 # -- sheets, people in columns ---------------------------------------------------------------------
 
 
-def _of_sheet(content: bytes, reading: Reading, limits: Limits) -> tuple[tuple[str, ...], Lines]:
+def _of_sheet(
+    content: bytes, reading: Reading, limits: FileLimits
+) -> tuple[tuple[str, ...], Lines]:
     """Read a sheet, whose rows are lines; a row is longer where a cell stands beyond the header."""
     frame = reading.frame
     rows, notes = sheet_cells(content, frame.sheet, frame.above, limits)
@@ -454,7 +463,7 @@ def _of_sheet(content: bytes, reading: Reading, limits: Limits) -> tuple[tuple[s
     )
 
 
-def _turned(header: tuple[str, ...], rows: Lines, frame: Frame, limits: Limits) -> Lines:
+def _turned(header: tuple[str, ...], rows: Lines, frame: Frame, limits: FileLimits) -> Lines:
     """Take columns for lines: the cells of each, one after the other, and the texts of the first.
 
     The cells of all people stand under the empty name, person after person.

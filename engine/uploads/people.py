@@ -23,7 +23,7 @@ from engine.core.types import Array
 from engine.uploads.cells import meanings, read_cells, unit_of
 from engine.uploads.devices.lines import lines_of_export
 from engine.uploads.ids import ROUNDED, IdForm, canonical_texts, earlier_texts, lost_digits
-from engine.uploads.limits import LIMITS, Limits
+from engine.uploads.limits import LIMITS, FileLimits
 from engine.uploads.lines import Lines, lines_of, lines_of_frame
 from engine.uploads.reading_of_files import CODED, UNITS, Column, Kind, Reading
 
@@ -57,7 +57,7 @@ class People:
         return len(self.person)
 
 
-def read(content: bytes, reading: Reading, limits: Limits = LIMITS) -> People:
+def read(content: bytes, reading: Reading, limits: FileLimits = LIMITS) -> People:
     r"""Read a file by its complete reading, each line by itself.
 
     Raises

@@ -24,7 +24,7 @@ from engine.core.lists import counted, listed, shortened
 from engine.core.tasks import DataType
 from engine.numerics.counts.cells import Counted
 from engine.uploads.bounded import within_bounds
-from engine.uploads.limits import LIMITS, Limits, have
+from engine.uploads.limits import LIMITS, FileLimits, have
 from engine.uploads.proposing.asking import doubts_of, gaps_of, notes_on
 from engine.uploads.proposing.content import MISSING
 from engine.uploads.proposing.examples import examples_of, summary_of
@@ -42,7 +42,7 @@ from engine.uploads.proposing.questions import Question, likely
 from engine.uploads.proposing.roles import (
     EVENTS,
     FileKind,
-    Look,
+    Inspection,
     Roles,
     column_of,
     hours_of,
@@ -50,7 +50,7 @@ from engine.uploads.proposing.roles import (
 )
 from engine.uploads.proposing.series import is_family_of_people
 from engine.uploads.proposing.stated import Stated
-from engine.uploads.reading_of_files import CODED, Column, Kind, Person, Reading
+from engine.uploads.reading_of_files import CODED, Column, Kind, LineOwner, Reading
 from engine.uploads.spellings import OF_KINDS, OF_UNITS, plain_spelling
 from engine.uploads.units import known_unit
 
@@ -122,7 +122,7 @@ def propose(
     stated: Mapping[str, Any] | None = None,
     encoding: str = "",
     sheet: str = "",
-    limits: Limits = LIMITS,
+    limits: FileLimits = LIMITS,
 ) -> Proposal:
     r"""Propose how a file may be read.
 
@@ -155,7 +155,7 @@ def propose(
     >>> proposal.people, proposal.gaps
     ('3 lines, 2 different “child_id”: one id is one person', ())
     """
-    look = Look(framed(content, encoding, sheet, limits), Stated.of(stated))
+    look = Inspection(framed(content, encoding, sheet, limits), Stated.of(stated))
     _refuse_totals_of_lines(look)
     roles = roles_of(look, _kind(data))
     ids = _ids(look, roles)
@@ -183,7 +183,7 @@ def propose(
     )
 
 
-def _refuse_totals_of_lines(look: Look) -> None:
+def _refuse_totals_of_lines(look: Inspection) -> None:
     """Refuse totals among lines, by the first column, and among columns of people."""
     first, *others = look.columns.values()
     refuse_totals(first.texts, first.name)
@@ -226,7 +226,7 @@ def _kind(data: FileKind | DataType | Counted | str | None) -> FileKind | None:
 # -- the reading -----------------------------------------------------------------------------------
 
 
-def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
+def _reading(look: Inspection, roles: Roles, ids: Ids | None) -> Reading:
     """Return the reading with all that is proposed as settled."""
     of_curves = roles.kind not in EVENTS
     columns = {
@@ -273,7 +273,7 @@ def _reading(look: Look, roles: Roles, ids: Ids | None) -> Reading:
     )
 
 
-def _refuse_compact(look: Look, roles: Roles, columns: Mapping[str, Column]) -> None:
+def _refuse_compact(look: Inspection, roles: Roles, columns: Mapping[str, Column]) -> None:
     """Refuse times, in cells or in names of columns, that are dates or clock times unmarked."""
     if roles.kind in (FileKind.VALUES, FileKind.SCORES):
         return
@@ -286,7 +286,7 @@ def _refuse_compact(look: Look, roles: Roles, columns: Mapping[str, Column]) -> 
         refuse_compact(np.array([time for _, time in roles.at]), roles.at[0][0])
 
 
-def _of_values(look: Look, names: Sequence[str]) -> Column:
+def _of_values(look: Inspection, names: Sequence[str]) -> Column:
     """Return how the cells of curves in rows or columns are read: all of one kind."""
     columns = [column_of(look, [name], "values") for name in names]
     kinds = {column.kind for column in columns}
@@ -301,7 +301,7 @@ def _of_values(look: Look, names: Sequence[str]) -> Column:
     return Column(names=(), kind=kinds.pop(), unit=units.pop() if len(units) == 1 else "")
 
 
-def _missing(look: Look, roles: Roles) -> tuple[str, ...]:
+def _missing(look: Inspection, roles: Roles) -> tuple[str, ...]:
     """Return the usual texts of missing cells that occur where numbers and dates may stand.
 
     Among words, such as of a status, “none” may mean something.
@@ -318,7 +318,7 @@ def _missing(look: Look, roles: Roles) -> tuple[str, ...]:
     return ("", *sorted(occurring))
 
 
-def _refuse_kinds(look: Look, roles: Roles, ids: Ids | None) -> None:
+def _refuse_kinds(look: Inspection, roles: Roles, ids: Ids | None) -> None:
     """Refuse a column of values of several kinds, or in several units, as another column says."""
     role = "time" if roles.kind is FileKind.VALUES else "value"
     for value in roles.single.get(role, ()):
@@ -360,7 +360,7 @@ def _refuse_lines_without_id(ids: Ids, missing: Sequence[str]) -> None:
         )
 
 
-def _refuse_footers(look: Look, ids: Ids) -> None:
+def _refuse_footers(look: Inspection, ids: Ids) -> None:
     """Refuse lines with nothing beside an id of several words, where others have one: footnotes."""
     is_sentence = np.asarray(pc.match_substring_regex(ids.content.texts, _SENTENCE))
     of_lines = is_sentence[ids.content.codes]
@@ -381,7 +381,7 @@ def _refuse_footers(look: Look, ids: Ids) -> None:
         )
 
 
-def _several(look: Look, roles: Roles) -> str:
+def _several(look: Inspection, roles: Roles) -> str:
     """Return what becomes of several lines of one person."""
     if look.stated.several:
         return look.stated.several
@@ -390,7 +390,7 @@ def _several(look: Look, roles: Roles) -> str:
     return _SEVERAL.get(roles.kind, "refuse")
 
 
-def _beginning(look: Look, roles: Roles, reading: Reading, ids: Ids | None) -> str:
+def _beginning(look: Inspection, roles: Roles, reading: Reading, ids: Ids | None) -> str:
     """Return what the dates of observations most likely count."""
     time = reading.columns.get("time")
     if time is None or time.kind is not Kind.DATE or roles.kind in EVENTS:
@@ -407,7 +407,7 @@ def _beginning(look: Look, roles: Roles, reading: Reading, ids: Ids | None) -> s
 # -- people ----------------------------------------------------------------------------------------
 
 
-def _ids(look: Look, roles: Roles) -> Ids | None:
+def _ids(look: Inspection, roles: Roles) -> Ids | None:
     """Return the column of people that was stated, or that has a usual name."""
     if roles.people_in_columns or look.framed.frame.export:
         return None
@@ -417,17 +417,17 @@ def _ids(look: Look, roles: Roles) -> Ids | None:
     return proposed_ids([look.columns[name] for name in look.free(roles.used)])
 
 
-def _person(look: Look, roles: Roles, ids: Ids | None) -> Person | None:
+def _person(look: Inspection, roles: Roles, ids: Ids | None) -> LineOwner | None:
     if roles.people_in_columns:
-        return Person(header=True)
+        return LineOwner(header=True)
     if look.framed.frame.export:
-        return Person(column="id") if look.framed.names_people else Person(file=True)
+        return LineOwner(column="id") if look.framed.names_people else LineOwner(file=True)
     if "id" in look.choices and look.choices["id"] is None:
-        return Person(rows=True)
+        return LineOwner(rows=True)
     return None if ids is None else ids.person
 
 
-def _people(look: Look, reading: Reading, ids: Ids | None, ask: tuple[Question, ...]) -> str:
+def _people(look: Inspection, reading: Reading, ids: Ids | None, ask: tuple[Question, ...]) -> str:
     """Return the line on people, in counts."""
     person, n = reading.person, f"{look.framed.n_lines:,}"
     if person is None:
@@ -448,7 +448,7 @@ def _people(look: Look, reading: Reading, ids: Ids | None, ask: tuple[Question, 
     return f"{ids.counts}: one id is one person"
 
 
-def _n_people(look: Look, reading: Reading, ids: Ids | None) -> int | None:
+def _n_people(look: Inspection, reading: Reading, ids: Ids | None) -> int | None:
     person = reading.person
     if person is None:
         return None

@@ -125,7 +125,7 @@ class Frame:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Person:
+class LineOwner:
     """Whose a line is: by a column, or stated to be another person's in every line or file."""
 
     column: str = ""
@@ -160,7 +160,7 @@ class Reading:
     """All statements by which bytes become records; see the module for its JSON."""
 
     frame: Frame
-    person: Person | None = None  # a gap until somebody says
+    person: LineOwner | None = None  # a gap until somebody says
     columns: Mapping[str, Column] = field(default_factory=dict)  # by role, of `SINGLE`
     covariates: tuple[Column, ...] = ()
     features: tuple[Column, ...] = ()
@@ -423,7 +423,7 @@ def _check_spans(columns: Mapping[str, Column]) -> None:
         raise _wrong("from", "Dates count from a beginning, such as days since 2024-01-31.")
 
 
-def _check_person(person: Person, frame: Frame) -> None:
+def _check_person(person: LineOwner, frame: Frame) -> None:
     if sum((bool(person.column), person.rows, person.file, person.header)) != 1:
         raise _wrong(
             "person",
@@ -540,7 +540,7 @@ def _plain(reading: Reading) -> dict[str, Any]:
     ]
     return {
         "frame": _stated(reading.frame, Frame(encoding="", separator="")),
-        "person": None if reading.person is None else _stated(reading.person, Person()),
+        "person": None if reading.person is None else _stated(reading.person, LineOwner()),
         "columns": columns,
         "decimal": reading.decimal,
         "missing": list(reading.missing),
@@ -549,7 +549,7 @@ def _plain(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _stated(part: Frame | Person, usual: Frame | Person) -> dict[str, Any]:
+def _stated(part: Frame | LineOwner, usual: Frame | LineOwner) -> dict[str, Any]:
     """Return the fields that differ from the usual ones, and a frame's header."""
     return {
         name: list(value) if isinstance(value, tuple) else value
@@ -624,12 +624,12 @@ def _frame(plain: Any) -> Frame:
     return Frame(above=above, header=header, **texts)
 
 
-def _person(plain: Any) -> Person:
+def _person(plain: Any) -> LineOwner:
     stated = checked_object(plain, "person", _PERSON)
     flags = {name: stated.get(name, False) for name in ("rows", "file", "header")}
     if not all(isinstance(flag, bool) for flag in flags.values()):
         raise _wrong("person", "“rows”, “file” and “header” are true or false.")
-    return Person(
+    return LineOwner(
         column=_text(stated, "column", ""),
         list=_text(stated, "list", ""),
         form=IdForm.named(stated.get("form", "text"), "form"),

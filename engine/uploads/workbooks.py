@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
-from engine.uploads.limits import SAMPLE, SAVE, Limits, check_columns, have, refused
+from engine.uploads.limits import SAMPLE, SAVE, FileLimits, check_columns, have, refused
 
 _EXCEL_ROWS, _EXCEL_COLUMNS = 1_048_576, 16_384
 _BATCH = 2000  # rows that are Python objects at a time
@@ -65,7 +65,7 @@ def is_workbook(content: bytes) -> bool:
 
 
 def sheet_cells(
-    content: bytes, sheet: str, above: int, limits: Limits
+    content: bytes, sheet: str, above: int, limits: FileLimits
 ) -> tuple[list[pa.Array], tuple[str, ...]]:
     """Read a sheet: its columns as text from the header on, and notes.
 
@@ -98,7 +98,7 @@ def sheet_names(content: bytes) -> tuple[str, ...]:
 
 
 def _read_sheet(
-    content: bytes, sheet: str | None, limits: Limits
+    content: bytes, sheet: str | None, limits: FileLimits
 ) -> tuple[tuple[str, ...], str, list[pa.ChunkedArray], list[str]]:
     """Return the names of all sheets, the one that is read, its columns as text, and notes."""
     try:
@@ -138,7 +138,7 @@ def _damaged() -> InputError:
 # -- before anything is read ----------------------------------------------------------------------
 
 
-def _inspect(content: bytes, sheet: str | None, limits: Limits) -> tuple[list[str], _Sheet]:
+def _inspect(content: bytes, sheet: str | None, limits: FileLimits) -> tuple[list[str], _Sheet]:
     """Refuse what must not be unpacked; return notes, and what a look at the sheet tells.
 
     Sizes are first taken as declared, then every part is read through in small steps: a part that
@@ -242,7 +242,7 @@ def _percent_styles(archive: zipfile.ZipFile) -> set[bytes]:
     }
 
 
-def _look(text: bytearray, limits: Limits) -> _Sheet:
+def _look(text: bytearray, limits: FileLimits) -> _Sheet:
     """Look at the text of a sheet: in linear time, and without an object for every cell."""
     start = text[:SAMPLE]
     if b"\x00" in start or b"<!DOCTYPE" in start:  # which no spreadsheet program writes
@@ -269,7 +269,7 @@ def _look(text: bytearray, limits: Limits) -> _Sheet:
     return _Sheet(has_formulas, lost, text.count(b' t="e"'), n_hidden)
 
 
-def _too_many_cells(limits: Limits) -> InputError:
+def _too_many_cells(limits: FileLimits) -> InputError:
     return refused(
         f"The sheet has more than {limits.sheet_cells:,} cells.",
         f"Save it as .csv, of which {limits.cells:,} cells are read, or leave out "
@@ -287,7 +287,7 @@ def _column_of(facts: bytes) -> int:
     return column - 1
 
 
-def _check_unpacked(n_members: int, declared: int, packed: int, limits: Limits) -> None:
+def _check_unpacked(n_members: int, declared: int, packed: int, limits: FileLimits) -> None:
     if n_members > limits.members:
         raise refused(
             f"The workbook has {n_members:,} parts; at most {limits.members:,} are read.", SAVE
@@ -331,7 +331,7 @@ def _macros() -> InputError:
 
 
 def _cells(
-    content: bytes, sheet: str | None, limits: Limits
+    content: bytes, sheet: str | None, limits: FileLimits
 ) -> tuple[tuple[str, ...], str, list[pa.ChunkedArray]]:
     """Return the names of all sheets, the one that is read, and its columns from the first row."""
     from python_calamine import CalamineWorkbook, SheetTypeEnum  # only workbooks need it
@@ -377,7 +377,7 @@ def _cells(
     return names, used, [pa.chunked_array(chunk, pa.string()) for chunk in chunks[:width]]
 
 
-def _check_corner(corner: tuple[int, int], limits: Limits) -> None:
+def _check_corner(corner: tuple[int, int], limits: FileLimits) -> None:
     """Refuse a sheet whose last filled row or column is where no spreadsheet program has one."""
     if corner[0] >= _EXCEL_ROWS:
         raise refused(f"The sheet has more than {_EXCEL_ROWS:,} rows.", "Save it as .csv.")

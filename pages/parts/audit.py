@@ -13,7 +13,7 @@ import streamlit as st
 from engine.audit import Progress, Report, broken
 from engine.core.errors import InputError
 from engine.core.identity import digest
-from engine.core.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, TASKS, Argument
+from engine.core.tasks import TASKS, Argument
 from engine.core.types import Budget, DataKind, Unit
 from engine.mechanisms import Mechanism
 from engine.questions import Question, ask
@@ -168,14 +168,9 @@ def _audited_method(current: settings.Settings) -> AuditedMethod:
 
 def _as_on_its_page(method: AuditedMethod, current: settings.Settings) -> tuple[Mechanism, Source]:
     """Return the method and simulated data set on its page, or usual ones if it has no page."""
-    task = method.task
-    if task == MEAN_FUNCTION.key and method.cls.family == "functional":
-        task = FUNCTIONAL_SUMMARY.key
-    mechanism, source = method.default(), None
-    for each in (task, method.task):
-        if each in LAB_TASKS and isinstance(current.mechanism_of(each), method.cls):
-            mechanism = current.mechanism_of(each)
-            break
+    mechanism, source, task = method.default(), None, method.task
+    if task in LAB_TASKS and isinstance(current.mechanism_of(task), method.cls):
+        mechanism = current.mechanism_of(task)
     if task in LAB_TASKS and current.source_of(task).is_random:
         source = current.studied(task)
     return mechanism, source or method.usual_source()

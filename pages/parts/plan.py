@@ -31,7 +31,7 @@ from engine.topics.planning.answer import (
     bounds,
     usual_target,
 )
-from engine.topics.planning.budget_split import MAX_PARTS, RULES, Part, Split
+from engine.topics.planning.budget_split import MAX_PARTS, RULES, OutputShare, Split
 from engine.topics.planning.risk import budget_for_risk
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.frame import controls, layout, strips
@@ -452,27 +452,27 @@ def _resize_split(count: int) -> None:
     if not 1 <= count <= MAX_PARTS:
         raise InputError(f"There can be 1 to {MAX_PARTS} outputs; got {count:,}.", field="outputs")
     split = session.current().budget_split
-    parts = (*split.parts, *[Part()] * MAX_PARTS)[:count]
+    parts = (*split.parts, *[OutputShare()] * MAX_PARTS)[:count]
     session.change(budget_split=replace(split, parts=parts))
 
 
-def _replace_part(k: int, part: Part) -> None:
+def _replace_part(k: int, part: OutputShare) -> None:
     split = session.current().budget_split
     parts = (*split.parts[:k], part, *split.parts[k + 1 :])
     session.change(budget_split=replace(split, parts=parts))
 
 
 def _set_weight(k: int, weight: float) -> None:
-    _replace_part(k, Part(weight))
+    _replace_part(k, OutputShare(weight))
 
 
 def _set_epsilon(k: int, epsilon: float) -> None:
-    _replace_part(k, Part(locked=epsilon))
+    _replace_part(k, OutputShare(locked=epsilon))
 
 
 def _lock(k: int, epsilon: float | None, is_on: bool) -> None:
     """Hold an output at the ε that it has now, or let it follow its weight again."""
-    _replace_part(k, Part(locked=epsilon) if is_on else Part())
+    _replace_part(k, OutputShare(locked=epsilon) if is_on else OutputShare())
 
 
 def _split_rows(split: Split, budgets: Sequence[Budget]) -> None:

@@ -73,18 +73,13 @@ class Summary(ReleaseView):
             aim = words.aim(loss_of(self.mechanism, self.facts), self.facts.two_classes)
             if aim:
                 st.info(aim, icon=":material/info:")
-        if not feasible_smoothness.is_feasible(self.mechanism, self.dimension):
-            st.warning(
-                "**Only the grid makes this release possible.** The summary is less smooth "
-                "than the noise needs; see *Finer grids* under *All settings and details*.",
-                icon=":material/warning:",
-            )
+        warn_of_the_grid(self.mechanism, self.dimension)
 
     def question(self) -> Question:
         return ask(summaries_topic.summaries_answer, *self.arguments)
 
     def details(self) -> list[Detail]:
-        return [*_behind_the_noise(self), *super().details()]
+        return [*finer_grids(self, self.dimension), *super().details()]
 
     @property
     def dimension(self) -> int:
@@ -269,68 +264,80 @@ def components(view: Summary) -> None:
 
 def noise(view: Summary) -> None:
     """Show why one shape of noise is better than another, for the chosen method."""
-    mechanism = view.mechanism
     if view.chosen.refusal:
         return
-    by_coefficient = summaries_topic.spectrum(mechanism, view.source, view.chosen.budget)
+    by_coefficient = summaries_topic.spectrum(view.mechanism, view.source, view.budget)
     if by_coefficient is None:
         return
     st.header("Noise by coefficient", anchor=False)
+    _spectrum(view, by_coefficient)
+    mechanism = view.mechanism
+    if view.task == tasks.DENSITY.key and isinstance(mechanism, feasible_smoothness.Release):
+        printed = feasible_smoothness.printed_density(mechanism, view.answer.people, view.dimension)
+        st.markdown(words.printed_density(printed, view.budget))
+
+
+def _spectrum(view: ReleaseView, by_coefficient: summaries_topic.Spectrum) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Noise by coefficient", charts.spectrum(by_coefficient), "spectrum", 340, 340)
         st.markdown(f":small[{words.noises(by_coefficient)}]")
     with right:
         st.markdown(words.spectrum(by_coefficient))
-        if printed := words.printed(mechanism, view.chosen.budget):
+        if printed := words.printed(view.mechanism, view.mechanism.suited(view.budget)):
             st.markdown(f":small[{printed}]")
-            is_density = view.task == tasks.DENSITY.key
-            if is_density and isinstance(mechanism, feasible_smoothness.Release):
-                st.markdown(
-                    words.printed_density(
-                        feasible_smoothness.printed_density(
-                            mechanism, view.answer.people, view.dimension
-                        ),
-                        view.chosen.budget,
-                    )
-                )
 
 
-def _behind_the_noise(view: Summary) -> list[Detail]:
-    """List the reasons for the size of the chosen method's noise, for the drawer."""
-    details: list[Detail] = []
-    mechanism = view.mechanism
-    if view.chosen.refusal:
-        return details
-    if feasible_smoothness.has_least_power(mechanism):
-        details.append(
-            Detail("grid", "Finer grids", lambda: _by_grid(view, mechanism), ("summaries_grid",))
+def warn_of_the_grid(mechanism: Mechanism, dimension: int) -> None:
+    """Warn of a release whose sensitivity grows without end on finer grids."""
+    if not feasible_smoothness.is_feasible(mechanism, dimension):
+        st.warning(
+            "**Only the grid makes this release possible.** The summary is less smooth "
+            "than the noise needs; see *Finer grids* under *All settings and details*.",
+            icon=":material/warning:",
         )
-    if view.task == tasks.FUNCTIONAL_SUMMARY.key:
+
+
+def finer_grids(view: ReleaseView, dimension: int) -> list[Detail]:
+    """List the sensitivity for finer grids for the drawer, if the method has one."""
+    mechanism = view.mechanism
+    if not view.spends or not feasible_smoothness.has_least_power(mechanism):
+        return []
+
+    def draw() -> None:
+        sensitivities = run.answer(
+            feasible_smoothness.sensitivity_by_grid, mechanism, view.sizes.n_curves, dimension
+        )
+        view.draw("Sensitivity by grid", charts.by_grid(sensitivities), "by_grid", 300)
+        (st.markdown if sensitivities.is_finite else st.warning)(words.by_grid(sensitivities))
+
+    return [Detail("grid", "Finer grids", draw, ("summaries_grid",))]
+
+
+def of_a_mean(view: ReleaseView) -> list[Detail]:
+    """List for the drawer what the noise of a mean that is released whole follows from."""
+    mechanism, source, budget = view.mechanism, view.source, view.mechanism.suited(view.budget)
+    if not view.spends or not isinstance(mechanism, FunctionalRelease):
+        return []
+    details = finer_grids(view, 1)
+    by_coefficient = summaries_topic.spectrum(mechanism, source, budget)
+    if by_coefficient is not None:
+        details.append(
+            Detail("spectrum", "Noise by coefficient", lambda: _spectrum(view, by_coefficient))
+        )
+    pair = summaries_topic.worst_pair(mechanism, source, budget)
+    if pair is not None:
         details.append(
             Detail(
                 "worst",
                 "Worst-case neighbouring data sets",
-                lambda: _worst(view, mechanism),
+                lambda: _worst(view, pair, budget),
                 ("summaries_worst",),
             )
         )
     return details
 
 
-def _by_grid(view: Summary, mechanism: feasible_smoothness.Release) -> None:
-    """Show the sensitivity for finer grids, and warn if it has no limit."""
-    sensitivities = run.answer(
-        feasible_smoothness.sensitivity_by_grid, mechanism, view.answer.people, view.dimension
-    )
-    view.draw("Sensitivity by grid", charts.by_grid(sensitivities), "by_grid", 300)
-    (st.markdown if sensitivities.is_finite else st.warning)(words.by_grid(sensitivities))
-
-
-def _worst(view: Summary, mechanism: Mechanism) -> None:
-    pair = summaries_topic.worst_pair(mechanism, view.source, view.chosen.budget)
-    if pair is None:
-        st.markdown("Drawn for means of curves with a linear filter and Laplace noise.")
-        return
+def _worst(view: ReleaseView, pair: summaries_topic.WorstCurves, budget: Budget) -> None:
     view.draw("The worst pair", charts.worst(pair, view.facts), "worst", 280)
-    st.markdown(words.worst(pair, view.chosen.budget))
+    st.markdown(words.worst(pair, budget))

@@ -20,14 +20,14 @@ from engine.language.grammar import escape, uncapital
 from engine.language.numbers import number, with_unit
 from engine.rates import Rate, rates
 from engine.simulation import effort, sweeps
-from engine.simulation.effort import Limits
+from engine.simulation.effort import EffortLimits
 from engine.simulation.experiments import Outcome, blocks, gather
 from engine.simulation.scenario import Scenario
 from engine.simulation.sweeps import Foreseen
 from engine.topics.rates import words as rate_words
 from engine.topics.sweeps import answer as sweep_topic
 from engine.topics.sweeps import charts
-from engine.topics.sweeps.answer import EPSILON, PRIVACY, Axis, sweep_view
+from engine.topics.sweeps.answer import EPSILON, PRIVACY, SweepAxis, sweep_view
 from pages.shared import components
 from pages.shared.cards import guarantees as guarantee_cards
 from pages.shared.frame import code_fold, controls, layout, strips, timed
@@ -37,7 +37,7 @@ from pages.shared.server.jobs import Job
 from pages.shared.state import session, settings
 from pages.shared.state.settings import checked_repeats
 
-LIMITS = Limits(minutes=3, gigabytes=0.5)
+LIMITS = EffortLimits(minutes=3, gigabytes=0.5)
 _NONE = ""
 _POLL_SECONDS = 0.5
 
@@ -97,7 +97,7 @@ def _errors(task: str) -> str:
     return f"{with_unit(ends, ran.facts.value_unit)} (root mean square)"
 
 
-class Sweep(View):
+class ShownSweep(View):
     """A sweep on a page, whose result shows its own numbers; `chosen` as in `panel`."""
 
     page, fold_prefix = "sweeps", "sweeps_"
@@ -169,7 +169,9 @@ def _choose(**values: Any) -> None:
     session.change(sweep=replace(session.current().sweep, **values))
 
 
-def _axis_choice(label: str, field: str, axis: Axis | None, axes: dict[str, Axis]) -> None:
+def _axis_choice(
+    label: str, field: str, axis: SweepAxis | None, axes: dict[str, SweepAxis]
+) -> None:
     """Choose the axis; the values start again from usual ones."""
     of_axis = {"along": "values", "across": "levels"}[field]
     options = [*axes] if field == "along" else [_NONE, *axes]
@@ -185,7 +187,7 @@ def _axis_choice(label: str, field: str, axis: Axis | None, axes: dict[str, Axis
     )
 
 
-def _labelled(axis: Axis) -> str:
+def _labelled(axis: SweepAxis) -> str:
     group = axis.path.partition(".")[0]
     return (
         axis.label
@@ -194,7 +196,7 @@ def _labelled(axis: Axis) -> str:
     )
 
 
-def _values(axis: Axis, entered: tuple[float, ...], field: str) -> tuple[float, ...]:
+def _values(axis: SweepAxis, entered: tuple[float, ...], field: str) -> tuple[float, ...]:
     """Draw the values of an axis, which can be typed."""
     default = axis.default() if field == "values" else axis.default()[::3]
     values = entered or default

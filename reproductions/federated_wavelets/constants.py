@@ -22,7 +22,7 @@ _CURVE, _POINT = "Whole curve, Lemma 3.1", "One point, Lemma 3.3"
 
 
 def constant_rows() -> list[Row]:
-    """Printed over exact sensitivity of either message, for periodic wavelets of each kind."""
+    """Divide printed by exact sensitivity of either message, for periodic wavelets of each kind."""
     rows: list[Row] = []
     for moments in _MOMENTS:
         basis = WaveletBasis(2**_LEVEL, moments, "periodic")
@@ -41,7 +41,7 @@ def constant_rows() -> list[Row]:
 
 
 def noise_rows() -> list[Row]:
-    """Standard deviation of Gaussian noise over its sensitivity, in three ways."""
+    """Divide the standard deviation of Gaussian noise by its sensitivity, in three ways."""
     return [
         {
             "epsilon": epsilon,
@@ -140,7 +140,7 @@ def _pairs_tried(table: pd.DataFrame) -> dict[str, object]:
 
 
 def _classical(table: pd.DataFrame) -> dict[str, object]:
-    """Classical noise over the least that is enough, and the ε at which it is less."""
+    """Divide classical noise by the least that is enough, and find the ε at which it is less."""
     rows = _noise(table)
     short = rows["epsilon"][rows["classical"] < rows["exact"]].tolist()
     return {

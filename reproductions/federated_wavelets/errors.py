@@ -51,7 +51,7 @@ POINT_ERRORS = {
 def _cells(
     methods: Mapping[str, Mechanism], signals: Mapping[str, tuple[str, ...]]
 ) -> tuple[Cell, ...]:
-    """Every method, for every one of its curves in every network."""
+    """List every method, for every one of its curves in every network."""
     cells = []
     for network in CONFIGURATIONS:
         for method, mechanism in methods.items():
@@ -70,7 +70,7 @@ def _cells(
 
 
 def _row(outcome: Outcome) -> Row:
-    """Simulated and exact error, how many standard errors apart, and that of the zero curve."""
+    """Return simulated and exact error, their distance in standard errors, and the zero curve's."""
     cell, summary = outcome.cell, outcome.summary("total_error")
     assert summary is not None and summary["mean"] is not None and summary["se"] is not None
     mechanism, source = cell.mechanism, cell.source
@@ -93,7 +93,7 @@ def _row(outcome: Outcome) -> Row:
 
 
 def simulated_row(outcome: Outcome) -> Row:
-    """The place of a cell, its simulated error with standard error, and repeats."""
+    """Return the place of a cell, its simulated error with standard error, and repeats."""
     summary = outcome.summary("total_error") or {}
     return {
         **outcome.cell.at,
@@ -106,7 +106,7 @@ def simulated_row(outcome: Outcome) -> Row:
 def _panel(
     title: str, rows: pd.DataFrame, over: str, names: tuple[str, ...], axis: str, alt: str
 ) -> Panel:
-    """Simulated errors with bars of two standard errors, exact ones, and that of zero."""
+    """Draw simulated errors with bars of two standard errors, exact ones, and that of zero."""
     methods = pd.unique(rows["way"]).tolist()
     place = rows[over].map(names.index) + 0.18 * (
         rows["way"].map(methods.index) - (len(methods) - 1) / 2

@@ -47,7 +47,7 @@ _SMALLEST_ERRORS = {
 
 
 def network_rows(network: str) -> list[Row]:
-    """Resolution D, who is held back by privacy and the regime, by the smoothness of the curve."""
+    """Plan resolution D, who is held back by privacy and the regime, by the curve's smoothness."""
     sites = WaveletSites(*(np.array(each, dtype=float) for each in CONFIGURATIONS[network]))
     rows: list[Row] = []
     for gamma in _GAMMAS:
@@ -182,7 +182,7 @@ _MECHANISM = WaveletGlobal(radius=SELF_SIMILAR_RADIUS)
 
 
 def site_errors(sites: int) -> list[Row]:
-    """Exact errors over ε, as many observations in all on so many sites."""
+    """Compute exact errors over ε, as many observations in all on so many sites."""
     source, mechanism = replace(_SOURCE, n_servers=sites), _MECHANISM
     free = mechanism.exact_risk(source, (NON_PRIVATE,) * sites)
     rows: list[Row] = []
@@ -230,7 +230,7 @@ def _sites_work(form: Form) -> Work:
 
 
 def _exact(table: pd.DataFrame) -> pd.DataFrame:
-    """Exact errors by sites and ε."""
+    """Select exact errors by sites and ε."""
     return table.dropna(subset="exact")
 
 
@@ -282,7 +282,7 @@ def _draw_sites(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _elbow(table: pd.DataFrame) -> dict[str, object]:
-    """The largest ε at which the factor of the rates is above one, beside n^{-1/2} N^{1/(4γ+2)}."""
+    """Find the largest ε at which the rates’ factor is above 1, beside n^{-1/2} N^{1/(4γ+2)}."""
     ratios, words = [], []
     for subject, power in (("Whole curve", 1 / 6), ("One point", 0.2)):
         rows = where(table, **{"cost of": subject})
@@ -294,7 +294,7 @@ def _elbow(table: pd.DataFrame) -> dict[str, object]:
 
 
 def _simulated(table: pd.DataFrame) -> pd.DataFrame:
-    """Simulated errors on 16 sites, and beside them the exact ones."""
+    """Put simulated errors on 16 sites beside the exact ones."""
     simulated = table.dropna(subset="error").drop(columns="exact")
     return simulated.merge(where(_exact(table), sites=16)[["epsilon", "exact"]], on="epsilon")
 

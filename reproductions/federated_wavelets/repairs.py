@@ -20,7 +20,7 @@ _NETWORK = "homogeneous"
 
 
 def _measured(outcome: Outcome) -> Row:
-    """Simulated error and, where there is a formula, the exact one."""
+    """Return the simulated error and, where there is a formula, the exact one."""
     summary, cell = outcome.summary("total_error") or {}, outcome.cell
     exact = cell.mechanism.exact_risk(cell.source, cell.budgets)
     return {
@@ -61,7 +61,7 @@ _PARTS = {
 
 
 def basis_parts(name: str) -> list[Row]:
-    """The parts of the exact error of one basis."""
+    """Compute the parts of the exact error of one basis."""
     source = RegressionPoints(configuration=_NETWORK, signal="ramp")
     parts = BASES_TRIED[name].risk_parts(source, source.budgets())
     assert parts is not None
@@ -160,7 +160,7 @@ _SITES, _N = 16, 64_000
 
 
 def design_errors(name: str, protection: str) -> list[Row]:
-    """Exact errors of one treatment of rising times, by the number of observations."""
+    """Compute exact errors of one treatment of rising times, by the number of observations."""
     rows: list[Row] = []
     for size in _SIZES:
         source = RegressionPoints(n_curves=size, n_servers=_SITES, times="rising")
@@ -226,13 +226,13 @@ def _draw_times(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _exact(table: pd.DataFrame, design: str, protection: str) -> pd.DataFrame:
-    """Exact errors over the number of observations."""
+    """Select exact errors over the number of observations."""
     rows = where(table, design=design, protection=protection)
     return rows[rows["error"].isna()] if "error" in rows else rows
 
 
 def _taken_for_even(table: pd.DataFrame, protection: str) -> dict[str, float]:
-    """Errors with the fewest and the most observations."""
+    """Return errors with the fewest and the most observations."""
     exact = _exact(table, "Taken for even", protection)["exact"]
     return {"first": exact.iloc[0], "last": exact.iloc[-1], "ratio": exact.iloc[-1] / exact.iloc[0]}
 

@@ -59,7 +59,7 @@ _SMOOTHER = (
 
 
 def path_rows(key: str) -> list[Row]:
-    """Exact errors along a path."""
+    """Compute exact errors along a path."""
     path = _path(key)
     return [
         {"path": key, "x": x, "exact": float(risk)}
@@ -145,13 +145,13 @@ def _series(table: pd.DataFrame, key: str) -> list[Series]:
 
 
 def _simulated(table: pd.DataFrame, key: str) -> pd.DataFrame:
-    """Simulated errors along a path, and beside them the exact ones."""
+    """Put simulated errors along a path beside the exact ones."""
     simulated = where(table, path=key).dropna(subset="error").drop(columns="exact")
     return simulated.merge(_exact(table, key)[["x", "exact"]], on="x")
 
 
 def _rate(x: Array, y: Array, theory: float) -> Array:
-    """A line of this slope through the middle of the path."""
+    """Draw a line of this slope through the middle of the path."""
     middle, centre = math.exp(np.log(y).mean()), math.exp(np.log(x).mean())
     return np.asarray(middle * (np.asarray(x) / centre) ** theory)
 

@@ -61,7 +61,7 @@ _SEPARATES = {
 
 
 def borders(notion: Trust, sites: float, d: float, points: int) -> list[Row]:
-    """The printed border and where the two terms really cross, over people; α = 3.
+    """Compute the printed border and where the two terms really cross, over people; α = 3.
 
     Each is taken where it separates regimes: C at few observations, E at more, D at many, A at an ε
     below D, B at an ε where privacy costs nothing.

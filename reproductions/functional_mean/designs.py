@@ -9,7 +9,7 @@ from typing import Any
 from engine.core.types import Budget
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.families.descent import Scheme
+from engine.mechanisms.families.descent import Participation
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.simulation.experiments import Cell, Outcome
 from engine.sources.sparse_curves import SparseCurves
@@ -22,7 +22,7 @@ LOW, HIGH = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), (3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
 
 # Algorithm 1 with the constants and the noise of the paper, three basis functions and one log in
 # the radii.
-PUBLISHED = NoisyGradientMean(scheme=Scheme.SPLIT, constants="published", truncation=3)
+PUBLISHED = NoisyGradientMean(scheme=Participation.SPLIT, constants="published", truncation=3)
 AS_PRINTED = replace(PUBLISHED, log_power=2)  # the log is squared in the paper's formula
 BY_RULE = replace(PUBLISHED, truncation=None)  # as many basis functions as the paper's formula says
 STANDARD_NOISE = replace(PUBLISHED, noise="isotropic")  # the classical Gaussian mechanism
@@ -66,7 +66,7 @@ def cells(
 
 
 def joined(groups: Iterable[Sequence[Cell]]) -> tuple[Cell, ...]:
-    """All cells in one sequence."""
+    """Join all cells in one sequence."""
     return tuple(cell for group in groups for cell in group)
 
 
@@ -76,7 +76,7 @@ def row(outcome: Outcome) -> Row:
 
 
 def measured(outcome: Outcome, kind: str, name: str = "error", se: str = "se") -> dict[str, Any]:
-    """Mean and standard error of one kind of error, to five digits.
+    """Return mean and standard error of one kind of error, to five digits.
 
     Returns
     -------

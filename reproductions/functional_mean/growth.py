@@ -70,7 +70,7 @@ def _slopes(form: Form) -> Work:
 
 
 def _third_root(n: int) -> int:
-    """⌊n^{1/3}⌋; the third root of 1000 is 10."""
+    """Compute ⌊n^{1/3}⌋; the third root of 1000 is 10."""
     return math.floor(float(n ** (1 / 3)) + 1e-9)
 
 
@@ -96,7 +96,7 @@ def _slope_panel(table: pd.DataFrame, title: str) -> Panel:
 
 
 def _noise_free(table: pd.DataFrame) -> Line:
-    """The error without noise, which is the same at every ε."""
+    """Return the error without noise, which is the same at every ε."""
     return Line.of(table, "n", "quiet", "quiet_se", epsilon=table["epsilon"].min())
 
 
@@ -112,7 +112,7 @@ def _slope_is(estimator: str, epsilon: float, printed: float) -> Check:
 
 
 def _bends(table: pd.DataFrame) -> Finding:
-    """The first half is steeper than the second, for ε = 3 and 4."""
+    """Check that the first half is steeper than the second, for ε = 3 and 4."""
     halves = {}
     for epsilon in (3.0, 4.0):
         line = Line.of(table, "n", estimator="published", epsilon=epsilon)
@@ -318,7 +318,7 @@ def _draw_tuning(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _over_tuning(table: pd.DataFrame, knob: str) -> dict[float, Line]:
-    """Errors over one constant, at every ε."""
+    """Select errors over one constant, at every ε."""
     return {
         epsilon: Line.of(rows, "value")
         for (epsilon,), rows in groups(where(table, knob=knob), ["epsilon"])
@@ -332,7 +332,7 @@ def _factors(changes: dict[float, Number]) -> str:
 
 
 def _rises_with_clipping(table: pd.DataFrame) -> Finding:
-    """Up from 0.5 to 1.5 at every ε, by a larger factor for small ε."""
+    """Check that errors rise from 0.5 to 1.5 at every ε, by a larger factor for small ε."""
     rises = {
         epsilon: change(line, 0.5, 1.5)
         for epsilon, line in _over_tuning(table, "radius_constant").items()

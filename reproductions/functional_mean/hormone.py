@@ -28,7 +28,7 @@ _PUBLISHED = replace(BY_RULE, baseline="gradient_descent", value_scale="raw", ex
 
 
 def distances(repeats: int, seed: int) -> list[Row]:
-    """Squared distance of private curves from one without privacy on other women, over ε.
+    """Measure the squared distance of private curves from one without privacy, over ε.
 
     One study is drawn; in each repeat a random third of it gives the curve without privacy, by
     plain gradient descent, and the rest the private ones. Distances are on the scale on which
@@ -59,7 +59,7 @@ def distances(repeats: int, seed: int) -> list[Row]:
 
 
 def curves(runs: int, seed: int) -> list[Row]:
-    """The whole study: without privacy, and mean, middle 90 % and first of many private curves."""
+    """Draw the study without privacy, and mean, middle 90 % and first of many private curves."""
     rng = np.random.default_rng(seed)
     study = _study(rng)
     reference = _without_privacy(study, rng)[0]
@@ -87,14 +87,14 @@ def curves(runs: int, seed: int) -> list[Row]:
 
 
 def _study(rng: np.random.Generator) -> CurveData:
-    """One synthetic study, its observations mapped to [0, 1] by the public bounds."""
+    """Draw one synthetic study, its observations mapped to [0, 1] by the public bounds."""
     drawn = _STUDY.draw(1, rng)
     facts = replace(drawn.facts, value_low=0.0, value_high=1.0)
     return replace(drawn, values=drawn.values / _RANGE, facts=facts, truth=None)
 
 
 def _women(study: CurveData, women: Array) -> CurveData:
-    """Data sets of these women of one study, women (repeats, women)."""
+    """Select data sets of these women of one study, women (repeats, women)."""
     m = _STUDY.n_visits
     times, readings = (
         part[0].reshape(-1, m)[women].reshape(len(women), -1)
@@ -105,7 +105,7 @@ def _women(study: CurveData, women: Array) -> CurveData:
 
 
 def _without_privacy(data: CurveData, rng: np.random.Generator) -> Array:
-    """Plain gradient descent on all curves, as many steps as the private one: (repeats, grid)."""
+    """Run plain gradient descent on all curves, as long as the private one: (repeats, grid)."""
     budget = (Budget(8.0, DELTA),)
     estimate = _PUBLISHED.release_many(data, [budget], 1, rng)
     return estimate.on_grid(estimate.unprotected[0], _GRID)
@@ -118,7 +118,7 @@ def _released(
     draws: int,
     rng: np.random.Generator,
 ) -> Array:
-    """Private curves on [0, 1]: (budgets, repeats, draws, grid)."""
+    """Release private curves on [0, 1]: (budgets, repeats, draws, grid)."""
     budgets = [(Budget(epsilon, DELTA),) for epsilon in epsilons]
     return mechanism.release_many(data, budgets, draws, rng).values(_GRID)
 
@@ -134,7 +134,7 @@ def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _curves(table: pd.DataFrame) -> dict[float, pd.DataFrame]:
-    """Curves of the whole study by ε."""
+    """Select curves of the whole study by ε."""
     return {epsilon: rows for (epsilon,), rows in groups(where(table, part="curve"), ["epsilon"])}
 
 
@@ -194,7 +194,7 @@ def _typical_distance(rows: pd.DataFrame) -> float:
 
 
 def _mean_tracks(table: pd.DataFrame) -> Finding:
-    """Within a quarter of how far a single run typically is."""
+    """Check that the mean is within a quarter of how far a single run typically is."""
     distances = {
         epsilon: (_root_mean_square(rows["mean"] - rows["without"]), _typical_distance(rows))
         for epsilon, rows in _curves(table).items()
@@ -211,7 +211,7 @@ def _mean_tracks(table: pd.DataFrame) -> Finding:
 
 
 def _single_strays(table: pd.DataFrame) -> Finding:
-    """A typical run is further off than half the fall over age."""
+    """Check that a typical run is further off than half the fall over age."""
     rows = _curves(table)[1.0]
     fall_over_age, typical = float(np.ptp(rows["without"])), _typical_distance(rows)
     return Finding(

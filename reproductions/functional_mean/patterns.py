@@ -60,7 +60,7 @@ _SHAPE_REASON = (
 
 
 def _two_sweeps(mean: str, estimator: str, form: Form) -> Work:
-    """Observations at 250 people, and people at 10 observations; our default beside it for mu1."""
+    """Sweep observations at 250 people, people at 10 observations, and our default for mu1."""
     epsilons = LOW + HIGH if form == "full" else (0.5, 0.7, 1.0, 3.0, 5.0, 8.0)
     readings = range(2, 21, 2) if form == "full" else (2, 4, 6, 8, 12, 14, 16, 18, 20)
     people = range(100, 501, 50) if form == "full" else (100, 150, 200, 300, 400, 500)
@@ -130,7 +130,7 @@ _MOVED = {"readings": "m", "people": "n"}
 
 
 def _published(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the paper's algorithm with the paper's noise."""
+    """Select rows of the paper's algorithm with the paper's noise."""
     return table[~table["estimator"].isin(["ours", "standard_noise"])]
 
 
@@ -169,7 +169,7 @@ def _little(group: str, start: float, *by: str) -> Check:
 
 
 def _shaped_over_equal(table: pd.DataFrame) -> dict[str, object]:
-    """The error with noise shaped by the radii over that with equal noise, both as printed."""
+    """Divide the error with noise shaped by the radii by that with equal noise, both as printed."""
     shaped, equal = (
         Line.of(table, "epsilon", part="noise", estimator=name)
         for name in ("published", "standard_noise")

@@ -59,7 +59,7 @@ _LOOKS = {
 
 
 def _calculated(function: Callable[[int], list[Row]], quick: int, full: int, form: Form) -> Work:
-    """A calculation of this module at so many points."""
+    """Make a calculation of this module at so many points."""
     return Work(calls=(Call(function, (quick if form == "quick" else full,)),))
 
 
@@ -73,7 +73,7 @@ _PANELS = {
 
 
 def terms_over_epsilon(points: int) -> list[Row]:
-    """The four terms over ε at the three numbers of observations of Figure 1, α = 2 and n = 400."""
+    """Compute the four terms over ε at the observations of Figure 1, α = 2 and n = 400."""
     rows: list[Row] = []
     for key in _PANELS:
         preset = PRESETS[key]
@@ -111,7 +111,7 @@ def _terms_panel(table: pd.DataFrame, title: str) -> Panel:
 
 
 def _order(table: pd.DataFrame) -> list[tuple[str, float]]:
-    """Terms that rule as ε grows, each with the ε from which it does.
+    """List terms that rule as ε grows, each with the ε from which it does.
 
     Terms are powers of ε, so that the straight line between two rows on log scales is exact.
     """
@@ -191,7 +191,7 @@ _FACTOR = 4.0  # a sum of four and its largest term differ by no more
 
 
 def _printed(problem: str, notion: Trust) -> tuple[Row, ...]:
-    """Exponents of the four terms as printed, at α = 3; S is 1 in Table 1."""
+    """Return exponents of the four terms as printed, at α = 3; S is 1 in Table 1."""
     a = 3.0
     sparse, private = -2 * a / (2 * a + 1), -a / (a + 1)
     d = (1.0, (2 * a + 1) / (a + 1), 1.0, 2.0) if problem == "coefficients" else (0.0,) * 4
@@ -220,7 +220,7 @@ def _rate(problem: str, notion: Trust) -> CurveRate:
 
 
 def exponents(notion: Trust) -> list[Row]:
-    """∂ log term / ∂ log symbol of every term of both problems."""
+    """Compute ∂ log term / ∂ log symbol of every term of both problems."""
     rows: list[Row] = []
     for problem in ("mean", "coefficients"):
         rate, point = _rate(problem, notion), {"n": 300.0, "m": 5.0, "S": 1.0, "epsilon": 0.3}
@@ -243,7 +243,7 @@ def exponents(notion: Trust) -> list[Row]:
 
 
 def bounds(notion: Trust) -> list[Row]:
-    """The rate beside squared bias and variances at the best number of functions, over n and ε."""
+    """Put the rate beside squared bias and variances at the best dimension, over n and ε."""
     rows: list[Row] = []
     for problem in ("mean", "coefficients"):
         for epsilon in (0.03, 0.3, 3.0):
@@ -268,7 +268,7 @@ def bounds(notion: Trust) -> list[Row]:
 
 
 def _best_bound(point: dict[str, float]) -> float:
-    """The least d r^−2α + d r/(Snm) + d²r²/(Km) + d/(Sn) + d²/K over real r, α = 3."""
+    """Minimize d r^−2α + d r/(Snm) + d²r²/(Km) + d/(Sn) + d²/K over real r, α = 3."""
     people, d = point["S"] * point["n"], point.get("d", 1.0)
     private = people * point["n"] * point["epsilon"] ** 2  # S n² ε²; S = 1 with one centre
     r = np.geomspace(1e-2, 1e6, 8001)
@@ -411,7 +411,7 @@ def _measured_panel(table: pd.DataFrame, along: str, axis: tuple[str, Scale]) ->
 
 
 def _exponents_apart(notion: Trust, table: pd.DataFrame) -> Array:
-    """Exponents of the engine's rates from printed ones: (terms of both problems, symbols)."""
+    """Subtract printed exponents from those of the engine's rates: (terms of both, symbols)."""
     printed = pd.DataFrame([*_printed("mean", notion), *_printed("coefficients", notion)])
     both = printed.merge(
         where(table, part="exponents"), on=["of", "term"], how="left", suffixes=("_printed", "")
@@ -425,7 +425,7 @@ def _exponents_apart(notion: Trust, table: pd.DataFrame) -> Array:
 
 
 def _weights_are_best(table: pd.DataFrame) -> Finding:
-    """The error with the paper's weights against that with inverse variances."""
+    """Compare the error with the paper's weights to that with inverse variances."""
     paper, best = (where(table, part="weights", weights=weights).iloc[0] for weights in _WEIGHTS)
     gap = math.log(paper["error"] / best["error"])
     se = math.hypot(paper["se"] / paper["error"], best["se"] / best["error"])
@@ -531,7 +531,7 @@ _PEOPLE_2, _ALPHA_2 = 1e4, 2.0
 
 
 def regimes(points: int) -> list[Row]:
-    """The ruling term on a grid of observations and ε, with the part of Table 2 it lies in."""
+    """Name the ruling term on a grid of observations and ε, and the part of Table 2 it lies in."""
     rate = FunctionalMeanRate(privacy=Trust.CENTRAL, smoothness=_ALPHA_2)
     rows: list[Row] = []
     for m in np.geomspace(1.2, 900, points).tolist():
@@ -549,7 +549,7 @@ def regimes(points: int) -> list[Row]:
 
 
 def _printed_regime(m: float, epsilon: float) -> tuple[str, ...]:
-    """Terms that Table 2 names: m and ε decide."""
+    """Name terms that Table 2 names: m and ε decide."""
     n, a = _PEOPLE_2, _ALPHA_2
     if epsilon <= n**-0.5:
         return ("II",) if m <= (n * epsilon) ** (2 / a) else ("IV",)
@@ -609,7 +609,7 @@ TABLE_2 = Exhibit(
 
 
 def beside(points: int) -> list[Row]:
-    """Rates of a number, a mean curve and a regression curve over observations; ten sites, ε = 0.1.
+    """Compute rates of a number, a mean and a regression curve over observations; ε = 0.1.
 
     Site s holds n people. A number each for the univariate mean, m observations each for the curve,
     and nm independent observations for the regression curve, which protects
@@ -656,7 +656,7 @@ def _draw_beside(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _private_sizes(table: pd.DataFrame) -> pd.Series[float]:
-    """The effective private sizes behind the private terms, Sn²mε² over Sn²m²ε², over m; α = 3."""
+    """Divide effective private sizes of the private terms, Sn²mε² by Sn²m²ε², over m; α = 3."""
     terms = table["regression_private"] / table["curve_private_sparse"]
     return terms ** (-4 / 3) / table["m"]
 

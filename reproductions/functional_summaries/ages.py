@@ -18,7 +18,7 @@ from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.numerics.eigensystems import midpoints
 from engine.sources.ages_at_death import OLDEST, REGIONS, AgesAtDeath
 from reproductions.drawing import Look, curve, log, look, panel
-from reproductions.evidence import Numbers, digits, tell, where, within
+from reproductions.evidence import MeasuredNumbers, digits, tell, where, within
 from reproductions.exhibits import (
     Call,
     Claim,
@@ -55,7 +55,7 @@ OF_AGES = ("ICLP-QR 1.01", "ICLP-QR 1.05", "FRL", "Bernstein 10", "Bernstein 20"
 
 
 def ages(region: str) -> list[Row]:
-    """Squared error of every method on the unit range: bias against one density, and noise."""
+    """Compute the squared error of every method on the unit range: bias and noise."""
     source = AgesAtDeath(region=region)
     row: dict[str, Value] = {"region": region}
     for method in OF_AGES:
@@ -76,7 +76,7 @@ def ages(region: str) -> list[Row]:
 
 
 def ages_drawn(region: str, step: int) -> list[Row]:
-    """The density without protection and one release of every method, at every `step`-th year."""
+    """Draw the density without protection and a release of each method, at every `step`-th year."""
     densities: dict[str, Array] = {}
     for method in OF_AGES:
         _, _, densities["without"], densities[method] = _of_ages(AgesAtDeath(region=region), method)
@@ -91,7 +91,7 @@ def ages_drawn(region: str, step: int) -> list[Row]:
 
 
 def _of_ages(source: AgesAtDeath, method: str) -> tuple[FunctionalRelease, Array, Array, Array]:
-    """The mechanism; on a grid of years its density without noise, the common one and a release."""
+    """Return the mechanism, and over years its density without noise, the common one, a release."""
     data, release = source.draw(1, generator(1, 0, 0)), mechanism(method, grid_size=OLDEST)
     years = np.array(midpoints(OLDEST).times)
     estimate, default = (
@@ -110,7 +110,7 @@ def _of_ages(source: AgesAtDeath, method: str) -> tuple[FunctionalRelease, Array
 
 
 def of_regions(table: pd.DataFrame) -> pd.DataFrame:
-    """The errors of a table of results, a row for each region."""
+    """Select the errors of a table of results, a row for each region."""
     return table.dropna(subset="density_squared")
 
 
@@ -129,7 +129,7 @@ def best_by_region(table: pd.DataFrame) -> Finding:
 
 
 def _beside_nothing(table: pd.DataFrame) -> dict[str, object]:
-    """Printed errors, and those of releasing nothing at all."""
+    """Put printed errors beside those of releasing nothing at all."""
     printed = frame(published.table_3())[list(OF_AGES)].to_numpy()
     nothing = of_regions(table)["density_squared"]
     return {"printed": printed, "nothing": nothing, "ratio": printed.max() / nothing.max()}
@@ -182,13 +182,13 @@ def one_mode_at_seventy(table: pd.DataFrame) -> Finding:
     return Finding(
         all(len(ages) == 1 and 70 <= ages[0] <= 80 for ages in peaks.values()),
         "Ages of the modes: "
-        + "; ".join(f"{region} {Numbers(ages).each:.0f}" for region, ages in peaks.items())
+        + "; ".join(f"{region} {MeasuredNumbers(ages).each:.0f}" for region, ages in peaks.items())
         + ".",
     )
 
 
 def bernstein_flattens(table: pd.DataFrame) -> Finding:
-    """Height of the old-age mode of the release, beyond 50 years, over that without protection."""
+    """Divide the height of the old-age mode of the release by that without protection."""
     heights = table[table["age"] > 50].groupby("region")[["without", *OF_AGES]].max()
     share = {method: heights[method] / heights["without"] for method in OF_AGES}
     return Finding(
@@ -220,7 +220,7 @@ _FAMILIES = {"ICLP-QR and FRL": OF_AGES[:3], "Bernstein": OF_AGES[3:]}
 
 
 def region_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
-    """Errors of the methods over the regions, printed and here."""
+    """Draw errors of the methods over the regions, printed and here."""
     return tuple(
         _regions(f"{origin}: {family}", rows, methods)
         for family, methods in _FAMILIES.items()

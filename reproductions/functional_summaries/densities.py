@@ -40,7 +40,7 @@ _PROMINENT = 0.1  # share of the highest value by which a mode stands out
 
 
 def mechanism(method: str, **parameters: Any) -> FunctionalRelease:
-    """A mechanism by its name: "ICLP-QR 1.25" (η), "FRL" or "Bernstein 30" (degree).
+    """Make a mechanism by its name: "ICLP-QR 1.25" (η), "FRL" or "Bernstein 30" (degree).
 
     Returns
     -------
@@ -63,7 +63,7 @@ IN_PLANE = ("ICLP-QR 1.01", "ICLP-QR 1.05", "ICLP-QR 1.2", "FRL", "Bernstein 5",
 
 
 def curves(draws: int) -> list[Row]:
-    """Two modes on an interval: what each method is like over many releases, and ten of them."""
+    """Measure each method on two modes on an interval over many releases, and draw ten of them."""
     source = DensityPoints()
     data, fine = source.draw(1, generator(1, 0, 0)), np.array(midpoints(200).times)
     points = np.linspace(0, 1, _PLACES)
@@ -106,7 +106,7 @@ def curves(draws: int) -> list[Row]:
 def _errors(
     release: FunctionalRelease, source: DensityPoints, estimate: Estimate
 ) -> dict[str, Value]:
-    """Squared errors: without noise from the draws, and the exact energy of the noise."""
+    """Compute squared errors: without noise from the draws, and the exact energy of the noise."""
     estimation = integrated_squared_errors(estimate, source.truth).estimation
     energy = release.expected_error(source.sizes, PURE, source.facts)
     assert estimation is not None and energy is not None
@@ -132,12 +132,12 @@ def modes(curve: Array) -> Array:
 
 
 def three_digits(value: float) -> float:
-    """A number to three decimal places, as results are stored."""
+    """Round a number to three decimal places, as results are stored."""
     return round(float(value), 3)
 
 
 def maps(draws: int) -> list[Row]:
-    """Two modes in the plane: what each method is like, and a release of it on a coarse square."""
+    """Measure each method on two modes in the plane, and draw a release on a coarse square."""
     source = DensityPoints(design="two_modes_2d")
     data = source.draw(1, generator(1, 0, 0))
     fine, coarse = midpoints(28, 2), midpoints(_SQUARE, 2)
@@ -169,7 +169,7 @@ def maps(draws: int) -> list[Row]:
 
 
 def _peaks(released: Array, truth: Array, points: Array) -> dict[str, Value]:
-    """Height of the higher mode, how far its place is off, and roughness where nothing is."""
+    """Measure the higher mode, how far its place is off, and roughness where nothing is."""
     empty, top = truth < 0.01 * truth.max(), points[truth.argmax()]
     height = released[:, truth.argmax()]
     off = np.sqrt(((points[released.argmax(axis=1)] - top) ** 2).sum(axis=1))
@@ -181,7 +181,7 @@ def _peaks(released: Array, truth: Array, points: Array) -> dict[str, Value]:
 
 
 def traces(etas: Sequence[float]) -> list[Row]:
-    """The trace of K^(η − 1) in the plane, on a coarse and a fine grid; a finite one settles."""
+    """Compute the trace of K^(η − 1) in the plane, on two grids; a finite one settles."""
     kernel = Kernel("exponential", length=0.2 * 5000 ** (-1 / 6))
     rows: list[Row] = []
     for size in _AXES:
@@ -197,7 +197,7 @@ def traces(etas: Sequence[float]) -> list[Row]:
 
 
 def _totals(table: pd.DataFrame) -> pd.Series[float]:
-    """Estimation error and energy of the noise together, by method."""
+    """Add estimation error and energy of the noise, by method."""
     rows = _summary(table)
     return rows["estimation_error"] + rows["noise"]
 
@@ -213,7 +213,7 @@ def _over_frl(table: pd.DataFrame) -> pd.Series[float]:
 
 
 def _noise_of_powers(table: pd.DataFrame) -> dict[str, object]:
-    """Noise with the larger η over that with the smaller one, everywhere and in the tails."""
+    """Divide noise with the larger η by that with the smaller one, everywhere and in the tails."""
     rows = _summary(table)[["noise", "noise_in_tails"]]
     less, more = (rows.loc[method] for method in ON_LINE[:2])
     return {"ratios": more / less, "less": less["noise"], "more": more["noise"]}
@@ -275,7 +275,7 @@ LINE_CLAIMS = (
 
 
 def _of_powers(table: pd.DataFrame, column: str) -> pd.Series[float]:
-    """A column for the three powers of ICLP-QR in the plane."""
+    """Select a column for the three powers of ICLP-QR in the plane."""
     return _summary(table).loc[list(IN_PLANE[:3]), column]
 
 
@@ -296,7 +296,7 @@ def _bernstein_over_qr(table: pd.DataFrame) -> pd.Series[float]:
 
 
 def _growth_of_traces(table: pd.DataFrame) -> dict[str, object]:
-    """The trace of K^(η − 1) with four times as many points over that with few, by η."""
+    """Divide the trace of K^(η − 1) with four times as many points by that with few, by η."""
     coarse, fine = (
         np.array([number(table, "trace", eta=eta, axis=axis) for eta in ETAS]) for axis in _AXES
     )
@@ -368,7 +368,7 @@ PLANE_CLAIMS = (
 
 
 def line_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
-    """Ten releases of each method over the true density."""
+    """Draw ten releases of each method over the true density."""
     truth = where(table, curve="truth")["truth"]
     return tuple(_ten(where(table, curve=method), truth, method) for method in ON_LINE)
 
@@ -394,7 +394,7 @@ def _ten(rows: pd.DataFrame, truth: pd.Series[float], method: str) -> Panel:
 
 
 def plane_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
-    """The true density, and one release of each method, as maps."""
+    """Draw the true density, and one release of each method, as maps."""
     cells = table.dropna(subset="x")
     limits = (0.0, cells["truth"].max())
     return tuple(_map(cells, method, limits) for method in ("truth", *IN_PLANE))

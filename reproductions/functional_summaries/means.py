@@ -115,7 +115,7 @@ def error_row(outcome: Outcome) -> Row:
 
 
 def _noise(cell: Cell, constants: str) -> float | None:
-    """E‖noise‖²; exact, so that no draws are needed."""
+    """Compute E‖noise‖²; exact, so that no draws are needed."""
     tuning: dict[str, Any] = {"constants": constants}
     mechanism = replace(cell.mechanism, **tuning)
     return digits(mechanism.expected_error(cell.source.sizes, cell.budgets, cell.source.facts))
@@ -134,12 +134,12 @@ def _pss(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_method(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """A column of what was tuned by formula: places (mean, n) down, mechanisms across."""
+    """Select a column tuned by formula: places (mean, n) down, mechanisms across."""
     return _pss(table).pivot(index=["mean", "n"], columns="way", values=column)
 
 
 def _totals(table: pd.DataFrame, noise: str) -> pd.DataFrame:
-    """Estimation error and noise, which are independent: places down, mechanisms across."""
+    """Add estimation error and noise, which are independent: places down, mechanisms across."""
     return _by_method(table, "estimation_error") + _by_method(table, noise)
 
 
@@ -150,7 +150,7 @@ def _clearly_below(table: pd.DataFrame, method: str, other: str) -> pd.Series[bo
 
 
 def _joined(places: pd.Series[bool]) -> str:
-    """Places that are true, by their mean: "S-2 at n = 100, 200; S-4 at n = 500"."""
+    """Name places that are true, by their mean: "S-2 at n = 100, 200; S-4 at n = 500"."""
     index = places.index[places].to_frame(index=False)
     return "; ".join(
         f"{mean} at n = {', '.join(map(str, rows['n']))}" for mean, rows in index.groupby("mean")
@@ -176,7 +176,7 @@ def qr_is_best(noise: str) -> Check:
 
 
 def _over(table: pd.DataFrame, method: str, other: str, column: str) -> dict[str, object]:
-    """A column of one mechanism over that of another at every place, by the sensitivities."""
+    """Divide a column of one mechanism by that of another at every place, by sensitivities."""
     tables = {
         name: (_totals if column == "total" else _by_method)(table, noise)
         for name, noise in _NOISES.items()
@@ -216,7 +216,7 @@ def _best_of_ar(table: pd.DataFrame) -> dict[str, int]:
 
 
 def _more_biased_than_ar(table: pd.DataFrame) -> dict[str, object]:
-    """Places where another pure mechanism has clearly more bias."""
+    """Find places where another pure mechanism has clearly more bias."""
     more = pd.concat(
         [_clearly_below(table, "ICLP-AR", method) for method in ("FRL", "ICLP-QR", "Bernstein")],
         axis=1,
@@ -228,7 +228,7 @@ def _more_biased_than_ar(table: pd.DataFrame) -> dict[str, object]:
 
 
 def _without_noise(table: pd.DataFrame) -> dict[str, object]:
-    """Estimation errors over those of QR: only these show shape; noise would hide it at small n."""
+    """Divide estimation errors by those of QR: noise would hide the shape at small n."""
     peaks = table[table["mean"].isin(_PEAKS)]
     errors = _by_method(peaks, "estimation_error")
     less = pd.concat(
@@ -243,7 +243,7 @@ def _without_noise(table: pd.DataFrame) -> dict[str, object]:
 
 
 def _in_s_1(table: pd.DataFrame) -> dict[str, object]:
-    """Estimation errors over those of QR in the smooth design."""
+    """Divide estimation errors by those of QR in the smooth design."""
     errors = _by_method(table[table["mean"] == "S-1"], "estimation_error")
     return {
         "frl": errors["FRL"] / errors["ICLP-QR"],
@@ -323,7 +323,7 @@ def split_claims(far_in_s_1: str) -> tuple[Claim, ...]:
 
 
 def _over_figure_2(table: pd.DataFrame) -> dict[str, object]:
-    """The noise over that of Figure 2, at every place and by mechanism."""
+    """Divide the noise by that of Figure 2, at every place and by mechanism."""
     rows = where(table, choice="PSS")
     ratios = (rows["noise"] / rows["noise_in_figure_2"]).groupby(rows["way"])
     return {
@@ -340,7 +340,7 @@ def _over_figure_2(table: pd.DataFrame) -> dict[str, object]:
 def _formula_over_choice(
     mean: str, choice: str, sensitivities: str, methods: Sequence[str]
 ) -> Callable[[pd.DataFrame], dict[str, pd.Series[float]]]:
-    """Total error of PSS over that of PCV in one design, by mechanism and at every size."""
+    """Divide total errors of PSS by those of PCV in one design, by mechanism and size."""
 
     def measure(table: pd.DataFrame) -> dict[str, pd.Series[float]]:
         formula = _totals(table, _NOISES[sensitivities]).loc[mean]
@@ -368,7 +368,7 @@ def _medians_in_s_4(table: pd.DataFrame) -> dict[str, float]:
 
 
 def _steps_of_frl(table: pd.DataFrame) -> dict[str, float]:
-    """Falls of the estimation error of S-2 to S-4, whose bias is far above their variance."""
+    """Compute falls of the estimation error of S-2 to S-4; bias is far above variance there."""
     errors = [
         {
             n: number(table, "estimation_error", mean=mean, way="FRL", choice="PSS", n=n)
@@ -422,7 +422,7 @@ CHOICE_CLAIMS = (
 
 
 def split_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
-    """Total errors with printed and exact constants and estimation errors; then the noise."""
+    """Draw total errors with printed and exact constants and estimation errors; then the noise."""
     rows = _pss(table)
     error, printed, exact = (rows[name] for name in ("estimation_error", "noise_printed", "noise"))
     kinds = {
@@ -572,7 +572,7 @@ def _copy(number: int, setting: CurveDesign, words: str, claims: tuple[Claim, ..
 
 
 def _copied(because: str, far_in_s_1: str) -> tuple[Claim, ...]:
-    """The paper says only the first; what it says of Figure 2 is looked at here by ourselves."""
+    """List claims: the paper makes the first alone, and we look at Figure 2 ourselves."""
     return (
         Claim(
             "The errors are almost the same as in Figure 2.",

@@ -30,7 +30,7 @@ _SAVING = 1 - col("gaussian_process") / col("iclp")  # share of the time
 
 
 def drawing(name: str, points: int) -> list[Row]:
-    """Work and seconds for 100 paths, when the eigenfunctions are known; least of 15 times.
+    """Measure work and seconds for 100 paths with known eigenfunctions; least of 15 times.
 
     Seconds depend on the machine and on what else it does; no claim rests on them.
     """
@@ -93,7 +93,7 @@ CLAIMS = (  # on numbers to draw, which the machine cannot change; seconds are o
 
 
 def panels(table: pd.DataFrame) -> tuple[Panel, ...]:
-    """Seconds against points for every kernel, as printed and here."""
+    """Draw seconds against points for every kernel, as printed and here."""
     return tuple(_panel(name, table) for name in KERNELS)
 
 

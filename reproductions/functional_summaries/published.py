@@ -67,7 +67,7 @@ Australia/New Zealand,23.525,11.299,29.495,5.040,22.782,8.189,28.339,5.053,23.98
 
 
 def table_1() -> Table:
-    """Seconds for 100 paths, a row for each kernel and number of points."""
+    """Read seconds for 100 paths, a row for each kernel and number of points."""
     return [
         {name: cell if name == "kernel" else float(cell) for name, cell in row.items()}
         for row in csv.DictReader(io.StringIO(_TABLE_1))
@@ -75,7 +75,7 @@ def table_1() -> Table:
 
 
 def table_2() -> Table:
-    """Mean squared distances to the sample mean, a row for each data set, kernel and budget."""
+    """Read mean squared distances to the sample mean, a row for each data set, kernel and ε."""
     rows: list[Row] = []
     for data, budget, *cells in csv.reader(_TABLE_2.split()):
         for nu, of_kernel in ((1.5, cells[:8]), (2.5, cells[8:])):
@@ -85,7 +85,7 @@ def table_2() -> Table:
 
 
 def table_3() -> Table:
-    """Mean squared errors of densities of age at death at ε = 1, a row for each region."""
+    """Read mean squared errors of densities of age at death at ε = 1, a row for each region."""
     return [
         {"region": region, **_pairs(_REGIONS, cells)}
         for region, *cells in csv.reader(_TABLE_3.strip().splitlines())
@@ -93,7 +93,7 @@ def table_3() -> Table:
 
 
 def _pairs(names: tuple[str, ...], cells: list[str]) -> dict[str, Value]:
-    """Value and standard error under every name."""
+    """Read value and standard error under every name."""
     row: dict[str, Value] = {}
     for name, value, se in zip(names, cells[::2], cells[1::2], strict=True):
         row |= {name: float(value), f"{name}_se": round(float(se) / 1000, 7)}

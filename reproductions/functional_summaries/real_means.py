@@ -25,7 +25,7 @@ from engine.sources import Source
 from engine.sources.bundled import AirportTemperature
 from engine.sources.dense_curves import DenseCurves
 from reproductions.drawing import curve, log, look, panel
-from reproductions.evidence import Check, Numbers, digits, tell, where, within
+from reproductions.evidence import Check, MeasuredNumbers, digits, tell, where, within
 from reproductions.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from reproductions.functional_summaries import published
 from reproductions.functional_summaries.drawing import style
@@ -56,7 +56,7 @@ def mechanism(method: str, nu: float, constants: str = "tight") -> FunctionalRel
 
 
 def distances(name: str, nu: float, draws: int) -> list[Row]:
-    """Squared distance of releases to the sample mean: bias, noise and what was drawn."""
+    """Measure the squared distance of releases to the sample mean: bias, noise and draws."""
     data = DATA[name].draw(1, generator(1, 0, 0))
     return [row for method in _NAMES for row in _distances(data, name, nu, method, draws)]
 
@@ -102,7 +102,7 @@ def _sample_mean(data: CurveData, release: FunctionalRelease) -> Array:
 
 
 def _energies(data: CurveData, release: FunctionalRelease) -> list[float]:
-    """E of the mean squared noise over the times of the observations, in τ², at each ε."""
+    """Compute E of the mean squared noise over observed times, in τ², at each ε."""
     squares = (release.summary(data.sizes, data.facts).basis(_times(data)) ** 2).mean(axis=0)
     plans = [release.plan(data.public, (Budget(epsilon),)) for epsilon in EPSILONS]
     return [
@@ -112,7 +112,7 @@ def _energies(data: CurveData, release: FunctionalRelease) -> list[float]:
 
 
 def draws(name: str, nu: float) -> list[Row]:
-    """The sample mean and one release of every mechanism at ε = 1, at the observed times."""
+    """Draw the sample mean and one release of every mechanism at ε = 1, at the observed times."""
     data = DATA[name].draw(1, generator(1, 0, 0))
     curves = {"sample mean": _sample_mean(data, mechanism("FRL", nu))}
     for method in _NAMES:
@@ -149,14 +149,14 @@ MEANT = {"FRL": "FRL", "ICLP-AR": "Bernstein", "ICLP-QR": "ICLP-AR", "Bernstein"
 
 
 def printed_halves() -> Iterator[tuple[str, float, pd.DataFrame]]:
-    """Each data set and kernel of the printed table, with its rows."""
+    """Yield each data set and kernel of the printed table, with its rows."""
     for data in PRINTED_DATA:
         for nu in KERNELS:
             yield data, nu, where(published.table_2(), data=data, nu=nu).reset_index(drop=True)
 
 
 def printed_columns() -> dict[tuple[str, str, float], list[float]]:
-    """Values of all columns as printed, by name of the column, data and kernel."""
+    """Return values of all columns as printed, by name of the column, data and kernel."""
     return {
         (column, data, nu): rows[column].tolist()
         for data, nu, rows in printed_halves()
@@ -165,12 +165,12 @@ def printed_columns() -> dict[tuple[str, str, float], list[float]]:
 
 
 def _meant(rows: pd.DataFrame) -> pd.DataFrame:
-    """Printed columns under the names that they must have: (rows, mechanisms)."""
+    """Put printed columns under the names that they must have: (rows, mechanisms)."""
     return rows[list(MEANT)].rename(columns=MEANT)
 
 
 def _totals(table: pd.DataFrame, data: str, nu: float) -> pd.DataFrame:
-    """Bias and noise together, as run here: ε down, mechanisms across."""
+    """Add bias and noise, as run here: ε down, mechanisms across."""
     rows = where(table, data=data, nu=nu)
     return rows.assign(total=rows["bias"] + rows["noise"]).pivot(
         index="epsilon", columns="way", values="total"
@@ -178,7 +178,7 @@ def _totals(table: pd.DataFrame, data: str, nu: float) -> pd.DataFrame:
 
 
 def _best(errors: pd.DataFrame) -> list[str]:
-    """The mechanism with the least error in every row."""
+    """Name the mechanism with the least error in every row."""
     return [str(method) for method in errors.idxmin(axis=1)]
 
 
@@ -200,7 +200,7 @@ def _off_budgets(table: pd.DataFrame) -> dict[str, float]:
 
 
 def columns_are_as_printed(table: pd.DataFrame) -> Finding:
-    """Bernstein polynomials do not use the kernel: their floor cannot depend on it."""
+    """Check that floors of Bernstein polynomials, which use no kernel, do not depend on it."""
     floors = {place: fit(EPSILONS, values)[0] for place, values in printed_columns().items()}
     change = {
         column: max(
@@ -237,7 +237,7 @@ def frl_wins_at_small_budgets(table: pd.DataFrame) -> Finding:
         [_best(_totals(table, name, nu)) for nu in KERNELS]
         for name in ("two peaks", "temperatures")
     )
-    counts = [Numbers(best.count("FRL") for best in every) for every in (printed, peaks)]
+    counts = [MeasuredNumbers(best.count("FRL") for best in every) for every in (printed, peaks)]
     return Finding(
         all(best[0] == "FRL" and best[-1] == "ICLP-QR" for best in printed + peaks),
         f"FRL is the best in the first {counts[0]:.0f} of 6 rows as printed, and "
@@ -340,7 +340,7 @@ CLAIMS = (
 
 
 def table_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
-    """The printed halves under the names the columns must have, then our own runs."""
+    """Draw the printed halves under the names the columns must have, then our own runs."""
     return (
         *(
             _errors(f"Printed: {data}, ν = {nu:g}", _meant(rows))
@@ -365,7 +365,7 @@ def _errors(title: str, errors: pd.DataFrame) -> Panel:
 
 
 def draw_panels(table: pd.DataFrame) -> tuple[Panel, ...]:
-    """One release over the sample mean, for every data set, kernel and mechanism."""
+    """Draw one release over the sample mean, for every data set, kernel and mechanism."""
     return tuple(
         _draw(where(table, data=name, nu=nu), name, f"ν = {nu:g}: {method}", method)
         for name in DATA

@@ -24,7 +24,7 @@ _FLOOR = 0.01  # public: a noisy variance below it is moved to it; that of even 
 
 
 def sums_about_means(x: Array, y: Array) -> tuple[Array, Array]:
-    """Covariance and variance about sample means: n cov and n var, over the last axis.
+    """Compute covariance and variance about sample means: n cov and n var, over the last axis.
 
     Of pairs in [0, 1]² both move by at most 1 − 1/n if one pair is replaced: with a and b the means
     of the others, n cov = (1 − 1/n)(x − a)(y − b) + what is left, and (x − a)(y − b) is between
@@ -41,7 +41,7 @@ def sums_about_means(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def sensitivity_rows() -> list[Row]:
-    """The largest change of n cov and n var when one pair is replaced, over all corners."""
+    """Find the largest change of n cov and n var when one pair is replaced, over all corners."""
     rows: list[Row] = []
     for name, (low, high) in _RANGES.items():
         for n in _SEARCHED:
@@ -114,7 +114,7 @@ def best_share(slope: float) -> float:
 
 
 def _se(off: Array) -> float:
-    """Standard error of a root mean square."""
+    """Compute the standard error of a root mean square."""
     squares = off**2
     spread, mean = float(squares.std(ddof=1)), float(squares.mean())
     return spread / math.sqrt(4 * len(off) * mean)

@@ -55,7 +55,7 @@ def guarantee_rows() -> list[Row]:
 
 
 def variance_rows(repeats: int) -> list[Row]:
-    """Algorithm 4 for the true coefficients, over sizes: its error, its noise, the printed rate."""
+    """Run Algorithm 4 for the true coefficients, over sizes: its error, noise and printed rate."""
     rng = generator(1, 4, 1)
     rows: list[Row] = []
     for n in _SIZES:
@@ -86,7 +86,7 @@ def variance_rows(repeats: int) -> list[Row]:
 
 
 def eigenvalue_rows(repeats: int) -> list[Row]:
-    """Algorithm 5 for both ends, with and without its noise, beside the true values."""
+    """Run Algorithm 5 for both ends, with and without its noise, beside the true values."""
     rng = generator(1, 5, 1)
     sigma = covariance("ar1", BASE.size)
     true = np.linalg.eigvalsh(sigma[: BASE.sparsity, : BASE.sparsity])  # neighbours are extreme
@@ -117,7 +117,7 @@ def eigenvalue_rows(repeats: int) -> list[Row]:
 
 
 def bootstrap_rows(repeats: int) -> list[Row]:
-    """Bands of Algorithms 7 and 10 over budgets, with and without noise in their draws.
+    """Compute bands of Algorithms 7 and 10 over budgets, with and without noise in their draws.
 
     Everything but the corrections' noise is as the theorems assume: Θ and σ are known.
     """
@@ -160,7 +160,7 @@ def bootstrap_rows(repeats: int) -> list[Row]:
 
 
 def interval_rows(repeats: int) -> list[Row]:
-    """Algorithms 2, 3, 6, 8 and 9 over budgets: errors of columns, coverage and width of intervals.
+    """Run Algorithms 2, 3, 6, 8 and 9 over budgets: errors of columns, coverage and width.
 
     All machines have the same coefficients, so that Algorithm 6 may use all rows; Algorithm 9 uses
     one machine's. One of the two places matters and the other does not.
@@ -225,7 +225,7 @@ def _interval(
     rng: np.random.Generator,
     sign: int,
 ) -> tuple[Array, Array]:
-    """Centres and half widths, without the bias term."""
+    """Compute centres and half widths, without the bias term."""
     spread = together.squared_products(column[:, None])[:, 0]
     variances = np.maximum(data.squared_residuals(vectors[:, None])[:, 0], 0)
     return interval(data, vectors, column, spread, variances, k, c, rng, _LEVEL, sign)
@@ -234,7 +234,7 @@ def _interval(
 def _statistics(
     c: PublishedConstants, precision: Array, n: int, repeats: int, rng: np.random.Generator
 ) -> Array:
-    """M = max √n |β̃ − β|: chance in the rows, and the noise of the corrections."""
+    """Compute M = max √n |β̃ − β|: chance in the rows, and the noise of the corrections."""
     root = np.linalg.cholesky(precision)
     sampling = c.sd * rng.standard_normal((repeats, c.size)) @ root.T
     noise = 0.0
@@ -324,7 +324,7 @@ def _draw(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _intervals(table: pd.DataFrame) -> Panel:
-    """Coverage of the intervals of Algorithms 6 and 9 where the coefficient is not zero."""
+    """Draw the coverage of Algorithms 6 and 9 where the coefficient is not zero."""
     rows = where(table, part="interval", place=_MATTERS)
     rows = rows[rows["eps"].notna()]
     series = [

@@ -107,7 +107,7 @@ def _at_base(rows: pd.DataFrame) -> dict[str, object]:
 
 
 def _all_intervals(table: pd.DataFrame) -> pd.DataFrame:
-    """Coverage over all intervals; those of one data set are nearly independent."""
+    """Average coverage over all intervals; those of one data set are nearly independent."""
     rows = where(table, where=FEASIBLE)
     intervals = rows["intervals"].sum()
     coverage = (rows["held"] * rows["intervals"]).sum() / intervals
@@ -196,7 +196,7 @@ _GRIDS: dict[str, dict[str, tuple[int, ...]]] = {
 
 
 def error_rows(sizes: str, along: str, value: int, s0: int, fewer: int, repeats: int) -> list[Row]:
-    """Errors at one place of a panel, for each budget.
+    """Compute errors at one place of a panel, for each budget.
 
     The panel of these sizes varies one of them, which has `value` here; `fewer` is what the number
     of features is divided by, to take less time.
@@ -305,7 +305,7 @@ def _end_to_end(along: str) -> Measure:
 
 
 def _by_machines(table: pd.DataFrame) -> dict[str, float]:
-    """Errors with the fewest machines, and the power of m in those with more."""
+    """Return errors with the fewest machines, and fit the power of m in those with more."""
     rows = where(table, where=FEASIBLE, along=_BY_M).sort_values("x")
     x, errors = rows["x"].to_numpy(), rows["error"].to_numpy()
     return {

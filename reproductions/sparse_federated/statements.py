@@ -42,7 +42,7 @@ _BOUND = sparse_means.SparseMeanSetting(
 
 
 def trust_rows(name: str, repeats: int) -> list[Row]:
-    """Simulated errors of every way along one size, and the printed rate."""
+    """Simulate errors of every way along one size, and compute the printed rate."""
     axis, values = _AXES[name]
     errors = sparse_means.along(_MEANS, name, tuple(map(float, values)), repeats)
     kind = type(getattr(_MEANS, name))
@@ -62,7 +62,7 @@ def trust_rows(name: str, repeats: int) -> list[Row]:
 
 
 def bound_rows(repeats: int) -> list[Row]:
-    """The error of hiding rows at one setting, beside the printed lower bound for it."""
+    """Put the error of hiding rows at one setting beside the printed lower bound for it."""
     errors = sparse_means.untrusted_errors(
         SparseMeanLaplace(sparsity=_BOUND.n_nonzero), _BOUND, repeats, generator(1, 1, 0)
     )
@@ -195,7 +195,7 @@ _REFERENCE = {"two_stage": (6.4e-4, 3.1e-4, 1.3e-4), "local": (4.3e-3, 1.3e-3, 3
 
 
 def fit_rows(fit: str, s0: int, repeats: int) -> list[Row]:
-    """Medians and means of errors over designs, at each ε and without noise.
+    """Compute medians and means of errors over designs, at each ε and without noise.
 
     All machines share s0 of the coefficients that are not 0.
     """
@@ -272,14 +272,14 @@ def _draw_differing(table: pd.DataFrame) -> tuple[Panel, ...]:
 
 
 def _medians(table: pd.DataFrame, fit: str) -> Array:
-    """Median errors of one way of fitting, by ε."""
+    """Select median errors of one way of fitting, by ε."""
     return np.array(
         [number(table, "median", fit=fit, eps=epsilon, s0=_MANY.s0) for epsilon in _EPSILONS]
     )
 
 
 def _off_reference(table: pd.DataFrame) -> float:
-    """The largest factor between medians and those that were worked out."""
+    """Find the largest factor between medians and those that were worked out."""
     logs = [np.log(_medians(table, fit) / stated) for fit, stated in _REFERENCE.items()]
     return math.exp(np.abs(logs).max())
 

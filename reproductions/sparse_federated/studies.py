@@ -58,7 +58,7 @@ class FederationSetting:
         )
 
     def budgets(self, epsilons: Sequence[float]) -> list[tuple[Budget, ...]]:
-        """δ = 1/(2mn), as in the paper."""
+        """List budgets with δ = 1/(2mn), as in the paper."""
         return [(Budget(epsilon, 1 / (2 * self.m * self.n)),) for epsilon in epsilons]
 
 
@@ -96,7 +96,7 @@ def differing(
 
 
 @dataclass(frozen=True)
-class Errors:
+class MachineErrors:
     """Squared errors averaged over machines: (data sets, budgets), and (data sets,) without noise.
 
     `near` (data sets,): whether a feature of some machine's own lies within three of shared ones.
@@ -109,8 +109,8 @@ class Errors:
 
 def errors(
     setting: FederationSetting, epsilons: Sequence[float], repeats: int, fit: str = "two_stage"
-) -> Errors:
-    """Estimation errors of fresh data sets, the whole budget spent on estimation."""
+) -> MachineErrors:
+    """Compute estimation errors of fresh data sets, the whole budget spent on estimation."""
     mechanism = SparseHeterogeneous(fit=fit, n_shared=setting.s0, n_own=setting.s - setting.s0)
     released, noise_free, near = [], [], []
     for pattern in range(repeats):
@@ -119,11 +119,11 @@ def errors(
         released.append(((estimate.coefficients - truth) ** 2).sum(-1).mean(axis=(1, 2, 3)))
         noise_free.append(((estimate.unprotected[0] - truth) ** 2).sum(-1).mean())
         near.append((truth[:, setting.s0 : setting.s0 + 3] != 0).any())
-    return Errors(np.array(released), np.array(noise_free), np.array(near))
+    return MachineErrors(np.array(released), np.array(noise_free), np.array(near))
 
 
 def least_noise(setting: FederationSetting, epsilon: float) -> float:
-    """The largest of d noises of a round on one machine, over the smallest coefficient."""
+    """Divide the largest of d noises of a round on one machine by the smallest coefficient."""
     mechanism = SparseHeterogeneous(n_shared=setting.s0, n_own=setting.s - setting.s0)
     source = setting.source()
     plan = mechanism.plan(source.public, setting.budgets((epsilon,))[0])
@@ -132,7 +132,7 @@ def least_noise(setting: FederationSetting, epsilon: float) -> float:
 
 
 @dataclass(frozen=True)
-class Limits:
+class MachineLimits:
     """Averages over data sets for some features of machine 1, (budgets, features) each."""
 
     truth: Array  # (features,)
@@ -147,8 +147,8 @@ class Limits:
 
 def limits(
     setting: FederationSetting, epsilons: Sequence[float], repeats: int, features: Sequence[int]
-) -> Limits:
-    """Intervals of several coefficients of one machine, from one budget, averaged over data sets.
+) -> MachineLimits:
+    """Compute intervals of some coefficients of one machine from one budget, over data sets.
 
     Coefficients are those of one pattern, so that averages over data sets make sense.
     """
@@ -185,7 +185,7 @@ def limits(
     n_intervals = is_given.sum(axis=0)
     covered = (2 * np.abs(centre - truth) <= length).sum(axis=0)
     divisor = np.where(n_intervals > 0, n_intervals, np.nan)
-    return Limits(
+    return MachineLimits(
         truth,
         centre.mean(axis=0),
         np.where(is_given, length, 0).sum(axis=0) / divisor,
@@ -224,7 +224,7 @@ class Corrections:
         return len(self.vectors)
 
     def released(self, values: Array | NDArray[np.bool_]) -> Array:
-        """Averages of (repeats, columns, …) over data sets, for each budget."""
+        """Average (repeats, columns, …) over data sets, for each budget."""
         averages = self.columns.released(np.asarray(values, dtype=float))
         return np.asarray(averages.reshape(len(averages), -1).mean(axis=1))
 

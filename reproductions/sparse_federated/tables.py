@@ -39,14 +39,14 @@ _NAMES = {
 
 
 def _along(table: Table | pd.DataFrame, factor: str) -> pd.DataFrame:
-    """The rows in which nothing but one factor differs from the base point, in its order."""
+    """Select the rows in which nothing but one factor differs from the base point, in its order."""
     return where(
         table, **{name: value for name, value in BASE.items() if name != factor}
     ).sort_values(factor)
 
 
 def _with_printed(table: pd.DataFrame, printed: Table) -> pd.DataFrame:
-    """The rows as printed, and beside each the results at the same place."""
+    """Put the results at the same place beside each row as printed."""
     return frame(printed).merge(table, on=list(BASE), suffixes=("_printed", ""))
 
 
@@ -56,7 +56,7 @@ def _with_printed(table: pd.DataFrame, printed: Table) -> pd.DataFrame:
 def error_rows(
     n: int, m: int, d: int, s: int, s0: int, epsilons: tuple[float, ...], repeats: int, fewer: int
 ) -> list[Row]:
-    """Errors that keep the budget, and without noise; the noise over the smallest coefficient.
+    """Compute errors that keep the budget, without noise too; noise over the least coefficient.
 
     Of m machines with n rows of d features each, of which s matter, s0 of these for all machines
     alike; `fewer` is what d is divided by, to take less time.
@@ -92,7 +92,7 @@ def error_rows(
 
 
 def _settings() -> dict[tuple[int, ...], tuple[float, ...]]:
-    """Every setting of Table 2 with its budgets."""
+    """List every setting of Table 2 with its budgets."""
     settings: dict[tuple[int, ...], tuple[float, ...]] = {}
     for row in table_2():
         key = tuple(int(row[name]) for name in ("n", "m", "d", "s_star", "s0"))
@@ -162,14 +162,14 @@ def _lengths_panel() -> Panel:
 
 
 def _lengths(rows: pd.DataFrame) -> Array:
-    """2·1.96 (σ/√n) (V + K s*² log(2mn)/(nε²))^{1/2} with V = 1.25 and K = 0.72, for each row."""
+    """Compute 2·1.96 (σ/√n) (V + K s*² log(2mn)/(nε²))^{1/2}, V = 1.25 and K = 0.72, by row."""
     n, m, s, epsilon = (rows[name].to_numpy() for name in ("n", "m", "s_star", "eps"))
     noise = 0.72 * s**2 * np.log(2 * m * n) / (n * epsilon**2)
     return np.asarray(2 * ndtri(0.975) * _SIGMA / np.sqrt(n) * np.sqrt(1.25 + noise))
 
 
 def _off_formula(table: pd.DataFrame) -> dict[str, object]:
-    """Printed lengths beside the formula, in per cent."""
+    """Compare printed lengths with the formula, in per cent."""
     printed = frame(table_2())
     off = 100 * (printed["length"] / _lengths(printed) - 1)
     return {"off": off, "size": off.abs().max(), "mean": np.sqrt((off**2).mean())}
@@ -207,7 +207,7 @@ def _reached(table: pd.DataFrame) -> dict[str, object]:
 
 
 def _over_noise_free(table: pd.DataFrame) -> dict[str, object]:
-    """Printed errors over those without noise."""
+    """Divide printed errors by those without noise."""
     both = _with_printed(table, table_2())
     over = both["err"] / both["quiet"]
     return {"over": over, "middle": np.floor(over.median())}
@@ -319,7 +319,7 @@ MATTERS, IS_ZERO = "Coefficients that matter", "Coefficients that are zero"
 
 
 def interval_rows(kind: str, place: int, repeats: int) -> list[Row]:
-    """Coverage and length of the interval of one coefficient, by ε."""
+    """Compute coverage and length of the interval of one coefficient, by ε."""
     corrected = studies.corrections(
         SparseInference(features=str(place + 1), directions="column"),
         FEASIBLE,
@@ -342,7 +342,7 @@ def interval_rows(kind: str, place: int, repeats: int) -> list[Row]:
 
 
 def _places() -> list[tuple[str, int]]:
-    """Two coefficients that matter, the neighbour of one, and one far from all."""
+    """List two coefficients that matter, the neighbour of one, and one far from all."""
     support = np.flatnonzero(FEASIBLE.truth.node_values)
     return [
         (MATTERS, int(support[0])),
@@ -353,7 +353,7 @@ def _places() -> list[tuple[str, int]]:
 
 
 def _pooled(table: pd.DataFrame, kind: str, column: str) -> pd.Series[float]:
-    """Averages over the coefficients of a kind, by ε."""
+    """Average over the coefficients of a kind, by ε."""
     return where(table, kind=kind).groupby("eps")[column].mean()
 
 
@@ -452,7 +452,7 @@ _SAMPLE = 10_000
 
 
 def band_rows(d: int) -> list[Row]:
-    """Lengths of bands without privacy, for every row of the table with so many features."""
+    """Compute lengths of bands without privacy, for every row with so many features."""
     source = FederationSetting(d=d).source()
     gram = source.covariance
     root = precision_rows(gram, rounds=_ROUNDS) @ np.linalg.cholesky(gram)
@@ -513,7 +513,7 @@ def _table_5_work(form: Form) -> Work:
 
 
 def _beside_table_5(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows as printed, and lengths without privacy beside them."""
+    """Put lengths without privacy beside the rows as printed."""
     return _with_printed(where(table, part="printed"), table_5())
 
 
@@ -568,7 +568,7 @@ def _coverage_panel(table: pd.DataFrame) -> Panel:
 
 
 def _noise_in_lengths(table: pd.DataFrame) -> dict[str, object]:
-    """Printed lengths at ε = 0.8 less those without any noise."""
+    """Subtract lengths without any noise from those printed at ε = 0.8."""
     rows = where(_beside_table_5(table), eps=0.8)
     off = [
         (rows[f"{kind}_printed"] - rows[kind]).abs().max() for kind in ("len", "len_S", "len_Sc")

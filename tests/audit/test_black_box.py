@@ -13,10 +13,10 @@ from scipy.special import ndtr, ndtri
 
 from engine import audit
 from engine.audit import Case, audit_case, black_box, cases, likelihood_ratios, replay
-from engine.audit.losses import Claim
+from engine.audit.losses import LossClaim
 from engine.audit.neighbours import usual_curves
-from engine.audit.replay import Selection, released
-from engine.audit.strength import Parts
+from engine.audit.replay import SelectionFacts, released
+from engine.audit.strength import LossParts
 from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
@@ -202,7 +202,7 @@ def test_an_adaptive_mean_that_calibrates_to_half_the_shift_is_exposed():
 
     budget, mechanism = Budget(4.0, 1e-3), TooQuiet(truncation=1, band="none")
     usual = usual_curves(mechanism)
-    claim = Claim.of(released(mechanism, usual, budget, 1, (1,)).spends[0])
+    claim = LossClaim.of(released(mechanism, usual, budget, 1, (1,)).spends[0])
     values = [usual.values.copy() for _ in range(2)]
     for side, end in zip(values, (1e6, -1e6), strict=True):
         side[0, :4] = end
@@ -412,25 +412,25 @@ NOTHING, ALARMS = np.zeros(0), [1e-3, 0.02, 0.3, 0.7]
 
 @pytest.mark.parametrize("alarms", ALARMS)
 def test_the_best_tests_of_one_number_and_of_one_bit_are_known(alarms):
-    one, bit = Parts(np.array([1.3]), NOTHING), Parts(NOTHING, np.array([1.3]))
+    one, bit = LossParts(np.array([1.3]), NOTHING), LossParts(NOTHING, np.array([1.3]))
     assert one.power(alarms) == pytest.approx(Laplace(1.3).detection(alarms), rel=2e-3)
     assert bit.power(alarms) == pytest.approx(Approximate(Budget(1.3)).detection(alarms), rel=2e-3)
-    along = Parts(NOTHING, NOTHING, ((1.3, 1),))
+    along = LossParts(NOTHING, NOTHING, ((1.3, 1),))
     assert along.power(alarms) == pytest.approx(one.power(alarms), rel=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_how_often_the_best_guess_is_right_is_known_for_one_number_and_for_one_bit(epsilon):
     """Laplace noise leaves 1 − e^(−ε/2)/2, a bit e^ε/(1 + e^ε)."""
-    one, bit = Parts(np.array([epsilon]), NOTHING), Parts(NOTHING, np.array([epsilon]))
+    one, bit = LossParts(np.array([epsilon]), NOTHING), LossParts(NOTHING, np.array([epsilon]))
     assert one.right() == pytest.approx(1 - np.exp(-epsilon / 2) / 2, rel=1e-3)
     assert bit.right() == pytest.approx(1 / (1 + np.exp(-epsilon)), rel=1e-3)
-    assert Parts(NOTHING, NOTHING).right() == 0.5
+    assert LossParts(NOTHING, NOTHING).right() == 0.5
 
 
 @pytest.mark.parametrize("alarms", ALARMS)
 def test_a_loss_in_many_numbers_is_harder_to_see_and_never_understated(alarms):
-    many = Parts(np.full(200, 0.01), NOTHING)
+    many = LossParts(np.full(200, 0.01), NOTHING)
     gaussian = float(np.sqrt(200) * 0.01)
     assert many.power(alarms) < Laplace(2.0).detection(alarms)
     assert many.power(alarms) >= ndtr(ndtri(alarms) + 0.95 * gaussian)
@@ -439,9 +439,9 @@ def test_a_loss_in_many_numbers_is_harder_to_see_and_never_understated(alarms):
 @pytest.mark.parametrize(
     "parts",
     [
-        Parts(np.full(30, 1 / 30), NOTHING),
-        Parts(np.array([0.5, 0.3, 0.1, 0.1]), NOTHING),
-        Parts(NOTHING, NOTHING, ((1.0, 5),)),
+        LossParts(np.full(30, 1 / 30), NOTHING),
+        LossParts(np.array([0.5, 0.3, 0.1, 0.1]), NOTHING),
+        LossParts(NOTHING, NOTHING, ((1.0, 5),)),
     ],
     ids=["many", "few", "vector"],
 )
@@ -458,7 +458,7 @@ def test_the_size_of_noise_is_known_from_errors_of_a_test(parts):
 
 
 def test_chances_of_all_choices_sum_to_one():
-    result = Selection(GUMBEL, 2, Scales(0.7, 1.0))
+    result = SelectionFacts(GUMBEL, 2, Scales(0.7, 1.0))
     values = np.array([[0.3, -1.0, 0.2, 2.0, -0.1]])
     sets = np.zeros((10, 5), dtype=bool)
     for own, places in zip(sets, combinations(range(5), 2), strict=True):

@@ -21,7 +21,7 @@ from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.summaries import density, risk
 from engine.mechanisms.summaries.parts import Calibrated
 from engine.numerics.eigensystems import midpoints
-from engine.numerics.risk_minimisation import Records, Square, minimise
+from engine.numerics.risk_minimisation import GroupedRecords, Square, minimise
 from engine.privacy import transcript
 
 N, OTHERS = 20, 15  # records at sites 0 and 1
@@ -276,7 +276,7 @@ class Unheld(Square):
         count = np.bincount(place, minlength=n_places)
         total = np.bincount(place, y, n_places)
         taken = np.flatnonzero(count)
-        return Records(taken, total[taken] / count[taken], count[taken].astype(float))
+        return GroupedRecords(taken, total[taken] / count[taken], count[taken].astype(float))
 
 
 def test_labels_that_are_not_held_are_caught(monkeypatch):

@@ -43,7 +43,7 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves, mu1
 from engine.sources.sparse_rows import SparseRows
 from engine.uploads.people import read
-from engine.uploads.reading_of_files import Column, Frame, Person, Reading
+from engine.uploads.reading_of_files import Column, Frame, LineOwner, Reading
 from engine.uploads.records import curves_of
 from tests.benchmark.floors import (
     CHANGE,
@@ -550,7 +550,7 @@ def _table_over_read_csv() -> float:
     content = frame.to_csv(index=False).encode()
     reading = Reading(
         frame=Frame(header=("id", "time", "value")),
-        person=Person(column="id"),
+        person=LineOwner(column="id"),
         columns={role: Column(names=(role,)) for role in ("time", "value")},
     )
 

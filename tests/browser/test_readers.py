@@ -85,7 +85,7 @@ def checked(people, readings, smoothness):
         Setting(source, one, 1.0, people, readings, 1, delta) for one in (rate.attained_by(), own)
     )
     point = {"n": people, "m": readings, "S": 1.0, "epsilon": 1.0, "delta": delta}
-    budget = rate_check.Check(
+    budget = rate_check.RateCheck(
         rate,
         point,
         "n",

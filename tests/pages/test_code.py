@@ -19,7 +19,7 @@ from engine.__main__ import main
 from engine.core.identity import digest
 from engine.core.random_streams import generator
 from engine.core.registry import Parameterised
-from engine.core.tasks import FUNCTIONAL_SUMMARY, DataType
+from engine.core.tasks import COVARIANCE, DataType
 from engine.core.types import Budget
 from engine.exports import code_for, outcome_rows
 from engine.language import error_words
@@ -436,12 +436,7 @@ OWN = {
         1,
     ),
     "curves": lambda source: ask(
-        summaries_answer,
-        source,
-        DEFAULT.mechanism_of("functional_summary"),
-        FUNCTIONAL_SUMMARY.key,
-        BUDGET,
-        1,
+        summaries_answer, source, DEFAULT.mechanism_of(COVARIANCE.key), COVARIANCE.key, BUDGET, 1
     ),
 }
 

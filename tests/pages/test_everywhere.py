@@ -23,7 +23,7 @@ from engine.mechanisms import mechanisms
 from engine.rates import rates
 from engine.sources import sources
 from engine.topics.mean.answer import EPSILON_STEPS
-from engine.topics.planning.budget_split import RULES, Part, Split
+from engine.topics.planning.budget_split import RULES, OutputShare, Split
 from engine.topics.rates.answer import PRESETS as RATE_PRESETS
 from engine.topics.regression.answer import NETWORKS, Group, Network
 from engine.topics.sites.site_table import PRESETS as SITE_PRESETS
@@ -292,8 +292,8 @@ FIELDS = {
         some.floats(0.05, 100),
         some.sampled_from(RULES),
         some.lists(
-            some.builds(Part, some.floats(0.01, 1000))
-            | some.builds(Part, some.just(1.0), some.floats(0.01, 100)),
+            some.builds(OutputShare, some.floats(0.01, 1000))
+            | some.builds(OutputShare, some.just(1.0), some.floats(0.01, 100)),
             min_size=1,
             max_size=6,
         ).map(tuple),

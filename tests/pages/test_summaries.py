@@ -10,12 +10,14 @@ from engine.core.types import Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.families.functional.release import FunctionalRelease
 from engine.mechanisms.iclp import Iclp
+from engine.questions import ask, kinds
 from engine.sources import sources
 from engine.sources.covarying_curves import CovaryingCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.topics.summaries import answer as summaries_topic
 from engine.topics.summaries import charts as summaries_charts
 from engine.topics.summaries import words as summary_words
+from pages.shared import places
 from pages.shared.state import links
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
@@ -51,13 +53,11 @@ def test_every_summary_draws_and_every_way_is_there_with_its_promise(task):
 
 
 def test_the_numbers_on_screen_are_those_of_the_engine():
-    at = visit("summaries")
+    at = visit("summaries", "summary-density")
+    source = first(sources, "density")
+    budget = Budget(1.0, source.sizes.n_curves**-2)
     view = summaries_topic.summaries_answer(
-        first(sources, "functional_summary"),
-        Iclp(),
-        "functional_summary",
-        Budget(1.0, 1 / 500**2),
-        1,
+        source, first(mechanisms, "density"), "density", budget, 1
     )
     assert summary_words.compared(view) in words(at)
     assert summary_words.largest(view.results[0]) in words(at)
@@ -83,7 +83,7 @@ def test_a_method_of_another_task_is_a_problem_of_the_link():
 
 
 def test_choosing_on_the_data_is_never_shown_as_private():
-    at = visit("summaries", "p-iclp~p.selection_rule-cross_validated")
+    at = visit("summaries", "summary-density~n-iclp~n.selection_rule-cross_validated")
     assert not at.exception
     assert "no protection: chosen on the data" in words(at)
     assert any("do not" in error.value or "not" in error.value for error in at.error)
@@ -91,7 +91,7 @@ def test_choosing_on_the_data_is_never_shown_as_private():
 
 def test_promises_of_different_kinds_are_told_apart():
     view = summaries_topic.summaries_answer(
-        small("functional_summary"), Iclp(), "functional_summary", BUDGET, 1
+        small("covariance"), Iclp(task="covariance"), "covariance", BUDGET, 1
     )
     assert "Gaussian process" in summary_words.not_comparable(view.results)
     pure = [result for result in view.results if result.guarantee.is_pure]
@@ -99,7 +99,7 @@ def test_promises_of_different_kinds_are_told_apart():
     assert {result.guarantee.epsilon for result in pure} == {1.0}
 
 
-@pytest.mark.parametrize("task", ["functional_summary", "covariance", "varying_coefficients"])
+@pytest.mark.parametrize("task", ["density", "covariance", "varying_coefficients"])
 def test_shares_add_up_and_curves_without_noise_are_those_without_protection(task):
     source, chosen = small(task), first(mechanisms, task)
     view = summaries_topic.summaries_answer(source, chosen, task, BUDGET, 2)
@@ -155,7 +155,7 @@ def test_the_worst_pair_costs_exactly_the_budget_with_tight_constants():
     assert summaries_topic.worst_pair(mechanisms.get("bernstein")(), source, Budget(0.7)) is None
 
 
-@pytest.mark.parametrize("task", ["functional_summary", "covariance"])
+@pytest.mark.parametrize("task", ["mean_function", "covariance"])
 def test_the_best_shape_of_noise_never_has_more_energy_and_the_published_bound_never_less(task):
     pure = [
         cls
@@ -171,7 +171,7 @@ def test_the_best_shape_of_noise_never_has_more_energy_and_the_published_bound_n
 
 def test_every_chart_has_words_and_a_table():
     view = summaries_topic.summaries_answer(
-        small("functional_summary"), Iclp(), "functional_summary", BUDGET, 1
+        small("density"), Iclp(task="density"), "density", BUDGET, 1
     )
     charts = [summaries_charts.panel(view, result, 0) for result in view.results]
     charts += [summaries_charts.errors(view), summaries_charts.split(view)]
@@ -194,11 +194,51 @@ def test_own_curves_are_summarised_without_a_link_and_rows_of_numbers_stay_simul
     assert not at.exception and not at.error and "s" in at.query_params
 
 
-def test_a_summary_that_only_a_grid_makes_possible_is_warned_of():
+def test_a_mean_that_only_a_grid_makes_possible_is_warned_of():
     at = visit("summaries", "p-iclp~p.eta-0.6", fold_summaries_grid=True)
     assert any("Only the grid" in warning.value for warning in at.warning)
     assert any("grows without end" in warning.value for warning in at.warning)
     assert not any("Only the grid" in w.value for w in visit("summaries").warning)
+
+
+@pytest.mark.parametrize(
+    ("page", "token", "own"),
+    [
+        ("summaries", "", {}),
+        ("lab", "estimand-summaries", {}),
+        ("summaries", "summary-functional_summary~f-dense_curves~f.n_curves-90", {"n_curves": 90}),
+        ("sweeps", "sweep.task-functional_summary~f-dense_curves~f.n_curves-90", {"n_curves": 90}),
+    ],
+)
+def test_earlier_links_to_the_mean_as_a_summary_open_the_mean_with_its_data_and_method(
+    page, token, own
+):
+    now, problems = links.decode(places.present(page, token)[1])
+    assert not problems and now.estimand == "mean" and now.sweep.task == "mean_function"
+    assert now.source == DenseCurves(**own) and now.mechanism == Iclp()
+    assert links.decode(links.encode(now)) == (now, [])
+
+
+def test_letters_of_the_earlier_task_change_nothing_elsewhere():
+    assert links.decode("c-growth_curves~f-dense_curves~p-frl") == links.decode("c-growth_curves")
+    density = "estimand-summaries~summary-density"
+    assert links.decode(f"{density}~p-frl") == links.decode(density)
+    assert links.encode(links.decode(density)[0]) == density
+
+
+def test_an_earlier_question_about_the_mean_as_a_summary_is_still_read():
+    asked = ask(summaries_topic.summaries_answer, DenseCurves(), Iclp(), "mean_function", BUDGET, 1)
+    earlier = kinds.to_plain(asked) | {"task": "functional_summary"}
+    assert kinds.from_plain(earlier) == asked
+
+
+@pytest.mark.parametrize("detail", ["spectrum", "worst"])
+def test_the_mean_page_has_the_noise_of_a_method_that_releases_whole_functions(detail):
+    at = visit("lab", f"c-dense_curves~m-iclp~open-{detail}")
+    assert not at.error and at.selectbox(key="drawer_choice").value == detail
+    at.selectbox(key="w_mechanism").set_value("Adaptive mean").run()
+    assert not at.exception
+    assert not [box for box in at.selectbox if box.key == "drawer_choice"]  # nothing to show
 
 
 def test_printed_bounds_for_densities_are_refused_with_what_they_would_spend():

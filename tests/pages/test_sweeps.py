@@ -117,7 +117,7 @@ def test_too_large_a_sweep_is_refused_beforehand_with_the_figure(token, said):
 
 
 def test_too_long_a_sweep_is_refused_with_the_minutes_once_a_part_is_timed(monkeypatch):
-    monkeypatch.setattr(sweep_cards, "LIMITS", sweep_cards.Limits(minutes=1e-6, gigabytes=1))
+    monkeypatch.setattr(sweep_cards, "LIMITS", sweep_cards.EffortLimits(minutes=1e-6, gigabytes=1))
     at = visit("sweeps", SMALL)
     assert at.session_state.sweep_foreseen.wait(PATIENCE)
     at.run()

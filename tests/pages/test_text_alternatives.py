@@ -17,7 +17,7 @@ LAB = (
     "estimand-mean",
     "estimand-coefficients",
     "estimand-regression",
-    "estimand-summaries",
+    "estimand-summaries~summary-density",
     "estimand-sparse",
     "estimand-survival",
     "tab-compare",

@@ -23,7 +23,7 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.running import executors
 from engine.running.executors import SerialExecutor, WorkerDied
 from engine.simulation import effort, part_files, sweeps
-from engine.simulation.effort import Limits
+from engine.simulation.effort import EffortLimits
 from engine.simulation.experiments import Cell, Run, blocks, gather, run_block, run_cells
 from engine.simulation.part_files import VERSIONS, PartFiles
 from engine.simulation.sweeps import _Queue, run_group, run_sweep
@@ -102,11 +102,11 @@ def test_any_order_of_blocks_gives_the_same_numbers():
 
 
 def test_limits_change_no_number(pool):
-    assert_expected(run_sweep(WORK, pool, limits=Limits(60, 8)))
+    assert_expected(run_sweep(WORK, pool, limits=EffortLimits(60, 8)))
 
 
 def test_every_block_gives_one_part(pool):
-    for limits in (Limits(), Limits(minutes=60)):
+    for limits in (EffortLimits(), EffortLimits(minutes=60)):
         assert len(list(run_sweep(WORK, pool, limits=limits))) == len(WORK)
 
 
@@ -362,7 +362,7 @@ def test_a_worker_that_dies_in_the_middle_loses_nothing(pool, tmp_path):
 def test_a_block_that_kills_every_worker_fails_alone_and_is_not_kept(pool, tmp_path):
     cells = [*cells_of([Deadly(marks=str(tmp_path), deaths=9)]), *CELLS]
     kept = {}
-    outcomes = gather(cells, list(run_sweep(blocks(cells, RUN), pool, kept, Limits(60))))
+    outcomes = gather(cells, list(run_sweep(blocks(cells, RUN), pool, kept, EffortLimits(60))))
     assert [bool(outcome.failure) for outcome in outcomes] == [True] * 2 + [False] * len(CELLS)
     assert "ended 3 times" in outcomes[0].failure
     assert len(kept) == len(WORK) and len(list(tmp_path.iterdir())) == 3
@@ -486,13 +486,13 @@ def test_workers_use_one_blas_thread(pool):
 def test_too_much_memory_is_refused_with_the_figure_before_anything_runs():
     large = blocks(cells_of(SOURCES[:1]), Run(100_000, 10_000))
     with pytest.raises(InputError, match=r"about \S+ GB of memory; the limit is 8 GB"):
-        next(run_sweep(large, NoMore(), limits=Limits(gigabytes=8)))
+        next(run_sweep(large, NoMore(), limits=EffortLimits(gigabytes=8)))
 
 
 def test_too_much_time_is_refused_with_the_figure_after_one_block_which_is_kept(tmp_path):
     slow = [Slow(marks=str(tmp_path), seconds=0.05, n_curves=n) for n in range(50, 60)]
     kept = {}
-    parts = run_sweep(blocks(cells_of(slow), Run(1)), SerialExecutor(), kept, Limits(0.001))
+    parts = run_sweep(blocks(cells_of(slow), Run(1)), SerialExecutor(), kept, EffortLimits(0.001))
     next(parts)
     with pytest.raises(InputError, match=r"about \S+ minutes more; the limit is 0\.001"):
         next(parts)
@@ -502,13 +502,13 @@ def test_too_much_time_is_refused_with_the_figure_after_one_block_which_is_kept(
 def test_what_is_finished_needs_no_time():
     kept = {}
     list(run_sweep(WORK, SerialExecutor(), kept))
-    assert_expected(run_sweep(WORK, NoMore(), kept, Limits(minutes=1e-9)))
+    assert_expected(run_sweep(WORK, NoMore(), kept, EffortLimits(minutes=1e-9)))
 
 
 def test_a_limit_must_be_positive():
     for wrongly in ({"minutes": 0.0}, {"gigabytes": -1.0}, {"minutes": float("nan")}):
         with pytest.raises(InputError, match="must be above 0"):
-            Limits(**wrongly)
+            EffortLimits(**wrongly)
 
 
 def test_time_adds_up_over_blocks_and_is_shared_by_workers():

@@ -14,7 +14,7 @@ from engine.core.errors import InputError
 from engine.core.grids import drawing_grid
 from engine.core.identity import digest
 from engine.core.random_streams import generator
-from engine.core.tasks import FUNCTIONAL_SUMMARY, TASKS
+from engine.core.tasks import TASKS
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms import mechanisms
 from engine.mechanisms.percentile_curves import PercentileCurves
@@ -59,9 +59,7 @@ SOURCES |= {
     "roc": ScoredPeople(n_curves=400, n_servers=2),
 }
 SOURCES |= {
-    key: sources.default(task.source, key)
-    for key, task in TASKS.items()
-    if key not in SOURCES and task is not FUNCTIONAL_SUMMARY
+    key: sources.default(task.source, key) for key, task in TASKS.items() if key not in SOURCES
 }
 OF_TWO_TIMES, OF_VECTORS = {"covariance"}, {"sparse_mean", "sparse_regression"}
 BUDGETS = [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)]
@@ -95,7 +93,7 @@ ALONE = (
 
 def test_no_registered_mechanism_is_missing_here():
     assert {type(one) for one in PROTECTING} == set(mechanisms.all())
-    assert {task_of(one) for one in EVERY} == set(SOURCES) == set(TASKS) - {FUNCTIONAL_SUMMARY.key}
+    assert {task_of(one) for one in EVERY} == set(SOURCES) == set(TASKS)
 
 
 def task_of(mechanism):

@@ -88,7 +88,6 @@ def test_letters_of_links_that_people_keep_stay_what_they_are():
         "mean_function": "cm",
         "varying_coefficients": "gk",
         "wavelet_regression": "wv",
-        "functional_summary": "fp",
         "density": "dn",
         "covariance": "hq",
         "risk_minimisation": "lu",

@@ -13,7 +13,7 @@ from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
-from engine.mechanisms.summaries.density import Counts
+from engine.mechanisms.summaries.density import GridCounts
 from engine.numerics.bases import Basis, CosineProducts
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints, of_times
@@ -68,14 +68,14 @@ def plan_of(mechanism, source=SOURCE):
 def test_every_record_stands_on_its_nearest_grid_point_and_none_is_lost():
     facts = PublicFacts(covariates=(Covariate("x", 10, 20),))
     x = np.array([[10.0, 10.99, 11.01, 25.0, -np.inf, np.nan, 20.0]])[..., None]
-    counts = Counts.of(SampleData(x, None, np.zeros(7, dtype=np.int64), facts), midpoints(10))
+    counts = GridCounts.of(SampleData(x, None, np.zeros(7, dtype=np.int64), facts), midpoints(10))
     assert counts.counts.tolist() == [[2, 1, 0, 0, 0, 2, 0, 0, 0, 2]]
 
 
 def test_points_of_the_plane_are_counted_by_row_and_column():
     facts = PublicFacts(covariates=(Covariate("x", 0, 1), Covariate("y", 0, 2)))
     x = np.array([[[0.1, 1.9], [0.6, 0.1]], [[0.9, 0.1], [0.9, 0.2]]])
-    counts = Counts.of(SampleData(x, None, np.zeros(2, dtype=np.int64), facts), midpoints(2, 2))
+    counts = GridCounts.of(SampleData(x, None, np.zeros(2, dtype=np.int64), facts), midpoints(2, 2))
     assert counts.counts.tolist() == [[0, 1, 1, 0], [0, 0, 2, 0]]
 
 

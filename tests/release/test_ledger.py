@@ -482,9 +482,9 @@ def test_a_ledger_alone_confirms_no_guess_of_an_id_or_a_curve(book, monkeypatch,
     first_release(book)
     hashes, facts = kept_hashes(book)
     guesses = TWENTY.traces()
-    from engine.release.people import Records
+    from engine.release.people import RecordHashes
 
-    right = Records.of(guesses, key_file.own_key())
+    right = RecordHashes.of(guesses, key_file.own_key())
     assert {*right.ids.tolist(), *right.contents.tolist()} <= hashes
     keys = [
         facts["check"].encode()[:64],
@@ -493,7 +493,7 @@ def test_a_ledger_alone_confirms_no_guess_of_an_id_or_a_curve(book, monkeypatch,
         *(k.to_bytes(32, "big") for k in range(1000)),
     ]
     for key in keys:
-        wrong = Records.of(guesses, key)
+        wrong = RecordHashes.of(guesses, key)
         assert not {*wrong.ids.tolist(), *wrong.contents.tolist()} & hashes
     monkeypatch.setenv(key_file.VARIABLE, str(tmp_path / "another key"))
     with pytest.raises(InputError, match="key of this ledger is not on this machine"):

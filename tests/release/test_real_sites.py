@@ -12,7 +12,7 @@ from engine.release import certified, partial, published
 from engine.release.books import Charge
 from engine.release.ledger import Ledger
 from engine.sites import centre, messages, words
-from engine.sites.messages import Message
+from engine.sites.messages import SignedMessage
 from engine.sites.protocol import multiples
 from engine.sites.secret_store import SecretStore
 from engine.sites.signing import Key, Keyring, Scheme, key_of, new_key, write_key
@@ -324,7 +324,7 @@ def test_a_site_refuses_a_transcript_in_which_a_message_was_exchanged(sites, tmp
 def forged(content, **changed):
     """A message with another body, signed by somebody who has the key."""
     body = {**json.loads(content)["body"], **changed}
-    return Message(body, KEY.sign(signed_bytes(body)))
+    return SignedMessage(body, KEY.sign(signed_bytes(body)))
 
 
 LIES = {
@@ -364,7 +364,7 @@ def test_a_forged_signature_is_refused_by_name(sites):
     stranger = Key(Scheme.HMAC, bytes(32))
     for signature in (stranger.sign(signed_bytes(json.loads(content)["body"])), "0" * 64):
         with pytest.raises(InputError, match=r"of south has a wrong signature"):
-            north.answers([Message(json.loads(content)["body"], signature)])
+            north.answers([SignedMessage(json.loads(content)["body"], signature)])
 
 
 def test_two_drawings_of_one_message_are_refused(sites):
@@ -592,7 +592,7 @@ def test_keys_of_one_s_own_sign_as_in_the_standard_and_nobody_else_can(tmp_path,
         "numbers": [0] * len(json.loads(content)["body"]["numbers"]),
     }
     with pytest.raises(InputError, match="of north has a wrong signature"):
-        south.answers([Message(body, south.party.key.sign(signed_bytes(body)))])
+        south.answers([SignedMessage(body, south.party.key.sign(signed_bytes(body)))])
     assert south.answers([messages.read(content, "")])
 
 

@@ -607,7 +607,7 @@ def test_sites_that_were_told_other_things_send_what_does_not_fit_together(tmp_p
     first = [next(iter(site.answers([]).values())) for site in sites]
     body = json.loads(first[2])["body"]
     other = {**body, "numbers": [number ^ 1 for number in body["numbers"]]}
-    lie = messages.Message(other, OWN[2].sign(signed_bytes(other)))
+    lie = messages.SignedMessage(other, OWN[2].sign(signed_bytes(other)))
     seen = [messages.read(content, "") for content in first]
     north = sites[0].answers(seen)
     south = sites[1].answers([*seen[:2], lie])
@@ -781,7 +781,7 @@ def test_a_centre_makes_the_release_of_masked_sums_and_one_exchanged_message_voi
     assert made.at == max(sign_off.at for sign_off in heard.sign_offs)
     body = json.loads(wire[2])["body"]
     other = {**body, "numbers": [number ^ 1 << 60 for number in body["numbers"]]}
-    lie = messages.Message(other, OWN[2].sign(signed_bytes(other)))
+    lie = messages.SignedMessage(other, OWN[2].sign(signed_bytes(other)))
     forged = replace(heard, messages=(*heard.messages[:2], lie))
     with pytest.raises(InputError, match="do not cancel"):
         centre.released(forged, forged.checked(book()))

@@ -37,7 +37,7 @@ from engine.uploads.design import StatedDesign
 from engine.uploads.events import counted_for, declare_events
 from engine.uploads.facts import StatedCovariate, declare, declare_rows
 from engine.uploads.people import read
-from engine.uploads.reading_of_files import Person
+from engine.uploads.reading_of_files import LineOwner
 from engine.uploads.records import curves_of
 from tests import files, site_runs
 from tests.files import requested
@@ -238,7 +238,7 @@ def test_who_a_row_of_a_wide_file_belongs_to_changes_nothing_that_is_published(o
         content = files.csv(frame)
         reading = reading_of(content, several="average")
         if of_rows:
-            reading = replace(reading, person=Person(rows=True))
+            reading = replace(reading, person=LineOwner(rows=True))
         source = Upload(curves=curves_of(read(content, reading)), declared=facts, reading=reading)
         (tmp_path / name).mkdir()
         released.append(everything(source, mechanisms.build("adaptive_mean", {}), tmp_path / name))

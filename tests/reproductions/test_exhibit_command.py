@@ -11,7 +11,7 @@ from engine.__main__ import main
 from engine.commands import exhibit as exhibit_command
 from engine.core.errors import InputError
 from reproductions import files as exhibit_files
-from reproductions.exhibits import Progress
+from reproductions.exhibits import WorkProgress
 from tests.pages.test_reproduce import quickest
 
 
@@ -80,7 +80,7 @@ def test_a_step_is_counted_when_it_ends_so_that_a_run_that_is_killed_later_count
     counted = []
 
     def first_step_alone(*_):
-        yield Progress(1, 2)
+        yield WorkProgress(1, 2)
         counted.extend(float(clock.read_text("utf-8")) for clock in tmp_path.glob("*.seconds"))
         raise InputError("no second step", field="executor")
 

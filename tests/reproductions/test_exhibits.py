@@ -18,7 +18,7 @@ from engine.exhibits import FORMS
 from engine.figures.theme import Chart, in_theme
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.running.executors import ProcessExecutor, SerialExecutor
-from engine.simulation.effort import NO_LIMITS, Limits
+from engine.simulation.effort import NO_LIMITS, EffortLimits
 from engine.simulation.experiments import Cell, Run, blocks
 from engine.sources.numbers import Numbers
 from reproductions import files as exhibit_files
@@ -281,7 +281,7 @@ def test_rows_that_were_cut_short_count_as_missing(tmp_path):
 def test_calls_end_when_the_time_is_up_and_what_is_done_stays(tmp_path):
     rows = RowFiles(tmp_path)
     with pytest.raises(InputError) as refused:
-        calculated_by_calls(SerialExecutor(), rows, Limits(minutes=1e-9))
+        calculated_by_calls(SerialExecutor(), rows, EffortLimits(minutes=1e-9))
     assert refused.value.field == "limit-minutes" and "--resume" in refused.value.hint
     assert len(list(tmp_path.glob("*.rows"))) == 1
 

@@ -24,7 +24,7 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.simulation.agreement import Verdict
+from engine.simulation.agreement import AgreementVerdict
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.audit import answer as audit_topic
@@ -237,7 +237,7 @@ def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     assert len(result.proper.off) == coverage_topic.REPEATS
     assert result.proper.missed.sum() <= 46 < 70 < result.naive.missed.sum()
     assert "Coverage is too low" in coverage_words.misses(result.naive, "curve", True)
-    assert result.naive.coverage.verdict == Verdict.BELOW
+    assert result.naive.coverage.verdict == AgreementVerdict.BELOW
     assert result.times_as_wide > 1
     if not coverage_topic.KINDS[
         kind
@@ -257,7 +257,7 @@ def repeated(probability, narrowed, n=coverage_topic.REPEATS):
 def test_a_band_that_ignores_a_third_of_the_variance_is_shown_to_fail():
     """A deliberately naive band: 1.22 times too narrow, so that it covers 89 %, not 95."""
     result = repeated(0.95, np.sqrt(1.5))
-    assert result.proper.coverage.verdict == Verdict.AGREES
+    assert result.proper.coverage.verdict == AgreementVerdict.AGREES
     assert "agrees with the nominal 95 %" in coverage_words.misses(result.proper, "curve")
     assert "Coverage is too low" in coverage_words.misses(result.naive, "curve", True)
     assert "22 % wider" in coverage_words.widths(result, "curve")

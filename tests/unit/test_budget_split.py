@@ -8,28 +8,40 @@ from hypothesis import strategies as some
 
 from engine.core.errors import InputError
 from engine.privacy import accounting
-from engine.topics.planning.budget_split import RULES, Part, Split, cost, of_word, shares, word
+from engine.topics.planning.budget_split import (
+    RULES,
+    OutputShare,
+    Split,
+    cost,
+    of_word,
+    shares,
+    word,
+)
 from tests.heavy import few
 
 DELTA = 1e-5
-PARTS = some.lists(some.builds(Part, some.floats(0.1, 10)), min_size=1, max_size=6).map(tuple)
+PARTS = some.lists(some.builds(OutputShare, some.floats(0.1, 10)), min_size=1, max_size=6).map(
+    tuple
+)
 
 
 def test_epsilons_add_up_to_the_total_by_weight():
-    result = shares(Split(3.0, "sum", (Part(), Part(2.0), Part(3.0))), DELTA)
+    result = shares(Split(3.0, "sum", (OutputShare(), OutputShare(2.0), OutputShare(3.0))), DELTA)
     assert [budget.epsilon for budget in result] == [0.5, 1.0, 1.5]
     assert [budget.delta for budget in result] == [DELTA / 3] * 3
 
 
 def test_a_locked_output_keeps_its_epsilon_and_the_others_share_the_rest():
-    result = shares(Split(3.0, "sum", (Part(locked=2.0), Part(), Part(3.0))), DELTA)
+    result = shares(
+        Split(3.0, "sum", (OutputShare(locked=2.0), OutputShare(), OutputShare(3.0))), DELTA
+    )
     assert [budget.epsilon for budget in result] == [2.0, 0.25, 0.75]
 
 
 def test_tight_shares_are_squares_of_mu_and_allow_each_output_more():
     """Four equal outputs of μ have 2μ together."""
     total = accounting.exact_epsilon(1.0, DELTA)
-    result = shares(Split(total, "tight", (Part(),) * 4), DELTA)
+    result = shares(Split(total, "tight", (OutputShare(),) * 4), DELTA)
     exact = accounting.exact_epsilon(0.5, DELTA)
     assert all(0.99 * exact < budget.epsilon <= exact for budget in result)
     assert result[0].epsilon > 1.5 * total / 4
@@ -48,11 +60,11 @@ def test_no_split_costs_more_than_its_total(way, total, parts):
 @pytest.mark.parametrize("locks", [(3.5, None), (2.9, 1.5), (3.0, None)])
 def test_locks_that_leave_nothing_are_refused(way, locks):
     with pytest.raises(InputError, match="leave nothing"):
-        shares(Split(3.0, way, tuple(Part(locked=lock) for lock in locks)), DELTA)
+        shares(Split(3.0, way, tuple(OutputShare(locked=lock) for lock in locks)), DELTA)
 
 
 def test_locks_that_spend_all_and_leave_nobody_without_are_fine():
-    result = shares(Split(3.0, "sum", (Part(locked=1.0), Part(locked=2.0))), DELTA)
+    result = shares(Split(3.0, "sum", (OutputShare(locked=1.0), OutputShare(locked=2.0))), DELTA)
     assert [budget.epsilon for budget in result] == [1.0, 2.0]
 
 
@@ -84,5 +96,5 @@ def test_words_that_are_no_split_are_refused(text):
 
 @given(PARTS)
 def test_a_split_comes_back_from_its_word(parts):
-    rounded = tuple(Part(round(part.weight, 6)) for part in parts)
+    rounded = tuple(OutputShare(round(part.weight, 6)) for part in parts)
     assert of_word(word(Split(2.5, "tight", rounded))) == Split(2.5, "tight", rounded)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.core.bands import limits
-from engine.core.checks import Outcome
+from engine.core.checks import CheckOutcome
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Caution, CurveData, Design, PublicFacts
@@ -188,7 +188,7 @@ def share_told(estimate, kind):
 
 def test_ordinary_people_are_hardly_ever_told_and_all_checks_hold():
     estimate = released(people(2000), 1.0, 40)
-    told = np.any([check.outcome != Outcome.HOLDS for check in estimate.checks], axis=0)
+    told = np.any([check.outcome != CheckOutcome.HOLDS for check in estimate.checks], axis=0)
     assert len(estimate.checks) == 4 and told.mean() <= 0.1
     assert estimate.is_tested.all() and (estimate.is_unreliable == told).all()
 
@@ -305,10 +305,10 @@ def test_people_far_from_the_others_void_the_band_where_there_is_power_and_else_
 
 
 def test_nobody_is_called_near_where_only_more_than_half_of_all_would_be_seen_far():
-    for n, outcome in ((150, Outcome.UNTESTED), (2000, Outcome.HOLDS)):
+    for n, outcome in ((150, CheckOutcome.UNTESTED), (2000, CheckOutcome.HOLDS)):
         near = released(people(n), 1.0).checks[-1]
         assert near.has(outcome).mean() > 0.9
-        assert (near.smallest < 0.5).all() == (outcome is Outcome.HOLDS)
+        assert (near.smallest < 0.5).all() == (outcome is CheckOutcome.HOLDS)
 
 
 def test_unknown_times_are_taken_for_even_unless_the_first_message_contradicts_that():
@@ -537,7 +537,7 @@ def test_a_check_is_a_line_of_the_card_with_its_sizes():
         )
     ]
     assert all("%" in row["measured"] and "%" in row["would_have_shown"] for row in rows)
-    assert {row["outcome"] for row in rows} <= {*Outcome}
+    assert {row["outcome"] for row in rows} <= {*CheckOutcome}
 
 
 # -- percentile curves --------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from engine.mechanisms.noisy_counts import NoisyCounts, usual_intervals
 from engine.noise.laplace import laplace
 from engine.numerics import product_limit
 from engine.numerics.counts.bands import (
-    Limits,
+    CurveLimits,
     monotone_cubic,
     quantile,
     restricted_mean,
@@ -39,7 +39,7 @@ from engine.numerics.counts.life_tables import (
 )
 from engine.numerics.counts.tables import CountTable, discretised, projected, variance_of_discrete
 from engine.privacy import accounting, risk
-from engine.privacy.tradeoff import Counts, Losses, PurePart
+from engine.privacy.tradeoff import CountsNoise, Losses, PurePart
 from engine.sources import sources
 from engine.sources.bounded_values import BoundedValues
 from engine.sources.competing_events import CompetingEvents
@@ -177,7 +177,7 @@ def test_discretised_noise_has_the_law_that_is_said(scale):
 def test_what_an_attacker_gets_is_that_of_the_exact_law_of_both_counts():
     for epsilon in (0.3, 1.0, 4.0):
         chance = 1 / (1 + np.exp(-epsilon / 2))
-        curve = Counts(epsilon)
+        curve = CountsNoise(epsilon)
         assert float(curve.right()) == pytest.approx(chance)
         assert float(curve.delta(epsilon)) == pytest.approx(0.0, abs=1e-15)
         composed = Losses((PurePart.of_counts(epsilon, 1),))
@@ -325,7 +325,7 @@ def test_the_same_counts_give_the_same_limits_and_they_hold_the_curve():
     table = released(EventTimes(n_curves=228)).released[0]
     (life,) = life_tables(table)
     limits = [
-        Limits(
+        CurveLimits(
             life.survival,
             each.errors(of_group(life.survival_gradient, 0, 1)),
             is_shown(each, life),
@@ -610,7 +610,7 @@ def test_a_median_and_a_restricted_mean_are_read_off_the_curve():
     source = EventTimes(n_curves=100_000, design="expo", follow_up=1.0)
     table = released(source, 1.0, 4).released[0]
     (life,) = life_tables(table)
-    limits = Limits(
+    limits = CurveLimits(
         life.survival,
         table.errors(of_group(life.survival_gradient, 0, 1)),
         is_shown(table, life),

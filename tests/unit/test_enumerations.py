@@ -20,7 +20,7 @@ from engine.core.types import (
     Unit,
 )
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.descent import Scheme
+from engine.mechanisms.families.descent import Participation
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.rates import rates
 from engine.rates.functional_mean import Trust
@@ -28,7 +28,7 @@ from engine.rates.univariate_mean import RateSetting
 from engine.uploads.design import StatedLaw
 
 EVERY = [
-    Scheme,
+    Participation,
     Setting,
     Trust,
     RateSetting,
@@ -102,8 +102,10 @@ def test_a_parameter_of_an_enumeration_offers_its_text_and_holds_a_member():
     for p in (p for cls in mechanisms.all() for p in cls.parameters()):
         assert all(type(choice) is str for choice in p.choices)
     split = mechanisms.build("noisy_gradient_mean", {"scheme": "split"})
-    assert split.scheme is Scheme.SPLIT and split.n_iterations is None  # usual values follow it
-    assert split == mechanisms.build("noisy_gradient_mean", {"scheme": Scheme.SPLIT})
+    assert (
+        split.scheme is Participation.SPLIT and split.n_iterations is None
+    )  # usual values follow it
+    assert split == mechanisms.build("noisy_gradient_mean", {"scheme": Participation.SPLIT})
     assert repr(UnivariateMean(setting="site")) == repr(UnivariateMean(setting=Setting.SITE))
 
 

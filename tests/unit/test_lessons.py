@@ -373,7 +373,7 @@ def test_where_the_line_of_one_hospital_ends_the_figure_says_what_comes_next(
     alone, reaches, said, monkeypatch
 ):
     together = np.array([0.4, 0.5, 0.7, 0.9, 1.3])
-    errors = many_sites.Errors(together, np.array(alone), 0.3)
+    errors = many_sites.SiteErrors(together, np.array(alone), 0.3)
     monkeypatch.setattr(many_sites, "measure", lambda seed: errors)
     picture = many_sites.ManySites.work(SEED).picture
     assert picture.y.high == 2.0

@@ -17,7 +17,7 @@ from engine.topics.planning.answer import Setting
 from engine.topics.rates import question as rate_question
 from engine.topics.rates import words
 from engine.topics.rates.answer import sweep, sweep_values
-from engine.topics.rates.check import Check, check, joined
+from engine.topics.rates.check import RateCheck, check, joined
 
 RATE = FunctionalMeanRate()
 PROVED = RATE.attained_by()
@@ -36,7 +36,7 @@ def few(monkeypatch):
 
 
 def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
-    result = Check(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS, 3)
+    result = RateCheck(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS, 3)
     parts = list(check(result))
     assert len(parts) == result.steps == 2 * 3 + 2
     both = joined(result, parts)
@@ -50,18 +50,20 @@ def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
 
 
 def test_parts_that_are_missing_yet_are_left_open(few):
-    result = Check(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS)
+    result = RateCheck(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS)
     so_far = joined(result, list(check(result))[:4])
     assert [len(points) for points in so_far.points] == [3, 1] and so_far.limits is None
     assert so_far.compared(result)[1] is None
-    only_limits = Check(RATE, POINT, "n", limits=LIMITS)
+    only_limits = RateCheck(RATE, POINT, "n", limits=LIMITS)
     assert joined(only_limits, list(check(only_limits))).limits is not None
-    assert Check(RATE, POINT, "n").steps == 0
+    assert RateCheck(RATE, POINT, "n").steps == 0
 
 
 def test_numbers_do_not_depend_on_the_rate_they_are_compared_with():
-    result = Check(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS)
-    smoother = Check(FunctionalMeanRate(smoothness=2.0), POINT, "n", BOTH, result.values, LIMITS)
+    result = RateCheck(RATE, POINT, "n", BOTH, (40.0, 60.0, 90.0), LIMITS)
+    smoother = RateCheck(
+        FunctionalMeanRate(smoothness=2.0), POINT, "n", BOTH, result.values, LIMITS
+    )
     assert result.simulated == smoother.simulated
 
 
@@ -85,12 +87,12 @@ def test_limits_are_those_of_the_method_as_it_is_set_or_else_of_the_task():
 
 def test_how_much_smaller_an_error_is_is_said_at_the_value_nearest_to_here():
     rows = [[(100.0, 2.0), (200.0, 1.0)], [(100.0, 8.0), (200.0, 3.0)]]
-    own, other = ([words.Measured(value, mean, 0.1) for value, mean in row] for row in rows)
+    own, other = ([words.MeasuredError(value, mean, 0.1) for value, mean in row] for row in rows)
     assert words.smaller(own, other, 180.0, "n") == (
         "At n = 200 its squared error is 3.0 times smaller than that of the other."
     )
     assert "4.0 times larger" in words.smaller(other, own, 90.0, "n")
-    nothing = [words.Measured(100.0, math.nan, math.nan)]
+    nothing = [words.MeasuredError(100.0, math.nan, math.nan)]
     assert words.smaller(nothing, other, 90.0, "n") == ""
 
 
@@ -100,7 +102,9 @@ def test_errors_of_the_published_method_fall_with_people_as_its_rate_says():
     here = Setting(SparseCurves(mean="growth", n_curves=200), PROVED, 1.0, 200, 30, 1, 1 / 200**2)
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
     for seed in (1, 2):
-        result = Check(RATE, point, "n", (here,), tuple(sweep_values(here, "people")), seed=seed)
+        result = RateCheck(
+            RATE, point, "n", (here,), tuple(sweep_values(here, "people")), seed=seed
+        )
         (line,) = joined(result, list(check(result))).compared(result)
         print(seed, line)
         assert line.slope == pytest.approx(line.theory, abs=2.5 * line.half_width)

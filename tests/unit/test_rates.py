@@ -9,7 +9,7 @@ from engine.rates import rates
 from engine.rates.differing_sites import (
     DifferingCoefficientsRate,
     DifferingMeanRate,
-    Sites,
+    DifferingSites,
     Weights,
 )
 from engine.rates.functional_mean import (
@@ -198,7 +198,7 @@ def test_equal_sites_have_the_homogeneous_rate_up_to_a_constant(alpha):
     """The sum of four terms and the one-dimensional solution differ by at most a factor of 4."""
     rate = FunctionalMeanRate(smoothness=alpha)
     for n, m, e in ((100.0, 5.0, 0.2), (1e4, 3.0, 2.0), (500.0, 200.0, 0.05)):
-        sites = Sites(np.full(6, n), np.full(6, e), m, alpha)
+        sites = DifferingSites(np.full(6, n), np.full(6, e), m, alpha)
         whole = float(rate.total(n=n, m=m, S=6.0, epsilon=e))
         assert whole / 4 <= sites.upper() <= 4 * whole
         assert sites.lower() <= 4 * whole
@@ -208,8 +208,8 @@ def test_equal_sites_have_the_homogeneous_rate_up_to_a_constant(alpha):
 
 
 def test_more_rounds_never_lower_either_bound():
-    sites = Sites(np.array([100.0, 400.0]), np.array([0.5, 0.1]), 8.0, 2.0)
-    for bound in (Sites.lower, Sites.upper):
+    sites = DifferingSites(np.array([100.0, 400.0]), np.array([0.5, 0.1]), 8.0, 2.0)
+    for bound in (DifferingSites.lower, DifferingSites.upper):
         bounds = [bound(replace(sites, rounds=rounds)) for rounds in (1, 2, 5, 20)]
         assert bounds == sorted(bounds)
 
@@ -222,7 +222,7 @@ def test_bounds_for_sites_that_differ_are_those_of_the_theorems(cls, alpha):
         rate = cls(smoothness=alpha, people_ratio=50.0, budget_ratio=20.0)
         spread = rate.sites(rate.at(n=n, epsilon=e))
         people, budgets = spread.n, spread.epsilon
-        sites = Sites(people, budgets, m, alpha, d, rounds=5.0)
+        sites = DifferingSites(people, budgets, m, alpha, d, rounds=5.0)
         assert people.mean() == pytest.approx(n) and budgets.mean() == pytest.approx(e)
         point = {"n": n, "m": m, "S": 8.0, "epsilon": e, "T": 5.0}
         assert float(rate.total(**point)) == pytest.approx(sites.upper(), rel=1e-9)
@@ -242,7 +242,7 @@ def some_sites(seed, count=60):
     rng = np.random.default_rng(seed)
     for _ in range(count):
         size = rng.integers(1, 9)
-        yield Sites(
+        yield DifferingSites(
             10 ** rng.uniform(0, 6, size),
             10 ** rng.uniform(-3, 2, size),
             10 ** rng.uniform(0, 4),
@@ -279,7 +279,9 @@ def test_the_largest_gap_is_reached_by_one_site_of_many_people_and_one_of_little
     """r = m^(2/3), between the sparse and the dense terms of both kinds of site."""
     sites = min(
         (
-            Sites(np.array([1e4, 10**log_n]), np.array([1e3, 10**-log_n * 10**log_size]), m, 2.0)
+            DifferingSites(
+                np.array([1e4, 10**log_n]), np.array([1e3, 10**-log_n * 10**log_size]), m, 2.0
+            )
             for m in (20.0, 60.0, 200.0)
             for log_n in (7.0,)
             for log_size in np.linspace(0.5, 5, 91)
@@ -290,7 +292,7 @@ def test_the_largest_gap_is_reached_by_one_site_of_many_people_and_one_of_little
 
 
 def test_equal_weights_have_the_mean_of_the_errors_alone_over_the_number_of_sites():
-    sites = Sites(
+    sites = DifferingSites(
         np.array([100.0, 900.0, 40.0]), np.array([1.0, 0.2, 3.0]), 10.0, 2.0, weights=Weights.ALIKE
     )
     r = sites.size()
@@ -300,7 +302,7 @@ def test_equal_weights_have_the_mean_of_the_errors_alone_over_the_number_of_site
 
 
 def test_alike_sites_have_the_harmonic_mean_of_the_errors_alone_over_their_number():
-    sites = Sites(np.array([100.0, 900.0, 40.0]), np.array([1.0, 0.2, 3.0]), 10.0, 2.0)
+    sites = DifferingSites(np.array([100.0, 900.0, 40.0]), np.array([1.0, 0.2, 3.0]), 10.0, 2.0)
     alone = sites.size() ** 2 / sites.information()
     together = sites.size() ** 2 / sites.information().sum()
     assert together == pytest.approx(1 / (1 / alone).sum())

@@ -18,7 +18,7 @@ from engine.rates.fitted import Weighted, beside, fit
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.univariate_mean import UnivariateMeanRate
-from engine.simulation.agreement import Verdict
+from engine.simulation.agreement import AgreementVerdict
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.decision import charts as decision_charts
 from engine.topics.planning.answer import Setting
@@ -27,7 +27,7 @@ from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import (
     PRESETS,
     Comparison,
-    Measured,
+    MeasuredError,
     axis_values,
     border,
     compare,
@@ -140,7 +140,7 @@ def test_the_panels_of_figure_1_show_the_three_orders_of_regimes():
 def test_a_power_law_is_found_with_its_slope_and_its_constant():
     rng, x = np.random.default_rng(2), np.geomspace(0.1, 10, 12)
     points = [
-        Measured(
+        MeasuredError(
             float(v), float(3 * v**-1.5 * np.exp(0.05 * rng.normal())), float(0.05 * 3 * v**-1.5)
         )
         for v in x
@@ -153,10 +153,12 @@ def test_a_power_law_is_found_with_its_slope_and_its_constant():
 def test_errors_that_are_the_rate_times_a_constant_agree_with_it():
     x = np.geomspace(0.02, 2, 6)
     sizes = 7 * RATE.total(**{**POINT, "epsilon": x})
-    points = [Measured(float(v), float(e), float(0.03 * e)) for v, e in zip(x, sizes, strict=True)]
+    points = [
+        MeasuredError(float(v), float(e), float(0.03 * e)) for v, e in zip(x, sizes, strict=True)
+    ]
     result = compare(points, RATE, "epsilon", POINT)
     assert result.slope == pytest.approx(result.theory) and result.constant == pytest.approx(7)
-    assert result.agreement.verdict == Verdict.AGREES
+    assert result.agreement.verdict == AgreementVerdict.AGREES
     assert compare(points[:2], RATE, "epsilon", POINT) is None
 
 
@@ -165,7 +167,7 @@ def test_a_rate_foretells_with_privacy_as_heavy_as_measured_at_the_middle_value(
     deep = {**POINT, "m": 1e9}  # the private term falls as n⁻², the other as n⁻¹
     slopes = {}
     for share in (0.05, 0.95):
-        points = [Measured(float(v), 1.0 / v, 0.01 / v, share) for v in x]
+        points = [MeasuredError(float(v), 1.0 / v, 0.01 / v, share) for v in x]
         result = compare(points, RATE, "n", deep)
         private = [term.is_private for term in RATE.terms]
         assert result.fitted.weighted.shares(**{**deep, "n": 400.0})[
@@ -301,7 +303,8 @@ def test_the_interval_of_a_slope_covers_it_in_95_percent():
         size = 0.14 * rng.uniform(0.8, 1.2, 6)
         y = x**-1.3 * np.exp(size * rng.normal(size=6))
         points = [
-            Measured(float(v), float(e), float(s * e)) for v, e, s in zip(x, y, size, strict=True)
+            MeasuredError(float(v), float(e), float(s * e))
+            for v, e, s in zip(x, y, size, strict=True)
         ]
         result = compare(points, RATE, "epsilon", deep)
         held += abs(result.slope + 1.3) <= result.half_width
@@ -329,8 +332,8 @@ def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_i
     result = compare(points, RATE, "epsilon", POINT)
     along = next(s for s in RATE.symbols if s.name == "epsilon")
     each = [
-        charts.Series("one", points, result, ("gradient", "solid", "circle")),
-        charts.Series("other", points[:2], None, ("gradient", "solid", "x")),
+        charts.MeasuredSeries("one", points, result, ("gradient", "solid", "circle")),
+        charts.MeasuredSeries("other", points[:2], None, ("gradient", "solid", "x")),
     ]
     chart = charts.practice(each, along, POINT, "cm")
     go.Figure(in_theme(chart.spec, "light"))
@@ -348,7 +351,7 @@ def test_rates_fitted_to_two_methods_are_told_apart_and_each_has_its_factor():
     result = compare(points, RATE, "epsilon", POINT)
     along = next(s for s in RATE.symbols if s.name == "epsilon")
     each = [
-        charts.Series(name, points, result, ("gradient", "solid", "circle"))
+        charts.MeasuredSeries(name, points, result, ("gradient", "solid", "circle"))
         for name in ("One method", "Another")
     ]
     lines = [

@@ -17,7 +17,7 @@ from engine.rates import rates
 from engine.rates.fitted import public_point
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.simulation import sweeps
-from engine.simulation.effort import Limits
+from engine.simulation.effort import EffortLimits
 from engine.simulation.experiments import NOT_RUN, Cell, Outcome, gather
 from engine.sources.bundled import AirportTemperature
 from engine.sources.sparse_curves import SparseCurves
@@ -28,7 +28,7 @@ from tests.pages.test_explore import own_curves
 CURVES, METHOD = SparseCurves(n_curves=60, n_observations_per_curve=5), NoisyGradientMean()
 BUDGET = Budget(1.0, 1e-4)
 AXES = axes(CURVES, METHOD, 1.0)
-NO_LIMITS = Limits()
+NO_LIMITS = EffortLimits()
 LABELS = {path: axis.label for path, axis in AXES.items()}
 
 
@@ -96,7 +96,7 @@ def test_real_curves_are_released_often_in_place_of_drawn_often():
 
 
 def test_the_command_line_gives_the_numbers_of_the_dashboard_to_the_last_bit(tmp_path, capsys):
-    parts = list(sweeps.run_scenario(TWO, Limits(3, 0.5)))
+    parts = list(sweeps.run_scenario(TWO, EffortLimits(3, 0.5)))
     outcomes = gather(TWO.cells(), parts)
     ours = json.loads(outcome_rows.as_json(outcomes, outcome_rows.provenance(TWO, "serial"), 0.0))
     file = tmp_path / "scenario.json"
@@ -131,7 +131,7 @@ def test_time_and_memory_are_foreseen_from_a_part():
 
 def test_a_sweep_over_its_limits_ends_with_the_figure():
     with pytest.raises(InputError, match=r"GB of memory; the limit is 0\.001"):
-        list(sweeps.run_scenario(TWO, Limits(3, 0.001)))
+        list(sweeps.run_scenario(TWO, EffortLimits(3, 0.001)))
 
 
 # -- what is shown --------------------------------------------------------------------------

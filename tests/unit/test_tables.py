@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from engine.core.errors import InputError
-from engine.uploads.limits import LIMITS, Limits
+from engine.uploads.limits import LIMITS, FileLimits
 from engine.uploads.looking import sheets_of
 from engine.uploads.proposal import propose
 from engine.uploads.proposing.framing import framed
@@ -214,19 +214,23 @@ def test_a_column_may_be_called_like_another_kind_of_file():
 @pytest.mark.parametrize(
     ("limits", "content", "words"),
     [
-        (Limits(bytes=20), b"id,time,value\na,1,2\n" + b"\n", "larger than 2e-05 MB"),
-        (Limits(cells=6), files.rows("a,1,2\nb,1,2\nc,1,2"), "9 cells .3 rows of 3.; at most 6"),
+        (FileLimits(bytes=20), b"id,time,value\na,1,2\n" + b"\n", "larger than 2e-05 MB"),
         (
-            Limits(sheet_cells=6),
+            FileLimits(cells=6),
+            files.rows("a,1,2\nb,1,2\nc,1,2"),
+            "9 cells .3 rows of 3.; at most 6",
+        ),
+        (
+            FileLimits(sheet_cells=6),
             files.sheet(["id", "t", "y"], *[["a", 1, 2]] * 3),
             "more than 6 cells",
         ),
-        (Limits(columns=3), b"a,b,c,d\n1,2,3,4\n", "4 columns; at most 3"),
-        (Limits(columns=2), WORKBOOK, "3 columns; at most 2"),
-        (Limits(sheet_text_bytes=10), WORKBOOK, "more than 1e-05 MB of text"),
-        (Limits(unpacked_bytes=1000), WORKBOOK, "expands to 0 MB .limit 0.001 MB"),
-        (Limits(unpacked_ratio=1), WORKBOOK, "times its own size .limit 1."),
-        (Limits(members=3), WORKBOOK, "parts; at most 3"),
+        (FileLimits(columns=3), b"a,b,c,d\n1,2,3,4\n", "4 columns; at most 3"),
+        (FileLimits(columns=2), WORKBOOK, "3 columns; at most 2"),
+        (FileLimits(sheet_text_bytes=10), WORKBOOK, "more than 1e-05 MB of text"),
+        (FileLimits(unpacked_bytes=1000), WORKBOOK, "expands to 0 MB .limit 0.001 MB"),
+        (FileLimits(unpacked_ratio=1), WORKBOOK, "times its own size .limit 1."),
+        (FileLimits(members=3), WORKBOOK, "parts; at most 3"),
     ],
 )
 def test_each_limit_is_named_with_what_the_file_has(limits, content, words):
@@ -235,8 +239,8 @@ def test_each_limit_is_named_with_what_the_file_has(limits, content, words):
 
 def test_a_table_at_its_limits_is_read():
     content = files.rows("a,1,2\nb,1,2")
-    assert framed(content, limits=Limits(bytes=len(content), cells=6, columns=3)).n_lines == 2
-    assert framed(WORKBOOK, limits=Limits(sheet_cells=6, columns=3)).n_lines == 2
+    assert framed(content, limits=FileLimits(bytes=len(content), cells=6, columns=3)).n_lines == 2
+    assert framed(WORKBOOK, limits=FileLimits(sheet_cells=6, columns=3)).n_lines == 2
 
 
 def test_the_usual_limits_are_the_documented_ones():

@@ -125,10 +125,9 @@ def test_more_people_and_weaker_protection_never_raise_the_error(rate):
 def test_the_tasks_have_their_rates():
     by_name = {
         task: {cls.key for cls in rates.for_task(task)}
-        for task in ("wavelet_regression", "functional_summary", "sparse_regression", "sparse_mean")
+        for task in ("wavelet_regression", "sparse_regression", "sparse_mean")
     }
     assert by_name["wavelet_regression"] == {"wavelet_regression"}
-    assert by_name["functional_summary"] == {"functional_release"}
     assert by_name["sparse_regression"] == {"sparse_regression", "sparse_regression_differing"}
     assert by_name["sparse_mean"] == {"sparse_mean_untrusted", "sparse_mean_trusted"}
     assert all(cls.reference and cls.label for cls in rates.all())

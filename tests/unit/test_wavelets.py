@@ -11,7 +11,7 @@ from engine.numerics.point_values import PointValues
 from engine.numerics.wavelet_bases import WaveletBasis, allowed_levels
 from engine.numerics.wavelets import (
     STEPS,
-    Corrected,
+    BoundaryCorrection,
     high_pass,
     low_pass,
     printed_point_constant,
@@ -93,7 +93,7 @@ def test_functions_are_orthonormal_and_curves_keep_their_size(moments, edges):
 
 @pytest.mark.parametrize("moments", range(2, 9))
 def test_corrected_edges_are_orthonormal_and_keep_polynomials(moments):
-    rule, level = Corrected(moments), Corrected(moments).lowest_level + 1
+    rule, level = BoundaryCorrection(moments), BoundaryCorrection(moments).lowest_level + 1
     gram = rule.fold(rule.fold(shift_gram(moments, level)).T)
     assert np.allclose(gram, np.eye(2**level), atol=1e-8)
     basis, (nodes, weights) = WaveletBasis(2**level, moments, "corrected"), quadrature("midpoints")

@@ -20,11 +20,11 @@ from engine.privacy.failure import delta_rule
 from engine.privacy.feasibility import Feasibility
 from engine.privacy.tradeoff import (
     Gaussian,
-    Highest,
     Laplace,
     LaplacePart,
     Losses,
     Subsampled,
+    UpperEnvelope,
     Zcdp,
 )
 
@@ -214,7 +214,7 @@ def test_what_taking_part_adds_names_both_worlds():
         Zcdp(0.1),
         Losses((LaplacePart(0.2, 2),)),
         Subsampled(Laplace(1.0), 0.1),
-        Highest((Gaussian(0.3), Laplace(1.0))),
+        UpperEnvelope((Gaussian(0.3), Laplace(1.0))),
     ],
 )
 def test_every_kind_of_curve_says_what_it_was_worked_out_from(curve):

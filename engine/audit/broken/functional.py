@@ -23,9 +23,9 @@ from engine.mechanisms.summaries.covariance import (
     CovarianceSummary,
     second_moments,
 )
-from engine.mechanisms.summaries.density import Counts, DensitySummary, Width
+from engine.mechanisms.summaries.density import DensitySummary, GridCounts, Width
 from engine.mechanisms.summaries.mean import CentredMean, ClippedCurves, MeanSummary, clip_of
-from engine.mechanisms.summaries.parts import Block, Calibrated, Smoothing, Space
+from engine.mechanisms.summaries.parts import Calibrated, ReleasedBlock, Smoothing, Space
 from engine.mechanisms.summaries.risk import RiskSummary
 from engine.numerics.eigensystems import Grid
 
@@ -48,7 +48,7 @@ class _Otherwise(Broken, FunctionalRelease):
         other = type(self).space_class
         return honest if other is None else other(**vars(honest))
 
-    def scaled(self, scales: Array, block: Block) -> Array:
+    def scaled(self, scales: Array, block: ReleasedBlock) -> Array:
         """Change the right scales of the noise: (r,)."""
         return scales
 
@@ -62,12 +62,12 @@ class _Scaled:
     """Noise whose scales are not what they must be."""
 
     honest: FunctionNoise
-    scaled: Callable[[Array, Block], Array]
+    scaled: Callable[[Array, ReleasedBlock], Array]
 
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         return self.honest.standard(shape, rng)
 
-    def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
+    def calibrated(self, block: ReleasedBlock, n: float, budget: Budget) -> Calibrated:
         honest = self.honest.calibrated(block, n, budget)
         return replace(honest, scales=self.scaled(honest.scales, block))
 
@@ -79,7 +79,7 @@ class _Scaled:
 class PrintedScale(_Otherwise, Iclp):
     """The scale printed in Theorem 8 spends √2 times the ε it promises."""
 
-    def scaled(self, scales: Array, block: Block) -> Array:
+    def scaled(self, scales: Array, block: ReleasedBlock) -> Array:
         return scales / THEOREM_8_EXCESS
 
 
@@ -87,7 +87,7 @@ class PrintedScale(_Otherwise, Iclp):
 class LastCoordinateWithoutNoise(_Otherwise, Iclp):
     """The last coordinate that can change gets no noise, because it is so small."""
 
-    def scaled(self, scales: Array, block: Block) -> Array:
+    def scaled(self, scales: Array, block: ReleasedBlock) -> Array:
         last = np.flatnonzero(scales)[-1]
         return np.where(np.arange(len(scales)) == last, 0.0, scales)
 
@@ -96,7 +96,7 @@ class LastCoordinateWithoutNoise(_Otherwise, Iclp):
 class NoiseOfAnotherKernel(_Otherwise, GaussianProcess):
     """The noise falls with frequency faster than the claim is computed for."""
 
-    def scaled(self, scales: Array, block: Block) -> Array:
+    def scaled(self, scales: Array, block: ReleasedBlock) -> Array:
         return np.asarray(scales * block.shape / block.shape[0])
 
 
@@ -104,7 +104,7 @@ class NoiseOfAnotherKernel(_Otherwise, GaussianProcess):
 class RateForScale(_Otherwise, Frl):
     """Laplace noise whose standard deviation, and not its scale, is the sensitivity over ε."""
 
-    def scaled(self, scales: Array, block: Block) -> Array:
+    def scaled(self, scales: Array, block: ReleasedBlock) -> Array:
         return np.asarray(scales / np.sqrt(2))
 
 
@@ -205,7 +205,7 @@ class MissingValuesSpread(_Otherwise, Iclp):
     summary_class = _NanPasses
 
 
-class _ByComplete(MeanSummary):
+class _SummaryByComplete(MeanSummary):
     def values(
         self, block: int, records: ClippedCurves, smoothing: Smoothing, earlier: Sequence[Array]
     ) -> Array:
@@ -217,10 +217,10 @@ class _ByComplete(MeanSummary):
 class DividesByCurvesThatAreThere(_Otherwise, Frl):
     """Curves without readings are left out, and how many there are is private."""
 
-    summary_class = _ByComplete
+    summary_class = _SummaryByComplete
 
 
-def _with_more(block: Block, factor: float) -> Block:
+def _with_more(block: ReleasedBlock, factor: float) -> ReleasedBlock:
     """Pretend that there are so many times the records."""
     honest: Callable[[float], Any] = block.differences
     return replace(block, differences=lambda n: honest(factor * n))
@@ -323,7 +323,7 @@ class RegressorsBeyondTheirRange(_Otherwise, Frl):
 
 class _OfMassOne(DensitySummary):
     def values(
-        self, block: int, records: Counts, smoothing: Width, earlier: Sequence[Array]
+        self, block: int, records: GridCounts, smoothing: Width, earlier: Sequence[Array]
     ) -> Array:
         values = super().values(block, records, smoothing, earlier)
         mass = values @ smoothing.atoms.on_grid.T @ self.grid.weights

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget, CurveData, Estimate, Public
-from engine.mechanisms.families.descent import DescentPlan, Scheme
+from engine.mechanisms.families.descent import DescentPlan, Participation
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.numerics.moments import Moments
@@ -23,7 +23,7 @@ def _with_radii(servers: list[Any], change: Any) -> list[Any]:
     return [replace(server, radii=change(server.radii)) for server in servers]
 
 
-class _Scaled(Broken, NoisyGradientMean):
+class _ScaledDescent(Broken, NoisyGradientMean):
     """Noise of another size than the ledger pays for."""
 
     def factor(self, plan: DescentPlan, public: Public) -> Any:
@@ -74,7 +74,7 @@ class ClipAfterAveraging(Broken, NoisyGradientMean):
         return np.clip(average, -server.radii[0], server.radii[0])
 
 
-@bug(_BUDGET, scheme=Scheme.SPLIT, **_SMALL_SETTINGS)
+@bug(_BUDGET, scheme=Participation.SPLIT, **_SMALL_SETTINGS)
 class BatchesOverlap(Broken, NoisyGradientMean):
     """The last round takes the curves of the round before once more."""
 
@@ -114,15 +114,15 @@ class MissingNumbersPass(Broken, NoisyGradientMean):
 
 
 @bug(_BUDGET, **_SMALL_SETTINGS)
-class OneSidedSensitivity(_Scaled):
+class OneSidedSensitivity(_ScaledDescent):
     """Noise for a curve that is left out, though it can go from one end of a clip to the other."""
 
     def factor(self, plan: DescentPlan, public: Public) -> float:
         return 0.5
 
 
-@bug(_BUDGET, scheme=Scheme.SPLIT, **_SMALL_SETTINGS)
-class ForgetsTheBatchSize(_Scaled):
+@bug(_BUDGET, scheme=Participation.SPLIT, **_SMALL_SETTINGS)
+class ForgetsTheBatchSize(_ScaledDescent):
     """Noise for an average over all curves is added to the average of one batch."""
 
     def factor(self, plan: DescentPlan, public: Public) -> float:
@@ -130,7 +130,7 @@ class ForgetsTheBatchSize(_Scaled):
 
 
 @bug(_BUDGET, **_SMALL_SETTINGS)
-class EachRoundSpendsEverything(_Scaled):
+class EachRoundSpendsEverything(_ScaledDescent):
     """Every round spends the whole budget, although all curves take part in each."""
 
     def factor(self, plan: DescentPlan, public: Public) -> float:
@@ -138,7 +138,7 @@ class EachRoundSpendsEverything(_Scaled):
 
 
 @bug(_BUDGET, **_SMALL_SETTINGS)
-class NoiseForTheSmallestRadius(_Scaled):
+class NoiseForTheSmallestRadius(_ScaledDescent):
     """All coefficients get the noise of the one that is clipped hardest."""
 
     def factor(self, plan: DescentPlan, public: Public) -> Array:
@@ -146,7 +146,7 @@ class NoiseForTheSmallestRadius(_Scaled):
 
 
 @bug(_BUDGET, **_SMALL_SETTINGS)
-class VarianceForDeviation(_Scaled):
+class VarianceForDeviation(_ScaledDescent):
     """The standard deviation of the noise is what its variance should be."""
 
     def factor(self, plan: DescentPlan, public: Public) -> Array:
@@ -154,7 +154,7 @@ class VarianceForDeviation(_Scaled):
 
 
 @bug(_BUDGET, **_SMALL_SETTINGS)
-class NoiseBeyondNeed(_Scaled):
+class NoiseBeyondNeed(_ScaledDescent):
     """All curves take part in every round, with noise as if only a batch did: too much of it."""
 
     def factor(self, plan: DescentPlan, public: Public) -> float:

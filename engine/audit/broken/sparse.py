@@ -21,11 +21,11 @@ from engine.noise.selection import PEELING, Scales, SelectionLaw
 _ROWS, _MEANS, _CHUNK = Budget(1.0, 1e-6), Budget(0.8), 120
 
 
-class _Regression(Broken, SparseRegression):
+class _SparseRegression(Broken, SparseRegression):
     """Sparse regression."""
 
 
-class _OtherScales(_Regression):
+class _OtherScales(_SparseRegression):
     """Noise of another size than the ledger pays for."""
 
     of_choice, of_values = 1.0, 1.0
@@ -39,7 +39,7 @@ class _OtherScales(_Regression):
 
 
 @bug(_ROWS, _CHUNK)
-class FeaturesNotClipped(_Regression):
+class FeaturesNotClipped(_SparseRegression):
     """Features are trusted to be small with high probability, as printed."""
 
     def _rows(self, data: Any, plan: Any) -> Any:
@@ -47,7 +47,7 @@ class FeaturesNotClipped(_Regression):
 
 
 @bug(_ROWS, _CHUNK)
-class ClippedAtTheLargest(_Regression):
+class ClippedAtTheLargest(_SparseRegression):
     """Features are clipped at the largest of the data, which one row can raise."""
 
     def _rows(self, data: Any, plan: Any) -> Any:
@@ -56,7 +56,7 @@ class ClippedAtTheLargest(_Regression):
 
 
 @bug(_ROWS, _CHUNK)
-class ResidualsNotClipped(_Regression):
+class ResidualsNotClipped(_SparseRegression):
     """Residuals are not clipped, so one response can move a step as far as it likes."""
 
     def _rows(self, data: Any, plan: Any) -> Any:
@@ -67,7 +67,7 @@ class ResidualsNotClipped(_Regression):
 
 
 @bug(_ROWS, _CHUNK)
-class MissingFeaturesPass(_Regression):
+class MissingFeaturesPass(_SparseRegression):
     """A feature that is no number makes every average one."""
 
     def _rows(self, data: Any, plan: Any) -> Any:
@@ -76,7 +76,7 @@ class MissingFeaturesPass(_Regression):
 
 
 @bug(_ROWS, _CHUNK)
-class CountsCompleteRows(_Regression):
+class CountsCompleteRows(_SparseRegression):
     """The average is over rows whose response is a number, and how many those are is private."""
 
     def _rows(self, data: Any, plan: Any) -> Any:
@@ -107,7 +107,7 @@ class OneRoundInTheLedger(_OtherScales):
 
 
 @bug(_ROWS, _CHUNK, selection="peeling")
-class ValuesTooQuiet(_Regression):
+class ValuesTooQuiet(_SparseRegression):
     """Values of chosen features are published with half of the noise that the ledger counts on."""
 
     @property
@@ -116,7 +116,7 @@ class ValuesTooQuiet(_Regression):
 
 
 @bug(_ROWS, _CHUNK, selection="peeling")
-class NoiseThatEverybodyKnows(_Regression):
+class NoiseThatEverybodyKnows(_SparseRegression):
     """Noise comes from a generator with a fixed seed, the same in every round and for everybody."""
 
     @property
@@ -196,12 +196,12 @@ class CentreOfTheRowsAsTheyAre(_Newton):
         )
 
 
-class _Laplace(Broken, SparseMeanLaplace):
+class _SparseLaplace(Broken, SparseMeanLaplace):
     """Averages of machines."""
 
 
 @bug(_MEANS)
-class HalfTheWidth(_Laplace):
+class HalfTheWidth(_SparseLaplace):
     """A number is believed to move by the bound, though it can go from one end to the other."""
 
     def scale(self, plan: AnswerPlan) -> Array:
@@ -209,7 +209,7 @@ class HalfTheWidth(_Laplace):
 
 
 @bug(_MEANS, per_machine=3)
-class CoordinatesDoNotShare(_Laplace):
+class CoordinatesDoNotShare(_SparseLaplace):
     """Each coordinate of a machine spends the whole ε, though one row is in all of them."""
 
     def scale(self, plan: AnswerPlan) -> Array:
@@ -217,14 +217,14 @@ class CoordinatesDoNotShare(_Laplace):
 
 
 @bug(_MEANS, per_machine=3)
-class HidesMachinesLikeRows(_Laplace):
+class HidesMachinesLikeRows(_SparseLaplace):
     """Promises to hide whole machines with noise that hides one of their rows."""
 
     protects = Unit.MACHINE
 
 
 @bug(_MEANS, per_machine=3)
-class GainFromTheData(_Laplace):
+class GainFromTheData(_SparseLaplace):
     """Averages are multiplied by how many of a machine's means are large, which one row decides."""
 
     def answers(self, means: Array) -> Array:

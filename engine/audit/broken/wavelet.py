@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from engine.audit.broken import Broken, bug
 from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.families.wavelets.checked import FactMessages
-from engine.mechanisms.wavelet_adaptive import Stage, WaveletAdaptive
+from engine.mechanisms.wavelet_adaptive import WaveletAdaptive, WaveletStage
 from engine.mechanisms.wavelet_global import CurvePlan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis
@@ -160,7 +160,7 @@ class SidesAreFree(_QuietChecks, WaveletAdaptive):
 class SpreadAtHalfItsNoise(_Staged):
     """The size of residuals goes with the averages, at half the noise that makes it free."""
 
-    def _stage(self, *args: Any) -> Stage:
+    def _stage(self, *args: Any) -> WaveletStage:
         stage = super()._stage(*args)
         return replace(stage, size_unit=stage.size_unit / 2)
 
@@ -169,7 +169,7 @@ class SpreadAtHalfItsNoise(_Staged):
 class ResidualsCannotTurn(_Staged):
     """Noise for residuals that vanish at worst, though they can change their sign."""
 
-    def _stage(self, *args: Any) -> Stage:
+    def _stage(self, *args: Any) -> WaveletStage:
         stage = super()._stage(*args)
         return replace(stage, unit=stage.unit / 2, size_unit=stage.size_unit / 2)
 

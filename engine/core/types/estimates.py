@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.core.arrays import Array
 from engine.core.bands import Band, limits
-from engine.core.checks import Check, Outcome
+from engine.core.checks import Check, CheckOutcome
 from engine.core.types.spending import Spend
 from engine.core.types.truth import FunctionBasis, Truth
 
@@ -300,7 +300,7 @@ class Estimate:
         """Releases in which no fact that the method checks was left untested by too much noise."""
         is_tested = np.ones(self.coefficients.shape[:3], dtype=bool)
         for check in self.checks:
-            is_tested &= ~(check.fact.is_relied_on & check.has(Outcome.UNTESTED))
+            is_tested &= ~(check.fact.is_relied_on & check.has(CheckOutcome.UNTESTED))
         return is_tested
 
     @property

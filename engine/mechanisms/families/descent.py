@@ -106,7 +106,7 @@ def _round(batch: int) -> Step:
     return Step(f"round {batch + 1}", charged_to=(GRADIENT.key,))
 
 
-class Scheme(Enumeration):
+class Participation(Enumeration):
     """Curves that take part in a round: all curves in each, or fresh ones."""
 
     FULL_BATCH = "full_batch"
@@ -194,8 +194,8 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
     family = "gradient"
     log_power: int  # each model says what it may be
 
-    scheme: Scheme = param(
-        Scheme.FULL_BATCH,
+    scheme: Participation = param(
+        Participation.FULL_BATCH,
         "Curves in a round",
         "All curves in every round, composed exactly; or fresh curves each round, as published.",
     )
@@ -332,7 +332,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
     @property
     def uses_all_curves(self) -> bool:
         """True if all curves take part in every round; the rounds then compose sequentially."""
-        return self.scheme is Scheme.FULL_BATCH
+        return self.scheme is Participation.FULL_BATCH
 
     def why_not_published(self, budget: Budget) -> str:
         return ""

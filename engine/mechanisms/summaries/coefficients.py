@@ -13,7 +13,7 @@ from engine.core.errors import InputError
 from engine.core.tasks import INTERCEPT, VARYING_COEFFICIENTS
 from engine.core.types import Array, CurveData, Fit, PublicFacts, Sizes, Step
 from engine.mechanisms.summaries.mean import ClippedCurves, clipped_curves
-from engine.mechanisms.summaries.parts import Block, Linear, Smoothing, Summary
+from engine.mechanisms.summaries.parts import Linear, ReleasedBlock, Smoothing, Summary
 from engine.numerics.difference_sets import BoxMoments, Ellipsoid
 from engine.numerics.tabulated import Tabulated
 
@@ -75,19 +75,19 @@ class CoefficientSummary(Summary[CurveData, tuple[ClippedCurves, Array], Smoothi
             self.space.eigenvalues, n, effective * (1 - self.release.share)
         )
 
-    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+    def blocks(self, smoothing: Smoothing) -> tuple[ReleasedBlock, ...]:
         assert isinstance(smoothing, Linear)
         moments = len(self._triangle[0])
         wide, gain = np.tile(smoothing.shrink, self.p), 2 * math.sqrt(self.p) * self.space.gain
         return (
-            Block(
+            ReleasedBlock(
                 Step("noisy second moments of the covariates"),
                 lambda n: BoxMoments(self.p - 1, n),
                 np.ones(moments),
                 np.ones(moments),
                 self.release.share,
             ),
-            Block(
+            ReleasedBlock(
                 Step("noisy products of covariates and curves"),
                 lambda n: Ellipsoid(wide, gain / n),
                 np.tile(self.release.shape(self.space.eigenvalues), self.p),

@@ -14,10 +14,16 @@ from engine.core.tasks import COVARIANCE
 from engine.core.types import Array, Caution, CurveData, Fit, Public, PublicFacts, Sizes, Step
 from engine.mechanisms.summaries.covariance_cautions import FADED, SHRUNK, CovarianceJudgement
 from engine.mechanisms.summaries.mean import ClippedCurves, clipped_curves
-from engine.mechanisms.summaries.parts import Block, FunctionPlan, Linear, Smoothing, Summary
+from engine.mechanisms.summaries.parts import (
+    FunctionPlan,
+    Linear,
+    ReleasedBlock,
+    Smoothing,
+    Summary,
+)
 from engine.numerics.difference_sets import DifferenceSet
 from engine.numerics.eigensystems import of_times
-from engine.numerics.pairs import Pairs
+from engine.numerics.pairs import SymmetricSurfaces
 from engine.numerics.tabulated import Tabulated
 
 if TYPE_CHECKING:
@@ -58,7 +64,7 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
     """
 
     task = COVARIANCE.key
-    basis: Pairs
+    basis: SymmetricSurfaces
     usual_grid = 50
     loose = (
         "The proof lets a change of second moments fall on one number alone; those that one "
@@ -73,7 +79,7 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
         self.release, self.facts = release, facts
         self.grid = release.grid(facts)
         self.space = release.space(self.grid, sizes)
-        self.basis = Pairs(self.space.basis, self.grid)
+        self.basis = SymmetricSurfaces(self.space.basis, self.grid)
         self.norm_bound = release.norm_bound(facts)
         self.scale = self.norm_bound**2
 
@@ -94,10 +100,10 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
         mean = means[self.usual_candidate(len(means))]
         return tuple(CovarianceSmoothing(mean, each) for each in pairs if isinstance(each, Linear))
 
-    def blocks(self, smoothing: CovarianceSmoothing) -> tuple[Block, ...]:
+    def blocks(self, smoothing: CovarianceSmoothing) -> tuple[ReleasedBlock, ...]:
         gain, eigenvalues, (j, k) = self.space.gain, self.space.eigenvalues, self.basis.index
         variances = eigenvalues[j] * eigenvalues[k] * self.basis.multiplicity
-        moments = Block(
+        moments = ReleasedBlock(
             Step("noisy second moments"),
             lambda n: smoothing.differences(gain**2 * self._sensitivity(n), 2 * gain**2 / n, n),
             self.release.shape(variances),
@@ -106,7 +112,7 @@ class CovarianceSummary(Summary[CurveData, ClippedCurves, CovarianceSmoothing]):
         )
         if len(self._shares) == 1:
             return (moments,)
-        mean = Block(
+        mean = ReleasedBlock(
             Step("noisy coefficients of the mean"),
             lambda n: smoothing.mean.differences(2 * gain / n, 2 * gain / n, n),
             self.release.shape(eigenvalues),

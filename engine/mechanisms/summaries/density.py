@@ -23,7 +23,7 @@ from engine.core.types import (
     Sizes,
     Step,
 )
-from engine.mechanisms.summaries.parts import ROUND_UP, Block, FunctionPlan, Summary
+from engine.mechanisms.summaries.parts import ROUND_UP, FunctionPlan, ReleasedBlock, Summary
 from engine.numerics.bases import Basis
 from engine.numerics.difference_sets import Averaged, DifferenceSet
 from engine.numerics.eigensystems import Grid, Kernel
@@ -103,7 +103,7 @@ class Width:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class GridCounts:
     """Number of the n records of one site at each point of the grid."""
 
     counts: Array  # (repeats, K)
@@ -111,7 +111,7 @@ class Counts:
     index: NDArray[np.int64]  # (repeats, n) array of int: the point of each
 
     @classmethod
-    def of(cls, data: SampleData, grid: Grid) -> Counts:
+    def of(cls, data: SampleData, grid: Grid) -> GridCounts:
         """Count the records of one site."""
         index = grid_indices(data, grid)
         apart = index + grid.size * np.arange(data.n_repeats)[:, None]
@@ -119,7 +119,7 @@ class Counts:
         return cls(counts.reshape(data.n_repeats, grid.size).astype(float), data.n_curves, index)
 
 
-class DensitySummary(Summary[SampleData, Counts, Width]):
+class DensitySummary(Summary[SampleData, GridCounts, Width]):
     """A kernel density on [0, 1]^d, the stated ranges of the records; so its unit is one.
 
     Every record is moved into its range and to the nearest of K grid points on its own: what is no
@@ -167,17 +167,17 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         atoms = self.candidates[self.usual_candidate(len(self.candidates))].atoms
         self.basis: FunctionBasis = Tabulated(self.grid) if self.on_grid else atoms.basis
 
-    def records(self, data: SampleData) -> Counts:
-        return Counts.of(data, self.grid)
+    def records(self, data: SampleData) -> GridCounts:
+        return GridCounts.of(data, self.grid)
 
     def smoothings(self, n: float, effective: float) -> tuple[Width, ...]:
         """Atoms are smooth already: candidates are their widths."""
         return self.candidates
 
-    def blocks(self, smoothing: Width) -> tuple[Block, ...]:
+    def blocks(self, smoothing: Width) -> tuple[ReleasedBlock, ...]:
         atoms = smoothing.atoms
         return (
-            Block(
+            ReleasedBlock(
                 Step("noisy coefficients of the density"),
                 lambda n: Averaged(atoms.differences, n),
                 self.release.shape(atoms.variances),
@@ -186,7 +186,7 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         )
 
     def values(
-        self, block: int, records: Counts, smoothing: Width, earlier: Sequence[Array]
+        self, block: int, records: GridCounts, smoothing: Width, earlier: Sequence[Array]
     ) -> Array:
         return smoothing(records.counts / records.n)[:, None]
 
@@ -321,7 +321,7 @@ class DensitySummary(Summary[SampleData, Counts, Width]):
         return WIDTHS.index(1.0) if count > 1 else 0
 
     def fold_means(
-        self, records: Counts, fold: NDArray[np.int64], earlier: Sequence[Array]
+        self, records: GridCounts, fold: NDArray[np.int64], earlier: Sequence[Array]
     ) -> Array:
         """The share of each part's records on every point of the grid."""
         n_parts = int(fold.max()) + 1

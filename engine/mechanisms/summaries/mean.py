@@ -22,7 +22,14 @@ from engine.core.types import (
     Sizes,
     Step,
 )
-from engine.mechanisms.summaries.parts import Block, FunctionPlan, Linear, Smoothing, Space, Summary
+from engine.mechanisms.summaries.parts import (
+    FunctionPlan,
+    Linear,
+    ReleasedBlock,
+    Smoothing,
+    Space,
+    Summary,
+)
 from engine.mechanisms.summaries.smoothing_cautions import (
     BEND_OR_STEP,
     NOT_FOLLOWED,
@@ -119,10 +126,10 @@ class MeanSummary(Summary[CurveData, ClippedCurves, Smoothing]):
     def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
         return self.release.smoothings(self.space.eigenvalues, n, effective)
 
-    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+    def blocks(self, smoothing: Smoothing) -> tuple[ReleasedBlock, ...]:
         gain, shape = self.space.gain, self.release.shape(self.space.eigenvalues)
         return (
-            Block(
+            ReleasedBlock(
                 Step("noisy coefficients of the mean"),
                 lambda n: smoothing.differences(2 * gain / n, 2 * gain / n, n),
                 shape,
@@ -265,12 +272,14 @@ class CentredMean(MeanSummary):
         super().__init__(release, sizes, facts)
         self.coarse = min(_COARSE, self.space.size)
 
-    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+    def blocks(self, smoothing: Smoothing) -> tuple[ReleasedBlock, ...]:
         norms = self.space.norms
 
-        def block(step: Step, size: int, radius: float, share: float, norms: Array) -> Block:
+        def block(
+            step: Step, size: int, radius: float, share: float, norms: Array
+        ) -> ReleasedBlock:
             every = Linear(np.ones(size))
-            return Block(
+            return ReleasedBlock(
                 step,
                 lambda n: every.differences(radius / n, radius / n, n),
                 np.ones(size),

@@ -1,9 +1,9 @@
 """Parts of a release of a whole function: functions, smoothings, vectors and their noise.
 
 Mechanisms say in which functions (`Space`, or `Features` to predict by) and how averages are
-smoothed (`Smoothing`); a `Summary` says what is averaged and which vectors (`Block`) are released;
-a `Plan` holds the noise of each (`Calibrated`). `engine.mechanisms.families.functional.release`
-says why that is private.
+smoothed (`Smoothing`); a `Summary` says what is averaged and which vectors (`ReleasedBlock`) are
+released; a `Plan` holds the noise of each (`Calibrated`).
+`engine.mechanisms.families.functional.release` says why that is private.
 
 References
 ----------
@@ -180,7 +180,7 @@ class Soft:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class ReleasedBlock:
     """One vector that every site releases."""
 
     step: Step
@@ -238,7 +238,9 @@ class FunctionPlan(Plan):
     """All that is fixed before any record is looked at."""
 
     smoothings: tuple[Smoothing, ...]
-    blocks: tuple[tuple[Block, ...], ...]  # for every candidate the vectors that are released
+    blocks: tuple[
+        tuple[ReleasedBlock, ...], ...
+    ]  # for every candidate the vectors that are released
     # for every candidate and site the noise of each vector
     noise: tuple[tuple[tuple[Calibrated, ...], ...], ...]
     weights: Array  # (candidates, sites): the share of each site
@@ -328,7 +330,7 @@ class Summary(ABC, Generic[D, R, S]):
         """Candidates for the smoothing; one where it is fixed by a formula."""
 
     @abstractmethod
-    def blocks(self, smoothing: S) -> tuple[Block, ...]:
+    def blocks(self, smoothing: S) -> tuple[ReleasedBlock, ...]:
         """The vectors that are released one after another, with the changes one record can make."""
 
     @abstractmethod

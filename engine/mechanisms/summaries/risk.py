@@ -13,9 +13,9 @@ from engine.core.tasks import RISK_MINIMISATION
 from engine.core.types import Array, Caution, Fit, Public, PublicFacts, SampleData, Sizes, Step
 from engine.mechanisms.summaries.density import grid_indices, grid_of_samples
 from engine.mechanisms.summaries.parts import (
-    Block,
     FunctionPlan,
     Linear,
+    ReleasedBlock,
     Smoothing,
     Summary,
     penalised,
@@ -31,10 +31,10 @@ from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, LinearImag
 from engine.numerics.eigensystems import Eigenbasis, Kernel
 from engine.numerics.risk_minimisation import (
     MAX_STEPS,
+    ConvexLoss,
     Hinge,
     Huber,
     Logistic,
-    Loss,
     Square,
     minimise,
     most_steps,
@@ -97,7 +97,7 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         self.features = release.features(self.grid, sizes)
         self.basis = self.features.basis
         self.penalty = release.risk_weight or sizes.n_curves**-0.5
-        losses: dict[str, Loss] = {
+        losses: dict[str, ConvexLoss] = {
             "square": Square(1.0),
             "huber": Huber(release.huber_width),
             "logistic": Logistic(),
@@ -156,9 +156,9 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         """The penalty smooths already."""
         return (Linear(np.ones(len(self.features.variances))),)
 
-    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+    def blocks(self, smoothing: Smoothing) -> tuple[ReleasedBlock, ...]:
         return (
-            Block(
+            ReleasedBlock(
                 Step("noisy coefficients of the regression function"),
                 self._differences,
                 self.release.shape(self.features.variances),

@@ -5,7 +5,7 @@ numbers is clipped again where its sensitivity is proved. To the stated bounds a
 
 * observations, by `CurveData.on_grid` (`engine.core.types.data`), by `draw` of
   `engine.uploads.rows` where a file becomes rows, and, where a method takes them as they are, by
-  `Scale` of `engine.mechanisms.families.adaptive.rules` and of
+  `ReadingScale` of `engine.mechanisms.families.adaptive.scales`, `ValueScale` of
   `engine.mechanisms.percentile_curves`, `_moments` of `engine.mechanisms.families.descent`,
   `clipped` of `engine.mechanisms.univariate_mean`, and the numbers behind a density or a risk by
   `engine.mechanisms.summaries.risk` and `engine.numerics.risk_minimisation`;
@@ -22,7 +22,7 @@ Further are clipped
 * observations about a site's centre: `engine.mechanisms.families.wavelets.regression`; residuals
   about a first estimate: `engine.mechanisms.wavelet_adaptive`;
 * features, responses and residuals of a row: `engine.mechanisms.families.sparse.thresholding` and
-  `sparse_averages` beside it;
+  `averages` beside it;
 * a machine's mean: `engine.mechanisms.families.untrusted_means`; a person's mean, into the elected
   interval: `exact_parts` of `engine.mechanisms.univariate_mean`;
 * the distance of a curve from a coarse mean, and its deviation: `values` of

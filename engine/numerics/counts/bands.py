@@ -24,7 +24,7 @@ _HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class CurveLimits:
     """A curve at edges with what is known of its error; intervals that are not shown are left out.
 
     Notes
@@ -211,7 +211,7 @@ class Quantile:
 
 
 def quantile(
-    edges: tuple[float, ...], limits: Limits, level: float = 0.5, step: float = 0.0
+    edges: tuple[float, ...], limits: CurveLimits, level: float = 0.5, step: float = 0.0
 ) -> Quantile:
     """The first time at which a survival curve is at or below a level.
 
@@ -296,7 +296,7 @@ class RestrictedMean:
     until: Array
 
 
-def restricted_mean(edges: tuple[float, ...], limits: Limits) -> RestrictedMean:
+def restricted_mean(edges: tuple[float, ...], limits: CurveLimits) -> RestrictedMean:
     """The area under a survival curve up to the last edge at which it is shown.
 
     By the monotone cubic; its error by the trapezoid rule at the edges. What the two rules differ

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from engine.core.arrays import Array, Flags
 from engine.core.bands import NORMAL
-from engine.numerics.counts.bands import Limits, allowance, simultaneous_factor
+from engine.numerics.counts.bands import CurveLimits, allowance, simultaneous_factor
 from engine.numerics.counts.life_tables import LifeTable, life_tables, of_group
 from engine.numerics.counts.tables import CountTable
 
@@ -19,7 +19,7 @@ _RATIOS = np.exp(np.linspace(-np.log(30.0), np.log(30.0), 121))  # at which rati
 
 
 @dataclass(frozen=True, eq=False)
-class Difference:
+class CurveDifference:
     """The difference of two curves at edges that are shown in both groups, and its limits."""
 
     # values, half_width, each (…, K): first group less second; the limits hold at all shown edges
@@ -34,7 +34,7 @@ class Difference:
         return np.asarray((self.drawn & (np.abs(self.values) > self.half_width)).any(axis=-1))
 
 
-def difference(first: Limits, second: Limits) -> Difference:
+def difference(first: CurveLimits, second: CurveLimits) -> CurveDifference:
     """Compute the difference of two curves of one table.
 
     The errors of both are of one joint sample, so that what both groups share is in it.
@@ -44,7 +44,7 @@ def difference(first: Limits, second: Limits) -> Difference:
     relative = np.abs(errors) / np.maximum(deviations, 1e-300)[..., None]
     factor = simultaneous_factor(relative, drawn, min(first.people, second.people))
     shift = np.maximum(first.moves[0] + second.moves[1], first.moves[1] + second.moves[0])
-    return Difference(
+    return CurveDifference(
         first.values - second.values,
         factor[..., None] * deviations + allowance(shift, deviations),
         drawn,

@@ -9,7 +9,7 @@ import numpy as np
 from engine.core.arrays import Array, Flags
 from engine.core.bands import NORMAL
 from engine.numerics.counts.bands import (
-    Limits,
+    CurveLimits,
     Quantile,
     RestrictedMean,
     quantile,
@@ -55,7 +55,7 @@ class CountedCurve:
     at_risk_width: Array
     median: Quantile | None
     mean: RestrictedMean | None
-    limits: Limits
+    limits: CurveLimits
     # tuple of (…, K), optional: of survival curves: the values if people who are censored have
     # `HAZARD_OF_LEAVERS` times the others' hazard from then on, and the values if they have that
     # part of it
@@ -90,7 +90,7 @@ def _survival_curve(
     jacobian = of_group(life.survival_gradient, group, table.cells.n_groups)
     enough = is_shown(table, life, min_at_risk)
     early = of_group(life.of_early_censoring.survival_gradient, group, table.cells.n_groups)
-    limits = Limits(
+    limits = CurveLimits(
         life.survival,
         table.errors(jacobian),
         enough,
@@ -144,7 +144,7 @@ def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[
             for each in (life.incidence, *life.incidence_extremes)
         )
         growth = _growth(table, early, jacobian)
-        together = Limits(
+        together = CurveLimits(
             values,
             table.errors(jacobian),
             np.concatenate([enough] * causes, axis=-1),
@@ -160,7 +160,7 @@ def incidence_curves(table: CountTable, min_at_risk: float = MIN_SHOWN) -> list[
         (at_risk, width), share = _at_risk(table, life), _noise_share(table, jacobian)
         for j in range(causes):
             of_cause = slice(j * intervals, (j + 1) * intervals)
-            limits = Limits(
+            limits = CurveLimits(
                 together.values[..., of_cause],
                 together.errors[..., of_cause, :],
                 drawn[..., of_cause],
@@ -196,7 +196,7 @@ def distribution_curve(table: CountTable) -> CountedCurve:
     """The distribution function; it is shown over the whole range, and known at its end."""
     values, gradient = distribution(table)
     jacobian = np.broadcast_to(gradient, (*values.shape, *gradient.shape[1:]))
-    limits = Limits(
+    limits = CurveLimits(
         values, table.errors(jacobian), np.ones(values.shape, dtype=bool), _people(table)
     )
     low, high = limits.monotone(limits.simultaneous_width, falls=False)

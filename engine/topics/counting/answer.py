@@ -22,7 +22,7 @@ from engine.mechanisms.noisy_counts import NoisyCounts
 from engine.mechanisms.study import Study
 from engine.numerics import product_limit
 from engine.numerics.counts.comparisons import (
-    Difference,
+    CurveDifference,
     HazardRatio,
     LogRank,
     difference,
@@ -100,7 +100,7 @@ class CountingAnswer(Simulated):
         return hazard_ratio(self.table) if self.has_groups and self.table is not None else None
 
     @cached_property
-    def difference(self) -> Difference | None:
+    def difference(self) -> CurveDifference | None:
         """The difference of two survival curves."""
         if not (self.has_groups and self.estimand.is_tested):
             return None

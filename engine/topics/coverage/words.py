@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from engine.core.bands import NORMAL
 from engine.language import numbers
-from engine.simulation.agreement import COVERAGE_TOLERANCE, Agreement, Verdict
+from engine.simulation.agreement import COVERAGE_TOLERANCE, Agreement, AgreementVerdict
 from engine.topics.coverage.answer import KINDS, REPEATS, CoverageAnswer, Limits
 
 METHOD = (
@@ -84,16 +84,16 @@ def misses(limits: Limits, kind: str, naive: bool = False) -> str:
 
 
 def _judged(beside: Agreement, n: int, naive: bool, many: str) -> str:
-    if beside.verdict == Verdict.BELOW:
+    if beside.verdict == AgreementVerdict.BELOW:
         return "**Coverage is too low.**"
-    if beside.verdict == Verdict.ABOVE:
+    if beside.verdict == AgreementVerdict.ABOVE:
         return f"Coverage is above 95 %: the {many} are wider than they need to be."
     if naive:
         return (
             f"**Here {n} repetitions cannot tell them from correct {many}.** At a smaller ε, "
             "where privacy noise weighs more, they fail."
         )
-    if beside.verdict == Verdict.IMPRECISE:
+    if beside.verdict == AgreementVerdict.IMPRECISE:
         return f"**Too imprecise to tell** from {n} repetitions."
     return "That agrees with the nominal 95 %."
 

@@ -89,7 +89,9 @@ def trade_off(answer: Decision) -> Picture:
     )
 
 
-PRINTED = drawn.Look(440, 150, 13, dot=4.0)  # pixels of a column as wide as the page shows it
+PRINTED = drawn.DrawingSize(
+    440, 150, 13, dot=4.0
+)  # pixels of a column as wide as the page shows it
 
 
 def option_picture(answer: Decision, option: Option) -> Chart:

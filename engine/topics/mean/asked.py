@@ -40,7 +40,7 @@ _TOO_SMALL = "Nothing can be told of this release."
 
 
 @dataclass(frozen=True)
-class Mark:
+class AnswerMark:
     """An answer as it is drawn into the picture of the curve, in the units of the data."""
 
     text: str
@@ -64,7 +64,7 @@ class AskedReleases:
     """
 
     curves: Array  # the curves that answer, unshrunk, with their bands
-    marks: tuple[tuple[Mark, ...], ...]  # (budgets, ASKED_DRAWS) nested tuples of Mark
+    marks: tuple[tuple[AnswerMark, ...], ...]  # (budgets, ASKED_DRAWS) nested tuples
     # the velocities with their bands, per unit of time, where they are asked for
     speeds: Array | None = None
     # (2, budgets, ASKED_DRAWS, GRID_SIZE), or None: where about 95 of 100 new people would lie, if
@@ -131,7 +131,7 @@ def asked_next(
     for k, draw, curve in _answering(estimate, data.facts, len(budgets)):
         curves[:, k, draw] = _lines_of(curve.band)
         answer = NextPersonAt().answer(curve)
-        marks[k][draw] = Mark(answer.text, whisker=_whisker(curve.time(0.5), answer.interval))
+        marks[k][draw] = AnswerMark(answer.text, whisker=_whisker(curve.time(0.5), answer.interval))
         if answer.verdict is not Verdict.TOLD:
             continue
         band = next_person(curve, times)
@@ -141,11 +141,11 @@ def asked_next(
     return AskedReleases(curves, tuple(map(tuple, marks)), people=people, right=right)
 
 
-def _nothing_told(n_budgets: int) -> tuple[Array, list[list[Mark]]]:
+def _nothing_told(n_budgets: int) -> tuple[Array, list[list[AnswerMark]]]:
     """Return a line without values, and a mark that says so, for every release at every budget."""
     return (
         np.full((3, n_budgets, ASKED_DRAWS, GRID_SIZE), np.nan),
-        [[Mark(_TOO_SMALL)] * ASKED_DRAWS for _ in range(n_budgets)],
+        [[AnswerMark(_TOO_SMALL)] * ASKED_DRAWS for _ in range(n_budgets)],
     )
 
 
@@ -188,15 +188,15 @@ def first_release(
     return ReleasedCurve.of(estimate, data.facts, n_people=data.n_curves)
 
 
-def _mark(curve: ReleasedCurve, question: ShapeQuery) -> Mark:
+def _mark(curve: ReleasedCurve, question: ShapeQuery) -> AnswerMark:
     """Ask one release, and return its answer with what is drawn of it."""
     answer = curve_question(question).answer(curve)
     if question.kind in ("crossing", "above"):
         return _level_mark(answer, question)
     if answer.verdict not in (Verdict.TOLD, Verdict.OPEN):
-        return Mark(answer.text)
+        return AnswerMark(answer.text)
     if question.kind == "sign":
-        return Mark(
+        return AnswerMark(
             answer.text,
             dots=tuple((time, _height(curve, time)) for time in (question.first, question.second)),
         )
@@ -205,16 +205,18 @@ def _mark(curve: ReleasedCurve, question: ShapeQuery) -> Mark:
     bars = tuple((low, high, height) for low, high in answer.pieces)
     dots = ((answer.value, height),) if answer.verdict is Verdict.TOLD else ()
     if question.kind == "fastest" or answer.verdict is Verdict.OPEN:
-        return Mark(answer.text, dots, bars)
+        return AnswerMark(answer.text, dots, bars)
     tall = PeakHeight().answer(curve)
-    return Mark(f"{answer.text} {tall.text}", dots, bars, _whisker(answer.value, tall.interval))
+    return AnswerMark(
+        f"{answer.text} {tall.text}", dots, bars, _whisker(answer.value, tall.interval)
+    )
 
 
-def _level_mark(answer: Answer, question: ShapeQuery) -> Mark:
+def _level_mark(answer: Answer, question: ShapeQuery) -> AnswerMark:
     level = question.level
     if question.kind == "above":
-        return Mark(answer.text, level=level, is_filled=answer.verdict is not Verdict.REFUSED)
-    return Mark(
+        return AnswerMark(answer.text, level=level, is_filled=answer.verdict is not Verdict.REFUSED)
+    return AnswerMark(
         answer.text,
         tuple((time, level) for time in answer.values),
         tuple((low, high, level) for low, high in answer.pieces),

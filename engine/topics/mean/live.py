@@ -28,7 +28,7 @@ from engine.language.numbers import most_releases, named, percent_up, unbroken
 from engine.privacy import risk
 from engine.privacy.feasibility import Feasibility, verdict
 from engine.topics.mean.answer import MeanAnswer, PlausibleBand
-from engine.topics.mean.asked import AskedReleases, GroupedReleases, Mark
+from engine.topics.mean.asked import AnswerMark, AskedReleases, GroupedReleases
 
 VIEWS = ("look", "attack")
 MAX_CURVES = 70  # a texture, not a data display
@@ -354,7 +354,7 @@ def groups_payload(facts: PublicFacts, view: MeanAnswer, groups: GroupedReleases
     group, other_group = groups.names
     payload = {
         "draws": n_draws,
-        "marks": [[_mark(Mark(text)) for text in row] for row in groups.texts],
+        "marks": [[_mark(AnswerMark(text)) for text in row] for row in groups.texts],
         "curves": _three(height, *first),
         "other": _three(height, *second),
         "names": [
@@ -381,7 +381,7 @@ def _three(height: float, middle: Array, low: Array, high: Array) -> dict[str, A
     }
 
 
-def _mark(mark: Mark) -> dict[str, Any]:
+def _mark(mark: AnswerMark) -> dict[str, Any]:
     return {
         "text": unbroken(mark.text),
         "dots": mark.dots,

@@ -22,7 +22,7 @@ LOWEST_EPSILON = 0.01
 
 
 @dataclass(frozen=True)
-class Part:
+class OutputShare:
     """One output: its share among those that are free, or the ε it is locked at."""
 
     weight: float = 1.0
@@ -47,7 +47,7 @@ class Split:
 
     total: float = 3.0
     rule: str = RULES[0]
-    parts: tuple[Part, ...] = (Part(), Part(), Part())
+    parts: tuple[OutputShare, ...] = (OutputShare(), OutputShare(), OutputShare())
 
     def __post_init__(self) -> None:
         if not 0.05 <= self.total <= 100:
@@ -141,7 +141,7 @@ def of_word(text: str) -> Split:
         float(total),
         rule,
         tuple(
-            Part(locked=float(part[1:])) if part[:1] == "l" else Part(float(part[1:]))
+            OutputShare(locked=float(part[1:])) if part[:1] == "l" else OutputShare(float(part[1:]))
             for part in parts
         ),
     )

@@ -102,7 +102,7 @@ def _turned(
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredError:
     """Mean squared error at one value of a symbol, with its standard error.
 
     `private` is the share of privacy noise in it; NaN where that is not known.
@@ -141,7 +141,9 @@ class Comparison:
         )
 
 
-def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> Iterator[Measured]:
+def sweep(
+    setting: Setting, dial: str, values: Sequence[float], seed: int
+) -> Iterator[MeasuredError]:
     """Measure a study's squared error at each value of a dial; NaN where nothing is published.
 
     δ stays what it is at `setting`, so that only one thing changes.
@@ -151,11 +153,11 @@ def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> It
         here = fixed.moved(dial, value)
         verdict = here.mechanism.feasibility(here.curves.sizes, (here.budget,))
         if verdict is not None and not verdict.is_feasible:
-            yield Measured(value, math.nan, math.nan)
+            yield MeasuredError(value, math.nan, math.nan)
             continue
         errors, shares = errors_and_shares(here.curves, here.mechanism, [here.budget], seed)
         summary = mean_and_se(errors[0] ** 2)
-        yield Measured(
+        yield MeasuredError(
             value, float(summary["mean"] or 0.0), float(summary["se"] or 0.0), float(shares[0, 0])
         )
 
@@ -170,7 +172,7 @@ def sweep_values(setting: Setting, dial: str) -> list[float]:
 
 
 def compare(
-    points: Sequence[Measured], of: Rate, symbol: str, point: Mapping[str, float]
+    points: Sequence[MeasuredError], of: Rate, symbol: str, point: Mapping[str, float]
 ) -> Comparison | None:
     """Fit both lines by least squares on log scales; None for fewer than three points.
 

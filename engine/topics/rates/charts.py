@@ -22,7 +22,7 @@ from engine.rates.fitted import Weighted
 from engine.rates.univariate_mean import RateSetting
 from engine.topics.rates.answer import (
     Comparison,
-    Measured,
+    MeasuredError,
     RegimeMap,
     axis_values,
     border,
@@ -160,16 +160,16 @@ def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Ar
 
 
 @dataclass(frozen=True)
-class Series:
+class MeasuredSeries:
     """Measured errors of one method, and how they compare with the rate."""
 
     name: str
-    points: Sequence[Measured]
+    points: Sequence[MeasuredError]
     compared: Comparison | None  # with the rate; None where too few points were measured
     style: tuple[str, str, str]  # shade, dash and marker of the method
 
     @property
-    def known(self) -> list[Measured]:
+    def known(self) -> list[MeasuredError]:
         """Points at which anything was published."""
         return [p for p in self.points if math.isfinite(p.mean)]
 
@@ -186,7 +186,7 @@ def _fastest(values: Mapping[str, Array]) -> str:
     return labels.changed("Rate", float(y[0]), float(y[-1]))
 
 
-def _slopes(each: Sequence[Series]) -> str:
+def _slopes(each: Sequence[MeasuredSeries]) -> str:
     """State the slope of the first method that can be compared with its rate."""
     for series in each:
         if series.compared is not None:
@@ -197,7 +197,9 @@ def _slopes(each: Sequence[Series]) -> str:
     return "Too few points for a slope"
 
 
-def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str) -> Chart:
+def practice(
+    each: Sequence[MeasuredSeries], along: Symbol, point: Mapping[str, float], unit: str
+) -> Chart:
     """Draw squared errors of some methods with 95 % intervals, and the rate through each."""
     several = sum(series.compared is not None for series in each) > 1
     data = [
@@ -227,7 +229,7 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
 
 
 def _measured(
-    series: Series, along: str, point: Mapping[str, float], unit: str, own_dash: str
+    series: MeasuredSeries, along: str, point: Mapping[str, float], unit: str, own_dash: str
 ) -> list[Spec]:
     """Draw points with their bars, and the fitted rate; one of several in its own look."""
     if not series.known:
@@ -265,7 +267,7 @@ def _bar_ends(trace: Spec) -> Array:
     return np.concatenate([mean, mean + bar, np.maximum(mean - bar, mean / 3)])
 
 
-def _practice_alt(each: Sequence[Series]) -> str:
+def _practice_alt(each: Sequence[MeasuredSeries]) -> str:
     sentences = [
         f"{series.name}: {len(series.known)} measured errors"
         + (
@@ -278,7 +280,7 @@ def _practice_alt(each: Sequence[Series]) -> str:
     return "; ".join(sentences) + "."
 
 
-def _practice_table(each: Sequence[Series], along: Symbol) -> dict[str, list[Any]]:
+def _practice_table(each: Sequence[MeasuredSeries], along: Symbol) -> dict[str, list[Any]]:
     rows = [
         (series.name, p.value, float(f"{p.mean:.4g}"), float(f"{p.se:.3g}"))
         for series in each

@@ -26,15 +26,15 @@ from engine.simulation.studies import FRESH
 from engine.sources.numbers import Numbers
 from engine.topics.coverage.answer import EACH, REPEATS, CoverageAnswer, Experiment, repetitions
 from engine.topics.planning.answer import Setting
-from engine.topics.rates.answer import Comparison, Measured, compare, sweep
+from engine.topics.rates.answer import Comparison, MeasuredError, compare, sweep
 
 DATA_SETS = studies.MAX_DATA_SETS  # at every value of the symbol, of few observations
 
-Part = tuple[int, Measured | CoverageAnswer]  # and to which method a measured error belongs
+Part = tuple[int, MeasuredError | CoverageAnswer]  # and to which method a measured error belongs
 
 
 @dataclass(frozen=True)
-class Check:
+class RateCheck:
     """A question about a rate at a `point`.
 
     Each of `settings` is one method, on the same data; `values` are those of the `symbol`. Without
@@ -65,17 +65,17 @@ class Check:
 class Measurements:
     """Results of a run so far: measured errors of each method, and the limits."""
 
-    points: tuple[tuple[Measured, ...], ...]
+    points: tuple[tuple[MeasuredError, ...], ...]
     limits: CoverageAnswer | None
 
-    def compared(self, request: Check) -> list[Comparison | None]:
+    def compared(self, request: RateCheck) -> list[Comparison | None]:
         """Compare the slope of each method with that of the rate."""
         return [
             compare(errors, request.rate, request.symbol, request.point) for errors in self.points
         ]
 
 
-def check(request: Check) -> Iterator[Part]:
+def check(request: RateCheck) -> Iterator[Part]:
     """Measure all errors, method by method, then the limits, some at a time.
 
     Raises
@@ -97,7 +97,7 @@ class RatesAnswer(NamedTuple):
 
     weighted: Weighted
     point: Mapping[str, float]
-    request: Check
+    request: RateCheck
     measured: Measurements | None
 
 
@@ -150,16 +150,16 @@ def terms(
         if privacy_share is None
         else Weighted.with_privacy_share(rate, privacy_share, **point)
     )
-    request = Check(rate, point, symbol, tuple(settings), tuple(values), limits, seed)
+    request = RateCheck(rate, point, symbol, tuple(settings), tuple(values), limits, seed)
     measured = joined(request, list(check(request))) if request.steps else None
     return RatesAnswer(weighted, point, request, measured)
 
 
-def joined(request: Check, parts: Sequence[Part]) -> Measurements:
+def joined(request: RateCheck, parts: Sequence[Part]) -> Measurements:
     """Join the parts of a run."""
     batches = [part for _, part in parts if isinstance(part, CoverageAnswer)]
     points = tuple(
-        tuple(part for of, part in parts if of == k and isinstance(part, Measured))
+        tuple(part for of, part in parts if of == k and isinstance(part, MeasuredError))
         for k in range(len(request.settings))
     )
     return Measurements(points, CoverageAnswer.joined(batches) if batches else None)

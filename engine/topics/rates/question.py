@@ -6,7 +6,7 @@ from engine.figures.theme import Chart
 from engine.topics.asking import Numbers, QuestionKind, QuestionLike, as_floats
 from engine.topics.coverage.question import limits
 from engine.topics.rates import charts
-from engine.topics.rates.check import Check, Measurements, RatesAnswer, terms
+from engine.topics.rates.check import Measurements, RateCheck, RatesAnswer, terms
 
 
 def _numbers(answer: RatesAnswer, _: QuestionLike) -> Numbers:
@@ -29,7 +29,7 @@ def _numbers(answer: RatesAnswer, _: QuestionLike) -> Numbers:
     return as_floats(theory) | measured
 
 
-def slopes(check: Check, measured: Measurements) -> Numbers:
+def slopes(check: RateCheck, measured: Measurements) -> Numbers:
     """Compare measured slopes with those of the rate, and count bands that miss the truth."""
     beside: Numbers = {}
     for setting, slope in zip(check.settings, measured.compared(check), strict=True):

@@ -14,8 +14,8 @@ from engine.mechanisms import Mechanism
 from engine.rates import Rate
 from engine.rates.fitted import FittedRate, Weighted
 from engine.rates.univariate_mean import LOST, largest_exponent
-from engine.simulation.agreement import Verdict
-from engine.topics.rates.answer import Comparison, Measured
+from engine.simulation.agreement import AgreementVerdict
+from engine.topics.rates.answer import Comparison, MeasuredError
 
 _TUNED = {
     "truncation": "basis functions kept",
@@ -281,14 +281,14 @@ def verdict(comparison: Comparison | None, symbol: str, is_proved: bool = True) 
         f"Measured slope in {symbol}: **{_signed(beside.estimate)} ± {beside.half_width:.2f}** "
         f"(95 %); the rate’s is **{_signed(beside.target)}**. "
     )
-    if beside.verdict == Verdict.AGREES:
+    if beside.verdict == AgreementVerdict.AGREES:
         return text + "They agree: the error behaves as the theory says."
-    if beside.verdict == Verdict.IMPRECISE:
+    if beside.verdict == AgreementVerdict.IMPRECISE:
         return text + (
             f"**Too imprecise to tell:** the interval from {_signed(beside.low)} to "
             f"{_signed(beside.high)} contains the rate’s slope and others far from it."
         )
-    if beside.verdict == Verdict.ABOVE:
+    if beside.verdict == AgreementVerdict.ABOVE:
         return text + (
             "The error falls more slowly than the rate: something else, such as a floor "
             "of smoothing or chance, still weighs at these sizes."
@@ -304,13 +304,13 @@ def verdict(comparison: Comparison | None, symbol: str, is_proved: bool = True) 
 
 
 def smaller(
-    errors: Sequence[Measured], others: Sequence[Measured], here: float, symbol: str
+    errors: Sequence[MeasuredError], others: Sequence[MeasuredError], here: float, symbol: str
 ) -> str:
     """State the ratio of two methods' squared errors, at the nearest value.
 
     Parameters
     ----------
-    errors, others : sequence of Measured
+    errors, others : sequence of MeasuredError
         Of the method and of the other, at the same values.
     here : float
         The value of the symbol on screen.

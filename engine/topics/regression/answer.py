@@ -21,7 +21,13 @@ from engine.core.bands import ROUNDED_NORMAL, standard_errors
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
 from engine.mechanisms import mechanisms
-from engine.mechanisms.families.wavelets.risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.mechanisms.families.wavelets.risk import (
+    UNIFORM,
+    CentreAverage,
+    ReadingDensity,
+    RiskParts,
+    curve_risk,
+)
 from engine.mechanisms.families.wavelets.sites import WaveletSites
 from engine.mechanisms.study import Study
 from engine.mechanisms.wavelet_adaptive import StagedPlan
@@ -174,7 +180,7 @@ class Network:
 
 
 @dataclass(frozen=True)
-class SiteRow:
+class SiteFacts:
     """Public facts of one kind of site.
 
     `weight` is that of one site. `limited` says whether privacy, not the number of observations, is
@@ -220,7 +226,7 @@ class RegressionAnswer:
     zero_risk: float | None
     within: float
     known: Known
-    rows: tuple[SiteRow, ...]
+    rows: tuple[SiteFacts, ...]
     spends: tuple[Spend, ...]
 
     @property
@@ -371,10 +377,10 @@ def _places(mechanism: WaveletGlobal, times: Array) -> Array:
     return times if design is None or mechanism.design != "ranked" else design.rank(times)
 
 
-def _rows(network: Network, plan: CurvePlan, smoothness: float) -> tuple[SiteRow, ...]:
+def _rows(network: Network, plan: CurvePlan, smoothness: float) -> tuple[SiteFacts, ...]:
     limited = network.theory().privacy_limited(smoothness)
     return tuple(
-        SiteRow(group, float(plan.weights[k]), float(plan.scales[k]), bool(limited[k]))
+        SiteFacts(group, float(plan.weights[k]), float(plan.scales[k]), bool(limited[k]))
         for group, k in zip(network.groups, network.first_of_each, strict=True)
     )
 
@@ -434,10 +440,14 @@ def risk_by_level(
     return ByLevel(levels, tuple(_risk(readings, plan) for plan in plans), rule)
 
 
-def _risk(readings: RegressionPoints, plan: CurvePlan, design: Design = UNIFORM) -> RiskParts:
+def _risk(
+    readings: RegressionPoints, plan: CurvePlan, design: ReadingDensity = UNIFORM
+) -> RiskParts:
     """Compute a plan's exact risk on simulated observations, also if it would release nothing."""
     n = np.array(readings.sizes.n_curves_per_server, dtype=float)
-    average = Average(plan.basis, plan.clip, readings.noise_sd, n, plan.weights, plan.total_noise)
+    average = CentreAverage(
+        plan.basis, plan.clip, readings.noise_sd, n, plan.weights, plan.total_noise
+    )
     return curve_risk(readings.truth, average, design)
 
 
@@ -659,7 +669,7 @@ def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Net
     readings = network.source(source)
     even = replace(mechanism, design="even", density=None)
     plan = even.plan(readings.public, network.budgets)
-    rising = Design(density=lambda x: 0.5 + x)
+    rising = ReadingDensity(density=lambda x: 0.5 + x)
     known = WaveletGlobal(design="weighted", density="0.5, 1.5").risk_parts(
         replace(readings, times="rising"), network.budgets
     )

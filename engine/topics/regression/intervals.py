@@ -38,7 +38,7 @@ _NOT_RELEASED = "at this budget nothing is released"
 
 
 @dataclass(frozen=True)
-class Stated:
+class StatedClass:
     """An estimator whose class of curves is stated, or `refusal`: why there is no interval.
 
     `refusal` completes "No interval is given: …" and is "" where there is one.
@@ -48,7 +48,7 @@ class Stated:
     refusal: str
 
 
-def stated(mechanism: Estimator, source: Source[Data], budgets: tuple[Budget, ...]) -> Stated:
+def stated(mechanism: Estimator, source: Source[Data], budgets: tuple[Budget, ...]) -> StatedClass:
     """Return the estimator with an interval if it can have one, else with the reason.
 
     Only public numbers decide, and for simulated observations the curve that is known.
@@ -61,7 +61,7 @@ def stated(mechanism: Estimator, source: Source[Data], budgets: tuple[Budget, ..
         refusal = _of_known_curve(mechanism, source, plan.basis.level)
     elif not refusal and not mechanism.class_stated:
         refusal = _NOT_STATED
-    return Stated(replace(mechanism, class_stated=not refusal), refusal)
+    return StatedClass(replace(mechanism, class_stated=not refusal), refusal)
 
 
 def _of_known_curve(mechanism: Estimator, source: RegressionPoints, level: int) -> str:

@@ -13,7 +13,7 @@ from engine.language.numbers import in_unit, percent, small
 from engine.language.quality import at_common_times, level_only, smallest_change
 from engine.mechanisms import Mechanism
 from engine.release.books import Entry
-from engine.release.repair import Rebuilt, State
+from engine.release.repair import LedgerState, Rebuilt
 from engine.release.sentences import FOR_SMOOTH_CURVES, became, left
 from engine.release.standing import Standing
 from engine.topics.release.preview import PEAKS, ReleasePreview
@@ -224,7 +224,7 @@ def _how_many(n_visible: int) -> str:
 _FEW = 6  # significant digits
 
 
-def verified(state: State) -> list[str]:
+def verified(state: LedgerState) -> list[str]:
     """Say whether the ledger can be believed, and list its releases."""
     if state.problem is not None:
         lines = "" if state.exists else f" The witness has {state.n_lines} lines."

@@ -75,7 +75,7 @@ class Arrangement:
 
 
 @dataclass(frozen=True)
-class Member:
+class SiteMember:
     """A site that takes part: what it adds and what its people get.
 
     `weight` is its share in the average. `noise` and `sampling` are what its noise, and chance in
@@ -117,7 +117,7 @@ class SitesAnswer:
     pooled: Arrangement
     alone: Arrangement
     pooled_odds: risk.Odds
-    members: tuple[Member, ...]
+    members: tuple[SiteMember, ...]
     best: int
     summed: Arrangement | None = None
     why_not_summed: str = ""
@@ -135,7 +135,7 @@ class SitesAnswer:
         )
 
     @property
-    def weakest(self) -> Member:
+    def weakest(self) -> SiteMember:
         """The member whose people an attacker is most often right about."""
         return max(self.members, key=lambda member: member.odds.right)
 
@@ -143,7 +143,7 @@ class SitesAnswer:
 Result = TypeVar("Result")
 
 
-class Answer(Protocol):
+class Evaluator(Protocol):
     """Gives what a function of a module returns: computed here, or elsewhere and kept."""
 
     def __call__(self, function: Callable[..., Result], /, *arguments: Any) -> Result: ...
@@ -158,7 +158,7 @@ def federation(
     mechanism: Mechanism,
     rows: Sequence[SiteRow],
     seed: int,
-    answer: Answer = _here,
+    answer: Evaluator = _here,
 ) -> SitesAnswer:
     """The table, simulated: together, pooled, and each site alone.
 
@@ -193,7 +193,7 @@ def without_baseline(
     mechanism: Mechanism,
     rows: Sequence[SiteRow],
     seed: int,
-    answer: Answer = _here,
+    answer: Evaluator = _here,
 ) -> SitesAnswer:
     """Compute all but the error without privacy, which takes as long as all else together."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
@@ -226,7 +226,7 @@ def baseline(
     mechanism: Mechanism,
     rows: Sequence[SiteRow],
     seed: int,
-    answer: Answer = _here,
+    answer: Evaluator = _here,
 ) -> float | None:
     """Measure the error without privacy of all who take part; None if the truth is unknown."""
     if not source.is_random:
@@ -299,7 +299,7 @@ def what_if(
     mechanism: Mechanism,
     rows: Sequence[SiteRow],
     seed: int,
-    answer: Answer = _here,
+    answer: Evaluator = _here,
 ) -> Iterator[WhatIf]:
     """Try changes at each site that takes part, one after the other."""
     desk = _Desk.of(source, mechanism, rows, seed, answer)
@@ -322,7 +322,7 @@ def what_if(
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentMessage:
     """One message to the centre: `numbers` of them, their values and the size of their noise."""
 
     step: str
@@ -334,7 +334,7 @@ class Sent:
 
 def transcript_of(
     source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int
-) -> list[Sent]:
+) -> list[SentMessage]:
     """List all that the centre sees of one release, message by message, in order."""
     desk = _Desk.of(source, mechanism, rows, seed, _here)
     included, budgets = _taking_part(rows, mechanism)
@@ -342,7 +342,7 @@ def transcript_of(
         case = _Case(included, budgets)
         studies.shown_releases(mechanism, case.of(desk.data), [case.budgets], seed, draws=1)
     return [
-        Sent(
+        SentMessage(
             message.step.label,
             rows[included[message.server]].name,
             message.values.size,
@@ -453,7 +453,7 @@ class _Desk:
     source: Source[CurveData]
     rows: tuple[SiteRow, ...]
     data: CurveData
-    answer: Answer
+    answer: Evaluator
 
     @classmethod
     def of(
@@ -462,7 +462,7 @@ class _Desk:
         mechanism: Mechanism,
         rows: Sequence[SiteRow],
         seed: int,
-        answer: Answer,
+        answer: Evaluator,
     ) -> _Desk:
         checked(rows, fixed=not source.has_free_sites)
         if source.has_free_sites:
@@ -527,13 +527,13 @@ class _Desk:
 
     def members(
         self, rows: Sequence[SiteRow], included: tuple[int, ...], together: Arrangement
-    ) -> tuple[Member, ...]:
+    ) -> tuple[SiteMember, ...]:
         case = _Case(included, together.budgets)
         parts = self.measured(case).parts if self.source.is_random else self.possible(case).parts
         weight, noise, sampling = _shares(parts, len(included))
         proved, odds = accounting.guarantees(together.spends), _odds(together.spends)
         return tuple(
-            Member(
+            SiteMember(
                 rows[k],
                 float(weight[at]),
                 float(noise[at]),

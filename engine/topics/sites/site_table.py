@@ -56,7 +56,7 @@ def with_delta(rows: Sequence[SiteRow], chosen: float | None) -> tuple[SiteRow, 
 
 
 @dataclass(frozen=True)
-class Preset:
+class SitePreset:
     """A named table; `source` is the key of the curves it is made for, where it is for some."""
 
     label: str
@@ -70,20 +70,20 @@ def _alike(names: Sequence[str], people: int) -> tuple[SiteRow, ...]:
 
 _FOUR = ("North", "East", "South", "West")
 PRESETS = {
-    "equal": Preset("Four equal sites", _alike(_FOUR, 250)),
-    "large": Preset(
+    "equal": SitePreset("Four equal sites", _alike(_FOUR, 250)),
+    "large": SitePreset(
         "One large hospital",
         (SiteRow("University", 1200, 10), *_alike(("North", "East", "South", "West"), 100)),
     ),
-    "small": Preset("Many small sites", _alike([f"Practice {k}" for k in range(1, 21)], 50)),
-    "mixed": Preset(
+    "small": SitePreset("Many small sites", _alike([f"Practice {k}" for k in range(1, 21)], 50)),
+    "mixed": SitePreset(
         "Mixed budgets",
         (SiteRow("North", 400, 10, 4.0), SiteRow("East", 250, 10), SiteRow("South", 100, 10, 0.5)),
     ),
-    "leaves": Preset(
+    "leaves": SitePreset(
         "One site leaves", (*_alike(_FOUR[:3], 250), SiteRow("West", 250, 10, included=False))
     ),
-    "study": Preset(
+    "study": SitePreset(
         "Hormone study at seven sites",
         tuple(SiteRow(f"Centre {k}", 97 if k < 7 else 96, 6) for k in range(1, 8)),
         "hormone_study",

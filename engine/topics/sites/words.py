@@ -14,7 +14,7 @@ from engine.language import numbers, quality
 from engine.language.grammar import a, escape, of
 from engine.language.numbers import at_most_percent, in_unit, named, number, small, times, with_unit
 from engine.language.odds_words import odds_main
-from engine.topics.sites.answer import Arrangement, Member, Sent, SitesAnswer, WhatIf
+from engine.topics.sites.answer import Arrangement, SentMessage, SiteMember, SitesAnswer, WhatIf
 from engine.topics.sites.site_table import SiteRow
 
 WAYS = {
@@ -267,7 +267,7 @@ EACH_ITS_OWN = (
 )
 
 
-def guarantee(member: Member) -> str:
+def guarantee(member: SiteMember) -> str:
     """State the (ε, δ) that is proved for one site's people."""
     budget = member.guarantee
     if budget.epsilon <= 1e-9:
@@ -300,7 +300,7 @@ def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
     )
 
 
-def seen(messages: Sequence[Sent]) -> str:
+def seen(messages: Sequence[SentMessage]) -> str:
     """Describe the transcript, and say why it shows little about any one person."""
     if not messages:
         return "Nothing left any site: with these budgets nothing useful could be sent."
@@ -314,7 +314,7 @@ def seen(messages: Sequence[Sent]) -> str:
     )
 
 
-def messages_table(messages: Sequence[Sent], n_values: int = 4) -> dict[str, list[object]]:
+def messages_table(messages: Sequence[SentMessage], n_values: int = 4) -> dict[str, list[object]]:
     """Tabulate the transcript by column title: a row per message, with up to `n_values` numbers."""
 
     def some(values: Sequence[float]) -> str:

@@ -9,7 +9,7 @@ from engine.core.types import Budget, PublicFacts
 from engine.language import numbers, tags
 from engine.language.grammar import capital
 from engine.language.numbers import named
-from engine.simulation.agreement import Agreement, Verdict
+from engine.simulation.agreement import Agreement, AgreementVerdict
 from engine.topics.sparse.answer import Calculation, ErrorsByBudget, Reported, SparseAnswer
 from engine.topics.sparse.intervals import FITS, CoverageStudy, IntervalsAnswer, Machines
 from engine.topics.sparse.means import BIT, PRINTED, ROW, TRUSTED
@@ -220,10 +220,10 @@ def _covered(study: CoverageStudy, kind: str) -> str:
 
 
 _JUDGED = {
-    Verdict.AGREES: "That agrees.",
-    Verdict.BELOW: "**That is too low.**",
-    Verdict.ABOVE: "That is more than needed.",
-    Verdict.IMPRECISE: "That is too imprecise to tell.",
+    AgreementVerdict.AGREES: "That agrees.",
+    AgreementVerdict.BELOW: "**That is too low.**",
+    AgreementVerdict.ABOVE: "That is more than needed.",
+    AgreementVerdict.IMPRECISE: "That is too imprecise to tell.",
 }
 
 

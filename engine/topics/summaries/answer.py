@@ -22,7 +22,7 @@ from engine.mechanisms.study import Study
 from engine.mechanisms.summaries.covariance import CovarianceSmoothing
 from engine.mechanisms.summaries.mean import ClippedCurves
 from engine.mechanisms.summaries.parts import Linear
-from engine.numerics.pairs import Pairs
+from engine.numerics.pairs import SymmetricSurfaces
 from engine.privacy import accounting
 from engine.simulation import studies
 from engine.simulation.metrics import distances, integrated_squared_errors, root_mean_square, within
@@ -290,7 +290,7 @@ class _Drawing:
         if not self.is_surface:
             values = estimate.on_grid(coefficients, drawing_grid())
             return values if estimate.functions else values[:, None]
-        if isinstance(estimate.basis, Pairs):
+        if isinstance(estimate.basis, SymmetricSurfaces):
             return estimate.basis.surface(coefficients, self._unit)[:, None]
         return np.asarray(
             (coefficients @ estimate.basis(self._points.reshape(-1, 2)).T).reshape(
@@ -369,7 +369,7 @@ def _negative_part(result: MethodResult, source: Source[Data], seed: int) -> flo
         return 0.0
     data = studies.data_on_screen(source, seed)
     raw = studies.shown_releases(replace(mechanism, positive=False), data, [(result.budget,)], seed)
-    assert isinstance(raw.basis, Pairs)
+    assert isinstance(raw.basis, SymmetricSurfaces)
     values = np.linalg.eigvalsh(raw.basis.matrices(raw.coefficients[0, 0]))
     return float((np.maximum(-values, 0).sum(axis=-1) / np.abs(values).sum(axis=-1)).mean())
 
@@ -435,7 +435,7 @@ def _shrinkage(smoothing: Any, r: int) -> Array:
 
 
 @dataclass(frozen=True)
-class WorstPair:
+class WorstCurves:
     """Two curves, minus each other, whose exchange shows most in a release of a mean.
 
     `curve` (GRID_SIZE,) in response units less the middle of the bounds; `epsilon` is what this
@@ -447,7 +447,7 @@ class WorstPair:
     epsilon: float
 
 
-def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> WorstPair | None:
+def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> WorstCurves | None:
     """Find the worst pair of a mean with a linear filter and Laplace noise: the curve along s/b.
 
     Only public facts and sizes of the source are used; no record is read.
@@ -473,7 +473,7 @@ def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Wo
         )
     )
     grid = drawing_grid()
-    return WorstPair(
+    return WorstCurves(
         facts.from_unit_time(grid),
         mechanism.norm_bound(facts) * (space.basis(grid) @ direction),
         cost,

@@ -22,7 +22,7 @@ from engine.topics.summaries.answer import (
     MethodResult,
     Spectrum,
     SummariesAnswer,
-    WorstPair,
+    WorstCurves,
 )
 from engine.topics.summaries.feasible_smoothness import GridSweep
 from engine.topics.summaries.words import NOISES, PARTS, unit_of
@@ -367,7 +367,7 @@ def by_grid(sweep: GridSweep) -> Chart:
     )
 
 
-def worst(pair: WorstPair, facts: PublicFacts) -> Chart:
+def worst(pair: WorstCurves, facts: PublicFacts) -> Chart:
     """Draw the two curves whose exchange shows most.
 
     `facts` holds names, and the middle of the range of values.

@@ -18,7 +18,7 @@ from engine.topics.summaries.answer import (
     MethodResult,
     Spectrum,
     SummariesAnswer,
-    WorstPair,
+    WorstCurves,
 )
 from engine.topics.summaries.feasible_smoothness import GridSweep, PrintedDensity
 
@@ -176,7 +176,7 @@ def spectrum(spectra: Spectrum) -> str:
     return text
 
 
-def worst(pair: WorstPair, budget: Budget) -> str:
+def worst(pair: WorstCurves, budget: Budget) -> str:
     """Say which exchange of curves shows most, and its cost."""
     return (
         "If one person’s curve were this one, and were exchanged for its mirror image, the "

@@ -32,7 +32,7 @@ _MIN_EPSILON, _MAX_EPSILON = 0.01, 100.0
 
 
 @dataclass(frozen=True)
-class Axis:
+class SweepAxis:
     """Something that can be varied: its path in a scenario, its name and its present value."""
 
     path: str
@@ -111,14 +111,14 @@ class Axis:
         return [int(v) if self.parameter.kind is int else v for v in values]
 
 
-def axes(source: Source[Data], mechanism: Mechanism, epsilon: float) -> dict[str, Axis]:
+def axes(source: Source[Data], mechanism: Mechanism, epsilon: float) -> dict[str, SweepAxis]:
     """List everything that can be varied, ε first; of own data only the budget and the method."""
-    listed = [Axis(EPSILON, _EPSILON, epsilon)]
+    listed = [SweepAxis(EPSILON, _EPSILON, epsilon)]
     groups: list[tuple[str, Source[Data] | Mechanism]] = [("mechanism", mechanism)]
     if not source.facts.is_upload:
         groups.insert(0, ("source", source))
     listed += [
-        Axis(f"{group}.{p.name}", p, getattr(member, p.name))
+        SweepAxis(f"{group}.{p.name}", p, getattr(member, p.name))
         for group, member in groups
         for p in member.relevant_parameters()
         if p.kind in (int, float) and not p.choices
@@ -145,7 +145,7 @@ def design(
     budget: Budget,
     repeats: int,
     seed: int,
-    chosen: Sequence[tuple[Axis, tuple[float, ...]]],
+    chosen: Sequence[tuple[SweepAxis, tuple[float, ...]]],
 ) -> Scenario:
     """Build the scenario over one or two axes.
 

@@ -6,7 +6,7 @@ import io
 import zipfile
 from pathlib import PurePosixPath
 
-from engine.uploads.limits import Limits, refused
+from engine.uploads.limits import FileLimits, refused
 from engine.uploads.workbooks import is_workbook
 
 MAX_FILES = 5000
@@ -26,7 +26,7 @@ def is_archive_of_tables(content: bytes) -> bool:
     return not names & set(_OF_WORKBOOKS) and any(map(_is_table, names))
 
 
-def files_of(content: bytes, limits: Limits) -> dict[str, bytes]:
+def files_of(content: bytes, limits: FileLimits) -> dict[str, bytes]:
     """Return the tables of an archive by their names without folder and ending; sizes come first.
 
     Where two files in different folders have one name, the folder tells their people apart. A file
@@ -58,7 +58,7 @@ def files_of(content: bytes, limits: Limits) -> dict[str, bytes]:
         ) from None
 
 
-def _check(members: list[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
+def _check(members: list[zipfile.ZipInfo], packed: int, limits: FileLimits) -> None:
     size = sum(member.file_size for member in members)
     if any(member.flag_bits & 1 for member in members):
         raise refused("This archive is protected by a password.", "Pack it without one.")

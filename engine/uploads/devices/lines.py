@@ -23,7 +23,7 @@ from engine.core.units import GLUCOSE
 from engine.uploads.devices import exports
 from engine.uploads.devices.archives import files_of
 from engine.uploads.devices.format import Columns, DeviceObservations, Format
-from engine.uploads.limits import Limits, check_bytes, check_cells, refused
+from engine.uploads.limits import FileLimits, check_bytes, check_cells, refused
 from engine.uploads.lines import Lines, Texts, header_of, line_ends, lines_in_frame
 from engine.uploads.reading_of_files import Frame, Reading
 from engine.uploads.text import checked_text
@@ -65,7 +65,7 @@ class Exported(NamedTuple):
     notes: tuple[str, ...]
 
 
-def lines_of_export(content: bytes, reading: Reading, limits: Limits) -> Lines:
+def lines_of_export(content: bytes, reading: Reading, limits: FileLimits) -> Lines:
     """Read the observations of an export, or of an archive with one person's in each file.
 
     Raises
@@ -99,7 +99,7 @@ def lines_of_export(content: bytes, reading: Reading, limits: Limits) -> Lines:
     return Lines(exported.cells, len(exported.files), exported.outside, people, exported.notes)
 
 
-def export_in(content: bytes, encoding: str, limits: Limits) -> str:
+def export_in(content: bytes, encoding: str, limits: FileLimits) -> str:
     """Return the export that a file is, or all makers in an archive; "" of any other file.
 
     Raises
@@ -136,7 +136,7 @@ def _other_files(others: int, number: int) -> InputError:
     )
 
 
-def read_export(content: bytes, frame: Frame, limits: Limits) -> Exported:
+def read_export(content: bytes, frame: Frame, limits: FileLimits) -> Exported:
     """Read the observations of all files of the exports that a frame names.
 
     Raises

@@ -15,17 +15,17 @@ from engine.uploads.proposing import names as usual
 from engine.uploads.proposing.content import ORDERS
 from engine.uploads.proposing.names import is_id, is_of_time, plain_name, says_censored, usual_names
 from engine.uploads.proposing.people import question_on_people
-from engine.uploads.proposing.questions import Option, Question
+from engine.uploads.proposing.questions import Question, ReadingOption
 from engine.uploads.proposing.roles import (
     EVENTS,
     FileKind,
-    Look,
+    Inspection,
     Roles,
     are_one_series,
     meaning_of,
     words_for_missing,
 )
-from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, Order, Person, Reading
+from engine.uploads.reading_of_files import DAY, FIRST, Column, Kind, LineOwner, Order, Reading
 
 _OFFERED = 8  # columns, or texts
 _KNOWN_PARTS = {"interval", "slot", "period", "hour", "minute", "hh", "clock"}  # of a day
@@ -54,7 +54,7 @@ _HELD = {
 }
 
 
-def gaps_of(look: Look, roles: Roles, reading: Reading, beginning: str) -> Iterator[Question]:
+def gaps_of(look: Inspection, roles: Roles, reading: Reading, beginning: str) -> Iterator[Question]:
     """Yield what has to be said before anything is published."""
     if reading.person is None:
         yield question_on_people(
@@ -103,7 +103,7 @@ def gaps_of(look: Look, roles: Roles, reading: Reading, beginning: str) -> Itera
     yield from _on_missing(look, roles, reading)
 
 
-def doubts_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+def doubts_of(look: Inspection, roles: Roles, reading: Reading) -> Iterator[Question]:
     """Yield what should be looked at in a reading that is complete without."""
     time = reading.columns.get("time")
     if (
@@ -130,7 +130,7 @@ def doubts_of(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
 # -- gaps ------------------------------------------------------------------------------------------
 
 
-def _left(look: Look, roles: Roles) -> list[Any]:
+def _left(look: Inspection, roles: Roles) -> list[Any]:
     """Return the columns that may name people: in no use, and neither times nor dates."""
     values = [name for name in roles.candidates if not is_id(name)]
     return [
@@ -142,11 +142,11 @@ def _left(look: Look, roles: Roles) -> list[Any]:
     ]
 
 
-def _of_columns(look: Look) -> Option:
+def _of_columns(look: Inspection) -> ReadingOption:
     """Return the answer that each column beside the first is a person, with their times there."""
     first, *others = look.columns
     time = _plain(look, first, "time")
-    return Option(
+    return ReadingOption(
         f"Each column beside “{shortened(first)}”{_in_words(time)} is one person: {len(others):,}",
         {
             "frame": {"people": "columns", "header": [look.raw(first)]},
@@ -161,7 +161,7 @@ def _of_columns(look: Look) -> Option:
     )
 
 
-def _on_role(look: Look, roles: Roles, role: str, person: Person | None) -> Question:
+def _on_role(look: Inspection, roles: Roles, role: str, person: LineOwner | None) -> Question:
     """Return the question which column plays a role that no name speaks of."""
     used = (*roles.used, *((person.column,) if person else ()))
     kinds = {
@@ -177,7 +177,7 @@ def _on_role(look: Look, roles: Roles, role: str, person: Person | None) -> Ques
     what = _HELD.get(roles.kind, _MEANT[role]) if role == "time" else _MEANT[role]
     entries = {name: _plain(look, name, role) for name in able}
     options = tuple(
-        Option(f"“{shortened(name)}”{_in_words(entry)}", {"columns": {role: entry}})
+        ReadingOption(f"“{shortened(name)}”{_in_words(entry)}", {"columns": {role: entry}})
         for name, entry in entries.items()
     )
     return Question(
@@ -189,7 +189,7 @@ def _on_role(look: Look, roles: Roles, role: str, person: Person | None) -> Ques
     )
 
 
-def _plain(look: Look, name: str, role: str) -> dict[str, Any]:
+def _plain(look: Inspection, name: str, role: str) -> dict[str, Any]:
     """Return the entry of a column as it would most likely be read."""
     raw, kind = look.raw(name), look.kind(name)
     if role == "status":
@@ -218,7 +218,7 @@ def _in_words(entry: Mapping[str, Any]) -> str:
     return f" ({entry['from']})" if entry["kind"] == "date" and "from" in entry else ""
 
 
-def _meanings(look: Look, name: str) -> dict[str, Any]:
+def _meanings(look: Inspection, name: str) -> dict[str, Any]:
     """Return the likeliest meaning of the texts of a status: the last but for those without."""
     texts = sorted(look.columns[name].known)
     event = next((text for text in texts if _is_event(name, text)), texts[-1] if texts else "")
@@ -235,7 +235,7 @@ def _is_event(name: str, text: str) -> bool:
     return not says_censored(name, text) and (is_of_censoring or is_event)
 
 
-def _on_order(look: Look, roles: Roles, role: str, column: Column) -> Question:
+def _on_order(look: Inspection, roles: Roles, role: str, column: Column) -> Question:
     content = look.columns[roles.single[role][0]]
     fitting = {order: content.n_in(order) for order in ORDERS}
     total, likely = content.n(Kind.DATE), content.likely_order
@@ -260,21 +260,22 @@ def _on_order(look: Look, roles: Roles, role: str, column: Column) -> Question:
         field=f"columns.{role}.order",
         question=f"The dates of “{name}” can be day/month or month/day.",
         options=tuple(
-            Option(_ORDERS[order], {"columns": {role: {"order": order.value}}}) for order in orders
+            ReadingOption(_ORDERS[order], {"columns": {role: {"order": order.value}}})
+            for order in orders
         ),
         evidence=evidence,
         words='"order": "dmy" or "order": "mdy"',
     )
 
 
-def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
+def _on_words(look: Inspection, roles: Roles, role: str, column: Column) -> Question:
     name = roles.single[role][0]
     content, shown = look.columns[name], shortened(column.name)
     texts = sorted(content.known, key=lambda text: (not _is_event(name, text), text))
-    options: tuple[Option, ...]
+    options: tuple[ReadingOption, ...]
     if role == "group":
         options = (
-            Option(
+            ReadingOption(
                 "Each text is a group",
                 {
                     "columns": {
@@ -290,7 +291,7 @@ def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
     else:
         what = "the label" if roles.kind is FileKind.SCORES else "an event"
         options = tuple(
-            Option(
+            ReadingOption(
                 f"“{shortened(text)}” is {what}",
                 {"columns": {role: {"words": {text: meaning_of(text)}, "other": "censored"}}},
             )
@@ -307,7 +308,7 @@ def _on_words(look: Look, roles: Roles, role: str, column: Column) -> Question:
     )
 
 
-def _on_missing(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+def _on_missing(look: Inspection, roles: Roles, reading: Reading) -> Iterator[Question]:
     """Ask about the few words beside numbers."""
     words = Counter[str]()
     names = [name for name in _of_numbers(look, roles) if words_for_missing(look, name)]
@@ -320,7 +321,7 @@ def _on_missing(look: Look, roles: Roles, reading: Reading) -> Iterator[Question
             field="missing",
             question=f"{verb} {listed(texts, 6)} in {listed(names)} mean that a number is missing?",
             options=(
-                Option(
+                ReadingOption(
                     "Yes: it is missing; if not, correct those cells",
                     {"missing": [*reading.missing, *texts]},
                 ),
@@ -330,7 +331,7 @@ def _on_missing(look: Look, roles: Roles, reading: Reading) -> Iterator[Question
         )
 
 
-def _of_numbers(look: Look, roles: Roles) -> list[str]:
+def _of_numbers(look: Inspection, roles: Roles) -> list[str]:
     """Return the columns whose cells may be missing: values, covariates and features."""
     return [
         *roles.single.get("value", ()),
@@ -341,7 +342,7 @@ def _of_numbers(look: Look, roles: Roles) -> list[str]:
     ]
 
 
-def notes_on(look: Look, roles: Roles, reading: Reading) -> Iterator[str]:
+def notes_on(look: Inspection, roles: Roles, reading: Reading) -> Iterator[str]:
     """Yield what cannot be answered, and may still be wrong."""
     if roles.at and len(roles.at) == len(look.columns):
         yield (
@@ -374,7 +375,7 @@ def _on_beginning(time: Column, chosen: str) -> Question:
         }
     able.setdefault(chosen, chosen[0].upper() + chosen[1:])
     options = tuple(
-        Option(label, {"columns": {"time": {"from": counted_from}}})
+        ReadingOption(label, {"columns": {"time": {"from": counted_from}}})
         for counted_from, label in sorted(able.items(), key=lambda each: each[0] != chosen)
     )
     return Question(
@@ -386,7 +387,7 @@ def _on_beginning(time: Column, chosen: str) -> Question:
     )
 
 
-def _on_offset(look: Look, name: str, role: str) -> Iterator[Question]:
+def _on_offset(look: Inspection, name: str, role: str) -> Iterator[Question]:
     """Ask about time zones that differ, or stand behind some stamps alone."""
     content = look.columns[name]
     number, total = content.n_with_offset, content.n_known
@@ -396,11 +397,11 @@ def _on_offset(look: Look, name: str, role: str) -> Iterator[Question]:
             is_gap=False,
             question=f"What becomes of the time zones behind the stamps of “{shortened(name)}”?",
             options=(
-                Option(
+                ReadingOption(
                     "The clock on the wall counts: they are dropped",
                     {"columns": {role: {"offset": "kept"}}},
                 ),
-                Option(
+                ReadingOption(
                     "They are applied: all stamps move to UTC",
                     {"columns": {role: {"offset": "to UTC"}}},
                 ),
@@ -410,7 +411,7 @@ def _on_offset(look: Look, name: str, role: str) -> Iterator[Question]:
         )
 
 
-def _on_several(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+def _on_several(look: Inspection, roles: Roles, reading: Reading) -> Iterator[Question]:
     """Ask if most lines are repeated measurements, or another column says when they were made."""
     person, times = reading.person, roles.single.get("time", ())
     if (
@@ -439,8 +440,8 @@ def _on_several(look: Look, roles: Roles, reading: Reading) -> Iterator[Question
         question=f"Were several values of a person at one {listed(times)} measured at the same "
         f"moment?{also}",
         options=(
-            Option("Yes: all are kept", {"several": "keep"}),
-            Option("Yes: they are averaged", {"several": "average"}),
+            ReadingOption("Yes: all are kept", {"several": "keep"}),
+            ReadingOption("Yes: they are averaged", {"several": "average"}),
         ),
         evidence=f"{look.framed.n_lines - alone:,} of {look.framed.n_lines:,} lines share person "
         "and time with another.",
@@ -448,11 +449,11 @@ def _on_several(look: Look, roles: Roles, reading: Reading) -> Iterator[Question
     )
 
 
-def _named(look: Look, raw: str) -> list[str]:
+def _named(look: Inspection, raw: str) -> list[str]:
     return [name for name in look.columns if look.raw(name) == raw]
 
 
-def _on_sites(look: Look, name: str) -> Question:
+def _on_sites(look: Inspection, name: str) -> Question:
     content, shown = look.columns[name], shortened(name)
     sites = {
         "name": look.raw(name),
@@ -464,15 +465,15 @@ def _on_sites(look: Look, name: str) -> Question:
         is_gap=False,
         question=f"Who is trusted with the data? “{shown}” may name sites.",
         options=(
-            Option("One trusted centre adds noise once", {}),
-            Option(f"Each “{shown}” adds its own noise", {"columns": {"site": sites}}),
+            ReadingOption("One trusted centre adds noise once", {}),
+            ReadingOption(f"Each “{shown}” adds its own noise", {"columns": {"site": sites}}),
         ),
         evidence=f"{counted(content.n_different, 'different text')}.",
         words=f'"site": {{"name": "{shown}", "kind": "word", "words": {{…}}}} in “columns”',
     )
 
 
-def _on_codes(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
+def _on_codes(look: Inspection, roles: Roles, reading: Reading) -> Iterator[Question]:
     """Ask about numbers that may stand for a missing one: far from all others, several times."""
     for name in _numeric(look, roles, reading):
         content = look.columns[name]
@@ -490,15 +491,17 @@ def _on_codes(look: Look, roles: Roles, reading: Reading) -> Iterator[Question]:
                 question=f"Do {listed(texts, 6)} in "
                 f"“{shortened(name)}” mean that a number is missing?",
                 options=(
-                    Option("They were observed", {}),
-                    Option("They mean that it is missing", {"missing": [*reading.missing, *texts]}),
+                    ReadingOption("They were observed", {}),
+                    ReadingOption(
+                        "They mean that it is missing", {"missing": [*reading.missing, *texts]}
+                    ),
                 ),
                 evidence=f"{counted(number, 'cell')}, far from all other numbers.",
                 words='"missing": ["", "…"]',
             )
 
 
-def _numeric(look: Look, roles: Roles, reading: Reading) -> Sequence[str]:
+def _numeric(look: Inspection, roles: Roles, reading: Reading) -> Sequence[str]:
     single = [
         names[0]
         for role, names in roles.single.items()

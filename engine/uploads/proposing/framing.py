@@ -23,7 +23,7 @@ from engine.uploads.limits import (
     LIMITS,
     SAMPLE,
     SAVE,
-    Limits,
+    FileLimits,
     check_bytes,
     check_cells,
     check_columns,
@@ -65,7 +65,9 @@ class Framed:
         return len(self.columns[0])
 
 
-def framed(content: bytes, encoding: str = "", sheet: str = "", limits: Limits = LIMITS) -> Framed:
+def framed(
+    content: bytes, encoding: str = "", sheet: str = "", limits: FileLimits = LIMITS
+) -> Framed:
     """Cut a file into lines and cells, as it most likely is meant.
 
     Raises
@@ -144,7 +146,7 @@ def _on_days(whose: pa.Array, days: pa.Array) -> str:
     )
 
 
-def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
+def _of_workbook(content: bytes, sheet: str, limits: FileLimits) -> Framed:
     """Cut a sheet: its header is the first row of several cells, if a row below has several."""
     columns, notes = sheet_cells(content, sheet, 0, limits)
     above = _titles_above(
@@ -181,7 +183,7 @@ def _of_workbook(content: bytes, sheet: str, limits: Limits) -> Framed:
     )
 
 
-def _of_text(text: bytes, encoding: str, limits: Limits) -> Framed:
+def _of_text(text: bytes, encoding: str, limits: FileLimits) -> Framed:
     if not text.strip():
         raise refused("The file holds only blank lines.", "Choose a header and lines below it.")
     if text.lstrip()[:2] in (b'{"', b"[{", b"[["):
@@ -309,7 +311,7 @@ def _uneven(number: int, width: int, separator: str = "") -> InputError:
     )
 
 
-def _checked(read: Framed, limits: Limits) -> Framed:
+def _checked(read: Framed, limits: FileLimits) -> Framed:
     """Refuse two columns of one name, and a table without lines."""
     if not read.n_lines:
         raise _NO_LINES

@@ -284,7 +284,7 @@ _AT_VISITS = {
 }
 
 
-class Columns(Protocol):
+class NamedColumns(Protocol):
     """Columns by their names, with what names and marks in them mean."""
 
     @property
@@ -392,7 +392,7 @@ def rank_of_people(name: str) -> int:
     return usual.index(plain) if plain in usual else len(usual)
 
 
-def roles_by_name(table: Columns, choices: Mapping[str, Any]) -> dict[str, str]:
+def roles_by_name(table: NamedColumns, choices: Mapping[str, Any]) -> dict[str, str]:
     """Return role → column, for the roles whose usual names occur.
 
     Roles that a person chose, in `choices`, are not looked for, nor are their columns.
@@ -418,7 +418,7 @@ def usual_names(role: str) -> tuple[str, ...]:
     return _SYNONYMS[role]
 
 
-def found(table: Columns, roles: Mapping[str, Any]) -> dict[str, Any]:
+def found(table: NamedColumns, roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns that a person chose, in the spelling of the table."""
     return {
         role: named

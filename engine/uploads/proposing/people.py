@@ -28,8 +28,8 @@ from engine.uploads.proposing.names import (
     plain_name,
     rank_of_people,
 )
-from engine.uploads.proposing.questions import Option, Question
-from engine.uploads.reading_of_files import Kind, Person
+from engine.uploads.proposing.questions import Question, ReadingOption
+from engine.uploads.reading_of_files import Kind, LineOwner
 from engine.uploads.units import known_unit
 
 _TOTALS = frozenset(
@@ -140,28 +140,28 @@ class Ids:
         )
 
     @property
-    def person(self) -> Person:
+    def person(self) -> LineOwner:
         """The reading of these people."""
-        return Person(column=self.content.name, form=self.form)
+        return LineOwner(column=self.content.name, form=self.form)
 
     @property
-    def option(self) -> Option:
+    def option(self) -> ReadingOption:
         """The answer that these are the people."""
-        return Option(
+        return ReadingOption(
             f"Each “{shortened(self.content.name)}” is one person: {self.n_people:,}",
             {"person": _plain(self.person)},
         )
 
 
-def _plain(person: Person) -> dict[str, Any]:
+def _plain(person: LineOwner) -> dict[str, Any]:
     return {
         "column": person.column,
         **({"form": person.form.value} if person.form is not IdForm.TEXT else {}),
     }
 
 
-ROWS = Option("Every line is another person", {"person": {"rows": True}})
-FILE = Option("The whole file is one person’s", {"person": {"file": True}})
+ROWS = ReadingOption("Every line is another person", {"person": {"rows": True}})
+FILE = ReadingOption("The whole file is one person’s", {"person": {"file": True}})
 
 
 def proposed_ids(columns: Sequence[Content]) -> Ids | None:
@@ -226,7 +226,10 @@ def refuse_rounded(ids: Ids) -> None:
 
 
 def question_on_people(
-    left: Sequence[Content], is_series: bool, are_lines: bool, of_columns: Option | None = None
+    left: Sequence[Content],
+    is_series: bool,
+    are_lines: bool,
+    of_columns: ReadingOption | None = None,
 ) -> Question:
     """Return the question who one person is; `left` are the columns without another role.
 

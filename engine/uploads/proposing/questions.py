@@ -10,7 +10,7 @@ from engine.core.errors import InputError
 from engine.uploads.reading_of_files import Reading
 
 
-class Option(NamedTuple):
+class ReadingOption(NamedTuple):
     """An answer: what it says, and what it adds to the reading, as JSON."""
 
     label: str
@@ -23,7 +23,7 @@ class Question:
 
     field: str  # such as "person" or "columns.time.order"
     question: str
-    options: tuple[Option, ...]  # the likeliest first
+    options: tuple[ReadingOption, ...]  # the likeliest first
     evidence: str = ""  # counts of the file: for its holder alone
     words: str = ""  # what to add to the reading, as JSON
     is_gap: bool = True  # else the reading is complete without an answer
@@ -41,7 +41,7 @@ class Question:
         }
 
 
-def answered(reading: Reading, *answers: Option) -> Reading:
+def answered(reading: Reading, *answers: ReadingOption) -> Reading:
     """Return the reading with what the answers add to it.
 
     Raises
@@ -67,7 +67,7 @@ def likely(reading: Reading, questions: Iterable[Question]) -> Reading:
     return reading
 
 
-def _tried(reading: Reading, option: Option) -> Reading | None:
+def _tried(reading: Reading, option: ReadingOption) -> Reading | None:
     """Return the reading with an answer; None if it contradicts an earlier one."""
     try:
         return answered(reading, option)

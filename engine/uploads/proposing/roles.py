@@ -120,7 +120,7 @@ class _Named:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Inspection:
     """A framed file with all that is guessed of it once and used often."""
 
     framed: Framed
@@ -223,7 +223,7 @@ class Roles:
         )
 
 
-def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
+def roles_of(look: Inspection, kind: FileKind | None = None) -> Roles:
     """Return the likeliest roles of all columns but that of people.
 
     Raises
@@ -252,7 +252,7 @@ def roles_of(look: Look, kind: FileKind | None = None) -> Roles:
     return replace(roles, single={**roles.single, **chosen})
 
 
-def _of_export(look: Look) -> Roles:
+def _of_export(look: Inspection) -> Roles:
     """Return the roles in an export, whose values are read in the stated unit or its own."""
     time, *values = [name for name in look.columns if name != "id"]
     unit = look.stated.value_unit or look.framed.unit
@@ -262,7 +262,7 @@ def _of_export(look: Look) -> Roles:
     return Roles(FileKind.CURVES, {"time": (time,), "value": (str(value),)})
 
 
-def _refuse_without_header(look: Look) -> None:
+def _refuse_without_header(look: Inspection) -> None:
     """Refuse a first line of data: numbers, and texts that stand below themselves as well."""
     numbers = [name for name in look.columns if numbered(name, look.named)[0] == ""]
     texts = [name for name in look.columns if name not in numbers and look.is_named(name)]
@@ -280,7 +280,7 @@ def _refuse_without_header(look: Look) -> None:
 # -- what the file holds ---------------------------------------------------------------------------
 
 
-def _kind_of_file(look: Look) -> FileKind:
+def _kind_of_file(look: Inspection) -> FileKind:
     """Return what the file most likely holds of each person."""
     stated = look.stated
     if stated.features:
@@ -309,11 +309,11 @@ def _kind_of_file(look: Look) -> FileKind:
     return FileKind.VALUES if len(numbers) == 1 and roles.get("id") else FileKind.RECORDS
 
 
-def _dates(look: Look) -> list[str]:
+def _dates(look: Inspection) -> list[str]:
     return [name for name in look.columns if look.kind(name) is Kind.DATE]
 
 
-def _is_of_records(look: Look) -> bool:
+def _is_of_records(look: Inspection) -> bool:
     """True if everybody has one line: of several numbers, or of an age and what no name says."""
     times = _times(look)
     ids = _ids(look, times)
@@ -328,7 +328,7 @@ def _is_of_records(look: Look) -> bool:
     return len(numbers) > 1 or (is_age and "value" not in look.by_name)
 
 
-def _status(look: Look, plain: Mapping[str, str]) -> str | None:
+def _status(look: Inspection, plain: Mapping[str, str]) -> str | None:
     """Return the column that says how times ended, or has a label: few texts, and a usual name."""
     chosen = look.choices.get("status")
     if chosen:
@@ -364,7 +364,7 @@ def says_end(text: str) -> bool:
 # -- curves ----------------------------------------------------------------------------------------
 
 
-def _of_curves(look: Look, kind: FileKind) -> Roles:
+def _of_curves(look: Inspection, kind: FileKind) -> Roles:
     covariates = tuple(look.choices.get("covariates") or ())
     named = look.choices.get("time") or look.choices.get("value")
     may_turn = False
@@ -401,7 +401,7 @@ def _of_curves(look: Look, kind: FileKind) -> Roles:
     )
 
 
-def _may_have_people_in_columns(look: Look) -> bool:
+def _may_have_people_in_columns(look: Inspection) -> bool:
     """True if the first column may be the times of all others, which hold numbers."""
     may, is_called_so = may_begin_with_times(look.named)
     first, *others = look.columns
@@ -420,13 +420,13 @@ def _may_have_people_in_columns(look: Look) -> bool:
     )
 
 
-def _single_or_curves(look: Look, kind: FileKind, ids: Ids | None, named: Any) -> FileKind:
+def _single_or_curves(look: Inspection, kind: FileKind, ids: Ids | None, named: Any) -> FileKind:
     """Return single observations where everybody has one line, unless curves were asked for."""
     is_single = kind is FileKind.CURVES and not named and ids is not None and not ids.repeats
     return FileKind.SINGLE if is_single else kind
 
 
-def _refuse_long_and_wide(look: Look) -> None:
+def _refuse_long_and_wide(look: Inspection) -> None:
     both = [look.by_name.get(role) for role in ("time", "value")]
     if all(both):
         raise InputError(
@@ -438,7 +438,7 @@ def _refuse_long_and_wide(look: Look) -> None:
         )
 
 
-def _at(look: Look) -> dict[str, float]:
+def _at(look: Inspection) -> dict[str, float]:
     """Return the times of columns, in hours of dates and clock times in their names."""
     kind = kind_of_name(next(iter(look.series)))
     if kind is None:
@@ -450,7 +450,7 @@ def _at(look: Look) -> dict[str, float]:
     return {name: time - first for name, time in times.items()}
 
 
-def _counted_in_header(look: Look, kind: Kind) -> str:
+def _counted_in_header(look: Inspection, kind: Kind) -> str:
     """Return what dates or clock times in the names of columns most likely count."""
     if kind is Kind.CLOCK:
         return f"hours {DAY}"
@@ -460,7 +460,7 @@ def _counted_in_header(look: Look, kind: Kind) -> str:
     return beginning_of(hours, np.zeros(len(hours), dtype=np.int64))
 
 
-def _times(look: Look) -> tuple[str, ...]:
+def _times(look: Inspection) -> tuple[str, ...]:
     """Return the column of times: by its name, or the only one of dates."""
     if look.choices.get("time"):
         return (str(look.choices["time"]),)
@@ -472,7 +472,7 @@ def _times(look: Look) -> tuple[str, ...]:
     return (dates[0],) if len(dates) == 1 else ()
 
 
-def _with_clock(look: Look, times: tuple[str, ...]) -> tuple[str, ...]:
+def _with_clock(look: Inspection, times: tuple[str, ...]) -> tuple[str, ...]:
     """Return a date and its clock time, where these stand in two columns."""
     is_whole = (
         look.kind(times[0]) is Kind.DATE and look.columns[times[0]].have_clock
@@ -496,7 +496,7 @@ def _with_clock(look: Look, times: tuple[str, ...]) -> tuple[str, ...]:
     return (days[0], clocks[0]) if is_pair else times
 
 
-def _ids(look: Look, used: Sequence[str]) -> Ids | None:
+def _ids(look: Inspection, used: Sequence[str]) -> Ids | None:
     """Return the people: as stated, or by a usual name."""
     if "id" in look.choices:
         named = look.choices["id"]
@@ -505,7 +505,7 @@ def _ids(look: Look, used: Sequence[str]) -> Ids | None:
 
 
 def _value(
-    look: Look, times: Sequence[str], ids: Ids | None, covariates: Sequence[str]
+    look: Inspection, times: Sequence[str], ids: Ids | None, covariates: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the column of values, or those that may hold them where no name says it."""
     if look.choices.get("value"):
@@ -530,7 +530,7 @@ def _value(
 # -- records and events ----------------------------------------------------------------------------
 
 
-def _of_records(look: Look) -> Roles:
+def _of_records(look: Inspection) -> Roles:
     plain = by_plain_name(tuple(look.columns))
     response = (
         look.choices.get("value") if "value" in look.choices else (first_of(usual.RESPONSES, plain))
@@ -559,7 +559,7 @@ def _of_records(look: Look) -> Roles:
     return Roles(FileKind.RECORDS, single, features=features)
 
 
-def _is_of_numbers(look: Look, name: str) -> bool:
+def _is_of_numbers(look: Inspection, name: str) -> bool:
     """True if cells hold numbers, dates in an order that is settled, or a known pair of words."""
     content, kind = look.columns[name], look.kind(name)
     if kind is Kind.DATE:
@@ -567,7 +567,7 @@ def _is_of_numbers(look: Look, name: str) -> bool:
     return kind is not Kind.WORD or bool(words_for_numbers(content))
 
 
-def _of_events(look: Look, kind: FileKind) -> Roles:
+def _of_events(look: Inspection, kind: FileKind) -> Roles:
     plain, single = by_plain_name(tuple(look.columns)), dict[str, tuple[str, ...]]()
     if kind is not FileKind.VALUES and (status := _status(look, plain)) is not None:
         single["status"] = (status,)
@@ -602,7 +602,7 @@ def _of_events(look: Look, kind: FileKind) -> Roles:
 
 
 def _starts(
-    look: Look, free: Mapping[str, str], end: str, ids: Ids | None
+    look: Inspection, free: Mapping[str, str], end: str, ids: Ids | None
 ) -> dict[str, tuple[str, ...]]:
     """Return where a person's own time begins, and where they came under observation.
 
@@ -650,7 +650,7 @@ def meaning_of(text: str) -> str:
     return "event" if text == "0" else text
 
 
-def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = True) -> Column:
+def column_of(look: Inspection, names: Sequence[str], role: str, of_curves: bool = True) -> Column:
     """Return how the cells of a column, or of a date and its clock time, are read.
 
     Raises
@@ -696,7 +696,7 @@ def column_of(look: Look, names: Sequence[str], role: str, of_curves: bool = Tru
 
 
 def _of_words(
-    look: Look, raw: tuple[str, ...], content: Content, role: str, of_curves: bool
+    look: Inspection, raw: tuple[str, ...], content: Content, role: str, of_curves: bool
 ) -> Column:
     """Return a column of words: what its texts mean is for a person to say."""
     stated = {"status": look.stated.events, "group": look.stated.groups}.get(role, ())
@@ -719,7 +719,7 @@ def _of_words(
     )
 
 
-def _of_dates(look: Look, raw: tuple[str, ...], names: Sequence[str], role: str) -> Column:
+def _of_dates(look: Inspection, raw: tuple[str, ...], names: Sequence[str], role: str) -> Column:
     content = look.columns[names[0]]
     for name, kind in zip(names, (Kind.DATE, Kind.CLOCK), strict=False):
         if look.columns[name].n(kind) < look.columns[name].n_known:
@@ -743,7 +743,7 @@ def _of_dates(look: Look, raw: tuple[str, ...], names: Sequence[str], role: str)
     )
 
 
-def words_for_missing(look: Look, name: str) -> tuple[str, ...]:
+def words_for_missing(look: Inspection, name: str) -> tuple[str, ...]:
     """Return the few words beside numbers of a column that may stand for a missing value.
 
     One that stands below the name alone describes the column, and one that says that too little was
@@ -761,7 +761,7 @@ def words_for_missing(look: Look, name: str) -> tuple[str, ...]:
     return tuple(words) if len(words) <= _FEW_WORDS and are_words and not is_description else ()
 
 
-def _unreadable(look: Look, content: Content, kind: Kind) -> InputError:
+def _unreadable(look: Inspection, content: Content, kind: Kind) -> InputError:
     """Return the refusal of cells that are of no kind, with what most of them look like."""
     bad = content.others_than(kind, look.decimal)
     number = sum(bad.values())
@@ -793,13 +793,13 @@ def _refuse_thousands(content: Content, decimal: str) -> None:
         )
 
 
-def hours_of(look: Look, names: Sequence[str], order: Order) -> Array:
+def hours_of(look: Inspection, names: Sequence[str], order: Order) -> Array:
     """Return hours from 1970 of each line's date, with its clock time in another column."""
     hours = look.columns[names[0]].hours(order or look.columns[names[0]].likely_order)
     return hours if len(names) == 1 else hours + look.columns[names[1]].numbers(kind=Kind.CLOCK)
 
 
-def are_one_series(look: Look, roles: Roles) -> bool:
+def are_one_series(look: Inspection, roles: Roles) -> bool:
     """True if times increase from line to line, as in one person's series: by up to two columns.
 
     Times until an event are one of each person, in whatever order.

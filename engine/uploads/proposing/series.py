@@ -11,7 +11,7 @@ from engine.core.errors import InputError
 from engine.core.lists import counted, listed, shortened
 from engine.uploads.cells import MINUS, NUMBER
 from engine.uploads.proposing.moments import time_in_name
-from engine.uploads.proposing.names import Columns, plain_name, roles_by_name
+from engine.uploads.proposing.names import NamedColumns, plain_name, roles_by_name
 from engine.uploads.units import known_unit
 
 _COMPACT_CLOCK = re.compile(r"(?:[01][0-9]|2[0-3])[0-5][0-9]")
@@ -84,7 +84,7 @@ def with_colons(names: Sequence[str]) -> dict[str, str]:
     return {name: f"{name[:2]}:{name[2:]}" for name in clock}
 
 
-def may_begin_with_times(columns: Columns) -> tuple[bool, bool]:
+def may_begin_with_times(columns: NamedColumns) -> tuple[bool, bool]:
     """Return if by its name the first column may be the time of all others, and if it is called so.
 
     No column is called as a person or as what was measured is.
@@ -100,7 +100,7 @@ def may_begin_with_times(columns: Columns) -> tuple[bool, bool]:
     return may, is_called_so
 
 
-def series_of(table: Columns, used: set[str]) -> dict[str, float]:
+def series_of(table: NamedColumns, used: set[str]) -> dict[str, float]:
     """Return column → time for columns called by times (0, 0.5, 1) or numbered (x_01, 2 y).
 
     Numbers differ, and names that are plain numbers increase: other numbers in the first line are
@@ -124,7 +124,7 @@ def series_of(table: Columns, used: set[str]) -> dict[str, float]:
     return usable.get("") or max(usable.values(), key=len, default={})
 
 
-def is_family_of_people(names: Sequence[str], table: Columns) -> bool:
+def is_family_of_people(names: Sequence[str], table: NamedColumns) -> bool:
     """True if names are numbered alike, and not as times of a day are: M_001, M_002, …"""
     stems = {numbered(name, table)[0] for name in names}
     stem = min(stems)
@@ -147,7 +147,7 @@ def _says_time(stem: str) -> bool:
     return stem == "" or " " in stem or stem.split("_")[-1].removesuffix("s") in _TIME_STEMS
 
 
-def refuse_names(table: Columns) -> None:
+def refuse_names(table: NamedColumns) -> None:
     """Refuse names of which a wrong number would be read: months, clock times, several units."""
     months = [name for name in table.columns if _YEAR_MONTH.fullmatch(name.strip())]
     if len(months) > 1:
@@ -180,7 +180,7 @@ def refuse_names(table: Columns) -> None:
         )
 
 
-def refuse_slashed(table: Columns) -> None:
+def refuse_slashed(table: NamedColumns) -> None:
     """Refuse names that are dates by either order."""
     slashed = [name for name in table.columns if _SLASHED.fullmatch(name.strip())]
     if len(slashed) > 1:
@@ -200,14 +200,14 @@ def _with_minus_signs(family: dict[str, float]) -> dict[str, float]:
     return {name: -time if name in before else time for name, time in family.items()}
 
 
-def begins_with_a_row(table: Columns) -> bool:
+def begins_with_a_row(table: NamedColumns) -> bool:
     """True if a name that is no number is a cell of its own column: an id, not a name."""
     return any(
         table.holds(column, column) for column in table.columns if numbered(column, table)[0]
     )
 
 
-def numbered(column: str, table: Columns) -> tuple[str, float | None]:
+def numbered(column: str, table: NamedColumns) -> tuple[str, float | None]:
     """Split a column name in stem and number; the stem of a number, date or clock time is empty.
 
     The stem of a number with a unit of time behind it ends with a blank and that unit.
@@ -245,7 +245,9 @@ def _without_brackets(name: str) -> str:
     return name if re.search(r"[0-9]$", before) else f"{before} {inside}"
 
 
-def check_family(table: Columns, series: Mapping[str, float], covariates: Sequence[str]) -> None:
+def check_family(
+    table: NamedColumns, series: Mapping[str, float], covariates: Sequence[str]
+) -> None:
     """Refuse another set of columns, half as large at least, numbered as the observations are.
 
     Which of both was meant is not for a program to say.
@@ -270,7 +272,9 @@ def check_family(table: Columns, series: Mapping[str, float], covariates: Sequen
         )
 
 
-def check_beginning(table: Columns, series: Mapping[str, float], covariates: Sequence[str]) -> None:
+def check_beginning(
+    table: NamedColumns, series: Mapping[str, float], covariates: Sequence[str]
+) -> None:
     """Refuse an observation beside the others whose name, such as baseline, says no number."""
     stem = numbered(next(iter(series)), table)[0].partition(" ")[0]
     before = {*stem.split("_")[:-1]} if _says_time(stem) or "_" in stem else {stem} - {""}

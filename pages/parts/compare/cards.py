@@ -386,14 +386,16 @@ def shapes_kept(view: SideBySide) -> None:
             _kept_at(view, method, answer)
 
 
-def _answer(view: SideBySide, method: MethodAnswer, question: ShapeQuery) -> shape_cards.Answer:
+def _answer(
+    view: SideBySide, method: MethodAnswer, question: ShapeQuery
+) -> shape_cards.ShapeAgreement:
     draws = run.answer(
         drawn, view.source, method.mechanism, method.picture.budgets, view.settings.seed
     )
     return shape_cards.answer(question, draws, method.error, view.facts)
 
 
-def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.Answer) -> None:
+def _kept_at(view: SideBySide, method: MethodAnswer, answer: shape_cards.ShapeAgreement) -> None:
     """Show how often one method keeps the answer at the chosen budgets."""
     each = [
         f"**{mean_words.in_draws(answer.at(k))}** ({mean_words.chance_range(answer.at(k))}) "

@@ -8,9 +8,11 @@ from engine.figures import small_charts
 from engine.language import error_words, glossary, quality
 from engine.simulation import studies
 from engine.topics.mean.charts import Shows, curve
+from pages.parts import summaries
 from pages.parts.explore.cards import simulate_doubled
 from pages.parts.explore.scene import Scene
 from pages.shared.frame import controls
+from pages.shared.frame.drawer import Detail
 from pages.shared.state import run, session
 from pages.shared.state.settings import TASK, Settings, steps_of
 from pages.shared.uploads import panel
@@ -39,6 +41,13 @@ class MeanCurve(Scene):
             session.steps(now.epsilon) if chosen is None else steps_of(now.epsilon),
         )
         super().__init__(answer, source, chosen)
+
+    def details(self) -> list[Detail]:
+        return [*super().details(), *summaries.of_a_mean(self)]
+
+    def promise(self) -> None:
+        super().promise()
+        summaries.warn_of_the_grid(self.mechanism, 1)
 
 
 # -- the scenario ---------------------------------------------------------------------------

@@ -267,7 +267,7 @@ def _sweep(estimand: Estimand) -> View:
     )
     with layout.user_errors():
         scenario = sweeps.panel(task)
-    return sweeps.Sweep(task, scenario)
+    return sweeps.ShownSweep(task, scenario)
 
 
 def verify(estimand: Estimand) -> list[Detail]:

@@ -49,7 +49,7 @@ def show(code: str) -> None:
     name = browser_name(_SEAT, code)
     poll = classroom.poll
     worked = run.answer(work, poll.lesson, poll.seed)
-    desk = _Desk(
+    desk = _PupilView(
         classroom, _seat(classroom, name), poll, classroom.stage, lessons.get(poll.lesson), worked
     )
     if desk.stage >= Stage.QUESTION:
@@ -73,7 +73,7 @@ def _been_in() -> set[str]:
 
 
 @dataclass(frozen=True)
-class _Desk:
+class _PupilView:
     """A pupil's view: a class, and the progress of its lesson."""
 
     room: Classroom
@@ -93,7 +93,7 @@ class _Desk:
         return self.worked.filled(template)
 
 
-def _picture(desk: _Desk) -> None:
+def _picture(desk: _PupilView) -> None:
     """Show the picture with this visitor's guess."""
     desk.follow()
     classroom, is_shown = desk.room, desk.stage > Stage.GUESS
@@ -120,7 +120,7 @@ def _picture(desk: _Desk) -> None:
             st.rerun()
 
 
-def _question(desk: _Desk) -> None:
+def _question(desk: _PupilView) -> None:
     """Show the closing question with this visitor's answer, then the right one once revealed."""
     desk.follow()
     options, chosen = desk.lesson.question.options, desk.room.answered(desk.seat)
@@ -149,7 +149,7 @@ def _question(desk: _Desk) -> None:
             st.info(f"Your answer: {text}", icon=":material/undo:")
 
 
-def _answer(desk: _Desk, option: int) -> None:
+def _answer(desk: _PupilView, option: int) -> None:
     try:
         desk.room.answer(desk.seat, desk.poll, option)
     except InputError as problem:

@@ -24,7 +24,7 @@ from engine.topics.planning.answer import Setting
 from engine.topics.rates import charts, words
 from engine.topics.rates import check as rate_check
 from engine.topics.rates.answer import sweep_values
-from engine.topics.rates.check import Check, Measurements
+from engine.topics.rates.check import Measurements, RateCheck
 from pages.shared.cards import limits as limit_cards
 from pages.shared.frame import controls, layout
 from pages.shared.frame.timed import begin, progress, warm_up
@@ -49,13 +49,13 @@ class _LastRequest(NamedTuple):
     """The last request; it stays on screen when settings move on."""
 
     job: Job
-    request: Check
+    request: RateCheck
 
 
 # -- the request ----------------------------------------------------------------------------
 
 
-def request_of(view: RateAtPoint) -> Check | None:
+def request_of(view: RateAtPoint) -> RateCheck | None:
     """Ask for slopes and limits at the present point; None if nothing can be measured."""
     if why_not(view):
         return None
@@ -65,7 +65,7 @@ def request_of(view: RateAtPoint) -> Check | None:
     limits = _limits(view)
     if not values and limits is None:
         return None
-    return Check(
+    return RateCheck(
         view.rate,
         view.point,
         view.along,
@@ -187,7 +187,7 @@ def practice(view: RateAtPoint) -> None:
     progress(last.job, lambda job: _results(view, last.request, job), "Measurements")
 
 
-def _in_words(check: Check, symbol: str) -> str:
+def _in_words(check: RateCheck, symbol: str) -> str:
     """Say what one press measures, and what it cannot."""
     symbol, parts, lacks = uncapital(symbol), [], ""
     if check.values:
@@ -207,7 +207,7 @@ def _in_words(check: Check, symbol: str) -> str:
     return f"One press measures on fresh simulated data: {', then '.join(parts)}.{lacks}"
 
 
-def _coming(check: Check) -> str:
+def _coming(check: RateCheck) -> str:
     """Describe the coming results."""
     parts = []
     if check.values:
@@ -225,7 +225,7 @@ def _name(mechanism: Mechanism) -> str:
     return uncapital(mechanism.nearest_preset()[0])
 
 
-def _key(check: Check) -> str:
+def _key(check: RateCheck) -> str:
     return digest(("rate check", check.simulated))
 
 
@@ -294,7 +294,7 @@ def _resized(view: RateAtPoint, people: int, readings: int) -> Any:
 # -- what was found -------------------------------------------------------------------------
 
 
-def _results(view: RateAtPoint, check: Check, job: Job) -> None:
+def _results(view: RateAtPoint, check: RateCheck, job: Job) -> None:
     """Show the slopes, and below them the limits, as far as they are known."""
     so_far = rate_check.joined(check, list(job.parts))
     if any(so_far.points):
@@ -303,12 +303,12 @@ def _results(view: RateAtPoint, check: Check, job: Job) -> None:
         _misses(view, check, so_far.limits)
 
 
-def _slopes(view: RateAtPoint, check: Check, so_far: Measurements) -> None:
+def _slopes(view: RateAtPoint, check: RateCheck, so_far: Measurements) -> None:
     symbol = _symbol(check)
     compared = so_far.compared(check)
     methods = [setting.mechanism for setting in check.settings]
     series = [
-        charts.Series(
+        charts.MeasuredSeries(
             method.nearest_preset()[0],
             points,
             line,
@@ -335,7 +335,7 @@ def _slopes(view: RateAtPoint, check: Check, so_far: Measurements) -> None:
                 _verdict(check, so_far, k, method_series)
 
 
-def _verdict(check: Check, so_far: Measurements, k: int, series: charts.Series) -> None:
+def _verdict(check: RateCheck, so_far: Measurements, k: int, series: charts.MeasuredSeries) -> None:
     """Say what the slope of one method shows about the rate."""
     role = words.whose(check.settings[k].mechanism, check.rate)
     with st.container(border=True):
@@ -354,11 +354,11 @@ def _verdict(check: Check, so_far: Measurements, k: int, series: charts.Series) 
             )
 
 
-def _symbol(check: Check) -> Symbol:
+def _symbol(check: RateCheck) -> Symbol:
     return next(symbol for symbol in check.rate.symbols if symbol.name == check.symbol)
 
 
-def _misses(view: RateAtPoint, check: Check, limits: CoverageAnswer) -> None:
+def _misses(view: RateAtPoint, check: RateCheck, limits: CoverageAnswer) -> None:
     """Count misses of limits, beside those of naive ones, and link the whole lab."""
     assert check.limits is not None
 
@@ -392,7 +392,7 @@ def _misses(view: RateAtPoint, check: Check, limits: CoverageAnswer) -> None:
     )
 
 
-def _instead(view: RateAtPoint, check: Check) -> str:
+def _instead(view: RateAtPoint, check: RateCheck) -> str:
     """Say why limits do not belong to the method on screen."""
     chosen_method = view.settings.mechanism_of(view.problem)
     assert check.limits is not None

@@ -10,7 +10,7 @@ from engine.core.errors import InputError
 from engine.language.grammar import escape
 from engine.release import checked_files, sentences
 from engine.release.certified import ReleaseCost
-from engine.release.checked_files import Finding
+from engine.release.checked_files import FileFinding
 from engine.release.ledger import Ledger
 from pages.parts.release import cards, several_sites
 from pages.parts.release.cards import Choice
@@ -89,7 +89,7 @@ def check_published() -> None:
         st.error(controls.message(problem), icon=":material/error:")
 
 
-def _findings(findings: list[Finding]) -> None:
+def _findings(findings: list[FileFinding]) -> None:
     """Show failed checks first, in one box; then all the rest."""
     verdicts = {finding.holds for finding in findings}
     if False in verdicts:

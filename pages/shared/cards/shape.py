@@ -137,7 +137,7 @@ def _state(field: str, value: float | None) -> None:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ShapeAgreement:
     """Agreement of one method's releases at every budget, and averages without protection.
 
     `reference` is the answer of the curve they are compared with; `known` (budgets,) marks budgets
@@ -154,11 +154,11 @@ class Answer:
         return Agreeing(self.agreeing.counts[budget], self.agreeing.draws)
 
 
-def answer(asked: ShapeQuery, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
+def answer(asked: ShapeQuery, draws: Draws, typical: Array, facts: PublicFacts) -> ShapeAgreement:
     """`typical` (budgets,) are errors, NaN where nothing would be published."""
     reference, times = draws.reference, draws.times
     ordinary = shape.how_often(asked, draws.ordinary, reference, times) if draws.is_truth else None
-    return Answer(
+    return ShapeAgreement(
         float(shape.answers(asked, reference, times)),
         shape.how_often(asked, draws.curves, reference, times),
         ordinary,
@@ -168,7 +168,7 @@ def answer(asked: ShapeQuery, draws: Draws, typical: Array, facts: PublicFacts) 
 
 
 def sentences(
-    asked: ShapeQuery, kept_answer: Answer, step: int, budget: Budget, facts: PublicFacts
+    asked: ShapeQuery, kept_answer: ShapeAgreement, step: int, budget: Budget, facts: PublicFacts
 ) -> None:
     """Write the answer of the average, and how often a release gives it, too."""
     st.markdown(words.reference(asked, kept_answer.reference, facts, kept_answer.is_truth))

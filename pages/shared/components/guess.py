@@ -69,7 +69,7 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Report:
+class BrowserReport:
     """The browser's report since the last run."""
 
     is_revealed: bool  # True if the rest of the picture is shown
@@ -120,7 +120,9 @@ def payload(
     }
 
 
-def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> dict[str, Any]:
+def _look(
+    picture: drawn.Picture, guess: Guess, look: drawn.DrawingSize, name: str
+) -> dict[str, Any]:
     """Return a drawing, with the places of its handles and their ranges."""
     box = drawn.frame(picture, look)
     places = box.x(picture.x, np.array(guess.places)).tolist() if guess.is_curve else []
@@ -150,7 +152,7 @@ def guess(
     guesses: Sequence[Sequence[float | None]] = (),
     slide: Slide | None = None,
     room: Room | None = None,
-) -> Report:
+) -> BrowserReport:
     """Draw the picture, and return what the visitor did in it.
 
     Parameters
@@ -182,7 +184,7 @@ def guess(
     sent, asked = result.get("sent"), result.get("asked")
     if not isinstance(sent, Mapping) or sent.get("tag") != message["tag"]:
         sent = {}  # nothing, or a guess in another picture
-    return Report(
+    return BrowserReport(
         bool(_step(result, message)), asked if isinstance(asked, str) else "", sent.get("values")
     )
 

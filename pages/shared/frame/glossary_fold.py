@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from engine.language import glossary
-from engine.language.glossary import Term
+from engine.language.glossary import GlossaryTerm
 from pages.shared.frame import layout
 from pages.shared.state import pins, session
 
@@ -97,7 +97,7 @@ def _on_screen() -> tuple[str, ...]:
     return OF_TABS.get(current.lab_tab, TERMS["lab"] + OF_ESTIMANDS.get(current.estimand, ()))
 
 
-def entry(term: Term, formula: bool, where: bool = False) -> str:
+def entry(term: GlossaryTerm, formula: bool, where: bool = False) -> str:
     """Explain a term, on request with its formula and the pages that use it."""
     lines = [f"**{term.title}**  ", f"{term.meaning}  "]
     if formula and term.formula:

@@ -78,7 +78,7 @@ class Door:
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         if place(scope) == _STREAM and _is_of_our_pages(scope):
             without = [header for header in scope["headers"] if header[0] != b"origin"]
-            messages = _Messages(receive, send)
+            messages = _GuardedConnection(receive, send)
             await self._app({**scope, "headers": without}, messages.receive, messages.send)
         else:
             await send({"type": "websocket.close", "code": _POLICY})
@@ -123,7 +123,7 @@ def _is_of_our_pages(scope: Scope) -> bool:
     )
 
 
-class _Messages:
+class _GuardedConnection:
     """A connection that is closed at the first thing that no page of ours sends."""
 
     def __init__(self, receive: Receive, send: Send) -> None:

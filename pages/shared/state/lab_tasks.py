@@ -34,7 +34,6 @@ LAB_TASKS = {
         LabTask(tasks.MEAN_FUNCTION, "mean", ("c", "m")),
         LabTask(tasks.VARYING_COEFFICIENTS, "coefficients", ("g", "k")),
         LabTask(tasks.WAVELET_REGRESSION, "regression", ("w", "v")),
-        LabTask(tasks.FUNCTIONAL_SUMMARY, "summaries", ("f", "p"), "summary_task"),
         LabTask(tasks.DENSITY, "summaries", ("d", "n"), "summary_task"),
         LabTask(tasks.COVARIANCE, "summaries", ("h", "q"), "summary_task"),
         LabTask(tasks.RISK_MINIMISATION, "summaries", ("l", "u"), "summary_task"),

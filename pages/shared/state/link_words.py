@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 # Settings whose word differs from their name.
 _WORD_OF = {
     "explore_view": "view",
@@ -49,3 +51,30 @@ _WORD_OF = {
 def word_of(setting: str) -> str:
     """Return the word of a field of `Settings` in links."""
     return _WORD_OF.get(setting, setting)
+
+
+# Until version 0.5.0 the mean of curves was a summary as well, with two letters of its own.
+_SUMMARY_OF_CURVES = "functional_summary"
+_LETTERS = {"f": "c", "p": "m"}
+_FIRST_CHOICE = {"f": "dense_curves", "p": "iclp"}
+
+
+def of_today(words: Mapping[str, str]) -> dict[str, str]:
+    """Read an earlier link to a summary of curves as one to the mean, with its data and method.
+
+    >>> of_today({"estimand": "summaries", "f": "dense_curves", "f.n_curves": "90"})
+    {'c': 'dense_curves', 'm': 'iclp', 'c.n_curves': '90'}
+    """
+    kind = words.get("summary", _SUMMARY_OF_CURVES)
+    is_shown = words.get("estimand") == "summaries" and kind == _SUMMARY_OF_CURVES
+    is_wanted = is_shown or words.get("sweep.task") == _SUMMARY_OF_CURVES
+    kept, moved = dict[str, str](), dict[str, str]()
+    for name, text in ({**_FIRST_CHOICE, **words} if is_wanted else words).items():
+        letter = name.partition(".")[0]
+        if letter in _LETTERS:
+            moved[_LETTERS[letter] + name[1:]] = text
+        elif text != _SUMMARY_OF_CURVES and not (is_shown and name == "estimand"):
+            kept[name] = text
+    if not is_wanted:
+        return kept
+    return {n: t for n, t in kept.items() if n.partition(".")[0] not in _LETTERS.values()} | moved

@@ -30,7 +30,7 @@ from engine.topics.regression.answer import MAX_KINDS, Group, Network
 from pages.shared.server import classroom
 from pages.shared.state import settings, site_table
 from pages.shared.state.lab_tasks import ESTIMANDS, LAB_TASKS
-from pages.shared.state.link_words import word_of
+from pages.shared.state.link_words import of_today, word_of
 from pages.shared.state.settings import FRONT_PAGE, DataAndMethod, Settings
 
 _LONGEST = 4000  # longest readable address, in characters
@@ -52,7 +52,7 @@ def encode(wanted: Settings) -> str:
 
 def decode(token: str) -> tuple[Settings, list[str]]:
     """Read the settings of a token, and the names of those that are unknown or invalid."""
-    words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
+    words = of_today(dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part))
     problems: list[str] = []
     studies = {
         task: _study(LAB_TASKS[task].letters, words, default, problems)
@@ -327,7 +327,9 @@ _SETTING_OF = {word_of(name): name for name in _WORDS}
 def _single_words(wanted: Settings) -> Iterator[str]:
     for name, word in _WORDS.items():
         value = getattr(wanted, name)
-        if value != getattr(FRONT_PAGE, name):
+        # without a word for its function, a link to summaries is an earlier one (`of_today`)
+        is_named = name == "summary_task" and wanted.estimand == "summaries"
+        if is_named or value != getattr(FRONT_PAGE, name):
             yield f"{word_of(name)}-{word.write(value)}"
 
 

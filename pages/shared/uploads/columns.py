@@ -17,7 +17,7 @@ from engine.uploads.curves import CurveTable
 from engine.uploads.events import EventTable, counted_for
 from engine.uploads.examples import Example
 from engine.uploads.facts import check_columns
-from engine.uploads.proposing.questions import Option, answered
+from engine.uploads.proposing.questions import ReadingOption, answered
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.regressors import MAX_COVARIATES
 from pages.shared.uploads import draft
@@ -293,7 +293,7 @@ def several(task: str, reading: Reading) -> Reading:
         format_func=options.__getitem__,
         key=key_of("upload_several"),
     )
-    return answered(reading, Option("", {"several": chosen}))
+    return answered(reading, ReadingOption("", {"several": chosen}))
 
 
 # -- in words --------------------------------------------------------------------------------------

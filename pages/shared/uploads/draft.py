@@ -67,7 +67,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Answer:
+class FrozenComparison:
     """The comparison of a file with its frozen facts and reading."""
 
     stated: Mapping[str, Any]  # by the ledger's name of each fact
@@ -111,13 +111,13 @@ def _on_screen() -> dict[str, Any]:
     }
 
 
-def answer_of_file() -> Answer | None:
+def answer_of_file() -> FrozenComparison | None:
     """Return the file's comparison with the last frozen facts; None before."""
-    answer: Answer | None = st.session_state.get("upload_answered")
+    answer: FrozenComparison | None = st.session_state.get("upload_answered")
     return answer
 
 
-def keep_answer(answer: Answer) -> None:
+def keep_answer(answer: FrozenComparison) -> None:
     """Put it in place of the last one."""
     st.session_state.upload_answered = answer
 

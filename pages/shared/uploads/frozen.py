@@ -28,7 +28,7 @@ from pages.shared.frame import code_fold, layout
 from pages.shared.frame.controls import message, plain
 from pages.shared.state import session
 from pages.shared.uploads import draft, files
-from pages.shared.uploads.draft import Answer
+from pages.shared.uploads.draft import FrozenComparison
 
 if TYPE_CHECKING:  # imported late: most pages need no ledger
     from engine.release.freezing import Frozen
@@ -57,10 +57,10 @@ def freeze(task: str) -> bool:
     try:
         source = own_data(task)
     except InputError as problem:
-        draft.keep_answer(Answer(freezing.flat(data), ledger, refuted=problem))
+        draft.keep_answer(FrozenComparison(freezing.flat(data), ledger, refuted=problem))
         return False
     assert source is not None
-    draft.keep_answer(Answer(freezing.flat(data), ledger, source.doubts))
+    draft.keep_answer(FrozenComparison(freezing.flat(data), ledger, source.doubts))
     show(source, task)
     st.session_state[_declared(task)] = ledger
     return True

@@ -20,7 +20,7 @@ from engine.uploads.curves import Upload
 from engine.uploads.events import UploadEvents
 from engine.uploads.proposal import Proposal, propose
 from engine.uploads.proposing.examples import rows_of
-from engine.uploads.proposing.questions import Option, Question, answered
+from engine.uploads.proposing.questions import Question, ReadingOption, answered
 from engine.uploads.reading_of_files import Kind, Reading
 from engine.uploads.rows import UploadRows
 from pages.shared.frame.controls import message, plain
@@ -171,7 +171,8 @@ def _asked(question: Question, reading: Reading) -> Reading:
         )
         if day.strip():
             return answered(
-                reading, Option("", {"columns": {"time": {"from": f"days since {day.strip()}"}}})
+                reading,
+                ReadingOption("", {"columns": {"time": {"from": f"days since {day.strip()}"}}}),
             )
     return answered(reading, *(options[label] for label in chosen))
 
@@ -201,7 +202,7 @@ def _groups(question: Question, reading: Reading, key: str) -> Reading:
     other = "missing" if "status" in reading.columns else "left out"
     return answered(
         reading,
-        Option(
+        ReadingOption(
             "",
             {
                 "columns": {

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.checks import Outcome
+from engine.core.checks import CheckOutcome
 from engine.core.types import Array, Caution, PublicFacts
 from engine.mechanisms.families.adaptive.checked_facts import (
     MOST_FAR,
-    Decision,
+    FactsDecision,
     Window,
     decide,
     smallest_far,
 )
 from engine.mechanisms.families.adaptive.fits import Heard
-from engine.mechanisms.families.adaptive.scales import Scale
+from engine.mechanisms.families.adaptive.scales import ReadingScale
 
 UNTRUE = (
     "Observation times are not spread as stated: about {share} of them lie between {start} "
@@ -70,7 +70,7 @@ Words = tuple[str, dict[str, str]]  # a sentence with gaps, and what fills them
 Said = tuple[NDArray[np.bool_], bool, Callable[[Where], Words]]  # by which, whether it voids, how
 
 
-def cautions(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Caution]:
+def cautions(facts: PublicFacts, scale: ReadingScale, heard: Heard) -> Iterator[Caution]:
     """The sentences of all releases, those by which a band is not valid first."""
     releases: dict[tuple[bool, str, str], NDArray[np.bool_]] = {}
     for k in range(len(heard.questions)):
@@ -86,7 +86,7 @@ def cautions(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Caution
     yield from _not_visible(facts, scale, heard)
 
 
-def _said(facts: PublicFacts, scale: Scale, heard: Heard, k: int) -> Iterator[Said]:
+def _said(facts: PublicFacts, scale: ReadingScale, heard: Heard, k: int) -> Iterator[Said]:
     """Yield what the messages of one plan say."""
     question = heard.questions[k]
     if question is not None:
@@ -99,14 +99,14 @@ def _said(facts: PublicFacts, scale: Scale, heard: Heard, k: int) -> Iterator[Sa
     yield heard.may_be_empty(k), True, lambda where: (PART_EMPTY, {})
     check, _ = heard.far_people(k)
     yield (
-        check.has(Outcome.VOID),
+        check.has(CheckOutcome.VOID),
         True,
         lambda where: (FAR_AWAY, {"share": _share(check.measured[where])}),
     )
 
 
 def _of_spread_times(
-    facts: PublicFacts, decision: Decision, window: Window, learns: bool
+    facts: PublicFacts, decision: FactsDecision, window: Window, learns: bool
 ) -> Iterator[Said]:
     def departs(where: Where) -> Words:
         start, end, share, expected = (
@@ -123,7 +123,7 @@ def _of_spread_times(
     yield decision.is_clustered, True, lambda where: (CLUSTERED, {})
 
 
-def _of_common_times(facts: PublicFacts, decision: Decision) -> Iterator[Said]:
+def _of_common_times(facts: PublicFacts, decision: FactsDecision) -> Iterator[Said]:
     times, present = facts.design.times, decision.present
 
     def at(marks: NDArray[np.bool_], text: str) -> Callable[[Where], Words]:
@@ -142,7 +142,7 @@ def _of_common_times(facts: PublicFacts, decision: Decision) -> Iterator[Said]:
 
 
 def _of_bounds(
-    facts: PublicFacts, scale: Scale, decision: Decision, is_of_mean: bool
+    facts: PublicFacts, scale: ReadingScale, decision: FactsDecision, is_of_mean: bool
 ) -> Iterator[Said]:
     def moved(where: Where) -> Words:
         side = int(np.argmax(np.where(decision.is_moved[where], decision.beyond[where], -1.0)))
@@ -158,7 +158,7 @@ def _of_bounds(
     yield np.asarray(decision.is_moved.any(axis=-1)), is_of_mean, moved
 
 
-def _not_visible(facts: PublicFacts, scale: Scale, heard: Heard) -> Iterator[Caution]:
+def _not_visible(facts: PublicFacts, scale: ReadingScale, heard: Heard) -> Iterator[Caution]:
     """Yield what messages with this noise could not show, with its size."""
     releases: dict[tuple[str, tuple[str, ...]], NDArray[np.bool_]] = {}
     for k, question in enumerate(heard.questions):

@@ -59,10 +59,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from engine.core.checks import Check, Fact, Outcome, outcomes
+from engine.core.checks import Check, CheckOutcome, Fact, outcomes
 from engine.core.grids import read_only
 from engine.core.types import Array, CurveData, Design, Step, TimeLaw
-from engine.mechanisms.families.adaptive.scales import Scale
+from engine.mechanisms.families.adaptive.scales import ReadingScale
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.numerics.time_histograms import shares_in
 from engine.privacy import transcript
@@ -251,7 +251,7 @@ def nearest(times: Array, stated: Sequence[float]) -> NDArray[np.int64]:
 def site_averages(
     message: FirstMessage,
     data: CurveData,
-    scale: Scale,
+    scale: ReadingScale,
     servers: Sequence[slice],
     regressors: Callable[[slice], Array] | None = None,
 ) -> Array:
@@ -355,7 +355,7 @@ class Window:
 
 
 @dataclass(frozen=True, eq=False)
-class Decision:
+class FactsDecision:
     """Verdict of the first message on the stated facts; arrays begin with its axes (…)."""
 
     checks: tuple[Check, ...]
@@ -376,7 +376,7 @@ class Decision:
         return np.asarray(self.departs | self.is_clustered)
 
 
-def decide(question: Question, measured: Array, noise: Array) -> Decision:
+def decide(question: Question, measured: Array, noise: Array) -> FactsDecision:
     """Judge the stated facts by the first message and public numbers alone.
 
     `measured` and `noise` (…, numbers) are averages over people with weights undone, and the
@@ -405,12 +405,12 @@ def decide(question: Question, measured: Array, noise: Array) -> Decision:
     if message.times:
         check, thin, few = _of_times(question, present, of_first)
         left_out, absent = (
-            few & ~check.has(Outcome.VOID)[..., None],
-            few & check.has(Outcome.VOID)[..., None],
+            few & ~check.has(CheckOutcome.VOID)[..., None],
+            few & check.has(CheckOutcome.VOID)[..., None],
         )
         checks.append(check)
     check, is_moved = _of_bounds(question, beyond, of_beyond)
-    return Decision(
+    return FactsDecision(
         (*checks, check),
         window,
         departs,
@@ -463,7 +463,7 @@ def _of_windows(
     least = (sure + quantile(_ONE_OF_TEN, pure)) * np.sqrt(2 * of_part**2 + two * (1 - two) / n)
     least = np.maximum(least, _MATERIAL)
     departs = told.any(axis=-1)
-    outcome = Outcome.CORRECTED if question.learns_times else Outcome.VOID
+    outcome = CheckOutcome.CORRECTED if question.learns_times else CheckOutcome.VOID
     return (
         Check(
             LAW,
@@ -499,7 +499,7 @@ def _of_clusters(
         spread,
         limit,
         limit + quantile(_ONE_OF_TEN) * spread,
-        outcomes(told, Outcome.VOID),
+        outcomes(told, CheckOutcome.VOID),
     ), told
 
 
@@ -522,7 +522,7 @@ def _of_covariates(
         of_test,
         at,
         at + quantile(_ONE_OF_TEN) * of_test,
-        outcomes(told, Outcome.VOID, of_test < _MAX_NOISE),
+        outcomes(told, CheckOutcome.VOID, of_test < _MAX_NOISE),
     ), told
 
 
@@ -541,10 +541,12 @@ def _of_times(
     of_time = noise.mean(axis=-1)
     limit = _THIN * planned - beyond * of_time
     outcome = np.where(
-        is_void, Outcome.VOID.value, outcomes(np.asarray(few.any(axis=-1)), Outcome.CORRECTED)
+        is_void,
+        CheckOutcome.VOID.value,
+        outcomes(np.asarray(few.any(axis=-1)), CheckOutcome.CORRECTED),
     )
     outcome = np.where(
-        (outcome == Outcome.HOLDS.value) & thin.any(axis=-1), Outcome.TOLD.value, outcome
+        (outcome == CheckOutcome.HOLDS.value) & thin.any(axis=-1), CheckOutcome.TOLD.value, outcome
     )
     smallest = np.maximum(limit - quantile(_ONE_OF_TEN, pure) * of_time, 0.0)
     return Check(AVAILABLE, present.min(axis=-1), of_time, limit, smallest, outcome), thin, few
@@ -552,7 +554,10 @@ def _of_times(
 
 def _of_bounds(question: Question, beyond: Array, noise: Array) -> tuple[Check, NDArray[np.bool_]]:
     """Ask how many observations were moved to a bound: how far they were beyond, nothing tells."""
-    pure, outcome = question.message.pure, Outcome.VOID if question.is_of_mean else Outcome.TOLD
+    pure, outcome = (
+        question.message.pure,
+        CheckOutcome.VOID if question.is_of_mean else CheckOutcome.TOLD,
+    )
     limit = _BEYOND + quantile(_BEYOND_LEVEL, pure) * noise
     told = beyond > limit
     of_bound = noise.max(axis=-1)
@@ -596,7 +601,7 @@ def of_far_people(shares: Array, usual: Array, noise: Array) -> tuple[Check, Arr
         noise,
         limit,
         smallest,
-        outcomes(told, Outcome.VOID, np.asarray(smallest < MOST_FAR)),
+        outcomes(told, CheckOutcome.VOID, np.asarray(smallest < MOST_FAR)),
     ), radii
 
 

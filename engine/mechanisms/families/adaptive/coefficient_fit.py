@@ -23,7 +23,7 @@ from engine.mechanisms.families.adaptive.fits import (
 )
 from engine.mechanisms.families.adaptive.location import Located
 from engine.mechanisms.families.adaptive.rules import public_scale
-from engine.mechanisms.families.adaptive.scales import Scale
+from engine.mechanisms.families.adaptive.scales import ReadingScale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import AffineDeviations, weighted_within_curves
 from engine.numerics.least_squares import within_functions
@@ -121,7 +121,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         draws: int,
         curves: RegressionMoments,
         declared: Array | None,
-        scale: Scale,
+        scale: ReadingScale,
         rng: np.random.Generator,
     ) -> None:
         self.curves, self.declared, self.covariate_plans = curves, declared, plans

@@ -94,7 +94,7 @@ FEWEST_TOGETHER = 3  # observations of each curve, from which `TOGETHER` was tun
 FOR_SKEW: dict[str, Any] = {"bias_allowance": 0.2, "tail_allowance": 1.5, "moments_width": 3.0}
 
 
-class Width(NamedTuple):
+class StepWidth(NamedTuple):
     """κ of the last step: the least up to a size N, from there on growing like a power of N.
 
     It moves in parts of a doubling, so that budgets near each other run together.
@@ -114,14 +114,14 @@ class Width(NamedTuple):
 
 # Tight, of joint releases: tuned. Wider than 2 costs noise, and with outliers half as much error
 # again; below 1 people who are skewed or in groups lose far more than others gain.
-TIGHT = Width(1.0, 100.0, power=0.4, largest_growth=2.0, parts=4)
+TIGHT = StepWidth(1.0, 100.0, power=0.4, largest_growth=2.0, parts=4)
 # Moderate: chosen so that bands hold for groups, outliers, exponential and lognormal levels, at
 # 0.26 to 0.8 of the squared error of wide clipping. It grows like N because people of finite
 # variance lose at most a multiple of 1/√κ of their mean to clipping, and sampling variability
 # falls like 1/√n.
-MODERATE = Width(6.0, 300.0)
+MODERATE = StepWidth(6.0, 300.0)
 # Wide: chosen so that bands hold for skewed people who are each seen in a short window.
-WIDE = Width(12.0, 200.0)
+WIDE = StepWidth(12.0, 200.0)
 
 # -- basis functions ----------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ class Combined:
         )
 
 
-class Filter(Protocol):
+class NoiseFilter(Protocol):
     """The covariance of a centre's privacy noise, and how it changes; arrays are (…, p)."""
 
     @property
@@ -61,7 +61,7 @@ class Filter(Protocol):
         sampling: Array,
         response: Array | None,
         design: Combined | None,
-    ) -> tuple[Array, Array, Filter]:
+    ) -> tuple[Array, Array, NoiseFilter]:
         """The step of the centre after a measurement.
 
         Parameters
@@ -87,11 +87,11 @@ class Filter(Protocol):
             Mean square of x over the variance that the centre's error and noise give it, and chance
             in who takes part: at most about 1 where what is assumed holds. Chance moves centre and
             measurement alike; it is added so that steps that do not matter beside it stay small.
-        filter : Filter
+        filter : NoiseFilter
             As it is afterwards.
         """
 
-    def widened(self, allowance: Array) -> Filter:
+    def widened(self, allowance: Array) -> NoiseFilter:
         """Add variance (…, p) to every coefficient."""
 
     def covariance(self, sampling: Array) -> Array:

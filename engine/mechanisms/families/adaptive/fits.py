@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.bands import NORMAL, SecondMoments
-from engine.core.checks import Check, Fact, Outcome, joined
+from engine.core.checks import Check, CheckOutcome, Fact, joined
 from engine.core.types import Array, Budget, CurveData, Design, Plan, ServerParts, Sizes, Step
 from engine.mechanisms.families.adaptive.checked_facts import (
-    Decision,
+    FactsDecision,
     FirstMessage,
     Question,
     decide,
@@ -39,7 +39,7 @@ from engine.mechanisms.families.adaptive.location import (
     release_steps,
 )
 from engine.mechanisms.families.adaptive.rules import mu_of
-from engine.mechanisms.families.adaptive.scales import Scale
+from engine.mechanisms.families.adaptive.scales import ReadingScale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.reference_law import DeviationLaw
@@ -349,7 +349,8 @@ class Heard:
             if of_plan:  # a law that is learned may be known too little
                 is_void = self.may_be_empty(k)
                 of_plan[0] = replace(
-                    of_plan[0], outcome=np.where(is_void, Outcome.VOID.value, of_plan[0].outcome)
+                    of_plan[0],
+                    outcome=np.where(is_void, CheckOutcome.VOID.value, of_plan[0].outcome),
                 )
         facts = dict.fromkeys(check.fact for of_plan in of_plans for check in of_plan)
         return tuple(self._of_fact(fact, of_plans) for fact in facts)
@@ -362,7 +363,7 @@ class Heard:
         shape = self.reach.shape[1:]
         nothing = np.full(shape, np.nan)
         unasked = Check(
-            fact, nothing, nothing, nothing, nothing, np.full(shape, Outcome.UNTESTED.value)
+            fact, nothing, nothing, nothing, nothing, np.full(shape, CheckOutcome.UNTESTED.value)
         )
         return joined([unasked if check is None else check for check in found])
 
@@ -427,7 +428,7 @@ class AdaptiveFit(Generic[E]):
         streams: Sequence[Streams],
         design: Design,
         shape: tuple[int, ...],
-        scale: Scale,
+        scale: ReadingScale,
     ) -> None:
         self.data, self.scale = data, scale
         self._averages: dict[FirstMessage, Array] = {}
@@ -495,7 +496,7 @@ class AdaptiveFit(Generic[E]):
 
     # -- the first message ------------------------------------------------------------------
 
-    def decided(self, members: list[int], repeats: slice) -> Decision | None:
+    def decided(self, members: list[int], repeats: slice) -> FactsDecision | None:
         """Judge the facts by the first messages of all sites; None if none are sent."""
         plan, feasible = self.plans[members[0]], self.feasible(members)
         message, people = plan.first, self.sizes.n_curves_per_server

@@ -76,7 +76,7 @@ from engine.core.bands import SecondMoments
 from engine.core.types import Array, Step
 from engine.mechanisms.families.adaptive import checked_facts
 from engine.mechanisms.families.adaptive.constants import OFF, SEPARATELY, SITES_DIFFER, Constants
-from engine.mechanisms.families.adaptive.filters import Combined, Filter, Independent, Joint
+from engine.mechanisms.families.adaptive.filters import Combined, Independent, Joint, NoiseFilter
 from engine.numerics.clipping import clipped_averages
 from engine.numerics.deviations import Deviations
 from engine.numerics.monotone import non_increasing_fit
@@ -217,10 +217,10 @@ class State:
     # centre, shape, spread, clipped_spread, each (repeats, columns, p): a, the shape d of the
     # ellipsoid, and the size of deviations before and after clipping
     centre: Array
-    filter: Filter  # the covariance of the centre's privacy noise
+    filter: NoiseFilter  # the covariance of the centre's privacy noise
     shape: Array
     # radius, innovation, each (repeats, columns): c, in units of the shape; and of the last
-    # location, as in `Filter.update`
+    # location, as in `NoiseFilter.update`
     radius: Array
     spread: Array
     clipped_spread: Array
@@ -698,7 +698,7 @@ def _start(
     shape = site.noise.shape[1:]
     scale = np.broadcast_to(public_scale, shape)
     size = constants.prior * scale if prior is None else np.broadcast_to(prior, shape)
-    prior_filter: Filter = (
+    prior_filter: NoiseFilter = (
         Independent(size**2)
         if not is_mixed(law)
         else Joint.start(size**2, (constants.prior_in_band * size) ** 2, law.doubt)

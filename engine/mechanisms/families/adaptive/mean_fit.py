@@ -27,7 +27,7 @@ from engine.mechanisms.families.adaptive.fits import (
 )
 from engine.mechanisms.families.adaptive.location import Located, SiteDeviations
 from engine.mechanisms.families.adaptive.rules import public_scale
-from engine.mechanisms.families.adaptive.scales import Scale
+from engine.mechanisms.families.adaptive.scales import ReadingScale
 from engine.numerics.bases import Basis
 from engine.numerics.between_times import drawn_past
 from engine.numerics.deviations import (
@@ -133,7 +133,7 @@ class MeanFit(AdaptiveFit[Evidence]):
         plans: Sequence[MeanPlan],
         draws: int,
         design: Design,
-        scale: Scale,
+        scale: ReadingScale,
         rng: np.random.Generator,
     ) -> None:
         pure = any(any(plan.pure) for plan in plans)

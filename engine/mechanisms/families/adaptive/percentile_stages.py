@@ -58,7 +58,7 @@ from engine.mechanisms.families.adaptive.location import (
 )
 from engine.mechanisms.families.adaptive.release import shrunk_each
 from engine.mechanisms.families.adaptive.rules import mu_of, public_scale
-from engine.mechanisms.families.adaptive.scales import Scale
+from engine.mechanisms.families.adaptive.scales import ReadingScale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
@@ -259,7 +259,7 @@ class PercentileFit:
     ----------
     values : (repeats, N)
         Readings on [−1, 1].
-    bounds : Scale
+    bounds : ReadingScale
         Where readings lie between their stated bounds.
     """
 
@@ -271,7 +271,7 @@ class PercentileFit:
         design: Design,
         plans: Sequence[PercentilePlan],
         draws: int,
-        bounds: Scale,
+        bounds: ReadingScale,
         rng: np.random.Generator,
     ) -> None:
         self.heard = Heard.nothing(len(plans), data.n_repeats, draws)

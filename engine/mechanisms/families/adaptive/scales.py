@@ -13,7 +13,7 @@ from engine.numerics.public_curves import PublicCurve
 
 
 @dataclass(frozen=True)
-class Scale:
+class ReadingScale:
     """The public map from readings to [−1, 1]: z = (y − middle(t))/half, clipped."""
 
     middle: PublicCurve
@@ -35,6 +35,6 @@ class Scale:
         return len(set(self.middle.heights)) == 1
 
 
-def bounds_of(facts: PublicFacts) -> Scale:
+def bounds_of(facts: PublicFacts) -> ReadingScale:
     """The scale that maps the stated bounds to −1 and 1."""
-    return Scale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)
+    return ReadingScale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)

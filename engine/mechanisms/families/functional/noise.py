@@ -1,8 +1,9 @@
 """Noise for vectors of coefficients: its law, what it costs, and how large it must be.
 
-A summary knows the set of all changes that one record can make to its coefficients (`Block`); each
-law of noise has a size of that set of its own, and is made so large that this size costs the
-budget. `engine.mechanisms.families.functional.release` says why that is private.
+A summary knows the set of all changes that one record can make to its coefficients
+(`ReleasedBlock`); each law of noise has a size of that set of its own, and is made so large that
+this size costs the budget. `engine.mechanisms.families.functional.release` says why that is
+private.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from engine.core.enumerations import NoiseLaw
 from engine.core.errors import InputError
 from engine.core.types import Array, Budget
-from engine.mechanisms.summaries.parts import ROUND_UP, Block, Calibrated
+from engine.mechanisms.summaries.parts import ROUND_UP, Calibrated, ReleasedBlock
 from engine.noise.laplace import by_norm, laplace
 from engine.privacy import accounting
 
@@ -28,12 +29,12 @@ class FunctionNoise(Protocol):
         """Noise of scale one; the same for all budgets: (…, r)."""
         ...
 
-    def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
+    def calibrated(self, block: ReleasedBlock, n: float, budget: Budget) -> Calibrated:
         """The noise of one vector that costs its share of a budget.
 
         Parameters
         ----------
-        block : Block
+        block : ReleasedBlock
             The vector, and the changes that one record can make to it.
         n : float
             How many records it is averaged over.
@@ -57,7 +58,7 @@ class LaplaceNoise:
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         return laplace(shape, rng)
 
-    def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
+    def calibrated(self, block: ReleasedBlock, n: float, budget: Budget) -> Calibrated:
         """The noise that costs ε.
 
         Raises
@@ -104,7 +105,7 @@ class NormNoise:
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         return by_norm(shape, rng)
 
-    def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
+    def calibrated(self, block: ReleasedBlock, n: float, budget: Budget) -> Calibrated:
         differences, r = block.differences(n), len(block.shape)
         exact, epsilon = ROUND_UP * differences.l2(np.ones(r)), block.share * budget.epsilon
         return Calibrated(
@@ -131,7 +132,7 @@ class GaussianNoise:
     def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         return rng.standard_normal(shape)
 
-    def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
+    def calibrated(self, block: ReleasedBlock, n: float, budget: Budget) -> Calibrated:
         """The noise that costs μ.
 
         Raises

@@ -41,7 +41,6 @@ from engine.core.registry import param
 from engine.core.tasks import (
     COVARIANCE,
     DENSITY,
-    FUNCTIONAL_SUMMARY,
     MEAN_FUNCTION,
     RISK_MINIMISATION,
     TASKS,
@@ -66,11 +65,11 @@ from engine.mechanisms.base import ATTAINED, Mechanism, Trial
 from engine.mechanisms.families.functional.noise import FunctionNoise, LaplaceNoise
 from engine.mechanisms.summaries import summaries
 from engine.mechanisms.summaries.parts import (
-    Block,
     Calibrated,
     Features,
     FunctionPlan,
     Linear,
+    ReleasedBlock,
     Smoothing,
     Space,
     Summary,
@@ -100,7 +99,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     attains: ClassVar[Mapping[str, float]] = {}  # shares of a claim by task, where below the usual
     measured = "Whole functions under pure privacy"
     guarantee = Guarantee.PURE
-    tasks = frozenset({*summaries, FUNCTIONAL_SUMMARY.key})
+    tasks = frozenset(summaries)
 
     task: str = param(
         MEAN_FUNCTION.key, "Summary", "What is released of the records.", choices=tuple(summaries)
@@ -284,7 +283,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     @classmethod
     def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
         """The presets that serve a task, with the task in them."""
-        if task in (MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key):
+        if task == MEAN_FUNCTION.key:
             return cls.presets()
         return tuple(
             (label, {"task": task, **settings})
@@ -482,7 +481,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
 
     def _ledger(
         self,
-        blocks: tuple[tuple[Block, ...], ...],
+        blocks: tuple[tuple[ReleasedBlock, ...], ...],
         noise: tuple[tuple[tuple[Calibrated, ...], ...], ...],
         budgets: tuple[Budget, ...],
     ) -> tuple[Spend, ...]:
@@ -504,7 +503,9 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return ()
 
 
-def _line(block: Block, noise: Calibrated, server: int, budget: Budget, unit: Unit) -> Spend:
+def _line(
+    block: ReleasedBlock, noise: Calibrated, server: int, budget: Budget, unit: Unit
+) -> Spend:
     return Spend(
         step=block.step,
         server=server,

@@ -483,7 +483,7 @@ def bootstrap(
 
 
 @dataclass(frozen=True)
-class Guarantee:
+class PublishedGuarantee:
     """Guarantee of an algorithm, with all that it needs, if features are clipped to ±c."""
 
     algorithm: int
@@ -506,12 +506,12 @@ class Guarantee:
         )
 
 
-def guarantees(c: PublishedConstants) -> tuple[Guarantee, ...]:
+def guarantees(c: PublishedConstants) -> tuple[PublishedGuarantee, ...]:
     """List guarantees of Algorithms 3 to 10, each with all of its parts, every one at (ε, δ).
 
     Returns
     -------
-    tuple of Guarantee
+    tuple of PublishedGuarantee
         In the order of the algorithms.
     """
     rounds = c.rounds
@@ -532,12 +532,14 @@ def guarantees(c: PublishedConstants) -> tuple[Guarantee, ...]:
         10: (band + descent + local, c.delta / 2, anew),
     }
     proved = {
-        number: Guarantee(number, c.epsilon, c.delta, accounting.epsilon_of_rho(rho, delta), reason)
+        number: PublishedGuarantee(
+            number, c.epsilon, c.delta, accounting.epsilon_of_rho(rho, delta), reason
+        )
         for number, (rho, delta, reason) in finite.items()
     }
-    proved[5] = Guarantee(
+    proved[5] = PublishedGuarantee(
         5, c.epsilon, 0.0, 1.5 * choice, "Its noise is made for 2m times the true sensitivity"
     )
     for number in (6, 9):
-        proved[number] = Guarantee(number, c.epsilon, c.delta, math.inf, UNNOISED)
+        proved[number] = PublishedGuarantee(number, c.epsilon, c.delta, math.inf, UNNOISED)
     return tuple(proved[number] for number in sorted(proved))

@@ -58,7 +58,7 @@ def sensitivity(size: int, n: int) -> float:
 
 
 @dataclass(frozen=True)
-class Centre:
+class MeanConstants:
     """Constants of the means, fixed before any row is read."""
 
     # of the noise in each, in halves of its stated range; None where no means are released
@@ -67,7 +67,7 @@ class Centre:
     spends: tuple[Spend, ...] = ()
 
     @classmethod
-    def planned(cls, sizes: Sizes, budgets: Sequence[Budget], rho: float) -> Centre:
+    def planned(cls, sizes: Sizes, budgets: Sequence[Budget], rho: float) -> MeanConstants:
         """5 % of ρ."""
         means_sensitivity = sensitivity(sizes.n_covariates, sizes.n_curves)
         lines = tuple(

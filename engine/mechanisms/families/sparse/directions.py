@@ -24,7 +24,7 @@ from engine.mechanisms.families.sparse.inference import (
     MIN_SPREAD,
     SPREAD,
     Columns,
-    Constants,
+    IntervalConstants,
     NoiseDeviations,
     ball,
     published,
@@ -54,7 +54,7 @@ def _symmetric(columns: Columns, size: int, rng: np.random.Generator) -> Array:
 
 def noisy_gram(
     pooled: Averages,
-    c: Constants,
+    c: IntervalConstants,
     noises: Sequence[NoiseDeviations],
     columns: Columns,
     rng: np.random.Generator,
@@ -177,7 +177,7 @@ def one_direction(
     pooled: Averages,
     place: int,
     size: int,
-    c: Constants,
+    c: IntervalConstants,
     noises: Sequence[NoiseDeviations],
     columns: Columns,
     rng: np.random.Generator,
@@ -190,7 +190,7 @@ def one_direction(
     ----------
     place : int
         k.
-    c : Constants
+    c : IntervalConstants
         Clips; τ is `c.product`.
     """
     vectors = descend(

@@ -15,7 +15,12 @@ from engine.core.registry import param
 from engine.core.tasks import SPARSE_REGRESSION
 from engine.core.types import Array, Budget, Caution, Data, Fit, Public, PublicFacts, SampleData
 from engine.mechanisms.base import Mechanism, P
-from engine.mechanisms.families.sparse.centre import Centre, by_centre, exact_means, measured_from
+from engine.mechanisms.families.sparse.centre import (
+    MeanConstants,
+    by_centre,
+    exact_means,
+    measured_from,
+)
 from engine.mechanisms.families.sparse.thresholding import CLIP, is_standard, rows_of, settled
 from engine.numerics.coordinates import Coordinates
 
@@ -104,11 +109,13 @@ class PublicGuesses(Mechanism[Data, P]):
         """True if the means of features and response are released first."""
         return self.centre == "released" if self.centre else not is_standard(facts)
 
-    def planned_centre(self, public: Public, budgets: Sequence[Budget], rho: float) -> Centre:
+    def planned_centre(
+        self, public: Public, budgets: Sequence[Budget], rho: float
+    ) -> MeanConstants:
         """Plan the release of these means, and the ρ that is left."""
         if not self.has_centre(public.facts):
-            return Centre(None, rho)
-        return Centre.planned(public.sizes, budgets, rho)
+            return MeanConstants(None, rho)
+        return MeanConstants.planned(public.sizes, budgets, rho)
 
     def from_centre(
         self,

@@ -130,7 +130,7 @@ def row_norm(size: int, feature: float) -> float:
 
 
 @dataclass(frozen=True)
-class Constants:
+class IntervalConstants:
     """Constants fixed by public facts."""
 
     law: SelectionLaw
@@ -227,13 +227,13 @@ def residuals_sensitivity(n: int, has_mean: bool) -> float:
     return math.sqrt(1 + (1 - t**2) ** 2 + (1 + t) ** 2 / 4 if has_mean else 2) / n
 
 
-def _column_sensitivity(c: Constants, n: int) -> float:
+def _column_sensitivity(c: IntervalConstants, n: int) -> float:
     """λ of a step towards Θ̂_k, averaged over n rows."""
     return sensitivity(c.column.learning_rate, c.product, c.feature, n)
 
 
 def noise(
-    c: Constants, shares: InferenceShares, rho: float, pooled: int, n_machine: int
+    c: IntervalConstants, shares: InferenceShares, rho: float, pooled: int, n_machine: int
 ) -> NoiseDeviations:
     """The noise that costs its shares of ρ."""
     return NoiseDeviations(
@@ -283,7 +283,7 @@ _IN_UNITS = " In units of W, the clip of products whitened by the published Gram
 
 
 def inference_lines(
-    c: Constants,
+    c: IntervalConstants,
     shares: InferenceShares,
     rho: float,
     pooled: int,

@@ -16,7 +16,7 @@ from engine.core.registry import param
 from engine.core.types import Array, Caution, Data, Intervals, PublicFacts, Sizes
 from engine.mechanisms.base import P
 from engine.mechanisms.families.sparse.averages import RowAverages
-from engine.mechanisms.families.sparse.centre import Centre
+from engine.mechanisms.families.sparse.centre import MeanConstants
 from engine.mechanisms.families.sparse.corrections import (
     Corrected,
     pointwise_half_widths,
@@ -30,8 +30,8 @@ from engine.mechanisms.families.sparse.inference import (
     ONE,
     SEVERAL,
     Columns,
-    Constants,
     InferenceShares,
+    IntervalConstants,
     NoiseDeviations,
     noise,
     row_norm,
@@ -195,7 +195,7 @@ class SparseIntervals(PublicGuesses[P]):
         """T."""
         return self.rounds or fewest_rounds(learning_rate, MIN_EIGENVALUE)
 
-    def constants(self, sizes: Sizes, facts: PublicFacts) -> Constants:
+    def constants(self, sizes: Sizes, facts: PublicFacts) -> IntervalConstants:
         """Clips, and the steps for a column of the inverse covariance.
 
         Raises
@@ -208,7 +208,7 @@ class SparseIntervals(PublicGuesses[P]):
             min(self.precision_kept, size), self.n_rounds(0.7), 0.7, LARGEST_PRECISION
         )
         feature = self.feature_clip or self.clip_of_features(facts)
-        return Constants(
+        return IntervalConstants(
             LAW,
             feature,
             self.residual_clip or self.residual_sds * guess,
@@ -224,11 +224,11 @@ class SparseIntervals(PublicGuesses[P]):
     def noises(
         self,
         facts: PublicFacts,
-        c: Constants,
+        c: IntervalConstants,
         rho: float,
         sizes: tuple[int, int],
         shares: InferenceShares,
-        centre: Centre,
+        centre: MeanConstants,
     ) -> NoiseDeviations:
         """Plan the noise that costs its shares of ρ, beside that in released means.
 
@@ -240,7 +240,7 @@ class SparseIntervals(PublicGuesses[P]):
         half = CLIP if is_standard(facts) else self.reach_of(facts)
         return replace(deviations, centre=half * centre.deviation)
 
-    def averages(self, data: Data, c: Constants | None = None) -> RowAverages:
+    def averages(self, data: Data, c: IntervalConstants | None = None) -> RowAverages:
         """Read the machines' rows, clipped; nothing else reads rows.
 
         Without clips `c` nothing is clipped, and rows are less their exact means where a release

@@ -68,7 +68,7 @@ def suits_moments(gram_noise: float, size: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Stage:
+class PilotStage:
     """One average of a first estimate from moments."""
 
     clip: float  # R, in response units
@@ -92,7 +92,7 @@ def from_moments(
     pooled: Averages,
     directions: Directions,
     s: int,
-    stages: Sequence[Stage],
+    stages: Sequence[PilotStage],
     columns: Columns,
     rng: np.random.Generator,
 ) -> Pilot:

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.checks import Check, Fact, Outcome, joined, outcomes
+from engine.core.checks import Check, CheckOutcome, Fact, joined, outcomes
 from engine.core.enumerations import NoiseLaw
 from engine.core.types import Array, Budget, Caution, CurveData, Design, PublicFacts, Spend, Step
 from engine.mechanisms.families.adaptive.checked_facts import (
@@ -245,7 +245,7 @@ class FactsTold:
                 if decision.is_moved[where].any():
                     share = _percent(decision.beyond[where][decision.is_moved[where]].sum())
                     said.append((FAR_BEYOND, FAR_BEYOND.format(share=share), True))
-                if one is not None and one[0].outcome[where] == Outcome.TOLD.value:
+                if one is not None and one[0].outcome[where] == CheckOutcome.TOLD.value:
                     side = "above" if one[1][where] > 0 else "below"
                     said.append((ONE_SIDED, ONE_SIDED.format(side=side), False))
                 for each in said:
@@ -271,13 +271,15 @@ def one_sided(shares: Array, noise: Array, messages: FactMessages) -> tuple[Chec
         spread,
         limit,
         limit + quantile(_ONE_OF_TEN) * spread,
-        outcomes(np.abs(apart) > limit, Outcome.TOLD),
+        outcomes(np.abs(apart) > limit, CheckOutcome.TOLD),
     ), apart
 
 
 def _unasked(fact: Fact, shape: tuple[int, ...]) -> Check:
     nothing = np.full(shape, np.nan)
-    return Check(fact, nothing, nothing, nothing, nothing, np.full(shape, Outcome.UNTESTED.value))
+    return Check(
+        fact, nothing, nothing, nothing, nothing, np.full(shape, CheckOutcome.UNTESTED.value)
+    )
 
 
 def side_by_side(

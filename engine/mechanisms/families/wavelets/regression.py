@@ -148,7 +148,7 @@ class Sites:
 
 
 @dataclass(frozen=True)
-class Choice:
+class LevelChoice:
     """The level and the clip that were planned."""
 
     level: int
@@ -165,7 +165,7 @@ def choose(
     unit_noise: Array,
     sites: Sites,
     weights: str,
-) -> Choice:
+) -> LevelChoice:
     """The level and clip with the least bias + Σ_j u_j² V_j, V_j = data/n_j + τ² unit_noise_j.
 
     Parameters
@@ -190,7 +190,7 @@ def choose(
         shares = np.broadcast_to(published[:, None], variance.shape)
     criterion = bias + (shares**2 * variance).sum(axis=-1)
     best = np.unravel_index(np.argmin(criterion), criterion.shape)
-    return Choice(
+    return LevelChoice(
         levels[int(best[0])], float(clips[best[1]]), np.array(shares[best]), float(criterion[best])
     )
 

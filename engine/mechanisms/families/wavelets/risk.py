@@ -36,7 +36,7 @@ class RiskParts:
 
 
 @dataclass(frozen=True)
-class Design:
+class ReadingDensity:
     """Density of the times and weight of a reading, as functions of the time."""
 
     # density, weight: from times (…) to numbers (…)
@@ -44,11 +44,11 @@ class Design:
     weight: Callable[[Array], Array] = np.ones_like
 
 
-UNIFORM = Design()
+UNIFORM = ReadingDensity()
 
 
 @dataclass(frozen=True, eq=False)
-class Average:
+class CentreAverage:
     """A centre's average: n_j readings of each site clipped at ±τ, with weights u_j."""
 
     basis: WaveletBasis
@@ -79,7 +79,7 @@ class Average:
         return float((self.weights**2 * self.noise).sum())
 
 
-def curve_risk(truth: Truth, average: Average, design: Design = UNIFORM) -> RiskParts:
+def curve_risk(truth: Truth, average: CentreAverage, design: ReadingDensity = UNIFORM) -> RiskParts:
     """E∫(f̂ − f)², part by part.
 
     ‖f‖² − ‖P_J f‖² + ‖P_J(m − f)‖² + A_J Σ u_j²/n_j + Σ u_j² noise_j, where m = E([Y]_τ | x) and
@@ -89,7 +89,7 @@ def curve_risk(truth: Truth, average: Average, design: Design = UNIFORM) -> Risk
     ----------
     truth : Truth
         f around the middle of its bounds.
-    design : Design
+    design : ReadingDensity
         Density of the times, and the weight of a reading.
     """
     basis, (nodes, share) = average.basis, truth.quadrature
@@ -106,7 +106,7 @@ def curve_risk(truth: Truth, average: Average, design: Design = UNIFORM) -> Risk
     )
 
 
-def point_risk(curve: Callable[[Array], Array], point: float, average: Average) -> RiskParts:
+def point_risk(curve: Callable[[Array], Array], point: float, average: CentreAverage) -> RiskParts:
     """E(f̂(x0) − f(x0))², integrated over the cells where K = K_J(x0, ·) is not zero.
 
     (∫mK − f(x0))² + Σ (u_j²/n_j)(∫E([Y]_τ²|x)K² − (∫mK)²) + Σ u_j² noise_j.
@@ -117,7 +117,7 @@ def point_risk(curve: Callable[[Array], Array], point: float, average: Average) 
         f around the middle of its bounds.
     point : float
         x0.
-    average : Average
+    average : CentreAverage
         With the noise of the value there.
     """
     nodes, kernel, width = _kernel_nodes(point, average.basis)
