@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from engine import __main__
+from engine.answers.card import is_doubtful
 from engine.core.errors import InputError
 from engine.core.types import PublicGroup
 from engine.release import request
 from engine.release.plan import ReleasePlan
 from engine.sources.grouped_curves import GroupedCurves
 from engine.sources.growth_curves import GrowthCurves
+from tests.alarms import without_alarm
 from tests.files import requested
 from tests.readings import curves_in, request_with_reading
 
@@ -169,29 +171,31 @@ def test_a_group_stands_in_the_plan_and_plans_without_one_are_as_before(folder):
     assert "group" not in without.plain["data"]["facts"]
 
 
+def released_in_groups(folder, out):
+    """The cards of both groups, by their paths, released with a ledger of their own."""
+    words = ["release", str(folder / "r.json"), "--ledger", str(out / "l.db")]
+    words += ["--witness", str(out / "w"), "--out", str(out), "--yes"]
+    assert __main__.main(words) == 0
+    paths = [out / f"group-{k}" / "guarantee.json" for k in (1, 2)]
+    return {str(path): json.loads(path.read_text()) for path in paths}
+
+
 def test_groups_are_released_one_by_one_and_compared_from_their_cards(folder, capsys):
-    words = [
-        "release",
-        str(folder / "r.json"),
-        "--ledger",
-        str(folder / "l.db"),
-        "--witness",
-        str(folder / "w"),
-        "--out",
-        str(folder / "out"),
-    ]
-    assert __main__.main([*words, "--yes"]) == 0
+    def tried(k):
+        capsys.readouterr()
+        return released_in_groups(folder, folder / f"out-{k}")
+
+    released = without_alarm(tried, lambda cards: any(map(is_doubtful, cards.values())))
     told = capsys.readouterr().out
     assert "Girls and boys differ" in told and "budgets do not add" in told
     # Each group has its own total: neither release counts for the people of the other.
     spent = [line.split(",")[1] for line in told.splitlines() if line.startswith("Spent by one")]
     assert len(spent) == 2 and len({*spent}) == 1
-    cards = [str(folder / "out" / f"group-{k}" / "guarantee.json") for k in (1, 2)]
+    cards = [*released]
     assert __main__.main(["compare-cards", *cards]) == 0  # they state that they are disjoint
     assert capsys.readouterr().out.strip() in told
     assert __main__.main(["compare-cards", cards[0], cards[0]]) == 2  # the same people twice
-    card = json.loads((folder / "out" / "group-1" / "guarantee.json").read_text())
-    assert card["answers"]["groups"] == {
+    assert released[cards[0]]["answers"]["groups"] == {
         "set": "heights",
         "name": "girls",
         "membership": "public",

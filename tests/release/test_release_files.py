@@ -31,6 +31,7 @@ from engine.topics.mean import live
 from engine.topics.mean.answer import mean_answer
 from engine.topics.release import charts
 from engine.topics.release.preview import release_preview
+from tests.alarms import without_alarm
 from tests.heavy import few
 from tests.ledgers import spent
 from tests.readings import request_with_reading, upload_of
@@ -600,14 +601,11 @@ def released(tmp_path, source, key="adaptive_mean", epsilon=1.0, **chosen):
 
 
 def quietly_released(tmp_path, source, **chosen):
-    """Release until no check raises a false alarm: the noise is new each time, four times at most."""
-    for k in range(4):
-        folder = tmp_path / str(k)
-        folder.mkdir()
-        one = released(folder, source, **chosen)
-        if one.uncertainty.verdict != "doubtful":
-            break
-    return one
+    """Release, each time into a folder of its own, until no check raises a false alarm."""
+    return without_alarm(
+        lambda k: released(tmp_path / str(k), source, **chosen),
+        lambda one: one.uncertainty.verdict == "doubtful",
+    )
 
 
 def texts(one):
