@@ -211,7 +211,13 @@ def sites(parts, noise_size=0.0, repeats=1, columns=2, p=3, seed=0, band=True):
     square = rng.standard_normal((repeats, columns, p, p))
     unit = np.full((6, columns), max(noise_size, 1e-12))
     return [
-        SiteDeviations(part, unit, noise, (square + square.swapaxes(-1, -2)) / 2 if band else None)
+        SiteDeviations(
+            part,
+            part.n_curves,
+            unit,
+            noise,
+            (square + square.swapaxes(-1, -2)) / 2 if band else None,
+        )
         for part in parts
     ]
 
@@ -243,7 +249,7 @@ def test_the_covariance_is_symmetric_semidefinite_and_above_the_privacy_noise(n_
     made = sites(parts, 0.02, repeats=4, columns=5)
     result = locate(made, np.full(3, 0.5), heavy_tailed(3))
     again = locate(
-        [SiteDeviations(s.deviations, s.unit, s.noise) for s in made],
+        [SiteDeviations(s.deviations, s.n_curves, s.unit, s.noise) for s in made],
         np.full(3, 0.5),
         heavy_tailed(3),
     )

@@ -140,6 +140,7 @@ class SiteDeviations:
     """The deviations of one site's curves, and its noise."""
 
     deviations: Deviations
+    n_curves: int  # n, public
     # (releases, columns): 1/(n μ_k): the standard deviation of a release's noise for a sensitivity
     # and a radius of 1, and a shape of ones
     unit: Array
@@ -153,10 +154,6 @@ class SiteDeviations:
     stage: str = ""  # what is located, where it is one of several runs
     far_unit: Array | None = None  # (columns,), 1/(n μ √s₂); None where far people are not counted
     far_noise: Array | None = None  # (repeats, columns, 2), of unit variance
-
-    @property
-    def n_curves(self) -> int:
-        return self.deviations.n_curves
 
     def among_columns(self, columns: Indices) -> SiteDeviations:
         """The same curves for some of the columns."""

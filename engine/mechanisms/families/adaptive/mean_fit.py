@@ -22,6 +22,7 @@ from engine.mechanisms.families.adaptive.fits import (
     Streams,
     UnitFit,
     columns,
+    public_observations,
     spherical,
     symmetric,
 )
@@ -147,10 +148,10 @@ class MeanFit(AdaptiveFit[Evidence]):
 
     @property
     def readings(self) -> tuple[tuple[int, int], ...]:
-        counts, people = np.unique(self.data.counts, return_counts=True)
-        if len(counts) > _MAX_LENGTHS or any(plan.times_share for plan in self.mean_plans):
+        observations = public_observations(self.data)
+        if len(observations) > _MAX_LENGTHS or any(plan.times_share for plan in self.mean_plans):
             return ()
-        return tuple(zip(counts.tolist(), people.tolist(), strict=True))
+        return observations
 
     def evidence(self, fit: UnitFit) -> Evidence:
         return self.evidence_of_steps(fit)
@@ -426,7 +427,7 @@ class MeanFit(AdaptiveFit[Evidence]):
         scale = (
             SENSITIVITY
             * growth
-            / (shares.shape[2] * self.costs((plan.times_share,), s, members)[0])
+            / (self.sizes.n_curves_per_server[s] * self.costs((plan.times_share,), s, members)[0])
         )
         return transcript.sent(
             s,
