@@ -23,7 +23,6 @@ from engine.core.types.facts import EventFacts, PublicFacts
 from engine.core.types.sizes import Public, Sizes
 from engine.core.types.truth import Truth
 
-
 _FEW = 2  # people of a server, where they count as all of it
 
 
