@@ -454,8 +454,8 @@ class ScaledByColumn:
     def __init__(self, own):
         self.own, self.n_curves, self.entries = own, own.n_curves, own.entries
 
-    def among(self, chosen):
-        return ScaledByColumn(self.own.among(chosen))
+    def blocks(self, most):
+        return [ScaledByColumn(each) for each in self.own.blocks(most)]
 
     def from_centres(self, centres, repeats):
         return self.own.from_centres(centres, repeats) * np.array([1.0, 2.0])[:, None, None]

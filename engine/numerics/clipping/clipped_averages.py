@@ -7,7 +7,7 @@ The sums are those of whole numbers (`engine.numerics.exact_sums`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def averages(
 
 
 def _summed(
-    among: list[Deviations], repeats: slice, arguments: list[Array], kinds: tuple[Kind, ...]
+    among: Sequence[Deviations], repeats: slice, arguments: list[Array], kinds: tuple[Kind, ...]
 ) -> list[ExactSum]:
     """The sums of all blocks of curves."""
     centres, *clips = arguments
@@ -84,7 +84,7 @@ def _summed(
     return totals
 
 
-def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, list[Deviations]]]:
+def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, Sequence[Deviations]]]:
     """Cut repeats, or the curves where one repeat has many, into blocks that stay in cache.
 
     All columns share one pass over the curves, whose entries are the largest array.
@@ -93,10 +93,6 @@ def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, lis
     n, entries = deviations.n_curves, size * columns
     tall = max(1, _BLOCK // (entries * max(n, 1)))
     few = max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries, LARGEST_BLOCK))
-    among = (
-        [deviations]
-        if n <= few
-        else [deviations.among(slice(k, k + few)) for k in range(0, n, few)]
-    )
+    among = deviations.blocks(few)
     for first in range(0, repeats, tall):
         yield slice(first, first + tall), among
