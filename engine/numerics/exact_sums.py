@@ -2,38 +2,34 @@
 
 A deviation h (p entries), a shape d and a radius c give z = h/(c d), clipped to ‖z‖ ≤ 1, and
 
-    u = trunc(2⁴⁰ z),  U = Σ u,  V = Σ |u|;    v = trunc(2²⁰ z_m),  Q = Σ vv',
+    u = trunc(2⁴⁰ z),  U = Σ u,  V = Σ |u|,  Q = Σ uu',
 
-where z_m is h/(m d), clipped to ‖z_m‖ ≤ 1, for a radius m of its own.
+where Q may have a radius m ≤ c of its own.
 
-*Norms.* ‖u‖ ≤ 2⁴⁰ and ‖v‖ ≤ 2²⁰ hold exactly, whatever h is. In floating point with unit roundoff
-2⁻⁵³ the sum of p squares is at least (1 − p 2⁻⁵³) times the exact one up to underflow, which is
-below 2⁻¹⁰⁰⁰ and matters only where ‖z‖ < 1; the root, the quotient 1/max(‖z‖, 1) and two products
-add one rounding each. The factor 1 − (p + 8) 2⁻⁵³ pays for all of them. Scaling by 2⁴⁰ is exact,
-and truncation moves each entry towards 0. A deviation with an entry that is no finite number is 0.
+*Norms.* ‖u‖ ≤ 2⁴⁰ holds exactly, whatever h is. In floating point with unit roundoff 2⁻⁵³ the sum
+of p squares is at least 1 − p 2⁻⁵³ times the exact one up to underflow, which is below 2⁻¹⁰⁰⁰ and
+matters only where ‖z‖ < 1; the root, the quotient 1/max(‖z‖, 1) and two products add one rounding
+each. The factor 1 − (p + 8) 2⁻⁵³ pays for all of them. Scaling by 2⁴⁰ is exact, and truncation
+moves each entry towards 0. A deviation with an entry that is no finite number is 0.
 
-*Sensitivity.* Replacing one person's deviation by any other moves U by at most 2·2⁴⁰; the pair
-(U, V) by at most 2·2⁴⁰, because |x|'|y| ≥ |x'y| holds for the whole points of a ball as for any;
-V alone by at most √2·2⁴⁰, because no entry is negative; Q alone by at most √2·2⁴⁰ in Frobenius
-norm, because ‖xx' − yy'‖² = |x|⁴ + |y|⁴ − 2(x'y)².
+*Sensitivity.* So each person adds functions of a point of the ball of radius 2⁴⁰, and replacing one
+person moves U by at most 2·2⁴⁰, V by at most √2·2⁴⁰, because no entry is negative, and Q by at most
+√2·2⁸⁰ in Frobenius norm, because ‖xx' − yy'‖² = |x|⁴ + |y|⁴ − 2(x'y)². The proofs of
+`engine.mechanisms.families.adaptive.location` for U with V, and for U with Q, hold for any two
+points of a ball, so for whole ones. With a radius m < c truncation leaves the points of U and Q
+parallel up to √p 2⁻⁴⁰ of their largest lengths, which moves the pair by less than √p 2⁻³⁷ in units
+of its bound 2: far less than the rounding that `engine.noise.hardened` allows for.
 
-*Location and moments together.* Their joint bound uses that both are made of parallel vectors,
-which u and v are no longer. So z and z_m are first multiplied by 1 − a for a = √(2p) 2⁻¹⁹. Without
-truncation the pair then moves by at most 2(1 − a), in units of 2⁴⁰ for U and of √2·2⁴⁰ for Q. By
-the triangle inequality truncation adds at most 2√p 2⁻⁴⁰ by u and, since ‖vv' 2⁻⁴⁰ − z_m z_m'‖ ≤
-2√p 2⁻²⁰ for each of two people, 2√2 √p 2⁻²⁰ by v: together less than 2a, so the pair moves by at
-most 2.
-
-*Exactness.* In a block of at most 8192 people all partial sums of u, |u| and vv' are whole numbers
-of at most 2⁵³, so floating point adds and multiplies them without rounding, in any order, with or
-without fused operations. Blocks are added in two words of 64 bits, exact for 2⁴³ people. A mean is
-a function of the total, so it is the same for every split of people into blocks and every order;
-its few roundings move it by less than 2⁻⁵⁰ of its size.
+*Exactness.* With u = 2²⁰ v + w, v = trunc(2⁻²⁰ u), is uu' = 2⁴⁰ vv' + 2²⁰ (vw' + wv') + ww'. In a
+block of at most 8192 people all partial sums of u, |u|, vv', vw' and ww' are whole numbers of at
+most 2⁵³, so floating point adds and multiplies them without rounding, in any order, with or without
+fused operations. Blocks are added in two words of 64 bits, exact for 2⁴³ people. A mean is a
+function of the totals, so it is the same for every split of people into blocks and every order;
+its few roundings move it by less than 2⁻⁵⁰ of the largest one.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -44,7 +40,7 @@ from numpy.typing import NDArray
 from engine.core.arrays import Array
 
 LARGEST_BLOCK = 8192  # people
-_BITS, _MOMENT_BITS = 40, 20
+_BITS = 40
 _LOW_BITS, _WORDS = 20, ("high", "low")  # of a total
 
 
@@ -111,10 +107,9 @@ def whole_sums(
     norms = _norms(h)
     if kinds == (Kind.BEYOND,):
         return [ExactSum.of(_beyond(norms))]
-    reach = reach_of(kinds, h.shape[2])
     own = Kind.MOMENTS in kinds and bool((moments_radius != radius).any())
     of_moments = [h * (radius / moments_radius)[..., None, None]] if own else []
-    u = truncated(h, norms, reach, _BITS)
+    u = truncated(h, norms)
     sums = []
     for kind in kinds:
         if kind is Kind.LOCATION:
@@ -123,9 +118,8 @@ def whole_sums(
             sums.append(np.abs(u).sum(axis=-1))
         else:
             for z in of_moments:
-                u = truncated(z, _norms(z), reach, _BITS)
-            v = np.trunc(u * 2.0 ** (_MOMENT_BITS - _BITS))  # trunc(2²⁰ z_m)
-            sums.append(v @ v.swapaxes(-1, -2))
+                u = truncated(z, _norms(z))
+            sums.append(_products(u))
     return list(map(ExactSum.of, sums))
 
 
@@ -134,16 +128,14 @@ def mean_of(total: ExactSum, n: int, kind: Kind, shape: Array, radius: Array) ->
     mean = total.mean(n)
     if kind is Kind.BEYOND:
         return mean
-    mean = np.ldexp(mean, -_BITS)
-    if kind is Kind.MOMENTS:
-        return np.asarray(mean * (radius**2)[..., None, None])
-    return np.asarray(mean * (radius[..., None] * shape))
-
-
-def reach_of(kinds: tuple[Kind, ...], p: int) -> float:
-    """How long clipped deviations of p entries may be: 1, or 1 − a as shown above."""
-    is_joint = Kind.LOCATION in kinds and Kind.MOMENTS in kinds
-    return 1.0 - is_joint * math.sqrt(2 * p) * 2.0**-19
+    if kind is not Kind.MOMENTS:
+        return np.asarray(np.ldexp(mean, -_BITS) * (radius[..., None] * shape))
+    high, cross, low = np.moveaxis(mean, 2, 0)
+    cross = cross + cross.swapaxes(-1, -2)
+    moments = (
+        np.ldexp(high, -_BITS) + np.ldexp(cross, -_BITS - _LOW_BITS) + np.ldexp(low, -2 * _BITS)
+    )
+    return np.asarray(moments * (radius**2)[..., None, None])
 
 
 def _norms(z: Array) -> Array:
@@ -156,11 +148,19 @@ def _norms(z: Array) -> Array:
     return norms
 
 
-def truncated(z: Array, norms: Array, reach: float, bits: int) -> Array:
-    """trunc(2^bits z), z clipped to the reach; in its place."""
-    most = np.ldexp(reach * (1 - (z.shape[-2] + 8) * 2.0**-53), bits)
+def truncated(z: Array, norms: Array) -> Array:
+    """trunc(2⁴⁰ z), z clipped to the unit ball; in its place."""
+    most = np.ldexp(1 - (z.shape[-2] + 8) * 2.0**-53, _BITS)
     z *= (most / np.maximum(norms, 1.0))[..., None, :]
     return np.trunc(z, out=z)
+
+
+def _products(u: Array) -> Array:
+    """Σ vv', Σ vw' and Σ ww': (repeats, columns, 3, p, p)."""
+    high = np.trunc(u * 2.0**-_LOW_BITS)
+    low = u - high * 2.0**_LOW_BITS
+    transposed = low.swapaxes(-1, -2)
+    return np.stack([high @ high.swapaxes(-1, -2), high @ transposed, low @ transposed], axis=-3)
 
 
 def _beyond(norms: Array) -> Array:
