@@ -76,8 +76,9 @@ class Mechanism(Parameterised, Generic[D, P]):
     others of its family, `measured` is the section of docs/methods.md with what was measured of it
     and its like, and `stands_beside` says that it is released beside the method of a page, never in
     its place. `sends_sums` says that all it sends are sums over people, so that sites can add them
-    up unread. `read_since` is the version since which noised messages are read as they are now:
-    releases of earlier ones cannot be made again.
+    up unread; `averages_all` that each message is an average over all people of a site, with noise
+    that follows from `Public` alone. `read_since` is the version since which noised messages are
+    read as they are now: releases of earlier ones cannot be made again.
 
     Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
     of the sizes, the budgets and declared smoothness, never of the readings.
@@ -94,6 +95,7 @@ class Mechanism(Parameterised, Generic[D, P]):
     measured: ClassVar[str] = ""
     stands_beside: ClassVar[bool] = False
     sends_sums: ClassVar[bool] = False
+    averages_all: ClassVar[bool] = False
     read_since: ClassVar[str] = "0"
 
     @classmethod

@@ -231,6 +231,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     tasks = frozenset({PERCENTILE_CURVES.key})
     guarantee = Guarantee.APPROXIMATE
     family = "gradient"
+    averages_all = True
     read_since = "0.5.0"  # before, bands and times in ranges were those of shrunk coefficients
     reference = "Derived in this project"
     fit_class: ClassVar[type[PercentileFit]] = PercentileFit

@@ -10,10 +10,12 @@ Privacy
 -------
 Let one record move the numbers by at most c in units of their noise: μ = c in Euclidean norm for
 Gaussian noise, ε = c in the sum of sizes for Laplace noise. Rounding p numbers moves each by at
-most γ/2 on both sides, and sums in floating point by far less than another γ; so the whole numbers
-move by at most c/γ + 2√p, or c/γ + 2p. The lattice is taken so fine that this is no more than
-c(1 + η)/γ with η = 2^-12, and what a release costs is what OpenDP's own map says of that: ρ of zCDP
-for Gaussian noise and ε with δ = 0 for Laplace noise, both rounded up by OpenDP.
+most γ/2 on both sides, and what floating point rounds before by far less than another γ: sums of
+whole numbers (`engine.numerics.exact_sums`) have no rounding but that of one division, whatever n
+is. So the whole numbers move by at most c/γ + 2√p, or c/γ + 2p. The lattice is taken so fine that
+this is no more than c(1 + η)/γ with η = 2^-12, and what a release costs is what OpenDP's own map
+says of that: ρ of zCDP for Gaussian noise and ε with δ = 0 for Laplace noise, both rounded up by
+OpenDP.
 
 The exact curve of discrete Gaussian noise
 ------------------------------------------

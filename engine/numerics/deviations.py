@@ -50,8 +50,11 @@ class Deviations(Protocol):
     def entries(self) -> int:
         """Numbers of every curve from which deviations are made."""
 
-    def among(self, curves: slice) -> Deviations:
-        """Those of some of the curves."""
+    def blocks(self, most: int) -> Sequence[Deviations]:
+        """The curves in blocks of so many at most, or of the size that suits them."""
+
+    def of_repeats(self, repeats: slice) -> Deviations:
+        """Those of some of the data sets."""
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
         """Compute h_i(a): deviation of a centre from the mean, as every curve measures it.
@@ -141,6 +144,19 @@ class AffineDeviations(Deviations):
     def among(self, curves: slice) -> AffineDeviations:
         """Those of some of the curves; a view."""
         return AffineDeviations(self.rows[..., curves])
+
+    def blocks(self, most: int) -> list[AffineDeviations]:
+        """The curves in blocks of so many at most; views."""
+        return [self.among(part) for part in blocks_of(self.n_curves, most)]
+
+    def of_repeats(self, repeats: slice) -> AffineDeviations:
+        """Those of some of the data sets; a view."""
+        return AffineDeviations(self.rows[repeats])
+
+
+def blocks_of(n: int, most: int) -> list[slice]:
+    """Cut n curves into blocks of so many at most."""
+    return [slice(first, min(first + most, n)) for first in range(0, n, most)]
 
 
 def weighted_within_curves(

@@ -210,12 +210,12 @@ def _fill_features(features: Array, times: Array, values: Array, basis: Basis) -
     points, highest = len(times), highest_wave(basis)
     cosines, sines = features[: highest + 1], features[highest + 1 : _n_waves(basis)]
     cross = features[_n_waves(basis) :]
-    waves = _harmonics(basis.turns(times), highest // 2, bool(len(sines)))
+    waves = harmonics(basis.turns(times), highest // 2, bool(len(sines)))
     cosines[0] = points
     _add_sums(waves, cosines, sines)
     _add_products(waves, cosines, sines)
     cross[0] = values.sum(axis=0)
-    for row, wave in zip(cross[1:], _in_order(waves), strict=False):
+    for row, wave in zip(cross[1:], in_order(waves), strict=False):
         np.einsum("pc,pc->c", wave, values, out=row)
     cross[1:] *= SUP_NORM
     features /= points
@@ -224,7 +224,7 @@ def _fill_features(features: Array, times: Array, values: Array, basis: Basis) -
         features[:, ~is_finite] = 0.0  # NaN would pass every later clip
 
 
-def _harmonics(turns: Array, highest: int, with_sines: bool) -> tuple[list[Array], list[Array]]:
+def harmonics(turns: Array, highest: int, with_sines: bool) -> tuple[list[Array], list[Array]]:
     """Cosine and sine of k · 2π · turns for k = 1 … highest, by the two-term recurrence."""
     if highest == 0:
         return [], []
@@ -245,7 +245,7 @@ def _next(twice: Array, last: Array, before: Array | float | None) -> Array:
     return wave
 
 
-def _in_order(waves: Sequence[list[Array]]) -> list[Array]:
+def in_order(waves: Sequence[list[Array]]) -> list[Array]:
     """The waves as the basis has them: cosine 1, sine 1, cosine 2, …, or cosines alone."""
     cosine, sine = waves
     return [wave for pair in zip(cosine, sine, strict=True) for wave in pair] if sine else cosine

@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.core.arrays import Array
 from engine.core.types import CurveData
-from engine.numerics.deviations import AffineDeviations, Deviations
+from engine.numerics.deviations import AffineDeviations, Deviations, blocks_of
 from engine.numerics.moments import Moments, beside_minus_one, product_table, wave_map
 from engine.numerics.regressor_maps import RegressorMap
 
@@ -176,10 +176,17 @@ class RegressionDeviations(Deviations):
     def entries(self) -> int:
         return self.curves.entries
 
-    def among(self, curves: slice) -> RegressionDeviations:
-        """Those of some of the curves; a view."""
+    def blocks(self, most: int) -> list[RegressionDeviations]:
+        """The curves in blocks of so many at most; views."""
+        return [
+            RegressionDeviations(self.curves.among(part), self.regressors[..., part], self.map)
+            for part in blocks_of(self.n_curves, most)
+        ]
+
+    def of_repeats(self, repeats: slice) -> RegressionDeviations:
+        """Those of some of the data sets; a view."""
         return RegressionDeviations(
-            self.curves.among(curves), self.regressors[..., curves], self.map
+            self.curves.of_repeats(repeats), self.regressors[repeats], self.map.repeats(repeats)
         )
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:

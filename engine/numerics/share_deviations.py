@@ -19,6 +19,7 @@ from engine.core.types import Design
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import (
     Deviations,
+    blocks_of,
     mean_slopes_inverse,
     ridge,
     weighted_within_curves,
@@ -119,9 +120,16 @@ class ShareDeviations(Deviations):
     def entries(self) -> int:
         return int(self.slopes[0, ..., 0].size + self.targets[0, ..., 0].size)
 
-    def among(self, curves: slice) -> ShareDeviations:
-        """Those of some of the curves; a view."""
-        return ShareDeviations(self.slopes[..., curves], self.targets[..., curves])
+    def blocks(self, most: int) -> list[ShareDeviations]:
+        """The curves in blocks of so many at most; views."""
+        return [
+            ShareDeviations(self.slopes[..., part], self.targets[..., part])
+            for part in blocks_of(self.n_curves, most)
+        ]
+
+    def of_repeats(self, repeats: slice) -> ShareDeviations:
+        """Those of some of the data sets; a view."""
+        return ShareDeviations(self.slopes[repeats], self.targets[repeats])
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
         """Compute the deviation of a centre, as all curves measure it."""

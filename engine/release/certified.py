@@ -245,7 +245,7 @@ def _cost_within(
     """Compute the cost at one budget for all sites, or one for each."""
     budgets = tuple(map(mechanism.suited, budgets))
     _check_mechanism(data, mechanism, budgets)
-    stand_in, inner = data.stand_in(), budgets
+    stand_in, inner = rehearsal_data(data, mechanism), budgets
     for n_tried in range(_TRIES):
         rehearsed = _rehearsed(stand_in, mechanism, budgets, inner, shares)
         if all(cost.certified.epsilon <= cost.requested.epsilon for cost in rehearsed.costs):
@@ -256,6 +256,15 @@ def _cost_within(
         field="epsilon",
         hint="Choose another ε or another method.",
     )
+
+
+def rehearsal_data(data: Data, mechanism: Mechanism) -> Data:
+    """Return data of the same public sizes and facts that hold nobody's numbers.
+
+    Noise and ledger follow from `Public`. Where each message is an average over all people of a
+    site, two of each show what is sent.
+    """
+    return data.few() if mechanism.averages_all else data.stand_in()
 
 
 def _reduced(cost: SiteCost, n_tried: int) -> Budget:
@@ -333,7 +342,7 @@ def _check_private_counts(data: Data, mechanism: Mechanism) -> None:
     """
     if not data.facts.observations_per_curve:
         return
-    if not mechanism.validated(data.stand_in()).facts.observations_per_curve:
+    if not mechanism.validated(rehearsal_data(data, mechanism)).facts.observations_per_curve:
         raise InputError(
             f"{mechanism.label} cannot be published for these curves: its noise "
             "depends on how many observations single curves have, which is private.",

@@ -106,7 +106,7 @@ def card_of(
     dict
         As JSON takes it.
     """
-    mechanism, data, cost = plan.mechanism, plan.stand_in, plan.cost
+    mechanism, data, cost = plan.mechanism, plan.rehearsal_data, plan.cost
     facts, sizes, made_with = data.facts, data.sizes, plan.plain["versions"]
     unit = _protected(plan)
     tuning = estimate.tuning[0] if estimate.tuning else {}
@@ -185,7 +185,7 @@ def _statements(plan: ReleasePlan) -> list[dict[str, Any]]:
 
     The holder names one source, and that is of the bounds.
     """
-    facts = plan.stand_in.facts
+    facts = plan.rehearsal_data.facts
     if not facts.is_upload:
         return []
     stated = flat(stated_of(facts, plan.mechanism))

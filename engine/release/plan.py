@@ -298,6 +298,11 @@ class ReleasePlan:
         return _stand_in(_canonical(self.plain["data"]))
 
     @property
+    def rehearsal_data(self) -> Data:
+        """The data by which the release is rehearsed and replayed; see `certified`."""
+        return _rehearsal_data(_canonical(self.plain["data"]), self.mechanism.averages_all)
+
+    @property
     def cost(self) -> ReleaseCost:
         """The cost of the release, and the noise of each message."""
         return _cost(
@@ -373,10 +378,13 @@ def _differ_by_rounding(stated: Mapping[str, Any], derived: Mapping[str, Any]) -
 def _cost(public: str) -> ReleaseCost:
     plan = ReleasePlan(json.loads(public))
     if isinstance(plan.plain["asked"], list):
-        return certified.release_cost_by_site(plan.stand_in, plan.mechanism, plan.budgets)
+        return certified.release_cost_by_site(plan.rehearsal_data, plan.mechanism, plan.budgets)
     shares = plan.plain.get("shares")
     return certified.release_cost(
-        plan.stand_in, plan.mechanism, plan.budgets[0], None if shares is None else Shares(**shares)
+        plan.rehearsal_data,
+        plan.mechanism,
+        plan.budgets[0],
+        None if shares is None else Shares(**shares),
     )
 
 
@@ -390,6 +398,11 @@ def _mechanism(stated: Mapping[str, Any]) -> Mechanism:
 @lru_cache(maxsize=8)
 def _stand_in(public: str) -> Data:
     return _data_of(json.loads(public)).stand_in()
+
+
+@lru_cache(maxsize=8)
+def _rehearsal_data(public: str, is_few: bool) -> Data:
+    return _data_of(json.loads(public), is_few).few() if is_few else _stand_in(public)
 
 
 def _comparable(version: str) -> tuple[int, ...]:
@@ -455,8 +468,8 @@ def _public_data(source: Source[Data]) -> dict[str, Any]:
     return certified.publishable_data(source).public_facts()
 
 
-def _data_of(plain: Mapping[str, Any]) -> Data:
+def _data_of(plain: Mapping[str, Any], is_few: bool = False) -> Data:
     """Data with these public facts, and no number of anybody where they were stated."""
     if "source" in plain:
         return certified.publishable_data(sources.build(plain["source"], plain["parameters"]))
-    return from_public_facts(plain)
+    return from_public_facts(plain, is_few)

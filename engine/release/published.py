@@ -364,7 +364,7 @@ def assemble(plan: ReleasePlan, messages: Mapping[Key, Array], receipt: Receipt)
         If this version would make other numbers of them.
     """
     plan.check_noise()
-    mechanism, data, cost = plan.mechanism, plan.stand_in, plan.cost
+    mechanism, data, cost = plan.mechanism, plan.rehearsal_data, plan.cost
     estimate = certified.replayed(data, mechanism, cost, messages)
     axes = axes_of(mechanism, data.facts)
     functions = _functions(estimate, mechanism, data, cost, axes)

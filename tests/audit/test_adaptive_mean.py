@@ -12,8 +12,7 @@ from engine.core.types import Budget, CurveData, Design, PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families.adaptive import location
 from engine.mechanisms.families.adaptive.fits import spherical
-from engine.numerics import deviations
-from engine.numerics.clipping import clipped_averages
+from engine.numerics import deviations, exact_sums
 from engine.numerics.time_histograms import time_shares
 from engine.privacy import accounting
 from tests.audit.search import found
@@ -156,42 +155,44 @@ def test_noise_without_delta_has_the_law_of_the_k_norm_mechanism():
 def box_clip_with_ellipsoid_noise(patch):
     """Every coefficient is held within ±c d_l on its own; the noise is for the ellipsoid."""
 
-    def average(own, centres, shape, radius):
-        h = own.from_centres(centres, slice(None))
-        most = (radius[..., None] * shape)[..., None]
-        return np.clip(h, -most, most).mean(axis=-1)
+    def clipped(z, norms):
+        return np.trunc(np.clip(z, -1.0, 1.0) * 2.0**40)
 
-    patch.setattr(clipped_averages, "average", average)
+    patch.setattr(exact_sums, "truncated", clipped)
 
 
 def floor_from_the_data(patch):
     """No released size is taken to be below a tenth of the raw one."""
     honest, sizes = location._tightened, []
-    counted = clipped_averages.average_size
+    counted = location.averages
 
-    def average_size(curves, *rest):
+    def averages(curves, *rest, **radii):
         sizes.append(np.abs(curves.targets).mean(axis=2)[:, None])
-        return counted(curves, *rest)
+        return counted(curves, *rest, **radii)
 
     def tightened(state, width):
         result = honest(state, width)
         return location.replace(result, shape=np.maximum(result.shape, 0.1 * sizes[-1]))
 
-    patch.setattr(clipped_averages, "average_size", average_size)
+    patch.setattr(location, "averages", averages)
     patch.setattr(location, "_tightened", tightened)
 
 
 def divisor_counts_unclipped_curves(patch):
     """The sum is divided by how many curves were not clipped."""
 
-    def averaged(own, centres, shape, radius, statistic):
-        h = own.from_centres(centres, slice(None))
-        factors = clipped_averages._factors(h, shape, radius)
-        inside = np.maximum((factors == 1).sum(axis=-1), 1)
-        summed = statistic(h, factors, shape)
-        return summed / inside.reshape(*inside.shape, *[1] * (summed.ndim - 2))
+    honest = location.averages
 
-    patch.setattr(clipped_averages, "_averaged", averaged)
+    def averages(own, centres, shape, radius, *kinds, **radii):
+        h = own.from_centres(centres, slice(None))
+        norms = np.linalg.norm(h / shape[..., None], axis=2)
+        inside = np.maximum((norms <= radius[..., None]).mean(axis=-1), 1 / own.n_curves)
+        return [
+            each / inside.reshape(*inside.shape, *[1] * (each.ndim - 2))
+            for each in honest(own, centres, shape, radius, *kinds, **radii)
+        ]
+
+    patch.setattr(location, "averages", averages)
 
 
 def mean_slopes_of_the_actual_design(patch):
@@ -209,16 +210,12 @@ def mean_slopes_of_the_actual_design(patch):
 
 
 def no_clipping(patch):
-    patch.setattr(
-        clipped_averages, "_factors", lambda h, shape, radius: np.ones((*h.shape[:2], h.shape[3]))
-    )
+    patch.setattr(exact_sums, "truncated", lambda z, norms: np.trunc(z * 2.0**40))
 
 
 def clip_a_tenth_too_wide(patch):
-    honest = clipped_averages._factors
-    patch.setattr(
-        clipped_averages, "_factors", lambda h, shape, radius: honest(h, shape, 1.1 * radius)
-    )
+    honest = exact_sums.truncated
+    patch.setattr(exact_sums, "truncated", lambda z, norms: 1.1 * honest(z / 1.1, norms / 1.1))
 
 
 def sizes_taken_for_one_sided(patch):
@@ -234,11 +231,13 @@ def sizes_taken_for_one_sided(patch):
 
 def shape_forgotten(patch):
     """Clipped in the ball, noised for the ellipsoid."""
-    honest = clipped_averages._factors
+    honest = location.averages
     patch.setattr(
-        clipped_averages,
-        "_factors",
-        lambda h, shape, radius: honest(h, np.ones_like(shape), radius),
+        location,
+        "averages",
+        lambda own, centres, shape, *rest, **radii: honest(
+            own, centres, np.ones_like(shape), *rest, **radii
+        ),
     )
 
 

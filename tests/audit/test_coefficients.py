@@ -10,8 +10,7 @@ from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.families.adaptive import covariate_moments, location
 from engine.mechanisms.families.descent import NoisyGradient
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
-from engine.numerics import regressor_maps
-from engine.numerics.clipping import clipped_averages
+from engine.numerics import exact_sums, regressor_maps
 from engine.privacy import accounting
 from tests.audit.search import found as found_in
 from tests.heavy import few
@@ -152,9 +151,7 @@ def nobody_is_weighted(patch):
 
 
 def no_clipping(patch):
-    patch.setattr(
-        clipped_averages, "_factors", lambda h, shape, radius: np.ones((*h.shape[:2], h.shape[3]))
-    )
+    patch.setattr(exact_sums, "truncated", lambda z, norms: np.trunc(z * 2.0**40))
 
 
 def one_sided_sensitivity(patch):

@@ -24,8 +24,9 @@ from engine.mechanisms.families.adaptive.checked_facts import (
     first_share,
 )
 from engine.mechanisms.percentile_curves import PercentileCurves
-from engine.numerics.clipping.clipped_averages import share_beyond
+from engine.numerics.clipping.clipped_averages import averages
 from engine.numerics.deviations import AffineDeviations
+from engine.numerics.exact_sums import Kind
 from engine.privacy import accounting, transcript
 from engine.privacy.feasibility import Feasibility, verdict
 from engine.release.uncertainty import band_of
@@ -95,12 +96,13 @@ def test_the_last_message_moves_by_root_two_at_most_and_attains_it():
     shape, radius, centre = np.ones((1, 1, 3)), np.ones((1, 1)), np.zeros((1, 1, 3))
     each = np.array(
         [
-            share_beyond(
+            averages(
                 AffineDeviations.of(np.zeros((1, 3, 3, 1)), targets[..., [k]]),
                 centre,
                 shape,
                 radius,
-            )[0, 0]
+                Kind.BEYOND,
+            )[0][0, 0]
             for k in range(300)
         ]
     )

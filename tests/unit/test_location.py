@@ -11,12 +11,14 @@ from engine.mechanisms.families.adaptive.filters import Combined, Independent, J
 from engine.mechanisms.families.adaptive.location import SiteDeviations, locate
 from engine.numerics.bases import Basis
 from engine.numerics.clipping import clipped_averages
+from engine.numerics.clipping.clipped_averages import averages
 from engine.numerics.deviations import (
     AffineDeviations,
     mean_slopes_inverse,
     plain,
     weighted_within_curves,
 )
+from engine.numerics.exact_sums import Kind
 from engine.numerics.moments import curve_moments
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.observation_times import Stratified, draw_times, stated_density
@@ -31,11 +33,7 @@ from engine.numerics.time_histograms import (
 )
 
 COUNTS = np.array([3, 5, 0, 8, 5])
-AVERAGES = (
-    clipped_averages.average,
-    clipped_averages.average_size,
-    clipped_averages.average_products,
-)
+KINDS = (Kind.LOCATION, Kind.SIZE, Kind.MOMENTS)
 
 
 def curves(family="cosine", size=4, seed=2, repeats=2):
@@ -115,23 +113,22 @@ def test_averages_of_clipped_deviations_are_those_of_a_loop():
     norm = np.sqrt(((h / shape[..., None]) ** 2).sum(axis=2, keepdims=True))
     psi = h * np.minimum(1, radius[..., None, None] / np.maximum(norm, 1e-300))
     x = psi / shape[..., None]
-    assert np.allclose(clipped_averages.average(own, centres, shape, radius), psi.mean(axis=-1))
-    assert np.allclose(
-        clipped_averages.average_size(own, centres, shape, radius), abs(psi).mean(axis=-1)
-    )
-    assert np.allclose(
-        clipped_averages.average_products(own, centres, shape, radius),
-        np.einsum("rclk,rcmk->rclm", x, x) / 5,
-    )
+    location, size = averages(own, centres, shape, radius, Kind.LOCATION, Kind.SIZE)
+    assert np.allclose(location, psi.mean(axis=-1))
+    assert np.allclose(size, abs(psi).mean(axis=-1))
+    (moments,) = averages(own, centres, shape, radius, Kind.MOMENTS)
+    assert np.allclose(moments, np.einsum("rclk,rcmk->rclm", x, x) / 5)
 
 
 def test_results_do_not_depend_on_how_the_work_is_cut_into_blocks(monkeypatch):
     moments, *_ = curves()
     centres = np.random.default_rng(4).normal(size=(2, 3, 4))
     args = (plain(moments), centres, np.ones_like(centres), np.ones((2, 3)))
-    whole = clipped_averages.average(*args)
+    whole = averages(*args, *KINDS)
     monkeypatch.setattr(clipped_averages, "_BLOCK", 20)
-    assert np.allclose(clipped_averages.average(*args), whole, rtol=1e-13)
+    monkeypatch.setattr(clipped_averages, "_FEW", 2)
+    for each, of_whole in zip(averages(*args, *KINDS), whole, strict=True):
+        assert np.allclose(each, of_whole, rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.parametrize("bad", [np.nan, 1e300, -1e300])
@@ -141,12 +138,11 @@ def test_one_bad_curve_moves_a_clipped_average_by_at_most_two_radii_over_n(bad):
     broken[0, :3] = bad
     centre, shape = np.zeros((1, 1, 4)), np.array([[[1.0, 0.5, 0.4, 0.3]]])
     radius = np.array([[0.7]])
-    moved = clipped_averages.average(
-        plain(moments), centre, shape, radius
-    ) - clipped_averages.average(
-        plain(curve_moments(times, broken, COUNTS, basis)), centre, shape, radius
+    one, other = (
+        averages(plain(each), centre, shape, radius, Kind.LOCATION)[0]
+        for each in (moments, curve_moments(times, broken, COUNTS, basis))
     )
-    assert np.linalg.norm(moved / shape) <= 2 * 0.7 / 5 * (1 + 1e-12)
+    assert np.linalg.norm((one - other) / shape) <= 2 * 0.7 / 5 * (1 + 1e-12)
 
 
 # -- isotonic fit and reference law ---------------------------------------------------------
@@ -211,7 +207,13 @@ def sites(parts, noise_size=0.0, repeats=1, columns=2, p=3, seed=0, band=True):
     square = rng.standard_normal((repeats, columns, p, p))
     unit = np.full((6, columns), max(noise_size, 1e-12))
     return [
-        SiteDeviations(part, unit, noise, (square + square.swapaxes(-1, -2)) / 2 if band else None)
+        SiteDeviations(
+            part,
+            part.n_curves,
+            unit,
+            noise,
+            (square + square.swapaxes(-1, -2)) / 2 if band else None,
+        )
         for part in parts
     ]
 
@@ -243,7 +245,7 @@ def test_the_covariance_is_symmetric_semidefinite_and_above_the_privacy_noise(n_
     made = sites(parts, 0.02, repeats=4, columns=5)
     result = locate(made, np.full(3, 0.5), heavy_tailed(3))
     again = locate(
-        [SiteDeviations(s.deviations, s.unit, s.noise) for s in made],
+        [SiteDeviations(s.deviations, s.n_curves, s.unit, s.noise) for s in made],
         np.full(3, 0.5),
         heavy_tailed(3),
     )
@@ -432,25 +434,16 @@ def test_a_density_below_zero_or_without_mass_is_refused(text):
         PublicCurve.stated(text, "density").as_density("density")
 
 
-def test_averages_of_many_curves_are_the_same_numbers_with_one_thread_or_two(monkeypatch):
-    rng = np.random.default_rng(4)
-    result = identity_deviations(rng.normal(size=(1, 3, 500)))
-    asked = (result, rng.normal(size=(1, 400, 3)), np.ones((1, 400, 3)), np.ones((1, 400)))
-    once = [average(*asked) for average in AVERAGES]
-    monkeypatch.setattr(clipped_averages, "_LARGE", 0)
-    for alone, shared in zip(once, (average(*asked) for average in AVERAGES), strict=True):
-        assert np.array_equal(alone, shared)
-
-
 def test_columns_that_ask_the_same_get_the_answer_of_one_column():
     rng = np.random.default_rng(5)
     result = identity_deviations(rng.normal(size=(2, 3, 50)))
     same = (np.zeros((2, 4, 3)), np.ones((2, 4, 3)), np.full((2, 4), 0.7))
-    for average in AVERAGES:
-        one = average(result, *(each[:, :1] for each in same))
-        assert np.allclose(average(result, *same), np.repeat(one, 4, axis=1), atol=1e-12)
+    for kind in KINDS:
+        (one,) = averages(result, *(each[:, :1] for each in same), kind)
+        (alike,) = averages(result, *same, kind)
+        assert np.allclose(alike, np.repeat(one, 4, axis=1), atol=1e-12)
         other = (np.concatenate([same[0][:, :3], np.ones((2, 1, 3))], axis=1), *same[1:])
-        assert not np.allclose(average(result, *other)[:, 3], one[:, 0])
+        assert not np.allclose(averages(result, *other, kind)[0][:, 3], one[:, 0])
 
 
 class ScaledByColumn:
@@ -461,8 +454,8 @@ class ScaledByColumn:
     def __init__(self, own):
         self.own, self.n_curves, self.entries = own, own.n_curves, own.entries
 
-    def among(self, chosen):
-        return ScaledByColumn(self.own.among(chosen))
+    def blocks(self, most):
+        return [ScaledByColumn(each) for each in self.own.blocks(most)]
 
     def from_centres(self, centres, repeats):
         return self.own.from_centres(centres, repeats) * np.array([1.0, 2.0])[:, None, None]
@@ -470,8 +463,8 @@ class ScaledByColumn:
 
 def test_columns_with_deviations_of_their_own_are_never_answered_as_one():
     result = ScaledByColumn(identity_deviations(np.random.default_rng(6).normal(size=(1, 3, 10))))
-    found = clipped_averages.average(
-        result, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2))
+    (found,) = averages(
+        result, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2)), Kind.LOCATION
     )
     assert not np.allclose(found[:, 0], found[:, 1])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -106,38 +106,6 @@ class SizesAreFree(_OtherSites):
         unit = honest.unit.copy()
         unit[_places(FIRST_SPREAD, SECOND_SPREAD)] /= 10
         return replace(honest, unit=unit)
-
-
-@dataclass(frozen=True)
-class _Passing:
-    """Deviations in which a curve that says nothing is no number."""
-
-    honest: Any
-    is_common: ClassVar[bool] = True
-
-    @property
-    def n_curves(self) -> int:
-        return int(self.honest.n_curves)
-
-    @property
-    def entries(self) -> int:
-        return int(self.honest.entries)
-
-    def among(self, curves: slice) -> Any:
-        return type(self)(self.honest.among(curves))
-
-    def from_centres(self, centres: Array, repeats: slice) -> Array:
-        deviations = self.honest.from_centres(centres, repeats)
-        empty = (self.honest.slopes[repeats] == 0).all(axis=(1, 2))
-        return np.where(empty[:, None, None], np.nan, deviations)
-
-
-@bug(_MEAN, truncation=3)
-class MissingReadingsPass(_OtherSites):
-    """A curve with a reading that is no number is averaged like any other."""
-
-    def site(self, honest: SiteDeviations) -> SiteDeviations:
-        return replace(honest, deviations=_Passing(honest.deviations))
 
 
 class _Sending(SiteDeviations):

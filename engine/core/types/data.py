@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -21,6 +22,8 @@ from engine.core.typed import check_fields, checked_record
 from engine.core.types.facts import EventFacts, PublicFacts
 from engine.core.types.sizes import Public, Sizes
 from engine.core.types.truth import Truth
+
+_FEW = 2  # people of a server, where they count as all of it
 
 
 class Records:
@@ -88,6 +91,12 @@ class Records:
         """Reorder the records; places keep their servers."""
         return self._taken(order, self.server)
 
+    @property
+    def parts(self) -> list[slice]:
+        """The records of each server, which lie side by side."""
+        ends = np.searchsorted(self.server, np.arange(-1, self.sizes.n_servers), side="right")
+        return [slice(*each) for each in pairwise(ends.tolist())]
+
     # -- what is public of them -------------------------------------------------------------------
 
     @classmethod
@@ -108,6 +117,17 @@ class Records:
         """
         raise NotImplementedError
 
+    @classmethod
+    def few_of_sizes(
+        cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
+    ) -> Self:
+        """Make `stand_in` data with two people of each server who count as all, where they can."""
+        return cls.of_sizes(facts, people, has_response).stand_in()
+
+    def few(self) -> Self:
+        """Make `stand_in` data with two people of each server who count as all, where they can."""
+        return self.stand_in()
+
     def public_facts(self) -> dict[str, Any]:
         """Return stated facts, and the number of people on each server, as plain values."""
         name, value = self._flag
@@ -118,9 +138,10 @@ class Records:
         }
 
     @classmethod
-    def from_public_facts(cls, plain: Mapping[str, Any]) -> Self:
-        """Data with what `public_facts` wrote, and no number of anybody."""
-        return cls.of_sizes(
+    def from_public_facts(cls, plain: Mapping[str, Any], is_few: bool = False) -> Self:
+        """Stand-ins with what `public_facts` wrote; `is_few` if two of each server count as all."""
+        make = cls.few_of_sizes if is_few else cls.of_sizes
+        return make(
             cls.facts_type.from_plain(plain["facts"]),
             plain["people_per_site"],
             plain.get("has_response", False),
@@ -214,6 +235,8 @@ class CurveData(Records):
         The function to be estimated, where it is known.
     covariates : (n_repeats, n_curves, d), optional
         Numbers known of every person, in their own units.
+    counts_as : Sizes, optional
+        The public sizes, where these curves stand for all of a larger data set.
 
     Raises
     ------
@@ -235,6 +258,7 @@ class CurveData(Records):
     facts: PublicFacts = field(default_factory=PublicFacts)
     truth: Truth | None = None
     covariates: Array | None = None
+    counts_as: Sizes | None = None
     data_types = frozenset({DataType.CURVES, DataType.READINGS})
     unit = "curve"
     has_design = True
@@ -282,7 +306,7 @@ class CurveData(Records):
 
     @cached_property
     def sizes(self) -> Sizes:
-        return Sizes.public(self.server, self.counts, self.facts)
+        return self.counts_as or Sizes.public(self.server, self.counts, self.facts)
 
     @cached_property
     def public(self) -> Public:
@@ -339,6 +363,7 @@ class CurveData(Records):
             counts=counts,
             server=server,
             covariates=None if known is None else known[:, people],
+            counts_as=None,
         )
 
     @classmethod
@@ -356,6 +381,30 @@ class CurveData(Records):
             facts,
             covariates=np.zeros((1, n, d)) if d else None,
         )
+
+    @classmethod
+    def few_of_sizes(
+        cls, facts: PublicFacts, people: Sequence[int], has_response: bool = False
+    ) -> CurveData:
+        planned = facts.observations_per_curve
+        if not planned:
+            return super().few_of_sizes(facts, people, has_response)
+        few = cls.of_sizes(facts, [min(n, _FEW) for n in people]).stand_in()
+        sizes = Sizes(tuple(people), planned * sum(people), planned, len(facts.covariates))
+        return replace(few, counts_as=sizes)
+
+    def few(self) -> CurveData:
+        if not self.facts.observations_per_curve:  # lengths of single curves are public
+            return self.stand_in()
+        few = self.few_of_sizes(self.facts, self.sizes.n_curves_per_server)
+        return few if self.covariates is not None else replace(few, covariates=None)
+
+    def pooled(self) -> CurveData:
+        together = super().pooled()
+        if self.counts_as is None:
+            return together
+        sizes = replace(self.counts_as, n_curves_per_server=(self.counts_as.n_curves,))
+        return replace(together, counts_as=sizes)
 
     def stand_in(self) -> CurveData:
         """The same public sizes, and all values in the middle of their range.
@@ -707,6 +756,6 @@ def kind_of(data_type: DataType) -> type[Data]:
     return next(kind for kind in _KINDS if data_type in kind.data_types)
 
 
-def from_public_facts(plain: Mapping[str, Any]) -> Data:
+def from_public_facts(plain: Mapping[str, Any], is_few: bool = False) -> Data:
     """Data with public facts that `Records.public_facts` wrote, and no number of anybody."""
-    return next(kind for kind in _KINDS if kind.is_of(plain)).from_public_facts(plain)
+    return next(kind for kind in _KINDS if kind.is_of(plain)).from_public_facts(plain, is_few)

@@ -14,7 +14,8 @@ numbers is clipped again where its sensitivity is proved. To the stated bounds a
 
 Further are clipped
 
-* a curve's deviation from a centre, into an ellipsoid: `clipped_averages` here;
+* a curve's deviation from a centre, into an ellipsoid: `clipped_averages` here, by
+  `engine.numerics.exact_sums`;
 * a whole curve, in the norm of a space of functions: `Space.clip_factors` of
   `engine.mechanisms.summaries.parts`; its deviation from a mean, for covariances:
   `second_moments` of `engine.mechanisms.summaries.covariance`;

@@ -2,31 +2,38 @@
 
 ψ(h) = h · min(1, c/‖h/d‖₂) with a shape d (p entries) and a radius c: whatever a curve holds, its
 ψ lies in {x : ‖x/d‖₂ ≤ c}. That is all the privacy of the releases built on these averages needs.
+The sums are those of whole numbers (`engine.numerics.exact_sums`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from engine.core.arrays import Array
-from engine.numerics.clipping.norms import norm_clip_factors
 from engine.numerics.deviations import Deviations
+from engine.numerics.exact_sums import LARGEST_BLOCK, ExactSum, Kind, mean_of, whole_sums
 
 _BLOCK = 60_000  # entries of curves, or of deviations, worked on at once, to stay in cache
 _MAX = 400_000  # entries of deviations, where a few curves have more than that in all columns
-_LARGE = 3e7  # entries of deviations, from which two threads share them
 _FEW = 16  # curves at least: fewer are mostly calls
 
 
-def average(deviations: Deviations, centres: Array, shape: Array, radius: Array) -> Array:
-    """Means over curves of clipped deviations ψ(h_i(a)).
+def averages(
+    deviations: Deviations,
+    centres: Array,
+    shape: Array,
+    radius: Array,
+    *kinds: Kind,
+    moments_radius: Array | None = None,
+) -> list[Array]:
+    """Average clipped deviations ψ(h_i(a)) in one pass over the curves.
 
-    Replacing one curve moves the mean by δ with ‖δ/d‖₂ ≤ 2c/n, because ψ lies in the ellipsoid
-    whatever the curve holds.
+    Replacing one of n curves moves a location by δ with ‖δ/d‖₂ ≤ 2c/n, sizes by √2 c/n, both
+    together by 2c/n, and second moments for a radius m by √2 m²/n in Frobenius norm; for a location
+    with second moments see `engine.numerics.exact_sums`. Each curve adds (0, 0), (1, 0) or (0, 1)
+    to the shares beyond, two of which are at most √2 apart.
 
     Parameters
     ----------
@@ -36,116 +43,48 @@ def average(deviations: Deviations, centres: Array, shape: Array, radius: Array)
         d > 0, in the units of the deviations.
     radius : (repeats, columns)
         c > 0, in units of the shape.
+    moments_radius : (repeats, columns), optional
+        m; default: c.
 
     Returns
     -------
-    (repeats, columns, p)
+    list of array
+        (repeats, columns, p) of a location or of sizes; (…, p, p) of moments, in units of the
+        shape; (…, 2) of the shares beyond.
     """
-    return _averaged(deviations, centres, shape, radius, _values)
-
-
-def average_size(deviations: Deviations, centres: Array, shape: Array, radius: Array) -> Array:
-    """Means over curves of |ψ(h_i(a))|, entry by entry.
-
-    |ψ|/d lies in the part of the ball where no entry is negative. Two such points are at most
-    √2 c apart, so replacing one curve moves the mean by δ with ‖δ/d‖₂ ≤ √2 c/n.
-
-    Returns
-    -------
-    (repeats, columns, p)
-    """
-    return _averaged(deviations, centres, shape, radius, _sizes)
-
-
-def average_products(deviations: Deviations, centres: Array, shape: Array, radius: Array) -> Array:
-    """Means over curves of (ψ/d)(ψ/d)'.
-
-    ‖xx' − yy'‖²_F = |x|⁴ + |y|⁴ − 2(x'y)² ≤ 2c⁴ for points of the ball of radius c, so replacing
-    one curve moves the mean by at most √2 c²/n in Frobenius norm.
-
-    Returns
-    -------
-    (repeats, columns, p, p)
-        In units of the shape, so without a unit.
-    """
-    return _averaged(deviations, centres, shape, radius, _products)
-
-
-def average_with_size(
-    deviations: Deviations, centres: Array, shape: Array, radius: Array
-) -> tuple[Array, Array]:
-    """`average` and `average_size` in one pass over the curves.
-
-    Returns
-    -------
-    (repeats, columns, p), twice
-    """
-    p = centres.shape[-1]
-    both = _averaged(deviations, centres, shape, radius, _values_and_sizes)
-    return both[..., :p], both[..., p:]
-
-
-def average_with_products(
-    deviations: Deviations, centres: Array, shape: Array, radius: Array
-) -> tuple[Array, Array]:
-    """`average` and `average_products` in one pass over the curves.
-
-    Returns
-    -------
-    (repeats, columns, p) and (repeats, columns, p, p)
-    """
-    both = _averaged(deviations, centres, shape, radius, _values_and_products)
-    return both[..., 0], both[..., 1:]
-
-
-def share_beyond(deviations: Deviations, centres: Array, shape: Array, radius: Array) -> Array:
-    """Shares of curves with 1 < ‖h/d‖/c ≤ 2, and with more: (repeats, columns, 2).
-
-    Each curve adds (0, 0), (1, 0) or (0, 1), two of which are at most √2 apart.
-    """
-    return _averaged(deviations, centres, shape, radius, _beyond)
-
-
-def _averaged(
-    deviations: Deviations,
-    centres: Array,
-    shape: Array,
-    radius: Array,
-    statistic: Callable[[Array, Array, Array], Array],
-) -> Array:
-    arguments = (centres, shape, radius)
+    narrow = radius if moments_radius is None else moments_radius
+    given = arguments = (centres, shape, radius, narrow)
     if deviations.is_common and all((each == each[:, :1]).all() for each in arguments):
-        centres, shape, radius = (each[:, :1] for each in arguments)  # one answer for all columns
-
-    def part(repeats: slice, curves: Deviations) -> Array:
-        h = curves.from_centres(centres[repeats], repeats)
-        factors = _factors(h, shape[repeats], radius[repeats])
-        return statistic(h, factors, shape[repeats])
-
-    is_large = deviations.n_curves * centres[:1].size > _LARGE
+        arguments = tuple(each[:, :1] for each in arguments)  # one answer for all columns
     pieces = [
-        _summed(partial(part, repeats), among, is_large)
-        for repeats, among in _blocks(deviations, centres)
+        _summed(among, repeats, [each[repeats] for each in arguments], kinds)
+        for repeats, among in _blocks(deviations, arguments[0])
     ]
-    mean = np.concatenate(pieces) / deviations.n_curves
-    return np.broadcast_to(mean, (len(mean), arguments[0].shape[1], *mean.shape[2:]))
+    means = []
+    for k, kind in enumerate(kinds):
+        total = ExactSum.joined([piece[k] for piece in pieces])
+        own = arguments[3] if kind is Kind.MOMENTS else arguments[2]
+        mean = mean_of(total, deviations.n_curves, kind, arguments[1], own)
+        means.append(np.broadcast_to(mean, (len(mean), given[0].shape[1], *mean.shape[2:])))
+    return means
 
 
 def _summed(
-    part: Callable[[Deviations], Array], among: Sequence[Deviations], is_large: bool
-) -> Array:
-    """The parts of all blocks of curves, added in an order that does not hang on threads."""
+    among: Sequence[Deviations], repeats: slice, arguments: list[Array], kinds: tuple[Kind, ...]
+) -> list[ExactSum]:
+    """The sums of all blocks of curves."""
+    centres, *clips = arguments
+    totals: list[ExactSum] = []
+    for curves in among:
+        shape, radius, narrow = clips
+        sums = whole_sums(curves.from_centres(centres, repeats), shape, radius, kinds, narrow)
+        for total, part in zip(totals, sums, strict=False):
+            total.merge(part)
+        totals = totals or sums
+    return totals
 
-    def half(first: int) -> Array:
-        return np.asarray(sum(map(part, among[first::2])))
 
-    if not is_large or len(among) == 1:
-        return half(0) + half(1)
-    with ThreadPoolExecutor(2) as pool:  # numpy computes without the interpreter's lock
-        return np.asarray(sum(pool.map(half, (0, 1))))
-
-
-def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, list[Deviations]]]:
+def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, Sequence[Deviations]]]:
     """Cut repeats, or the curves where one repeat has many, into blocks that stay in cache.
 
     All columns share one pass over the curves, whose entries are the largest array.
@@ -153,47 +92,7 @@ def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, lis
     repeats, columns, size = centres.shape
     n, entries = deviations.n_curves, size * columns
     tall = max(1, _BLOCK // (entries * max(n, 1)))
-    few = max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries))
-    among = (
-        [deviations]
-        if tall > 1 or n <= few
-        else [deviations.among(slice(k, k + few)) for k in range(0, n, few)]
-    )
+    few = max(_FEW, min(_BLOCK // deviations.entries, _MAX // entries, LARGEST_BLOCK))
+    among = deviations.blocks(few)
     for first in range(0, repeats, tall):
         yield slice(first, first + tall), among
-
-
-def _factors(h: Array, shape: Array, radius: Array) -> Array:
-    """min(1, c/‖h/d‖) for deviations (repeats, columns, p, curves): (repeats, columns, curves)."""
-    with np.errstate(over="ignore"):  # of 1e300: clipped to 0
-        squared = ((1 / shape**2)[..., None, :] @ (h * h))[..., 0, :]
-        return norm_clip_factors(np.sqrt(squared), radius[..., None])
-
-
-def _values(h: Array, factors: Array, shape: Array) -> Array:
-    return np.asarray((h @ factors[..., None])[..., 0])
-
-
-def _beyond(h: Array, factors: Array, shape: Array) -> Array:
-    is_far = factors < 0.5
-    return np.stack([((factors < 1.0) & ~is_far).sum(axis=-1), is_far.sum(axis=-1)], axis=-1) * 1.0
-
-
-def _sizes(h: Array, factors: Array, shape: Array) -> Array:
-    return _values(np.abs(h, out=h), factors, shape)
-
-
-def _values_and_sizes(h: Array, factors: Array, shape: Array) -> Array:
-    values = _values(h, factors, shape)
-    return np.concatenate([values, _sizes(h, factors, shape)], axis=-1)
-
-
-def _values_and_products(h: Array, factors: Array, shape: Array) -> Array:
-    """Values in front, as a first column: (repeats, columns, p, 1 + p)."""
-    values = _values(h, factors, shape)
-    return np.concatenate([values[..., None], _products(h, factors, shape)], axis=-1)
-
-
-def _products(h: Array, factors: Array, shape: Array) -> Array:
-    h *= factors[..., None, :]
-    return np.asarray(h @ h.swapaxes(-1, -2) / (shape[..., None] * shape[..., None, :]))

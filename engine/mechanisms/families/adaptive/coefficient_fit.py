@@ -225,7 +225,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         """Give one site's regressors (repeats, K, people) the noise of both their releases."""
         shares = self.covariate_plans[members[0]].covariate_shares
         with np.errstate(divide="ignore"):  # a release that is not made has no share
-            unit = 1 / (regressors.shape[2] * self.costs(shares, s, members))
+            unit = 1 / (self.sizes.n_curves_per_server[s] * self.costs(shares, s, members))
         return CovariateSite(
             regressors,
             unit,

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -407,8 +406,8 @@ E = TypeVar("E", bound=Evidence)
 
 def public_observations(data: CurveData) -> tuple[tuple[int, int], ...]:
     """Numbers of observations and how many people have so many, as far as that is public."""
-    if data.facts.observations_per_curve:
-        return ((max(data.sizes.fewest_per_curve, 1), 1),)
+    if planned := data.facts.observations_per_curve:
+        return ((planned, data.sizes.n_curves),)
     counts, people = np.unique(data.counts, return_counts=True)
     return tuple(zip(counts.tolist(), people.tolist(), strict=True))
 
@@ -436,8 +435,7 @@ class AdaptiveFit(Generic[E]):
         self.plans, self.draws, self.streams = plans, draws, streams
         self.design, self.shape = design, shape
         self.planned = max(data.sizes.fewest_per_curve, 1)  # observations of a curve
-        ends = np.cumsum([0, *data.sizes.n_curves_per_server])
-        self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
+        self.servers = data.parts
         self.innovations = np.zeros((len(plans), data.n_repeats, draws))
         self.heard = Heard.nothing(len(plans), data.n_repeats, draws, design.is_known)
         self.kinds: dict[Hashable, list[int]] = {}  # the plans of each kind, by their numbers
@@ -599,12 +597,11 @@ class AdaptiveFit(Generic[E]):
         size, pure, streams = plan.size, plan.pure[s], self.streams[s]
         noise = streams.of_steps(repeats, size, pure)
         growth = math.sqrt(noise.shape[-1] + 1) if pure else 1.0
-        has_moments, n = (
-            not pure and (plan.is_joint or SECOND_MOMENTS in plan.steps),
-            (deviations.n_curves),
-        )
+        has_moments = not pure and (plan.is_joint or SECOND_MOMENTS in plan.steps)
+        n = self.sizes.n_curves_per_server[s]
         site = SiteDeviations(
             deviations,
+            n,
             growth / (n * self.costs(plan.shares, s, members)),
             columns(noise, n_plans, 2),
             columns(streams.of_moments(repeats, size), n_plans, 1) if has_moments else None,

@@ -18,12 +18,14 @@ Replace one curve. The shape d, the radius c, the centre a and every weight are 
 earlier releases and public numbers, so they are fixed when a release is made. Each site adds to
 the average over its n curves
 
-* of ψ (a *location*): by `clipped_averages.average` the shift δ has ‖δ/d‖₂ ≤ 2c/n. Gaussian noise
-  of standard deviation g_l = 2 c d_l/(n μ_k) makes Σ δ_l²/g_l² ≤ μ_k²: the release is μ_k-GDP;
-* of |ψ| (a *scale*): by `average_size` ‖δ/d‖₂ ≤ √2 c/n, hence g_l = √2 c d_l/(n μ_k);
-* of (ψ/d)(ψ/d)' (*second moments*): by `average_products` the shift is at most √2 c²/n in
-  Frobenius norm. Symmetric noise of standard deviation √2 c²/(n μ_k) on the diagonal and that over
-  √2 beside it is isotropic for this norm: μ_k-GDP.
+* of ψ (a *location*): the shift δ has ‖δ/d‖₂ ≤ 2c/n. Gaussian noise of standard deviation
+  g_l = 2 c d_l/(n μ_k) makes Σ δ_l²/g_l² ≤ μ_k²: the release is μ_k-GDP;
+* of |ψ| (a *scale*): ‖δ/d‖₂ ≤ √2 c/n, hence g_l = √2 c d_l/(n μ_k);
+* of (ψ/d)(ψ/d)' (*second moments*): the shift is at most √2 c²/n in Frobenius norm. Symmetric noise
+  of standard deviation √2 c²/(n μ_k) on the diagonal and that over √2 beside it is isotropic for
+  this norm: μ_k-GDP.
+
+Averages are made of whole numbers, for which `engine.numerics.exact_sums` proves these bounds anew.
 
 *Joint releases.* Sizes and second moments do not change when a deviation is mirrored, and a
 location shifts most between mirrored deviations. So both can be sent together at the sensitivity of
@@ -64,7 +66,7 @@ mechanism; Hardt and Talwar, 2010), which is ε_k-DP by the same bounds, and the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -77,8 +79,9 @@ from engine.core.types import Array, Step
 from engine.mechanisms.families.adaptive import checked_facts
 from engine.mechanisms.families.adaptive.constants import OFF, SEPARATELY, SITES_DIFFER, Constants
 from engine.mechanisms.families.adaptive.filters import Combined, Independent, Joint, NoiseFilter
-from engine.numerics.clipping import clipped_averages
+from engine.numerics.clipping.clipped_averages import averages
 from engine.numerics.deviations import Deviations
+from engine.numerics.exact_sums import Kind
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.reference_law import DeviationLaw, is_mixed
 from engine.numerics.symmetric_matrices import as_matrix, as_vector, nearest_semidefinite
@@ -140,6 +143,7 @@ class SiteDeviations:
     """The deviations of one site's curves, and its noise."""
 
     deviations: Deviations
+    n_curves: int  # n, public
     # (releases, columns): 1/(n μ_k): the standard deviation of a release's noise for a sensitivity
     # and a radius of 1, and a shape of ones
     unit: Array
@@ -153,10 +157,6 @@ class SiteDeviations:
     stage: str = ""  # what is located, where it is one of several runs
     far_unit: Array | None = None  # (columns,), 1/(n μ √s₂); None where far people are not counted
     far_noise: Array | None = None  # (repeats, columns, 2), of unit variance
-
-    @property
-    def n_curves(self) -> int:
-        return self.deviations.n_curves
 
     def among_columns(self, columns: Indices) -> SiteDeviations:
         """The same curves for some of the columns."""
@@ -304,7 +304,7 @@ def _one_by_one(
     n_functions: int,
 ) -> Located:
     """Locations, sizes and second moments in releases of their own, each about a newer centre."""
-    locations = _sent(sites, state, FIRST_CENTRE, clipped_averages.average)
+    locations = _sent(sites, state, FIRST_CENTRE, Kind.LOCATION)
     state, _ = _move(
         sites,
         state,
@@ -314,21 +314,21 @@ def _one_by_one(
         constants,
     )
     state = replace(state, radius=constants.first_scale * state.radius)
-    sizes = _sent(sites, state, FIRST_SPREAD, clipped_averages.average_size)
+    sizes = _sent(sites, state, FIRST_SPREAD, Kind.SIZE)
     state = _with_spread(state, sizes, law, constants, n_functions)
     state = _tightened(_doubted(state, constants), constants.middle_width)
 
     slope = _slope(state, law, constants)
-    locations = _sent(sites, state, SECOND_CENTRE, clipped_averages.average)
+    locations = _sent(sites, state, SECOND_CENTRE, Kind.LOCATION)
     state, _ = _move(sites, state, locations, slope, _response(sites, state, law, 2), constants)
     wider = np.sqrt(constants.scale_width / constants.middle_width)
     state = replace(state, radius=wider * state.radius)
-    sizes = _sent(sites, state, SECOND_SPREAD, clipped_averages.average_size)
+    sizes = _sent(sites, state, SECOND_SPREAD, Kind.SIZE)
     state = _with_spread(state, sizes, law, constants, n_functions)
     state = _tightened(_doubted(state, constants), constants.final_width)
 
     last, slope = state, _slope(state, law, constants)
-    locations = _sent(sites, state, FINAL_CENTRE, clipped_averages.average)
+    locations = _sent(sites, state, FINAL_CENTRE, Kind.LOCATION)
     state, weights = _move(
         sites, state, locations, slope, _response(sites, state, law, 3), constants
     )
@@ -349,7 +349,7 @@ def _jointly(
     n_functions: int,
 ) -> Located:
     """Sizes and second moments together with the location, about the same centre."""
-    locations = _sent(sites, state, FIRST_CENTRE, clipped_averages.average)
+    locations = _sent(sites, state, FIRST_CENTRE, Kind.LOCATION)
     state, _ = _move(
         sites,
         state,
@@ -453,23 +453,20 @@ class Sent:
         )
 
 
-def _sent(
-    sites: Sequence[SiteDeviations],
-    state: State,
-    step: Step,
-    average: Callable[[Deviations, Array, Array, Array], Array],
-) -> Sent:
+def _sent(sites: Sequence[SiteDeviations], state: State, step: Step, kind: Kind) -> Sent:
     """One clipped average of every site, with noise in the shape of the deviations."""
     scales = [_noise_scale(site, step, state) for site in sites]
     return Sent(
         [
-            site.send(
-                step, average(site.deviations, state.centre, state.shape, state.radius), scale
-            )
+            site.send(step, _averages(site, state, kind)[0], scale)
             for site, scale in zip(sites, scales, strict=True)
         ],
         scales,
     )
+
+
+def _averages(site: SiteDeviations, state: State, *kinds: Kind, **radii: Array) -> list[Array]:
+    return averages(site.deviations, state.centre, state.shape, state.radius, *kinds, **radii)
 
 
 def _moments(sites: Sequence[SiteDeviations], state: State, constants: Constants) -> Sent:
@@ -480,9 +477,7 @@ def _moments(sites: Sequence[SiteDeviations], state: State, constants: Constants
         [
             site.send(
                 step,
-                clipped_averages.average_products(
-                    site.deviations, state.centre, state.shape, radius
-                ),
+                _averages(site, state, Kind.MOMENTS, moments_radius=radius)[0],
                 scale[..., None, None],
             )
             for site, scale in zip(sites, scales, strict=True)
@@ -499,12 +494,7 @@ def _centres_and_sizes(
     sent = [
         site.send(
             step,
-            np.concatenate(
-                clipped_averages.average_with_size(
-                    site.deviations, state.centre, state.shape, state.radius
-                ),
-                axis=-1,
-            ),
+            np.concatenate(_averages(site, state, Kind.LOCATION, Kind.SIZE), axis=-1),
             np.concatenate([scale, scale], axis=-1),
         )
         for site, scale in zip(sites, scales, strict=True)
@@ -525,7 +515,10 @@ def _centres_and_moments(
     moment_scales = [JOINT_MOMENTS * site.unit_of(step) * radius**2 for site in sites]
     sent = []
     for site, of_location, of_moments in zip(sites, location_scales, moment_scales, strict=True):
-        location, products = _average_with_products(site, state, radius)
+        location, moments = _averages(
+            site, state, Kind.LOCATION, Kind.MOMENTS, moments_radius=radius
+        )
+        products = as_vector(moments)
         of_products = np.broadcast_to(of_moments[..., None], products.shape)
         sent.append(
             site.send(
@@ -538,20 +531,6 @@ def _centres_and_moments(
         Sent([each[..., :p] for each in sent], location_scales),
         Sent([as_matrix(each[..., p:]) for each in sent], moment_scales),
     )
-
-
-def _average_with_products(
-    site: SiteDeviations, state: State, radius: Array
-) -> tuple[Array, Array]:
-    """A location and second moments as a vector, which may be clipped at a smaller radius."""
-    about = (site.deviations, state.centre, state.shape)
-    if (radius < state.radius).any():
-        return (
-            clipped_averages.average(*about, state.radius),
-            as_vector(clipped_averages.average_products(*about, radius)),
-        )
-    location, products = clipped_averages.average_with_products(*about, state.radius)
-    return location, as_vector(products)
 
 
 def _moments_radius(state: State, constants: Constants) -> Array:
@@ -572,9 +551,7 @@ def _far(
         if site.far_unit is None or site.far_noise is None:
             return None
         scales.append(checked_facts.SENSITIVITY * site.far_unit)
-        shares = clipped_averages.share_beyond(
-            site.deviations, last.centre, last.shape, last.radius
-        )
+        (shares,) = _averages(site, last, Kind.BEYOND)
         scale = scales[-1][:, None]
         sent.append(
             transcript.sent(

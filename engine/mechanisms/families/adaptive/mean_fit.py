@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +23,7 @@ from engine.mechanisms.families.adaptive.fits import (
     Streams,
     UnitFit,
     columns,
+    public_observations,
     spherical,
     symmetric,
 )
@@ -30,8 +32,10 @@ from engine.mechanisms.families.adaptive.rules import public_scale
 from engine.mechanisms.families.adaptive.scales import ReadingScale
 from engine.numerics.bases import Basis
 from engine.numerics.between_times import drawn_past
+from engine.numerics.curve_deviations import MOST_COLUMNS, CurveDeviations
 from engine.numerics.deviations import (
     AffineDeviations,
+    Deviations,
     are_told_apart,
     plain,
     weighted_within_curves,
@@ -147,10 +151,10 @@ class MeanFit(AdaptiveFit[Evidence]):
 
     @property
     def readings(self) -> tuple[tuple[int, int], ...]:
-        counts, people = np.unique(self.data.counts, return_counts=True)
-        if len(counts) > _MAX_LENGTHS or any(plan.times_share for plan in self.mean_plans):
+        observations = public_observations(self.data)
+        if len(observations) > _MAX_LENGTHS or any(plan.times_share for plan in self.mean_plans):
             return ()
-        return tuple(zip(counts.tolist(), people.tolist(), strict=True))
+        return observations
 
     def evidence(self, fit: UnitFit) -> Evidence:
         return self.evidence_of_steps(fit)
@@ -164,16 +168,20 @@ class MeanFit(AdaptiveFit[Evidence]):
 
     def _with_stated_times(self, kinds: list[list[int]]) -> Iterator[Piece]:
         """All plans, where a law of the times is relied on; `kinds` are the members of each."""
+        if self.n_repeats == 1 and all(
+            len(self.feasible(members)) * self.draws < MOST_COLUMNS for members in kinds
+        ):
+            yield from self._of_one_data_set(kinds)
+            return
         data, sizes = self.data, [self.plans[members[0]].size for members in kinds]
-        basis = self.basis.first(max(sizes))
-        moments = curve_moments(data.times, self.values, data.counts, basis)
-        for repeats in self._blocks(basis.size):
+        moments = self._moments.first(max(sizes))
+        for repeats in self._blocks(max(sizes)):
             for of_parts in zip(
                 *(
                     weighted_within_curves(
                         moments.repeats(part), data.counts, set(sizes), self.design
                     )
-                    for part in self._within(repeats, basis.size)
+                    for part in self._within(repeats, max(sizes))
                 ),
                 strict=True,
             ):
@@ -187,25 +195,41 @@ class MeanFit(AdaptiveFit[Evidence]):
                     for members, of_kind in zip(kinds, sizes, strict=True)
                     if of_kind == size
                 ):
-                    yield from self._as_decided(members, repeats, by_site, moments)
+                    yield from self._as_decided(members, repeats, by_site)
+
+    def _of_one_data_set(self, kinds: list[list[int]]) -> Iterator[Piece]:
+        """Plans of one data set with few columns, as in a release: curves are read in each pass."""
+        data, ends = self.data, np.cumsum([0, *self.data.counts])
+        for members in kinds:
+            basis = self.basis.first(self.plans[members[0]].size)
+            by_site = []
+            for curves in self.servers:
+                mine = slice(ends[curves.start], ends[curves.stop])
+                by_site.append(
+                    CurveDeviations.of(
+                        data.times[0, mine],
+                        self.values[0, mine],
+                        data.counts[curves],
+                        basis,
+                        self.design,
+                    )
+                )
+            yield from self._as_decided(members, slice(0, 1), by_site)
+
+    @cached_property
+    def _moments(self) -> Moments:
+        """The moments of all curves, for the largest plan."""
+        return curve_moments(self.data.times, self.values, self.data.counts, self.basis)
 
     def _with_learned_times(self, members: list[int]) -> Iterator[Piece]:
         """Plans of one kind that rely on the released distribution of observation times."""
-        size = self.plans[members[0]].size
-        moments = curve_moments(
-            self.data.times, self.values, self.data.counts, self.basis.first(size)
-        )
-        for repeats in self._blocks(size):
+        for repeats in self._blocks(self.plans[members[0]].size):
             self.decided(members, repeats)
             mixings = self._mixings(members, repeats)
-            yield self._learned_piece(members, repeats, moments, mixings)
+            yield self._learned_piece(members, repeats, mixings)
 
     def _as_decided(
-        self,
-        members: list[int],
-        repeats: slice,
-        by_site: Sequence[AffineDeviations],
-        moments: Moments,
+        self, members: list[int], repeats: slice, by_site: Sequence[Deviations]
     ) -> Iterator[Piece]:
         """The releases of one kind, apart where the first message says that they differ."""
         decision = self.decided(members, repeats)
@@ -227,12 +251,7 @@ class MeanFit(AdaptiveFit[Evidence]):
             )
             if kind == 0:
                 sites = [
-                    self.site(
-                        s,
-                        each if among is None else AffineDeviations(each.rows[rows]),
-                        members,
-                        where,
-                    )
+                    self.site(s, each if among is None else each.of_repeats(rows), members, where)
                     for s, each in enumerate(by_site)
                 ]
                 yield self._piece(members, where, sites, self.design, among)
@@ -240,7 +259,6 @@ class MeanFit(AdaptiveFit[Evidence]):
                 yield self._learned_piece(
                     members,
                     where,
-                    moments,
                     mixings
                     if among is None
                     else [mixing.of(rows, slice(None)) for mixing in mixings],
@@ -253,13 +271,12 @@ class MeanFit(AdaptiveFit[Evidence]):
         self,
         members: list[int],
         repeats: slice,
-        moments: Moments,
         mixings: Sequence[Mixing],
         columns: Indices | None = None,
     ) -> Piece:
         """Releases that rely on what was released of the observation times."""
         size = self.plans[members[0]].size
-        deviations = plain(moments.repeats(repeats).first(size))
+        deviations = plain(self._moments.repeats(repeats).first(size))
         return self._piece(
             members,
             repeats,
@@ -426,7 +443,7 @@ class MeanFit(AdaptiveFit[Evidence]):
         scale = (
             SENSITIVITY
             * growth
-            / (shares.shape[2] * self.costs((plan.times_share,), s, members)[0])
+            / (self.sizes.n_curves_per_server[s] * self.costs((plan.times_share,), s, members)[0])
         )
         return transcript.sent(
             s,

@@ -27,7 +27,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -285,8 +284,7 @@ class PercentileFit:
             StageNoise.draw(stream, data.n_repeats, draws, plans)
             for stream in rng.spawn(data.sizes.n_servers)
         ]
-        ends = np.cumsum([0, *data.sizes.n_curves_per_server])
-        self.servers = [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
+        self.servers = data.parts
         self.averages = {
             message: site_averages(message, data, bounds, self.servers)
             for message in {plan.first for plan in plans}
@@ -525,13 +523,14 @@ class PercentileFit:
         size: int,
     ) -> SiteDeviations:
         n_plans = 1 if plan.verdict.is_feasible else 0
-        mu, n = self._mu(plan, s), deviations.n_curves
+        mu, n = self._mu(plan, s), self.data.sizes.n_curves_per_server[s]
         shares = (1 - plan.first_share) * STAGES[stage] * np.array(_parts(stage))
         moments = None
         if stage == SHARES:
             moments = columns(streams.of_moments(repeats, size), n_plans, 1)
         return SiteDeviations(
             deviations,
+            n,
             1 / (n * np.sqrt(shares)[:, None] * mu),
             columns(streams.of_steps(repeats, size, False), n_plans, 2),
             moments,

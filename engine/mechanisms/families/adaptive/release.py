@@ -88,6 +88,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     """
 
     family = "gradient"
+    averages_all = True
 
     basis: str | None  # each model says what it may be
     design: str

@@ -96,6 +96,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     """
 
     family = "functional"
+    averages_all = True
     attains: ClassVar[Mapping[str, float]] = {}  # shares of a claim by task, where below the usual
     measured = "Whole functions under pure privacy"
     guarantee = Guarantee.PURE

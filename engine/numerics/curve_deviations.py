@@ -1,0 +1,304 @@
+"""Deviations of curves from few centres, made anew in each pass: nothing of size r² is kept.
+
+With Φ (m × r) the basis at the m times of a curve, D = diag(l⁻³), Λ = D⁻¹/m and P = A⁻¹ of
+`mean_slopes_inverse`, the deviation of `engine.numerics.deviations` is, at a centre a,
+
+    h(a) = T a − t = −P (S + Λ)⁻¹ (s − S a) = −P D Φ' G⁻¹ (y − Φ a),    G = I + Φ D Φ',
+
+because (S + Λ)⁻¹ (1/m) Φ' = (Φ'Φ + D⁻¹)⁻¹ Φ' = D Φ' (I + Φ D Φ')⁻¹. The smallest eigenvalue of G is
+at least 1, and that of S + Λ above 0, so both have a Cholesky factor. What is kept of a curve is
+
+* W y for W = −P D Φ' G⁻¹, where it is observed at all stated common times (*shared*);
+* its times and values, where it has at most 1.5 r of them (*kernel*);
+* the sums of `engine.numerics.moments` elsewhere (*sums*).
+
+Which of these holds, and h itself, follow from the curve's own readings and from public facts. All
+operations run along the curves of a block of 64, 128, … lanes, so that none is a remainder: h has
+the same bits wherever a curve stands. Lanes that fill a block have h = 0, and so has a curve with a
+number that is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.arrays import Array
+from engine.core.types import Design
+from engine.numerics.bases import SUP_NORM, Basis
+from engine.numerics.deviations import Deviations, blocks_of, mean_slopes_inverse, ridge
+from engine.numerics.moments import curve_moments, harmonics, highest_wave, in_order, product_table
+
+Index = NDArray[np.int64]
+MOST_COLUMNS = 3  # for which a pass of its own costs less than what several passes would share
+_LANES = 64
+_BLOCK = 512  # curves, to stay in cache
+_DENSE = 1.5  # observations for each function, from which sums are smaller
+_SAME_TIME = 1e-9  # how near an observation at a stated time is to it
+
+
+@dataclass(frozen=True)
+class CurveDeviations(Deviations):
+    """The curves of one site and data set, in blocks of one kind each."""
+
+    parts: tuple[CurveBlock, ...]
+    people: int
+    size: int
+    is_common: ClassVar[bool] = True
+
+    @property
+    def n_curves(self) -> int:
+        return self.people
+
+    @property
+    def entries(self) -> int:
+        return self.size
+
+    def blocks(self, most: int) -> Sequence[CurveBlock]:
+        """All blocks, of their own size."""
+        return self.parts
+
+    def of_repeats(self, repeats: slice) -> CurveDeviations:
+        """The same: there is one data set."""
+        return self
+
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
+        """Compute the deviations of all lanes, block after block."""
+        return np.concatenate([part.from_centres(centres, repeats) for part in self.parts], axis=-1)
+
+    @classmethod
+    def of(
+        cls, times: Array, values: Array, counts: Index, basis: Basis, design: Design
+    ) -> CurveDeviations:
+        """Choose for every curve how its deviation is computed.
+
+        Parameters
+        ----------
+        times, values : (N,)
+            Observations in unit scale, curve after curve.
+        counts : (curves,)
+            Observations of each curve; they sum to N.
+        """
+        starts = np.cumsum(counts) - counts
+        parts = list[CurveBlock]()
+        for m in np.unique(counts[counts > 0]).tolist():
+            inverse = mean_slopes_inverse(basis, m, design)
+            mine = starts[counts == m]
+            is_shared = np.zeros(len(mine), dtype=bool)
+            if m == len(design.times):
+                is_shared = _is_at(times, mine, np.array(design.times))
+            for part in _in_lanes(mine[is_shared]):
+                y = _rows(values, part, m)
+                parts.append(SharedBlock.of(y, np.array(design.times), basis, inverse))
+            for part in _in_lanes(mine[~is_shared]):
+                t, y = _rows(times, part, m), _rows(values, part, m)
+                kind = KernelBlock if m <= _DENSE * basis.size else SumBlock
+                parts.append(kind.of(t, y, basis, inverse))
+        return cls(tuple(parts), len(counts), basis.size)
+
+
+@dataclass(frozen=True)
+class CurveBlock(Deviations):
+    """Some curves of one length, in a multiple of 64 lanes."""
+
+    inverse: Array  # P, (r, r)
+    is_common: ClassVar[bool] = True
+
+    @property
+    def entries(self) -> int:
+        return len(self.inverse)
+
+    def blocks(self, most: int) -> Sequence[CurveBlock]:
+        """The block itself."""
+        return [self]
+
+    def of_repeats(self, repeats: slice) -> CurveBlock:
+        """The same: there is one data set."""
+        return self
+
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
+        """Compute h(a) of all lanes: (1, columns, r, lanes)."""
+        return self.at(centres[0][..., None])[None]
+
+    def at(self, centres: Array) -> Array:
+        """Compute h(a), (columns, r, lanes), at centres (columns, r, lanes or 1)."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class SharedBlock(CurveBlock):
+    """Curves at all stated common times: h(a) = W y − W Φ a."""
+
+    targets: Array  # W y, (r, lanes)
+    slopes: Array  # −W Φ, (r, r)
+    tells: Array  # (lanes,): 0 of a curve with a number that is none
+
+    @classmethod
+    def of(cls, values: Array, times: Array, basis: Basis, inverse: Array) -> SharedBlock:
+        """Build from values (m, lanes) at the stated times (m,)."""
+        waves = basis(times)
+        scaled = waves * _scales(basis)
+        kernel = np.eye(len(times)) + scaled @ waves.T
+        weights = -inverse @ np.linalg.solve(kernel, scaled).T
+        tells = np.isfinite(values.sum(axis=0)) * 1.0
+        known = np.where(tells > 0, values, 0.0)
+        targets = np.einsum("lm,mb->lb", weights, known)
+        return cls(inverse, targets, -weights @ waves, tells)
+
+    @property
+    def n_curves(self) -> int:
+        return int(self.targets.shape[1])
+
+    def at(self, centres: Array) -> Array:
+        moved = np.einsum("lk,ckb->clb", self.slopes, centres)
+        return np.asarray(self.targets + moved * self.tells)
+
+
+@dataclass(frozen=True)
+class KernelBlock(CurveBlock):
+    """Curves with few observations: h(a) = −P D Φ' G⁻¹ (y − Φ a)."""
+
+    times: Array  # (m, lanes)
+    values: Array
+    basis: Basis
+
+    @classmethod
+    def of(cls, times: Array, values: Array, basis: Basis, inverse: Array) -> KernelBlock:
+        """Build from times and values (m, lanes)."""
+        return cls(inverse, times, values, basis)
+
+    @property
+    def n_curves(self) -> int:
+        return int(self.times.shape[1])
+
+    def at(self, centres: Array) -> Array:
+        waves, y = self._waves()
+        scaled = waves * _scales(self.basis)[:, None, None]
+        kernel = np.empty((len(y), *y.shape))
+        for j in range(len(y)):
+            np.einsum("lib,lb->ib", waves[:, j:], scaled[:, j], out=kernel[j:, j])
+            kernel[j, j] += 1.0
+        rest = y - np.einsum("lib,clb->cib", waves, centres)
+        solve_along(kernel, rest)
+        return _mapped(-self.inverse, np.einsum("lib,cib->clb", scaled, rest))
+
+    def _waves(self) -> tuple[Array, Array]:
+        """Φ, (r, m, lanes), and y; both 0 of a curve with a number that is none."""
+        with np.errstate(invalid="ignore"):
+            tells = np.isfinite((self.times + self.values).sum(axis=0))
+        times = np.where(tells, self.times, 0.0)
+        waves = np.empty((self.basis.size, *times.shape))
+        waves[0] = tells
+        highest = highest_wave(self.basis) // 2
+        is_fourier = self.basis.family == "fourier"
+        found = in_order(harmonics(self.basis.turns(times), highest, is_fourier))
+        for row, wave in zip(waves[1:], found, strict=False):
+            np.multiply(wave, SUP_NORM * tells, out=row)
+        return waves, np.where(tells, self.values, 0.0)
+
+
+@dataclass(frozen=True)
+class SumBlock(CurveBlock):
+    """Curves with many observations: h(a) = −P (S + Λ)⁻¹ (s − S a)."""
+
+    features: Array  # (waves + r, lanes), of `engine.numerics.moments`
+    basis: Basis
+    readings: int
+
+    @classmethod
+    def of(cls, times: Array, values: Array, basis: Basis, inverse: Array) -> SumBlock:
+        """Build from times and values (m, lanes)."""
+        m, lanes = times.shape
+        flat = (each.T.reshape(1, -1) for each in (times, values))
+        moments = curve_moments(*flat, np.full(lanes, m), basis)
+        return cls(inverse, moments.features[0], basis, m)
+
+    @property
+    def n_curves(self) -> int:
+        return int(self.features.shape[1])
+
+    def at(self, centres: Array) -> Array:
+        r, n_waves = self.basis.size, len(self.features) - self.basis.size
+        gram = np.empty((r, r, self.n_curves))
+        for (j, k), waves in _products(self.basis).items():
+            gram[j, k] = sum(weight * self.features[wave] for wave, weight in waves)
+            gram[k, j] = gram[j, k]
+        rest = self.features[n_waves:] - np.einsum("jkb,ckb->cjb", gram, centres)
+        gram[range(r), range(r)] += ridge(r, np.array([self.readings]))
+        solve_along(gram, rest)
+        return _mapped(-self.inverse, rest)
+
+
+def solve_along(matrices: Array, rest: Array) -> None:
+    """Solve A x = b for the positive definite matrices of all lanes, by Cholesky factors.
+
+    Parameters
+    ----------
+    matrices : (m, m, lanes)
+        A, of which the lower triangle is read; becomes the factor.
+    rest : (columns, m, lanes)
+        b; becomes x.
+    """
+    m = len(matrices)
+    for j in range(m):
+        column = matrices[j:, j]
+        if j:
+            column -= np.einsum("ikb,kb->ib", matrices[j:, :j], matrices[j, :j])
+            rest[:, j] -= np.einsum("ckb,kb->cb", rest[:, :j], matrices[j, :j])
+        column /= np.sqrt(column[0])
+        rest[:, j] /= column[0]
+    for j in reversed(range(m)):
+        if j + 1 < m:
+            rest[:, j] -= np.einsum("ckb,kb->cb", rest[:, j + 1 :], matrices[j + 1 :, j])
+        rest[:, j] /= matrices[j, j]
+
+
+@lru_cache(maxsize=64)
+def _products(basis: Basis) -> dict[tuple[int, int], list[tuple[int, float]]]:
+    """Of which wave means, each with a weight, the entries (j, k ≤ j) of S are made."""
+    table = product_table(basis)
+    return {
+        (j, k): [(wave, float(table[wave, j, k])) for wave in np.flatnonzero(table[:, j, k])]
+        for j in range(basis.size)
+        for k in range(j + 1)
+    }
+
+
+def _scales(basis: Basis) -> Array:
+    """The diagonal of D, l⁻³."""
+    return np.asarray(np.arange(1.0, basis.size + 1) ** -3)
+
+
+def _mapped(rows: Array, vectors: Array) -> Array:
+    """Rows (r, r) times vectors (columns, r, lanes)."""
+    return np.asarray(np.einsum("lk,ckb->clb", rows, vectors))
+
+
+def _is_at(array: Array, starts: Index, stated: Array) -> NDArray[np.bool_]:
+    """True for curves whose observations are at the stated times, one at each, in order."""
+    is_at = np.ones(len(starts), dtype=bool)
+    for place, time in enumerate(stated):
+        is_at &= np.abs(array[starts + place] - time) <= _SAME_TIME
+    return is_at
+
+
+def _in_lanes(starts: Index) -> list[Index]:
+    """Where curves of a block start, −1 for lanes that fill it up."""
+    blocks = []
+    for part in blocks_of(len(starts), _BLOCK):
+        lanes = -(-len(starts[part]) // _LANES) * _LANES
+        block = np.full(lanes, -1, dtype=np.int64)
+        block[: len(starts[part])] = starts[part]
+        blocks.append(block)
+    return blocks
+
+
+def _rows(array: Array, starts: Index, m: int) -> Array:
+    """The numbers of the curves of a block, (m, lanes); NaN in lanes that fill it up."""
+    rows = array[np.maximum(starts, 0) + np.arange(m)[:, None]]
+    return np.where(starts >= 0, rows, np.nan)

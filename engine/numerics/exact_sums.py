@@ -1,0 +1,168 @@
+"""Sums over people of clipped deviations, as whole numbers: exact in any order and in any parts.
+
+A deviation h (p entries), a shape d and a radius c give z = h/(c d), clipped to ‖z‖ ≤ 1, and
+
+    u = trunc(2⁴⁰ z),  U = Σ u,  V = Σ |u|,  Q = Σ uu',
+
+where Q may have a radius m ≤ c of its own.
+
+*Norms.* ‖u‖ ≤ 2⁴⁰ holds exactly, whatever h is. In floating point with unit roundoff 2⁻⁵³ the sum
+of p squares is at least 1 − p 2⁻⁵³ times the exact one up to underflow, which is below 2⁻¹⁰⁰⁰ and
+matters only where ‖z‖ < 1; the root, the quotient 1/max(‖z‖, 1) and two products add one rounding
+each. The factor 1 − (p + 8) 2⁻⁵³ pays for all of them. Scaling by 2⁴⁰ is exact, and truncation
+moves each entry towards 0. A deviation with an entry that is no finite number is 0.
+
+*Sensitivity.* So each person adds functions of a point of the ball of radius 2⁴⁰, and replacing one
+person moves U by at most 2·2⁴⁰, V by at most √2·2⁴⁰, because no entry is negative, and Q by at most
+√2·2⁸⁰ in Frobenius norm, because ‖xx' − yy'‖² = |x|⁴ + |y|⁴ − 2(x'y)². The proofs of
+`engine.mechanisms.families.adaptive.location` for U with V, and for U with Q, hold for any two
+points of a ball, so for whole ones. With a radius m < c truncation leaves the points of U and Q
+parallel up to √p 2⁻⁴⁰ of their largest lengths, which moves the pair by less than √p 2⁻³⁷ in units
+of its bound 2: far less than the rounding that `engine.noise.hardened` allows for.
+
+*Exactness.* With u = 2²⁰ v + w, v = trunc(2⁻²⁰ u), is uu' = 2⁴⁰ vv' + 2²⁰ (vw' + wv') + ww'. In a
+block of at most 8192 people all partial sums of u, |u|, vv', vw' and ww' are whole numbers of at
+most 2⁵³, so floating point adds and multiplies them without rounding, in any order, with or without
+fused operations. Blocks are added in two words of 64 bits, exact for 2⁴³ people. A mean is a
+function of the totals, so it is the same for every split of people into blocks and every order;
+its few roundings move it by less than 2⁻⁵⁰ of the largest one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.core.arrays import Array
+
+LARGEST_BLOCK = 8192  # people
+_BITS = 40
+_LOW_BITS, _WORDS = 20, ("high", "low")  # of a total
+
+
+class Kind(Enum):
+    """What is averaged of the clipped deviations of all people."""
+
+    LOCATION = "location"  # ψ
+    SIZE = "size"  # |ψ|, entry by entry
+    MOMENTS = "moments"  # (ψ/d)(ψ/d)'
+    BEYOND = "beyond"  # shares of people with 1 < ‖h/d‖/c ≤ 2, and with more
+
+
+@dataclass
+class ExactSum:
+    """A total of whole numbers; those of parts merge to that of all."""
+
+    high: NDArray[np.int64]
+    low: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, whole: Array) -> ExactSum:
+        """Take whole numbers of at most 2⁵³, as a block sums them."""
+        numbers = whole.astype(np.int64)
+        return cls(numbers >> _LOW_BITS, numbers & (1 << _LOW_BITS) - 1)
+
+    @classmethod
+    def joined(cls, parts: Sequence[ExactSum]) -> ExactSum:
+        """Put the totals of some repeats after those of others."""
+        return cls(*(np.concatenate([getattr(each, word) for each in parts]) for word in _WORDS))
+
+    def merge(self, other: ExactSum) -> None:
+        """Add another total."""
+        self.high += other.high
+        self.low += other.low
+        self.high += self.low >> _LOW_BITS
+        self.low &= (1 << _LOW_BITS) - 1
+
+    def mean(self, n: int) -> Array:
+        """The total over n."""
+        return np.asarray((np.ldexp(self.high.astype(float), _LOW_BITS) + self.low) / n)
+
+
+def whole_sums(
+    h: Array, shape: Array, radius: Array, kinds: tuple[Kind, ...], moments_radius: Array
+) -> list[ExactSum]:
+    """Sum whole numbers of a block of people, of each kind.
+
+    Parameters
+    ----------
+    h : (repeats, columns, p, people)
+        Deviations, at most `LARGEST_BLOCK` of them; used up.
+    shape : (repeats, columns, p)
+        d > 0.
+    radius, moments_radius : (repeats, columns)
+        c and m, above 0.
+
+    Returns
+    -------
+    list of ExactSum
+        (repeats, columns, …) each.
+    """
+    with np.errstate(all="ignore"):  # what is no finite number is seen to by `_norms`
+        h /= (radius[..., None] * shape)[..., None]
+    norms = _norms(h)
+    if kinds == (Kind.BEYOND,):
+        return [ExactSum.of(_beyond(norms))]
+    own = Kind.MOMENTS in kinds and bool((moments_radius != radius).any())
+    of_moments = [h * (radius / moments_radius)[..., None, None]] if own else []
+    u = truncated(h, norms)
+    sums = []
+    for kind in kinds:
+        if kind is Kind.LOCATION:
+            sums.append(u.sum(axis=-1))
+        elif kind is Kind.SIZE:
+            sums.append(np.abs(u).sum(axis=-1))
+        else:
+            for z in of_moments:
+                u = truncated(z, _norms(z))
+            sums.append(_products(u))
+    return list(map(ExactSum.of, sums))
+
+
+def mean_of(total: ExactSum, n: int, kind: Kind, shape: Array, radius: Array) -> Array:
+    """The mean over n people in the unit of the deviations; of moments in units of the shape."""
+    mean = total.mean(n)
+    if kind is Kind.BEYOND:
+        return mean
+    if kind is not Kind.MOMENTS:
+        return np.asarray(np.ldexp(mean, -_BITS) * (radius[..., None] * shape))
+    high, cross, low = np.moveaxis(mean, 2, 0)
+    cross = cross + cross.swapaxes(-1, -2)
+    moments = (
+        np.ldexp(high, -_BITS) + np.ldexp(cross, -_BITS - _LOW_BITS) + np.ldexp(low, -2 * _BITS)
+    )
+    return np.asarray(moments * (radius**2)[..., None, None])
+
+
+def _norms(z: Array) -> Array:
+    """‖z‖ of each person, (repeats, columns, people); z is 0 where that is no finite number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = np.sqrt(np.einsum("...pk,...pk->...k", z, z))
+    if not np.isfinite(norms).all():
+        z[:] = np.where(np.isfinite(norms)[..., None, :], z, 0.0)
+        norms[np.isnan(norms)] = 0.0
+    return norms
+
+
+def truncated(z: Array, norms: Array) -> Array:
+    """trunc(2⁴⁰ z), z clipped to the unit ball; in its place."""
+    most = np.ldexp(1 - (z.shape[-2] + 8) * 2.0**-53, _BITS)
+    z *= (most / np.maximum(norms, 1.0))[..., None, :]
+    return np.trunc(z, out=z)
+
+
+def _products(u: Array) -> Array:
+    """Σ vv', Σ vw' and Σ ww': (repeats, columns, 3, p, p)."""
+    high = np.trunc(u * 2.0**-_LOW_BITS)
+    low = u - high * 2.0**_LOW_BITS
+    transposed = low.swapaxes(-1, -2)
+    return np.stack([high @ high.swapaxes(-1, -2), high @ transposed, low @ transposed], axis=-3)
+
+
+def _beyond(norms: Array) -> Array:
+    is_far = norms > 2.0
+    return np.stack([((norms > 1.0) & ~is_far).sum(axis=-1), is_far.sum(axis=-1)], axis=-1) * 1.0

@@ -1,0 +1,115 @@
+"""Deviations made anew in each pass: those of the formula, with the same bits in any block."""
+
+import numpy as np
+import pytest
+
+from engine.core.types import Design
+from engine.numerics import curve_deviations
+from engine.numerics.bases import Basis
+from engine.numerics.clipping.clipped_averages import averages
+from engine.numerics.curve_deviations import (
+    CurveDeviations,
+    KernelBlock,
+    SharedBlock,
+    SumBlock,
+    solve_along,
+)
+from engine.numerics.deviations import weighted_within_curves
+from engine.numerics.exact_sums import Kind
+from engine.numerics.moments import curve_moments
+from tests.heavy import few
+
+GRID = (0.05, 0.2, 0.4, 0.55, 0.7, 0.95)
+KINDS = (Kind.LOCATION, Kind.SIZE, Kind.MOMENTS)
+
+
+def people(seed=0, n=150, design=None, size=7):
+    """Curves of unlike lengths, one of them with a number that is none, one without any."""
+    rng = np.random.default_rng(seed)
+    curves = []
+    for _ in range(n):
+        m = int(rng.choice([1, 3, len(GRID), 9, 25]))
+        is_at = design is not None and m == len(GRID)
+        times = np.array(GRID) if is_at else rng.random(m)
+        curves.append((times, rng.normal(size=m)))
+    curves[3][1][0], curves[5][0][0] = np.nan, np.inf
+    curves[7] = (np.empty(0), np.empty(0))
+    return curves
+
+
+def flat(curves):
+    times, values = (np.concatenate(each) for each in zip(*curves, strict=True))
+    return times, values, np.array([len(times) for times, _ in curves])
+
+
+def sums_of(curves, basis, design, centre=0.3):
+    """Averages over people, which are functions of the totals of whole numbers."""
+    own = CurveDeviations.of(*flat(curves), basis, design)
+    centres = np.full((1, 2, basis.size), centre) * np.array([1.0, -0.5])[:, None]
+    shape = np.broadcast_to(np.arange(1.0, basis.size + 1) ** -0.5, centres.shape)
+    radius = np.full((1, 2), 1.5)
+    return averages(own, centres, shape, radius, *KINDS, moments_radius=0.8 * radius)
+
+
+@pytest.mark.parametrize("family", ["cosine", "fourier"])
+@pytest.mark.parametrize("design", [Design(), Design.common(GRID)], ids=["even", "common"])
+def test_deviations_are_those_that_keep_a_matrix_of_every_curve(family, design):
+    curves, basis = people(design=design), Basis(7, family=family)
+    times, values, counts = flat(curves)
+    moments = curve_moments(times[None], values[None], counts, basis)
+    ((_, kept),) = weighted_within_curves(moments, counts, {7}, design)
+    centres = np.random.default_rng(1).normal(size=(1, 2, 7))
+    seen = kept.from_centres(centres, slice(None))[0]
+    for k, curve in enumerate(curves):
+        own = CurveDeviations.of(*flat([curve]), basis, design)
+        found = own.from_centres(centres, slice(None))[0] if own.parts else np.zeros((2, 7, 64))
+        assert np.allclose(found[..., 0], seen[..., k], rtol=1e-9, atol=1e-11)
+        assert (found[..., 1:] == 0).all()  # lanes that fill up a block
+
+
+def test_each_curve_is_read_in_the_way_that_its_own_observations_ask_for():
+    curves, design = people(design=Design.common(GRID)), Design.common(GRID)
+    kinds = {
+        (times.size, type(CurveDeviations.of(*flat([(times, y)]), Basis(7), design).parts[0]))
+        for times, y in curves
+        if len(times)
+    }
+    assert kinds == {
+        (1, KernelBlock),
+        (3, KernelBlock),
+        (6, SharedBlock),
+        (9, KernelBlock),
+        (25, SumBlock),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", few(range(100), 3))
+def test_any_order_and_any_blocks_give_the_same_sums_to_the_last_bit(seed, monkeypatch):
+    """1000 random splits: ten orders and block sizes of each of a hundred data sets."""
+    rng = np.random.default_rng(seed)
+    design = Design.common(GRID) if seed % 2 else Design()
+    curves, basis = people(seed, 300, design), Basis(7, family="cosine")
+    whole = sums_of(curves, basis, design)
+    for _ in range(10):
+        monkeypatch.setattr(curve_deviations, "_BLOCK", int(rng.choice([64, 128, 320, 512])))
+        mixed = [curves[k] for k in rng.permutation(len(curves))]
+        for one, other in zip(whole, sums_of(mixed, basis, design), strict=True):
+            assert np.array_equal(one, other)
+
+
+def test_an_order_changes_no_bit_of_the_sums():
+    curves, basis = people(4, 200), Basis(5, family="cosine")
+    whole, turned = sums_of(curves, basis, Design()), sums_of(curves[::-1], basis, Design())
+    for one, other in zip(whole, turned, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_systems_of_all_lanes_are_solved_together():
+    rng = np.random.default_rng(2)
+    roots = rng.normal(size=(64, 5, 5))
+    matrices = np.eye(5) + roots @ roots.swapaxes(1, 2)
+    rest = rng.normal(size=(2, 5, 64))
+    expected = np.linalg.solve(matrices, rest.transpose(2, 1, 0)).transpose(2, 1, 0)
+    solve_along(matrices.transpose(1, 2, 0).copy(), rest)
+    assert np.allclose(rest, expected)
