@@ -106,6 +106,20 @@ def share_beyond(deviations: Deviations, centres: Array, shape: Array, radius: A
     return _averaged(deviations, centres, shape, radius, _beyond)
 
 
+def share_beyond_and_side(
+    deviations: Deviations, centres: Array, shape: Array, radius: Array
+) -> Array:
+    """`share_beyond`, and of curves within the radius those above less those below the centre.
+
+    Returns
+    -------
+    (repeats, columns, 3)
+        By the sign of the first coefficient. Each curve adds ±1 at most to the third number, and
+        nothing where it adds to one of the others.
+    """
+    return _averaged(deviations, centres, shape, radius, _beyond_and_side)
+
+
 def _averaged(
     deviations: Deviations,
     centres: Array,
@@ -177,6 +191,11 @@ def _values(h: Array, factors: Array, shape: Array) -> Array:
 def _beyond(h: Array, factors: Array, shape: Array) -> Array:
     is_far = factors < 0.5
     return np.stack([((factors < 1.0) & ~is_far).sum(axis=-1), is_far.sum(axis=-1)], axis=-1) * 1.0
+
+
+def _beyond_and_side(h: Array, factors: Array, shape: Array) -> Array:
+    side = np.where(factors < 1.0, 0.0, -np.sign(h[..., 0, :])).sum(axis=-1)
+    return np.concatenate([_beyond(h, factors, shape), side[..., None]], axis=-1)
 
 
 def _sizes(h: Array, factors: Array, shape: Array) -> Array:
