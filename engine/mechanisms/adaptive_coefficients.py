@@ -258,6 +258,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
             first=message,
             first_share=for_facts,
             far_share=far_share,
+            counts_sides=facts.symmetric and far_share > 0,
             spends=ledger(
                 sizes, budgets, verdict, [(step, share) for step, share in releases if share > 0]
             ),
@@ -351,7 +352,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
 
 RELIES_ON_SYMMETRY = (
     "The bands rely on people being spread evenly about the curve of their covariates. Outliers, "
-    "groups and skew do not show in a release; with them a band can miss."
+    "small groups and slight skew do not show in a release; with them a band can miss."
 )
 FEATURES = (
     "One of the functions has features that are too short for this release to draw. Around "

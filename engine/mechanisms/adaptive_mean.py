@@ -60,8 +60,8 @@ CENTRE_NOT_MEAN = (
     "people are skewed, fall into groups or have outliers, and the band is for the centre."
 )
 RELIES_ON_SYMMETRY = (
-    "The band relies on people being spread evenly about their mean, as stated. Outliers, groups "
-    "and skew, which no release shows, can make it miss."
+    "The band relies on people being spread evenly about their mean, as stated. Outliers, small "
+    "groups and slight skew, which a release does not show, can make it miss."
 )
 
 
@@ -87,7 +87,8 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
     stays in the count. All that follows the releases, the band too, is computed from them.
 
     *Stated facts.* A first message tells whether observation times and bounds are as stated, a last
-    one how many people are far from the others, for 5 to 13 % of μ² together; the others share the
+    one how many people are far from the others and, where they are stated to be spread evenly about
+    their mean, how many more lie on one side, for 5 to 13 % of μ² together; the others share the
     rest. `engine.mechanisms.families.adaptive.checked_facts` proves their sensitivity, √2/n each.
 
     *Undeclared times.* They are taken for even. From N = 200 on a tenth of the rest buys a
@@ -327,6 +328,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
             first=first,
             first_share=first_share,
             far_share=far_share,
+            counts_sides=far_share > 0 and facts.symmetric and self._is_tight(facts),
         )
 
     def _may_learn_times(self, facts: PublicFacts, effective: float) -> bool:

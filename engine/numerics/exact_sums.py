@@ -51,6 +51,8 @@ class Kind(Enum):
     SIZE = "size"  # |ψ|, entry by entry
     MOMENTS = "moments"  # (ψ/d)(ψ/d)'
     BEYOND = "beyond"  # shares of people with 1 < ‖h/d‖/c ≤ 2, and with more
+    # of people with ‖h/d‖/c ≤ 1, those above the centre less those below, by the first entry
+    SIDES = "sides"
 
 
 @dataclass
@@ -105,8 +107,8 @@ def whole_sums(
     with np.errstate(all="ignore"):  # what is no finite number is seen to by `_norms`
         h /= (radius[..., None] * shape)[..., None]
     norms = _norms(h)
-    if kinds == (Kind.BEYOND,):
-        return [ExactSum.of(_beyond(norms))]
+    if Kind.BEYOND in kinds:
+        return [ExactSum.of(_COUNTS[kind](h, norms)) for kind in kinds]
     own = Kind.MOMENTS in kinds and bool((moments_radius != radius).any())
     of_moments = [h * (radius / moments_radius)[..., None, None]] if own else []
     u = truncated(h, norms)
@@ -126,7 +128,7 @@ def whole_sums(
 def mean_of(total: ExactSum, n: int, kind: Kind, shape: Array, radius: Array) -> Array:
     """The mean over n people in the unit of the deviations; of moments in units of the shape."""
     mean = total.mean(n)
-    if kind is Kind.BEYOND:
+    if kind in _COUNTS:
         return mean
     if kind is not Kind.MOMENTS:
         return np.asarray(np.ldexp(mean, -_BITS) * (radius[..., None] * shape))
@@ -163,6 +165,13 @@ def _products(u: Array) -> Array:
     return np.stack([high @ high.swapaxes(-1, -2), high @ transposed, low @ transposed], axis=-3)
 
 
-def _beyond(norms: Array) -> Array:
+def _beyond(h: Array, norms: Array) -> Array:
     is_far = norms > 2.0
     return np.stack([((norms > 1.0) & ~is_far).sum(axis=-1), is_far.sum(axis=-1)], axis=-1) * 1.0
+
+
+def _sides(h: Array, norms: Array) -> Array:
+    return np.asarray(-np.where(norms > 1.0, 0.0, np.sign(h[..., 0, :])).sum(axis=-1)[..., None])
+
+
+_COUNTS = {Kind.BEYOND: _beyond, Kind.SIDES: _sides}  # of people, instead of their deviations

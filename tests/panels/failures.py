@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.core.types import Array, CurveData, Design, PublicFacts
 from tests.panels.cells import Cell, curves
-from tests.panels.ordinary import growth
+from tests.panels.ordinary import growth, wave
 
 Times = Callable[
     [tuple[int, ...], np.random.Generator], Array
@@ -22,19 +22,16 @@ Levels = Callable[
     [tuple[int, ...], np.random.Generator], Array
 ]  # a shape and a generator to how high people are
 
-LAW, BOUNDS, FAR, OBSERVED, FEATURES = (
+LAW, BOUNDS, FAR, OBSERVED, FEATURES, SIDES = (
     "law of times",
     "bounds",
     "people far away",
     "availability",
     "features",
+    "spread of people",
 )
 EVEN = Design()
 SIX_TIMES = (0.0, 1 / 11, 2 / 11, 4 / 11, 8 / 11, 1.0)
-
-
-def wave(t: Array) -> Array:
-    return np.asarray(10 + 3 * np.sin(2 * np.pi * t) + 2 * t)
 
 
 def step(t: Array, at: float = 0.45, low: float = 8.0, rise: float = 5.0) -> Array:
@@ -86,6 +83,10 @@ def lognormal(sd: float) -> Levels:
     return lambda shape, rng: 2 * (np.exp(sd * rng.standard_normal(shape)) - np.exp(sd**2 / 2))
 
 
+def exponential(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    return 2 * (rng.standard_exponential(shape) - 1)
+
+
 def people(
     n: int,
     repeats: int,
@@ -100,6 +101,7 @@ def people(
     design: Design = EVEN,
     shift: float = 0.0,
     rule: str = "gauss",
+    symmetric: bool = False,
 ) -> CurveData:
     """Curves with a level of their own and errors of standard deviation 1, stated to be as `design` says.
 
@@ -107,7 +109,7 @@ def people(
     """
     t = times((repeats, n, m), rng)
     values = mean(t) + levels((repeats, n, 1), rng) + rng.standard_normal(t.shape)
-    facts = PublicFacts(value_low=low, value_high=high, design=design)
+    facts = PublicFacts(value_low=low, value_high=high, design=design, symmetric=symmetric)
     return curves(t, values, facts, lambda at: mean(at) + shift, rule)
 
 
@@ -180,6 +182,23 @@ CELLS = (
     ),
     _cell("peak of sd .03", 1000, 2, FEATURES, mean=peak, low=0.0, high=25.0, rule="midpoints"),
     _cell("lognormal levels, sd of log 1.5", 2000, 1, levels=lognormal(1.5)),
+    _cell(
+        "lognormal levels, sd of log 1.2, stated as spread evenly",
+        2000,
+        1,
+        SIDES,
+        levels=lognormal(1.2),
+        symmetric=True,
+    ),
+    _cell(
+        "exponential levels, stated as spread evenly",
+        4000,
+        4,
+        SIDES,
+        True,
+        levels=exponential,
+        symmetric=True,
+    ),
     _cell("times Beta(1, 2.5) stated as even", 1500, 2, LAW, True, times=beta(1, 2.5)),
     _cell("no times in .65–.9, stated as even", 2500, 1, LAW, True, times=with_gap(0.65, 0.9)),
     _cell("12 common times stated as even", 2000, 1, LAW, True, times=among(TWELVE), m=12),

@@ -106,6 +106,18 @@ def blood_pressure(n: int, repeats: int, rng: np.random.Generator) -> CurveData:
     )
 
 
+def evenly_spread(n: int, repeats: int, rng: np.random.Generator) -> CurveData:
+    """Levels with long tails, the same above as below, which is stated."""
+    t = rng.random((repeats, n, 5))
+    levels = 2 * rng.standard_t(5, (repeats, n, 1))
+    facts = PublicFacts(value_low=-20, value_high=40, symmetric=True)
+    return curves(t, wave(t) + levels + rng.standard_normal(t.shape), facts, wave)
+
+
+def wave(t: Array) -> Array:
+    return np.asarray(10 + 3 * np.sin(2 * np.pi * t) + 2 * t)
+
+
 # -- held back ---------------------------------------------------------------------------------------------------
 
 
@@ -161,6 +173,7 @@ CELLS = (
     *_cells("growth, 9 ages", growth, False),
     *_cells("glucose, 24 hours", glucose, False),
     *_cells("blood pressure, 2–7 visits", blood_pressure, False),
+    *_cells("people spread evenly, as stated", evenly_spread, False),
     *_cells("electricity, 48 half hours", electricity, True),
     *_cells("activity, 24 hours", activity, True),
     *_cells("weight, 5 visits", weight, True),

@@ -61,6 +61,7 @@ def test_visits_are_covered_whether_they_are_prompt_or_late(late):
         failures.CELLS,
         "times Beta(2.5, 1)",
         "lower bound 8",
+        "lognormal levels, sd of log 1.2, stated",
         ".08 observed",
         "growth at 9 ages",
         "peak of sd .03",

@@ -117,6 +117,36 @@ def test_the_last_message_moves_by_root_two_at_most_and_attains_it():
     assert (each[:, 0] == ((distance > 1) & (distance <= 2))).all()
 
 
+def test_the_last_message_with_sides_moves_by_root_two_at_most_and_mirrored_people_attain_it():
+    rng = np.random.default_rng(2)
+    half = rng.standard_normal((1, 3, 300)) * np.geomspace(0.01, 100, 300)
+    targets = np.concatenate([half, -half, np.zeros((1, 3, 1))], axis=-1)
+    shape, radius, centre = np.ones((1, 1, 3)), np.ones((1, 1)), np.zeros((1, 1, 3))
+    weights = np.array([1, 1, checked_facts.SIDE])
+    each = np.array(
+        [
+            np.concatenate(
+                averages(
+                    AffineDeviations.of(np.zeros((1, 3, 3, 1)), targets[..., [k]]),
+                    centre,
+                    shape,
+                    radius,
+                    Kind.BEYOND,
+                    Kind.SIDES,
+                ),
+                axis=-1,
+            )[0, 0]
+            for k in range(targets.shape[-1])
+        ]
+    )
+    moved = np.linalg.norm((each[:, None] - each) * weights, axis=-1)
+    is_near = np.linalg.norm(targets[0], axis=0) <= 1
+    assert moved.max() == pytest.approx(FAR.sensitivity)
+    assert moved[0, 300] == pytest.approx(FAR.sensitivity)  # a person near the centre, mirrored
+    assert (each[:, 2] == np.where(is_near, np.sign(targets[0, 0]), 0)).all()
+    assert not each[-1].any()  # who adds no deviation, as with a reading that is no number
+
+
 @pytest.mark.parametrize("effective", [50.0, 300.0, 5000.0])
 @pytest.mark.parametrize(
     "chosen",
@@ -304,6 +334,55 @@ def test_people_far_from_the_others_void_the_band_where_there_is_power_and_else_
     small = released(with_far(500, 0.02), 1.0)
     assert "far from the others" in small.not_shown
     assert share_told(small, check_words.FAR_AWAY) < 0.3
+
+
+SYMMETRIC = PublicFacts(value_low=-70, value_high=90, symmetric=True)
+
+
+@pytest.mark.parametrize(
+    ("level", "least", "most"),
+    [
+        (lambda rng, shape: 2 * rng.standard_normal(shape), 0.0, 0.05),
+        (lambda rng, shape: 2 * rng.standard_t(4, shape), 0.0, 0.05),
+        (lambda rng, shape: 2 * np.exp(1.2 * rng.standard_normal(shape)), 0.95, 1.0),
+        (lambda rng, shape: -2 * rng.standard_exponential(shape), 0.95, 1.0),
+    ],
+    ids=["normal", "long tails", "lognormal", "exponential, mirrored"],
+)
+def test_people_who_are_not_spread_evenly_as_stated_void_the_band(level, least, most):
+    estimate = released(people(2000, level=level, facts=SYMMETRIC), 1.0, 20)
+    told = share_told(estimate, check_words.UNEVEN_PEOPLE)
+    assert least <= told <= most
+    assert (estimate.is_unreliable[0, 0].mean() >= 0.95) == (told > 0.9)
+
+
+def test_sides_are_counted_only_where_clipping_relies_on_symmetry():
+    facts = {
+        check.fact
+        for stated, chosen in ((SYMMETRIC, {"clipping": "wide"}), (None, {"clipping": "tight"}))
+        for check in released(people(300, facts=stated), 1.0, 1, **chosen).checks
+    }
+    relied_on = released(people(300, facts=SYMMETRIC), 1.0, 1).checks[-1]
+    assert checked_facts.SIDES not in facts and relied_on.fact == checked_facts.SIDES
+    assert relied_on.has(CheckOutcome.UNTESTED).all()  # 300 people are too few to tell
+
+
+def test_effects_of_covariates_are_void_for_skewed_people_who_are_stated_to_be_spread_evenly():
+    told = []
+    for skewed in (False, True):
+        rng = np.random.default_rng(1)
+        data = with_covariate(3000, 0.0)
+        lift = np.exp(rng.standard_normal(3000)) - np.exp(0.5) if skewed else np.zeros(3000)
+        data = replace(
+            data,
+            values=data.values + 2 * np.repeat(lift, data.counts),
+            facts=replace(data.facts, symmetric=True, value_low=-70.0, value_high=90.0),
+        )
+        estimate = AdaptiveCoefficients().release_many(
+            data, [(Budget(2.0, 1e-7),)], 10, generator(3, 1, 0)
+        )
+        told.append(share_told(estimate, check_words.UNEVEN_PEOPLE))
+    assert told[0] <= 0.1 and told[1] >= 0.9
 
 
 def test_nobody_is_called_near_where_only_more_than_half_of_all_would_be_seen_far():

@@ -50,7 +50,7 @@ def averages(
     -------
     list of array
         (repeats, columns, p) of a location or of sizes; (…, p, p) of moments, in units of the
-        shape; (…, 2) of the shares beyond.
+        shape; (…, 2) of the shares beyond; (…, 1) of sides.
     """
     narrow = radius if moments_radius is None else moments_radius
     given = arguments = (centres, shape, radius, narrow)

@@ -57,6 +57,10 @@ FAR_AWAY = (
     "About {share} of people are far from the others. The curve may lie too close to most "
     "people; the band is not valid."
 )
+UNEVEN_PEOPLE = (
+    "People are not spread evenly about their mean, as stated: about {share} of those near the "
+    "curve lie {side} it. The band is not valid."
+)
 NOT_VISIBLE = "Not visible here: {}."
 FEWER_FAR = "fewer than {share} of people far from the others (beyond {distance})"
 ANY_FAR = "people far from the others (beyond {distance}), however many"
@@ -103,6 +107,7 @@ def _said(facts: PublicFacts, scale: ReadingScale, heard: Heard, k: int) -> Iter
         True,
         lambda where: (FAR_AWAY, {"share": _share(check.measured[where])}),
     )
+    yield heard.sides(k).has(CheckOutcome.VOID), True, lambda where: _of_sides(heard.side[k][where])
 
 
 def _of_spread_times(
@@ -139,6 +144,13 @@ def _of_common_times(facts: PublicFacts, decision: FactsDecision) -> Iterator[Sa
     yield np.asarray(decision.left_out.any(axis=-1)), False, at(decision.left_out, LEFT_OUT)
     yield np.asarray(decision.absent.any(axis=-1)), True, at(decision.absent, ABSENT)
     yield np.asarray(is_read.any(axis=-1)), False, at(is_read, FEW_PRESENT)
+
+
+def _of_sides(excess: float) -> Words:
+    return UNEVEN_PEOPLE, {
+        "share": _share((1 + abs(excess)) / 2),
+        "side": "above" if excess > 0 else "below",
+    }
 
 
 def _of_bounds(

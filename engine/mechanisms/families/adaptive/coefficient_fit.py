@@ -64,10 +64,12 @@ class CoefficientStreams(Streams):
         n_functions: int,
         size: int,
         n_facts: int,
+        counts_sides: bool,
     ) -> CoefficientStreams:
         """Draw the standard noise of one site.
 
-        That of the first message, of `n_facts` numbers (0 if facts are not checked), is drawn last.
+        That of the first message, of `n_facts` numbers (0 if facts are not checked), is drawn last,
+        and that of sides after it.
         """
         shape, p = (repeats, draws, n_functions, size), n_functions * size
         square = symmetric(rng.standard_normal((repeats, draws, p, p)))
@@ -78,6 +80,8 @@ class CoefficientStreams(Streams):
             if n_facts
             else (np.empty(0), np.empty(0))
         )
+        if counts_sides:
+            far = np.concatenate([far, rng.standard_normal((repeats, draws, 1))], axis=-1)
         return cls(
             normals,
             np.empty(0),
@@ -129,7 +133,13 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         n_facts = max((len(plan.first.weights) for plan in plans if plan.first), default=0)
         self.noise = [
             CoefficientStreams.draw(
-                stream, data.n_repeats, draws, self.n_functions, basis.size, n_facts
+                stream,
+                data.n_repeats,
+                draws,
+                self.n_functions,
+                basis.size,
+                n_facts,
+                any(plan.counts_sides for plan in plans),
             )
             for stream in rng.spawn(data.sizes.n_servers)
         ]

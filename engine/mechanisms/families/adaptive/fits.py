@@ -26,6 +26,7 @@ from engine.mechanisms.families.adaptive.checked_facts import (
     Question,
     decide,
     of_far_people,
+    of_sides,
     sent_by_sites,
     site_averages,
 )
@@ -67,6 +68,8 @@ class AdaptivePlan(Plan):
     first: FirstMessage | None = field(default=None, kw_only=True)  # None: facts are not checked
     first_share: float = field(default=0.0, kw_only=True)  # of the first and of the last message
     far_share: float = field(default=0.0, kw_only=True)
+    # whether the last message counts the sides of people who are stated to be spread evenly
+    counts_sides: bool = field(default=False, kw_only=True)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -117,7 +120,7 @@ class Streams:
     # (5, repeats, draws, K, r): standard exponentials of the first five, where δ = 0; else empty
     gaps: Array
     symmetric: Array  # (repeats, draws, K, r, K, r): of second moments
-    # of the last message, (repeats, draws, 2), and of the first, (repeats, draws, numbers)
+    # of the last message, (repeats, draws, 2 or 3), and of the first, (repeats, draws, numbers)
     far: Array = field(default_factory=_none, kw_only=True)
     facts: Array = field(default_factory=_none, kw_only=True)
     pure_facts: Array = field(default_factory=_none, kw_only=True)  # Laplace, of unit variance
@@ -301,6 +304,8 @@ class Heard:
     facts_noise: list[Array]  # by plan, (numbers,)
     learned_void: NDArray[np.bool_]  # where released times may leave a part of the range empty
     far: Array  # (…, 2), shares of people beyond one and beyond two radii
+    side: Array  # people above less people below the centre; NaN where not counted
+    side_error: Array  # of people who are spread evenly
     usual: Array  # (…, 2), the shares that clipping leaves there of people without outliers
     far_noise: Array
     reach: Array  # how far a person at one radius moves the level, in unit scale
@@ -318,6 +323,10 @@ class Heard:
     def far_people(self, k: int) -> tuple[Check, Array]:
         """The check of the last message of a plan, and by how many radii its band is widened."""
         return of_far_people(self.far[k], self.usual[k], self.far_noise[k])
+
+    def sides(self, k: int) -> Check:
+        """The check of a plan on whether people are spread evenly about their mean."""
+        return of_sides(self.side[k], self.side_error[k])
 
     def widened(self, covariance: Array) -> Array:
         """Covariances (plans, repeats, draws, …) with what far people may add to the level."""
@@ -345,6 +354,8 @@ class Heard:
         for k, of_plan in enumerate(of_plans):
             if np.isfinite(self.far_noise[k]).all() and of_plan:
                 of_plan.append(self.far_people(k)[0])
+            if np.isfinite(self.side_error[k]).all() and of_plan:
+                of_plan.append(self.sides(k))
             if of_plan:  # a law that is learned may be known too little
                 is_void = self.may_be_empty(k)
                 of_plan[0] = replace(
@@ -370,13 +381,15 @@ class Heard:
     def nothing(cls, plans: int, repeats: int, draws: int, relies_on_law: bool = True) -> Heard:
         shape = (plans, repeats, draws)
         far, usual = np.full((2, *shape, 2), np.nan)
-        far_noise, reach = np.full((2, *shape), np.nan)
+        side, side_error, far_noise, reach = np.full((4, *shape), np.nan)
         return cls(
             [None] * plans,
             [_none()] * plans,
             [_none()] * plans,
             np.zeros(shape, dtype=bool),
             far,
+            side,
+            side_error,
             usual,
             far_noise,
             reach,
@@ -486,6 +499,8 @@ class AdaptiveFit(Generic[E]):
                 self.innovations[k][where] = located.innovation[:, of_plan]
                 if located.far is not None:
                     self.heard.far[k][where] = located.far.shares[:, of_plan]
+                    self.heard.side[k][where] = located.far.side[:, of_plan]
+                    self.heard.side_error[k][where] = located.far.side_error[:, of_plan]
                     self.heard.usual[k][where] = located.far.usual[:, of_plan]
                     self.heard.far_noise[k][where] = located.far.noise[of_plan]
                     self.heard.reach[k][where] = located.far.reach[:, of_plan]

@@ -156,7 +156,8 @@ class SiteDeviations:
     steps: tuple[Step, ...] = SEPARATE  # what is released, in order: `SEPARATE` or `JOINT`
     stage: str = ""  # what is located, where it is one of several runs
     far_unit: Array | None = None  # (columns,), 1/(n μ √s₂); None where far people are not counted
-    far_noise: Array | None = None  # (repeats, columns, 2), of unit variance
+    # (repeats, columns, 2), of unit variance; a third number where sides are counted
+    far_noise: Array | None = None
 
     def among_columns(self, columns: Indices) -> SiteDeviations:
         """The same curves for some of the columns."""
@@ -234,7 +235,9 @@ class Far:
     """Number of people far from the others, by the last message of all sites."""
 
     shares: Array  # (repeats, columns, 2), beyond one and beyond two radii
-    usual: Array  # (repeats, columns, 2), the same of the reference law
+    side: Array  # (repeats, columns), people above less people below; NaN where not counted
+    side_error: Array  # (repeats, columns), of people who are spread evenly
+    usual: Array  # (repeats, columns, 2), shares of the reference law
     noise: Array  # (columns,), its standard deviation in each
     reach: Array  # (repeats, columns), how far a person at one radius is held back in the level
 
@@ -337,7 +340,7 @@ def _one_by_one(
         moments = _moments(sites, state, constants)
     return replace(
         _located(sites, state, slope, locations, weights, moments, constants, law),
-        far=_far(sites, last, slope, law),
+        far=_far(sites, last, state, slope, law),
     )
 
 
@@ -388,7 +391,7 @@ def _jointly(
     )
     return replace(
         _located(sites, state, slope, locations, weights, moments, constants, law),
-        far=_far(sites, last, slope, law),
+        far=_far(sites, last, state, slope, law),
     )
 
 
@@ -540,35 +543,61 @@ def _moments_radius(state: State, constants: Constants) -> Array:
 
 
 def _far(
-    sites: Sequence[SiteDeviations], last: State, slope: Array, law: DeviationLaw
+    sites: Sequence[SiteDeviations], last: State, after: State, slope: Array, law: DeviationLaw
 ) -> Far | None:
     """The shares of people beyond one and two radii of the last location, about its centre.
 
-    A ball that holds everybody moves nobody, however far: there the shares are none.
+    Where sides are counted, about the centre after it. A ball that holds everybody moves nobody,
+    however far: there the shares are none.
     """
     sent, scales = [], []
     for site in sites:
         if site.far_unit is None or site.far_noise is None:
             return None
         scales.append(checked_facts.SENSITIVITY * site.far_unit)
-        (shares,) = _averages(site, last, Kind.BEYOND)
         scale = scales[-1][:, None]
         sent.append(
             transcript.sent(
                 site.index,
                 of_stage(checked_facts.FAR, site.stage),
-                shares + scale * site.far_noise,
+                _who_is_far(site, last, after) + scale * site.far_noise,
                 scale,
             )
         )
     pooled, noise = checked_facts.pooled(sent, scales, [site.n_curves for site in sites])
     reach = last.radius * last.shape[..., 0] / slope[..., 0]
+    side = error = np.full(last.radius.shape, np.nan)
+    if pooled.shape[-1] > 2:
+        side, error = _side(sites, pooled[..., 2], noise, after, law)
     return Far(
-        np.where(last.holds_all[..., None], 0.0, pooled),
+        np.where(last.holds_all[..., None], 0.0, pooled[..., :2]),
+        np.where(last.holds_all, 0.0, side),
+        error,
         law.share_beyond(last.spread, last.shape, last.radius),
         noise,
         np.where(last.holds_all, 0.0, reach),
     )
+
+
+def _who_is_far(site: SiteDeviations, last: State, after: State) -> Array:
+    """Average the last message over the people of a site: (repeats, columns, 2 or 3)."""
+    assert site.far_noise is not None
+    if site.far_noise.shape[-1] == 2:
+        return _averages(site, last, Kind.BEYOND)[0]
+    beyond, side = _averages(site, replace(last, centre=after.centre), Kind.BEYOND, Kind.SIDES)
+    return np.concatenate([beyond, checked_facts.SIDE * side], axis=-1)
+
+
+def _side(
+    sites: Sequence[SiteDeviations], sent: Array, noise: Array, after: State, law: DeviationLaw
+) -> tuple[Array, Array]:
+    """The excess of people on one side and its standard error, (repeats, columns) each."""
+    row = law.mean_slopes[0]  # an error of the centre moves deviations by so much of it
+    zero = np.zeros((*after.centre.shape, after.centre.shape[-1]))
+    variance = np.maximum(after.filter.covariance(zero) @ row @ row, 0.0)
+    people = sum(site.n_curves for site in sites)
+    centre = np.sqrt(variance) / after.spread[..., 0]
+    return sent / checked_facts.SIDE, checked_facts.error_of_side(noise, people, centre)
 
 
 # -- what follows from it ----------------------------------------------------------------------

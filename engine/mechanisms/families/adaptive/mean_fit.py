@@ -87,7 +87,14 @@ class MeanStreams(Streams):
 
     @classmethod
     def draw(
-        cls, rng: np.random.Generator, repeats: int, draws: int, size: int, pure: bool, n_facts: int
+        cls,
+        rng: np.random.Generator,
+        repeats: int,
+        draws: int,
+        size: int,
+        pure: bool,
+        n_facts: int,
+        counts_sides: bool,
     ) -> MeanStreams:
         """Draw the standard noise of one site.
 
@@ -97,7 +104,7 @@ class MeanStreams(Streams):
             Whether δ = 0 at any budget.
         n_facts : int
             Numbers of the largest first message; 0 where facts are not checked. Its noise is drawn
-            last, so that stored releases without it keep theirs.
+            last, so that stored releases without it keep theirs; but for that of sides.
         """
         normals = rng.standard_normal((5, repeats, draws, size))
         square = rng.standard_normal((repeats, draws, size, size))
@@ -112,6 +119,8 @@ class MeanStreams(Streams):
             far, facts = (rng.standard_normal((repeats, draws, n)) for n in (2, n_facts))
         if n_facts and pure:
             pure_facts = rng.laplace(size=facts.shape) / math.sqrt(2)
+        if counts_sides:
+            far = np.concatenate([far, rng.standard_normal((repeats, draws, 1))], axis=-1)
         return cls(
             normals[..., None, :],
             gaps[..., None, :],
@@ -143,7 +152,15 @@ class MeanFit(AdaptiveFit[Evidence]):
         pure = any(any(plan.pure) for plan in plans)
         n_facts = max((len(plan.first.weights) for plan in plans if plan.first), default=0)
         self.noise = [
-            MeanStreams.draw(stream, data.n_repeats, draws, basis.size, pure, n_facts)
+            MeanStreams.draw(
+                stream,
+                data.n_repeats,
+                draws,
+                basis.size,
+                pure,
+                n_facts,
+                any(plan.counts_sides for plan in plans),
+            )
             for stream in rng.spawn(data.sizes.n_servers)
         ]
         super().__init__(data, basis, plans, draws, self.noise, design, (basis.size,), scale)
