@@ -48,10 +48,13 @@ from tests.few import VERY_FEW_DATA_SETS
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_upload_readings import own as own_readings
+from tests.sentences import of_topic
 from tests.unit.test_upload_readings import frame as reading_frame
 from tests.unit.test_upload_rows import NAMES, SPARSE
 from tests.unit.test_upload_rows import frame as row_frame
 from tests.unit.test_upload_rows import own as own_rows
+
+wording = of_topic("code")
 
 ROOT = Path(__file__).parents[2]
 DEFAULT = settings.Settings()
@@ -287,7 +290,7 @@ def test_code_of_methods_measures_real_curves_from_one_aim(look):
     (python, command), _, strip, said = look(
         "compare", "c-sea_temperature~methods-adaptive_mean.bernstein~budgets-1"
     )
-    assert "one non-private mean for all methods: Adaptive mean without noise" in said
+    wording.found("one non private", said)
     (by_script,) = run(python)
     assert by_script.strip() == by_command(command)
     spans(by_script, strip, error_words.distance(SeaTemperature().facts, "mean"))
@@ -310,7 +313,7 @@ def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sampl
         > result["attacker’s accuracy in the larger group, at most"]
     )
     drawn = at_most_percent(result["attacker’s accuracy in the larger group, at most"])
-    assert f"the attacker’s accuracy is **{drawn}** instead of" in said
+    wording.found("attacker’s accuracy instead", said, drawn)
     assert result["ε of 3 together"] > result["proved ε"]
 
 
@@ -382,7 +385,7 @@ def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(lo
 def test_without_the_file_there_is_no_code_and_nothing_fails():
     at = open_page("open-code", upload=own_curves(), show_upload=True, fold_explore_code=True)
     assert not at.code and not at.error
-    assert any("no code of a first look" in word.value for word in at.markdown)
+    wording.found("code first look", [word.value for word in at.markdown])
 
 
 def test_a_file_with_quotes_in_its_name_is_no_code():

@@ -37,8 +37,11 @@ from tests.pages.test_code import (
     run,
 )
 from tests.readings import rows_upload_of
+from tests.sentences import of_topic
 from tests.unit.test_upload_rows import frame as row_frame
 from tests.waiting import PATIENCE
+
+wording = of_topic("code")
 
 __all__ = ["look"]
 GRADIENT = "audited-noisy_gradient_mean.mean_function"
@@ -173,10 +176,11 @@ def test_code_of_a_release_tells_its_cost_and_publishes_nothing_without_a_name(l
     assert result["certified ε"] == 2 > result["ideal ε"]
     assert 0 <= on_the_strip(strip.odds) - 100 * result["attacker’s accuracy, at most"] <= 1
     printed = by_command(command)
-    assert "Certified: ε = 2" in printed and strip.odds.replace("≤", "at most") in printed
+    wording.found("certified", printed, 2)
+    assert strip.odds.replace("≤", "at most") in printed
     assert ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {}))) is None
     assert "with new noise" in said and "charged" in said
-    assert "noise of its own" in "".join(notebook["cells"][0]["source"])
+    wording.found("noise own", "".join(notebook["cells"][0]["source"]))
 
 
 @pytest.mark.slow

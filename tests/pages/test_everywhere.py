@@ -37,6 +37,9 @@ from pages.shared.state.settings import SweepChoice
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_explore import State, moved
+from tests.sentences import of_topic
+
+wording = of_topic("pages")
 
 ROOT = Path(__file__).parents[2]
 _SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-6"
@@ -497,7 +500,8 @@ def test_a_fault_of_ours_leaves_a_reference_and_no_word_of_the_data(monkeypatch)
     monkeypatch.setattr("pages.shared.state.run.mean_at_every_step", fails)
     at = open_page(fine=False)
     (box,) = at.error
-    assert "Something went wrong on our side" in box.value and "171.25" not in str(at)
+    wording.found("something went wrong", box.value)
+    assert "171.25" not in str(at)
     assert re.search(r"[0-9a-f]{8}", box.value)
 
 
@@ -529,7 +533,7 @@ def test_a_page_says_that_it_is_being_computed_until_its_first_picture_stands(mo
 @pytest.mark.slow
 def test_sites_that_can_publish_nothing_together_are_told_so_in_red_and_the_table_stays():
     at = visit("sites", "sites-A_20_3_0.05__B_20_3_0.05")
-    assert any("together nothing would be published" in error.value for error in at.error)
+    wording.found("together nothing published", [error.value for error in at.error])
     assert at.button(key="add_site") and not at.exception
 
 

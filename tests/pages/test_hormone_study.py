@@ -10,6 +10,9 @@ from engine.topics.holdout.answer import PAPER_EPSILONS, release_range
 from pages.shared.state import settings
 from tests.pages.opening import open_page
 from tests.pages.reading import words
+from tests.sentences import of_topic
+
+wording = of_topic("mean")
 
 TWIN = "c-hormone_study"
 OPEN = "open-published_study"
@@ -25,9 +28,9 @@ def tables(at):
 
 @pytest.mark.slow
 def test_only_the_twin_of_the_study_has_it():
-    assert "As in the published study" in details(open_page(f"{TWIN}~open-data"))
+    wording.found("published study", details(open_page(f"{TWIN}~open-data")))
     for other in ("open-data", "c-sea_temperature~open-data"):
-        assert "As in the published study" not in details(open_page(other))
+        wording.missing("published study", details(open_page(other)))
 
 
 @pytest.mark.slow
@@ -74,5 +77,5 @@ def test_other_methods_and_a_link_open_the_same_fold(scheme):
 @pytest.mark.slow
 def test_where_nothing_would_be_published_there_are_no_runs():
     at = open_page(f"{TWIN}~c.n_curves-40~epsilon-0.5~{OPEN}", fold_holdout=True)
-    assert "there are no runs to show" in words(at)
+    wording.found("runs show", words(at))
     assert not at.error

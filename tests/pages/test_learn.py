@@ -20,6 +20,9 @@ from pages.shared.state import links, run
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import typed, words
+from tests.sentences import of_topic
+
+wording = of_topic("learn")
 
 EVERY = lessons.all()
 
@@ -499,7 +502,8 @@ def test_a_code_is_known_in_any_case_and_with_spaces(school):
 def test_a_code_of_no_class_is_told_what_to_do(school, typed):
     at = visit("learn")
     at.text_input(key="class_code").set_value(typed).run()
-    assert "No class has the code" in at.error[0].value and tile(at, "1")
+    wording.found("class code", at.error[0].value)
+    assert tile(at, "1")
     assert "<b>" not in at.error[0].value
     at.text_input(key="class_code").set_value("").run()
     assert not at.error

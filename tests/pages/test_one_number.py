@@ -57,6 +57,9 @@ from tests.few import FEW_DATA_SETS, VERY_FEW_DATA_SETS
 from tests.heavy import all_but, few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
+from tests.sentences import of_topic
+
+wording = of_topic("odds")
 
 TASK = "mean_function"
 GROWTH = SparseCurves(mean="growth")
@@ -453,7 +456,7 @@ def test_sites_whose_noise_differs_in_kind_have_one_guarantee_in_run_ask_and_pin
     ran = dict(zip(head, cell, strict=True))
     assert (float(ran["epsilon"]), float(ran["delta"])) == (2.2, 1e-5)
     assert main(["run", str(file)]) == 0
-    assert "ε = 2.2, δ = 1e-05" in capsys.readouterr().out
+    wording.found("ε δ", capsys.readouterr().out, 2.2, "1e-05")
     asked = showed(
         {"view": "sites", "scenario": plain(Case(source)), "sites": [row.__dict__ for row in rows]}
     )

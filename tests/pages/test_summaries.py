@@ -20,7 +20,10 @@ from pages.shared.state import links
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
+from tests.sentences import of_topic
 from tests.unit.test_chart_axes import axes_without_quantity
+
+wording = of_topic("summaries")
 
 BUDGET = Budget(1.0, 1e-5)
 
@@ -85,7 +88,7 @@ def test_a_method_of_another_task_is_a_problem_of_the_link():
 def test_choosing_on_the_data_is_never_shown_as_private():
     at = visit("summaries", "p-iclp~p.selection_rule-cross_validated")
     assert not at.exception
-    assert "no protection: chosen on the data" in words(at)
+    wording.found("protection chosen data", words(at))
     assert any("do not" in error.value or "not" in error.value for error in at.error)
 
 

@@ -31,6 +31,9 @@ from engine.sources.bundled import SeaTemperature
 from engine.sources.glucose_days import GlucoseDays
 from engine.sources.sparse_curves import SparseCurves
 from tests.heavy import few
+from tests.sentences import of_topic
+
+wording = of_topic("mean")
 
 CURVES = SparseCurves(n_curves=250)
 BUDGET = (Budget(1.0, 1e-3),)
@@ -134,8 +137,9 @@ def test_a_guessed_spread_scales_the_planned_error():
 
 
 def test_fourier_waves_for_curves_that_do_not_close_are_warned_of_in_words():
-    assert "A Fourier basis is periodic" in AdaptiveMean(basis="fourier").unsuited_because(
-        SparseCurves(mean="growth").facts
+    wording.found(
+        "fourier basis periodic",
+        AdaptiveMean(basis="fourier").unsuited_because(SparseCurves(mean="growth").facts),
     )
     assert AdaptiveMean(basis="fourier").unsuited_because(SparseCurves(mean="mu1").facts) == ""
     assert AdaptiveMean().unsuited_because(SparseCurves(mean="growth").facts) == ""

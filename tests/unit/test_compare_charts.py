@@ -6,6 +6,9 @@ import pytest
 from engine.sources import sources
 from engine.topics.compare import charts
 from engine.topics.compare.charts import MethodErrors
+from tests.sentences import of_topic
+
+wording = of_topic("mean")
 
 EPSILONS = [0.5, 1.0]
 
@@ -43,7 +46,7 @@ def test_equal_ratios_are_equally_far_apart_and_every_range_is_in_view(factor):
 
 def test_a_budget_at_which_nothing_is_published_says_so_and_has_no_point():
     chart = charts.sizes([line("A", [np.nan, 1.0])], [0, 1], EPSILONS, "cm")
-    assert "ε = 0.5: nothing published" in names(chart)
+    wording.found("nothing 2", names(chart), 0.5)
     assert sum(trace["mode"] == "markers" for trace in chart.spec["data"]) == 1
     empty = charts.sizes([line("A", [np.nan, np.nan])], [0, 1], EPSILONS, "cm")
     assert empty.spec["layout"]["title"]["text"] == "Nothing would be published"

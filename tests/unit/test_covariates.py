@@ -17,6 +17,9 @@ from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.regressors import MAX_CONDITION, MAX_COVARIATES, check_regressors
 from tests import files
 from tests.readings import curves_in, reading_of
+from tests.sentences import of_topic
+
+wording = of_topic("coefficients")
 
 STATED = {
     "value_low": 60,
@@ -208,10 +211,7 @@ def test_a_missing_covariate_is_noted_and_its_curve_still_counts():
     frame.loc[frame["child"].isin(["c001", "c002"]), "dose"] = np.nan
     upload = uploaded(frame, DOSE, AGE)
     assert upload.n_without_covariates == 2
-    assert any(
-        "2 curves without a value of a covariate: still counted" in note
-        for note in upload.curves.notes
-    )
+    wording.found("curves without value", upload.curves.notes, 2)
     data = drawn(upload)
     assert np.isnan(data.covariates).sum() == 2 and np.isfinite(data.regressors).all()
     upload.check_regressors()
@@ -294,7 +294,7 @@ def test_one_column_for_every_kind_is_one_too_many():
     frame["a"], frame["b"] = (frame["dose"] % 2), 1 - frame["dose"] % 2
     stated = [StatedCovariate(name, 0, 1) for name in "ab"]
     error = refused("Each of “a” and “b” follows", uploaded(frame, *stated, AGE).check_regressors)
-    assert "Leave one of them out" in error.hint
+    wording.found("leave one them", error.hint)
 
 
 def test_three_covariates_of_which_one_is_a_mixture_are_all_named():

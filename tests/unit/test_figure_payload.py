@@ -20,6 +20,9 @@ from pages.shared.components.figure import (
     figure_payload,
     read_report,
 )
+from tests.sentences import of_topic
+
+wording = of_topic("mean")
 
 BUDGETS, DRAWS, POINTS = 24, 20, 101
 FACTS = PublicFacts(
@@ -226,8 +229,8 @@ def test_noise_is_said_to_hide_a_child_only_where_an_attacker_hardly_does_better
     said = payload(steps=[AtBudget(bound, "1 cm") for bound in bounds])["invitations"]
     assert [text.startswith("Noise hides each child.") for text in said] == [*(bounds <= 0.6)]
     assert ["no longer hides a child" in text for text in said] == [*(bounds > 0.75)]
-    assert "at most 66 % of cases" in said[7]
-    assert "more than 99 % of cases" in said[-1]
+    wording.found("most cases", said[7], 66)
+    wording.found("cases", said[-1], 99)
 
 
 def report(said, rev=2):

@@ -18,6 +18,9 @@ from engine.uploads.people import read, read_frame
 from engine.uploads.proposal import propose
 from engine.uploads.reading_of_files import Reading
 from tests import files
+from tests.sentences import of_topic
+
+wording = of_topic("mean")
 
 INVENTED = ("growth_curves", "temperatures", "outcomes", "concentrations", "scores", "records")
 
@@ -57,7 +60,7 @@ def test_the_first_line_says_people_time_value_and_observations():
 
 def test_gaps_are_told_with_the_answer_that_the_picture_takes():
     looked = look(b"sex,age,height\nm,2,80\nf,3,90\nm,6,110\n")
-    assert any("Here: every line is another person" in line for line in looked.lines)
+    wording.found("line another person", looked.lines)
     assert looked.table.n_curves == 3
 
 

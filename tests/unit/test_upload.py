@@ -20,6 +20,9 @@ from engine.uploads.facts import declare
 from engine.uploads.proposal import propose
 from tests import files
 from tests.readings import curves_in
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 STATED = {
     "value_low": 60,
@@ -637,7 +640,7 @@ def test_who_is_in_none_of_the_stated_groups_is_counted():
             groups=("girl", "boy"),
         )
 
-    assert any("1 curve in none of the groups" in remark for remark in groups("unknown").remarks())
+    wording.found("curve none groups", groups("unknown").remarks(), 1)
     assert not any("groups" in remark for remark in groups("boy").remarks())
 
 

@@ -21,6 +21,9 @@ from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import curves_of
 from engine.uploads.units import same_unit, unit_in_name
 from tests.readings import curves_in, upload_of
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 UNKNOWN = StatedDesign(law="unknown")
 
@@ -184,7 +187,7 @@ def test_a_range_in_hours_stops_times_that_are_read_in_years():
     )
     with pytest.raises(InputError, match="read in years, and the stated range is in hours") as no:
         Upload(curves=curves, declared=facts)
-    assert "what time is counted from" in no.value.hint
+    wording.found("time counted", no.value.hint)
     with pytest.raises(
         InputError, match="Of nearly all people most observations lie outside the stated range of"
     ):
