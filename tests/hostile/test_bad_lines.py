@@ -85,7 +85,7 @@ def test_a_date_in_another_form_is_no_date(line):
 
 def test_faults_of_all_kinds_are_counted_together():
     told = refusal([*GOOD, "d,4", "e,5", ",6,1", 'f,7,"', "g,x,1", "h,8,y", "i,9,y"])
-    assert told.startswith("7 lines are outside the reading (")
+    wording.found("lines outside reading", told, 7)
     for part in (
         "1 with a quotation mark",
         "2 with another number of cells",

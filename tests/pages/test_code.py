@@ -213,7 +213,7 @@ def by_command(command):
     if command.startswith("python -m engine ask - <<"):
         question = kinds.from_json(view)
         return question.text(question.answer())
-    assert command.startswith("python -m engine run - --csv <<")
+    wording.found("python engine run", command)
     chosen = from_json(view)
     cells = chosen.cells()
     outcomes = gather(cells, [run_block(block) for block in blocks(cells, chosen.run)])
@@ -402,10 +402,7 @@ def test_a_file_with_quotes_in_its_name_is_no_code():
 def test_rows_and_groups_are_written_by_what_differs():
     row = dataclasses.replace(PRESETS["equal"].rows[0], epsilon=2.0)
     script = code_for._Script()
-    assert (
-        script.written(row)
-        == 'SiteRow(name="North", n_curves=250, n_observations_per_curve=10, epsilon=2.0)'
-    )
+    wording.found("siterow name north", script.written(row), 250, 10, 2.0, alone=True)
 
 
 def own_of(kind, folder):

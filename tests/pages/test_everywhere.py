@@ -132,7 +132,8 @@ def test_pages_without_one_scenario_say_what_is_protected_at_which_odds(page):
 @pytest.mark.parametrize(("draw", "odds"), [("same", "100 %"), ("fresh", "≤ ")])
 def test_the_strip_of_reused_noise_says_that_nothing_is_hidden(draw, odds):
     _, budget, _ = seen("audit", f"part-reuse~draw-{draw}").strips[-1]
-    assert budget.odds.startswith(odds) and budget.chip == "ε = 1, then ε = 2"
+    assert budget.odds.startswith(odds)
+    wording.found("then", budget.chip, 1, 2, alone=True)
 
 
 FORMULAS = {
@@ -198,7 +199,8 @@ def test_no_method_of_explore_lacks_its_formula_or_a_budget_between_the_steps(me
 
 def test_the_strip_of_a_sweep_over_budgets_tells_their_span_and_that_of_the_odds():
     _, budget, _ = seen("sweeps").strips[-1]
-    assert budget.chip == "ε from 0.25 to 4" and budget.weak
+    wording.found("ε from to", budget.chip, 0.25, 4, alone=True)
+    assert budget.weak
     assert re.fullmatch(r"≤ \d\d to \d\d %", budget.odds)
 
 

@@ -254,5 +254,5 @@ def test_the_chip_says_records_and_that_only_their_holder_may_look():
     from engine.language import tags
 
     tag, why = tags.source_tag(own(RISK, ["f0"]).facts)
-    assert tag == "Your records · not private"
+    wording.found("records private", tag, alone=True)
     wording.found("holder these records", why)

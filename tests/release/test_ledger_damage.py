@@ -552,7 +552,7 @@ def test_verify_and_show_say_in_words_what_is_right_or_wrong(sound, tmp_path, ca
     assert capsys.readouterr().out in out
     os.truncate(book.path, 0)
     assert __main__.main(command) == 1
-    assert capsys.readouterr().out.startswith("Wrong: The ledger is empty")
+    wording.found("wrong ledger empty", capsys.readouterr().out)
     assert __main__.main(["ledger", "rebuild", "--ledger", str(book.path)]) == 0
     out = capsys.readouterr().out
     wording.found("kept beside ledger", out)

@@ -65,7 +65,7 @@ def test_a_foot_gives_source_people_and_budget():
     assert foot.startswith("Smooth wave, simulated")
     assert "n = 60" in foot
     wording.found("ε δ", foot, 0.7, "1×10⁻⁴")
-    assert labels.spent([Budget(0.5), Budget(4.0)]) == "ε = 0.5 to 4"
+    wording.found("ε to", labels.spent([Budget(0.5), Budget(4.0)]), 0.5, 4, alone=True)
 
 
 def charts_without_title(text: str) -> list[int]:

@@ -110,7 +110,7 @@ def test_a_promise_that_cannot_fail_beside_one_that_can_is_warned_of():
 
 def test_errors_of_other_things_are_never_shown_as_a_difference():
     other = pin("B", facts=dataclasses.replace(FACTS, name="Smooth wave"), error=40.0)
-    assert row([pin("A"), other], "Error")[1] == "40.0 cm (of other things)"
+    wording.found("cm other things", row([pin("A"), other], "Error")[1], 40.0, alone=True)
 
 
 def test_the_memo_holds_the_table_the_warnings_and_each_in_words_and_no_markup_from_outside():

@@ -214,7 +214,7 @@ def test_values_of_a_sweep_lie_around_the_present_one_and_can_be_drawn():
 
 def test_sentences_name_the_largest_term_and_what_doubling_buys():
     weighted = Weighted.plain(RATE)
-    assert rate_words.ruling(weighted, POINT).startswith("Largest term of the rate: **")
+    wording.found("largest term", rate_words.ruling(weighted, POINT))
     rows = rate_words.if_doubled(weighted, POINT, RATE, {"people": -0.3, "epsilon": -0.25})
     of_people = math.sqrt(weighted.if_doubled("n", **POINT))  # of errors, as on all pages
     assert rows[0] == ("People on each site (n)", change(-0.3), change(of_people - 1))
@@ -247,12 +247,12 @@ def test_rates_that_end_at_one_height_are_not_said_to_differ():
     chart = charts.curves(
         {"one": Weighted.plain(RATE), "two": Weighted.plain(RATE)}, "epsilon", POINT
     )
-    assert chart.spec["layout"]["title"]["text"].endswith("The rates are equal at the right end")
+    wording.found("rates equal right", chart.spec["layout"]["title"]["text"])
 
 
 def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbol_is():
     (said,) = rate_words.conditions(Weighted.plain(RATE), POINT)
-    assert said.startswith("Lower bound, Theorem 5.2: asks for δ up to ")
+    wording.found("lower bound theorem", said, 5.2)
     rate = FunctionalReleaseRate()
     point = {s.name: float(s.default) for s in rate.symbols}
     lines = rate_words.conditions(Weighted.plain(rate), point)

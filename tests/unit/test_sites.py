@@ -340,14 +340,14 @@ def test_sentences_hold_the_numbers_that_were_found():
     for arrangement in (result.together, result.pooled):
         assert f"{arrangement.error:.3f}"[:4] in text
     wording.found("everybody", text, 1)
-    assert site_words.budgets(FEW) == "ε from 1 to 4"
+    wording.found("ε from to", site_words.budgets(FEW), 1, 4, alone=True)
     assert site_words.budgets(FEW[:1]) == "ε = 1"
 
 
 def test_the_attacker_of_a_federation_may_sit_at_the_centre_and_a_trusted_centre_is_named():
     result = found(FEW)
     wording.found("sits another site", site_words.odds(result, "sites"))
-    assert site_words.odds(result, "centre").endswith("The centre sees the curves; it is trusted.")
+    wording.found("centre sees curves", site_words.odds(result, "centre"))
     assert "trusts only itself" in site_words.trust("sites", result.facts)
 
 
