@@ -71,6 +71,11 @@ def settle(page):
     page.wait_for_function(_STANDS, polling=_LOOKS)
 
 
+def overhang(element):
+    """Pixels by which an element scrolls sideways."""
+    return element.evaluate("e => e.scrollWidth - e.clientWidth")
+
+
 def choose(page, key, option):
     """Choose an option of the list with that key.
 

@@ -54,6 +54,7 @@ from tests.unit.test_upload_rows import NAMES, SPARSE
 from tests.unit.test_upload_rows import frame as row_frame
 from tests.unit.test_upload_rows import own as own_rows
 
+AT_MOST = "attacker’s accuracy, at most"  # name of a number of every answer
 wording = of_topic("code")
 
 ROOT = Path(__file__).parents[2]
@@ -147,8 +148,8 @@ def agrees(said, strip):
         for name, value in numbers(said).items()
     }
     if strip.odds:
-        assert 100 * result["attacker’s accuracy, at most"] <= on_the_strip(strip.odds) + 1e-9
-        assert 100 * result["attacker’s accuracy, at most"] > on_the_strip(strip.odds) - 1 - 1e-9
+        assert 100 * result[AT_MOST] <= on_the_strip(strip.odds) + 1e-9
+        assert 100 * result[AT_MOST] > on_the_strip(strip.odds) - 1 - 1e-9
     if strip.error:
         error = next(value for name, value in result.items() if name.startswith("error"))
         shown_error = on_the_strip(strip.error)
@@ -308,10 +309,7 @@ def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sampl
     assert by_script.strip() == by_command(command)
     agrees(by_script, strip)
     result = numbers(by_script)
-    assert (
-        result["attacker’s accuracy, at most"]
-        > result["attacker’s accuracy in the larger group, at most"]
-    )
+    assert result[AT_MOST] > result["attacker’s accuracy in the larger group, at most"]
     drawn = at_most_percent(result["attacker’s accuracy in the larger group, at most"])
     wording.found("attacker’s accuracy instead", said, drawn)
     assert result["ε of 3 together"] > result["proved ε"]

@@ -73,4 +73,4 @@ def test_theory_shows_a_rate_of_what_is_estimated_or_says_that_there_is_none(tas
     known = [rate.label for rate in rates.for_task(task)]
     shown = [box.value for box in at.selectbox if box.key == "w_rate"]
     assert shown == known[:1]
-    assert any("No rate is published" in info.value for info in at.info) is not bool(known)
+    (wording.missing if known else wording.found)("no rate", [info.value for info in at.info])

@@ -36,7 +36,7 @@ def test_the_dialog_reads_an_export_and_never_takes_a_day_for_a_person(monkeypat
     at = dropped(monkeypatch, archive(**{"ada.csv": text, "bo.csv": text}), name="exports.zip")
     assert f"{name} export" in said(at) and "is one person" in said(at)
     assert not at.button(key="confirm_reading").disabled
-    assert "10 people are the fewest for a picture; this file has 2" in said(at) or not at.error
+    assert not at.error or "10 people" in said(at)
 
 
 def test_the_dialog_refuses_a_bomb_and_stays_open(monkeypatch):

@@ -247,7 +247,7 @@ def test_who_a_row_of_a_wide_file_belongs_to_changes_nothing_that_is_published(o
         released.append(everything(source, mechanisms.build("adaptive_mean", {}), tmp_path / name))
     assert_same(*released)
     unit = json.loads(released[0]["guarantee.json"])["unit_of_protection"]
-    assert ("several rows are protected less" in unit) == of_rows
+    (wording.found if of_rows else wording.missing)("rows protected less", unit)
 
 
 def test_one_record_changes_nothing_but_the_messages(tmp_path):

@@ -130,7 +130,7 @@ def test_missing_numbers_stay_in_the_public_number_and_words_for_no_and_yes_are_
         and np.isnan(rows.values).sum() == 1
     )
     assert set(rows.covariates[:, 1]) == {0.0, 1.0}
-    assert any(note.startswith("4 numbers missing: their rows count") for note in rows.notes)
+    wording.found("numbers missing", rows.notes, 4)
 
 
 def test_a_column_that_is_the_same_in_all_rows_is_noted():
