@@ -21,7 +21,7 @@ export MKL_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
 
-.PHONY: run test test-fast test-all bench lint workflows audit docs site links pins bill dist changelog image clean
+.PHONY: run test test-fast test-all words bench lint workflows audit docs site links pins bill dist changelog image clean
 
 run: $(VENV)/installed
 	$(BIN)/python -m streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -39,6 +39,11 @@ test-fast: $(VENV)/tested
 # Goes on where it was stopped: see tests/resuming.py.
 test-all: $(VENV)/tested browser
 	$(BIN)/python -m pytest -m "slow or not slow" -p tests.resuming $(PYTEST_ARGS)
+
+# What failed last time, once more: sentences that changed are written into tests/snapshots.
+words: $(VENV)/tested
+	RECORD_WORDS=1 $(BIN)/python -m pytest -n 0 --lf $(PYTEST_ARGS)
+	git diff --stat tests/snapshots
 
 bench: $(VENV)/tested
 	$(BIN)/python -m tests.benchmark $(if $(RECORD),--record)

@@ -57,6 +57,7 @@ _STANDS = """() => {
     && !all('[data-testid=stSkeleton], [data-stale=true]').length
     && all('[data-testid^=stBidiComponent]').every(part => part.shadowRoot || part.children.length)
     && all('[data-chart]').every(chart => chart.style.display === 'none' || chart.querySelector('.main-svg')) }"""
+_LOOKS = 50  # milliseconds between two looks; a look in each frame would have the frame drawn
 # What the page does by itself after a change has been begun: two frames, and then nothing to do. A
 # page that plays on a busy machine is never idle: it is asked for a moment only.
 _RESTS = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
@@ -65,9 +66,14 @@ _RESTS = """() => new Promise(done => requestAnimationFrame(() => requestAnimati
 
 def settle(page):
     """Wait until the page stands and does nothing more by itself."""
-    page.wait_for_function(_STANDS)
+    page.wait_for_function(_STANDS, polling=_LOOKS)
     page.evaluate(_RESTS)
-    page.wait_for_function(_STANDS)
+    page.wait_for_function(_STANDS, polling=_LOOKS)
+
+
+def overhang(element):
+    """Pixels by which an element scrolls sideways."""
+    return element.evaluate("e => e.scrollWidth - e.clientWidth")
 
 
 def choose(page, key, option):

@@ -12,6 +12,7 @@ from engine.core.types import Budget, CurveData, Design, PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.families.adaptive import location
 from engine.mechanisms.families.adaptive.fits import spherical
+from engine.mechanisms.families.adaptive.mean_fit import TIMES
 from engine.numerics import deviations, exact_sums
 from engine.numerics.time_histograms import time_shares
 from engine.privacy import accounting
@@ -117,10 +118,8 @@ def test_learning_how_times_are_spread_keeps_its_share_of_the_claim(budget, coun
     """1000 pairs, with and without δ, at budgets that are worth enough with few curves."""
     losses = search(AdaptiveMean(design="unknown", **SMALL), 1000, budget=budget)
     print(losses.lines.round(4), round(losses.worst, 4))
-    assert (
-        losses.claim.lines[0].step.key == "distribution of observation times"
-        and len(losses.lines) == count
-    )
+    assert losses.claim.lines[0].step is TIMES
+    assert len(losses.lines) == count
     assert (losses.lines <= ROUNDING).all() and losses.worst <= ROUNDING
     assert losses.lines[0] > 0.7 and (losses.lines[1:] > 0.8).all()
 

@@ -147,6 +147,7 @@ def test_twelve_hospitals_of_a_spreadsheet_are_in_a_printed_memo_within_eight_in
     assert hand.interactions <= 8 and pages_of(hand, html) == 1 and hand.page.problems == []
 
 
+@pytest.mark.slow  # the ministry prints as well
 def test_a_worked_example_of_twelve_hospitals_is_printed_in_three_interactions(server, open_app):
     """After schools: what hospitals add is the same choice under another label."""
     hand = Hand(open_app(f"{server.url}/decide"))

@@ -182,6 +182,7 @@ def test_the_picture_follows_the_slider_before_the_server_hears_of_it(server, op
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_a_budget_chosen_in_lab_is_that_of_explore(server, open_app):
     page = open_app(server.url)
     expect(page.locator("#value")).to_have_text("ε = 1")

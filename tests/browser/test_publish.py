@@ -115,6 +115,7 @@ def test_a_statistician_gets_from_a_file_to_a_picture_and_from_there_to_publishe
     assert page.outside == [] and page.problems == []
 
 
+@pytest.mark.slow  # tests of pages answer gaps without a browser
 def test_a_gap_is_answered_then_the_reading_confirmed_and_the_curve_published(server, open_app):
     page = open_app(server.url + "/publish")
     settle(page)

@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.waiting import overhang
+
 OFF = "The published curve has an error of"
 AT = "the released value is"
 NOT_SIDEWAYS = """() => { const e = document.querySelector("[data-testid=stMain]");
@@ -67,7 +69,7 @@ def test_a_linked_point_moves_by_a_tap_and_nothing_scrolls_sideways_on_a_phone(r
     plot.tap(position=place(plot, 0.75))
     expect(page.get_by_text(f"At 0.75 {AT}")).to_be_visible()
     main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    assert overhang(main) <= 0
     assert page.problems == []
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.waiting import settle
+from tests.waiting import overhang, settle
 
 TABLE = "[data-testid=stDataFrame] .dvn-scroller"
 ERROR = "Error together:"
@@ -59,4 +59,4 @@ def test_a_second_edit_keeps_the_first_and_a_cell_that_cannot_be_is_explained(ta
 def test_a_linked_table_comes_back_and_nothing_scrolls_sideways_on_a_phone(table):
     page = table("/sites?s=sites-mixed", viewport={"width": 390, "height": 844})
     main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    assert overhang(main) <= 0

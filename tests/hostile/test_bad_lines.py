@@ -5,6 +5,9 @@ import pytest
 from engine.core.errors import InputError
 from engine.uploads.people import read
 from engine.uploads.reading_of_files import MAX_BYTES, Reading
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 LONG = {
     "frame": {"encoding": "utf-8", "separator": ",", "header": ["id", "time", "value"]},
@@ -76,12 +79,13 @@ def test_a_line_outside_the_reading_is_counted_by_its_fault_and_nothing_is_read(
 )
 def test_a_date_in_another_form_is_no_date(line):
     told = refusal(["a,31/01/2024,50", line], DATES)
-    assert "1 with an unreadable cell in “time”" in told and "order" in told
+    wording.found("unreadable cell time", told, 1)
+    assert "order" in told
 
 
 def test_faults_of_all_kinds_are_counted_together():
     told = refusal([*GOOD, "d,4", "e,5", ",6,1", 'f,7,"', "g,x,1", "h,8,y", "i,9,y"])
-    assert told.startswith("7 lines are outside the reading (")
+    wording.found("lines outside reading", told, 7)
     for part in (
         "1 with a quotation mark",
         "2 with another number of cells",
@@ -95,7 +99,8 @@ def test_faults_of_all_kinds_are_counted_together():
 @pytest.mark.parametrize("name", ["1E5", "1.23E+11", "1e05", "12e-3"])
 def test_ids_that_a_spreadsheet_has_rounded_are_refused_unless_every_spelling_is_an_id(name):
     told = refusal([*GOOD, f"{name},4,53", f"{name},5,54"])
-    assert "2 with an id such as 1.2E+11, which has lost digits" in told and name not in told
+    wording.found("id such lost", told, 2, 1, 11)
+    assert name not in told
     exact = Reading.of(LONG | {"person": {"column": "id", "form": "exact"}})
     assert read(f"id,time,value\n{name},1,2\nb,1,2\n".encode(), exact).ids == (name, "b")
 

@@ -12,7 +12,10 @@ from engine.topics.reuse import words as reuse_words
 from pages.shared.state import links, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
+from tests.sentences import of_topic
 from tests.waiting import PATIENCE
+
+wording = of_topic("audit")
 
 GRADIENT = "audited-noisy_gradient_mean.mean_function"
 
@@ -52,7 +55,7 @@ def test_an_attack_on_a_method_ends_with_a_verdict_and_a_report(short):
     at.button(key="audit_run").click().run()
     finished(at)
     assert any(audit_words.HOLDS in badge for badge in badges(at))
-    assert "This does not prove the claim; it failed to break it." in words(at)
+    wording.found("prove claim failed", words(at))
     (job,) = at.session_state["audit_jobs"].values()
     assert audit_words.attacked(job.result) in words(at)
     assert not at.error
@@ -63,7 +66,7 @@ def test_a_planted_fault_is_caught_beside_the_method(short):
     at.button(key="audit_planted").click().run()
     finished(at)
     assert any(audit_words.BROKEN in badge for badge in badges(at))
-    assert "The claim is false" in words(at)
+    wording.found("claim false", words(at))
     assert broken.get("EachRoundSpendsEverything").what in words(at)
 
 

@@ -48,10 +48,14 @@ from tests.few import VERY_FEW_DATA_SETS
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_upload_readings import own as own_readings
+from tests.sentences import of_topic
 from tests.unit.test_upload_readings import frame as reading_frame
 from tests.unit.test_upload_rows import NAMES, SPARSE
 from tests.unit.test_upload_rows import frame as row_frame
 from tests.unit.test_upload_rows import own as own_rows
+
+AT_MOST = "attacker’s accuracy, at most"  # name of a number of every answer
+wording = of_topic("code")
 
 ROOT = Path(__file__).parents[2]
 DEFAULT = settings.Settings()
@@ -144,8 +148,8 @@ def agrees(said, strip):
         for name, value in numbers(said).items()
     }
     if strip.odds:
-        assert 100 * result["attacker’s accuracy, at most"] <= on_the_strip(strip.odds) + 1e-9
-        assert 100 * result["attacker’s accuracy, at most"] > on_the_strip(strip.odds) - 1 - 1e-9
+        assert 100 * result[AT_MOST] <= on_the_strip(strip.odds) + 1e-9
+        assert 100 * result[AT_MOST] > on_the_strip(strip.odds) - 1 - 1e-9
     if strip.error:
         error = next(value for name, value in result.items() if name.startswith("error"))
         shown_error = on_the_strip(strip.error)
@@ -210,7 +214,7 @@ def by_command(command):
     if command.startswith("python -m engine ask - <<"):
         question = kinds.from_json(view)
         return question.text(question.answer())
-    assert command.startswith("python -m engine run - --csv <<")
+    wording.found("python engine run", command)
     chosen = from_json(view)
     cells = chosen.cells()
     outcomes = gather(cells, [run_block(block) for block in blocks(cells, chosen.run)])
@@ -287,7 +291,7 @@ def test_code_of_methods_measures_real_curves_from_one_aim(look):
     (python, command), _, strip, said = look(
         "compare", "c-sea_temperature~methods-adaptive_mean.bernstein~budgets-1"
     )
-    assert "one non-private mean for all methods: Adaptive mean without noise" in said
+    wording.found("one non private", said)
     (by_script,) = run(python)
     assert by_script.strip() == by_command(command)
     spans(by_script, strip, error_words.distance(SeaTemperature().facts, "mean"))
@@ -305,12 +309,9 @@ def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sampl
     assert by_script.strip() == by_command(command)
     agrees(by_script, strip)
     result = numbers(by_script)
-    assert (
-        result["attacker’s accuracy, at most"]
-        > result["attacker’s accuracy in the larger group, at most"]
-    )
+    assert result[AT_MOST] > result["attacker’s accuracy in the larger group, at most"]
     drawn = at_most_percent(result["attacker’s accuracy in the larger group, at most"])
-    assert f"the attacker’s accuracy is **{drawn}** instead of" in said
+    wording.found("attacker’s accuracy instead", said, drawn)
     assert result["ε of 3 together"] > result["proved ε"]
 
 
@@ -382,7 +383,7 @@ def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(lo
 def test_without_the_file_there_is_no_code_and_nothing_fails():
     at = open_page("open-code", upload=own_curves(), show_upload=True, fold_explore_code=True)
     assert not at.code and not at.error
-    assert any("no code of a first look" in word.value for word in at.markdown)
+    wording.found("code first look", [word.value for word in at.markdown])
 
 
 def test_a_file_with_quotes_in_its_name_is_no_code():
@@ -399,10 +400,7 @@ def test_a_file_with_quotes_in_its_name_is_no_code():
 def test_rows_and_groups_are_written_by_what_differs():
     row = dataclasses.replace(PRESETS["equal"].rows[0], epsilon=2.0)
     script = code_for._Script()
-    assert (
-        script.written(row)
-        == 'SiteRow(name="North", n_curves=250, n_observations_per_curve=10, epsilon=2.0)'
-    )
+    wording.found("siterow name north", script.written(row), 250, 10, 2.0, alone=True)
 
 
 def own_of(kind, folder):

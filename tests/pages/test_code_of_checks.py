@@ -37,8 +37,12 @@ from tests.pages.test_code import (
     run,
 )
 from tests.readings import rows_upload_of
+from tests.sentences import of_topic
 from tests.unit.test_upload_rows import frame as row_frame
 from tests.waiting import PATIENCE
+
+AT_MOST = "attacker’s accuracy, at most"  # name of a number of every answer
+wording = of_topic("code")
 
 __all__ = ["look"]
 GRADIENT = "audited-noisy_gradient_mean.mean_function"
@@ -171,12 +175,13 @@ def test_code_of_a_release_tells_its_cost_and_publishes_nothing_without_a_name(l
     assert by_script == by_notebook
     result = numbers(by_script)
     assert result["certified ε"] == 2 > result["ideal ε"]
-    assert 0 <= on_the_strip(strip.odds) - 100 * result["attacker’s accuracy, at most"] <= 1
+    assert 0 <= on_the_strip(strip.odds) - 100 * result[AT_MOST] <= 1
     printed = by_command(command)
-    assert "Certified: ε = 2" in printed and strip.odds.replace("≤", "at most") in printed
+    wording.found("certified", printed, 2)
+    assert strip.odds.replace("≤", "at most") in printed
     assert ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {}))) is None
     assert "with new noise" in said and "charged" in said
-    assert "noise of its own" in "".join(notebook["cells"][0]["source"])
+    wording.found("noise own", "".join(notebook["cells"][0]["source"]))
 
 
 @pytest.mark.slow

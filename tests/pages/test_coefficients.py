@@ -18,6 +18,9 @@ from pages.shared.state import links, settings
 from tests import files
 from tests.pages.opening import open_page, upload_of, visit
 from tests.pages.reading import words
+from tests.sentences import of_topic
+
+wording = of_topic("coefficients")
 
 
 def test_it_opens_on_growth_and_says_what_the_engine_computed():
@@ -63,7 +66,8 @@ def test_every_method_and_every_source_draws():
 @pytest.mark.slow
 def test_too_little_for_the_covariates_is_refused_and_everything_else_stays():
     at = visit("coefficients", "g-coefficient_curves~g.n_curves-300~epsilon-0.5")
-    assert len(at.error) == 1 and "nothing would be published" in at.error[0].value
+    assert len(at.error) == 1
+    wording.found("nothing published", at.error[0].value)
     assert at.selectbox(key="w_source_varying_coefficients")
     assert not any(word in words(at) for word in ("nan", "None"))
 
@@ -182,10 +186,10 @@ def test_own_curves_are_shown_with_their_effects_and_cannot_be_linked():
     at = visit("coefficients", "open-numbers", upload=own(dose=(0, 4)), show_upload=True)
     assert not at.error
     assert "Effect of dose" in [h.value for h in at.subheader]
-    assert "from the one without privacy" in words(at)
+    wording.found("one without privacy", words(at))
     assert at.query_params.get("s", "") in ("", [""])
     assert len(at.table) >= 4 and not at.dataframe  # a data frame can be downloaded
-    assert "What each covariate costs" not in [h.value for h in at.header]
+    wording.missing("covariate costs", [h.value for h in at.header])
 
 
 @pytest.mark.parametrize(
@@ -202,7 +206,7 @@ def test_own_covariates_that_explain_nothing_are_refused_by_name(stated, problem
 def test_own_curves_without_covariates_are_explained_and_simulated_ones_shown():
     at = visit("coefficients", upload=own(), show_upload=True)
     assert not at.error
-    assert any("no columns that may explain them" in box.value for box in at.info)
+    wording.found("columns explain them", [box.value for box in at.info])
 
 
 # -- warnings that releases carry -----------------------------------------------------------
@@ -219,11 +223,11 @@ def test_a_rare_answer_carries_its_warning_on_the_page_and_in_the_strip():
     )
     assert not any("covariate G2" in text for text in texts)
     at.segmented_control(key="w_coefficients_show").set_value("One release").run()
-    assert any("Published with this release" in one.value for one in at.warning)
+    wording.found("published release", [one.value for one in at.warning])
 
 
 @pytest.mark.slow
 def test_usual_covariates_carry_no_warning_and_the_page_says_what_sizes_cannot_know():
     at = visit("coefficients", "g-coefficient_curves")
     assert not any("covariate" in one.value for one in at.warning)
-    assert "as if covariates were spread evenly over their ranges" in words(at)
+    wording.found("covariates spread evenly", words(at))

@@ -18,6 +18,9 @@ from pages.shared.state.pins import Pin
 from tests import files
 from tests.heavy import few
 from tests.pages.opening import open_page, upload_of, visit
+from tests.sentences import of_topic
+
+wording = of_topic("compare")
 
 PINNED = (Pin("A", "explore", ""), Pin("B", "explore", "m-frl~epsilon-2"))
 
@@ -64,7 +67,7 @@ def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual
     assert all(may_leave(usual))
     for name in ("Adaptive mean", "Noisy gradient descent", "A few coefficients (FRL)"):
         assert sum(alt.startswith(f"{name}, ε") for alt in small) == 3
-    assert "At **ε = 1** adaptive mean has the smallest error, **" in words(usual)
+    wording.found("adaptive mean smallest", words(usual), 1)
     assert not usual.error
 
 
@@ -73,7 +76,7 @@ def test_numbers_are_those_of_explore(usual):
     answer = run.mean_at_every_step(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     one = EPSILON_STEPS.index(1.0)
     written = numbers.error(answer.study.error[one], "cm", answer.study.within[one])
-    assert f"has the smallest error, **{escape(written)}**" in words(usual)
+    wording.found("smallest error", words(usual), escape(written))
     table = usual.dataframe[0].value
     row = table[(table["Method"] == "Adaptive mean") & (table["ε"] == "1")].iloc[0]
     assert row["Error"] == written
@@ -83,7 +86,7 @@ def test_numbers_are_those_of_explore(usual):
 
 def test_a_method_that_never_fails_beside_one_that_may_is_pointed_out(usual):
     notice = " ".join(info.value for info in usual.info)
-    assert "A few coefficients (FRL) has δ = 0" in notice
+    wording.found("few coefficients frl", notice, 0)
     alike = visit("compare", "methods-adaptive_mean.noisy_gradient_mean")
     assert not alike.info
 
@@ -101,7 +104,7 @@ def test_methods_and_budgets_are_chosen_and_go_into_the_link():
 def test_an_emptied_list_is_refused_and_the_page_stays():
     at = visit("compare")
     at.multiselect(key="w_compare_methods").set_value([]).run()
-    assert "at least one method" in at.error[0].value
+    wording.found("least one method", at.error[0].value)
     assert len(charts(at)) > 9
 
 
@@ -113,7 +116,7 @@ def test_the_method_of_explore_stands_first_with_its_settings():
 
 def test_a_method_that_refuses_says_why_and_the_others_stand():
     at = visit("compare", "m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
-    assert "need at least 500 curves" in words(at)
+    wording.found("need least curves", words(at), 500)
     assert any(alt.startswith("Adaptive mean, ε") for alt in charts(at))
 
 
@@ -122,14 +125,15 @@ def test_where_nothing_would_be_published_no_line_is_drawn():
     assert re.search(
         r"\*\*ε = 0.05\*\* · Too few \w+ for this ε: nothing would be published", words(at)
     )
-    assert "At **ε = 0.05** none of these methods would publish anything." in words(at)
+    wording.found("none these methods", words(at), 0.05)
     assert at.dataframe[0].value.iloc[0]["Error"] == "nothing published"
 
 
 @pytest.mark.slow
 def test_real_curves_have_one_aim_for_all_methods():
-    assert "one non-private mean for all methods: Adaptive mean without noise" in words(
-        visit("compare", "c-sea_temperature~methods-adaptive_mean.noisy_gradient_mean")
+    wording.found(
+        "one non private",
+        words(visit("compare", "c-sea_temperature~methods-adaptive_mean.noisy_gradient_mean")),
     )
 
 
@@ -143,7 +147,7 @@ def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
     assert "s" not in at.query_params and strip(at)["link"] is False
     assert may_leave(at) and not any(may_leave(at))
     assert len(at.get("arrow_table")) + len(at.table) > 0 and not at.dataframe
-    assert "The non-private mean is first at 135 at **time" in words(at)
+    wording.found("non private mean", words(at), 135)
 
 
 def test_own_curves_cannot_be_pinned_and_the_button_says_why():
@@ -205,7 +209,8 @@ def test_unpinning_takes_it_out_of_the_page_and_the_link():
     assert at.session_state.pins == PINNED[1:]
     assert at.query_params["s"] == pins.join("tab-compare", PINNED[1:])
     at.button(key="unpin_B").click().run()
-    assert "Nothing is pinned yet" in words(at) and at.query_params["s"] == "tab-compare"
+    wording.found("nothing pinned yet", words(at))
+    assert at.query_params["s"] == "tab-compare"
 
 
 def test_back_to_an_address_without_pins_loses_none_and_is_no_trap():
@@ -220,7 +225,7 @@ def test_back_to_an_address_without_pins_loses_none_and_is_no_trap():
 def test_no_fifth_scenario_and_none_that_a_link_could_not_hold_is_pinned():
     four = tuple(Pin(name, "explore", f"seed-{k}") for k, name in enumerate(pins.NAMES, 2))
     at = open_page(pins=four)
-    assert "Unpin one in Lab" in strip(at)["pin"]["reason"]
+    wording.found("unpin one lab", strip(at)["pin"]["reason"])
     assert pins.reason_against("x" * 5000)
     assert pins.reason_against("") == ""
 
@@ -247,7 +252,7 @@ def test_a_plan_is_pinned_with_its_answer():
 def test_a_pin_that_its_page_would_refuse_says_why_and_can_be_unpinned():
     refused = Pin("A", "explore", "m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
     at = visit("compare", pins.join("", (refused,)))
-    assert "need at least 500 curves" in words(at)
+    wording.found("need least curves", words(at), 500)
     assert at.button(key="unpin_A") and not at.table
 
 
@@ -268,18 +273,19 @@ def test_its_numbers_are_stated_and_go_into_the_link():
     assert at.text_input(key="w_shape_level").value == "130"
     at.text_input(key="w_shape_level").set_value("150").run()
     assert at.query_params["s"] == "shape-crossing~shape_level-150~open-shape"
-    assert "The true mean is first at 150 cm" in words(at)
+    wording.found("true mean first", words(at), 150)
     at.text_input(key="w_shape_level").set_value("500").run()
-    assert "must lie between 60 and 200" in " ".join(error.value for error in at.error)
+    wording.found("lie between", " ".join(error.value for error in at.error), 60, 200)
 
 
 @pytest.mark.slow
 def test_the_next_person_is_asked_and_synthetic_people_are_drawn_with_their_watermark():
     at = open_page("shape-next~open-synthetic~epsilon-3")
-    assert "new children would lie between" in words(at)
+    wording.found("new children lie", words(at))
     assert re.search(r"\*\*\d+( to \d+)? of 100\*\* lie in the range", words(at))
-    assert any("No row is a person" in alt for alt in charts(at))
-    assert "They do not keep" in words(at) and not at.error
+    wording.found("row person", charts(at))
+    wording.found("they keep", words(at))
+    assert not at.error
 
 
 def test_one_release_is_asked_any_question_with_any_times():
@@ -288,7 +294,7 @@ def test_one_release_is_asked_any_question_with_any_times():
     at.text_input(key="w_asked_difference_first").set_value("8").run()
     assert re.search(r"\*\*Change from age 8 to 18 years.+cm \(95 %", words(at).replace("\\", ""))
     at.text_input(key="w_asked_difference_first").set_value("30").run()
-    assert "must lie between 2 and 18" in " ".join(error.value for error in at.error)
+    wording.found("lie between", " ".join(error.value for error in at.error), 2, 18)
 
 
 def test_how_many_people_show_a_difference_of_two_groups_is_planned_beside_the_questions():
@@ -297,28 +303,29 @@ def test_how_many_people_show_a_difference_of_two_groups_is_planned_beside_the_q
         r"\d+ children in each of two groups.+difference of 3 cm at age 12 years", words(at)
     )
     at.text_input(key="w_power_difference").set_value("0").run()
-    assert "The difference must be a number other than 0" in words(at) + " ".join(
-        error.value for error in at.error
+    wording.found(
+        "difference number other", words(at) + " ".join(error.value for error in at.error), 0
     )
 
 
 def test_where_noise_is_as_large_as_the_signal_there_is_no_answer():
     at = open_page("shape-sign~epsilon-0.05~open-shape")
-    assert any("Not answered at ε = 0.05" in warning.value for warning in at.warning)
-    assert "A private release says the same" not in words(at)
+    wording.found("answered", [warning.value for warning in at.warning], 0.05)
+    wording.missing("private release says", words(at))
 
 
 @pytest.mark.slow
 def test_real_curves_are_compared_with_the_average_without_protection():
     at = open_page("c-sea_temperature~shape-peak~open-shape")
-    assert "The non-private mean is largest at" in words(at)
-    assert "A non-private mean does" not in words(at)
+    wording.found("non private", words(at))
+    wording.missing("private mean", words(at))
 
 
 def test_compare_asks_all_methods_the_same_question():
     at = visit("compare", "shape-crossing~methods-adaptive_mean.frl")
-    assert "The true mean is first at 130 cm" in words(at)
-    assert "Adaptive mean: **" in words(at) and "A few coefficients (FRL): **" in words(at)
+    wording.found("true mean first", words(at), 130)
+    assert "Adaptive mean: **" in words(at)
+    wording.found("few coefficients", words(at))
 
 
 def test_settings_of_compare_and_of_shape_survive_a_link():

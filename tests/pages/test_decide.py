@@ -16,6 +16,9 @@ from pages.shared import places
 from pages.shared.state import links, run, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
+from tests.sentences import of_topic
+
+wording = of_topic("decide")
 
 OPEN = {"sites_of_study": True}  # the box of the sites in the sentence
 SMALL = "c-sparse_curves~c.n_curves-150~target-1"
@@ -58,7 +61,9 @@ def test_another_target_or_confidence_needs_no_further_simulation(monkeypatch):
     at.text_input(key="w_target").set_value("2.0").run()
     assert "target-2" in link(at) and memo(at) != before
     at.selectbox(key="w_confidence").set_value("10").run()
-    assert "10 of 20 releases" in memo(at) and not simulated and not at.error
+    wording.found("releases", memo(at), 10, 20)
+    assert not simulated
+    assert not at.error
 
 
 @pytest.mark.slow
@@ -89,8 +94,8 @@ def test_every_bracket_changes_the_study_and_the_link():
     chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise_place == "centre"
     assert chosen.source.sizes.n_curves_per_server == (60, 60, 60)
-    assert "60 people at each of 3 sites (180 in all)" in memo(at)
-    assert "the centre, which sees every curve" in memo(at)
+    wording.found("people sites", memo(at), 60, 3, 180)
+    wording.found("centre sees curve", memo(at))
     at.text_input(key="w_study_sites").set_value("10000").run()
     assert any("must lie between" in error.value for error in at.error)
 
@@ -101,10 +106,9 @@ def test_nobody_trusted_is_a_choice_that_link_memo_and_drawer_keep():
     at.selectbox(key="w_noise").set_value("person").run()
     chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise_place == "person" and not at.error
-    assert "Everybody’s own device adds the noise" in memo(at)
-    assert "<b>Must be trusted:</b> nobody" in memo(at) and "the whole curve of a person" in memo(
-        at
-    )
+    wording.found("everybody’s own device", memo(at))
+    wording.found("trusted nobody", memo(at))
+    wording.found("whole curve person", memo(at))
     for heading in ("Unit of privacy", "Interaction", "Effective size"):
         assert any(f"**{heading}:**" in part.value and part.help for part in at.markdown)
     again = visit("decide", link(at))
@@ -127,10 +131,11 @@ def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
         10.0,
     )
     assert size.value < size.needed and not size.is_enough
-    assert f"N = √n μ = {number(size.value)} at ε = 10" in at.error[0].value
-    assert f"would need {size.people_needed} people instead of 7" in at.error[0].value
-    assert "nothing would be released anywhere on this map" in words(at)
-    assert "No budget reaches the target" in memo(at) and "N = √n μ = " in memo(at)
+    wording.found("n n μ", at.error[0].value, number(size.value), 10)
+    wording.found("need people instead", at.error[0].value, size.people_needed, 7)
+    wording.found("nothing released anywhere", words(at))
+    wording.found("budget reaches target", memo(at))
+    wording.found("n n", memo(at))
 
 
 def test_a_method_without_a_law_says_how_many_devices_are_simulated():
@@ -140,7 +145,7 @@ def test_a_method_without_a_law_says_how_many_devices_are_simulated():
 
 def test_a_target_out_of_reach_is_refused_with_a_button_that_mends_it():
     at = visit("decide", "c-sparse_curves~c.n_curves-150~target-0.01")
-    assert "**No ε up to 10 reaches the target.**" in at.error[0].value
+    wording.found("up reaches target", at.error[0].value, 10)
     offered = [button for button in at.button if button.key.startswith("remedy_")]
     offered[-1].click().run()
     assert not at.error and at.session_state.settings.target_distance > 0.01
@@ -155,7 +160,7 @@ def test_the_key_of_the_map_names_a_recommendation_only_where_there_is_one():
 
 def test_the_map_is_titled_by_the_budget_of_this_study_and_names_that_of_more_people_apart():
     at = visit("decide", f"{SMALL}~open-numbers")
-    assert f"150 people\\: target met at ε = {recommended(at)}." in words(at).replace("\\\\", "\\")
+    wording.found("people target met", words(at).replace("\\\\", "\\"), 150, recommended(at))
     more = re.findall(r"With 300 people, ε = ([\d.]+) is enough", words(at).replace("\u202f", " "))
     assert all(float(epsilon) < float(recommended(at)) for epsilon in more)
 
@@ -169,7 +174,8 @@ def test_the_sites_on_which_the_result_hangs_are_named_with_their_weights():
         r"people\) of \*\*(\d+|less than 1) %",
         words(at),
     )
-    assert int(said.group(1)) > 50 and "Large (400 of 480 people)" in memo(at)
+    assert int(said.group(1)) > 50
+    wording.found("large people", memo(at), 400, 480)
     alike = words(visit("decide", f"{SMALL}~c.n_servers-3"))
     assert "has a weight" not in alike
     unlike = "with more precise results get more weight: if their people differ"
@@ -194,7 +200,8 @@ def test_a_target_out_of_reach_offers_hospitals_to_share_the_noise_first_where_t
 def test_what_does_not_help_is_no_button_but_said():
     at = visit("decide", "c-sparse_curves~c.n_curves-240~c.n_servers-12~target-0.0001")
     assert "let_share" not in {button.key for button in at.button}
-    assert "does not help either" in words(at) and "far beyond the target" in at.error[0].value
+    wording.found("help either", words(at))
+    wording.found("far beyond target", at.error[0].value)
 
 
 def test_a_site_of_so_few_that_its_message_is_noise_is_named_on_the_page_and_in_the_memo():
@@ -226,7 +233,7 @@ def test_a_paste_fills_the_table_and_a_line_that_does_not_fit_leaves_it():
     at.text_area(key="pasted_table").set_value("North;40;6\nSouth;90;6").run()
     at.button(key="use_pasted").click().run()
     assert at.session_state.settings.sites == (SiteRow("North", 40, 6), SiteRow("South", 90, 6))
-    assert "130 people at 2 sites (40 to 90 at each)" in memo(at)
+    wording.found("people 2", memo(at), 130, 2, 40, 90)
     at.text_area(key="pasted_table").set_value("South;5\nNorth;none").run()
     at.button(key="use_pasted").click().run()
     assert any("Line 2" in error.value for error in at.error)
@@ -309,7 +316,8 @@ def test_a_cell_of_the_table_changes_the_study():
         "deleted_rows": [],
     }
     at.run()
-    assert not at.error and "105 people at 2 sites (30 to 75 at each)" in memo(at)
+    assert not at.error
+    wording.found("people 3", memo(at), 105, 2, 30, 75)
 
 
 def test_the_author_signs_the_memo_and_is_in_no_link():
@@ -383,7 +391,8 @@ def test_a_control_that_two_pages_have_is_told_its_value_wherever_it_is_drawn_fi
     for page in ("lab", "decide"):
         at.switch_page(f"../{page}.py").run()
         curves = at.selectbox(key="w_source")
-        assert curves.value == "Glucose over a day, simulated" and curves.proto.set_value
+        wording.found("glucose over day", curves.value, alone=True)
+        assert curves.proto.set_value
         at.run()
         assert not at.selectbox(key="w_source").proto.set_value
 
@@ -422,7 +431,8 @@ def test_a_target_is_not_taken_over_by_data_in_another_unit():
 def test_a_target_that_the_smallest_budget_meets_is_not_said_to_need_it():
     at = visit("decide", "c-sparse_curves~c.n_curves-3000~target-30")
     assert recommended(at) == "0.05"
-    assert "the smallest budget that was tried" in memo(at) and "needs ε" not in words(at)
+    wording.found("smallest budget tried", memo(at))
+    assert "needs ε" not in words(at)
 
 
 def test_the_recommended_budget_is_opened_in_lab_with_the_errors_of_the_memo():
@@ -445,7 +455,8 @@ def test_memo_and_lab_say_alike_how_many_simulated_releases_their_distance_rests
 def test_a_scenario_has_one_name_in_the_sentence_and_in_the_memo():
     at = visit("decide", "c-glucose_days~c.n_curves-150~target-1")
     at.selectbox(key="w_source").select("Glucose without diabetes, simulated").run()
-    assert "“Glucose without diabetes, simulated”" in memo(at) and not at.error
+    wording.found("glucose without diabetes", memo(at))
+    assert not at.error
 
 
 @pytest.mark.parametrize("noise", ["centre", "sums"])
@@ -465,11 +476,12 @@ def to_lab(at):
 def test_the_menu_leads_to_the_study_with_its_table_in_lab_at_the_recommended_budget():
     at = visit("decide", f"c-sparse_curves~target-1~{UNEVEN}")
     epsilon, page = recommended(at), memo(at)
-    assert "Table of 3 sites" in words(at) and "reset" in {button.key for button in at.button}
+    wording.found("table sites", words(at), 3)
+    assert "reset" in {button.key for button in at.button}
     to_lab(at)
     assert f"{at.session_state.settings.epsilon:g}" == epsilon
     assert "190\u202fpeople" in words(at).replace(" people", "\u202fpeople")
-    assert "40 to 90 at each site" in words(at)
+    wording.found("site", words(at), 40, 90)
     strip = next(sent for sent in components(at, "lab_strip") if "budgets" in sent)
     error = re.search(r"[\d.]+", strip["budgets"][strip["budget"]]["error"]).group()
     assert f">{error}" in page
@@ -482,7 +494,7 @@ def test_a_budget_that_was_chosen_in_lab_is_not_replaced_by_the_recommended_one(
 
 def test_lab_says_what_is_different_where_somebody_else_adds_the_noise():
     at = visit("decide", f"{SMALL}~c.n_servers-3~noise-centre")
-    assert "A trusted centre adds noise" in words(to_lab(at))
+    wording.found("trusted centre adds", words(to_lab(at)))
 
 
 def test_reset_puts_the_table_aside():
@@ -513,5 +525,5 @@ def test_another_name_of_a_site_is_in_the_memo_and_asks_for_no_simulation(monkey
         "computed",
         lambda key, *call, **more: (asked.append(key), computed(key, *call, **more))[1],
     )
-    assert "Capital (400 of 480 people)" in memo(visit("decide", token.format("Capital")))
+    wording.found("capital people", memo(visit("decide", token.format("Capital"))), 400, 480)
     assert asked == []

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import re
 from dataclasses import replace
 from functools import cache
 
@@ -20,6 +19,9 @@ from pages.shared.state.pins import Pin
 from tests.heavy import all_but, few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
+from tests.sentences import of_topic
+
+wording = of_topic("decide")
 
 # A small study of each, and the target that it is to reach.
 STUDIES = {
@@ -122,7 +124,7 @@ def test_sizes_trust_and_link_of_a_study_follow_its_sentence(key):
     at.text_input(key="w_study_sites").set_value("2").run()
     at.selectbox(key="w_noise").set_value("centre").run()
     assert not at.error and "150" in memo(at) and "(300 in all)" in memo(at)
-    assert "the centre, which sees every" in memo(at)
+    wording.found("centre sees", memo(at))
     again = visit("decide", link(at))
     assert memo(again) == memo(at) and "decided-" in link(at)
 
@@ -169,7 +171,8 @@ def test_a_table_of_sites_serves_the_average_as_it_does_the_mean_curve():
     at = visit("decide", token("univariate_mean"))
     at.text_area(key="pasted_table").set_value("North;40;6\nSouth;90;3").run()
     at.button(key="use_pasted").click().run()
-    assert not at.error and "130 people at 2 sites (40 to 90 at each)" in memo(at)
+    assert not at.error
+    wording.found("people 4", memo(at), 130, 2, 40, 90)
 
 
 def test_real_records_are_refused_with_a_button_that_takes_simulated_ones():
@@ -188,16 +191,19 @@ def test_too_many_devices_are_refused_with_a_button_that_lets_sites_add_the_nois
 
 def test_everybody_can_add_the_noise_of_an_average_alone():
     at = visit("decide", f"{token('univariate_mean')}~noise-person")
-    assert "<b>Must be trusted:</b> nobody" in memo(at)
-    assert re.search("one message from each device", memo(at))
+    wording.found("trusted nobody", memo(at))
+    wording.found("message each device", memo(at))
 
 
 @pytest.mark.slow
 def test_a_network_of_unequal_sites_is_decided_on_as_it_is_until_one_of_alike_sites_is_chosen():
     at = visit("decide", "network-1x900x1_4x200x1~target-0.5~decided-wavelet_regression")
-    assert not at.error and "1\u202f700 people at 5 sites (200 to 900 at each)" in memo(at)
+    assert not at.error
+    wording.found("people 5", memo(at), "1 700", 5, 200, 900)
     assert "w_study_people" not in {box.key for box in at.text_input}  # no one size to be typed
     at.selectbox(key="w_network").set_value("Two hundred small sites").run()
-    assert not at.exception and "320 people at each of 200 sites" in memo(at)
+    assert not at.exception
+    wording.found("people 6", memo(at), 320, 200)
     at.text_input(key="w_study_people").set_value("300").run()
-    assert not at.error and "300 people at each of 200 sites" in memo(at)
+    assert not at.error
+    wording.found("people 7", memo(at), 300, 200)

@@ -36,6 +36,9 @@ from pages.shared.state.settings import SweepChoice
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_explore import State, moved
+from tests.sentences import of_topic
+
+wording = of_topic("pages")
 
 ROOT = Path(__file__).parents[2]
 _SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-6"
@@ -128,7 +131,8 @@ def test_pages_without_one_scenario_say_what_is_protected_at_which_odds(page):
 @pytest.mark.parametrize(("draw", "odds"), [("same", "100 %"), ("fresh", "≤ ")])
 def test_the_strip_of_reused_noise_says_that_nothing_is_hidden(draw, odds):
     _, budget, _ = seen("audit", f"part-reuse~draw-{draw}").strips[-1]
-    assert budget.odds.startswith(odds) and budget.chip == "ε = 1, then ε = 2"
+    assert budget.odds.startswith(odds)
+    wording.found("then", budget.chip, 1, 2, alone=True)
 
 
 FORMULAS = {
@@ -194,7 +198,8 @@ def test_no_method_of_explore_lacks_its_formula_or_a_budget_between_the_steps(me
 
 def test_the_strip_of_a_sweep_over_budgets_tells_their_span_and_that_of_the_odds():
     _, budget, _ = seen("sweeps").strips[-1]
-    assert budget.chip == "ε from 0.25 to 4" and budget.weak
+    wording.found("ε from to", budget.chip, 0.25, 4, alone=True)
+    assert budget.weak
     assert re.fullmatch(r"≤ \d\d to \d\d %", budget.odds)
 
 
@@ -496,7 +501,8 @@ def test_a_fault_of_ours_leaves_a_reference_and_no_word_of_the_data(monkeypatch)
     monkeypatch.setattr("pages.shared.state.run.mean_at_every_step", fails)
     at = open_page(fine=False)
     (box,) = at.error
-    assert "Something went wrong on our side" in box.value and "171.25" not in str(at)
+    wording.found("something went wrong", box.value)
+    assert "171.25" not in str(at)
     assert re.search(r"[0-9a-f]{8}", box.value)
 
 
@@ -512,7 +518,7 @@ def test_a_place_is_kept_only_for_the_first_picture_of_a_page(monkeypatch):
 @pytest.mark.slow
 def test_sites_that_can_publish_nothing_together_are_told_so_in_red_and_the_table_stays():
     at = visit("sites", "sites-A_20_3_0.05__B_20_3_0.05")
-    assert any("together nothing would be published" in error.value for error in at.error)
+    wording.found("together nothing published", [error.value for error in at.error])
     assert at.button(key="add_site") and not at.exception
 
 

@@ -17,6 +17,9 @@ from pages.shared.state import links, run, session, settings
 from tests.heavy import few
 from tests.pages.opening import open_page, own_curves
 from tests.pages.reading import components, warnings, words
+from tests.sentences import of_topic
+
+wording = of_topic("mean")
 
 PRESETS = [(cls, chosen) for cls in sources.for_task(settings.TASK) for _, chosen in cls.presets()]
 METHODS = [
@@ -35,9 +38,7 @@ def first_of_each(ways):
 
 def test_the_front_page_is_drawn_on_arrival_without_a_click():
     at = open_page()
-    assert at.title[0].value == (
-        "The mean growth curve of 200 children, released with differential privacy"
-    )
+    wording.found("mean growth curve", at.title[0].value, 200, alone=True)
     sent, one = components(at, "figure")[0]["curves"], EPSILON_STEPS.index(1.0)
     assert sent["attacker"][one] == "≤ 56 %" and sent["errors"][one][0].endswith(" cm")
     assert not at.error
@@ -74,7 +75,7 @@ def test_one_detail_takes_the_place_of_another_and_the_address_keeps_it():
     assert at.selectbox(key="drawer_choice").value == "accuracy"
     at.selectbox(key="drawer_choice").set_value("ledger").run()
     assert "".join(at.query_params["s"]) == "open-ledger"
-    assert "root mean squared distance" not in words(at)
+    wording.missing("root mean squared", words(at))
 
 
 @pytest.mark.parametrize("view", ["releases", "ranges", "one"])
@@ -111,7 +112,8 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
     )
     at = open_page("seed-7207~open-accuracy")  # a seed that no other test asks for
     assert "being simulated" in words(at) and "If you doubled…" not in words(at)
-    assert "root mean squared distance" in words(at) and if_doubled not in asked
+    wording.found("root mean squared", words(at))
+    assert if_doubled not in asked
     now = links.decode("seed-7207")[0]
     shown = run.mean_at_every_step(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     answer(if_doubled, now.source, now.mechanism, shown.budgets, now.seed)
@@ -125,7 +127,7 @@ def test_every_source_draws(cls, chosen):
     now = settings.Settings().with_study(settings.TASK, cls(**chosen))
     at = open_page(f"{links.encode(now)}~open-attacker".strip("~"))
     assert not at.error
-    assert "pick the right one" in words(at)
+    wording.found("pick right one", words(at))
 
 
 @pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(METHODS), 2), ids=lambda x: str(x))
@@ -146,7 +148,7 @@ def test_choosing_other_curves_changes_the_page_and_the_address():
 def test_a_changed_option_shows_as_a_chip_until_it_is_reset():
     at = open_page("m-noisy_gradient_mean~m.truncation-7~seed-9")
     badges = " ".join(m.value for m in at.markdown if "badge" in m.value)
-    assert "Number of basis functions 7" in badges
+    wording.found("number basis functions", badges, 7)
     assert "Seed 9" in badges
     at.button(key="reset").click().run()
     assert at.session_state.settings.mechanism == mechanisms.get("noisy_gradient_mean")()
@@ -155,7 +157,7 @@ def test_a_changed_option_shows_as_a_chip_until_it_is_reset():
 
 def test_a_refused_setting_is_explained_and_the_controls_stay():
     at = open_page("m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500~open-more")
-    assert "need at least 500 curves" in at.error[0].value
+    wording.found("need least curves", at.error[0].value, 500)
     assert at.selectbox(key="w_mechanism")
     at.button(key="reset").click().run()
     assert not at.error
@@ -171,8 +173,8 @@ def test_a_damaged_link_shows_the_usual_values_and_says_so():
 
 def test_a_budget_that_cannot_work_is_refused_before_any_data_are_read_and_the_controls_stay():
     at = open_page("epsilon-0.05~open-accuracy")
-    assert "Nothing would be published at this ε" in words(at)
-    assert "root mean squared distance" not in words(at)
+    wording.found("nothing published", words(at))
+    wording.missing("root mean squared", words(at))
     assert not at.error
     at.selectbox(key="drawer_choice").set_value("numbers").run()
     assert at.get("download_button")[0].proto.disabled
@@ -237,13 +239,13 @@ def test_cards_say_at_every_step_what_the_engine_found_there():
 
 def test_what_was_known_before_any_reading_stands_on_the_accuracy_card():
     assert "Forecast: **usable**." in words(open_page("open-accuracy"))
-    assert "coarse, level and trend only" in words(open_page("epsilon-0.4~open-accuracy"))
+    wording.found("coarse level trend", words(open_page("epsilon-0.4~open-accuracy")))
 
 
 @pytest.mark.slow
 def test_waves_that_do_not_suit_the_curves_are_warned_of():
     at = open_page("m-adaptive_mean~m.basis-fourier")
-    assert any("A Fourier basis is periodic" in warning.value for warning in at.warning)
+    wording.found("fourier basis periodic", [warning.value for warning in at.warning])
     assert not open_page("c-sparse_curves~m-adaptive_mean~m.basis-fourier").warning
 
 
@@ -294,12 +296,13 @@ def test_every_page_with_rounds_of_few_curves_says_so(page, chosen, many):
 def test_without_delta_the_adaptive_mean_draws_and_only_pure_methods_stand_beside_it():
     at = open_page("delta-0~epsilon-4~open-budget_curve")
     assert not at.error
-    assert "relative to this method" in words(at) and "Noisy gradient" not in words(at)
+    wording.found("relative method", words(at))
+    assert "Noisy gradient" not in words(at)
     at = open_page("delta-0~epsilon-4~open-ledger")
-    assert "Together: **ε = 4.00** with δ = 0" in words(at)
+    wording.found("together", words(at), "4.00", 0)
     at = open_page("delta-0~epsilon-4~open-why")
-    assert "Computed from the noise of all releases together" in words(at)
-    assert "With δ = 0 the bound given by ε never fails" in words(at)
+    wording.found("computed noise releases", words(at))
+    wording.found("bound given never", words(at), 0)
     assert not at.error
 
 
@@ -310,7 +313,7 @@ def test_text_and_shares_can_be_given_in_the_form_and_come_back_from_the_address
     assert at.session_state.settings.mechanism.prior == "1, 2"
     assert "m.prior-1, 2" in "".join(at.query_params["s"])
     at.text_input(key="w_m_adaptive_mean_split").set_value("0.5, 0.6").run()
-    assert any("positive shares that sum to 1" in error.value for error in at.error)
+    wording.found("positive shares sum", [error.value for error in at.error], 1)
     assert at.session_state.settings.mechanism.split is None
     at.text_input(key="w_m_adaptive_mean_prior").set_value("").run()
     assert at.session_state.settings.mechanism.prior is None
@@ -320,7 +323,7 @@ def test_text_and_shares_can_be_given_in_the_form_and_come_back_from_the_address
 def test_a_delta_of_zero_is_refused_only_where_the_noise_needs_one():
     at = open_page("m-noisy_gradient_mean~open-more")
     at.text_input(key="w_delta").set_value("0").run()
-    assert any("needs a δ above 0" in error.value for error in at.error)
+    wording.found("needs above", [error.value for error in at.error], 0)
     at = open_page("open-more")
     at.text_input(key="w_delta").set_value("0").run()
     assert at.session_state.settings.delta == 0.0
@@ -336,7 +339,7 @@ def test_weak_protection_is_said_in_words():
 def test_published_constants_that_break_their_promise_are_not_shown_as_if_they_kept_it():
     token = "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10~delta-0.001"
     at = open_page(token)
-    assert any("With these settings the method gives ε" in error.value for error in at.error)
+    wording.found("these settings method", [error.value for error in at.error])
 
 
 def test_own_curves_are_marked_not_private_and_cannot_leave():
@@ -349,7 +352,7 @@ def test_own_curves_are_marked_not_private_and_cannot_leave():
         and not components(at, "figure")[0]["curves"]["downloads"]
     )
     at.selectbox(key="drawer_choice").set_value("accuracy").run()
-    assert "from the non-private mean" in words(at)
+    wording.found("non private mean", words(at))
 
 
 def test_own_curves_never_enter_the_cache_that_visitors_share():
@@ -445,10 +448,10 @@ def test_an_address_that_the_browser_has_not_replaced_yet_does_not_undo_a_moveme
 
 def test_a_release_can_be_taken_apart_and_a_link_remembers_which_parts_are_off():
     at = open_page("c-sparse_curves~c.n_curves-150~c.n_observations_per_curve-8~open-steps")
-    assert "clipping and smoothing move it by" in words(at)
-    assert "With all sources the error is" in words(at)
+    wording.found("clipping smoothing move", words(at))
+    wording.found("sources error", words(at))
     at.toggle(key="w_part_noise").set_value(False).run()
-    assert "With the selected sources" in words(at)
+    wording.found("selected sources", words(at))
     assert "look.parts-6" in at.query_params["s"]
     at = open_page(at.query_params["s"])
     assert at.toggle(key="w_part_noise").value is False
@@ -458,7 +461,7 @@ def test_a_release_can_be_taken_apart_and_a_link_remembers_which_parts_are_off()
 def test_chance_in_who_took_part_is_no_switch_where_it_cannot_be_seen():
     at = open_page("c-sea_temperature~open-steps")
     assert not [t for t in at.toggle if t.key == "w_part_sampling"]
-    assert "cannot be seen in real curves" in words(at)
+    wording.found("seen real curves", words(at))
 
 
 def test_the_figure_keeps_its_place_on_the_page_whatever_is_said_above_it():
@@ -485,38 +488,39 @@ def test_the_figure_keeps_its_place_on_the_page_whatever_is_said_above_it():
 def test_a_rule_of_ones_own_is_marked_pointed_out_and_kept_by_the_link():
     at = open_page("c-sea_temperature~epsilon-2~open-rule")
     at.text_input(key="w_rule").set_value("1.5").run()
-    assert any("above your own rule" in warning.value for warning in at.warning)
+    wording.found("above own rule", [warning.value for warning in at.warning])
     assert "rule-1.5" in at.query_params["s"]
     marks = components(at, "figure")[0]["now"]["anchors"]
     assert [mark["word"] for mark in marks if mark["is_own"]] == ["your rule"]
     assert {mark["word"] for mark in marks if not mark["is_own"]} >= {"Google", "Apple"}
-    assert "Not comparable as they stand" in words(at)
+    wording.found("comparable they stand", words(at))
     at.text_input(key="w_rule").set_value("2.5").run()
-    assert not any("above your own rule" in warning.value for warning in at.warning)
+    wording.missing("above own rule", [warning.value for warning in at.warning])
 
 
 def test_a_line_beside_the_method_says_that_it_errs_least():
-    assert "**Adaptive mean** has the smallest error of" in words(open_page("open-more"))
+    wording.found("adaptive mean smallest", words(open_page("open-more")))
 
 
 @pytest.mark.slow
 def test_the_usual_method_is_the_one_that_errs_least_on_all_curves():
     for cls, chosen in PRESETS:
         now = settings.Settings().with_study(settings.TASK, cls(**chosen))
-        assert "**Adaptive mean** has the smallest error of" in words(
-            open_page(f"{links.encode(now)}~open-more".strip("~"))
-        ), cls
+        wording.found(
+            "adaptive mean smallest", words(open_page(f"{links.encode(now)}~open-more".strip("~")))
+        )
 
 
 def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():
     text = words(open_page("open-more", upload=own_curves(), show_upload=True))
-    assert "is not covered by ε" in text and "has the smallest error of" not in text
+    wording.found("covered", text)
+    wording.missing("smallest error", text)
 
 
 def test_an_error_on_real_data_says_on_the_strip_and_in_the_figure_from_what_it_is():
     at = open_page("m-bernstein~open-numbers", upload=own_curves(), show_upload=True)
-    assert components(at, "strip")[0]["error"] == "Distance from the non-private mean"
+    wording.found("distance non private", components(at, "strip")[0]["error"], alone=True)
     figure = components(at, "figure")[0]["curves"]
-    assert figure["words"]["error"] == "Distance from the non-private mean"
-    assert "Distance from the non-private mean" in words(at)
+    wording.found("distance non private", figure["words"]["error"], alone=True)
+    wording.found("distance non private", words(at))
     assert components(open_page("m-bernstein"), "strip")[0]["error"] == "Error"

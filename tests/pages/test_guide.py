@@ -7,6 +7,9 @@ from engine.language import glossary
 from engine.mechanisms import mechanisms
 from tests.pages.opening import visit
 from tests.pages.reading import words
+from tests.sentences import of_topic
+
+wording = of_topic("learn")
 
 
 def turn(at, **chosen):
@@ -71,7 +74,7 @@ def test_a_search_in_the_guide_finds_terms_and_chapters_which_open():
     at.button(key="guide_open").click().run()
     at.text_input(key="guide_search").set_value("witness").run()
     found = [button.label for button in at.button if button.key.startswith("found_")]
-    assert found[0] == "Publishing for real: The ledger"
+    wording.found("publishing real ledger", found[0], alone=True)
     at.text_input(key="guide_search").set_value("clipping").run()
     assert glossary.explain("clipping") in words(at)
     assert glossary.explain("masked sum") not in words(at)
@@ -91,7 +94,7 @@ def test_the_path_has_one_button_to_the_guide():
 def test_a_word_that_stands_nowhere_is_met_with_what_to_do():
     at = visit("guide")
     at.text_input(key="guide_search").set_value("xyzzy $ <b>").run()
-    assert "Try a shorter one" in at.info[0].value
+    wording.found("try shorter one", at.info[0].value)
     assert not at.exception
 
 

@@ -13,6 +13,9 @@ from tests import files
 from tests.pages.opening import open_page
 from tests.pages.reading import words
 from tests.readings import curves_in
+from tests.sentences import of_topic
+
+wording = of_topic("odds")
 
 DETAIL = "open-attacker"
 OPEN = {f"fold_{key}": True for key in ("why", "trade_off", "several")}
@@ -37,21 +40,21 @@ def test_a_child_with_three_curves_is_told_what_they_cost_together(several, chan
     odds = risk.of_ledger(result.spends[at_one], 3)
     assert f"at most {-(-odds.right * 100 // 1):.0f} %" in words(several)
     assert "**ε = 3.46" in words(several)
-    assert "Attacker’s accuracy for 3 together (default 1)" in changed
+    wording.found("attacker’s accuracy together", changed, 3, 1)
 
 
 def test_a_declared_sample_in_the_link_is_shown_with_whom_it_does_not_hold_against(
     several, changed
 ):
     assert several.checkbox(key="w_declared").value is True
-    assert "The sample is 10 % of the larger group." in words(several)
-    assert "who holds the data. The ledger stays as it is." in words(several)
-    assert "Secret sample of 2,000, as declared" in changed
+    wording.found("sample larger group", words(several), 10)
+    wording.found("who holds data", words(several))
+    wording.found("secret sample declared", changed, "2,000")
 
 
 def test_what_delta_is_and_that_it_is_large_stands_with_the_careful_attacker(several):
     assert "δ is above" in words(several)
-    assert "δ = 2.5×10⁻⁵ is the default, 1/n²" in words(open_page(DETAIL, **OPEN))
+    wording.found("default", words(open_page(DETAIL, **OPEN)), "2.5×10⁻⁵")
 
 
 def test_the_number_of_curves_goes_into_the_link_and_reset_takes_it_back():
@@ -70,7 +73,7 @@ def test_a_sample_counts_only_once_it_is_declared():
     assert "The sample is" not in words(at)
     assert "population" not in "".join(at.query_params["s"])
     at.checkbox(key="w_declared").check().run()
-    assert "The sample is 4 % of the larger group." in words(at)
+    wording.found("sample larger group", words(at), 4)
     assert "population-5000" in at.query_params["s"]
     at.checkbox(key="w_declared").uncheck().run()
     assert "The sample is" not in words(at)
@@ -80,9 +83,7 @@ def test_a_sample_counts_only_once_it_is_declared():
 def test_a_larger_group_that_is_not_larger_is_refused_beside_the_box():
     at = open_page(DETAIL, **OPEN)
     at.text_input(key="w_population").set_value("150").run()
-    assert "The larger group has more than the 200 people who take part; got 150." in (
-        " ".join(error.value for error in at.error)
-    )
+    wording.found("larger group people", " ".join(error.value for error in at.error), 200, 150)
 
 
 @pytest.mark.parametrize("token", ["group-0", "group-x", "population-1", "group-99999999"])

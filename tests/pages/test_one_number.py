@@ -58,6 +58,10 @@ from tests.few import FEW_DATA_SETS, VERY_FEW_DATA_SETS
 from tests.heavy import all_but, few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, words
+from tests.sentences import of_topic
+
+AT_MOST = "attacker’s accuracy, at most"  # name of a number of every answer
+wording = of_topic("odds")
 
 TASK = "mean_function"
 GROWTH = SparseCurves(mean="growth")
@@ -456,7 +460,7 @@ def test_sites_whose_noise_differs_in_kind_have_one_guarantee_in_run_ask_and_pin
     ran = dict(zip(head, cell, strict=True))
     assert (float(ran["epsilon"]), float(ran["delta"])) == (2.2, 1e-5)
     assert main(["run", str(file)]) == 0
-    assert "ε = 2.2, δ = 1e-05" in capsys.readouterr().out
+    wording.found("ε δ", capsys.readouterr().out, 2.2, "1e-05")
     asked = showed(
         {"view": "sites", "scenario": plain(Case(source)), "sites": [row.__dict__ for row in rows]}
     )
@@ -465,7 +469,7 @@ def test_sites_whose_noise_differs_in_kind_have_one_guarantee_in_run_ask_and_pin
     pin = pins.pinned_facts(Pin("A", *places.present("sites", token)))
     assert pin.brief.budget == pin.odds.budget == Budget(2.2, 1e-5)
     right = float(ran["attacker_accuracy"])
-    assert right == pytest.approx(asked["attacker’s accuracy, at most"], rel=1e-9)
+    assert right == pytest.approx(asked[AT_MOST], rel=1e-9)
     assert right == pytest.approx(pin.odds.right, rel=1e-9)
     assert pin.odds.power > risk.of_ledger(accounting.by_server(pin.brief.spends)[0]).power
 
@@ -599,7 +603,7 @@ def test_every_estimand_has_one_number_in_lab_run_ask_and_pin(case, tmp_path, ca
         for other, value in numbers_of.items():
             if other.startswith("error without privacy"):
                 assert value == same(said[2]), name
-        assert numbers_of["attacker’s accuracy, at most"] == same(said[3]), name
+        assert numbers_of[AT_MOST] == same(said[3]), name
     token = links.encode(case.settings)
     pin = pins.pinned_facts(Pin("A", "lab", token))
     assert [pin.brief.error, pin.brief.within, pin.odds.right] == [

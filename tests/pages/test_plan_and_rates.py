@@ -23,7 +23,10 @@ from pages.shared.state import links, run, settings
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import components, typed, words
+from tests.sentences import of_topic
 from tests.waiting import PATIENCE
+
+wording = of_topic("plan")
 
 
 def answered(at, setting, unknown, target):
@@ -77,7 +80,7 @@ def test_the_solver_has_the_sizes_of_the_table_and_they_are_changed_there_alone(
     assert [size.value for size in sizes] == ["65", "6", "2"] and all(
         size.disabled for size in sizes
     )
-    assert "2 sites that are alike, with 65 people each" in words(at)
+    wording.found("sites alike people", words(at), 2, 65)
 
 
 @pytest.mark.slow
@@ -96,9 +99,9 @@ def test_the_open_blank_can_be_chosen_and_the_others_set_sizes_that_explore_show
 def test_an_impossible_target_is_refused_plainly_with_what_would_do():
     at = visit("decide", "target-0.05~typical-0.05~open-planner")
     of_study, of_planner = (error.value for error in at.error)
-    assert of_study.startswith("**No ε up to 10 reaches the target.**")
-    assert of_planner.startswith("**Not possible.** No ε does: without any noise")
-    assert "With ε = 10 the error is" in of_planner
+    wording.found("up reaches target", of_study, 10)
+    wording.found("possible without noise", of_planner)
+    wording.found("error", of_planner, 10)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,8 @@ def test_every_dial_can_be_found():
 def test_a_method_that_refuses_these_sizes_is_said_by_study_and_planner_and_the_blanks_stay():
     at = visit("plan", "m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
     of_study, of_planner = (error.value for error in at.error)
-    assert of_study == of_planner and "need at least 500 curves" in of_study
+    assert of_study == of_planner
+    wording.found("need least curves", of_study, 500)
     assert at.text_input(key="w_plan_people")
     at.button(key="reset").click().run()
     assert not any("need at least" in error.value for error in at.error)
@@ -143,7 +147,7 @@ def test_constants_that_break_their_promise_are_not_planned_with_as_if_they_kept
         "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10"
         "~delta-0.001~unknown-error",
     )
-    assert any("not ε = 10" in error.value for error in at.error)
+    wording.found("not ε", [error.value for error in at.error], 10)
 
 
 def test_the_numbers_behind_the_charts_are_there():
@@ -159,14 +163,15 @@ def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_gues
     found = answered(at, setting, "epsilon", 5.0)
     answer = planning_words.verdict(found, result.facts)
     assert found.is_possible and at.success[0].value.startswith(answer)
-    assert "80 children with 5 observations each" in words(at)
-    assert "guessed standard deviation of 18 cm" in words(at) and not at.error
+    wording.found("children observations", words(at), 80, 5)
+    wording.found("guessed standard deviation", words(at), 18)
+    assert not at.error
     assert "s" not in at.query_params
     at.text_input(key="w_twin_spread").set_value("6").run()
     assert not at.success[0].value.startswith(answer)
-    assert "guessed standard deviation of 6 cm" in words(at)
+    wording.found("guessed standard deviation", words(at), 6)
     at.text_input(key="w_twin_spread").set_value("-1").run()
-    assert any("must be above 0" in error.value for error in at.error)
+    wording.found("above", [error.value for error in at.error], 0)
 
 
 @pytest.mark.slow
@@ -174,7 +179,7 @@ def test_other_sizes_of_own_curves_can_be_planned_for_and_nothing_else_changes()
     at = visit("plan", upload=own_curves(), show_upload=True)
     before = at.session_state.settings.source
     at.text_input(key="w_plan_people").set_value("300").run()
-    assert "300 children with 5 observations each" in words(at)
+    wording.found("children observations", words(at), 300, 5)
     assert at.session_state.settings.source == before
     assert at.session_state["upload"].sizes.n_curves == 80
 
@@ -182,7 +187,8 @@ def test_other_sizes_of_own_curves_can_be_planned_for_and_nothing_else_changes()
 @pytest.mark.slow
 def test_public_curves_are_planned_with_by_their_twin():
     at = visit("plan", "c-sea_temperature~unknown-error~epsilon-8")
-    assert "Planned with a simulated twin" in words(at) and not at.exception
+    wording.found("planned simulated twin", words(at))
+    assert not at.exception
 
 
 @pytest.mark.slow
@@ -209,7 +215,8 @@ def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(mo
 def test_a_known_answer_is_shown_without_a_gray_one_between():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
     at.run()
-    assert at.success and "For the earlier inputs" not in words(at)
+    assert at.success
+    wording.missing("earlier inputs", words(at))
 
 
 # -- Rates ----------------------------------------------------------------------------------
@@ -217,7 +224,7 @@ def test_a_known_answer_is_shown_without_a_gray_one_between():
 
 def test_rates_says_what_limits_here_and_agrees_with_explore():
     at = visit("rates")
-    assert "Largest term of the rate: **privacy" in words(at)
+    wording.found("largest term rate", words(at))
     assert re.search(r"Fitted so that privacy makes up \d\d % of the squared error here", words(at))
     assert not at.error
 
@@ -241,7 +248,7 @@ def test_what_limits_and_what_doubling_buys_has_the_same_numbers_on_explore_and_
 
 def test_with_all_constants_one_the_disagreement_with_the_measured_error_is_said():
     at = visit("rates", "constants-one")
-    assert "They disagree with the measured error here" in words(at)
+    wording.found("they disagree measured", words(at))
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
     from engine.rates.fitted import Weighted
 
@@ -285,7 +292,7 @@ def test_the_rate_can_be_drawn_against_the_smoothness():
 
 def test_measured_points_of_numbers_come_from_a_mechanism_of_the_same_trust():
     at = visit("rates", "r-univariate_mean~r.setting-local_user_small_n~along-S")
-    assert "by *nobody trusted, people protected*" in words(at)
+    wording.found("nobody trusted people", words(at))
     assert not at.error
 
 
@@ -335,8 +342,8 @@ def test_sizes_budget_and_smoothness_are_one_form():
 
 def test_varying_coefficients_have_the_sizes_and_methods_of_their_own_page():
     at = visit("rates", "r-varying_coefficients~along-n~k-noisy_gradient_coefficients")
-    assert "n = 2\u202f000, m = 10, S = 1, ε = 1, d = 2" in words(at)
-    assert "by *noisy gradient descent, as published* and by *noisy gradient descent*" in words(at)
+    wording.found("n m s", words(at), "2 000", 10, 1, 1, 2)
+    wording.found("noisy gradient descent", words(at))
     fields = {field.label: field for field in at.text_input}
     fields["People on each site (n)"].set_value("300")
     next(one for one in at.button if one.label == "Measure").click().run()
@@ -374,7 +381,7 @@ def test_it_is_said_why_nothing_is_measured(token, state, reason):
 
 def test_a_problem_whose_methods_give_no_limits_says_so():
     at = visit("rates", "r-univariate_mean")
-    assert "No method for this problem gives a confidence band" in words(at)
+    wording.found("method problem gives", words(at))
     assert f"{coverage_topic.REPEATS} times" not in words(at)
 
 
@@ -434,7 +441,8 @@ def test_damaged_words_of_a_link_are_named():
 @pytest.mark.slow
 def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-risk")
-    assert "**At most ε = " in words(at) and "ε alone is known" in words(at)
+    wording.found("most", words(at))
+    wording.found("alone known", words(at))
     at.text_input(key="w_plan_risk").set_value("55").run()
     assert "risk-55" in "".join(at.query_params["s"])
     at.button(key="take_risk").click().run()
@@ -453,18 +461,20 @@ def test_a_risk_below_a_coin_toss_is_refused_beside_its_field():
 @pytest.mark.slow
 def test_a_total_is_split_over_outputs_and_a_lock_holds_one_of_them():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-split")
-    assert "**ε = 3 of 3**" in words(at)
+    wording.found("ε of", words(at), 3, 3)
     assert at.dataframe[-1].value["ε"].tolist() == [1.0, 1.0, 1.0]
     at.toggle(key="w_split_lock_0").set_value(True).run()
     at.text_input(key="w_split_epsilon_0").set_value("2").run()
     assert at.dataframe[-1].value["ε"].tolist() == [2.0, 0.5, 0.5]
     assert "split-3_sum_l2_w1_w1" in "".join(at.query_params["s"])
     at.segmented_control(key="w_split_way").set_value("tight").run()
-    assert min(at.dataframe[-1].value["ε"]) > 0.5 and "the ledger would charge" in words(at)
+    assert min(at.dataframe[-1].value["ε"]) > 0.5
+    wording.found("ledger charge", words(at))
 
 
 def test_a_lock_above_the_total_is_refused_and_can_be_opened_again():
     at = visit("decide", "c-sparse_curves~c.n_curves-150~target-1~open-split~split-1_sum_l2_w1")
     assert any("leave nothing" in error.value for error in at.error)
     at.toggle(key="w_split_lock_0").set_value(False).run()
-    assert not at.error and "**ε = 1 of 1**" in words(at)
+    assert not at.error
+    wording.found("ε of", words(at), 1, 1)

@@ -8,6 +8,9 @@ from engine.release import files as release_files
 from tests.pages.opening import visit
 from tests.pages.test_publish_events import publish
 from tests.pages.test_upload_events import ran, said
+from tests.sentences import of_topic
+
+wording = of_topic("percentiles")
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +29,8 @@ def test_percentile_curves_of_public_days_are_previewed_and_released_with_their_
     ran(at)
     at.text_input(key="w_m_percentile_curves_limits").set_value("0, 25")
     ran(at)
-    assert not at.error and "simulated from stated facts" in said(at)
+    assert not at.error
+    wording.found("simulated stated facts", said(at))
     assert "all curves together" in said(at)
     at.button(key="wizard_next").click()
     ran(at)
@@ -37,4 +41,4 @@ def test_percentile_curves_of_public_days_are_previewed_and_released_with_their_
     rows = [*csv.DictReader(written["time_in_range.csv"].decode().splitlines()[1:])]
     assert [row["range"] for row in rows] == ["up to 0 °C", "0 to 25 °C", "above 25 °C"]
     assert sum(float(row["share"]) for row in rows) == pytest.approx(1)
-    assert "Share of observations 0 to 25 °C" in said(at)
+    wording.found("share observations", said(at), 0, 25)

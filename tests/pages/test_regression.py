@@ -20,6 +20,9 @@ from engine.topics.regression.answer import NETWORKS, Group, Network
 from pages.shared.state import links, settings
 from tests.pages.opening import visit
 from tests.pages.reading import words
+from tests.sentences import of_topic
+
+wording = of_topic("regression")
 
 ALIKE = Network(NETWORKS["Sixteen sites alike"])
 SMALL = Network((Group(4, 1000, 1.0),))
@@ -38,14 +41,11 @@ def test_where_the_exact_error_disagrees_with_the_rates_both_are_said():
     result = Network((Group(4, 1000, 0.01),))
     for network, disagrees, agrees in ((ALIKE, private, free), (result, free, private)):
         said = regression_words.limited(network, 2.0, disagrees)
-        assert f"{100 * disagrees.privacy:.0f} % of the squared error" in said
+        wording.found("squared error", said, f"{100 * disagrees.privacy:.0f}")
         assert regression_words.limited(network, 2.0, agrees) == regression_words.limited(
             network, 2.0
         )
-    assert (
-        "Privacy noise makes up 78 % of the squared error here.** Rates, which leave out"
-        in words(visit("regression"))
-    )
+    wording.found("privacy noise makes", words(visit("regression")), 78)
 
 
 @pytest.mark.slow
@@ -134,14 +134,16 @@ def test_a_link_restores_network_point_level_and_curve():
     assert chosen.evaluation_point == 0.2 and chosen.mechanism_of("wavelet_regression").level == 6
     assert links.decode(links.encode(chosen)) == (chosen, [])
     at = visit("regression", token)
-    assert not at.error and "At 0.2 the released value" in words(at)
+    assert not at.error
+    wording.found("released value", words(at), 0.2)
     assert links.decode("network-3x5~point-7")[1] == ["network", "point"]
 
 
 def test_a_link_to_the_method_for_single_points_is_said_to_be_in_vain():
     at = visit("regression", "v-wavelet_pointwise~v.points-0.2~point-0.2")
     warned = " ".join(warning.value for warning in at.warning)
-    assert "The link asked for something" in warned and r"wavelet\_pointwise" in warned
+    wording.found("link asked something", warned)
+    assert "wavelet\\_pointwise" in warned
     usual = settings.Settings().mechanism_of("wavelet_regression")
     assert at.session_state.settings.mechanism_of("wavelet_regression") == usual == WaveletGlobal()
     assert at.selectbox(key="w_wavelet_method").value == WaveletGlobal.label and not at.error
@@ -214,7 +216,8 @@ def test_the_table_of_sites_gives_shares_and_says_what_limits_each_kind():
     rows = next(frame.value for frame in at.dataframe if "Weight of each" in frame.value)
     assert list(rows["Weight of each"]) == ["100 %", "0.0045 %"]
     assert list(rows["Bottleneck"]) == ["observations", "privacy"]
-    assert "privacy is the bottleneck at 24 of 25 sites" in words(at) and "regime 9" in words(at)
+    wording.found("privacy bottleneck sites", words(at), 24, 25)
+    assert "regime 9" in words(at)
 
 
 @pytest.mark.slow
@@ -334,10 +337,10 @@ def test_the_page_gives_an_interval_or_says_why_not(signal, interval):
     )
     shown = regression_topic.regression_answer(source, WaveletGlobal(), ALIKE, 1)
     assert (shown.band is not None) == interval == (not shown.no_band)
-    assert ("No confidence band is given" in regression_words.band(shown)) != interval
+    (wording.missing if interval else wording.found)("no band", regression_words.band(shown))
     result = regression_words.point(point)
-    assert ("No confidence interval is given" in result) == (point.low is None)
-    assert ("a bias of at most" in result) == (point.low is not None)
+    (wording.found if point.low is None else wording.missing)("no interval", result)
+    (wording.missing if point.low is None else wording.found)("bias at most", result)
 
 
 def test_both_ends_of_the_range_can_be_asked_for_on_the_page():

@@ -7,7 +7,10 @@ from reproductions import files as exhibit_files
 from reproductions import words as exhibit_words
 from tests.pages.opening import visit
 from tests.pages.reading import words
+from tests.sentences import of_topic
 from tests.waiting import until
+
+wording = of_topic("learn")
 
 FIRST = reproductions.names()[0]
 
@@ -64,9 +67,9 @@ def test_the_full_form_is_drawn_on_request_and_claims_have_the_numbers_of_both()
     at = visit("reproduce", f"exhibit-{key}")
     for mine, other in zip(quick, full, strict=True):
         number = "the same" if mine.measured == other.measured else other.measured
-        assert f"In the full form: {number}" in words(at)
+        wording.found("full form", words(at), number)
     at.segmented_control(key="w_exhibit_form").set_value("full").run()
-    assert "In the quick form: " in words(at)
+    wording.found("quick form", words(at))
     assert "Full form" in words(at) and not at.exception
 
 
@@ -102,5 +105,5 @@ def test_an_exhibit_runs_again_on_the_page_and_its_numbers_come_out_again():
     at = visit("reproduce", f"exhibit-{quickest()}")
     at.button(key="run_exhibit").click().run()
     until(lambda: "came out again" in words(at), at.run)
-    assert "came out again, to the last digit" in words(at)
+    wording.found("came out again", words(at))
     assert not at.exception and not at.error

@@ -22,7 +22,10 @@ from pages.shared.state import links
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
+from tests.sentences import of_topic
 from tests.unit.test_chart_axes import axes_without_quantity
+
+wording = of_topic("summaries")
 
 BUDGET = Budget(1.0, 1e-5)
 
@@ -85,7 +88,7 @@ def test_a_method_of_another_task_is_a_problem_of_the_link():
 def test_choosing_on_the_data_is_never_shown_as_private():
     at = visit("summaries", "summary-density~n-iclp~n.selection_rule-cross_validated")
     assert not at.exception
-    assert "no protection: chosen on the data" in words(at)
+    wording.found("protection chosen data", words(at))
     assert any("do not" in error.value or "not" in error.value for error in at.error)
 
 
@@ -127,7 +130,8 @@ def test_the_share_of_simulated_curves_that_are_clipped_is_told_and_that_of_real
 
     assert told(source, 1e3) == (0.0, "")
     share, said = told(source, 1e-3)
-    assert share == 1 and said.startswith("100 % of these simulated curves exceed")
+    assert share == 1
+    wording.found("these simulated curves", said)
     assert told(sources.get("sea_temperature")(), 1e-3) == (None, "")
 
 
@@ -263,7 +267,8 @@ def test_errors_are_from_the_truth_only_where_the_loss_aims_at_it(token, said):
     at = visit("summaries", f"summary-risk_minimisation~{token}")
     assert not at.exception and not at.error
     infos = " ".join(info.value for info in at.info)
-    assert (said in infos) and (bool(said) == ("from the non-private estimate" in words(at)))
+    assert said in infos
+    (wording.found if said else wording.missing)("non private estimate", words(at))
 
 
 def test_all_methods_have_the_loss_and_the_width_of_the_chosen_one():

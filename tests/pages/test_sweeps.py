@@ -12,7 +12,10 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 from pages.shared.state.settings import SweepChoice
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
+from tests.sentences import of_topic
 from tests.waiting import PATIENCE, until
+
+wording = of_topic("work")
 
 SMALL = (
     "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-5~m-noisy_gradient_mean~"
@@ -54,8 +57,8 @@ def test_the_points_on_screen_are_those_of_the_engine():
     table = at.dataframe[0].value
     expected = [float(f"{point.mean:.4g}") for point in sweep_view(here).lines[0].points]
     assert list(table["Mean squared error"]) == expected and job.state == "done"
-    assert "5 fresh data sets each, by noisy gradient descent" in words(at)
-    assert "python -m engine run privacy-curves-sweep.json --csv" in at.code[0].value
+    wording.found("fresh data sets", words(at), 5)
+    wording.found("python engine run", at.code[0].value)
 
 
 def test_where_nothing_is_published_there_is_no_standard_error_of_rounding():
@@ -121,14 +124,14 @@ def test_too_long_a_sweep_is_refused_with_the_minutes_once_a_part_is_timed(monke
     at = visit("sweeps", SMALL)
     assert at.session_state.sweep_foreseen.wait(PATIENCE)
     at.run()
-    assert any("minutes; the limit is" in error.value for error in at.error)
+    wording.found("minutes limit", [error.value for error in at.error])
     assert at.button(key="sweep_run").disabled
 
 
 def test_a_value_that_cannot_be_is_refused_beside_its_field_and_the_values_stay():
     at = visit("sweeps", SMALL)
     at.text_input(key="w_sweep_values").set_value("1, two").run()
-    assert any("“two” is not a number" in error.value for error in at.error)
+    wording.found("two number", [error.value for error in at.error])
     assert at.session_state.settings.sweep.values == (0.5, 2.0)
 
 

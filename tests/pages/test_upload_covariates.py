@@ -7,6 +7,9 @@ from tests import files
 from tests.pages.opening import open_page, upload_of
 from tests.pages.own_file import bring, choose, confirm, dropped, key_of, ran, said, show
 from tests.pages.own_file import state as stated
+from tests.sentences import of_topic
+
+wording = of_topic("coefficients")
 
 BOUNDS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18}
 CHOICE, MOTHER = "upload_role_covariates", "upload_covariate_mother_height"
@@ -66,10 +69,10 @@ def test_a_range_is_asked_for_and_never_filled_from_the_file(monkeypatch):
 
 def test_the_button_waits_until_every_range_is_stated(monkeypatch):
     at = state(explained(dropped(monkeypatch, described()), "mother_height"))
-    assert r"State the lowest and highest possible “mother\_height”" in errors(at)
+    wording.found("state lowest highest", errors(at))
     assert at.button(key="upload_show").disabled
     state(at, covariate_mother_height_low=200, covariate_mother_height_high=130)
-    assert "must be below the highest" in errors(at)
+    wording.found("below highest", errors(at))
     state(at, covariate_mother_height_low=130, covariate_mother_height_high=200)
     assert not at.button(key="upload_show").disabled
 
@@ -93,13 +96,13 @@ def test_own_curves_are_stored_with_their_covariates_and_what_was_moved_is_count
     ]
     assert kept.covariates.shape == (40, 2)
     warned = " ".join(warning.value for warning in at.warning)
-    assert f"{kept.n_clipped.covariates} numbers of columns that may explain" in warned
+    wording.found("numbers columns explain", warned, kept.n_clipped.covariates)
 
 
 def test_a_column_that_changes_along_a_curve_is_refused_under_the_reading(monkeypatch):
     frame = described()
     at = explained(dropped(monkeypatch, frame.assign(dose=range(len(frame)))), "dose")
-    assert "The covariate “dose” changes within the lines of 40" in errors(at)
+    wording.found("covariate dose changes", errors(at), 40)
     assert at.title and at.multiselect(key=CHOICE).value == ["dose"]
 
 

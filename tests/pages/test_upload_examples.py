@@ -6,6 +6,9 @@ from engine.core.tasks import PERCENTILE_CURVES, PUBLISHED, SPARSE_REGRESSION
 from engine.release import ledger
 from tests.heavy import few
 from tests.pages.opening import visit
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 
 @pytest.fixture(autouse=True)
@@ -36,8 +39,8 @@ def test_other_answers_are_priced_beside_the_facts_and_a_guess_changes_the_forec
     at.text_input(key="upload_guessed_spread").set_value("5").run()
     at.button(key="wizard_next").click().run()
     assert not at.exception and not at.error
-    assert any(
-        "within 5.0 cm of the average" in text.value.replace("\u00a0", " ") for text in at.markdown
+    wording.found(
+        "within cm average", [text.value.replace("\xa0", " ") for text in at.markdown], 5.0
     )
 
 

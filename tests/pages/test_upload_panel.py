@@ -32,6 +32,9 @@ from tests.pages.own_file import (
     table,
 )
 from tests.pages.reading import words
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 GROWTH = files.growth_frame(30, 5)
 TRUST = "columns.site"
@@ -88,8 +91,9 @@ def test_a_file_is_on_screen_without_a_question_and_marked_as_not_private(
     bring(monkeypatch, frame)
     at = visit("explore", upload_open=True)
     assert not at.error and not at.session_state["upload_open"]
-    assert "Not private: for your eyes" in said(at) and sentence in said(at)
-    assert at.title[0].value.startswith("A first look at the mean curve of")
+    wording.found("private eyes", said(at))
+    assert sentence in said(at)
+    wording.found("first look mean", at.title[0].value)
     source = at.session_state["upload"]
     assert source.facts.is_proposed and source.reading is None
     assert not at.query_params.get("s")
@@ -114,7 +118,8 @@ def test_where_there_is_no_picture_the_dialog_says_why_and_stays(monkeypatch, fr
 def test_a_first_look_stays_on_pages_for_looking_and_gives_no_code(monkeypatch):
     bring(monkeypatch, GROWTH)
     at = visit("explore", "open-code", upload_open=True)
-    assert "There is no code of a first look" in said(at) and not at.code
+    wording.found("code first look", said(at))
+    assert not at.code
     at.switch_page("../decide.py")
     assert "of 30 children" not in said(ran(at)) and not at.error
     at.switch_page("../publish.py")
@@ -163,7 +168,7 @@ def test_the_screen_says_how_each_column_is_read_and_who_one_person_is(
 def test_examples_are_invented_and_read_as_the_reading_says(monkeypatch):
     at = answer(dropped(monkeypatch, dated("both")), "columns.time.order", "Month first")
     example = next(row[3] for row in table(at) if row[1] == "time")
-    assert example.startswith("03/04/2024 → 4 March 2024")
+    wording.found("march", example, "03", "04", 2024, 4, 2024)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +194,8 @@ def test_what_only_the_holder_knows_is_asked_and_nothing_is_confirmed_before(
 ):
     at = dropped(monkeypatch, frame)
     assert question(at, field).value is None and at.button(key="confirm_reading").disabled
-    assert "question is open above" in said(at) and "Only you see this" in said(at)
+    wording.found("question open above", said(at))
+    wording.found("see", said(at))
     answer(at, field, option)
     assert not at.button(key="confirm_reading").disabled
 
@@ -306,7 +312,8 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(monkeypatch):
     choose(at, time="bb", value="cc")
     answer(at, "person", "Each “aa”")
     confirm(at)
-    assert not at.error and "20 curves · 5 observations each" in words(at)
+    assert not at.error
+    wording.found("curves observations", words(at), 20, 5)
 
 
 def test_a_column_is_changed_and_its_kind_proposed_anew(monkeypatch):
@@ -334,7 +341,7 @@ def test_the_confirmed_reading_alone_reads_the_bytes_and_refuses_with_counts(
     at.session_state["upload_brought"] = reading
     confirm(ran(at))
     assert counted in said(at) and "Nothing was read" in said(at)
-    assert "Correct those lines in the file, or change above" in said(at)
+    wording.found("correct those lines", said(at))
     assert "upload_draft" not in at.session_state and table(at)
 
 
@@ -352,7 +359,7 @@ def test_a_reading_is_saved_and_brought_again_for_another_file(monkeypatch):
 
 def test_several_curves_of_a_person_are_averaged_so_that_the_person_is_protected(monkeypatch):
     at = confirm(dropped(monkeypatch, visits()))
-    assert "30 curves · 4 observations each" in words(at)
+    wording.found("curves observations", words(at), 30, 4)
 
 
 def test_a_file_is_read_once_for_each_choice_and_within_bounds(monkeypatch):
@@ -376,7 +383,8 @@ def test_a_file_that_takes_too_much_is_refused_in_a_sentence(monkeypatch):
     monkeypatch.setattr(own_files, "computed", computed)
     bring(monkeypatch, GROWTH)
     at = visit("explore", upload_open=True)
-    assert "This file needs more than 5 seconds" in said(at) and "memory to be read" in said(at)
+    wording.found("file needs seconds", said(at), 5)
+    wording.found("memory read", said(at))
 
 
 # -- public bounds ---------------------------------------------------------------------------------
@@ -404,7 +412,7 @@ def test_the_file_says_nothing_to_facts_before_they_are_frozen(monkeypatch):
     at = state(confirmed(monkeypatch), first=2, last=18, observations=40)
     assert not at.warning and "as stated" not in said(at)
     show(at)
-    assert any("fewer than half of the 40 observations" in box.value for box in at.warning)
+    wording.found("fewer half observations", [box.value for box in at.warning], 40)
 
 
 def test_a_fact_that_is_changed_after_the_file_has_answered_is_named_and_stands_on_the_card(
@@ -456,7 +464,8 @@ def test_the_card_knows_whether_a_picture_was_drawn_before_facts_were_frozen(mon
 
 def test_a_file_that_refutes_what_is_stated_is_not_shown(monkeypatch):
     at = show(state(confirmed(monkeypatch), low=200, high=300, first=2, last=18))
-    assert "outside the stated range" in said(at) and at.session_state["upload_open"]
+    wording.found("outside stated range", said(at))
+    assert at.session_state["upload_open"]
     assert at.session_state["upload"].facts.is_proposed  # the first look is on screen still
     at.text_input(key="upload_value_low").set_value("50")
     show(ran(at))
@@ -490,7 +499,8 @@ def test_public_groups_of_a_file_are_stated_and_compared_on_explore(monkeypatch)
         upload=at.session_state["upload"],
         show_upload=True,
     )
-    assert "Arm 0 and arm 1" in words(at) and "released apart" in words(at)
+    wording.found("arm arm", words(at), 0, 1)
+    assert "released apart" in words(at)
 
 
 def test_one_centre_and_each_site_are_what_is_stated_of_a_column_of_sites(monkeypatch):
@@ -507,7 +517,7 @@ def test_sites_that_add_their_own_noise_are_those_of_the_column(monkeypatch):
     at = answer(dropped(monkeypatch, with_hospitals()), TRUST, EACH_SITE)
     show(state(confirm(at), first=2, last=18))
     assert at.session_state["upload"].sizes.n_servers == 3
-    assert "3 sites, own noise" in [chip.text for chip in strips[-1]]
+    wording.found("sites own noise", [chip.text for chip in strips[-1]], 3)
     assert at.switch_page("../decide.py").run().selectbox(key="w_noise").value == "sites"
 
 
@@ -516,9 +526,9 @@ def test_the_design_must_be_stated_and_header_times_be_confirmed(monkeypatch):
     for name, number in (("value_low", 0), ("value_high", 300), ("time_low", 1), ("time_high", 4)):
         at.text_input(key=f"upload_{name}").set_value(str(number))
     at.text_input(key="upload_origin").set_value("manual").run()
-    assert any("how many observations each curve was planned" in box.value for box in at.info)
+    wording.found("observations curve planned", [box.value for box in at.info])
     at.selectbox(key="upload_law").set_value("common").run()
-    assert any("State the times at which everybody" in box.value for box in at.error)
+    wording.found("state times everybody", [box.value for box in at.error])
     at.checkbox(key="upload_header_public").check().run()
     assert not at.error
     facts = show(at).session_state["upload"].facts
@@ -531,7 +541,7 @@ def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_
     at = state(confirmed(monkeypatch), first=2, last=18)
     at.selectbox(key="upload_law").set_value("common").run()
     at.text_input(key="upload_times").set_value("2, six").run()
-    assert any("must be finite numbers" in box.value for box in at.error)
+    wording.found("finite numbers", [box.value for box in at.error])
     assert at.text_input(key="upload_origin").value == "manual"
     at.text_input(key="upload_times").set_value("2 to 18 by 4").run()
     assert not at.error and not at.warning
@@ -548,7 +558,8 @@ def test_a_fact_that_is_changed_in_the_moment_of_the_press_is_not_frozen_as_it_w
     at = state(confirmed(monkeypatch), first=2, last=18)
     at.text_input(key="upload_value_high").set_value("250")
     show(at)  # both arrive at once
-    assert at.session_state["upload"].facts.is_proposed and "press the button once more" in said(at)
+    assert at.session_state["upload"].facts.is_proposed
+    wording.found("press button once", said(at))
     assert show(at).session_state["upload"].facts.value_high == 250
 
 
@@ -560,7 +571,8 @@ def test_nothing_is_lost_when_the_dialog_is_opened_again(monkeypatch):
     show(state(confirm(at), first=2, last=18))
     at.session_state["upload_open"] = True
     ran(at)
-    assert "30 curves · 5 to 7 observations each" in words(at) and not at.error
+    wording.found("curves 2", words(at), 30, 5, 7)
+    assert not at.error
     assert at.text_input(key="upload_value_high").value == "300"
     assert at.selectbox(key="upload_law").value == "even"
     at.button(key="change_reading").click()
@@ -587,10 +599,10 @@ def test_what_was_stated_in_the_dialog_of_a_page_is_there_in_publish(monkeypatch
 def test_whoever_states_a_file_on_another_page_is_asked_nothing_twice_in_publish(monkeypatch):
     at = show(state(confirmed(monkeypatch), first=2, last=18))
     at.switch_page("../publish.py").run()
-    assert not at.exception and "2 Preview on simulated data" in [
-        header.value for header in at.header
-    ]
-    assert "own.csv" in words(at) and "Value 0 to 300" in words(at)
+    assert not at.exception
+    wording.found("preview simulated data", [header.value for header in at.header], 2)
+    assert "own.csv" in words(at)
+    wording.found("value", words(at), 0, 300)
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: None)
     at.button(key="change_step_1").click().run()
     assert at.text_input(key="upload_value_high").value == "300" and "own.csv" in words(at)

@@ -15,7 +15,10 @@ from tests.heavy import few
 from tests.pages.opening import own_curves, upload_of, visit
 from tests.pages.own_file import answer, choose, confirm, dropped, question, ran, said, show
 from tests.pages.reading import words
+from tests.sentences import of_topic
 from tests.unit.test_upload_readings import STATED, frame
+
+wording = of_topic("upload")
 
 FACTS = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24}
 
@@ -81,23 +84,24 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
     at = panel(frame().drop(columns="site").rename(columns={"hour": "aa", "value": "bb"}))
     choose(at, time="aa", value="bb")
     confirm(answer(at, "person", "Every line"))
-    assert not at.error and "600 people with one observation each" in words(at)
+    assert not at.error
+    wording.found("people one observation", words(at), 600)
 
 
 def test_a_column_of_ids_is_proposed_and_several_observations_are_refused(panel):
     at = panel(frame().drop(columns="site").assign(person_id=[f"p{k % 590}" for k in range(600)]))
-    assert "590 different “person_id”: one id is one person" in said(at)
+    wording.found("different person id", said(at), 590)
     show(state(confirm(at), reading_sd=0.5))
-    assert "10 of 590 people have several observations" in errors(at)
+    wording.found("people several observations", errors(at), 10, 590)
 
 
 def test_the_spread_is_asked_for_here_and_never_filled_from_the_file(panel):
     at = state(every_line_is_another_person(panel(frame())))
     assert at.text_input(key="upload_reading_sd").value == ""
-    assert "State how far an observation typically lies" in errors(at)
+    wording.found("state far observation", errors(at))
     assert at.button(key="upload_show").disabled
     state(at, reading_sd=0)
-    assert "must be above 0" in errors(at)
+    wording.found("above", errors(at), 0)
 
 
 def test_explore_asks_for_no_spread():
@@ -111,7 +115,9 @@ def test_readings_are_shown_with_the_ends_that_were_stated(panel):
     kept = at.session_state["upload_readings"]
     assert kept.facts.reading_sd == 0.5 and "upload" not in at.session_state
     assert at.selectbox(key="w_readings").value == "Your observations"
-    assert at.selectbox(key="w_wavelet_method").value == "Wavelets with corrected edges"
+    wording.found(
+        "wavelets corrected edges", at.selectbox(key="w_wavelet_method").value, alone=True
+    )
     assert not at.warning
     same = the_same(kept, method=WaveletGlobal(edges="corrected"))
     assert regression_words.accuracy(same) in words(at)
@@ -185,7 +191,7 @@ def test_sites_of_a_file_never_enter_the_address_or_the_shared_results():
 @pytest.mark.slow
 def test_evenly_spread_times_are_said_and_what_is_known_of_them_can_be_stated():
     at = shown(fold_regression_worst=True)
-    assert "Times are taken to be spread evenly over 0 to 24" in words(at)
+    wording.found("times taken spread", words(at), 0, 24)
     at.selectbox(key="w_design").set_value("weighted")
     ran(at)
     assert at.text_input(key="w_density").value == "1, 1"
@@ -193,7 +199,8 @@ def test_evenly_spread_times_are_said_and_what_is_known_of_them_can_be_stated():
     ran(at)
     mechanism = at.session_state.settings.mechanism_of("wavelet_regression")
     assert (mechanism.design, mechanism.density) == ("weighted", "0.5, 1.5")
-    assert "follow the density you state" in words(at) and regression_words.ONLY_EVEN in words(at)
+    wording.found("follow density state", words(at))
+    assert regression_words.ONLY_EVEN in words(at)
     assert "The worst pair: " not in words(at) and regression_words.WORST_ONLY_EVEN in words(at)
     at.selectbox(key="w_design").set_value("released")
     ran(at)
@@ -207,35 +214,37 @@ def test_what_cannot_go_with_corrected_ends_is_refused_beside_the_choice():
     at = shown(own(periodic=False), "v-wavelet_global~v.edges-corrected")
     at.selectbox(key="w_design").set_value("released")
     ran(at)
-    assert "Only periodic wavelets can release" in errors(at)
+    wording.found("periodic wavelets release", errors(at))
     assert at.session_state.settings.mechanism_of("wavelet_regression").design == "even"
 
 
 def test_times_outside_the_stated_range_are_counted_for_the_holder_alone():
     at = shown(own(time_low=6))
-    assert any("observations outside time 6 to 24" in warning.value for warning in at.warning)
+    wording.found("observations outside time", [warning.value for warning in at.warning], 6, 24)
 
 
 def test_one_goes_back_and_forth_between_simulated_and_own_readings():
     at = shown()
     at.selectbox(key="w_readings").set_value("Simulated")
     ran(at)
-    assert "has an error of" in words(at) and at.selectbox(key="w_network")
+    wording.found("error", words(at))
+    assert at.selectbox(key="w_network")
     at.selectbox(key="w_readings").set_value("Your observations")
     ran(at)
-    assert "has an error of" not in words(at) and "cannot be known" in words(at)
+    wording.missing("error", words(at))
+    assert "cannot be known" in words(at)
 
 
 @pytest.mark.slow
 def test_own_curves_and_own_readings_stay_apart():
     at = shown(upload=None)
     at.switch_page("../explore.py").run()
-    assert at.title[0].value.startswith("The mean growth curve")
+    wording.found("mean growth curve", at.title[0].value)
     at.query_params["s"] = "open-data"
     at.run()
     assert "Your curves" not in at.selectbox(key="w_source").options
     at = visit("regression", upload=own_curves(), show_upload=True)
-    assert "has an error of" in words(at)
+    wording.found("error", words(at))
     assert "w_readings" not in {box.key for box in at.selectbox}
 
 
@@ -249,16 +258,20 @@ def test_a_demonstration_that_others_may_reach_takes_no_files_and_says_why(monke
     monkeypatch.setenv(visitors.UPLOADS_NAME, "off")
     at = visit(page, "open-options", upload_open=True)
     button = at.button(key="use_my_curves")
-    assert button.disabled and "machine of your own" in button.help
+    assert button.disabled
+    wording.found("machine own", button.help)
     assert not at.get("file_uploader")
 
 
 def test_an_interval_for_own_readings_waits_for_the_statement_that_bounds_its_bias():
     at = shown()
-    assert not at.error and "No confidence interval is given" in words(at)
+    assert not at.error
+    wording.found("confidence interval given", words(at))
     box = at.checkbox(key="w_class_stated")
-    assert not box.value and "I know from outside the data" in box.label
+    assert not box.value
+    wording.found("know outside data", box.label)
     box.set_value(True)
     ran(at)
     assert "No confidence interval" not in words(at)
-    assert "95 % confidence interval" in words(at) and "You state that it is so" in words(at)
+    wording.found("confidence interval", words(at))
+    wording.found("state", words(at))

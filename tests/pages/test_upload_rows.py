@@ -12,7 +12,10 @@ from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.own_file import answer, confirm, dropped, key_of, question, ran, show
 from tests.pages.reading import words
+from tests.sentences import of_topic
 from tests.unit.test_upload_rows import NAMES, RISK, SPARSE, frame, own
+
+wording = of_topic("upload")
 
 DENSITY = "density"
 
@@ -78,7 +81,7 @@ def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_f
         assert at.text_input(key=f"upload_{key}").value == ""
     assert at.selectbox(key="rows_reach").value is None
     state(at, **ALL)
-    assert "Say how features lie" in errors(at)
+    wording.found("say features lie", errors(at))
     at.selectbox(key="rows_reach").set_value(at.selectbox(key="rows_reach").options[0])
     ran(at)
     assert not faults(at)
@@ -109,7 +112,7 @@ def test_features_can_have_bounds_of_their_own(panel):
     at.multiselect(key="rows_others").set_value(["f3"])
     ran(at)
     state(at, **ALL)
-    assert "lowest and highest possible “f3”" in errors(at)
+    wording.found("lowest highest possible", errors(at))
     at.selectbox(key="rows_reach").set_value(at.selectbox(key="rows_reach").options[0])
     state(at, covariate_f3_low=-5, covariate_f3_high=25)
     show(at)
@@ -121,14 +124,15 @@ def test_who_a_line_belongs_to_is_asked_and_several_lines_are_refused(panel):
     at = panel(frame())
     assert question(at, "person").value is None and at.button(key="confirm_reading").disabled
     twice = frame().drop(columns="site").assign(person_id=[f"p{k % 390}" for k in range(400)])
-    assert "10 of 390 people have several lines" in errors(read(panel(twice)))
+    wording.found("people several lines", errors(read(panel(twice))), 10, 390)
 
 
 @pytest.mark.slow
 def test_a_density_takes_one_column_or_two_and_no_response(panel):
     at = panel(frame(), "summaries", "summary-density")
     assert "rows_response" not in {box.key for box in at.selectbox}
-    assert not at.error and any("one or two columns" in info.value for info in at.info)
+    assert not at.error
+    wording.found("one two columns", [info.value for info in at.info])
     state(read(at, ["f0"], DENSITY), covariate_f0_low=0, covariate_f0_high=10)
     show(at)
     kept = at.session_state["upload_rows"]
@@ -145,7 +149,8 @@ def test_a_prediction_asks_for_a_predictor_a_response_and_whether_it_is_a_class(
         person_id=[f"p{k}" for k in range(400)],
     )
     at = panel(table, "summaries", f"summary-{RISK}")
-    assert not at.error and any("one column to predict from" in info.value for info in at.info)
+    assert not at.error
+    wording.found("one column predict", [info.value for info in at.info])
     read(at, ["f0"], RISK).toggle(key="rows_two_classes").set_value(True)
     assert "400 records" in words(at) and not errors(at)
     state(at, covariate_f0_low=0, covariate_f0_high=10, covariate_y_low=0, covariate_y_high=1)
@@ -195,7 +200,7 @@ def test_nothing_is_said_of_a_truth_that_nobody_knows(task, names):
 def test_sparse_features_are_called_by_their_names_and_the_unit_is_explained():
     at = shown(SPARSE, own(SPARSE, NAMES), fold_numbers=True)
     assert any({"f0", "f1"} <= {*table.value.index} for table in at.table)
-    assert "measured from their means" in words(at)
+    wording.found("measured their means", words(at))
     assert any("4 standard deviations" in warning.value for warning in at.warning)
 
 
@@ -220,7 +225,7 @@ def test_numbers_beyond_their_ranges_are_counted_for_the_holder():
     table = frame()
     table.loc[0, ["f0", "y"]] = [99.0, 700.0]
     at = shown(SPARSE, own(SPARSE, NAMES, table))
-    assert any("1 number and 1 response lay outside" in w.value for w in at.warning)
+    wording.found("number response lay", [w.value for w in at.warning], 1, 1)
 
 
 @pytest.mark.slow
@@ -249,4 +254,5 @@ def test_the_chip_says_records_and_that_only_their_holder_may_look():
     from engine.language import tags
 
     tag, why = tags.source_tag(own(RISK, ["f0"]).facts)
-    assert tag == "Your records · not private" and "holder of these records" in why
+    wording.found("records private", tag, alone=True)
+    wording.found("holder these records", why)

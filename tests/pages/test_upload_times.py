@@ -8,6 +8,9 @@ from engine.release import ledger
 from tests import files
 from tests.pages.own_file import answer, choose, confirm, dropped, question, ran, said, show
 from tests.pages.reading import words
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 FROM = "columns.time.from"
 
@@ -44,10 +47,8 @@ def starts_from(at, bounds):
 
 def test_stamps_of_one_day_go_with_the_bounds_of_a_day_at_once(monkeypatch):
     at = dropped(monkeypatch, days())
-    assert (
-        question(at, FROM).value is None
-        and question(at, FROM).options[0] == "The time of day, in hours"
-    )
+    assert question(at, FROM).value is None
+    wording.found("time day hours", question(at, FROM).options[0], alone=True)
     show(starts_from(of_day(at), "glucose_mg"))
     assert not at.error and not at.session_state["upload"].facts.is_proposed
 
@@ -58,8 +59,8 @@ def test_times_in_years_stop_at_a_range_in_hours_and_reading_them_again_mends_it
     monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
     at = confirm(answer(dropped(monkeypatch, days()), FROM, "calendar"))
     show(starts_from(at, "glucose_mg"))
-    assert "Times are read in years, and the stated range is in hours" in errors(at)
-    assert "Say what time is counted from: “Change” above" in errors(at)
+    wording.found("times read years", errors(at))
+    wording.found("say time counted", errors(at))
     at.button(key="change_reading").click()
     confirm(answer(ran(at), FROM, "time of day"))
     show(at)
@@ -78,7 +79,7 @@ def test_values_that_mostly_lie_outside_their_bounds_stop_the_form(monkeypatch):
     at = show(
         starts_from(of_day(dropped(monkeypatch, days(value="level"))), "glucose")
     )  # in mmol/L
-    assert "most observations lie outside the stated range of glucose" in errors(at)
+    wording.found("most observations lie", errors(at))
     assert at.session_state["upload_open"]
 
 
@@ -128,10 +129,11 @@ def test_bounds_may_be_typed_with_a_decimal_comma_and_words_are_refused_in_their
     )
     assert not at.error and at.session_state["upload_draft"].declared.value_low == 60.5
     fill(at, value_low="abc")
-    assert "“abc” is not a number" in errors(at) and len(at.error) == 1
+    wording.found("abc number", errors(at))
+    assert len(at.error) == 1
     assert at.button(key="upload_show").disabled
     fill(at, value_low="60", observations="4,5")
-    assert "“4,5” is not a whole number" in errors(at)
+    wording.found("whole number", errors(at), "4,5")
 
 
 def test_bounds_stay_on_screen_while_the_reading_is_changed(monkeypatch):

@@ -16,6 +16,8 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.topics.compare.answer import at_budgets
 from engine.topics.mean.answer import mean_answer, mean_over_budgets, with_budget
 
+AT_MOST = "attacker’s accuracy, at most"  # name of a number of every answer
+
 SOURCE = SparseCurves(n_curves=60, n_observations_per_curve=6)
 MECHANISM = AdaptiveMean()
 
@@ -94,7 +96,7 @@ def test_where_nothing_would_be_published_no_error_is_claimed(tmp_path, capsys):
     result = question.numbers(picture)
     hidden = {name for name, value in result.items() if value != value}
     assert {"error", "95 % of releases within"} <= hidden
-    assert result["attacker’s accuracy, at most"] < 0.53
+    assert result[AT_MOST] < 0.53
     file = tmp_path / "question.json"
     file.write_text(json.dumps(to_plain(question)), "utf-8")
     assert main(["ask", str(file), "--json"]) == 0

@@ -12,7 +12,10 @@ from engine.core.errors import InputError
 from pages.shared.server.jobs import _MAX_KEPT, Job, Jobs, ready
 from tests.heavy import few
 from tests.processes import job_targets
+from tests.sentences import of_topic
 from tests.waiting import PATIENCE, until
+
+wording = of_topic("work")
 
 ROOT = Path(__file__).parents[2]
 ENDLESS = 100_000
@@ -203,7 +206,8 @@ def test_a_job_ends_after_the_time_of_the_server_with_what_to_do():
     try:
         job = pool.start("too long", *LONG)
         assert job.wait(PATIENCE) and job.state == "failed" and not job.fault
-        assert "longer than 0.001 minutes" in job.problem.message and job.problem.hint
+        wording.found("longer minutes", job.problem.message, 0.001)
+        assert job.problem.hint
         pool.minutes = 30
         assert pool.start("next", job_targets.squares, 3).wait(PATIENCE)
     finally:
@@ -214,7 +218,8 @@ def test_a_job_ends_after_the_time_of_the_server_with_what_to_do():
 def test_a_job_that_needs_too_much_memory_is_told_and_its_worker_goes_on(pool):
     job = finished(pool, "too much", job_targets.fill_memory)
     assert job.state == "failed" and not job.fault
-    assert "more than 2,000 MB of memory" in job.problem.message and job.problem.hint
+    wording.found("mb memory", job.problem.message, "2,000")
+    assert job.problem.hint
     assert finished(pool, "after too much", job_targets.squares, 3).state == "done"
 
 
@@ -469,7 +474,7 @@ def test_stop_ends_a_waiting_job_and_says_so(view):
     result = view(Job("key"))
     assert "waiting" in result.get("progress")[0].proto.text
     result.button[0].click().run()
-    assert [m.value for m in result.markdown][:1] == [":small[Stopped before the first result.]"]
+    wording.found("small stopped before", [m.value for m in result.markdown][:1], alone=True)
     assert not result.button
 
 

@@ -19,6 +19,9 @@ from engine.privacy.failure import usual_delta
 from engine.running import executors
 from engine.simulation import scenario
 from engine.simulation.experiments import run_cells
+from tests.sentences import of_topic
+
+wording = of_topic("code")
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = {
@@ -117,7 +120,7 @@ def test_a_plan_says_which_value_of_an_axis_it_takes(tmp_path, capsys):
     )
     assert not main(["plan", str(scenario_file), "--target", "5"])
     printed = capsys.readouterr().out
-    assert "The plan takes 200, the first of 2 values of the axis source.n_curves." in printed
+    wording.found("plan takes first", printed, 200, 2)
     assert "with 200 children" in printed
 
 
@@ -224,7 +227,8 @@ def test_below_the_table_stands_that_delta_is_large_and_for_how_many_cells(capsy
     assert "δ is" not in out
     mixed = {**small, "axes": {"budgets.delta": [1e-6, 1e-4, 0.01]}}
     _, out, _ = command(capsys, monkeypatch, ["run", "-"], json.dumps(mixed))
-    assert "2 of 3 cells" in out and "δ is large: above a tenth of 1/n = 0.0167" in out
+    wording.found("cells", out, 2, 3)
+    wording.found("large above tenth", out, 1, 0.0167)
 
 
 def test_where_nothing_is_published_no_number_of_a_release_is_printed(capsys, monkeypatch):
@@ -238,7 +242,9 @@ def test_where_nothing_is_published_no_number_of_a_release_is_printed(capsys, mo
         command(capsys, monkeypatch, ["run", "-", *more], json.dumps(few))[1]
         for more in ([], ["--csv"], ["--json"])
     )
-    assert "none: nothing is published" in text and "coverage" not in text and "δ is" not in text
+    wording.found("none nothing published", text)
+    assert "coverage" not in text
+    assert "δ is" not in text
     table = pd.read_csv(io.StringIO(csv), comment="#")
     assert table["error"][0] == "nothing is published" and table["repeats"][0] == 4
     assert table.drop(columns=["error", "repeats"]).isna().all(axis=None)

@@ -32,7 +32,10 @@ from engine.sources.dense_curves import DenseCurves
 from engine.sources.sparse_curves import SparseCurves
 from tests.heavy import few
 from tests.processes.sweep_targets import Deadly, Slow, process_id, wrong
+from tests.sentences import of_topic
 from tests.waiting import PATIENCE, until
+
+wording = of_topic("work")
 
 ROOT = Path(__file__).parents[2]
 BUDGETS = ((Budget(0.5, 1e-3),), (Budget(4.0, 1e-3),))
@@ -286,7 +289,7 @@ def test_a_part_that_no_run_of_its_block_gives_is_computed_again_and_said(tmp_pa
     kept[key] = changed(part, change)
     assert part.fits(WORK[0].recipe) and not kept.get(key).fits(WORK[0].recipe)
     assert_expected(run_sweep(WORK, SerialExecutor(), kept))
-    assert "do not fit this run: 1. They are computed again" in capsys.readouterr().err
+    wording.found("fit run they", capsys.readouterr().err, 1)
     assert_expected(run_sweep(WORK, NoMore(), kept))
     assert capsys.readouterr().err == ""
 
@@ -324,7 +327,8 @@ def test_a_part_of_other_types_is_computed_again_and_said(tmp_path, capsys, chan
     rewritten(file, key, change)
     assert kept.get(key) is None
     said = capsys.readouterr().err
-    assert file.name in said and "is damaged: what it held is computed again" in said
+    assert file.name in said
+    wording.found("damaged held computed", said)
     assert_expected(run_sweep(WORK, SerialExecutor(), kept))
 
 

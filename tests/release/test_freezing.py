@@ -11,6 +11,9 @@ from engine.release.freezing import flat, freeze
 from engine.release.ledger import Ledger
 from engine.release.plan import Declaration
 from engine.release.published import planned
+from tests.sentences import of_topic
+
+wording = of_topic("release")
 
 FACTS = {
     "value_low": 60,
@@ -191,7 +194,7 @@ def test_a_request_that_is_incomplete_without_its_file_freezes_nothing(study, st
 
 def test_a_refusal_of_the_file_comes_after_the_facts_are_frozen(study, capsys):
     assert study("state", value_low=300, value_high=400) == 2
-    assert "outside the stated range" in capsys.readouterr().err
+    wording.found("outside stated range", capsys.readouterr().err)
     assert len(frozen_in(study.ledger)) == 1
 
 

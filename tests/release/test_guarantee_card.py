@@ -31,6 +31,9 @@ from engine.uploads.people import read
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import curves_of
 from engine.uploads.stated import facts_in_words
+from tests.sentences import of_topic
+
+wording = of_topic("release")
 
 ADAPTIVE = mechanisms.build("adaptive_mean", {})
 FACTS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart"}
@@ -249,7 +252,8 @@ def test_published_data_have_no_holder_who_stated_anything(one):
 
 def test_the_report_says_the_reading_the_choices_and_the_contact(own):
     rows = release_files.guarantee_rows(own)
-    assert "“id” of school register" in rows["Reading"] and "“height”" in rows["Reading"]
+    wording.found("id school register", rows["Reading"])
+    assert "“height”" in rows["Reading"]
     (changed,) = facts_in_words(own.card["changed_after_looking"])
     assert changed in rows["Choices after looking"] and "_" not in changed
     assert rows["Contact"] == "dpo@example.org"

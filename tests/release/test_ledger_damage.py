@@ -20,6 +20,9 @@ from engine.release import key_file, ledger, ledger_file, repair, witness
 from engine.release.ledger import Ledger
 from tests.heavy import slow
 from tests.ledgers import Some, gaussian, pure, spent
+from tests.sentences import of_topic
+
+wording = of_topic("release")
 
 SOME = Some([f"id {k}" for k in range(40)], [f"curve {k}" for k in range(40)])
 FEWER = Some(SOME.ids[:30])
@@ -543,16 +546,17 @@ def test_verify_and_show_say_in_words_what_is_right_or_wrong(sound, tmp_path, ca
     assert __main__.main(command) == 0
     out = capsys.readouterr().out
     assert out.startswith("Right: all")
-    assert "again (charged, never drawn: ask for it with the same settings" in out
+    wording.found("again charged never", out)
     assert "closed (charged, lost)" in out
     assert __main__.main(["ledger", "show", "--ledger", str(book.path)]) == 0
     assert capsys.readouterr().out in out
     os.truncate(book.path, 0)
     assert __main__.main(command) == 1
-    assert capsys.readouterr().out.startswith("Wrong: The ledger is empty")
+    wording.found("wrong ledger empty", capsys.readouterr().out)
     assert __main__.main(["ledger", "rebuild", "--ledger", str(book.path)]) == 0
     out = capsys.readouterr().out
-    assert "kept beside it as ledger.damaged-" in out and "5 count for everybody" in out
+    wording.found("kept beside ledger", out)
+    wording.found("count everybody", out, 5)
     assert __main__.main(command) == 0
     assert __main__.main(["ledger", "verify", "--ledger", str(tmp_path / "none")]) == 3
     assert "no ledger yet" in capsys.readouterr().out

@@ -35,6 +35,9 @@ from tests.alarms import without_alarm
 from tests.heavy import few
 from tests.ledgers import spent
 from tests.readings import request_with_reading, upload_of
+from tests.sentences import of_topic
+
+wording = of_topic("release")
 
 SEA = sources.build("sea_temperature", {})
 FORMULA = "=HYPERLINK(1)"
@@ -70,7 +73,7 @@ def test_the_csv_holds_the_released_curve_with_its_plausible_range(one):
     values = np.array(rows, dtype=float)
     assert values.shape == (101, 4)
     assert ((values[:, 2] <= values[:, 1]) & (values[:, 1] <= values[:, 3])).all()
-    assert "ε = 2, δ = 1×10⁻⁴" in release_files.numbers_csv(one).decode()
+    wording.found("ε δ", release_files.numbers_csv(one).decode(), 2, "1×10⁻⁴")
 
 
 def test_the_table_under_the_chart_of_a_release_has_the_columns_of_its_file(one):
@@ -103,13 +106,13 @@ def test_the_report_asks_nothing_of_any_network_and_escapes_words(one):
 
 def test_the_picture_is_well_formed_and_says_what_it_shows(one):
     root = ElementTree.fromstring(picture(one))
-    assert "Sea-surface temperature (°C) from" in root.attrib["aria-label"]
+    wording.found("sea surface temperature", root.attrib["aria-label"])
     assert [child.tag.split("}")[1] for child in root].count("polyline") == 1
 
 
 def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_versions(one):
     card = json.loads(release_files.card(one))
-    assert card["unit_of_protection"] == "one year’s whole curve"
+    wording.found("one year’s whole", card["unit_of_protection"], alone=True)
     assert (card["unit"], card["neighbours"]) == ("person", "replace-one-person/fixed-membership")
     assert card["guarantee"] == {"epsilon": 2.0, "delta": 1e-4}
     assert card["ideal"]["epsilon"] < 2.0
@@ -163,9 +166,8 @@ def test_what_was_forecast_of_the_error_stands_in_all_files_and_charges_nothing_
         SEA, method, Budget(2.0, 1e-4), book, "sea", forecast=Forecast(0.123, 0.234, "°C")
     )
     files = release_files.all_files(told)
-    assert all(
-        "0.123 °C (95 %: 0.234)" in files[name].decode() for name in ("release.csv", "release.html")
-    )
+    for name in ("release.csv", "release.html"):
+        wording.found("error within", files[name].decode(), "0.123", "0.234")
     assert json.loads(files["guarantee.json"])["accuracy"]["forecast"] | {"of": ""} == {
         "root_mean_squared_error": 0.123,
         "within_95": 0.234,
@@ -262,7 +264,7 @@ def test_the_error_that_is_forecast_before_stands_in_the_report_and_the_card(tmp
 def test_without_yes_the_cost_is_shown_and_nothing_is_charged(tmp_path, capsys):
     assert __main__.main(request(tmp_path)) == 0
     out, problem = capsys.readouterr()
-    assert "Certified: ε = 2" in out
+    wording.found("certified", out, 2)
     assert "forecast" in out and "three peaks" in out  # how far off, and what survives
     assert "Nothing was published" in problem and "--about-file" in problem
     assert not releases_in(tmp_path / "ledger")
@@ -275,8 +277,10 @@ def test_the_holder_of_a_file_is_told_what_to_look_at_in_it_and_only_if_they_ask
     (tmp_path / "heights.csv").write_text("".join([first, *others, others[0], "c1,3,\n"]))
     assert __main__.main([*command, "--about-file", "--yes"]) == 0
     about, warning = capsys.readouterr()
-    assert "1 observation left out" in about and "Exact copies" in about
-    assert "as private as the data" in warning and not releases_in(tmp_path / "ledger")
+    wording.found("observation left out", about, 1)
+    assert "Exact copies" in about
+    wording.found("private data", warning)
+    assert not releases_in(tmp_path / "ledger")
     assert __main__.main(command) == 0
     assert "left out" not in capsys.readouterr().out
 
@@ -284,7 +288,7 @@ def test_the_holder_of_a_file_is_told_what_to_look_at_in_it_and_only_if_they_ask
 def test_a_request_without_delta_has_that_of_the_pages_and_an_explicit_0_stays(tmp_path, capsys):
     method = {"key": "adaptive_mean", "parameters": {}}
     assert __main__.main(request(tmp_path, mechanism=method)) == 0
-    assert "Certified: ε = 2 · δ = 8.3×10⁻⁵." in capsys.readouterr().out
+    wording.found("certified 2", capsys.readouterr().out, 2, "8.3×10⁻⁵")
     assert (
         __main__.main(request(tmp_path, mechanism=method, budgets=[{"epsilon": 2, "delta": 0}]))
         == 2
@@ -318,14 +322,15 @@ def test_people_who_seem_to_be_known_are_told_once_and_without_markup(tmp_path, 
     capsys.readouterr()
     assert __main__.main(command) == 2
     out, problem = capsys.readouterr()
-    assert "Left for the person with least: ε = 1 of 3." in out and "\\" not in out
-    assert "60 of 60 children have less left than this release costs" in problem
+    wording.found("left person", out, 1, 3)
+    assert "\\" not in out
+    wording.found("children less", problem, 60, 60)
 
 
 def test_with_yes_the_files_are_written_and_the_ledger_is_charged(tmp_path, capsys):
     command = [*request(tmp_path), "--yes", "--total-epsilon", "3"]
     assert __main__.main(command) == 0
-    assert "Left for the person with least: ε = 1 of 3" in capsys.readouterr().out
+    wording.found("person least", capsys.readouterr().out, 1, 3)
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
         "release.csv",
         "release.svg",
@@ -339,7 +344,7 @@ def test_with_yes_the_files_are_written_and_the_ledger_is_charged(tmp_path, caps
     }
     again = [*command[:-4], str(tmp_path / "other"), "--yes", "--name", "again"]
     assert __main__.main(again) == 2
-    assert "60 of 60 children have less left" in capsys.readouterr().err
+    wording.found("children less left", capsys.readouterr().err, 60, 60)
     assert not (tmp_path / "other").exists()
 
 
@@ -396,7 +401,8 @@ def test_a_regression_curve_of_single_observations_is_published_by_wavelets(
     )
     assert __main__.main([*command, "--yes"]) == 0
     card = json.loads((tmp_path / "out" / "guarantee.json").read_text())
-    assert card["unit"] == "observation" and "states to be one person" in card["unit_of_protection"]
+    assert card["unit"] == "observation"
+    wording.found("states one person", card["unit_of_protection"])
     assert card["guarantee"] == {"epsilon": 3.0, "delta": 1e-5}
     messages = card["accounting"]["messages"]
     assert [message["noise"] for message in messages] == ["discrete Gaussian"] * n_messages
@@ -552,7 +558,7 @@ def test_a_copy_of_published_data_is_charged_to_the_same_people(tmp_path, capsys
         ["--people", "others"],
     ):  # ids are no matter of opinion
         assert __main__.main([*command, "--yes", *people]) == 2
-        assert "59 of 59 children have less left" in capsys.readouterr().err
+        wording.found("children less left", capsys.readouterr().err, 59, 59)
     (tmp_path / "heights.csv").write_text(_CSV.replace("\nc", "\nnew"))
     assert (
         __main__.main([*command, "--yes"]) == 0
@@ -644,12 +650,7 @@ def test_a_coarse_release_says_so_in_the_first_line_of_every_file(tmp_path):
     one = quietly_released(tmp_path, children(18), epsilon=5.0)
     every = texts(one)
     assert one.uncertainty.feasibility.verdict == "coarse"
-    assert (
-        every["release.html"]
-        .split("</h1>")[1]
-        .lstrip()
-        .startswith('<p class="first">Coarse: at this ε only the level and the trend are reliable.')
-    )
+    wording.found("class first coarse", every["release.html"].split("</h1>")[1].lstrip())
     assert "Coarse:" in every["release.csv"].splitlines()[1]
     assert "coarse ·" in every["release.svg"]
     assert json.loads(every["guarantee.json"])["accuracy"]["verdict"] == "coarse"
@@ -673,7 +674,7 @@ def test_a_release_whose_band_cannot_be_relied_on_is_doubtful_in_the_first_line_
             replace(NARROW, observations_per_curve=5, design=Design(law=law)),
         ),
     )
-    assert "cannot be relied on" in " ".join(one.uncertainty.warnings)
+    wording.found("relied", " ".join(one.uncertainty.warnings))
     every = texts(one)
     assert every["release.html"].split("</h1>")[1].lstrip().startswith('<p class="first">Doubtful:')
     assert every["release.csv"].splitlines()[1].startswith("# Doubtful:")
@@ -712,12 +713,12 @@ def test_a_release_that_uses_a_stated_period_says_so_and_means_its_band_up_to_bo
     assert one.uncertainty.band.covered == (one.x[0], one.x[-1])
     for curve in (next(iter(one.columns.values())), twin.curves[0].released):
         assert curve[0] == pytest.approx(curve[-1])
-    assert any("ending where it began" in line for line in one.card["accuracy"]["explained"])
+    wording.found("ending where began", one.card["accuracy"]["explained"])
 
 
 def test_a_band_that_does_not_count_steep_ends_is_not_meant_to_hold_there(tmp_path):
     one = released(tmp_path, children(60), epsilon=4.0, truncation=3)
-    assert "Dashed: outside the range from 2.48 to 17.52 years" in texts(one)["release.csv"]
+    wording.found("dashed outside range", texts(one)["release.csv"], 2.48, 17.52)
 
 
 @pytest.mark.parametrize(("size", "is_said"), [(0, False), (1, True), (6, True), (7, False)])
@@ -737,7 +738,7 @@ def test_a_method_without_a_band_says_that_it_states_none(tmp_path):
     one = released(tmp_path, children(200), "iclp", epsilon=4.0)
     assert not one.ranges
     for text in texts(one).values():
-        assert "states no confidence band" in text or "no confidence band" in text
+        assert "no confidence band" in text
 
 
 def test_the_ends_of_the_picture_are_dashed_where_the_band_is_not_meant_to_hold(tmp_path):
@@ -770,7 +771,7 @@ def test_released_values_and_bands_are_held_to_the_public_bounds(tmp_path, key):
             break
     assert one.uncertainty.moved
     for text in texts(one).values():
-        assert "beyond the stated bounds" in " ".join(re.sub("<[^>]*>", " ", text).split())
+        wording.found("beyond stated bounds", " ".join(re.sub("<[^>]*>", " ", text).split()))
 
 
 def test_a_density_is_held_above_zero(tmp_path):
@@ -790,22 +791,21 @@ def test_warnings_of_the_estimate_stand_in_every_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(certified, "replayed", warned)
     one = released(tmp_path, children(60), epsilon=4.0)
-    for name, text in texts(one).items():
-        assert "Times do not fit." in text, name
+    for _name, text in texts(one).items():
+        wording.found("times fit", text)
 
 
 def test_a_release_with_a_band_as_wide_as_the_range_is_coarse_whatever_was_forecast():
     wide = Uncertainty(ReleasedBand("pointwise", 9, (0.0, 1.0), 41.0), None, (), 0.0, 41 / 75)
     assert wide.is_coarse
-    assert sentences.headline(wide, NARROW, Budget(1.0), 18).startswith(
-        "Coarse: only the level can be trusted, because the confidence band spans 55 %"
-    )
+    wording.found("coarse level trusted", sentences.headline(wide, NARROW, Budget(1.0), 18), 55)
 
 
 def test_a_band_that_is_wide_between_a_few_visits_is_measured_at_them_and_says_where_they_are(one):
     band = replace(one.uncertainty.band, half_width=41.0, at_times=2.0)
     told = sentences.headline(Uncertainty(band, wide=41 / 75), NARROW, Budget(1.0), 18)
-    assert told.startswith("Coarse between the common times") and "2" in told.split("average,")[-1]
+    wording.found("coarse between common", told)
+    assert "2" in told.split("average,")[-1]
     visits, always = (
         replace(
             one, functions=replace(one.functions, uncertainty=replace(one.uncertainty, band=each))
@@ -822,7 +822,8 @@ def test_what_sizes_let_expect_is_said_of_noise_alone_and_never_reads_as_accurac
         ReleasedBand("pointwise", 9, (0.0, 1.0), 1.0), Feasibility(size), (), 0.0, 0.01
     )
     said = sentences.headline(narrow, NARROW, Budget(1.0), 18)
-    assert "privacy noise is" in said and "nothing about smoothing and clipping" in said
+    assert "privacy noise is" in said
+    wording.found("nothing about smoothing", said)
     assert not {"usable", "good", "nearly free"} & {*said.replace(".", "").split()}
 
 
@@ -834,7 +835,7 @@ def test_the_report_holds_no_json_and_is_one_page_of_its_own(one):
 
 def test_certified_and_ideal_are_told_apart_in_plain_words(one):
     rows = release_files.guarantee_rows(one)
-    assert rows["Guarantee"].startswith("ε = 2, δ = 1×10⁻⁴: certified")
+    wording.found("certified 3", rows["Guarantee"], 2, "1×10⁻⁴")
     assert "not the guarantee" in rows["For comparison"]
 
 

@@ -26,6 +26,7 @@ from engine.sites.signing import Key, Keyring, Scheme
 from engine.sites.site import Site, ordered, unreadable_rounds, withdrawn
 from engine.sites.statements import Offer, SignOff, Withdrawal, signed_bytes
 from engine.sites.study import SiteStudy, written
+from tests.sentences import of_topic
 from tests.site_runs import (
     EVENTS,
     FACTS,
@@ -45,6 +46,8 @@ from tests.site_runs import (
     summed,
     with_library,
 )
+
+wording = of_topic("sites")
 
 COUNTS = dict(reading=EVENTS, key="noisy_counts", people=(40, 30, 50), epsilon=2.0)
 OUTSIDER = Key(Scheme.ED25519, b"\x77" * 32)
@@ -768,9 +771,10 @@ def test_the_checklist_says_who_is_waited_for(stated, plan):
 
 def test_what_a_site_signs_says_on_whom_it_relies(plan):
     text = "\n".join(words.sign_off(plan, 0))
-    assert "2 of the sites, yours among them" in text and "checked its partners’ keys" in text
+    wording.found("sites yours among", text, 2)
+    wording.found("checked partners’ keys", text)
     assert all(group in text for group in plan.words)
-    assert "adds its own noise" not in text
+    wording.missing("adds own noise", text)
 
 
 def test_a_centre_makes_the_release_of_masked_sums_and_one_exchanged_message_voids_it(tmp_path):

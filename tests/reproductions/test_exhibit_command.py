@@ -13,6 +13,9 @@ from engine.core.errors import InputError
 from reproductions import files as exhibit_files
 from reproductions.exhibits import WorkProgress
 from tests.pages.test_reproduce import quickest
+from tests.sentences import of_topic
+
+wording = of_topic("code")
 
 
 def test_without_a_name_it_lists_every_exhibit(capsys):
@@ -23,7 +26,7 @@ def test_without_a_name_it_lists_every_exhibit(capsys):
 
 def test_a_name_that_does_not_exist_is_explained(capsys):
     assert main(["exhibit", "nothing/figure-0"]) == 2
-    assert "There is no exhibit 'nothing/figure-0'." in capsys.readouterr().err
+    wording.found("exhibit 'nothing figure", capsys.readouterr().err, 0)
 
 
 def test_a_form_is_stored_in_its_own_place_and_left_alone_where_it_is_there(

@@ -11,6 +11,9 @@ from engine.topics.sparse import published
 from reproductions.exhibits import frame
 from reproductions.sparse_federated import PAPER, figures, statements, studies, tables
 from reproductions.sparse_federated.studies import FederationSetting
+from tests.sentences import of_topic
+
+wording = of_topic("learn")
 
 SMALL = FederationSetting(n=20_000, m=2, d=12, s=3, s0=2)
 
@@ -50,7 +53,7 @@ def test_the_printed_error_falls_with_shared_features_where_the_text_says_it_gro
     claim = next(one for one in tables.TABLE_2.claims if "shared features" in one.says)
     result = claim.check([])
     assert not result.holds and claim.fails_because
-    assert result.measured.startswith("printed: 0.0188, 0.0170, 0.0137")
+    wording.found("printed", result.measured, 0.0188, "0.0170", 0.0137)
 
 
 def test_the_noise_of_a_machine_alone_hides_every_coefficient_at_the_base_point():
@@ -134,11 +137,11 @@ def test_where_no_interval_is_given_the_claim_on_lengths_says_so_and_no_bar_is_d
     refused = {**INTERVAL, "where": figures.PAPER, "length": None, "held": None, "intervals": 0}
     rows = [refused] * 2 + [INTERVAL] * 2
     finding = figures.FIGURE_3.claims[0].check(rows)
-    assert not finding.holds and finding.measured.startswith("none of 40 intervals is given")
+    assert not finding.holds
+    wording.found("none intervals given", finding.measured, 40)
     some = figures.FIGURE_3.claims[0].check([refused, {**INTERVAL, "where": figures.PAPER}])
-    assert not some.holds and some.measured.startswith(
-        "20 of 40 intervals are given, of length 0.50"
-    )
+    assert not some.holds
+    wording.found("intervals given length", some.measured, 20, 40, "0.50")
     at_paper, _ = figures.FIGURE_3.draw(rows)
     estimates = at_paper.chart.spec["data"][0]
     assert "without" in estimates["name"] and "error_y" not in estimates

@@ -20,6 +20,7 @@ from engine.mechanisms.families.adaptive.location import (
     JOINT,
     SECOND_CENTRE,
 )
+from engine.mechanisms.families.adaptive.mean_fit import TIMES
 from engine.mechanisms.families.adaptive.release import STEPS_DISAGREE
 from engine.mechanisms.families.adaptive.rules import effective_size, public_scale
 from engine.numerics.bases import Basis
@@ -31,6 +32,9 @@ from engine.sources.bundled import SeaTemperature
 from engine.sources.glucose_days import GlucoseDays
 from engine.sources.sparse_curves import SparseCurves
 from tests.heavy import few
+from tests.sentences import of_topic
+
+wording = of_topic("mean")
 
 CURVES = SparseCurves(n_curves=250)
 BUDGET = (Budget(1.0, 1e-3),)
@@ -134,8 +138,9 @@ def test_a_guessed_spread_scales_the_planned_error():
 
 
 def test_fourier_waves_for_curves_that_do_not_close_are_warned_of_in_words():
-    assert "A Fourier basis is periodic" in AdaptiveMean(basis="fourier").unsuited_because(
-        SparseCurves(mean="growth").facts
+    wording.found(
+        "fourier basis periodic",
+        AdaptiveMean(basis="fourier").unsuited_because(SparseCurves(mean="growth").facts),
     )
     assert AdaptiveMean(basis="fourier").unsuited_because(SparseCurves(mean="mu1").facts) == ""
     assert AdaptiveMean().unsuited_because(SparseCurves(mean="growth").facts) == ""
@@ -311,7 +316,8 @@ def test_where_times_may_be_learned_a_tenth_of_the_rest_goes_to_how_they_are_spr
     data = replace(data, facts=replace(data.facts, design=stated))
     method = {} if stated.law == "unknown" else {"design": "unknown"}
     spends = release(data, (budget,), **method).spends[0]
-    assert len(spends) == 7 and spends[1].step.key == "distribution of observation times"
+    assert len(spends) == 7
+    assert spends[1].step is TIMES
     result = accounting.exact_mu(4.0, 1e-3)
     left = 1 - first_share(250 * result, pure=False) - FAR_SHARE
     assert spends[1].mu ** 2 == pytest.approx(0.1 * left * result**2)

@@ -38,6 +38,9 @@ from engine.topics.reuse import answer as reuse_topic
 from engine.topics.reuse import charts as reuse_charts
 from engine.topics.reuse import words as reuse_words
 from tests.heavy import few
+from tests.sentences import of_topic
+
+wording = of_topic("audit")
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 BUDGET = Budget(1.0, 1e-5)
@@ -82,7 +85,8 @@ def test_a_claim_that_holds_is_neither_broken_nor_proved():
     assert 0.95 <= report.ratio <= 1 + 1e-9 and report.bound <= report.worst_epsilon
     assert report.worst_epsilon == pytest.approx(1.0, rel=1e-6)
     result = audit_words.attacked(report)
-    assert "no more than the claim of 1." in result and "does not prove the claim" in result
+    wording.found("claim", result, 1)
+    wording.found("prove claim", result)
 
 
 @pytest.mark.slow
@@ -208,11 +212,9 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
     beyond = audit.Progress(
         500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000, is_beyond=True
     )
-    assert "ε = 1.67**, above the claim of 1. The claim is false, with 99.98 %" in (
-        audit_words.attacked(beyond)
-    )
+    wording.found("above claim claim", audit_words.attacked(beyond), 1.67, 1, 99.98)
     told = audit.Progress(500, math.inf, 1.0, "epsilon", 1.0, 0.0, reason="it tells")
-    assert audit_words.attacked(told) == "The claim of ε = 1 is false: it tells."
+    wording.found("claim false tells", audit_words.attacked(told), 1, alone=True)
 
 
 # -- repetitions ----------------------------------------------------------------------------
@@ -236,7 +238,7 @@ def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     result = coverage_topic.CoverageAnswer.joined(list(coverage_topic.repetitions(budget)))
     assert len(result.proper.off) == coverage_topic.REPEATS
     assert result.proper.missed.sum() <= 46 < 70 < result.naive.missed.sum()
-    assert "Coverage is too low" in coverage_words.misses(result.naive, "curve", True)
+    wording.found("coverage too low", coverage_words.misses(result.naive, "curve", True))
     assert result.naive.coverage.verdict == AgreementVerdict.BELOW
     assert result.times_as_wide > 1
     if not coverage_topic.KINDS[
@@ -258,8 +260,8 @@ def test_a_band_that_ignores_a_third_of_the_variance_is_shown_to_fail():
     """A deliberately naive band: 1.22 times too narrow, so that it covers 89 %, not 95."""
     result = repeated(0.95, np.sqrt(1.5))
     assert result.proper.coverage.verdict == AgreementVerdict.AGREES
-    assert "agrees with the nominal 95 %" in coverage_words.misses(result.proper, "curve")
-    assert "Coverage is too low" in coverage_words.misses(result.naive, "curve", True)
+    wording.found("agrees nominal", coverage_words.misses(result.proper, "curve"))
+    wording.found("coverage too low", coverage_words.misses(result.naive, "curve", True))
     assert "22 % wider" in coverage_words.widths(result, "curve")
     assert f"**{100 * (2 * ndtr(1.959964 / np.sqrt(1.5)) - 1):.3g} %**" in coverage_words.widths(
         result, "curve"
@@ -269,13 +271,14 @@ def test_a_band_that_ignores_a_third_of_the_variance_is_shown_to_fail():
 def test_a_naive_band_is_never_said_to_agree_even_where_privacy_noise_is_small():
     result = repeated(0.95, 1.02)
     coverage = coverage_words.misses(result.naive, "curve", True)
-    assert "cannot tell them from correct bands" in coverage and "agrees" not in coverage
+    wording.found("tell them correct", coverage)
+    assert "agrees" not in coverage
     assert "**94.5 %**" in coverage_words.widths(result, "curve")
 
 
 def test_from_few_repetitions_nothing_is_said_to_agree():
     result = repeated(0.95, 1.0, 60)
-    assert "Too imprecise to tell" in coverage_words.misses(result.proper, "curve")
+    wording.found("too imprecise tell", coverage_words.misses(result.proper, "curve"))
 
 
 def test_of_joint_limits_the_place_that_fails_most_is_kept():
@@ -338,7 +341,7 @@ def test_at_one_budget_there_is_nothing_to_solve():
 def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
     chart = reuse_charts.reused(reuse_topic.reuse_answer(1.0, 2.0, 1e-5, 1, is_fresh=False))
     go.Figure(in_theme(chart.spec, name))
-    assert chart.alt.endswith("off by up to 0.")
+    wording.found("off up", chart.alt, 0)
     np.testing.assert_allclose(
         chart.table["Non-private"], chart.table["What the formula gives"], atol=1e-5
     )

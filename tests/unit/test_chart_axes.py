@@ -16,7 +16,10 @@ from engine.figures import labels
 from engine.figures.theme import Spec, in_theme
 from engine.sources import sources
 from tests.heavy import all_but, few
+from tests.sentences import of_topic
 from tests.unit.test_questions import ASKED, HEAVY
+
+wording = of_topic("mean")
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 WITHOUT_TITLE = {"lesson", "exhibit"}  # of their pages
@@ -59,12 +62,10 @@ def test_a_foot_gives_source_people_and_budget():
     answer = ASKED["curves"].answer()
     chart = ASKED["curves"].chart(answer)
     foot = chart.spec["layout"]["annotations"][-1]["text"]
-    assert (
-        foot.startswith("Smooth wave, simulated")
-        and "n = 60" in foot
-        and "ε = 0.7, δ = 1×10⁻⁴" in foot
-    )
-    assert labels.spent([Budget(0.5), Budget(4.0)]) == "ε = 0.5 to 4"
+    assert foot.startswith("Smooth wave, simulated")
+    assert "n = 60" in foot
+    wording.found("ε δ", foot, 0.7, "1×10⁻⁴")
+    wording.found("ε to", labels.spent([Budget(0.5), Budget(4.0)]), 0.5, 4, alone=True)
 
 
 def charts_without_title(text: str) -> list[int]:

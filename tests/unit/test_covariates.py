@@ -17,6 +17,9 @@ from engine.uploads.facts import StatedCovariate, declare
 from engine.uploads.regressors import MAX_CONDITION, MAX_COVARIATES, check_regressors
 from tests import files
 from tests.readings import curves_in, reading_of
+from tests.sentences import of_topic
+
+wording = of_topic("coefficients")
 
 STATED = {
     "value_low": 60,
@@ -110,11 +113,7 @@ def test_rows_that_are_averaged_keep_the_covariate_they_share():
     averaged = curves_of(shared, "dose", several="average")
     assert averaged.covariates[:, 0].tolist() == [int(person[1:]) for person in averaged.ids]
     assert refused(
-        "“dose” changes within the lines of 2 of 6 people",
-        curves_of,
-        frame.assign(dose=range(8)),
-        "dose",
-        several="average",
+        "“dose” changes.* 2 of 6", curves_of, frame.assign(dose=range(8)), "dose", several="average"
     )
 
 
@@ -171,24 +170,19 @@ def test_the_range_of_a_covariate_must_be_stated(covariate, words):
 def test_eight_covariates_are_accepted_and_nine_are_not():
     stated = [Covariate(f"x{k}", 0, 1) for k in range(MAX_COVARIATES + 1)]
     assert declare(**STATED, covariates=stated[:-1]).covariates == tuple(stated[:-1])
-    assert refused("At most 8 covariates can be used; got 9", declare, **STATED, covariates=stated)
+    assert refused("At most 8 covariates.* 9", declare, **STATED, covariates=stated)
 
 
 def test_a_covariate_is_stated_once_and_must_have_been_read():
-    assert refused("more than once: “dose”", declare, **STATED, covariates=[DOSE, DOSE])
+    assert refused("once: “dose”", declare, **STATED, covariates=[DOSE, DOSE])
     declared = declare(**STATED, covariates=[DOSE])
     assert refused(
-        "Not among the columns that were read: “dose”. Read: “mother_age”",
+        "“dose”.* Read: “mother_age”",
         Upload,
         curves=curves_of(described(), "mother_age"),
         declared=declared,
     )
-    assert refused(
-        "Choose them when the file is read",
-        Upload,
-        curves=curves_of(described()),
-        declared=declared,
-    )
+    assert refused("file is read", Upload, curves=curves_of(described()), declared=declared)
 
 
 def test_covariates_outside_their_range_are_counted_and_moved_to_its_ends():
@@ -208,10 +202,7 @@ def test_a_missing_covariate_is_noted_and_its_curve_still_counts():
     frame.loc[frame["child"].isin(["c001", "c002"]), "dose"] = np.nan
     upload = uploaded(frame, DOSE, AGE)
     assert upload.n_without_covariates == 2
-    assert any(
-        "2 curves without a value of a covariate: still counted" in note
-        for note in upload.curves.notes
-    )
+    wording.found("curves without value", upload.curves.notes, 2)
     data = drawn(upload)
     assert np.isnan(data.covariates).sum() == 2 and np.isfinite(data.regressors).all()
     upload.check_regressors()
@@ -267,14 +258,14 @@ def test_a_range_that_moves_every_number_to_one_end_makes_a_covariate_constant()
 def test_a_constant_stays_constant_where_some_curves_lack_it():
     frame = described().assign(dose=1.0)
     frame.loc[frame["child"] == "c001", "dose"] = np.nan
-    assert refused("The same for all curves", uploaded(frame, DOSE, AGE).check_regressors)
+    assert refused("same for all", uploaded(frame, DOSE, AGE).check_regressors)
 
 
 def test_curves_without_a_reading_say_nothing_about_covariates():
     frame = described().assign(dose=1.0)
     alone = frame["child"] == "c001"
     frame.loc[alone, ["dose", "height"]] = [7.0, np.nan]
-    assert refused("The same for all curves", uploaded(frame, DOSE, AGE).check_regressors)
+    assert refused("same for all", uploaded(frame, DOSE, AGE).check_regressors)
 
 
 def test_covariates_that_follow_from_each_other_are_named_with_the_condition_number():
@@ -294,7 +285,7 @@ def test_one_column_for_every_kind_is_one_too_many():
     frame["a"], frame["b"] = (frame["dose"] % 2), 1 - frame["dose"] % 2
     stated = [StatedCovariate(name, 0, 1) for name in "ab"]
     error = refused("Each of “a” and “b” follows", uploaded(frame, *stated, AGE).check_regressors)
-    assert "Leave one of them out" in error.hint
+    wording.found("leave one them", error.hint)
 
 
 def test_three_covariates_of_which_one_is_a_mixture_are_all_named():
@@ -333,8 +324,7 @@ def test_covariates_that_no_curve_has_together_are_refused():
     frame["dose"] = frame["dose"].where(odd)
     frame["mother_age"] = frame["mother_age"].where(~odd)
     assert refused(
-        "No curve has a number for each of “dose” and “mother_age”",
-        uploaded(frame, DOSE, AGE).check_regressors,
+        "No curve.* “dose” and “mother_age”", uploaded(frame, DOSE, AGE).check_regressors
     )
 
 
@@ -343,7 +333,7 @@ def test_fewer_curves_than_covariates_cannot_tell_them_apart():
     frame = described(3)
     for k, covariate in enumerate(stated):
         frame[covariate.name] = (frame["dose"] + 1) ** (k + 1)
-    assert refused("follows from the rest", uploaded(frame, *stated).check_regressors)
+    assert refused("from the rest", uploaded(frame, *stated).check_regressors)
 
 
 def test_usual_ranges_pass():

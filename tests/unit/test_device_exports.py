@@ -15,6 +15,9 @@ from engine.uploads.devices.exports import MG_PER_MMOL
 from engine.uploads.people import read
 from engine.uploads.records import curves_of
 from tests.readings import reading_of
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 CLARITY = """\
 "Index","Timestamp (YYYY-MM-DDThh:mm:ss)","Event Type","Event Subtype","Patient Info","Device Info","Source Device ID","Glucose Value (mg/dL)","Insulin Value (u)","Carb Value (grams)","Duration (hh:mm:ss)","Glucose Rate of Change (mg/dL/min)","Transmitter Time (Long Integer)","Transmitter ID"
@@ -264,4 +267,4 @@ def test_missing_values_and_times_are_left_out_and_counted():
     )
     _, found = curves(text)
     assert found.values.tolist() == [130, 220]
-    assert any("2 observations left out" in note for note in found.notes)
+    wording.found("observations left out", found.notes, 2)

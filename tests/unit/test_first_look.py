@@ -20,6 +20,9 @@ from engine.uploads.looking import first_look, from_file, observations_of, outwa
 from engine.uploads.own_file import OwnFile
 from engine.uploads.proposal import propose
 from tests import files
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 
 def curves_of(frame):
@@ -60,7 +63,7 @@ def test_a_rounded_range_holds_both_ends_and_is_at_most_a_fifth_wider(seed):
 def test_times_on_a_grid_are_proposed_as_common_times():
     upload = looked_at(files.days_frame())
     assert upload.facts.is_proposed and upload.facts.design.law == "common"
-    assert from_file(upload.facts).endswith("0 to 23 and the grid of 1 come from this file")
+    wording.found("grid come file", from_file(upload.facts), 0, 23, 1)
 
 
 def test_a_quarter_of_an_hour_is_said_in_minutes():
@@ -75,9 +78,7 @@ def test_a_quarter_of_an_hour_is_said_in_minutes():
         columns=["patient_id", "time", "glucose_mmol_l"],
     )
     facts = looked_at(frame).facts
-    assert from_file(facts) == (
-        "Range 5 to 13 mmol/L, 0 to 23.75 hours and the grid of 15 minutes come from this file"
-    )
+    wording.found("range mmol hours", from_file(facts), 5, 13, 0, 23.75, 15, alone=True)
     assert facts.value_name == "Glucose"
 
 

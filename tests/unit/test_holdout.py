@@ -24,6 +24,9 @@ from engine.topics.holdout import words
 from engine.topics.holdout.answer import holdout_study, release_range
 from engine.topics.mean.charts import Method
 from tests.heavy import few
+from tests.sentences import of_topic
+
+wording = of_topic("sparse")
 
 STUDY = HormoneStudy()
 BUDGETS = tuple(Budget(epsilon, 1 / 678**2) for epsilon in (0.5, 1.0, 3.0, 8.0))
@@ -198,5 +201,6 @@ def test_budgets_at_which_nothing_is_published_have_no_point():
 def test_the_sentences_say_synthetic_and_what_a_hundred_runs_cost():
     assert words.holdout(STUDY.facts, 226, 452, 100).startswith("Synthetic.")
     runs = words.runs(STUDY.facts, BUDGETS[1], 100, 678)
-    assert runs.startswith("Synthetic.") and "10 times the μ of one" in runs
-    assert "upload it under *Use my data*" in words.LICENSED
+    assert runs.startswith("Synthetic.")
+    wording.found("times one", runs, 10)
+    wording.found("upload under use", words.LICENSED)

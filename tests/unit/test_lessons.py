@@ -39,6 +39,9 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.answer import mean_over_budgets, simulated_study
 from engine.topics.reuse import answer as reuse_topic
 from tests.heavy import all_but
+from tests.sentences import of_topic
+
+wording = of_topic("learn")
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 SEED = 3
@@ -102,7 +105,7 @@ def each(test):
 def test_there_are_eight_lessons_numbered_in_their_order_each_in_a_file_of_its_own():
     assert [lesson.key for lesson in EVERY] == list("12345678")
     assert len({lesson.__module__ for lesson in EVERY}) == 8
-    assert heading(EVERY[1]) == "Lesson 2 of 8: means survive, one child hides"
+    wording.found("lesson means survive", heading(EVERY[1]), 2, 8, alone=True)
     assert neighbours(EVERY[0]) == (None, EVERY[1])
     assert neighbours(EVERY[-1]) == (EVERY[-2], None)
 

@@ -27,6 +27,9 @@ from engine.topics.sites.site_table import SiteRow
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS
 from tests.heavy import few
+from tests.sentences import of_topic
+
+wording = of_topic("decide")
 
 PEOPLE = 40
 DEVICES = SparseCurves(mean="growth", n_curves=PEOPLE, n_observations_per_curve=6, n_servers=PEOPLE)
@@ -157,12 +160,14 @@ def test_interaction_is_told_by_the_messages_of_the_ledger(few_data_sets):
     }
     adaptive, descent, process = by_name.values()
     for asked, said in (("4 times", adaptive), ("10 times", descent)):
-        assert f"each device is asked {asked}." in said and "earlier answers" in said
-    assert "one message from each device" in process
+        wording.found("device asked", said, asked)
+        assert "earlier answers" in said
+    wording.found("one message device", process)
     assert "Interaction" not in words.protection(profile(source, AdaptiveMean(), rows, "centre"))
-    assert (
-        "one of the 3 curves"
-        in words.protection(profile(source, AdaptiveMean(), rows), 3)["Unit of privacy"]
+    wording.found(
+        "one curves",
+        words.protection(profile(source, AdaptiveMean(), rows), 3)["Unit of privacy"],
+        3,
     )
 
 

@@ -18,6 +18,9 @@ from engine.uploads.people import read, read_frame
 from engine.uploads.proposal import propose
 from engine.uploads.reading_of_files import Reading
 from tests import files
+from tests.sentences import of_topic
+
+wording = of_topic("mean")
 
 INVENTED = ("growth_curves", "temperatures", "outcomes", "concentrations", "scores", "records")
 
@@ -50,14 +53,12 @@ def test_the_first_line_says_people_time_value_and_observations():
         )
         * 2
     )
-    assert look(content).lines[0] == (
-        "People: “child”, 40; time: “visit” (date); value: “height (cm)” (number, cm); observations: 80."
-    )
+    wording.found("people child time", look(content).lines[0], 40, 80, alone=True)
 
 
 def test_gaps_are_told_with_the_answer_that_the_picture_takes():
     looked = look(b"sex,age,height\nm,2,80\nf,3,90\nm,6,110\n")
-    assert any("Here: every line is another person" in line for line in looked.lines)
+    wording.found("line another person", looked.lines)
     assert looked.table.n_curves == 3
 
 
@@ -245,10 +246,7 @@ def test_about_file_begins_with_people_time_value_and_observations(tmp_path, cap
     path.write_text(json.dumps(plain), "utf-8")
     assert main(["release", str(path), "--about-file"]) == 0
     first = capsys.readouterr().out.splitlines()[0]
-    assert first == (
-        "* People: “child”, 40; time: “age” (number); value: “height” (number); "
-        f"observations: {len(files.growth_frame(40))}."
-    )
+    wording.found("people child", first, 40, len(files.growth_frame(40)), alone=True)
 
 
 @pytest.mark.parametrize("command", [["run"], ["plan", "--unknown", "epsilon", "--target", "2"]])
@@ -314,7 +312,7 @@ def test_nobody_is_advised_to_empty_the_time_of_an_event(counted):
     remarks = [
         each for each in UploadEvents(events=events, declared=facts).remarks() if "9999" in each
     ]
-    assert len(remarks) == 1 and ("leave those cells empty" in remarks[0]) == (counted == "values")
+    assert len(remarks) == 1 and ("cells empty" in remarks[0]) == (counted == "values")
 
 
 def test_numbers_that_stand_for_a_missing_value_are_missing_in_a_frame_too():

@@ -29,6 +29,9 @@ from engine.topics.sites.site_table import SiteRow
 from tests.conftest import fewer_data_sets
 from tests.few import FEW_DATA_SETS
 from tests.heavy import few, slow
+from tests.sentences import of_topic
+
+wording = of_topic("sites")
 
 GROWTH = SparseCurves(mean="growth", n_curves=50, n_observations_per_curve=10, n_servers=20)
 TWENTY = tuple(SiteRow(f"Site {k}", 50, 10) for k in range(20))
@@ -138,9 +141,9 @@ def test_one_scenario_has_one_number_in_decide_and_in_the_table_of_sites():
     assert answer.pooled.error < answer.summed.error < answer.together.error
     assert accounting.keeps_promise(answer.summed.spends)
     text = site_words.compared(answer)
-    assert "With masked sums, with ε = 1 for everybody" in text
-    assert "one other site or at the centre" in site_words.odds(answer, "sums")
-    assert "share of the noise" in site_words.trust("sums", answer.facts)
+    wording.found("masked sums everybody", text, 1)
+    wording.found("one other site", site_words.odds(answer, "sums"))
+    wording.found("share noise", site_words.trust("sums", answer.facts))
 
 
 @pytest.mark.slow
@@ -185,7 +188,7 @@ def test_only_methods_whose_messages_are_sums_say_so():
 def test_the_label_says_who_must_keep_to_the_protocol():
     answer = profile("sums")
     protection = words.protection(answer)
-    assert "any one of the other" in protection["Protected"]
-    assert "share of the noise" in protection["Must be trusted"]
+    wording.found("one other", protection["Protected"])
+    wording.found("share noise", protection["Must be trusted"])
     label = consequences.label(answer.spends[0], answer.facts, "sums")
     assert "several other sites" in label["Not from whom"]

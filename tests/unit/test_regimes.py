@@ -36,6 +36,9 @@ from engine.topics.rates.answer import (
     sweep_values,
 )
 from tests.heavy import few
+from tests.sentences import of_topic
+
+wording = of_topic("plan")
 
 RATE = FunctionalMeanRate(smoothness=2.0)
 POINT = {"n": 400.0, "m": 9.0, "S": 1.0, "epsilon": 0.05, "delta": 1e-6}
@@ -117,7 +120,8 @@ def test_every_figure_and_table_of_the_paper_draws(preset):
     weighted = Weighted.plain(preset.rate)
     chart = charts.regimes(weighted, preset.along, preset.across, point)
     go.Figure(in_theme(chart.spec, "light"))
-    assert len(PRESETS) == 13 and "Map of what limits the error" in chart.alt
+    assert len(PRESETS) == 13
+    wording.found("map limits error", chart.alt)
 
 
 def test_the_panels_of_figure_1_show_the_three_orders_of_regimes():
@@ -212,7 +216,7 @@ def test_values_of_a_sweep_lie_around_the_present_one_and_can_be_drawn():
 
 def test_sentences_name_the_largest_term_and_what_doubling_buys():
     weighted = Weighted.plain(RATE)
-    assert rate_words.ruling(weighted, POINT).startswith("Largest term of the rate: **")
+    wording.found("largest term", rate_words.ruling(weighted, POINT))
     rows = rate_words.if_doubled(weighted, POINT, RATE, {"people": -0.3, "epsilon": -0.25})
     of_people = math.sqrt(weighted.if_doubled("n", **POINT))  # of errors, as on all pages
     assert rows[0] == ("People on each site (n)", change(-0.3), change(of_people - 1))
@@ -227,7 +231,7 @@ def test_sentences_name_the_largest_term_and_what_doubling_buys():
         None, POINT, RATE, {"people": -0.3}
     )  # of a rate without constants
     assert measured == [("People on each site (n)", change(-0.3), "–")]
-    assert "basis functions kept ≈" in rate_words.tuning(weighted, POINT)
+    wording.found("basis functions kept", rate_words.tuning(weighted, POINT))
 
 
 def test_terms_that_are_equal_everywhere_are_one_region_and_are_named_together():
@@ -236,24 +240,26 @@ def test_terms_that_are_equal_everywhere_are_one_region_and_are_named_together()
     regions = regime_map(Weighted.plain(rate), "epsilon", "n", point, 60)
     assert (np.diff(regions.regimes, axis=1) != 0).sum(axis=1).max() <= 1  # no stripes
     said = rate_words.ruling(Weighted.plain(rate), point)
-    assert "Largest terms" in said and "number of people and smoothing" in said and "50 %" in said
+    assert "Largest terms" in said
+    wording.found("number people smoothing", said)
+    assert "50 %" in said
 
 
 def test_rates_that_end_at_one_height_are_not_said_to_differ():
     chart = charts.curves(
         {"one": Weighted.plain(RATE), "two": Weighted.plain(RATE)}, "epsilon", POINT
     )
-    assert chart.spec["layout"]["title"]["text"].endswith("The rates are equal at the right end")
+    wording.found("rates equal right", chart.spec["layout"]["title"]["text"])
 
 
 def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbol_is():
     (said,) = rate_words.conditions(Weighted.plain(RATE), POINT)
-    assert said.startswith("Lower bound, Theorem 5.2: asks for δ up to ")
+    wording.found("lower bound theorem", said, 5.2)
     rate = FunctionalReleaseRate()
     point = {s.name: float(s.default) for s in rate.symbols}
     lines = rate_words.conditions(Weighted.plain(rate), point)
     assert lines and all("holds**, whatever" in line or "up to" in line for line in lines)
-    assert not any("more than these parameters" in line for line in lines)
+    wording.missing("these parameters", lines)
 
 
 @pytest.mark.parametrize(
@@ -289,7 +295,8 @@ def test_the_verdict_on_slopes_is_plain(slope, words):
 def test_an_interval_too_wide_to_tell_one_exponent_from_another_is_not_called_agreement():
     result = Comparison(-1.24, 0.55, -0.70, 2.0, PLAIN)
     said = rate_words.verdict(result, "n")
-    assert "−1.24 ± 0.55** (95 %)" in said and "Too imprecise to tell" in said
+    wording.found("empty", said, "−1.24", 0.55)
+    wording.found("too imprecise tell", said)
     assert "agree" not in said
 
 
@@ -341,7 +348,8 @@ def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_i
     assert len(names) == 3 and names[::2] == ["one", "other"]
     line = chart.spec["data"][1]
     assert line["y"][0] == pytest.approx(float(result.fitted.squares(**{**POINT, "epsilon": 0.5})))
-    assert f"{result.slope:.2f}" in chart.alt and "other: 2 measured errors." in chart.alt
+    assert f"{result.slope:.2f}" in chart.alt
+    wording.found("other measured errors", chart.alt, 2)
     assert chart.table["method"] == ["one"] * 4 + ["other"] * 2
     go.Figure(in_theme(charts.practice([], along, POINT, "").spec, "light"))
 
@@ -371,9 +379,7 @@ def test_beside_squared_errors_the_factor_is_that_of_squared_errors():
     fitted = fit(RATE, {**POINT, "epsilon": np.array([0.5, 1.0, 2.0, 4.0])}, errors)
     ratio = errors / fitted.squares(**{**POINT, "epsilon": np.array([0.5, 1.0, 2.0, 4.0])})
     most = number(float(max(ratio.max(), 1 / ratio.min())))
-    assert f"squared errors are within a factor of {most} " in rate_words.fitted_to_squares(
-        {"one": fitted}
-    )
+    wording.found("squared errors within", rate_words.fitted_to_squares({"one": fitted}), most)
 
 
 def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_published():
@@ -394,7 +400,7 @@ def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_pu
     z = chart.spec["data"][0]["z"]
     assert line["start"] == line["end"] == z[0][2] == z[1][1]  # where the error is the target
     assert z[0][0] is None and z[1][2] < z[1][1] < z[1][0] < z[0][1]
-    assert "a line where it is 2.00 cm. 200 children: target met at ε = 1." in chart.alt
+    wording.found("line where cm", chart.alt, "2.00", 200, 1)
     empty = decision_charts.map_of_errors(
         [5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5), "children", "cm", "Nothing"
     )

@@ -15,6 +15,9 @@ from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import Setting, protection
 from engine.topics.planning.risk import budget_for_risk
 from tests.heavy import few
+from tests.sentences import of_topic
+
+wording = of_topic("density")
 
 HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 200, 10)
 PURE = replace(HERE, mechanism=Iclp(), delta=0.0)
@@ -57,7 +60,7 @@ def test_a_person_with_several_curves_may_be_given_less():
 def test_few_people_and_a_low_risk_leave_nothing_to_publish_and_the_sentence_says_so():
     result = budget_for_risk(replace(HERE, people=30), 0.51)
     assert not result.is_published
-    assert "nothing would be published" in planning_words.risk_verdict(result, HERE.source.facts)
+    wording.found("nothing published", planning_words.risk_verdict(result, HERE.source.facts))
 
 
 @pytest.mark.parametrize("right", [0.5, 1.0, 0.2])
@@ -67,6 +70,6 @@ def test_a_chance_that_is_none_is_refused(right):
 
 
 def test_a_risk_that_every_budget_keeps_is_said_to_be_kept():
-    assert "Every ε up to 10" in planning_words.risk_verdict(
-        budget_for_risk(HERE, 0.99), HERE.source.facts
+    wording.found(
+        "up", planning_words.risk_verdict(budget_for_risk(HERE, 0.99), HERE.source.facts), 10
     )

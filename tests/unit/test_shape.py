@@ -18,6 +18,9 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import shape, words
 from engine.topics.mean.answer import drawn, mean_over_budgets, other_methods
 from engine.topics.mean.shape import Agreeing, ShapeQuery
+from tests.sentences import of_topic
+
+wording = of_topic("mean")
 
 TIMES = np.linspace(2.0, 18.0, 161)
 FACTS = PublicFacts(
@@ -197,22 +200,18 @@ def test_of_real_curves_all_methods_have_one_aim():
 def test_the_sentence_states_count_range_and_comparison():
     found, ordinary = Agreeing(np.array(83), 100), Agreeing(np.array(97), 100)
     text = words.agreement(PEAK, found, ordinary, FACTS, False)
-    assert text == (
-        "A private release has it within 0.8 years of that in **83 of 100** "
-        "(simulated; 95 % interval: 74 to 90 %). A non-private "
-        "mean does in 97 of 100."
-    )
-    assert "Guessing would in 50 %." in words.agreement(SIGN, found, None, FACTS, False)
+    wording.found("private release within", text, 0.8, 83, 100, 74, 90, 97, 100, alone=True)
+    wording.found("guessing", words.agreement(SIGN, found, None, FACTS, False))
 
 
 def test_what_the_average_says_is_said_in_the_units_of_the_source():
-    assert words.reference(CROSSING, 8.58, FACTS, True) == (
-        "The true mean is first at 130 cm at **8.58 years**."
+    wording.found(
+        "true mean first", words.reference(CROSSING, 8.58, FACTS, True), 130, 8.58, alone=True
     )
-    assert "**never** is at 130 cm" in words.reference(CROSSING, math.nan, FACTS, False)
-    assert "**falls** by 12.5 cm from 7 to 13 years" in words.reference(SIGN, -12.5, FACTS, True)
-    assert "as high at both times" in words.reference(SIGN, 0.0, FACTS, True)
-    assert "an end of the range" in words.reference(PEAK, 18.0, FACTS, True)
+    wording.found("never cm", words.reference(CROSSING, math.nan, FACTS, False), 130)
+    wording.found("falls cm years", words.reference(SIGN, -12.5, FACTS, True), 12.5, 7, 13)
+    wording.found("high both times", words.reference(SIGN, 0.0, FACTS, True))
+    wording.found("end range", words.reference(PEAK, 18.0, FACTS, True))
     assert "an end" not in words.reference(PEAK, 14.0, FACTS, True)
 
 

@@ -22,6 +22,9 @@ from engine.topics.sites import words as site_words
 from engine.topics.sites.answer import federation
 from engine.topics.sites.site_table import PRESETS, SiteRow, budgets, checked, preset_of, rows_of
 from tests.heavy import few
+from tests.sentences import of_topic
+
+wording = of_topic("sites")
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
@@ -336,15 +339,15 @@ def test_sentences_hold_the_numbers_that_were_found():
     text = site_words.compared(result)
     for arrangement in (result.together, result.pooled):
         assert f"{arrangement.error:.3f}"[:4] in text
-    assert "ε = 1 for everybody" in text
-    assert site_words.budgets(FEW) == "ε from 1 to 4"
+    wording.found("everybody", text, 1)
+    wording.found("ε from to", site_words.budgets(FEW), 1, 4, alone=True)
     assert site_words.budgets(FEW[:1]) == "ε = 1"
 
 
 def test_the_attacker_of_a_federation_may_sit_at_the_centre_and_a_trusted_centre_is_named():
     result = found(FEW)
-    assert "**sits at another site or at the centre**" in site_words.odds(result, "sites")
-    assert site_words.odds(result, "centre").endswith("The centre sees the curves; it is trusted.")
+    wording.found("sits another site", site_words.odds(result, "sites"))
+    wording.found("centre sees curves", site_words.odds(result, "centre"))
     assert "trusts only itself" in site_words.trust("sites", result.facts)
 
 
@@ -359,7 +362,7 @@ def test_one_site_with_most_of_the_error_and_the_weight_is_named_once():
     first, *others = (replace(m, noise=0.1, sampling=0.1, weight=0.2) for m in result.members)
     most = replace(first, noise=0.3, sampling=0.3, weight=0.5)
     text = site_words.largest_share(replace(result, members=(most, *others)))
-    assert f"{most.row.name} adds most (60 %) and has the largest weight (50 %)." in text
+    wording.found("adds most largest", text, most.row.name, 60)
 
 
 @pytest.mark.parametrize(

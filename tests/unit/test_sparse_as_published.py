@@ -22,6 +22,9 @@ from engine.mechanisms.families.sparse.as_published import (
 from engine.mechanisms.families.sparse.averages import pooled, sample_moments
 from engine.numerics.correlated import covariance
 from engine.privacy import accounting
+from tests.sentences import of_topic
+
+wording = of_topic("sparse")
 
 C = PublishedConstants(machines=4, rows=50, size=12, sparsity=3, sd=0.5, epsilon=1.0, delta=1e-6)
 
@@ -163,7 +166,7 @@ def test_what_a_band_gives_is_the_sum_of_its_parts():
 
 def test_every_algorithm_says_that_it_is_not_released_and_what_it_gives():
     for each in guarantees(C):
-        assert each.sentence.startswith(f"Algorithm {each.algorithm} as printed is not released.")
+        wording.found("algorithm printed released", each.sentence, each.algorithm)
         assert "no finite ε" in each.sentence and each.sentence.endswith(".")
     assert not {"bootstrap", "as_published"} & {cls.key for cls in mechanisms.all()}
 

@@ -43,7 +43,10 @@ from engine.privacy import accounting
 from engine.privacy.transcript import CENTRE, recorded
 from engine.simulation.metrics import coverage, entry_coverage
 from engine.sources.sparse_rows import SparseRows
+from tests.sentences import of_topic
 from tests.sparse_data import facts_of
+
+wording = of_topic("sparse")
 
 SOURCE = SparseRows(n_curves=20_000, n_servers=2, n_features=6, n_shared=2)
 COLUMN = {"directions": "column", "features": "2"}  # one coefficient without the Gram matrix
@@ -635,10 +638,10 @@ def test_limits_are_refused_where_the_gram_matrix_is_lost_in_noise_and_the_estim
 def test_limits_are_refused_where_most_residuals_are_clipped():
     estimate = release(SparseInference(sparsity=2, residual_clip=0.05), draw(repeats=1), draws=1)
     assert np.isnan(estimate.lower).all()
-    assert "State a larger standard deviation" in estimate.warnings[0]
+    wording.found("state larger standard", estimate.warnings[0])
 
 
 def test_a_column_of_few_entries_is_an_assumption_and_said_to_be_one():
     estimate = release(SparseInference(sparsity=2, **COLUMN), draw(repeats=1), draws=1)
     assert np.isfinite(estimate.lower[..., 1]).all()
-    assert "rest on the assumption" in estimate.warnings[0]
+    wording.found("rest assumption", estimate.warnings[0])

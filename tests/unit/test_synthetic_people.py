@@ -19,6 +19,9 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.words import watermark
 from tests.heavy import few
+from tests.sentences import of_topic
+
+wording = of_topic("summaries")
 
 BUDGET = Budget(3.0, 4e-6)
 
@@ -100,7 +103,7 @@ def test_every_file_has_the_watermark_first_and_says_of_every_row_that_it_is_syn
     assert capsys.readouterr().out == output.read_text()
     first, *rows = output.read_text().splitlines()
     assert first == f"# {watermark('growth', BUDGET)} Seed 5."
-    assert "No row is a person" in first
+    wording.found("row person", first)
     table = list(csv.DictReader(rows))
     assert len(table) == 21 and {row["synthetic"] for row in table} == {"yes"}
     for bad in (

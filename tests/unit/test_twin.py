@@ -12,6 +12,9 @@ from engine.sources import sources
 from engine.sources.twin import PEAK, Twin
 from engine.uploads.curves import Upload
 from tests.pages.opening import own_curves
+from tests.sentences import of_topic
+
+wording = of_topic("compare")
 
 FACTS = PublicFacts(
     kind="upload",
@@ -81,9 +84,10 @@ def test_sizes_bounds_and_sites_are_those_that_were_stated():
     data = twin.draw(3, np.random.default_rng(0))
     assert data.sizes == twin.sizes and data.n_repeats == 3
     assert data.values.min() >= 60 and data.values.max() <= 210
-    assert data.facts.kind == "twin" and data.facts.name == "Twin of your curves"
+    assert data.facts.kind == "twin"
+    wording.found("twin curves", data.facts.name, alone=True)
     assert Twin.of(PublicFacts(kind="public"), SIZES).facts.kind == "simulated"
-    assert Twin.of(twin.facts, twin.sizes).facts.name == "Twin of your curves"
+    wording.found("twin curves", Twin.of(twin.facts, twin.sizes).facts.name, alone=True)
 
 
 def test_the_invented_curve_nowhere_falls_unless_it_ends_as_it_began():

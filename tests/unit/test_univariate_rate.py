@@ -7,6 +7,9 @@ from engine.core.errors import InputError
 from engine.rates import rates
 from engine.rates.functional_mean import DENSE, PRIVATE_DENSE
 from engine.rates.univariate_mean import LOST, RateSetting, UnivariateMeanRate
+from tests.sentences import of_topic
+
+wording = of_topic("plan")
 
 POINT = {"S": 300.0, "n": 40.0, "epsilon": 0.2}
 EXPONENTS = {  # of S, n and ε, term by term
@@ -108,10 +111,8 @@ def test_the_table_is_known_to_hold_up_to_one():
 
 def test_the_rate_serves_its_task_and_says_what_is_our_understanding():
     assert UnivariateMeanRate in rates.for_task("univariate_mean")
-    assert (
-        "lecture slides on rates of univariate means under privacy" in UnivariateMeanRate.reference
-    )
-    assert "as we understand them" in UnivariateMeanRate.reference
+    wording.found("lecture slides rates", UnivariateMeanRate.reference)
+    wording.found("we understand them", UnivariateMeanRate.reference)
     assert UnivariateMeanRate().setting == "central_item"
     with pytest.raises(InputError, match="site"):
         UnivariateMeanRate(setting="federated")

@@ -20,6 +20,9 @@ from engine.uploads.facts import declare
 from engine.uploads.proposal import propose
 from tests import files
 from tests.readings import curves_in
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 STATED = {
     "value_low": 60,
@@ -260,7 +263,7 @@ def test_the_same_id_at_two_sites_is_two_people():
     curves = curves_of(b"id,site,time,value\n1,S,1,2\n1,N,1,3\n2,N,1,4\n", {"server": "site"})
     assert curves.n_curves == 3 and curves.server.tolist() == [0, 0, 1]
     assert curves.server_names == ("N", "S")
-    assert noted(curves, "1 id at more than one site: taken for different people")
+    wording.found("one id several", curves.notes, 1)
 
 
 def test_sites_come_first_in_the_order_of_curves():
@@ -353,7 +356,7 @@ def test_a_curve_without_readings_still_counts_as_a_person():
     frame.loc[frame["child"] == "c000", "height"] = np.nan
     curves = curves_of(files.csv(frame))
     assert curves.n_curves == 12 and (curves.counts == 0).sum() == 1
-    assert noted(curves, "1 curve without an observation, still counted as people")
+    wording.found("curve without observation", curves.notes, 1)
 
 
 @pytest.mark.parametrize(
@@ -618,7 +621,7 @@ def test_a_site_in_two_spellings_is_refused_and_is_no_site_of_a_single_person():
 def test_the_holder_is_told_of_sites_with_few_people_whose_number_is_published():
     rows = "".join(f"p{k},{'AB'[k == 0]},2,80\n" for k in range(12))
     curves = curves_of(f"id,site,time,value\n{rows}".encode(), roles={"server": "site"})
-    assert noted(curves, "1 site with fewer than 10 people")
+    wording.found("small site", curves.notes, 1, 10)
     assert not noted(
         curves_of(
             f"id,site,time,value\n{rows.replace(',B,', ',A,')}".encode(), roles={"server": "site"}
@@ -637,7 +640,7 @@ def test_who_is_in_none_of_the_stated_groups_is_counted():
             groups=("girl", "boy"),
         )
 
-    assert any("1 curve in none of the groups" in remark for remark in groups("unknown").remarks())
+    wording.found("curve none groups", groups("unknown").remarks(), 1)
     assert not any("groups" in remark for remark in groups("boy").remarks())
 
 

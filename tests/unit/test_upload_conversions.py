@@ -19,6 +19,9 @@ from engine.uploads.proposal import propose
 from engine.uploads.proposing.questions import answered
 from engine.uploads.reading_of_files import Column, Frame, Kind, Order, Reading
 from tests.readings import curves_in, upload_of
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 # Of 2024, a leap year: its first day, noon of it, the 60th day, the last.
 DAYS = {"2024-01-01": 0, "2024-01-01T12:00": 0.5, "2024-02-29": 59, "2024-12-31 18:00:00": 365.75}
@@ -112,7 +115,7 @@ def test_days_are_counted_from_a_stated_day():
 def test_percent_signs_go():
     curves = curves_in(b"id,time,value\na,1,12 %\na,2,\nb,1,3.5%\n")
     assert sorted(curves.values) == [3.5, 12]
-    assert any("1 observation left out" in note for note in curves.notes)
+    wording.found("observation left out", curves.notes, 1)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,9 @@ from engine.uploads.curves import Upload
 from engine.uploads.facts import declare
 from tests import files
 from tests.readings import curves_in
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 STATED = {
     "value_low": 35,
@@ -104,10 +107,10 @@ def test_notes_speak_of_readings_and_say_that_who_has_none_is_counted():
     holes = frame(50)
     holes.loc[:2, "value"] = np.nan
     notes = " ".join(read(holes).notes)
-    assert (
-        "3 observations missing" in notes and "count, with the middle of the stated bounds" in notes
-    )
-    assert "spread within a curve" not in notes and "left out" not in notes
+    assert "3 observations missing" in notes
+    wording.found("count middle stated", notes)
+    wording.missing("spread within curve", notes)
+    assert "left out" not in notes
 
 
 # -- what is stated -------------------------------------------------------------------------------
@@ -218,7 +221,8 @@ def test_of_own_readings_no_error_is_stated_but_noise_and_distance_are():
     assert shown.known.noise**2 == pytest.approx((shown.noise_sd**2).mean(), rel=0.01)
     assert shown.known.apart**2 == pytest.approx(((shown.releases - shown.ordinary) ** 2).mean())
     result = regression_words.accuracy(shown)
-    assert "cannot be known" in result and "has an error of" not in result
+    assert "cannot be known" in result
+    wording.missing("error", result)
 
 
 def test_the_chance_that_is_stated_is_a_bound_on_what_other_people_would_change():
@@ -253,7 +257,7 @@ def test_the_range_of_the_noise_is_what_releases_scatter_by_for_every_stated_den
 def test_a_released_density_has_no_formula_for_the_noise_and_says_so():
     shown, _ = view(own(frame(6000), periodic=True), WaveletGlobal(design="released"))
     assert shown.noise_sd is None and shown.messages is None
-    assert "Before the centre reshapes" in regression_words.accuracy(shown)
+    wording.found("before centre reshapes", regression_words.accuracy(shown))
 
 
 def test_one_point_of_own_readings_has_an_interval_once_its_smoothness_is_stated():
@@ -272,22 +276,24 @@ def test_one_point_of_own_readings_has_an_interval_once_its_smoothness_is_stated
     )
     assert plain.truth is None and plain.risk is None and plain.low is None and plain.high is None
     said = regression_words.point(plain)
-    assert "At 6 h" in said and "°C" in said and "No confidence interval is given" in said
+    assert "At 6 h" in said
+    assert "°C" in said
+    wording.found("confidence interval given", said)
     assert stated.low < stated.released == plain.released < stated.high
     assert stated.high - stated.low > 2 * stated.bias > 2 * stated.left_out > 0
     assert abs(stated.released - 38) < 1  # 37 + sin at its top
-    assert "You state that it is so" in regression_words.point(stated)
+    wording.found("state", regression_words.point(stated))
 
 
 def test_a_band_around_own_readings_needs_the_stated_smoothness():
     upload = own(frame(6000), periodic=True)
     shown, _ = view(upload)
     assert shown.band is None and "not been stated" in regression_words.band(shown)
-    assert "95 % confidence from" not in charts.curve(shown).table
+    wording.missing("confidence", charts.curve(shown).table)
     assert "No confidence band" in charts.curve(shown).alt
     stated, _ = view(upload, WaveletGlobal(class_stated=True))
     assert (stated.band[0] < stated.releases[0]).all()
-    assert "95 % confidence from" in charts.curve(stated).table
+    wording.found("confidence", charts.curve(stated).table)
 
 
 def test_methods_get_the_ends_that_are_stated_where_they_can_have_them():

@@ -28,6 +28,9 @@ from engine.uploads.rows import UploadRows
 from tests import files
 from tests.heavy import few
 from tests.readings import reading_of, rows_in
+from tests.sentences import of_topic
+
+wording = of_topic("upload")
 
 BUDGET = Budget(1.0, 1e-6)
 RNG = generator(0, 0, 0)
@@ -113,7 +116,7 @@ def test_people_with_several_rows_are_refused_with_counts_and_what_to_do():
 
 def test_the_same_id_at_two_sites_is_two_people_and_is_said():
     table = frame(10).assign(site=["a"] * 5 + ["b"] * 5, id=[*range(5), *range(5)])
-    assert any("5 ids at more than one site" in note for note in read(table, id="id").notes)
+    wording.found("ids one site", read(table, id="id").notes, 5)
 
 
 def test_missing_numbers_stay_in_the_public_number_and_words_for_no_and_yes_are_numbers():
@@ -127,11 +130,11 @@ def test_missing_numbers_stay_in_the_public_number_and_words_for_no_and_yes_are_
         and np.isnan(rows.values).sum() == 1
     )
     assert set(rows.covariates[:, 1]) == {0.0, 1.0}
-    assert any(note.startswith("4 numbers missing: their rows count") for note in rows.notes)
+    wording.found("numbers missing", rows.notes, 4)
 
 
 def test_a_column_that_is_the_same_in_all_rows_is_noted():
-    assert any("the same in all rows: “f2”" in n for n in read(frame().assign(f2=7)).notes)
+    wording.found("same rows", read(frame().assign(f2=7)).notes)
 
 
 @pytest.mark.parametrize(
@@ -345,10 +348,11 @@ def test_of_own_rows_errors_are_from_what_is_chosen_without_protection():
     result = sparse_words.accuracy(view)
     assert "those without privacy" in result and "true" not in result and "lasso" not in result
     assert "those without privacy" in sparse_words.distance(view)
-    assert "2 of 2** features chosen without privacy" in sparse_words.support(view)
+    wording.found("features chosen without", sparse_words.support(view), 2, 2)
     assert "made up" not in sparse_words.support(replace(view, ordinary=np.eye(6)[0]))
     lines = sparse_topic.over_budgets(upload, SparseRegression(sparsity=2), 1e-6, 1)
-    assert lines.ordinary == {} and "costs less than half" not in sparse_words.over_budgets(lines)
+    assert lines.ordinary == {}
+    wording.missing("costs less half", sparse_words.over_budgets(lines))
     for chart in (charts.coefficients(view), charts.over_budgets(lines, 1.0)):
         assert chart.alt and chart.table and chart.spec["data"]
 
@@ -384,7 +388,7 @@ def test_a_density_of_own_points_is_that_of_the_same_simulated_points():
     mine = Frl(task="density").release(upload.draw(1, RNG), (Budget(1.0),), generator(7, 1, 0))
     np.testing.assert_allclose(same.coefficients, mine.coefficients, atol=1e-9)
     assert view.axis[[0, -1]].tolist() == [20, 45] and view.truth is None and view.baseline is None
-    assert "from the non-private estimate" in summary_words.compared(view)
+    wording.found("non private estimate", summary_words.compared(view))
 
 
 @pytest.mark.slow

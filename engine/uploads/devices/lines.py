@@ -195,6 +195,8 @@ def _head(content: bytes, encoding: str, forms: Sequence[Format]) -> _Head | Non
     lines = text.split(b"\n", _HEAD)
     for place, line in enumerate(lines[:_HEAD]):
         for separator in _SEPARATORS if len(line) <= _LONGEST_HEADER else ():
+            if line.count(separator.encode()) < 2:
+                continue  # no header has so few names
             header = _lowered(line, separator)
             form = next((form for form in forms if len(header) > 2 and form.fits(header)), None)
             if form is not None:
