@@ -61,8 +61,8 @@ class Percentiles(LiveView):
     def brief(self) -> Brief:
         answer, unit = self.answer, self.facts.value_unit
         if not answer.errors.size:
-            return self.measured(math.nan, math.nan, unit)
-        return self.measured(answer.error, answer.within, unit)
+            return self.brief_with(math.nan, math.nan, unit)
+        return self.brief_with(answer.error, answer.within, unit)
 
     def question(self) -> Question:
         return ask(percentiles_answer, *self.arguments)
