@@ -18,7 +18,7 @@ from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.simulation.agreement import Agreement
 from engine.simulation.experiments import mean_and_se
 from engine.topics.mean.answer import errors_and_shares
-from engine.topics.planning.answer import Setting, bounds
+from engine.topics.planning.answer import PlannedStudy, bounds
 
 _SAME = 1e-6  # of two terms on a border
 SLOPE_TOLERANCE = 0.25  # exponents of the terms of a rate differ by more
@@ -141,7 +141,9 @@ class Comparison:
         )
 
 
-def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> Iterator[Measured]:
+def sweep(
+    setting: PlannedStudy, dial: str, values: Sequence[float], seed: int
+) -> Iterator[Measured]:
     """Measure a study's squared error at each value of a dial; NaN where nothing is published.
 
     δ stays what it is at `setting`, so that only one thing changes.
@@ -160,7 +162,7 @@ def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> It
         )
 
 
-def sweep_values(setting: Setting, dial: str) -> list[float]:
+def sweep_values(setting: PlannedStudy, dial: str) -> list[float]:
     """Choose six values around the present one, a quarter to four times, that can be drawn."""
     low, high = bounds(setting, dial)
     here = float(getattr(setting, dial))
