@@ -23,7 +23,7 @@ from engine.topics.percentiles.answer import (
 )
 from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import words as planning_words
-from engine.topics.planning.answer import PlanningAnswer, Setting, usual_target
+from engine.topics.planning.answer import PlannedStudy, PlanningAnswer, usual_target
 from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.frame.live import LiveView
@@ -51,9 +51,7 @@ class Percentiles(LiveView):
         self.follow(
             percentiles_over_budgets, self.source, mechanism, self.budget.delta, self.settings.seed
         )
-        self.answer: PercentilesAnswer = self.later(
-            percentiles_answer, self.source, mechanism, self.budget, self.settings.seed
-        )
+        self.answer: PercentilesAnswer = self.later(percentiles_answer, *self.arguments)
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         if not self.answer.is_refused:
@@ -63,12 +61,11 @@ class Percentiles(LiveView):
     def brief(self) -> Brief:
         answer, unit = self.answer, self.facts.value_unit
         if not answer.errors.size:
-            return self.measured(math.nan, math.nan, unit)
-        return self.measured(answer.error, answer.within, unit)
+            return self.brief_with(math.nan, math.nan, unit)
+        return self.brief_with(answer.error, answer.within, unit)
 
     def question(self) -> Question:
-        mechanism: Any = self.mechanism
-        return ask(percentiles_answer, self.source, mechanism, self.budget, self.settings.seed)
+        return ask(percentiles_answer, *self.arguments)
 
 
 # -- the scenario ---------------------------------------------------------------------------
@@ -255,7 +252,7 @@ def _aim(target: float) -> None:
 def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnswer | None:
     """Simulate the answer; None if the method refuses."""
     try:
-        setting = Setting.of(
+        setting = PlannedStudy.of(
             view.source,
             view.mechanism,
             view.settings.epsilon,

@@ -8,12 +8,12 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.live import Anchor, placed
 from engine.topics.planning import precedents
-from engine.topics.planning.answer import Measured, PlanningAnswer, Setting, protection
+from engine.topics.planning.answer import Measured, PlannedStudy, PlanningAnswer, protection
 from tests.sentences import of_topic
 
 wording = of_topic("compare")
 
-SETTING = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 2.5, 200, 10)
+SETTING = PlannedStudy(SparseCurves(mean="growth"), AdaptiveMean(), 2.5, 200, 10)
 
 
 def memo(rule=None):

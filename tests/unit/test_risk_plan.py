@@ -12,14 +12,14 @@ from engine.mechanisms.iclp import Iclp
 from engine.privacy import accounting
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import words as planning_words
-from engine.topics.planning.answer import Setting, protection
+from engine.topics.planning.answer import PlannedStudy, protection
 from engine.topics.planning.risk import budget_for_risk
 from tests.heavy import few
 from tests.sentences import of_topic
 
 wording = of_topic("density")
 
-HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 200, 10)
+HERE = PlannedStudy(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 200, 10)
 PURE = replace(HERE, mechanism=Iclp(), delta=0.0)
 
 

@@ -51,7 +51,7 @@ class Scene(ReleaseView):
 
     def brief(self) -> Brief:
         study, step = self.answer.study, self.step
-        return self.measured(
+        return self.brief_with(
             float(self.error[step]),
             float(study.within[step]),
             self.facts.value_unit,
@@ -75,7 +75,7 @@ class Scene(ReleaseView):
 
     def question(self) -> Question:
         """Ask for the picture at the chosen budget."""
-        return ask(mean_answer, self.source, self.mechanism, self.budget, self.settings.seed)
+        return ask(mean_answer, *self.arguments)
 
     def limit_of_band(self, step: int) -> str:
         """Name the assumption of the confidence band that releases do not show; empty if none."""

@@ -24,6 +24,7 @@ from engine.core.types import Budget, PublicFacts, Sizes, Spend
 from engine.figures.theme import Chart
 from engine.language import odds_words, tags
 from engine.mechanisms import Mechanism
+from engine.mechanisms.study import Study
 from engine.privacy.failure import Delta
 from engine.questions import Question
 from engine.sources import Source
@@ -170,16 +171,19 @@ class ReleaseView(View):
     budget: Budget
     spends: Sequence[Spend]
     tuning: Mapping[str, object] = {}  # the method's choices on this page, by name
-    warning: str = ""  # the release's own warning, for the strip
+    # warning, error_awaited: the release's own warning, and words in place of an error that is
+    # being simulated, for the strip
+    warning: str = ""
+    error_awaited: str = ""
 
     @property
     def is_own(self) -> bool:
         return self.facts.is_upload
 
-    def measured(self, error: float, within: float, unit: str = "", **others: Any) -> Brief:
-        """Write the brief of a release with its error; `others` are facts that are not the usual.
+    def brief_with(self, error: float, within: float, unit: str = "", **others: Any) -> Brief:
+        """Write the brief of a release with its error.
 
-        The method is named by its preset, and all sites have one budget.
+        Unless `others` say otherwise, its preset names the method, and all sites have one budget.
         """
         usual = {
             "method": self.mechanism.nearest_preset()[0],
@@ -197,9 +201,21 @@ class ReleaseView(View):
             **usual | others,
         )
 
-    # -- the strip --
+    @property
+    def study(self) -> Study[Any]:
+        return Study(
+            source=self.source,
+            mechanism=self.mechanism,
+            budgets=(self.budget,),
+            seed=self.settings.seed,
+        )
 
-    error_awaited: str = ""  # what the strip says while the error is being simulated
+    @property
+    def arguments(self) -> tuple[Any, Any, Budget, int]:
+        """The study as questions ask for it: source, mechanism, budget and seed."""
+        return self.source, self.mechanism, self.budget, self.settings.seed
+
+    # -- the strip --
 
     @property
     def highest_epsilon(self) -> float:
