@@ -110,14 +110,8 @@ def covariate_coverage(
 ) -> list[CovariateCoverage]:
     """Measure every design at every budget, on fresh data sets with one release each.
 
-    Parameters
-    ----------
-    designs : mapping
-        Names, and what they change of `CoefficientCurves`.
-    people, repeats, seed : int
-        Curves of a data set, data sets of a design, and the seed of both.
-    mechanism : Mechanism
-        One with simultaneous bands.
+    `designs` has names, and what each changes of `CoefficientCurves`. A design has `repeats` data
+    sets of `people` curves, and the mechanism must give simultaneous bands.
     """
     return [
         measured(_repeated(label, changes, budget, people, mechanism), repeats, seed)

@@ -14,7 +14,7 @@ D = TypeVar("D", bound=Data)
 
 @dataclass(frozen=True, kw_only=True)
 class Study(Generic[D]):
-    """What is simulated or published: all that an error depends on."""
+    """Simulation or publication, with all that its error depends on."""
 
     source: Source[D]
     mechanism: Mechanism
