@@ -7,7 +7,7 @@ edges and the whole band are compared with the curve of the population.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -123,9 +123,7 @@ def _repeated(
 
 def measured(setting: RepeatedStudy, repeats: int, seed: int) -> CountRow:
     """Repeat a setting and return its row."""
-    study, mechanism = setting.study, setting.study.mechanism
-    assert isinstance(mechanism, NoisyCounts)
-    return CountRow(setting, counting_study(study.source, mechanism, setting.budget, seed, repeats))
+    return CountRow(setting, counting_study(replace(setting.study, seed=seed), repeats))
 
 
 def as_markdown(rows: list[CountRow]) -> str:

@@ -110,8 +110,7 @@ def covariate_coverage(
 ) -> list[CovariateCoverage]:
     """Measure every design at every budget, on fresh data sets with one release each.
 
-    `designs` has names, and what each changes of `CoefficientCurves`. A design has `repeats` data
-    sets of `people` curves, and the mechanism must give simultaneous bands.
+    `designs` name what they change of `CoefficientCurves`; the mechanism has simultaneous bands.
     """
     return [
         measured(_repeated(label, changes, budget, people, mechanism), repeats, seed)

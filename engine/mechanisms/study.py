@@ -14,7 +14,7 @@ D = TypeVar("D", bound=Data)
 
 @dataclass(frozen=True, kw_only=True)
 class Study(Generic[D]):
-    """Simulation or publication, with all that its error depends on."""
+    """Data, method, budgets and seed: all that an error depends on."""
 
     source: Source[D]
     mechanism: Mechanism

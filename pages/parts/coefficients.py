@@ -46,9 +46,7 @@ class Effects(ReleaseView):
             st.session_state.upload.check_regressors()
         delta = self.settings.delta_on(self.source, self.mechanism)
         self.budget = Budget(self.settings.epsilon, delta.value)
-        self.answer: CoefficientsAnswer = run.answer(
-            coefficients_answer, self.source, self.mechanism, self.budget, self.settings.seed
-        )
+        self.answer: CoefficientsAnswer = run.answer(coefficients_answer, *self.arguments)
         self.facts, self.sizes = self.answer.facts, self.answer.data.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         self.warning = " ".join(text for text, _ in self.answer.warnings)
@@ -71,9 +69,7 @@ class Effects(ReleaseView):
         )
 
     def question(self) -> Question:
-        return ask(
-            coefficients_answer, self.source, self.mechanism, self.budget, self.settings.seed
-        )
+        return ask(coefficients_answer, *self.arguments)
 
 
 def budget() -> None:
@@ -221,9 +217,7 @@ def cost(view: Effects) -> None:
     st.header("Cost of each covariate", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left, st.spinner("The cost of each covariate is being simulated.", show_time=True):
-        costs = run.answer(
-            cost_of_covariates, view.source, view.mechanism, view.budget, view.settings.seed
-        )
+        costs = run.answer(cost_of_covariates, view.study)
     with left:
         view.draw(
             "Total errors over covariates",

@@ -34,7 +34,6 @@ class Counts(LiveView):
         self.source = self.source_of(self.task)
         self.mechanism = self.settings.mechanism_of(self.task)
         self.budget = Budget(self.settings.epsilon)
-        self.arguments = self.source, self.mechanism, self.budget, self.settings.seed
         self.answer: CountingAnswer = run.answer(counting_topic.counting_answer, *self.arguments)
         self.follow(
             counting_topic.counting_over_budgets, self.source, self.mechanism, self.settings.seed
@@ -194,9 +193,7 @@ def coverage(view: Counts) -> None:
             "Coverage is counted on simulated times and values, where something is released."
         )
         return
-    study = run.answer(
-        counting_topic.counting_study, view.source, view.mechanism, view.budget, view.settings.seed
-    )
+    study = run.answer(counting_topic.counting_study, view.study)
     st.markdown(words.study(study))
 
 
@@ -207,8 +204,6 @@ def planner(view: Counts) -> None:
             "Choose survival of two groups: then it is simulated how many people a test needs."
         )
         return
-    power = run.answer(
-        counting_topic.power_of_test, view.source, view.mechanism, view.budget, view.settings.seed
-    )
+    power = run.answer(counting_topic.power_of_test, view.study)
     view.draw("Power", charts.power(power), "power", 320)
     st.markdown(words.power(power, view.budget))

@@ -51,9 +51,7 @@ class Percentiles(LiveView):
         self.follow(
             percentiles_over_budgets, self.source, mechanism, self.budget.delta, self.settings.seed
         )
-        self.answer: PercentilesAnswer = self.later(
-            percentiles_answer, self.source, mechanism, self.budget, self.settings.seed
-        )
+        self.answer: PercentilesAnswer = self.later(percentiles_answer, *self.arguments)
         self.facts, self.sizes = self.answer.facts, self.source.sizes
         self.spends, self.tuning = self.answer.spends, self.answer.tuning
         if not self.answer.is_refused:
@@ -67,8 +65,7 @@ class Percentiles(LiveView):
         return self.measured(answer.error, answer.within, unit)
 
     def question(self) -> Question:
-        mechanism: Any = self.mechanism
-        return ask(percentiles_answer, self.source, mechanism, self.budget, self.settings.seed)
+        return ask(percentiles_answer, *self.arguments)
 
 
 # -- the scenario ---------------------------------------------------------------------------

@@ -67,9 +67,7 @@ class Coefficients(ReleaseView):
         self.mechanism = mechanism
         delta = self.settings.delta_on(self.source, mechanism)
         self.budget = Budget(self.settings.epsilon, delta.value)
-        self.answer = run.answer(
-            sparse_topic.sparse_answer, self.source, self.mechanism, self.budget, self.settings.seed
-        )
+        self.answer = run.answer(sparse_topic.sparse_answer, *self.arguments)
         self.facts, self.sizes = self.answer.facts, self.answer.sizes
         self.spends = self.answer.spends
 
@@ -85,9 +83,7 @@ class Coefficients(ReleaseView):
         return [*_interval_details(self), *super().details()]
 
     def question(self) -> Question:
-        return ask(
-            sparse_topic.sparse_answer, self.source, self.mechanism, self.budget, self.settings.seed
-        )
+        return ask(sparse_topic.sparse_answer, *self.arguments)
 
 
 def _mechanism() -> SparseEstimator:
@@ -248,9 +244,7 @@ def _interval_method(view: Coefficients) -> IntervalMethod:
 
 
 def _intervals_on_screen(view: Coefficients) -> IntervalsAnswer:
-    return run.answer(
-        intervals_answer, view.source, _interval_method(view), view.budget, view.settings.seed
-    )
+    return run.answer(intervals_answer, replace(view.study, mechanism=_interval_method(view)))
 
 
 def _interval_details(view: Coefficients) -> list[Detail]:
@@ -273,9 +267,7 @@ def _interval_details(view: Coefficients) -> list[Detail]:
 def _coverage(view: Coefficients) -> None:
     """Show how often the intervals on screen contain the true coefficients, over 200 data sets."""
     assert isinstance(view.source, Rows)
-    study = run.answer(
-        coverage_study, view.source, _interval_method(view), view.budget, view.settings.seed
-    )
+    study = run.answer(coverage_study, replace(view.study, mechanism=_interval_method(view)))
     st.markdown(words.coverage(study, _intervals_on_screen(view).kind))
 
 

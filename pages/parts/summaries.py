@@ -43,8 +43,8 @@ class Summary(ReleaseView):
         self.source = self.source_of(self.task)
         self.mechanism = self.settings.mechanism_of(self.task)
         budget = Budget(self.settings.epsilon, self.settings.delta_on(self.source).value)
-        self.arguments = self.source, self.mechanism, self.task, budget, self.settings.seed
-        self.answer: SummariesAnswer = run.answer(summaries_topic.summaries_answer, *self.arguments)
+        self.asked = self.source, self.mechanism, self.task, budget, self.settings.seed
+        self.answer: SummariesAnswer = run.answer(summaries_topic.summaries_answer, *self.asked)
         self.chosen, self.facts = self.answer.results[0], self.answer.facts
         self.budget, self.spends = self.chosen.budget, self.chosen.spends
         self.sizes = self.source.sizes
@@ -76,7 +76,7 @@ class Summary(ReleaseView):
         warn_of_the_grid(self.mechanism, self.dimension)
 
     def question(self) -> Question:
-        return ask(summaries_topic.summaries_answer, *self.arguments)
+        return ask(summaries_topic.summaries_answer, *self.asked)
 
     def details(self) -> list[Detail]:
         return [*finer_grids(self, self.dimension), *super().details()]

@@ -9,6 +9,7 @@ from engine.core.types import Budget
 from engine.language.numbers import times
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
+from engine.mechanisms.study import Study
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coefficients import words as coefficient_words
@@ -134,13 +135,21 @@ def test_effects_that_noise_would_hide_are_named():
 @pytest.mark.slow
 def test_the_cost_of_covariates_grows_and_is_said_as_measured():
     source = CoefficientCurves(n_curves=1500)
-    budget = cost_of_covariates(source, AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)
+    budget = cost_of_covariates(
+        Study(source=source, mechanism=AdaptiveCoefficients(), budgets=(Budget(1.0, 1e-6),))
+    )
     assert budget.counts == tuple(range(1, 9)) and budget.here == 2
     assert budget.private[1] > budget.private[0] > budget.ordinary[0]
     grown = times(float(budget.private[budget.private == budget.private][-1] / budget.private[0]))
     assert grown in coefficient_words.cost(budget, Budget(1.0, 1e-6))
     with pytest.raises(InputError, match="only be changed in simulated"):
-        cost_of_covariates(SparseCurves(), AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)
+        cost_of_covariates(
+            Study(
+                source=SparseCurves(),
+                mechanism=AdaptiveCoefficients(),
+                budgets=(Budget(1.0, 1e-6),),
+            )
+        )
 
 
 def test_what_would_help_a_refusal_is_enough():

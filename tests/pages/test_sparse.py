@@ -11,6 +11,7 @@ from engine.core.types import Budget
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
+from engine.mechanisms.study import Study
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.sparse import answer as sparse_topic
 from engine.topics.sparse import charts
@@ -188,7 +189,9 @@ def test_trust_can_be_looked_at_along_every_size(along):
 def test_limits_hold_what_they_promise_over_two_hundred_data_sets(target, kind):
     """Within 4 standard errors of 95 in 100."""
     mechanism = SparseInference(target=target)
-    coverage = sparse_intervals.coverage_study(SparseRows(), mechanism, BUDGET, 1)
+    coverage = sparse_intervals.coverage_study(
+        Study(source=SparseRows(), mechanism=mechanism, budgets=(BUDGET,))
+    )
     held, se = (
         (coverage.average, coverage.average_se)
         if kind == "pointwise"
@@ -201,7 +204,9 @@ def test_limits_hold_what_they_promise_over_two_hundred_data_sets(target, kind):
 
 @pytest.mark.slow
 def test_limits_on_screen_are_those_of_one_release_within_the_budget():
-    view = sparse_intervals.intervals_answer(ROOMY, SparseInference(), BUDGET, 1)
+    view = sparse_intervals.intervals_answer(
+        Study(source=ROOMY, mechanism=SparseInference(), budgets=(BUDGET,))
+    )
     assert view.guarantee.epsilon <= 1.0 and view.length > view.without_length
     assert view.missed == ((view.truth < view.low) | (view.truth > view.high)).sum()
     at = visit(
@@ -216,7 +221,9 @@ def test_limits_on_screen_are_those_of_one_release_within_the_budget():
 @pytest.mark.parametrize("conservative", [False, True])
 def test_a_p_value_is_below_5_in_100_exactly_where_limits_leave_out_zero(conservative):
     mechanism = SparseInference(conservative=conservative)
-    view = sparse_intervals.intervals_answer(ROOMY, mechanism, BUDGET, 2)
+    view = sparse_intervals.intervals_answer(
+        Study(source=ROOMY, mechanism=mechanism, budgets=(BUDGET,), seed=2)
+    )
     apart = (view.low > 0) | (view.high < 0)
     assert ((view.p_values < 0.05) == apart).all()
     assert ((view.p_values >= 0) & (view.p_values <= 1)).all()
@@ -230,7 +237,9 @@ def test_a_p_value_is_below_5_in_100_exactly_where_limits_leave_out_zero(conserv
 
 def test_p_values_say_what_they_count_and_a_band_tests_all_at_once():
     of = {
-        target: sparse_intervals.intervals_answer(ROOMY, SparseInference(target=target), BUDGET, 1)
+        target: sparse_intervals.intervals_answer(
+            Study(source=ROOMY, mechanism=SparseInference(target=target), budgets=(BUDGET,))
+        )
         for target in ("coordinates", "band")
     }
     each = sparse_words.tests_of_zero(of["coordinates"])
@@ -239,7 +248,9 @@ def test_p_values_say_what_they_count_and_a_band_tests_all_at_once():
     assert of["band"].p_values is None
     assert "p-value of zero" not in charts.intervals(of["band"]).table
     assert "any of them is wrong" in sparse_words.tests_of_zero(of["band"])
-    alone = sparse_intervals.intervals_answer(ROOMY, SparseInference(features="3"), BUDGET, 1)
+    alone = sparse_intervals.intervals_answer(
+        Study(source=ROOMY, mechanism=SparseInference(features="3"), budgets=(BUDGET,))
+    )
     assert "correct" not in sparse_words.tests_of_zero(alone)
 
 

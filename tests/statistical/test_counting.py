@@ -13,6 +13,7 @@ from benchmarks.coverage.counts import LeavingPeople
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.mechanisms.study import Study
 from engine.numerics.counts.comparisons import log_rank
 from engine.numerics.counts.curves import survival_curves
 from engine.numerics.counts.distributions import roc
@@ -168,7 +169,12 @@ SCENES = [
 @pytest.mark.parametrize(("source", "epsilon", "task"), all_but(SCENES[1:], SCENES), ids=str)
 def test_bands_cover_as_they_say(source, epsilon, task):
     """400 data sets: pointwise .92 to .985, and the whole band at all times .92 at least."""
-    study = counting_study(source, NoisyCounts(task=task), Budget(epsilon), 104, 400)
+    study = counting_study(
+        Study(
+            source=source, mechanism=NoisyCounts(task=task), budgets=(Budget(epsilon),), seed=104
+        ),
+        400,
+    )
     print(study)
     assert 0.92 <= study.pointwise <= 0.985
     if len(source.facts.groups) < 2:  # a band holds for its group alone
@@ -186,7 +192,13 @@ def test_bands_cover_as_they_say(source, epsilon, task):
 )
 def test_bands_hold_where_most_people_are_censored_within_an_interval(n, epsilon, law):
     study = counting_study(
-        LeavingPeople(n_curves=n, **law), NoisyCounts(), Budget(epsilon), 104, 150
+        Study(
+            source=LeavingPeople(n_curves=n, **law),
+            mechanism=NoisyCounts(),
+            budgets=(Budget(epsilon),),
+            seed=104,
+        ),
+        150,
     )
     print(study)
     assert study.edges_drawn > 0.5 and study.pointwise >= 0.92 and study.simultaneous >= 0.9
@@ -194,7 +206,13 @@ def test_bands_hold_where_most_people_are_censored_within_an_interval(n, epsilon
 
 def test_bands_of_rare_events_cover_more_than_they_say():
     study = counting_study(
-        EventTimes(n_curves=228, design="rare"), NoisyCounts(), Budget(1.0), 104, 200
+        Study(
+            source=EventTimes(n_curves=228, design="rare"),
+            mechanism=NoisyCounts(),
+            budgets=(Budget(1.0),),
+            seed=104,
+        ),
+        200,
     )
     assert study.pointwise >= 0.95 and study.simultaneous >= 0.95
 

@@ -15,6 +15,7 @@ from engine.core.types import Budget, Caution
 from engine.language.numbers import unbroken
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.study import Study
 from engine.sources.grouped_curves import GroupedCurves
 from engine.sources.growth_curves import GrowthCurves
 from engine.sources.sparse_curves import SparseCurves
@@ -98,7 +99,7 @@ def test_a_method_without_a_covariance_is_not_asked():
 
 def test_the_first_release_is_that_of_the_picture(releases):
     data, estimate = releases
-    curve = first_release(SOURCE, AdaptiveMean(), BUDGETS[1], 1)
+    curve = first_release(Study(source=SOURCE, mechanism=AdaptiveMean(), budgets=(BUDGETS[1],)))
     np.testing.assert_array_equal(curve.centre, ReleasedCurve.of(estimate, data.facts, 1).centre)
 
 

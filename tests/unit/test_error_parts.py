@@ -13,6 +13,7 @@ from engine.language.error_words import steps_done
 from engine.language.numbers import number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.study import Study
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean import answer as mean_topic
@@ -27,7 +28,7 @@ OURS, ALL = AdaptiveMean(), (True, True, True)
 
 @cache
 def found(source=SIMULATED, mechanism=OURS, budget=BUDGET):
-    return error_parts(source, mechanism, budget, 1)
+    return error_parts(Study(source=source, mechanism=mechanism, budgets=(budget,)))
 
 
 @pytest.mark.slow

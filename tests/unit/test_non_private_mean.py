@@ -9,6 +9,7 @@ import pytest
 from engine.core.grids import drawing_grid
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import FEATURES, AdaptiveMean
+from engine.mechanisms.study import Study
 from engine.simulation.non_private import non_private_mean
 from engine.sources.bundled import AirportTemperature
 from engine.topics.mean.answer import mean_over_budgets
@@ -128,7 +129,9 @@ def test_what_is_smoothed_away_or_cut_off_is_part_of_the_error_and_warned_of():
         assert shown.study.error.min() > away
         assert shown.study.shares[-1, 2] > 0.8  # of bias
         assert any(warning in text for text in shown.warnings[-1])
-        parts = error_parts(source, AdaptiveMean(), Budget(8.0, 1e-4), 1)
+        parts = error_parts(
+            Study(source=source, mechanism=AdaptiveMean(), budgets=(Budget(8.0, 1e-4),))
+        )
         assert np.abs(parts.steps.ordinary - shown.ordinary).max() < 1e-9
 
 

@@ -135,9 +135,7 @@ class CostOfCovariates:
     here: int
 
 
-def cost_of_covariates(
-    source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-) -> CostOfCovariates:
+def cost_of_covariates(study: Study[CurveData]) -> CostOfCovariates:
     """Simulate the cost of further covariates at the same people, observations and budget.
 
     Raises
@@ -145,6 +143,7 @@ def cost_of_covariates(
     InputError
         If the number of covariates of this source cannot be changed.
     """
+    source = study.source
     sizes = [_with_covariates(source, count) for count in range(1, 9)]
     changed = [variant for variant in sizes if variant is not None]
     if not source.is_random or not changed:
@@ -153,7 +152,6 @@ def cost_of_covariates(
             field="source",
             hint="Choose simulated curves.",
         )
-    study = Study(source=source, mechanism=mechanism, budgets=(budget,), seed=seed)
     private, ordinary = [], []
     for variant in changed:
         errors, baseline = studies.errors_and_baseline(replace(study, source=variant))

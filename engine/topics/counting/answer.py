@@ -237,25 +237,19 @@ class CountingStudy:
 _BLOCK, _PEOPLE_IN_A_BLOCK = 200, 2_000_000
 
 
-def counting_study(
-    source: Source[EventData], mechanism: Mechanism, budget: Budget, seed: int, repeats: int = 400
-) -> CountingStudy:
+def counting_study(study: Study[EventData], repeats: int = 400) -> CountingStudy:
     """Repeat a simulated study and count how often bands cover, and tests reject.
 
-    Parameters
-    ----------
-    source : Source
-        Simulated times; the truth is its own.
-    repeats : int
-        Number of data sets that are simulated.
+    So many data sets are simulated; δ of the study is not used.
 
     Raises
     ------
     InputError
         If the truth is not known, nothing would be released, or an ROC curve is asked for.
     """
-    mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
-    plan = mechanism.plan(source.public, (budget,))
+    source, mechanism = study.source, _of_counts(study.mechanism)
+    budgets = _pure(study.budgets)
+    plan = mechanism.plan(source.public, budgets)
     if not (source.is_random and mechanism.estimand.has_bands):
         raise InputError(
             "Coverage is counted on simulated times or values.",
@@ -271,9 +265,11 @@ def counting_study(
     counted: list[tuple[NDArray[Any], ...]] = []
     size = int(np.clip(_PEOPLE_IN_A_BLOCK // source.sizes.n_curves, 1, _BLOCK))
     for block, first in enumerate(range(0, repeats, size)):
-        data = source.draw(min(size, repeats - first), generator(seed, DATA_STREAM, 2 + block))
+        data = source.draw(
+            min(size, repeats - first), generator(study.seed, DATA_STREAM, 2 + block)
+        )
         estimate = mechanism.release_many(
-            data, [(budget,)], 1, generator(seed, NOISE_STREAM, 2 + block)
+            data, [budgets], 1, generator(study.seed, NOISE_STREAM, 2 + block)
         )
         table = estimate.released[0]
         counted.append(_counted(data, replace(table, noisy=table.noisy[:, 0]), mechanism))
@@ -288,6 +284,11 @@ def counting_study(
         float(rejected.mean()),
         float(ordinary.mean()),
     )
+
+
+def _pure(budgets: tuple[Budget, ...]) -> tuple[Budget, ...]:
+    """Return budgets with δ = 0, which noised counts need not have above 0."""
+    return tuple(replace(budget, delta=0.0) for budget in budgets)
 
 
 def _counted(
@@ -359,10 +360,7 @@ POWER_STEPS = (100, 150, 228, 350, 500, 750, 1000, 1500, 2200, 3200)
 
 
 def power_of_test(
-    source: Source[EventData],
-    mechanism: Mechanism,
-    budget: Budget,
-    seed: int,
+    study: Study[EventData],
     target: float = 0.8,
     people: Sequence[int] = POWER_STEPS,
     repeats: int = 200,
@@ -371,8 +369,8 @@ def power_of_test(
 
     Parameters
     ----------
-    source : Source
-        Two simulated groups; its number of people is varied.
+    study : Study
+        Of two simulated groups; its number of people is varied.
     target : float
         The power to reach, from 0 to 1.
     people : sequence of int
@@ -385,17 +383,18 @@ def power_of_test(
     InputError
         If the source does not have two groups.
     """
-    if not (isinstance(source.facts, EventFacts) and source.facts.groups):
+    facts = study.source.facts
+    if not (isinstance(facts, EventFacts) and facts.groups):
         raise InputError(
             "A test compares two groups.", field="comparison", hint="Choose data with two groups."
         )
     shares = []
     for k, n in enumerate(people):
-        sized = source.resized(n, 1, 1)
-        plan = mechanism.plan(sized.public, (replace(budget, delta=0.0),))
+        sized = replace(study, source=study.source.resized(n, 1, 1), seed=study.seed + k)
+        plan = _of_counts(study.mechanism).plan(sized.source.public, _pure(study.budgets))
         if plan.verdict.is_feasible:
-            study = counting_study(sized, mechanism, budget, seed + k, repeats)
-            shares.append((study.rejected, study.rejected_without))
+            counted = counting_study(sized, repeats)
+            shares.append((counted.rejected, counted.rejected_without))
         else:
             shares.append((0.0, 0.0))
     private, ordinary = np.array(shares).T

@@ -27,6 +27,7 @@ from engine.core.grids import GRID_SIZE
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, CurveData, Estimate, PublicFacts
 from engine.mechanisms import Mechanism
+from engine.mechanisms.study import Study
 from engine.simulation.studies import SHOWN
 from engine.sources import Source
 from engine.topics.mean.answer import on_screen
@@ -174,9 +175,7 @@ def _inside(band: NextPerson, times: Array, new: CurveData) -> float:
     return float(((new.values >= low) & (new.values <= high)).mean())
 
 
-def first_release(
-    source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-) -> ReleasedCurve:
+def first_release(study: Study[CurveData]) -> ReleasedCurve:
     """Return the first release on screen, as far as questions need it.
 
     Raises
@@ -184,7 +183,7 @@ def first_release(
     InputError
         If the method has no covariance.
     """
-    data, estimate = on_screen(source, mechanism, (budget,), seed)
+    data, estimate = on_screen(study.source, study.mechanism, study.budgets, study.seed)
     return ReleasedCurve.of(estimate, data.facts, n_people=data.n_curves)
 
 

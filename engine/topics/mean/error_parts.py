@@ -13,12 +13,11 @@ from itertools import pairwise, product
 import numpy as np
 
 from engine.core.grids import drawing_grid
-from engine.core.types import Array, Budget, CurveData, Estimate
-from engine.mechanisms import Mechanism
+from engine.core.types import Array, CurveData, Estimate
+from engine.mechanisms.study import Study
 from engine.simulation.metrics import distances, root_mean_square
 from engine.simulation.non_private import non_private_mean
 from engine.simulation.studies import SHOWN_DRAWS
-from engine.sources import Source
 from engine.topics.mean.answer import on_screen, simulated
 
 PARTS = ("noise", "sampling", "bias")
@@ -80,9 +79,7 @@ class ErrorParts:
         )
 
 
-def error_parts(
-    source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
-) -> ErrorParts:
+def error_parts(study: Study[CurveData]) -> ErrorParts:
     """Split the errors of the picture at one budget.
 
     Raises
@@ -90,12 +87,14 @@ def error_parts(
     InputError
         Whatever the mechanism refuses.
     """
-    data, estimate = on_screen(source, mechanism, (budget,), seed)
+    source, mechanism = study.source, study.mechanism
+    scenario = source, mechanism, study.budgets, study.seed
+    data, estimate = on_screen(*scenario)
     average = mechanism.without_protection(data) if source.is_random else non_private_mean(source)
     steps = _steps(estimate, average.values(drawing_grid())[0, 0, 0])
     if not source.is_random:
         return _of_real_curves(data, estimate, steps)
-    return _of_fresh_curves(*simulated(source, mechanism, (budget,), seed), steps)
+    return _of_fresh_curves(*simulated(*scenario), steps)
 
 
 def _steps(estimate: Estimate, ordinary: Array) -> CurveByStep:

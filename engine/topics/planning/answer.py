@@ -75,22 +75,10 @@ class Setting:
         delta: float | None = None,
         function: str = "",
     ) -> Setting:
-        """With the sizes of a source; people on each site are those of the smallest one.
+        """Take the sizes of a source; people on each site are those of the smallest one.
 
-        Of real curves only the facts and the sizes are used, which are public: by their twin.
-
-        Parameters
-        ----------
-        source : Source
-            The data, whose sizes and public facts are used.
-        mechanism : Mechanism
-            The method with its settings.
-        epsilon : float
-            ε of every site.
-        delta : float, optional
-            δ of every site; by the rule of all pages if it is left out.
-        function : str, optional
-            Name of the one function whose error counts; empty for all together.
+        Of real curves only the facts and the sizes are used, which are public: by their twin. δ is
+        that of all pages if it is left out.
 
         Raises
         ------
@@ -126,13 +114,7 @@ class Setting:
         return self.source.resized(self.people, self.readings, self.sites)
 
     def study(self, seed: int) -> Study[Any]:
-        """The simulated study of this point.
-
-        Parameters
-        ----------
-        seed : int
-            Of data and noise.
-        """
+        """Return the simulated study of this point."""
         return Study(
             source=self.curves, mechanism=self.mechanism, budgets=(self.budget,), seed=seed
         )
@@ -153,7 +135,7 @@ class Setting:
 
     @property
     def is_exact(self) -> bool:
-        """Whether a formula gives the error."""
+        """True if a formula gives the error."""
         return self.mechanism.exact_risk(self.curves, (self.budget,)) is not None
 
     @property

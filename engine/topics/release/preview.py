@@ -184,9 +184,12 @@ def release_preview(
     released = _values(estimate, mechanism, grid) * scale
     spread, error_range = 0.0, None
     if isinstance(twin, Twin) and mechanism.tasks & twin.tasks:
-        errors = _errors_of_study(twin, mechanism, requested or budget, seed)
+        simulated = Study(
+            source=twin, mechanism=mechanism, budgets=(requested or budget,), seed=seed
+        )
+        errors = _errors_of_study(simulated)
         spread = twin.spread
-        error_range = _error_range(twin, mechanism, requested or budget, seed)
+        error_range = _error_range(simulated, twin)
     else:
         errors = _errors(released[0] - study.truths[:, None] * scale, bool(estimate.functions))
     peaks, height = _peaks(twin, mechanism, budget, seed)
@@ -241,36 +244,20 @@ def preview_before(
     )
 
 
-def _errors_of_study(twin: Twin, mechanism: Mechanism, budget: Budget, seed: int) -> Array:
+def _errors_of_study(study: Study[Any]) -> Array:
     """Measure root mean squared distances of the releases of the twin's study: (releases,)."""
-    study = Study(source=twin, mechanism=mechanism, budgets=(budget,), seed=seed)
     data = studies.data(study)
     estimate = studies.released(study, data, [study.budgets])
     squared = studies.squared_errors(study, data, estimate, [study.budgets])
     return totals(distances(squared)).ravel()
 
 
-def _error_range(
-    twin: Twin, mechanism: Mechanism, budget: Budget, seed: int
-) -> tuple[float, float]:
+def _error_range(study: Study[Any], twin: Twin) -> tuple[float, float]:
     """Measure errors of twins with half and twice the spread, as far as bounds allow."""
     largest = twin.stated.value_half_width
-    low, high = (
-        float(
-            np.sqrt(
-                (
-                    _errors_of_study(
-                        replace(twin, spread=min(factor * twin.spread, largest)),
-                        mechanism,
-                        budget,
-                        seed,
-                    )
-                    ** 2
-                ).mean()
-            )
-        )
-        for factor in (0.5, 2.0)
-    )
+    spreads = (min(factor * twin.spread, largest) for factor in (0.5, 2.0))
+    others = (replace(study, source=replace(twin, spread=spread)) for spread in spreads)
+    low, high = (float(np.sqrt((_errors_of_study(other) ** 2).mean())) for other in others)
     return low, high
 
 

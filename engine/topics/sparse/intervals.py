@@ -20,12 +20,12 @@ from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
+from engine.mechanisms.study import Study
 from engine.privacy import accounting
 from engine.simulation import studies
 from engine.simulation.agreement import COVERAGE_TOLERANCE, Agreement
 from engine.simulation.metrics import entry_coverage, root_mean_square
 from engine.simulation.studies import FRESH
-from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
 from engine.topics.sparse.answer import check_size
 
@@ -106,13 +106,12 @@ class IntervalsAnswer:
         return int((known & ((self.truth < self.low) | (self.truth > self.high))).sum())
 
 
-def intervals_answer(
-    source: Source[SampleData], mechanism: SparseInference, budget: Budget, seed: int
-) -> IntervalsAnswer:
+def intervals_answer(study: Study[SampleData]) -> IntervalsAnswer:
     """Release the shown rows once, with intervals."""
-    check_size(source)
-    data: SampleData = studies.data_on_screen(source, seed)
-    estimate = studies.shown_releases(mechanism, data, [(budget,)], seed, draws=1)
+    mechanism = study.mechanism
+    check_size(study.source)
+    data = studies.data_on_screen(study.source, study.seed)
+    estimate = studies.shown_releases(mechanism, data, [study.budgets], study.seed, draws=1)
     plain = mechanism.without_protection(data).intervals
     private = estimate.intervals
     assert private is not None and plain is not None
@@ -177,27 +176,24 @@ class CoverageStudy:
         )
 
 
-def coverage_study(
-    source: SparseRows,
-    mechanism: SparseInference,
-    budget: Budget,
-    seed: int,
-    repeats: int = COVERAGE_REPEATS,
-) -> CoverageStudy:
+def coverage_study(study: Study[SampleData], repeats: int = COVERAGE_REPEATS) -> CoverageStudy:
     """Release again and again, each time from fresh moments of as many rows; nothing is clipped.
 
     Clips are so wide that they hardly matter here; the moments of normal rows are drawn as such.
     """
+    source, mechanism = study.source, study.mechanism
+    assert isinstance(source, SparseRows) and isinstance(mechanism, SparseInference)
     moments = sample_moments(
         source.covariance,
         source.truth.node_values,
         source.noise_sd,
         source.n_curves,
         repeats,
-        generator(seed, DATA_STREAM, FRESH),
+        generator(study.seed, DATA_STREAM, FRESH),
     )
-    plan = mechanism.plan(source.public, (budget,))
-    estimate = mechanism.estimate(moments, [plan], repeats, 1, generator(seed, NOISE_STREAM, FRESH))
+    plan = mechanism.plan(source.public, study.budgets)
+    noise = generator(study.seed, NOISE_STREAM, FRESH)
+    estimate = mechanism.estimate(moments, [plan], repeats, 1, noise)
     covered, limits = entry_coverage(estimate, source.truth), estimate.intervals
     assert covered is not None and limits is not None
     naive = entry_coverage(

@@ -362,7 +362,7 @@ def effect_of_steps(scene: Scene) -> None:
         st.markdown("Nothing would be published at this ε.")
         return
     current = session.current()
-    parts = run.answer(error_parts, scene.source, current.mechanism, scene.budget, current.seed)
+    parts = run.answer(error_parts, scene.study)
     method = Method.of(current.mechanism)
     _step_by_step(scene, parts, method)
     _without_parts(scene, parts, method)

@@ -77,7 +77,7 @@ class Scene(ReleaseView):
 
     def question(self) -> Question:
         """Ask for the picture at the chosen budget."""
-        return ask(mean_answer, self.source, self.mechanism, self.budget, self.settings.seed)
+        return ask(mean_answer, *self.arguments)
 
     def limit_of_band(self, step: int) -> str:
         """Name the assumption of the confidence band that releases do not show; empty if none."""

@@ -299,9 +299,7 @@ def section(scene: Scene) -> None:
 
 def _first(scene: Scene) -> ReleasedCurve:
     """Return the first release on screen, as far as questions need it."""
-    return run.answer(
-        first_release, scene.source, scene.mechanism, scene.budget, session.current().seed
-    )
+    return run.answer(first_release, scene.study)
 
 
 def _how_often(scene: Scene, asked: ShapeQuery) -> None:

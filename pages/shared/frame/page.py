@@ -24,6 +24,7 @@ from engine.core.types import Budget, PublicFacts, Sizes, Spend
 from engine.figures.theme import Chart
 from engine.language import odds_words, tags
 from engine.mechanisms import Mechanism
+from engine.mechanisms.study import Study
 from engine.privacy.failure import Delta
 from engine.questions import Question
 from engine.sources import Source
@@ -196,6 +197,20 @@ class ReleaseView(View):
             error_unit=unit,
             **usual | others,
         )
+
+    @property
+    def study(self) -> Study[Any]:
+        return Study(
+            source=self.source,
+            mechanism=self.mechanism,
+            budgets=(self.budget,),
+            seed=self.settings.seed,
+        )
+
+    @property
+    def arguments(self) -> tuple[Any, Any, Budget, int]:
+        """The study as questions ask for it: source, mechanism, budget and seed."""
+        return self.source, self.mechanism, self.budget, self.settings.seed
 
     # -- the strip --
 
