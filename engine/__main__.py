@@ -12,7 +12,6 @@ from engine.commands import (
     ask,
     audit,
     cards,
-    coverage,
     exhibit,
     listing,
     look,
@@ -27,7 +26,7 @@ from engine.core.errors import InputError
 from engine.core.faults import placed
 
 _LONGEST = 1000  # characters of a complaint about the words of a command
-_COMMANDS = (listing, run, plan, audit, coverage, exhibit, ask, cards, show, look, release, sites)
+_COMMANDS = (listing, run, plan, audit, exhibit, ask, cards, show, look, release, sites)
 
 
 def main(arguments: list[str] | None = None, further: Sequence[Any] = ()) -> int:

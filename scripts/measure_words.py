@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "tests" / "source" / "words.json"
-FOLDERS = ("engine", "pages", "reproductions")
+FOLDERS = ("engine", "pages", "reproductions", "benchmarks")
 Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 HALF = re.compile(r"(Whether|That|Where|What|How|Which|Who|Of|With|By|For|From|As|At|In|To)\b")

@@ -195,7 +195,7 @@ def phrases(root: Path = ROOT) -> Iterator[Phrase]:
 
 
 def _files(root: Path) -> Iterator[Path]:
-    for folder in ("engine", "reproductions", "pages", "docs"):
+    for folder in ("engine", "reproductions", "benchmarks", "pages", "docs"):
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in _READERS and file.name not in _NO_WORDS_OF_OURS:
                 yield file

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.coverage import sites
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -16,7 +17,6 @@ from engine.simulation import scenario
 from engine.simulation.experiments import mean_and_se, run_cells
 from engine.simulation.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.coverage import sites
 from tests.heavy import few
 
 GOLDEN = json.loads((Path(__file__).parent / "adaptive_mean.json").read_text())

@@ -236,6 +236,14 @@ def test_an_earlier_question_about_the_mean_as_a_summary_is_still_read():
     assert kinds.from_plain(earlier) == asked
 
 
+def test_methods_with_and_without_a_delta_stand_apart_in_the_choice():
+    of_mean = visit("lab", "c-dense_curves").selectbox(key="w_mechanism").options
+    is_pure = ["δ = 0" in label for label in of_mean]
+    assert is_pure == sorted(is_pure) and 0 < sum(is_pure) < len(is_pure)
+    of_density = visit("summaries", "summary-density").selectbox(key="w_mechanism_density").options
+    assert "δ = 0" in of_density[0] and "δ = 0" not in of_density[-1]
+
+
 @pytest.mark.parametrize("detail", ["spectrum", "worst"])
 def test_the_mean_page_has_the_noise_of_a_method_that_releases_whole_functions(detail):
     at = visit("lab", f"c-dense_curves~m-iclp~open-{detail}")

@@ -53,8 +53,6 @@ STEPS = [
     (2, ["plan", "scenario.json", "--target", "-1"]),
     (0, ["audit", "univariate_mean", "--tries", "20", "--runs", "0"]),
     (2, ["audit", "nothing"]),
-    (2, ["coverage", "--only", "nothing"]),
-    (2, ["coverage", "--repeats", "0"]),
     (0, ["exhibit"]),
     (2, ["exhibit", "nothing/figure-0"]),
     (3, ["exhibit", "all", "--limit-minutes", "1e-9"]),

@@ -105,7 +105,7 @@ TO_BE_WRITTEN = {
 FOR_READERS_OF_CODE = [*ALL, ROOT / "CONTRIBUTING.md"]
 CODE = [
     path
-    for folder in ("engine", "reproductions", "pages", "tests", "scripts")
+    for folder in ("engine", "reproductions", "benchmarks", "pages", "tests", "scripts")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
 
@@ -113,7 +113,8 @@ CODE = [
 @pytest.mark.parametrize("file", FOR_READERS_OF_CODE, ids=name)
 def test_files_that_are_named_exist(file):
     for path in re.findall(
-        r"`((?:engine|reproductions|pages|docs|tests|data|scripts|deploy)/[^`\s*…]*)`", text(file)
+        r"`((?:engine|reproductions|benchmarks|pages|docs|tests|data|scripts|deploy)/[^`\s*…]*)`",
+        text(file),
     ):
         assert path in TO_BE_WRITTEN or (ROOT / path.partition("::")[0]).exists(), path
     for last in re.findall(r"`(\w+\.py)`", text(file)):

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [
     file
-    for folder in ("engine", "reproductions")
+    for folder in ("engine", "reproductions", "benchmarks")
     for file in sorted((ROOT / folder).rglob("*.py"))
     if ">>> " in file.read_text("utf-8")
 ]

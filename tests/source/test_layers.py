@@ -49,6 +49,13 @@ def test_one_module_leads_to_the_reproductions():
     assert importers == ["engine/exhibits.py"]
 
 
+def test_nothing_is_built_on_the_benchmarks():
+    """Neither the image nor a wheel has them."""
+    assert list((ROOT / "benchmarks").rglob("*.py"))
+    for file in OURS:
+        assert "benchmarks" not in {name.split(".")[0] for name in imported(file)}, file
+
+
 def test_reproductions_import_only_what_can_be_built_without_them():
     below = imports_of_packages()
     assert len(REPRODUCTIONS) > 30

@@ -60,7 +60,7 @@ def written():
     """What a person reads, by where it stands: documents, and the texts of engine and pages."""
     for file in DOCUMENTS:
         yield file.name, file.read_text("utf-8")
-    for file in modules("engine", "reproductions", "pages"):
+    for file in modules("engine", "reproductions", "benchmarks", "pages"):
         for text in syntax(file).strings:
             if "›" in text:
                 yield file.name, text
@@ -82,7 +82,7 @@ def test_every_path_to_a_detail_leads_to_one_of_that_name():
 def test_every_name_in_italics_stands_on_some_page():
     labels = {
         text.strip()
-        for module in modules("engine", "reproductions", "pages")
+        for module in modules("engine", "reproductions", "benchmarks", "pages")
         for text in syntax(module).strings
     }
     labels |= {chapter.title for chapter in map(handbook.chapter, handbook.CHAPTERS)}

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.coverage.counts import LeavingPeople
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.noisy_counts import NoisyCounts
@@ -21,7 +22,6 @@ from engine.sources.competing_events import CompetingEvents
 from engine.sources.event_times import SHAPES, EventTimes
 from engine.sources.scored_people import ScoredPeople
 from engine.topics.counting.answer import counting_study
-from engine.topics.coverage.counts import LeavingPeople
 from tests.heavy import all_but, slow
 
 # Root mean squared distance from the Kaplan–Meier curve, and its standard error: 400 data sets of

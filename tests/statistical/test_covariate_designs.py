@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.coverage.covariates import DESIGNS, covariate_coverage
 from engine.core.bands import limits
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.sources.coefficient_curves import CoefficientCurves
-from engine.topics.coverage.covariates import DESIGNS, covariate_coverage
 
 REPEATS = 16
 TABLE_DESIGNS = {

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from benchmarks.coverage import percentiles as coverage_table
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import generator
 from engine.core.types import Budget, CurveData, PublicFacts
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.sources.population_readings import PopulationReadings
-from engine.topics.coverage import percentiles as coverage_table
 from tests.heavy import all_but
 
 TIMES = (np.arange(24) + 0.5) / 24

@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from benchmarks.coverage.sparse import sparse_coverage
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.families.sparse import averages as sparse_averages
@@ -25,7 +26,6 @@ from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.simulation.metrics import entry_coverage
 from engine.sources.sparse_rows import SparseRows
-from engine.topics.coverage.sparse import sparse_coverage
 from tests.heavy import few
 
 FEASIBLE = SparseRows(n_curves=200_000, n_servers=10, n_features=100, n_shared=5)

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from engine.__main__ import main
-from engine.topics.coverage import counts, covariates, sites, sparse, wavelets
-from engine.topics.coverage import table as coverage_table
+from benchmarks.coverage import counts, covariates, sites, sparse, wavelets
+from benchmarks.coverage import table as coverage_table
+from benchmarks.coverage.__main__ import main
 
 SETTING = next(coverage_table.settings())
 
@@ -90,7 +90,7 @@ def test_a_table_is_not_written_with_some_of_its_rows(tmp_path, capsys):
     notes = tmp_path / "notes.md"
     notes.write_text("<!-- coverage of sparse: start -->\nrows\n<!-- coverage of sparse: end -->\n")
     before = notes.read_text()
-    assert main(["coverage", "--of", "sparse", "--only", "ind", "--write", str(notes)]) != 0
-    assert main(["coverage", "--of", "sparse", "--write", str(notes.with_name("none.md"))]) != 0
-    assert main(["coverage", "--of", "sites", "--write", str(notes)]) != 0
+    assert main(["--of", "sparse", "--only", "ind", "--write", str(notes)]) != 0
+    assert main(["--of", "sparse", "--write", str(notes.with_name("none.md"))]) != 0
+    assert main(["--of", "sites", "--write", str(notes)]) != 0
     assert notes.read_text() == before

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.coverage import wavelets as coverage_of_wavelets
 from engine.core.bands import limits
 from engine.core.errors import InputError
 from engine.core.random_streams import generator
@@ -17,7 +18,6 @@ from engine.numerics.signals import SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.sources.regression_points import RegressionPoints
 from engine.topics.coverage import answer as coverage_topic
-from engine.topics.coverage import wavelets as coverage_of_wavelets
 from engine.topics.regression.intervals import stated
 
 SOURCE = RegressionPoints(n_curves=16_000, n_servers=4)

@@ -239,8 +239,15 @@ def _noun(task: str) -> str:
 
 
 def mechanism_choice(task: str = settings.TASK) -> None:
-    """Choose the method, which is the way of adding noise."""
+    """Choose the method, which is the way of adding noise; those with δ = 0 stand together."""
     presets = _presets(mechanisms, task)
+    labels = [label for label, _, _ in presets]
+    pure = [label for label, cls, _ in presets if cls.guarantee.is_pure]
+    if pure and len(pure) < len(labels):
+        others = [label for label in labels if label not in pure]
+        labels = [*pure, *others] if labels[0] in pure else [*others, *pure]
+    else:
+        pure = []
 
     def write(label: str) -> None:
         cls, parameters = next((c, v) for name, c, v in presets if name == label)
@@ -252,7 +259,8 @@ def mechanism_choice(task: str = settings.TASK) -> None:
         session.current().mechanism_of(task).nearest_preset()[0],
         write,
         _key("mechanism", task),
-        options=[label for label, _, _ in presets],
+        options=labels,
+        format_func=lambda label: f"{label} · δ = 0" if label in pure else label,
         help=glossary.explain("method", "Its settings are among all settings."),
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.coverage.table import POINTWISE, RepeatedStudy, notes_table
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget
@@ -22,7 +23,6 @@ from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.mechanisms.study import Study
 from engine.sources.population_readings import PopulationReadings
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.coverage.table import POINTWISE, RepeatedStudy, notes_table
 
 TIMES = (np.arange(24) + 0.5) / 24  # where bands are compared with the population
 _PEOPLE, _SEED = 60_000, 20_261_123  # behind its percentiles

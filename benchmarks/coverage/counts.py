@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from benchmarks.coverage.table import POINTWISE, SIMULTANEOUS, RepeatedStudy, notes_table
 from engine.core.tasks import DISTRIBUTION, INCIDENCE, SURVIVAL
 from engine.core.types import Array, Budget, EventData, Truth
 from engine.mechanisms.noisy_counts import NoisyCounts
@@ -20,7 +21,6 @@ from engine.sources.bounded_values import BoundedValues
 from engine.sources.competing_events import CompetingEvents
 from engine.sources.event_times import SHAPES, EventTimes
 from engine.topics.counting.answer import CountingStudy, counting_study
-from engine.topics.coverage.table import POINTWISE, SIMULTANEOUS, RepeatedStudy, notes_table
 
 _LEAVE = 0.3  # share of people who leave at once
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from benchmarks.coverage.table import POINTWISE, SIMULTANEOUS, notes_table
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.simulation.metrics import coverage, integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.coverage.table import POINTWISE, SIMULTANEOUS, notes_table
 
 DELTA = 1e-3
 _AT_ONCE = 10  # repeats
@@ -24,7 +24,7 @@ _DRAWS = 3  # of the noise, for each data set
 
 
 @dataclass(frozen=True)
-class Network:
+class SiteNetwork:
     """Sites by how many people they have, and the ε of each; δ is 10⁻³ at every site."""
 
     label: str
@@ -45,7 +45,7 @@ class Network:
 class SitesRow:
     """Measurements of one network."""
 
-    network: Network
+    network: SiteNetwork
     effective_size: float  # N, the root of the sum of (n_s μ_s)²
     error: float  # mean integrated squared error of joint releases, in squared response units
     # ratio, ratio_error: that over the one of separate releases, with its standard error over data
@@ -63,16 +63,16 @@ class SitesRow:
         return low <= self.pointwise <= high and self.simultaneous >= SIMULTANEOUS
 
 
-def networks() -> Iterator[Network]:
+def networks() -> Iterator[SiteNetwork]:
     """List alike and unlike sites, few and many, on two curves."""
     for mean in ("mu1", "growth"):
-        yield Network("4 of 250", "250, 250, 250, 250", (1.0,) * 4, mean)
-        yield Network("4 of 250", "250, 250, 250, 250", (4.0,) * 4, mean)
-        yield Network("400, 250, 100", "400, 250, 100", (4.0, 1.0, 0.5), mean)
-        yield Network("20 of 50", ", ".join(["50"] * 20), (1.0,) * 20, mean)
+        yield SiteNetwork("4 of 250", "250, 250, 250, 250", (1.0,) * 4, mean)
+        yield SiteNetwork("4 of 250", "250, 250, 250, 250", (4.0,) * 4, mean)
+        yield SiteNetwork("400, 250, 100", "400, 250, 100", (4.0, 1.0, 0.5), mean)
+        yield SiteNetwork("20 of 50", ", ".join(["50"] * 20), (1.0,) * 20, mean)
 
 
-def measured(network: Network, repeats: int, seed: int) -> SitesRow:
+def measured(network: SiteNetwork, repeats: int, seed: int) -> SitesRow:
     """Measure a network, repeated so often in blocks with random streams of their own."""
     parts = [
         _block(network, min(_AT_ONCE, repeats - first), seed, first)
@@ -97,7 +97,7 @@ def measured(network: Network, repeats: int, seed: int) -> SitesRow:
     )
 
 
-def _block(network: Network, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
+def _block(network: SiteNetwork, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
     """Measure errors of joint and separate releases, coverage of both bands: (repeats,) each."""
     data = network.source.draw(repeats, generator(seed, DATA_STREAM, first))
     joint, separate = (

@@ -13,6 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.coverage.table import (
+    POINTWISE,
+    SIMULTANEOUS,
+    notes_table,
+    share_text,
+    standard_error,
+)
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Budget, Estimate
 from engine.language.numbers import number
@@ -21,13 +28,6 @@ from engine.mechanisms.families.sparse.corrections import two_sided_p_values
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.sources.sparse_rows import SparseRows
-from engine.topics.coverage.table import (
-    POINTWISE,
-    SIMULTANEOUS,
-    notes_table,
-    share_text,
-    standard_error,
-)
 
 DESIGNS = {
     "identity": "independent",

@@ -1,25 +1,24 @@
-"""`coverage`: measures whether bands and intervals hold on data as they come.
-
-One table for each kind of estimate; each can be written into the notes.
-"""
+"""The command of the tables; each can be written into the notes."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.coverage import counts, covariates, percentiles, sites, sparse, table, wavelets
+from engine.__main__ import main as run
 from engine.commands import arguments
 from engine.commands.exit_codes import Exit
 from engine.core.entrance import existing_file, text_of, write_whole
 from engine.core.errors import InputError, brief
-from engine.topics.coverage import counts, covariates, percentiles, sites, sparse, table, wavelets
 
 
 @dataclass(frozen=True)
-class Table:
+class CoverageTable:
     """A table of the notes."""
 
     mark: str  # between whose marks it stands in a file
@@ -31,9 +30,9 @@ class Table:
 
 
 _TABLES = {
-    "mean": Table("coverage", 160, table.settings, table.measured, table.as_markdown),
+    "mean": CoverageTable("coverage", 160, table.settings, table.measured, table.as_markdown),
     **{
-        name: Table(
+        name: CoverageTable(
             f"coverage of {name}", repeats, topic.settings, topic.measured, topic.as_markdown
         )
         for name, repeats, topic in (
@@ -44,17 +43,26 @@ _TABLES = {
             ("wavelets", 200, wavelets),
         )
     },
-    "sites": Table("coverage of sites", 100, sites.networks, sites.measured, sites.as_markdown),
+    "sites": CoverageTable(
+        "coverage of sites", 100, sites.networks, sites.measured, sites.as_markdown
+    ),
 }
 _ALL = "all"
 _MAX = 10_000  # repeats
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command as `python -m engine` runs its own, with the same exit codes."""
+    words = sys.argv[1:] if words is None else words
+    return run(["coverage", *words], further=(sys.modules[__name__],))
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """The command and its options."""
     parser = commands.add_parser(
         "coverage",
-        help="measure the coverage of confidence bands on uneven, sparse and skewed data",
+        prog="python -m benchmarks.coverage",
+        description="Measure the coverage of confidence bands on uneven, sparse and skewed data.",
     )
     parser.add_argument(
         "--of",
@@ -106,7 +114,7 @@ def _run(options: argparse.Namespace) -> Exit:
     return Exit.of(hold)
 
 
-def _measured(chosen: Table, options: argparse.Namespace) -> tuple[str, list[bool]]:
+def _measured(chosen: CoverageTable, options: argparse.Namespace) -> tuple[str, list[bool]]:
     """Measure a table, and which of its rows hold; rows are printed as made."""
     repeats, rows = options.repeats or chosen.repeats, []
     for setting in chosen.settings():
@@ -142,3 +150,7 @@ def _write(path: Path, table_text: str, mark: str) -> None:
     text = text_of(str(existing_file(path, "write")), "write")
     before, after = text.index(first) + len(first), text.index(last)
     write_whole(path, (text[:before] + table_text + text[after:]).encode(), "write")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

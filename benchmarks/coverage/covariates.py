@@ -12,6 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.coverage.table import (
+    POINTWISE,
+    SIMULTANEOUS,
+    RepeatedStudy,
+    notes_table,
+    share_text,
+    standard_error,
+)
 from engine.core.bands import limits
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.core.types import Array, Budget, Estimate, Truth
@@ -20,14 +28,6 @@ from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.study import Study
 from engine.simulation.metrics import errors_by_function
 from engine.sources.coefficient_curves import CoefficientCurves
-from engine.topics.coverage.table import (
-    POINTWISE,
-    SIMULTANEOUS,
-    RepeatedStudy,
-    notes_table,
-    share_text,
-    standard_error,
-)
 
 # What each design changes of the simulated curves; two covariates unless it says otherwise.
 DESIGNS: Mapping[str, dict[str, Any]] = {

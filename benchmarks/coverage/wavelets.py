@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from benchmarks.coverage.table import POINTWISE, notes_table, share_text
 from engine.core.bands import limits
 from engine.core.grids import drawing_grid
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
@@ -20,7 +21,6 @@ from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.signals import PERIODIC
 from engine.sources.regression_points import RegressionPoints
-from engine.topics.coverage.table import POINTWISE, notes_table, share_text
 from engine.topics.regression.intervals import Estimator, stated
 
 SIGNALS = ("smooth", "cusp", "doppler", "blocks")

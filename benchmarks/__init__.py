@@ -1,0 +1,1 @@
+"""Measurements that notes and tables rest on, beside the engine: what runs here, no page needs."""
