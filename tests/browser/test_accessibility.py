@@ -353,6 +353,7 @@ def test_uploads_mistakes_refusals_and_work_have_no_finding_either(window, schem
         ]
     )
     expect(page.get_by_text("Not private: for your eyes").first).to_be_visible()
+    settle(page)
     assert findings(page) == []
     seed = 10 + 2 * (scheme == "dark") + (size == PHONE)  # a sweep that nobody has run yet
     page = window(f"/sweeps?s=seed-{seed}", scheme, size)
