@@ -291,8 +291,8 @@ def test_a_fold_opens_to_all_of_its_content_where_less_motion_is_asked_for(windo
 
 
 @pytest.mark.slow
-def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(window):
-    page = window("/decide", size=PHONE)
+def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(server, open_app):
+    page = open_app(f"{server.url}/decide", viewport=PHONE)  # a browser keeps its menu open
     way = stops(page, lambda stop: stop["test"] == "stMain")
     assert all(stop["onScreen"] for stop in way)
     page.get_by_test_id("stExpandSidebarButton").click()
@@ -353,6 +353,7 @@ def test_uploads_mistakes_refusals_and_work_have_no_finding_either(window, schem
         ]
     )
     expect(page.get_by_text("Not private: for your eyes").first).to_be_visible()
+    settle(page)
     assert findings(page) == []
     seed = 10 + 2 * (scheme == "dark") + (size == PHONE)  # a sweep that nobody has run yet
     page = window(f"/sweeps?s=seed-{seed}", scheme, size)

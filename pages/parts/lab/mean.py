@@ -89,8 +89,6 @@ def estimate(view: MeanCurve) -> None:
     )
     if smoothed:
         st.warning(smoothed, icon=":material/warning:")
-    if limit := view.limit_of_band(view.step):
-        st.markdown(f":small[{limit}]")
 
 
 def error(view: MeanCurve) -> None:
@@ -110,6 +108,8 @@ def error(view: MeanCurve) -> None:
     )
     simulated = study.simulated(view.step, studies.data_sets(view.source))
     st.markdown(quality.rests_on("95 % of releases", simulated))
+    if limit := view.limit_of_band(view.step):
+        st.markdown(f":small[{limit}]")
     view.draw(
         "Twenty equally likely releases",
         small_charts.error_dots(
