@@ -55,6 +55,7 @@ class _OtherSites(Broken, AdaptiveMean):
         """Replace an honest site: by default by another one with the same curves."""
         return self.site_class(
             honest.deviations,
+            honest.n_curves,
             honest.unit,
             honest.noise,
             honest.symmetric,
