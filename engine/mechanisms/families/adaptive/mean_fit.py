@@ -40,6 +40,7 @@ from engine.numerics.deviations import (
     plain,
     weighted_within_curves,
 )
+from engine.numerics.exact_sums import mean_of_numbers
 from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
 from engine.numerics.time_histograms import (
@@ -448,7 +449,7 @@ class MeanFit(AdaptiveFit[Evidence]):
         return transcript.sent(
             s,
             TIMES,
-            shares.mean(axis=2)[:, None] + scale[:, None] * columns(noise, n_plans, 1),
+            mean_of_numbers([shares])[:, None] + scale[:, None] * columns(noise, n_plans, 1),
             scale[:, None],
         ), scale
 
