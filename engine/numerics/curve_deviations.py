@@ -153,10 +153,10 @@ class SharedBlock(CurveBlock):
         scaled = waves * _scales(basis)
         kernel = np.eye(len(times)) + scaled @ waves.T
         weights = -inverse @ np.linalg.solve(kernel, scaled).T
-        tells = np.isfinite(values.sum(axis=0)) * 1.0
-        known = np.where(tells > 0, values, 0.0)
+        tells = np.isfinite(values).all(axis=0)
+        known = np.where(tells, values, 0.0)
         targets = np.einsum("lm,mb->lb", weights, known)
-        return cls(inverse, places, targets, -weights @ waves, tells)
+        return cls(inverse, places, targets, -weights @ waves, tells.astype(float))
 
     def at(self, centres: Array) -> Array:
         moved = np.einsum("lk,ckb->clb", self.slopes, centres)
@@ -191,8 +191,7 @@ class KernelBlock(CurveBlock):
 
     def _waves(self) -> tuple[Array, Array]:
         """Φ, (r, m, lanes), and y; both 0 of a curve with a number that is none."""
-        with np.errstate(invalid="ignore"):
-            tells = np.isfinite((self.times + self.values).sum(axis=0))
+        tells = ~np.isnan(self.times).any(axis=0) & np.isfinite(self.values).all(axis=0)
         times = np.where(tells, self.times, 0.0)
         waves = np.empty((self.basis.size, *times.shape))
         waves[0] = tells
@@ -218,8 +217,8 @@ class SumBlock(CurveBlock):
     ) -> SumBlock:
         """Build from times and values (m, lanes)."""
         m, lanes = times.shape
-        flat = (each.T.reshape(1, -1) for each in (times, values))
-        moments = curve_moments(*flat, np.full(lanes, m), basis)
+        t, y = (each.T.reshape(1, -1) for each in (times, values))
+        moments = curve_moments(t, y, np.full(lanes, m), basis)
         return cls(inverse, places, moments.features[0], basis, m)
 
     def at(self, centres: Array) -> Array:
@@ -308,7 +307,9 @@ def _products(basis: Basis) -> dict[tuple[int, int], list[tuple[int, float]]]:
     """Of which wave means, each with a weight, the entries (j, k ≤ j) of S are made."""
     table = product_table(basis)
     return {
-        (j, k): [(wave, float(table[wave, j, k])) for wave in np.flatnonzero(table[:, j, k])]
+        (j, k): [
+            (wave, float(table[wave, j, k])) for wave in np.flatnonzero(table[:, j, k]).tolist()
+        ]
         for j in range(basis.size)
         for k in range(j + 1)
     }

@@ -176,7 +176,7 @@ def mean_of(total: ExactSum, n: int, kind: Kind, shape: Array, radius: Array) ->
 def _norms(z: Array) -> Array:
     """‖z‖ of each person, (repeats, columns, people); z is 0 where that is no finite number."""
     with np.errstate(over="ignore", invalid="ignore"):
-        norms = np.sqrt(np.einsum("...pk,...pk->...k", z, z))
+        norms: Array = np.sqrt(np.einsum("...pk,...pk->...k", z, z))
     if not np.isfinite(norms).all():
         z[:] = np.where(np.isfinite(norms)[..., None, :], z, 0.0)
         norms[np.isnan(norms)] = 0.0

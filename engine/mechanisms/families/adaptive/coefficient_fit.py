@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,8 @@ from engine.mechanisms.families.adaptive.location import Located
 from engine.mechanisms.families.adaptive.rules import public_scale
 from engine.mechanisms.families.adaptive.scales import Scale
 from engine.numerics.bases import Basis
-from engine.numerics.curve_deviations import MOST_COLUMNS, RegressionCurves
-from engine.numerics.deviations import Deviations, weighted_within_curves
+from engine.numerics.curve_deviations import MOST_COLUMNS, CurveDeviations, RegressionCurves
+from engine.numerics.deviations import AffineDeviations, Deviations, weighted_within_curves
 from engine.numerics.least_squares import within_functions
 from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import of_regressors
@@ -164,15 +165,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
                 self.decided(members, slice(0, 1))
                 basis = self.basis.first(self.plans[members[0]].size)
                 by_site = curves_of_sites(data, self.values, self.servers, basis, design)
-                yield self._piece(
-                    members,
-                    slice(0, 1),
-                    basis,
-                    design,
-                    lambda s, regressors, to, by_site=by_site: RegressionCurves(
-                        by_site[s], regressors[0], to
-                    ),
-                )
+                yield self._piece(members, slice(0, 1), basis, design, partial(_read_anew, by_site))
             return
         moments = curve_moments(data.times, self.values, data.counts, self.basis.first(max(sizes)))
         for repeats in self._blocks(max(map(len, kinds)), max(sizes)):
@@ -187,9 +180,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
                     repeats,
                     self.basis.first(size),
                     design,
-                    lambda s, regressors, to, kept=of_sizes[size]: RegressionDeviations(
-                        kept.among(self.servers[s]), regressors, to
-                    ),
+                    partial(_kept, [of_sizes[size].among(people) for people in self.servers]),
                 )
 
     def finished(self, piece: Piece, located: Located) -> Located:
@@ -266,6 +257,18 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
             columns(self.noise[s].gram[:, repeats], len(self.feasible(members)), 2),
             s,
         )
+
+
+def _read_anew(
+    by_site: Sequence[CurveDeviations], s: int, regressors: Array, to: RegressorMap
+) -> Deviations:
+    return RegressionCurves(by_site[s], regressors[0], to)
+
+
+def _kept(
+    by_site: Sequence[AffineDeviations], s: int, regressors: Array, to: RegressorMap
+) -> Deviations:
+    return RegressionDeviations(by_site[s], regressors, to)
 
 
 def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:
