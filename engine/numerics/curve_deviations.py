@@ -179,18 +179,17 @@ class KernelBlock(CurveBlock):
         return cls(inverse, places, times, values, basis)
 
     def at(self, centres: Array) -> Array:
-        waves, y = self._waves()
-        scaled = waves * _scales(self.basis)[:, None, None]
+        (waves, y), root = self._waves(), np.sqrt(_scales(self.basis))
         kernel = np.empty((len(y), *y.shape))
         for j in range(len(y)):
-            np.einsum("lib,lb->ib", waves[:, j:], scaled[:, j], out=kernel[j:, j])
+            np.einsum("lib,lb->ib", waves[:, j:], waves[:, j], out=kernel[j:, j])
             kernel[j, j] += 1.0
-        rest = y - np.einsum("lib,clb->cib", waves, centres)
+        rest = y - np.einsum("lib,clb->cib", waves, centres / root[:, None])
         solve_along(kernel, rest)
-        return _mapped(-self.inverse, np.einsum("lib,cib->clb", scaled, rest))
+        return _mapped(-self.inverse * root, np.einsum("lib,cib->clb", waves, rest))
 
     def _waves(self) -> tuple[Array, Array]:
-        """Φ, (r, m, lanes), and y; both 0 of a curve with a number that is none."""
+        """√D Φ', (r, m, lanes), and y; both 0 of a curve with a number that is none."""
         tells = ~np.isnan(self.times).any(axis=0) & np.isfinite(self.values).all(axis=0)
         times = np.where(tells, self.times, 0.0)
         waves = np.empty((self.basis.size, *times.shape))
@@ -198,8 +197,9 @@ class KernelBlock(CurveBlock):
         highest = highest_wave(self.basis) // 2
         is_fourier = self.basis.family == "fourier"
         found = in_order(harmonics(self.basis.turns(times), highest, is_fourier))
-        for row, wave in zip(waves[1:], found, strict=False):
-            np.multiply(wave, SUP_NORM * tells, out=row)
+        sizes = SUP_NORM * np.sqrt(_scales(self.basis))
+        for row, wave, size in zip(waves[1:], found, sizes[1:], strict=False):
+            np.multiply(wave, size * tells, out=row)
         return waves, np.where(tells, self.values, 0.0)
 
 
