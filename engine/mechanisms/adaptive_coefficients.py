@@ -168,16 +168,7 @@ class AdaptiveCoefficients(AdaptiveRelease[CoefficientPlan, CoefficientEvidence]
         rng: np.random.Generator,
     ) -> CoefficientFit:
         declared = self.declared(len(self.names(data.facts))) if self.gram == "declared" else None
-        return self.fit_class(
-            data,
-            basis,
-            plans,
-            draws,
-            self.in_unit_scale(data, basis),
-            declared,
-            self.scale(data.facts),
-            rng,
-        )
+        return self.fit_class(data, basis, plans, draws, declared, self.scale(data.facts), rng)
 
     def cautions(
         self,

@@ -21,7 +21,7 @@ number that is none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
@@ -33,6 +33,7 @@ from engine.core.types import Design
 from engine.numerics.bases import SUP_NORM, Basis
 from engine.numerics.deviations import Deviations, blocks_of, mean_slopes_inverse, ridge
 from engine.numerics.moments import curve_moments, harmonics, highest_wave, in_order, product_table
+from engine.numerics.regressor_maps import RegressorMap
 
 Index = NDArray[np.int64]
 MOST_COLUMNS = 3  # for which a pass of its own costs less than what several passes would share
@@ -88,17 +89,17 @@ class CurveDeviations(Deviations):
         parts = list[CurveBlock]()
         for m in np.unique(counts[counts > 0]).tolist():
             inverse = mean_slopes_inverse(basis, m, design)
-            mine = starts[counts == m]
+            mine = np.flatnonzero(counts == m)
             is_shared = np.zeros(len(mine), dtype=bool)
             if m == len(design.times):
-                is_shared = _is_at(times, mine, np.array(design.times))
-            for part in _in_lanes(mine[is_shared]):
-                y = _rows(values, part, m)
-                parts.append(SharedBlock.of(y, np.array(design.times), basis, inverse))
-            for part in _in_lanes(mine[~is_shared]):
-                t, y = _rows(times, part, m), _rows(values, part, m)
+                is_shared = _is_at(times, starts[mine], np.array(design.times))
+            for places in _in_lanes(mine[is_shared]):
+                y = _rows(values, starts, places, m)
+                parts.append(SharedBlock.of(places, y, np.array(design.times), basis, inverse))
+            for places in _in_lanes(mine[~is_shared]):
+                t, y = (_rows(each, starts, places, m) for each in (times, values))
                 kind = KernelBlock if m <= _DENSE * basis.size else SumBlock
-                parts.append(kind.of(t, y, basis, inverse))
+                parts.append(kind.of(places, t, y, basis, inverse))
         return cls(tuple(parts), len(counts), basis.size)
 
 
@@ -107,7 +108,12 @@ class CurveBlock(Deviations):
     """Some curves of one length, in a multiple of 64 lanes."""
 
     inverse: Array  # P, (r, r)
+    places: Index  # (lanes,): the number of each curve, −1 in lanes that fill the block
     is_common: ClassVar[bool] = True
+
+    @property
+    def n_curves(self) -> int:
+        return int((self.places >= 0).sum())
 
     @property
     def entries(self) -> int:
@@ -139,20 +145,18 @@ class SharedBlock(CurveBlock):
     tells: Array  # (lanes,): 0 of a curve with a number that is none
 
     @classmethod
-    def of(cls, values: Array, times: Array, basis: Basis, inverse: Array) -> SharedBlock:
+    def of(
+        cls, places: Index, values: Array, times: Array, basis: Basis, inverse: Array
+    ) -> SharedBlock:
         """Build from values (m, lanes) at the stated times (m,)."""
         waves = basis(times)
         scaled = waves * _scales(basis)
         kernel = np.eye(len(times)) + scaled @ waves.T
         weights = -inverse @ np.linalg.solve(kernel, scaled).T
-        tells = np.isfinite(values.sum(axis=0)) * 1.0
-        known = np.where(tells > 0, values, 0.0)
+        tells = np.isfinite(values).all(axis=0)
+        known = np.where(tells, values, 0.0)
         targets = np.einsum("lm,mb->lb", weights, known)
-        return cls(inverse, targets, -weights @ waves, tells)
-
-    @property
-    def n_curves(self) -> int:
-        return int(self.targets.shape[1])
+        return cls(inverse, places, targets, -weights @ waves, tells.astype(float))
 
     def at(self, centres: Array) -> Array:
         moved = np.einsum("lk,ckb->clb", self.slopes, centres)
@@ -168,37 +172,34 @@ class KernelBlock(CurveBlock):
     basis: Basis
 
     @classmethod
-    def of(cls, times: Array, values: Array, basis: Basis, inverse: Array) -> KernelBlock:
+    def of(
+        cls, places: Index, times: Array, values: Array, basis: Basis, inverse: Array
+    ) -> KernelBlock:
         """Build from times and values (m, lanes)."""
-        return cls(inverse, times, values, basis)
-
-    @property
-    def n_curves(self) -> int:
-        return int(self.times.shape[1])
+        return cls(inverse, places, times, values, basis)
 
     def at(self, centres: Array) -> Array:
-        waves, y = self._waves()
-        scaled = waves * _scales(self.basis)[:, None, None]
+        (waves, y), root = self._waves(), np.sqrt(_scales(self.basis))
         kernel = np.empty((len(y), *y.shape))
         for j in range(len(y)):
-            np.einsum("lib,lb->ib", waves[:, j:], scaled[:, j], out=kernel[j:, j])
+            np.einsum("lib,lb->ib", waves[:, j:], waves[:, j], out=kernel[j:, j])
             kernel[j, j] += 1.0
-        rest = y - np.einsum("lib,clb->cib", waves, centres)
+        rest = y - np.einsum("lib,clb->cib", waves, centres / root[:, None])
         solve_along(kernel, rest)
-        return _mapped(-self.inverse, np.einsum("lib,cib->clb", scaled, rest))
+        return _mapped(-self.inverse * root, np.einsum("lib,cib->clb", waves, rest))
 
     def _waves(self) -> tuple[Array, Array]:
-        """Φ, (r, m, lanes), and y; both 0 of a curve with a number that is none."""
-        with np.errstate(invalid="ignore"):
-            tells = np.isfinite((self.times + self.values).sum(axis=0))
+        """√D Φ', (r, m, lanes), and y; both 0 of a curve with a number that is none."""
+        tells = ~np.isnan(self.times).any(axis=0) & np.isfinite(self.values).all(axis=0)
         times = np.where(tells, self.times, 0.0)
         waves = np.empty((self.basis.size, *times.shape))
         waves[0] = tells
         highest = highest_wave(self.basis) // 2
         is_fourier = self.basis.family == "fourier"
         found = in_order(harmonics(self.basis.turns(times), highest, is_fourier))
-        for row, wave in zip(waves[1:], found, strict=False):
-            np.multiply(wave, SUP_NORM * tells, out=row)
+        sizes = SUP_NORM * np.sqrt(_scales(self.basis))
+        for row, wave, size in zip(waves[1:], found, sizes[1:], strict=False):
+            np.multiply(wave, size * tells, out=row)
         return waves, np.where(tells, self.values, 0.0)
 
 
@@ -211,20 +212,18 @@ class SumBlock(CurveBlock):
     readings: int
 
     @classmethod
-    def of(cls, times: Array, values: Array, basis: Basis, inverse: Array) -> SumBlock:
+    def of(
+        cls, places: Index, times: Array, values: Array, basis: Basis, inverse: Array
+    ) -> SumBlock:
         """Build from times and values (m, lanes)."""
         m, lanes = times.shape
-        flat = (each.T.reshape(1, -1) for each in (times, values))
-        moments = curve_moments(*flat, np.full(lanes, m), basis)
-        return cls(inverse, moments.features[0], basis, m)
-
-    @property
-    def n_curves(self) -> int:
-        return int(self.features.shape[1])
+        t, y = (each.T.reshape(1, -1) for each in (times, values))
+        moments = curve_moments(t, y, np.full(lanes, m), basis)
+        return cls(inverse, places, moments.features[0], basis, m)
 
     def at(self, centres: Array) -> Array:
         r, n_waves = self.basis.size, len(self.features) - self.basis.size
-        gram = np.empty((r, r, self.n_curves))
+        gram = np.empty((r, r, len(self.places)))
         for (j, k), waves in _products(self.basis).items():
             gram[j, k] = sum(weight * self.features[wave] for wave, weight in waves)
             gram[k, j] = gram[j, k]
@@ -232,6 +231,51 @@ class SumBlock(CurveBlock):
         gram[range(r), range(r)] += ridge(r, np.array([self.readings]))
         solve_along(gram, rest)
         return _mapped(-self.inverse, rest)
+
+
+@dataclass(frozen=True)
+class RegressionCurves(Deviations):
+    """Deviations of coefficient functions, as `RegressionDeviations` has them, of such curves.
+
+    h_i(b) = w F_i ⊗ h_i(Σ_h G_ih a_h): the centre of a curve is its own.
+    """
+
+    curves: CurveDeviations
+    regressors: Array  # (K, curves)
+    map: RegressorMap  # of one data set
+    is_common: ClassVar[bool] = False
+
+    @property
+    def n_curves(self) -> int:
+        return self.curves.n_curves
+
+    @property
+    def entries(self) -> int:
+        return self.curves.entries
+
+    def blocks(self, most: int) -> Sequence[RegressionCurves]:
+        """One for each block of curves."""
+        return [
+            replace(self, curves=replace(self.curves, parts=(part,)))
+            for part in self.curves.blocks(most)
+        ]
+
+    def of_repeats(self, repeats: slice) -> RegressionCurves:
+        """The same: there is one data set."""
+        return self
+
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
+        """Compute the deviations of all lanes, block after block."""
+        by_function = centres.reshape(*centres.shape[:2], len(self.regressors), -1)
+        coefficients = self.map.coefficients(by_function)[0]
+        lanes = []
+        for part in self.curves.parts:
+            own = self.regressors[:, part.places]  # of some curve in lanes that fill the block
+            deviations = part.at(np.einsum("ckr,kb->crb", coefficients, own))
+            directions = self.map.directions(own[None, None])[0]
+            products = directions[:, :, None] * deviations[:, None]
+            lanes.append(products.reshape(len(products), -1, own.shape[1]))
+        return np.concatenate(lanes, axis=-1)[None]
 
 
 def solve_along(matrices: Array, rest: Array) -> None:
@@ -263,7 +307,9 @@ def _products(basis: Basis) -> dict[tuple[int, int], list[tuple[int, float]]]:
     """Of which wave means, each with a weight, the entries (j, k ≤ j) of S are made."""
     table = product_table(basis)
     return {
-        (j, k): [(wave, float(table[wave, j, k])) for wave in np.flatnonzero(table[:, j, k])]
+        (j, k): [
+            (wave, float(table[wave, j, k])) for wave in np.flatnonzero(table[:, j, k]).tolist()
+        ]
         for j in range(basis.size)
         for k in range(j + 1)
     }
@@ -287,18 +333,18 @@ def _is_at(array: Array, starts: Index, stated: Array) -> NDArray[np.bool_]:
     return is_at
 
 
-def _in_lanes(starts: Index) -> list[Index]:
-    """Where curves of a block start, −1 for lanes that fill it up."""
+def _in_lanes(curves: Index) -> list[Index]:
+    """The numbers of the curves of each block, −1 for lanes that fill it up."""
     blocks = []
-    for part in blocks_of(len(starts), _BLOCK):
-        lanes = -(-len(starts[part]) // _LANES) * _LANES
-        block = np.full(lanes, -1, dtype=np.int64)
-        block[: len(starts[part])] = starts[part]
-        blocks.append(block)
+    for part in blocks_of(len(curves), _BLOCK):
+        mine = curves[part]
+        empty = np.full(-len(mine) % _LANES, -1, dtype=np.int64)
+        blocks.append(np.concatenate([mine, empty]))
     return blocks
 
 
-def _rows(array: Array, starts: Index, m: int) -> Array:
+def _rows(array: Array, starts: Index, places: Index, m: int) -> Array:
     """The numbers of the curves of a block, (m, lanes); NaN in lanes that fill it up."""
-    rows = array[np.maximum(starts, 0) + np.arange(m)[:, None]]
-    return np.where(starts >= 0, rows, np.nan)
+    first = starts[places]  # of the last curve, in lanes that fill it up
+    rows = array[np.where(places >= 0, first, 0) + np.arange(m)[:, None]]
+    return np.where(places >= 0, rows, np.nan)

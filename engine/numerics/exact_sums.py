@@ -30,7 +30,7 @@ its few roundings move it by less than 2⁻⁵⁰ of the largest one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -125,6 +125,41 @@ def whole_sums(
     return list(map(ExactSum.of, sums))
 
 
+def mean_of_numbers(blocks: Iterable[Array]) -> Array:
+    """Average people's numbers within [−1, 1], (…, people) of each block, at least one.
+
+    They are truncated to multiples of 2⁻⁴⁰. For one of n people replaced that moves no entry by
+    more than 2⁻³⁹/n: far less than the rounding that `engine.noise.hardened` allows for.
+    """
+    total, n = None, 0
+    for block in blocks:
+        for first in range(0, block.shape[-1], LARGEST_BLOCK):
+            numbers = block[..., first : first + LARGEST_BLOCK]
+            sums = np.trunc(numbers * 2.0**_BITS).sum(axis=-1)
+            if not np.isfinite(sums).all():  # what is no finite number adds nothing
+                known = np.where(np.isfinite(numbers), numbers, 0.0)
+                sums = np.trunc(known * 2.0**_BITS).sum(axis=-1)
+            part = ExactSum.of(sums)
+            if total is None:
+                total = part
+            else:
+                total.merge(part)
+        n += block.shape[-1]
+    assert total is not None
+    return np.asarray(np.ldexp(total.mean(n), -_BITS))
+
+
+def mean_of_products(left: Array, right: Array, most: float) -> Array:
+    """Average symmetric products x_j y_k of people, none above `most` in size: (…, K, K)."""
+    k = left.shape[-2]
+    out = np.empty((*np.broadcast_shapes(left.shape, right.shape)[:-1], k))
+    for row in range(k):
+        for column in range(row + 1):
+            products = left[..., row, :] * right[..., column, :] / most
+            out[..., row, column] = out[..., column, row] = most * mean_of_numbers([products])
+    return out
+
+
 def mean_of(total: ExactSum, n: int, kind: Kind, shape: Array, radius: Array) -> Array:
     """The mean over n people in the unit of the deviations; of moments in units of the shape."""
     mean = total.mean(n)
@@ -143,7 +178,7 @@ def mean_of(total: ExactSum, n: int, kind: Kind, shape: Array, radius: Array) ->
 def _norms(z: Array) -> Array:
     """‖z‖ of each person, (repeats, columns, people); z is 0 where that is no finite number."""
     with np.errstate(over="ignore", invalid="ignore"):
-        norms = np.sqrt(np.einsum("...pk,...pk->...k", z, z))
+        norms: Array = np.sqrt(np.einsum("...pk,...pk->...k", z, z))
     if not np.isfinite(norms).all():
         z[:] = np.where(np.isfinite(norms)[..., None, :], z, 0.0)
         norms[np.isnan(norms)] = 0.0

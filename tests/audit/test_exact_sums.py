@@ -118,3 +118,20 @@ def test_totals_beyond_sixty_four_bits_are_exact():
     numbers = (total.high.astype(object) << 20) + total.low
     assert numbers.tolist() == [5001 * (2**53 - 1), -5001 * (2**53 - 1), 7 - 15_000]
     assert (total.low >= 0).all() and (total.low < 2**20).all()
+
+
+def test_averages_of_numbers_do_not_depend_on_blocks_or_order():
+    rng = np.random.default_rng(6)
+    numbers = rng.uniform(-1, 1, (2, 3, 20_000))
+    numbers[0, 0, 17] = np.nan
+    whole = exact_sums.mean_of_numbers([numbers])
+    parts = np.split(numbers[..., rng.permutation(20_000)], [1, 700, 9000, 19_999], axis=-1)
+    assert np.array_equal(exact_sums.mean_of_numbers(parts), whole)
+    assert np.allclose(whole, np.nanmean(numbers, axis=-1), atol=1e-4)
+    assert np.allclose(whole[1], numbers[1].mean(axis=-1), rtol=0, atol=1e-11)
+
+
+def test_averages_of_products_are_second_moments():
+    x = np.random.default_rng(7).uniform(-1, 1, (2, 1, 3, 500))
+    found = exact_sums.mean_of_products(x, x, 1.0)
+    assert np.allclose(found, x @ x.swapaxes(-1, -2) / 500, rtol=0, atol=1e-11)

@@ -10,6 +10,7 @@ from engine.numerics.clipping.clipped_averages import averages
 from engine.numerics.curve_deviations import (
     CurveDeviations,
     KernelBlock,
+    RegressionCurves,
     SharedBlock,
     SumBlock,
     solve_along,
@@ -17,6 +18,8 @@ from engine.numerics.curve_deviations import (
 from engine.numerics.deviations import weighted_within_curves
 from engine.numerics.exact_sums import Kind
 from engine.numerics.moments import curve_moments
+from engine.numerics.regression_moments import RegressionDeviations
+from engine.numerics.regressor_maps import RegressorMap
 from tests.heavy import few
 
 GRID = (0.05, 0.2, 0.4, 0.55, 0.7, 0.95)
@@ -24,7 +27,7 @@ KINDS = (Kind.LOCATION, Kind.SIZE, Kind.MOMENTS)
 
 
 def people(seed=0, n=150, design=None, size=7):
-    """Curves of unlike lengths, one of them with a number that is none, one without any."""
+    """Curves of unlike lengths: numbers that are none, times far outside, and a curve of none."""
     rng = np.random.default_rng(seed)
     curves = []
     for _ in range(n):
@@ -32,7 +35,11 @@ def people(seed=0, n=150, design=None, size=7):
         is_at = design is not None and m == len(GRID)
         times = np.array(GRID) if is_at else rng.random(m)
         curves.append((times, rng.normal(size=m)))
-    curves[3][1][0], curves[5][0][0] = np.nan, np.inf
+    for first in range(3, 60, 10):
+        curves[first][1][0] = np.nan
+        curves[first + 1][0][0] = np.nan
+        curves[first + 2][0][0] = np.inf
+        curves[first + 3][0][0] = -0.2
     curves[7] = (np.empty(0), np.empty(0))
     return curves
 
@@ -78,6 +85,7 @@ def test_each_curve_is_read_in_the_way_that_its_own_observations_ask_for():
         (1, KernelBlock),
         (3, KernelBlock),
         (6, SharedBlock),
+        (6, KernelBlock),  # with a time that is not the stated one
         (9, KernelBlock),
         (25, SumBlock),
     }
@@ -113,3 +121,24 @@ def test_systems_of_all_lanes_are_solved_together():
     expected = np.linalg.solve(matrices, rest.transpose(2, 1, 0)).transpose(2, 1, 0)
     solve_along(matrices.transpose(1, 2, 0).copy(), rest)
     assert np.allclose(rest, expected)
+
+
+def test_coefficients_deviate_as_with_a_matrix_of_every_curve():
+    curves, basis = people(6), Basis(5, family="cosine")
+    times, values, counts = flat(curves)
+    rng = np.random.default_rng(3)
+    regressors = np.concatenate([np.ones((1, 1, 150)), rng.uniform(-1, 1, (1, 2, 150))], axis=1)
+    to_covariates = RegressorMap(*(np.eye(3) + 0.1 * rng.normal(size=(1, 2, 3, 3)) for _ in "ab"))
+    moments = curve_moments(times[None], values[None], counts, basis)
+    ((_, kept),) = weighted_within_curves(moments, counts, {5}, Design())
+    asked = (rng.normal(size=(1, 2, 15)), np.ones((1, 2, 15)), np.ones((1, 2)))
+    own = CurveDeviations.of(times, values, counts, basis, Design())
+    one, other = (
+        averages(each, *asked, *KINDS)
+        for each in (
+            RegressionDeviations(kept, regressors, to_covariates),
+            RegressionCurves(own, regressors[0], to_covariates),
+        )
+    )
+    for before, after in zip(one, other, strict=True):
+        assert np.allclose(before, after, rtol=0, atol=1e-10)

@@ -55,6 +55,7 @@ class _OtherSites(Broken, AdaptiveMean):
         """Replace an honest site: by default by another one with the same curves."""
         return self.site_class(
             honest.deviations,
+            honest.n_curves,
             honest.unit,
             honest.noise,
             honest.symmetric,
@@ -289,7 +290,7 @@ class _RawCovariates(CoefficientFit):
         super().__init__(data, *args)
         raw = np.clip(np.nan_to_num(data.covariates), -1e6, 1e6).swapaxes(1, 2)
         ones = np.ones((len(raw), 1, raw.shape[2]))
-        self.curves = replace(self.curves, regressors=np.concatenate([ones, raw], axis=1))
+        self.of_people = np.concatenate([ones, raw], axis=1)
 
 
 @bug(_COEFFICIENTS, truncation=2)

@@ -53,9 +53,9 @@ def averages(
         shape; (…, 2) of the shares beyond; (…, 1) of sides.
     """
     narrow = radius if moments_radius is None else moments_radius
-    given = arguments = (centres, shape, radius, narrow)
+    columns, arguments = centres.shape[1], [centres, shape, radius, narrow]
     if deviations.is_common and all((each == each[:, :1]).all() for each in arguments):
-        arguments = tuple(each[:, :1] for each in arguments)  # one answer for all columns
+        arguments = [each[:, :1] for each in arguments]  # one answer for all columns
     pieces = [
         _summed(among, repeats, [each[repeats] for each in arguments], kinds)
         for repeats, among in _blocks(deviations, arguments[0])
@@ -65,7 +65,7 @@ def averages(
         total = ExactSum.joined([piece[k] for piece in pieces])
         own = arguments[3] if kind is Kind.MOMENTS else arguments[2]
         mean = mean_of(total, deviations.n_curves, kind, arguments[1], own)
-        means.append(np.broadcast_to(mean, (len(mean), given[0].shape[1], *mean.shape[2:])))
+        means.append(np.broadcast_to(mean, (len(mean), columns, *mean.shape[2:])))
     return means
 
 

@@ -57,7 +57,7 @@ Several sites send messages about their own people; these are pooled by numbers 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -69,6 +69,8 @@ from engine.core.checks import Check, CheckOutcome, Fact, outcomes
 from engine.core.grids import read_only
 from engine.core.types import Array, CurveData, Design, Step, TimeLaw
 from engine.mechanisms.families.adaptive.scales import ReadingScale
+from engine.numerics.deviations import blocks_of
+from engine.numerics.exact_sums import mean_of_numbers
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.numerics.time_histograms import shares_in
 from engine.privacy import transcript
@@ -83,7 +85,7 @@ FAR = Step("people far from the others", sensitivity=SENSITIVITY)
 FAR_SHARE, PURE_SHARE = 0.03, 0.05
 _MOST, _LEAST, _MOST_UP_TO = 0.10, 0.02, 100.0
 
-_ENTRIES = 4_000_000  # numbers of all people, worked on together
+_ENTRIES, _PEOPLE = 4_000_000, 4096  # numbers, and people, worked on together
 PARTS, FINE_PARTS = 6, 48  # of the time range; four, five, eight or ten parts tell gaps more rarely
 QUARTERS = 4  # parts beside covariates
 # The .99 quantile of the largest |z| of all windows under noise alone, by parts, and Laplace noise.
@@ -272,16 +274,28 @@ def site_averages(
     regressors: Callable[[slice], Array] | None = None,
 ) -> Array:
     """Averages over the people of each site, without weights: (repeats, sites, numbers)."""
-    blocks, tall = [], max(1, _ENTRIES // (len(message.weights) * max(data.n_curves, 1)))
-    for first in range(0, data.n_repeats, tall):
-        some = slice(first, first + tall)
-        each = message.statistic(
-            data.times[some],
-            scale.side(data.times[some], data.values[some]),
-            data.counts,
-            None if regressors is None else regressors(some),
-        )
-        blocks.append(np.stack([each[..., curves].mean(axis=-1) for curves in servers], axis=1))
+    largest = max(curves.stop - curves.start for curves in servers)
+    tall = max(1, _ENTRIES // (len(message.weights) * max(largest, 1)))
+    ends = np.cumsum([0, *data.counts])
+
+    def of_people(some: slice, curves: slice, known: Array | None) -> Iterator[Array]:
+        for part in blocks_of(curves.stop - curves.start, _PEOPLE):
+            mine = slice(curves.start + part.start, curves.start + part.stop)
+            times, values = (
+                each[some, ends[mine.start] : ends[mine.stop]] for each in (data.times, data.values)
+            )
+            yield message.statistic(
+                times,
+                scale.side(times, values),
+                data.counts[mine],
+                None if known is None else known[..., mine],
+            )
+
+    blocks = []
+    for some in blocks_of(data.n_repeats, tall):
+        known = None if regressors is None else regressors(some)
+        each = [mean_of_numbers(of_people(some, curves, known)) for curves in servers]
+        blocks.append(np.stack(each, axis=1))
     return np.concatenate(blocks)
 
 

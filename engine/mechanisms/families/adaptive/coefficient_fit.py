@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,19 @@ from engine.mechanisms.families.adaptive.fits import (
     Streams,
     UnitFit,
     columns,
+    curves_of_sites,
     symmetric,
 )
 from engine.mechanisms.families.adaptive.location import Located
 from engine.mechanisms.families.adaptive.rules import public_scale
 from engine.mechanisms.families.adaptive.scales import ReadingScale
 from engine.numerics.bases import Basis
-from engine.numerics.deviations import AffineDeviations, weighted_within_curves
+from engine.numerics.curve_deviations import MOST_COLUMNS, CurveDeviations, RegressionCurves
+from engine.numerics.deviations import AffineDeviations, Deviations, weighted_within_curves
 from engine.numerics.least_squares import within_functions
+from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import of_regressors
-from engine.numerics.regression_moments import RegressionDeviations, RegressionMoments
+from engine.numerics.regression_moments import RegressionDeviations
 from engine.numerics.regressor_maps import RegressorMap
 
 _WIDEST_START = 1.25  # of the first radius, where few tell an effect
@@ -111,8 +115,6 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
 
     Parameters
     ----------
-    curves : RegressionMoments
-        Moments of all curves with their regressors, responses in unit scale.
     declared : Array or None
         (K, K), second moments of the regressors where they are stated, else None.
     """
@@ -123,13 +125,17 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         basis: Basis,
         plans: Sequence[CoefficientPlan],
         draws: int,
-        curves: RegressionMoments,
         declared: Array | None,
         scale: ReadingScale,
         rng: np.random.Generator,
     ) -> None:
-        self.curves, self.declared, self.covariate_plans = curves, declared, plans
-        self.n_functions, self.curve_counts = curves.n_functions, data.counts
+        self.declared, self.covariate_plans = declared, plans
+        self.of_people = data.regressors
+        self.n_functions = self.of_people.shape[1]
+        self.values = scale(data.times, data.values)
+        if data.covariates is not None:  # whoever has one that is no number says nothing
+            known = np.isfinite(data.covariates).all(axis=2)
+            self.values = np.where(np.repeat(known, data.counts, axis=1), self.values, np.nan)
         n_facts = max((len(plan.first.weights) for plan in plans if plan.first), default=0)
         self.noise = [
             CoefficientStreams.draw(
@@ -161,12 +167,31 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
     def pieces(self) -> Iterator[Piece]:
         sizes = {self.plans[members[0]].size for members in self.kinds.values()}
         design = self.design if self.design.is_known else Design()  # unknown: taken to be even
-        for repeats in self._blocks(max(map(len, self.kinds.values())), max(sizes)):
-            moments = self.curves.moments.repeats(repeats).first(max(sizes))
-            deviations = dict(weighted_within_curves(moments, self.curve_counts, sizes, design))
-            for members in self.kinds.values():
+        kinds, data = self.kinds.values(), self.data
+        if self.n_repeats == 1 and all(
+            len(self.feasible(members)) * self.draws < MOST_COLUMNS for members in kinds
+        ):
+            for members in kinds:
+                self.decided(members, slice(0, 1))
+                basis = self.basis.first(self.plans[members[0]].size)
+                by_site = curves_of_sites(data, self.values, self.servers, basis, design)
+                yield self._piece(members, slice(0, 1), basis, design, partial(_read_anew, by_site))
+            return
+        moments = curve_moments(data.times, self.values, data.counts, self.basis.first(max(sizes)))
+        for repeats in self._blocks(max(map(len, kinds)), max(sizes)):
+            of_sizes = dict(
+                weighted_within_curves(moments.repeats(repeats), data.counts, sizes, design)
+            )
+            for members in kinds:
                 self.decided(members, repeats)
-                yield self._piece(members, repeats, deviations[self.plans[members[0]].size], design)
+                size = self.plans[members[0]].size
+                yield self._piece(
+                    members,
+                    repeats,
+                    self.basis.first(size),
+                    design,
+                    partial(_kept, [of_sizes[size].among(people) for people in self.servers]),
+                )
 
     def finished(self, piece: Piece, located: Located) -> Located:
         """Map to the covariates' own coefficients: (…, K, r).
@@ -180,7 +205,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         return replace(located, centre=centre, covariance=within_functions(covariance))
 
     def regressors(self, repeats: slice) -> Array:
-        covariates, regressors = self.data.covariates, self.curves.regressors[repeats]
+        covariates, regressors = self.data.covariates, self.of_people[repeats]
         if covariates is None:
             return regressors
         known = np.asarray(np.isfinite(covariates[repeats]).all(axis=2))[:, None]
@@ -195,11 +220,18 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
             yield slice(first, min(first + step, self.n_repeats))
 
     def _piece(
-        self, members: list[int], repeats: slice, deviations: AffineDeviations, design: Design
+        self,
+        members: list[int],
+        repeats: slice,
+        basis: Basis,
+        design: Design,
+        deviations: Callable[[int, Array, RegressorMap], Deviations],
     ) -> CoefficientPiece:
-        """The covariates are released here, as the deviations of coefficients depend on them."""
-        size, regressors = deviations.size, self.curves.regressors[repeats]
-        basis = self.basis.first(size)
+        """The covariates are released here, as the deviations of coefficients depend on them.
+
+        `deviations` are those of a site, by its number, its regressors and the map of them.
+        """
+        regressors = self.of_people[repeats]
         covariates = learned(
             [
                 self.covariate_site(s, regressors[..., people], members, repeats)
@@ -211,17 +243,10 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
             of_plan = slice(row * self.draws, (row + 1) * self.draws)
             self.doubt[k, repeats] = covariates.doubt[:, of_plan]
         sites = [
-            self.site(
-                s,
-                RegressionDeviations(
-                    deviations.among(people), regressors[..., people], covariates.map
-                ),
-                members,
-                repeats,
-            )
+            self.site(s, deviations(s, regressors[..., people], covariates.map), members, repeats)
             for s, people in enumerate(self.servers)
         ]
-        scale = np.tile(public_scale(size, self.sizes), self.n_functions)
+        scale = np.tile(public_scale(basis.size, self.sizes), self.n_functions)
         law = of_regressors(covariates.moments, covariates.map, basis, self.planned, design)
         plan = self.covariate_plans[members[0]]
         constants = _widened(plan.constants, covariates.widening, plan.is_joint)
@@ -242,6 +267,18 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
             columns(self.noise[s].gram[:, repeats], len(self.feasible(members)), 2),
             s,
         )
+
+
+def _read_anew(
+    by_site: Sequence[CurveDeviations], s: int, regressors: Array, to: RegressorMap
+) -> Deviations:
+    return RegressionCurves(by_site[s], regressors[0], to)
+
+
+def _kept(
+    by_site: Sequence[AffineDeviations], s: int, regressors: Array, to: RegressorMap
+) -> Deviations:
+    return RegressionDeviations(by_site[s], regressors, to)
 
 
 def _of_covariates(located: Located, to_covariates: RegressorMap) -> Located:

@@ -29,6 +29,7 @@ import numpy as np
 
 from engine.core.types import Array, Step
 from engine.numerics import regressor_maps
+from engine.numerics.exact_sums import mean_of_products
 from engine.numerics.regressor_maps import RegressorMap
 from engine.privacy import transcript
 
@@ -74,14 +75,14 @@ class CovariateSite:
 
     def first(self) -> Array:
         """Second moments of the regressors in their ranges: (repeats, columns, K, K)."""
-        average = self.regressors @ self.regressors.swapaxes(1, 2) / self.regressors.shape[2]
+        average = mean_of_products(self.regressors, self.regressors, 1.0)
         return self.send(IN_RANGES, average[:, None])
 
     def second(self, standard: Array) -> Array:
         """Release second moments of the weighted V G: (repeats, columns, K, K), like V."""
         scaled = standard @ self.regressors[:, None]
         weighted = regressor_maps.weights(scaled) * scaled
-        return self.send(SCALED, weighted @ scaled.swapaxes(-1, -2) / self.regressors.shape[2])
+        return self.send(SCALED, mean_of_products(weighted, scaled, float(self.n_functions)))
 
     def send(self, step: Step, average: Array) -> Array:
         """Average over a site's people with noise, (repeats, columns, K, K): all that leaves it."""

@@ -41,6 +41,7 @@ from engine.mechanisms.families.adaptive.location import (
 from engine.mechanisms.families.adaptive.rules import mu_of
 from engine.mechanisms.families.adaptive.scales import ReadingScale
 from engine.numerics.bases import Basis
+from engine.numerics.curve_deviations import CurveDeviations
 from engine.numerics.deviations import Deviations
 from engine.numerics.reference_law import DeviationLaw
 from engine.numerics.time_histograms import Mixing
@@ -423,6 +424,21 @@ def public_observations(data: CurveData) -> tuple[tuple[int, int], ...]:
         return ((planned, data.sizes.n_curves),)
     counts, people = np.unique(data.counts, return_counts=True)
     return tuple(zip(counts.tolist(), people.tolist(), strict=True))
+
+
+def curves_of_sites(
+    data: CurveData, values: Array, servers: Sequence[slice], basis: Basis, design: Design
+) -> list[CurveDeviations]:
+    """The curves of each site, of one data set with values in unit scale, read in each pass."""
+    ends, by_site = np.cumsum([0, *data.counts]), list[CurveDeviations]()
+    for curves in servers:
+        mine = slice(ends[curves.start], ends[curves.stop])
+        by_site.append(
+            CurveDeviations.of(
+                data.times[0, mine], values[0, mine], data.counts[curves], basis, design
+            )
+        )
+    return by_site
 
 
 class AdaptiveFit(Generic[E]):

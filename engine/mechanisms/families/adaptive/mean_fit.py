@@ -23,6 +23,7 @@ from engine.mechanisms.families.adaptive.fits import (
     Streams,
     UnitFit,
     columns,
+    curves_of_sites,
     public_observations,
     spherical,
     symmetric,
@@ -32,7 +33,7 @@ from engine.mechanisms.families.adaptive.rules import public_scale
 from engine.mechanisms.families.adaptive.scales import ReadingScale
 from engine.numerics.bases import Basis
 from engine.numerics.between_times import drawn_past
-from engine.numerics.curve_deviations import MOST_COLUMNS, CurveDeviations
+from engine.numerics.curve_deviations import MOST_COLUMNS
 from engine.numerics.deviations import (
     AffineDeviations,
     Deviations,
@@ -40,6 +41,7 @@ from engine.numerics.deviations import (
     plain,
     weighted_within_curves,
 )
+from engine.numerics.exact_sums import mean_of_numbers
 from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
 from engine.numerics.time_histograms import (
@@ -216,21 +218,9 @@ class MeanFit(AdaptiveFit[Evidence]):
 
     def _of_one_data_set(self, kinds: list[list[int]]) -> Iterator[Piece]:
         """Plans of one data set with few columns, as in a release: curves are read in each pass."""
-        data, ends = self.data, np.cumsum([0, *self.data.counts])
         for members in kinds:
             basis = self.basis.first(self.plans[members[0]].size)
-            by_site = []
-            for curves in self.servers:
-                mine = slice(ends[curves.start], ends[curves.stop])
-                by_site.append(
-                    CurveDeviations.of(
-                        data.times[0, mine],
-                        self.values[0, mine],
-                        data.counts[curves],
-                        basis,
-                        self.design,
-                    )
-                )
+            by_site = curves_of_sites(self.data, self.values, self.servers, basis, self.design)
             yield from self._as_decided(members, slice(0, 1), by_site)
 
     @cached_property
@@ -465,7 +455,7 @@ class MeanFit(AdaptiveFit[Evidence]):
         return transcript.sent(
             s,
             TIMES,
-            shares.mean(axis=2)[:, None] + scale[:, None] * columns(noise, n_plans, 1),
+            mean_of_numbers([shares])[:, None] + scale[:, None] * columns(noise, n_plans, 1),
             scale[:, None],
         ), scale
 
