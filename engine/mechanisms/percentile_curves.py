@@ -60,8 +60,9 @@ _MAX_WAVES, _MAX_OF_MANY = 15, 21  # of the centre
 _SKEWED_FROM = 5.0  # highest over lowest value, from which readings are put on a logarithmic scale
 _MAX_LIMITS = 6
 _WIDTH, _WIDEST, _WIDTH_FROM = 6.0, 24.0, 45.0  # κ₀ = N/45 between 6 and 24
-_NOT_NORMAL, _PER_ASYMMETRY = 1.8, 0.3  # departure from a normal law that a release says
-_ASYMMETRIC = 2.3  # standard errors, of asymmetry alone
+# Departures from a normal law that a release says: about a parabola, and the parabola itself,
+# which must be sure and, as a skewness of about a half, large enough to matter.
+_NOT_NORMAL, _CURVED, _ASYMMETRIC = 1.6, 0.08, 2.3
 _MATERIAL = {"cosine": 0.2, "fourier": 0.4}  # half widths that the last waves of the centre make up
 # Of the spread there is one check, with fewer functions than for the centre. Chosen on spreads that
 # double, have a narrow peak, rise or bend: at N = 1300 and more no smooth one of 50 each was told.
@@ -531,9 +532,10 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
                         )
                     )
                 of_shares = shape_of_shares(surface, len(LEVELS))
-                asymmetry = np.abs(of_shares.asymmetry)
-                departs = of_shares.departure + _PER_ASYMMETRY * asymmetry > _NOT_NORMAL
-                not_normal[k, repeats] = (departs | (asymmetry > _ASYMMETRIC))[:, :-1]
+                is_skewed = (np.abs(of_shares.asymmetry) > _ASYMMETRIC) & (
+                    np.abs(of_shares.curvature) > _CURVED
+                )
+                not_normal[k, repeats] = ((of_shares.departure > _NOT_NORMAL) | is_skewed)[:, :-1]
                 beyond[k, repeats] = surface.time_beyond(levels).max(axis=-1)[:, :-1]
         half = (upper - lower) / 2
         return Fit(

@@ -1,8 +1,9 @@
 """Law of observations from released shares: departure, asymmetry, and spread.
 
 Of normal observations the probits of the shares lie on a straight line over the thresholds at every
-time, wherever these are placed. At each time a polynomial in the expected probits is fitted to the
-released ones by generalised least squares. Nothing here sees data.
+time, wherever these are placed; of slightly skewed ones on a parabola, which straight lines between
+nine thresholds follow to a hundredth. At each time a parabola in the expected probits is fitted to
+the released ones by generalised least squares. Nothing here sees data.
 """
 
 from __future__ import annotations
@@ -23,17 +24,18 @@ _RIDGE = 1e-9  # of the trace of a covariance, so that it can be inverted
 class ShapeOfShares:
     """Shape of the law of observations, from released shares."""
 
-    # (…): weighted sum of squares about the line that fits best, over its degrees of freedom,
-    # averaged over time: about 1 or less of normal observations
+    # (…): weighted sum of squares about the parabola that fits best, over its degrees of freedom,
+    # averaged over time: about 1 or less of normal and of slightly skewed observations
     departure: Array
-    # (…): the coefficient of the square in a fitted parabola, averaged over time, in its standard
-    # errors: about standard normal of normal observations, negative where the upper tail is longer.
-    # It sees a little skewness at all times, which `departure` does not.
+    # (…): the coefficient of the square, averaged over time: about a sixth of the skewness,
+    # negative where the upper tail is longer
+    curvature: Array
+    # (…): the same in its standard errors: about standard normal of normal observations
     asymmetry: Array
 
 
 def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
-    """Fit a line and a parabola through the probits of the first thresholds, at least four."""
+    """Fit a parabola through the probits of the first thresholds, at least four."""
     n = n_thresholds
     shares = np.clip(surface.shares(surface.unshrunk), MIN_SHARE, 1 - MIN_SHARE)
     probits = ndtri(shares[..., :n, :]).swapaxes(-1, -2)  # (…, G, n)
@@ -46,14 +48,16 @@ def shape_of_shares(surface: ShareSurface, n_thresholds: int) -> ShapeOfShares:
     covariance = covariance + np.maximum(_RIDGE * trace, _RIDGE**2) * np.eye(n)
     powers = np.stack([np.ones_like(scores), scores, scores**2], axis=-1)  # (…, G, n, 3)
     weighted = np.linalg.solve(covariance, powers)
-    line = _fit(powers[..., :2], weighted[..., :2])
-    rest = probits - (powers[..., :2] @ (line @ probits[..., None]))[..., 0]
+    parabola = _fit(powers, weighted)  # (…, G, 3, n): what each probit adds to it
+    rest = probits - (powers @ (parabola @ probits[..., None]))[..., 0]
     squares = (rest * np.linalg.solve(covariance, rest[..., None])[..., 0]).sum(axis=-1)
-    curvature = _fit(powers, weighted)[..., 2, :]  # (…, G, n): what each probit adds to it
-    average = (curvature * probits).sum(axis=-1).mean(axis=-1)
+    curvature = parabola[..., 2, :]
+    average = np.asarray((curvature * probits).sum(axis=-1).mean(axis=-1))
     error = _error_of_average(surface, curvature / densities)
     return ShapeOfShares(
-        np.asarray(squares.mean(axis=-1) / (n - 2)), np.asarray(average / np.maximum(error, 1e-300))
+        np.asarray(squares.mean(axis=-1) / (n - 3)),
+        average,
+        np.asarray(average / np.maximum(error, 1e-300)),
     )
 
 
