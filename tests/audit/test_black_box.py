@@ -308,7 +308,7 @@ def test_noise_a_fifth_too_small_that_one_record_does_not_show_is_seen_as_it_is_
     case, monkeypatch
 ):
     monkeypatch.setattr(replay, "released", _quieter)
-    wording.found("smaller said", reason_against(case))
+    wording.found("noise too small", reason_against(case))
 
 
 def reason_against(case):
@@ -368,7 +368,7 @@ def test_noise_that_is_too_small_in_some_numbers_alone_is_seen_as_it_is_drawn(
 
     assert not reason_against(case)
     monkeypatch.setattr(replay, "released", unlike)
-    wording.found("smaller said", reason_against(case))
+    wording.found("noise too small", reason_against(case))
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import ctypes
 import json
 import platform
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 from tests.benchmark import kernels, peers, plain_means, record
@@ -34,9 +35,14 @@ def measured() -> list[record.Row]:
     return [*kernels.rows(), *plain_means.rows(), *peers.rows()]
 
 
-def main(options: list[str]) -> int:
+def main(
+    options: list[str],
+    measured: Callable[[], list[record.Row]] = measured,
+    before: Sequence[record.Row] | None = None,
+) -> int:
+    """Measure, and compare with the rows `before`, by default those that were kept."""
     keep_freed_memory()
-    rows, before = measured(), record.load()
+    rows, before = measured(), record.load() if before is None else before
     if "--record" not in options and record.regressions(rows, before):
         again = {row.name: row for row in measured()}
         rows = [row.better(again.get(row.name, row)) for row in rows]

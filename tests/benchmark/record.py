@@ -99,7 +99,13 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def save(rows: Sequence[Row], machine: dict[str, Any], before: Sequence[Row] = ()) -> None:
+def save(
+    rows: Sequence[Row],
+    machine: dict[str, Any],
+    before: Sequence[Row] = (),
+    file: Path = FILE,
+    page: Path = DOCUMENT,
+) -> None:
     """Keep a run as the one that later ones are compared with, and as a page to read.
 
     Parameters
@@ -111,7 +117,7 @@ def save(rows: Sequence[Row], machine: dict[str, Any], before: Sequence[Row] = (
     before : sequence of Row
         The run that was kept until now, whose ratios stand beside.
     """
-    FILE.write_text(
+    file.write_text(
         json.dumps(
             {"machine": machine, "rows": [asdict(row) for row in rows]},
             indent=1,
@@ -120,8 +126,8 @@ def save(rows: Sequence[Row], machine: dict[str, Any], before: Sequence[Row] = (
         + "\n",
         encoding="utf-8",
     )
-    sites = _SITES.search(DOCUMENT.read_text("utf-8")) if DOCUMENT.exists() else None
-    DOCUMENT.write_text(
+    sites = _SITES.search(page.read_text("utf-8")) if page.exists() else None
+    page.write_text(
         with_sites(document(rows, machine, before), sites[0] if sites else ""), encoding="utf-8"
     )
 

@@ -55,7 +55,7 @@ def test_an_attack_on_a_method_ends_with_a_verdict_and_a_report(short):
     at.button(key="audit_run").click().run()
     finished(at)
     assert any(audit_words.HOLDS in badge for badge in badges(at))
-    wording.found("prove claim failed", words(at))
+    wording.found("not proved whole", words(at))
     (job,) = at.session_state["audit_jobs"].values()
     assert audit_words.attacked(job.result) in words(at)
     assert not at.error

@@ -400,7 +400,7 @@ def test_a_file_with_quotes_in_its_name_is_no_code():
 def test_rows_and_groups_are_written_by_what_differs():
     row = dataclasses.replace(PRESETS["equal"].rows[0], epsilon=2.0)
     script = code_for._Script()
-    wording.found("siterow name north", script.written(row), 250, 10, 2.0, alone=True)
+    wording.found("row of site", script.written(row), 250, 10, 2.0, alone=True)
 
 
 def own_of(kind, folder):

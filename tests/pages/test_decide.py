@@ -94,7 +94,7 @@ def test_every_bracket_changes_the_study_and_the_link():
     chosen, problems = links.decode(link(at))
     assert not problems and chosen.noise_place == "centre"
     assert chosen.source.sizes.n_curves_per_server == (60, 60, 60)
-    wording.found("people sites", memo(at), 60, 3, 180)
+    wording.found("equal sites total", memo(at), 60, 3, 180)
     wording.found("centre sees curve", memo(at))
     at.text_input(key="w_study_sites").set_value("10000").run()
     assert any("must lie between" in error.value for error in at.error)
@@ -131,11 +131,11 @@ def test_too_few_people_for_nobody_trusted_are_told_what_it_would_need():
         10.0,
     )
     assert size.value < size.needed and not size.is_enough
-    wording.found("n n μ", at.error[0].value, number(size.value), 10)
+    wording.found("size with noise", at.error[0].value, number(size.value), 10)
     wording.found("need people instead", at.error[0].value, size.people_needed, 7)
     wording.found("nothing released anywhere", words(at))
     wording.found("budget reaches target", memo(at))
-    wording.found("n n", memo(at))
+    wording.found("size and noise", memo(at))
 
 
 def test_a_method_without_a_law_says_how_many_devices_are_simulated():
@@ -233,7 +233,7 @@ def test_a_paste_fills_the_table_and_a_line_that_does_not_fit_leaves_it():
     at.text_area(key="pasted_table").set_value("North;40;6\nSouth;90;6").run()
     at.button(key="use_pasted").click().run()
     assert at.session_state.settings.sites == (SiteRow("North", 40, 6), SiteRow("South", 90, 6))
-    wording.found("people 2", memo(at), 130, 2, 40, 90)
+    wording.found("unequal sites", memo(at), 130, 2, 40, 90)
     at.text_area(key="pasted_table").set_value("South;5\nNorth;none").run()
     at.button(key="use_pasted").click().run()
     assert any("Line 2" in error.value for error in at.error)
@@ -317,7 +317,7 @@ def test_a_cell_of_the_table_changes_the_study():
     }
     at.run()
     assert not at.error
-    wording.found("people 3", memo(at), 105, 2, 30, 75)
+    wording.found("unequal sites", memo(at), 105, 2, 30, 75)
 
 
 def test_the_author_signs_the_memo_and_is_in_no_link():

@@ -172,7 +172,7 @@ def test_a_table_of_sites_serves_the_average_as_it_does_the_mean_curve():
     at.text_area(key="pasted_table").set_value("North;40;6\nSouth;90;3").run()
     at.button(key="use_pasted").click().run()
     assert not at.error
-    wording.found("people 4", memo(at), 130, 2, 40, 90)
+    wording.found("unequal sites", memo(at), 130, 2, 40, 90)
 
 
 def test_real_records_are_refused_with_a_button_that_takes_simulated_ones():
@@ -199,11 +199,11 @@ def test_everybody_can_add_the_noise_of_an_average_alone():
 def test_a_network_of_unequal_sites_is_decided_on_as_it_is_until_one_of_alike_sites_is_chosen():
     at = visit("decide", "network-1x900x1_4x200x1~target-0.5~decided-wavelet_regression")
     assert not at.error
-    wording.found("people 5", memo(at), "1 700", 5, 200, 900)
+    wording.found("unequal sites", memo(at), "1 700", 5, 200, 900)
     assert "w_study_people" not in {box.key for box in at.text_input}  # no one size to be typed
     at.selectbox(key="w_network").set_value("Two hundred small sites").run()
     assert not at.exception
-    wording.found("people 6", memo(at), 320, 200)
+    wording.found("equal sites", memo(at), 320, 200)
     at.text_input(key="w_study_people").set_value("300").run()
     assert not at.error
-    wording.found("people 7", memo(at), 300, 200)
+    wording.found("equal sites", memo(at), 300, 200)

@@ -198,7 +198,7 @@ def test_no_method_of_explore_lacks_its_formula_or_a_budget_between_the_steps(me
 
 def test_the_strip_of_a_sweep_over_budgets_tells_their_span_and_that_of_the_odds():
     _, budget, _ = seen("sweeps").strips[-1]
-    wording.found("ε from to", budget.chip, 0.25, 4, alone=True)
+    wording.found("budgets from to", budget.chip, 0.25, 4, alone=True)
     assert budget.weak
     assert re.fullmatch(r"≤ \d\d to \d\d %", budget.odds)
 

@@ -10,7 +10,6 @@ import pytest
 from engine.core.errors import InputError
 from engine.lessons import heading, lessons, work
 from engine.lessons.coin_flip import CoinFlip
-from engine.simulation import studies
 from pages.parts.learn import lesson as lesson_cards
 from pages.parts.learn import slides
 from pages.shared.components import guess
@@ -25,14 +24,6 @@ from tests.sentences import of_topic
 wording = of_topic("learn")
 
 EVERY = lessons.all()
-
-
-@pytest.fixture(autouse=True)
-def light(monkeypatch):
-    """Few repeats: what is tested is the page."""
-    monkeypatch.setattr(studies, "MAX_DATA_SETS", 4)
-    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 2)
-    monkeypatch.setattr(studies, "_ENOUGH_RELEASES", 20)
 
 
 def picture(at):

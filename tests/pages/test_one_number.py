@@ -460,7 +460,7 @@ def test_sites_whose_noise_differs_in_kind_have_one_guarantee_in_run_ask_and_pin
     ran = dict(zip(head, cell, strict=True))
     assert (float(ran["epsilon"]), float(ran["delta"])) == (2.2, 1e-5)
     assert main(["run", str(file)]) == 0
-    wording.found("ε δ", capsys.readouterr().out, 2.2, "1e-05")
+    wording.found("budget", capsys.readouterr().out, 2.2, "1e-05")
     asked = showed(
         {"view": "sites", "scenario": plain(Case(source)), "sites": [row.__dict__ for row in rows]}
     )

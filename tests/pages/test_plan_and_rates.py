@@ -147,7 +147,7 @@ def test_constants_that_break_their_promise_are_not_planned_with_as_if_they_kept
         "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10"
         "~delta-0.001~unknown-error",
     )
-    wording.found("not ε", [error.value for error in at.error], 10)
+    wording.found("not budget", [error.value for error in at.error], 10)
 
 
 def test_the_numbers_behind_the_charts_are_there():
@@ -342,7 +342,7 @@ def test_sizes_budget_and_smoothness_are_one_form():
 
 def test_varying_coefficients_have_the_sizes_and_methods_of_their_own_page():
     at = visit("rates", "r-varying_coefficients~along-n~k-noisy_gradient_coefficients")
-    wording.found("n m s", words(at), "2 000", 10, 1, 1, 2)
+    wording.found("point of rate", words(at), "2 000", 10, 1, 1, 2)
     wording.found("noisy gradient descent", words(at))
     fields = {field.label: field for field in at.text_input}
     fields["People on each site (n)"].set_value("300")
@@ -441,7 +441,7 @@ def test_damaged_words_of_a_link_are_named():
 @pytest.mark.slow
 def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-risk")
-    wording.found("most", words(at))
+    wording.found("at most", words(at))
     wording.found("alone known", words(at))
     at.text_input(key="w_plan_risk").set_value("55").run()
     assert "risk-55" in "".join(at.query_params["s"])
@@ -461,7 +461,7 @@ def test_a_risk_below_a_coin_toss_is_refused_beside_its_field():
 @pytest.mark.slow
 def test_a_total_is_split_over_outputs_and_a_lock_holds_one_of_them():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-split")
-    wording.found("ε of", words(at), 3, 3)
+    wording.found("all spent", words(at), 3, 3)
     assert at.dataframe[-1].value["ε"].tolist() == [1.0, 1.0, 1.0]
     at.toggle(key="w_split_lock_0").set_value(True).run()
     at.text_input(key="w_split_epsilon_0").set_value("2").run()
@@ -477,4 +477,4 @@ def test_a_lock_above_the_total_is_refused_and_can_be_opened_again():
     assert any("leave nothing" in error.value for error in at.error)
     at.toggle(key="w_split_lock_0").set_value(False).run()
     assert not at.error
-    wording.found("ε of", words(at), 1, 1)
+    wording.found("all spent", words(at), 1, 1)

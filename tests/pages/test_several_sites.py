@@ -178,7 +178,7 @@ def test_an_address_book_checks_what_keys_of_one_s_own_have_signed(tmp_path, mon
     wording.missing("needs address", spoken(at))
     (tmp_path / "partners.json").write_text(partners.to_text({**keys, "east": "0" * 64}))
     at.run()
-    wording.found("offer east signed", [error.value for error in at.error])
+    wording.found("offer not signed", [error.value for error in at.error])
 
 
 def test_a_finished_run_is_opened_from_its_transcript(finished):

@@ -168,7 +168,7 @@ def test_the_screen_says_how_each_column_is_read_and_who_one_person_is(
 def test_examples_are_invented_and_read_as_the_reading_says(monkeypatch):
     at = answer(dropped(monkeypatch, dated("both")), "columns.time.order", "Month first")
     example = next(row[3] for row in table(at) if row[1] == "time")
-    wording.found("march", example, "03", "04", 2024, 4, 2024)
+    wording.found("date read", example, "03", "04", 2024, 4, 2024)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_what_only_the_holder_knows_is_asked_and_nothing_is_confirmed_before(
     at = dropped(monkeypatch, frame)
     assert question(at, field).value is None and at.button(key="confirm_reading").disabled
     wording.found("question open above", said(at))
-    wording.found("see", said(at))
+    wording.found("only you", said(at))
     answer(at, field, option)
     assert not at.button(key="confirm_reading").disabled
 
@@ -499,7 +499,7 @@ def test_public_groups_of_a_file_are_stated_and_compared_on_explore(monkeypatch)
         upload=at.session_state["upload"],
         show_upload=True,
     )
-    wording.found("arm arm", words(at), 0, 1)
+    wording.found("two arms", words(at), 0, 1)
     assert "released apart" in words(at)
 
 

@@ -274,4 +274,4 @@ def test_an_interval_for_own_readings_waits_for_the_statement_that_bounds_its_bi
     ran(at)
     assert "No confidence interval" not in words(at)
     wording.found("confidence interval", words(at))
-    wording.found("state", words(at))
+    wording.found("you state", words(at))

@@ -129,7 +129,7 @@ def test_bounds_may_be_typed_with_a_decimal_comma_and_words_are_refused_in_their
     )
     assert not at.error and at.session_state["upload_draft"].declared.value_low == 60.5
     fill(at, value_low="abc")
-    wording.found("abc number", errors(at))
+    wording.found("not a number", errors(at))
     assert len(at.error) == 1
     assert at.button(key="upload_show").disabled
     fill(at, value_low="60", observations="4,5")

@@ -227,7 +227,7 @@ def test_below_the_table_stands_that_delta_is_large_and_for_how_many_cells(capsy
     assert "δ is" not in out
     mixed = {**small, "axes": {"budgets.delta": [1e-6, 1e-4, 0.01]}}
     _, out, _ = command(capsys, monkeypatch, ["run", "-"], json.dumps(mixed))
-    wording.found("cells", out, 2, 3)
+    wording.found("cells of all", out, 2, 3)
     wording.found("large above tenth", out, 1, 0.0167)
 
 

@@ -17,7 +17,6 @@ from engine.core.random_streams import generator
 from engine.core.tasks import TASKS
 from engine.core.types import NON_PRIVATE, Budget
 from engine.mechanisms import mechanisms
-from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.privacy import accounting
@@ -74,8 +73,6 @@ EVERY += [
     UnivariateMean.independent(setting) for setting in (Setting.CENTRAL_USER, Setting.LOCAL_USER)
 ]
 PROTECTING = [one for one in EVERY if one.values().get("setting") is not Setting.NONE]
-# Of what takes long to release, only the first variant is in the default run.
-LONG = [one for one in PROTECTING if one.family == "sparse" or isinstance(one, PercentileCurves)]
 # Noise that depends on nothing but how many people, or devices, send it.
 ALONE = (
     SparseMeanSigns(),
@@ -99,6 +96,12 @@ def test_no_registered_mechanism_is_missing_here():
 def task_of(mechanism):
     """The task it is made for, or the only one it serves."""
     return getattr(mechanism, "task", None) or next(t for t in SOURCES if t in mechanism.tasks)
+
+
+# The first variant of each mechanism, and of each setting of one mean, is in the default run.
+USUAL = {
+    (type(one), task_of(one), one.values().get("setting")): one for one in reversed(PROTECTING)
+}.values()
 
 
 def source_of(mechanism):
@@ -133,12 +136,7 @@ def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
 
 
 @pytest.fixture(
-    scope="module",
-    ids=str,
-    params=[
-        slow(one) if one in LONG and one != type(one)(**one.presets()[0][1]) else one
-        for one in PROTECTING
-    ],
+    scope="module", ids=str, params=[one if one in USUAL else slow(one) for one in PROTECTING]
 )
 def mechanism(request):
     """All tests of one stand beside each other, and share what was released."""

@@ -58,7 +58,7 @@ def test_the_release_has_its_band_and_lies_in_the_stated_unit():
     )
     assert result.points[0] == 2 and result.points[-1] == 18
     assert curve.truth.min() > 60 and curve.truth.max() < 210
-    assert result.errors.shape == (100,) and 0 < result.error < result.within
+    assert len(result.errors) >= 20 and 0 < result.error < result.within
 
 
 @pytest.mark.parametrize("key", few([cls.key for cls in mechanisms.for_task("mean_function")]))
@@ -145,7 +145,7 @@ def test_the_preview_says_from_which_size_on_a_release_tells_a_change():
     assert result.change == pytest.approx(float((curve.high - curve.low).mean()), rel=0.3)
     assert not result.is_tested and result.grade == "usable"
     assert "cm and more" in words.survives(result, "mean_function")
-    assert seen(8.0, Sizes((4000,), 32_000, 8)).change < 0.4 * result.change
+    assert seen(8.0, Sizes((2000,), 16_000, 8)).change < 0.4 * result.change
 
 
 def test_a_preview_whose_bands_span_a_quarter_of_the_range_is_coarse_whatever_sizes_say():
@@ -185,7 +185,9 @@ def test_the_preview_carries_the_warning_of_few_basis_functions_before_anything_
 
 def test_verdicts_come_from_the_public_sizes():
     assert seen(1.0, Sizes((80,), 640, 8)).verdict.verdict == "coarse"
-    wording.found("level 2", words.survives(seen(1.0, Sizes((80,), 640, 8)), "mean_function"))
+    wording.found(
+        "level and trend", words.survives(seen(1.0, Sizes((80,), 640, 8)), "mean_function")
+    )
 
 
 @pytest.mark.parametrize(

@@ -648,7 +648,7 @@ def test_a_unit_in_the_name_of_a_column_that_is_not_the_stated_one_is_refused(tm
     file = command(long_file().rename(columns={"height": "height_cm"}), tmp_path)
     file.write_text(file.read_text().replace('"value_name"', '"value_unit": "m", "value_name"'))
     assert __main__.main(["release", str(file), "--ledger", str(tmp_path / "ledger")]) == 2
-    wording.found("cm", capsys.readouterr().err)
+    wording.found("as if cm", capsys.readouterr().err)
 
 
 def test_the_command_works_out_the_cost_once(tmp_path, monkeypatch):

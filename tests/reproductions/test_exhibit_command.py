@@ -26,7 +26,7 @@ def test_without_a_name_it_lists_every_exhibit(capsys):
 
 def test_a_name_that_does_not_exist_is_explained(capsys):
     assert main(["exhibit", "nothing/figure-0"]) == 2
-    wording.found("exhibit 'nothing figure", capsys.readouterr().err, 0)
+    wording.found("no exhibit", capsys.readouterr().err, 0)
 
 
 def test_a_form_is_stored_in_its_own_place_and_left_alone_where_it_is_there(

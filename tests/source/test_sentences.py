@@ -69,8 +69,8 @@ def calls(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            owner = getattr(getattr(node.func, "value", None), "id", "")
-            if name == "of_topic" or owner == "wording":
+            owners = {part.id for part in ast.walk(node.func) if isinstance(part, ast.Name)}
+            if name == "of_topic" or "wording" in owners:
                 yield name, node.args[0].value
 
 

@@ -86,7 +86,7 @@ def test_a_claim_that_holds_is_neither_broken_nor_proved():
     assert report.worst_epsilon == pytest.approx(1.0, rel=1e-6)
     result = audit_words.attacked(report)
     wording.found("claim", result, 1)
-    wording.found("prove claim", result)
+    wording.found("not proved", result)
 
 
 @pytest.mark.slow

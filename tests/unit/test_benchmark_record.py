@@ -47,11 +47,9 @@ def test_what_differs_between_machines_is_not_flagged():
     assert regressions([Row("a", 9.0, is_compared=False)], [Row("a", 1.0)]) == []
 
 
-def test_only_what_is_worse_in_two_runs_ends_with_an_error(monkeypatch, capsys):
+def test_only_what_is_worse_in_two_runs_ends_with_an_error(capsys):
     runs = iter([[Row("noisy", 1.5), Row("slow", 1.5)], [Row("noisy", 1.1), Row("slow", 1.4)]])
-    monkeypatch.setattr(bench, "measured", lambda: next(runs))
-    monkeypatch.setattr(record, "load", lambda: [Row("noisy", 1.0), Row("slow", 1.0)])
-    assert bench.main([]) == 1
+    assert bench.main([], lambda: next(runs), [Row("noisy", 1.0), Row("slow", 1.0)]) == 1
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
     assert "WORSE" in lines["slow"] and "WORSE" not in lines["noisy"]
 
@@ -82,25 +80,21 @@ def test_the_table_shows_what_was_kept_what_is_missed_and_what_became_worse():
     ]
 
 
-def test_a_run_that_is_kept_comes_back_and_can_be_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(record, "FILE", tmp_path / "results.json")
-    monkeypatch.setattr(record, "DOCUMENT", tmp_path / "benchmarks.md")
+def test_a_run_that_is_kept_comes_back_and_can_be_read(tmp_path):
+    file, document = tmp_path / "results.json", tmp_path / "benchmarks.md"
     rows = [Row("a / b", 1.5, 2.0), Row("c", 2.0, 3.0, True)]
-    assert record.load(record.FILE) == []
-    record.save(rows, MACHINE)
-    assert record.load(record.FILE) == rows
-    page = record.DOCUMENT.read_text()
+    assert record.load(file) == []
+    record.save(rows, MACHINE, (), file, document)
+    assert record.load(file) == rows
+    page = document.read_text()
     assert "| study |" in page
     assert "| a / b | 1.50 | ≤ 2 | yes |" in page and "| c | 2.00 | ≥ 3 | **no** |" in page
     assert "A processor, 2 cores" in page and "0.5, 0.25, 0.1" in page
 
 
 @pytest.mark.parametrize("ratio, code", [(1.0, 0), (1.3, 1)])
-def test_the_exit_code_says_whether_anything_became_worse(monkeypatch, capsys, ratio, code):
-    monkeypatch.setattr(bench.kernels, "rows", lambda: [Row("a", ratio)])
-    monkeypatch.setattr(bench.peers, "rows", lambda: iter(()))
-    monkeypatch.setattr(record, "load", lambda: [Row("a", 1.0)])
-    assert bench.main(["--json"]) == code
+def test_the_exit_code_says_whether_anything_became_worse(capsys, ratio, code):
+    assert bench.main(["--json"], lambda: [Row("a", ratio)], [Row("a", 1.0)]) == code
     printed = capsys.readouterr().out
     assert ("WORSE" in printed) == bool(code)
     assert json.loads(printed.splitlines()[-1])["rows"][0]["ratio"] == ratio
@@ -164,14 +158,13 @@ def test_the_page_shows_floors_beside_the_ratio_that_was_kept():
     assert table.splitlines()[2:] == ["| a study | 1.0 | 2.0 | 0.5 | 3.5 | 7.0 | 2.00 | 3.00 |"]
 
 
-def test_figures_of_several_sites_stay_when_ratios_are_written_anew(tmp_path, monkeypatch):
-    monkeypatch.setattr(record, "DOCUMENT", tmp_path / "benchmarks.md")
-    monkeypatch.setattr(record, "FILE", tmp_path / "results.json")
+def test_figures_of_several_sites_stay_when_ratios_are_written_anew(tmp_path):
+    file, document = tmp_path / "results.json", tmp_path / "benchmarks.md"
     section = f"{record.SITES_HEADING}\n\n| sites |\n|---|\n| 3 |\n"
-    record.save([Row("a", 1.0)], MACHINE)
-    plain = record.DOCUMENT.read_text("utf-8")
-    record.DOCUMENT.write_text(record.with_sites(plain, section), "utf-8")
-    record.save([Row("b", 2.0)], MACHINE)
-    text = record.DOCUMENT.read_text("utf-8")
+    record.save([Row("a", 1.0)], MACHINE, (), file, document)
+    plain = document.read_text("utf-8")
+    document.write_text(record.with_sites(plain, section), "utf-8")
+    record.save([Row("b", 2.0)], MACHINE, (), file, document)
+    text = document.read_text("utf-8")
     assert text.count(section) == 1 and "| b | 2.00 |" in text and "| a |" not in text
     assert record.with_sites(text, section.replace("3", "20")).count("| 20 |") == 1

@@ -64,8 +64,8 @@ def test_a_foot_gives_source_people_and_budget():
     foot = chart.spec["layout"]["annotations"][-1]["text"]
     assert foot.startswith("Smooth wave, simulated")
     assert "n = 60" in foot
-    wording.found("ε δ", foot, 0.7, "1×10⁻⁴")
-    wording.found("ε to", labels.spent([Budget(0.5), Budget(4.0)]), 0.5, 4, alone=True)
+    wording.found("budget", foot, 0.7, "1×10⁻⁴")
+    wording.found("budgets to", labels.spent([Budget(0.5), Budget(4.0)]), 0.5, 4, alone=True)
 
 
 def charts_without_title(text: str) -> list[int]:

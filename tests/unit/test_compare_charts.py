@@ -46,10 +46,10 @@ def test_equal_ratios_are_equally_far_apart_and_every_range_is_in_view(factor):
 
 def test_a_budget_at_which_nothing_is_published_says_so_and_has_no_point():
     chart = charts.sizes([line("A", [np.nan, 1.0])], [0, 1], EPSILONS, "cm")
-    wording.found("nothing 2", names(chart), 0.5)
+    wording.found("none at budget", names(chart), 0.5)
     assert sum(trace["mode"] == "markers" for trace in chart.spec["data"]) == 1
     empty = charts.sizes([line("A", [np.nan, np.nan])], [0, 1], EPSILONS, "cm")
-    wording.found("nothing 3", empty.spec["layout"]["title"]["text"], alone=True)
+    wording.found("nothing at all", empty.spec["layout"]["title"]["text"], alone=True)
 
 
 def test_the_small_pictures_of_the_best_method_are_not_flattened_by_the_worst():

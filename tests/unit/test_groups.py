@@ -235,7 +235,7 @@ def test_a_release_too_small_to_test_its_times_is_named_where_it_is_compared(car
 
 def test_cards_are_refused_without_the_statement_or_of_the_same_release(cards, capsys):
     assert __main__.main(["compare-cards", *cards]) == 2
-    wording.found("nobody two", capsys.readouterr().err)
+    wording.found("nobody twice", capsys.readouterr().err)
     assert __main__.main(["compare-cards", cards[0], cards[0], "--disjoint"]) == 2
 
 

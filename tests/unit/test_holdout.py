@@ -202,5 +202,5 @@ def test_the_sentences_say_synthetic_and_what_a_hundred_runs_cost():
     assert words.holdout(STUDY.facts, 226, 452, 100).startswith("Synthetic.")
     runs = words.runs(STUDY.facts, BUDGETS[1], 100, 678)
     assert runs.startswith("Synthetic.")
-    wording.found("times one", runs, 10)
+    wording.found("times one release", runs, 10)
     wording.found("upload under use", words.LICENSED)

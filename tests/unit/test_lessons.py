@@ -442,6 +442,13 @@ def test_the_best_attacker_wins_as_often_as_the_noise_allows():
     assert int(words["high"]) == 20 - int(words["low"])
 
 
+@pytest.fixture
+def as_kept(monkeypatch):
+    """As many data sets as what is kept was made of."""
+    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
+    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
+
+
 @pytest.mark.parametrize(
     "name",
     all_but(
@@ -453,9 +460,7 @@ def test_the_best_attacker_wins_as_often_as_the_noise_allows():
         lesson_store.makers(),
     ),
 )
-def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
-    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
-    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
+def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, as_kept):
     make = lesson_store.makers()[name]
     result = stored_lessons.numbers_of(
         name, stored_lessons.SEED, lambda seed: pytest.fail("not kept")
@@ -464,10 +469,8 @@ def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
         np.testing.assert_allclose(one, again, rtol=1e-6)
 
 
-def test_an_error_that_a_lesson_keeps_is_that_of_lab_for_the_same_scenario(monkeypatch):
+def test_an_error_that_a_lesson_keeps_is_that_of_lab_for_the_same_scenario(as_kept):
     """One of each picture; what is kept of all others is made again in `make test-all`."""
-    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
-    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     kept = when_privacy_is_free.lines(200, stored_lessons.SEED)
     growth = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=2)
     default = mechanisms.default(MEAN_FUNCTION.mechanism, MEAN_FUNCTION.key)
@@ -482,9 +485,7 @@ def test_of_another_seed_nothing_is_kept():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 6))
-def test_what_lessons_say_holds_for_other_seeds_with_all_repeats(seed, monkeypatch):
-    monkeypatch.setattr(studies, "MAX_DATA_SETS", 100)
-    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
+def test_what_lessons_say_holds_for_other_seeds_with_all_repeats(seed, as_kept):
     by_name = {lesson.key: lesson.work(seed).words for lesson in EVERY}
     assert float(by_name["2"]["moved"]) < float(by_name["2"]["noise"])
     assert float(by_name["4"]["many_private"]) < 1.3 * float(by_name["4"]["many_without"])

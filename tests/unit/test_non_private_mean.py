@@ -1,6 +1,7 @@
 """Real curves are compared with one mean of them, whatever a method smooths or cuts."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -23,11 +24,16 @@ from tests.sentences import of_topic
 
 wording = of_topic("mean")
 
-N_PEOPLE, TIMES = 80, np.linspace(0, 100, 201)
+N_PEOPLE, TIMES = 80, tuple(np.linspace(0, 100, 201))
 
 
+AT = np.array(TIMES) / 100
+
+
+@cache
 def upload(mean, low=0, high=100, times=TIMES):
     """People whose curves are shifted copies of a mean curve, one column for each time."""
+    times = np.array(times)
     rng = np.random.default_rng(3)
     values = (
         mean(times / 100)
@@ -52,6 +58,14 @@ def peak(t):
     return 20 + 50 * np.exp(-(((t - 0.3) / 0.02) ** 2))
 
 
+def line(t):
+    return 20 + 10 * t
+
+
+def low_line(t):
+    return 52 + 20 * t
+
+
 def sample_mean(source):
     """Of each time, at that time."""
     return source.curves.values.reshape(N_PEOPLE, -1).mean(axis=0)
@@ -59,9 +73,9 @@ def sample_mean(source):
 
 def test_a_peak_too_narrow_for_the_default_method_is_drawn():
     source = upload(peak)
-    at_times = non_private_mean(source).values(TIMES / 100)[0, 0, 0]
+    at_times = non_private_mean(source).values(AT)[0, 0, 0]
     assert np.abs(at_times - sample_mean(source)).max() < 1
-    smoothed = AdaptiveMean().without_protection(source.draw(1, None)).values(TIMES / 100)[0, 0, 0]
+    smoothed = AdaptiveMean().without_protection(source.draw(1, None)).values(AT)[0, 0, 0]
     assert np.abs(smoothed - sample_mean(source)).max() > 15
 
 
@@ -77,7 +91,7 @@ def test_curves_that_few_functions_draw_get_no_more():
 
 def test_the_means_at_a_few_visits_are_joined_by_a_smooth_curve():
     visits = np.array([0.0, 4.0, 12.0, 25.0, 50.0, 100.0])
-    source = upload(lambda t: 20 + 40 * (1 - np.exp(-4 * t)), times=visits)
+    source = upload(lambda t: 20 + 40 * (1 - np.exp(-4 * t)), times=tuple(visits))
     grid = drawing_grid()
     for mean in (non_private_mean(source), AdaptiveMean().without_protection(source.draw(1, None))):
         at_visits = mean.values(visits / 100)[0, 0, 0]
@@ -86,18 +100,18 @@ def test_the_means_at_a_few_visits_are_joined_by_a_smooth_curve():
 
 
 def test_observations_beyond_the_bounds_count_as_recorded_and_releases_move_them_to_the_bound():
-    source = upload(lambda t: 52 + 20 * t, low=55)
+    source = upload(low_line, low=55)
     data = source.draw(1, None)
     moved = replace(data, values=np.maximum(data.values, 55))
     assert data.values.min() < 55 and np.array_equal(
         *(AdaptiveMean().without_protection(each).coefficients for each in (data, moved))
     )
-    at_times = non_private_mean(source).values(TIMES / 100)[0, 0, 0]
+    at_times = non_private_mean(source).values(AT)[0, 0, 0]
     assert np.abs(at_times - sample_mean(source)).max() < 2
 
 
 def test_one_impossible_value_does_not_move_what_releases_are_compared_with():
-    source = upload(lambda t: 20 + 10 * t, low=0, high=60)
+    source = upload(line, low=0, high=60)
     values = source.curves.values.copy()
     values[1234] = 9999.0
     slipped = replace(source, curves=replace(source.curves, values=values))
@@ -115,12 +129,12 @@ def test_the_holder_hears_of_many_observations_beyond_the_bounds_and_not_of_one(
     def told(source):
         return [doubt for doubt in source.doubts if "non-private mean" in doubt]
 
-    few = upload(lambda t: 20 + 10 * t, low=0, high=60)
+    few = upload(line, low=0, high=60)
     assert not told(few)
     values = few.curves.values.copy()
     values[1234] = 9999.0
     assert not told(replace(few, curves=replace(few.curves, values=values)))
-    wording.found("recorded", told(upload(lambda t: 52 + 20 * t, low=55))[0])
+    wording.found("recorded", told(upload(low_line, low=55))[0])
 
 
 def test_what_is_smoothed_away_or_cut_off_is_part_of_the_error_and_warned_of():
@@ -139,7 +153,7 @@ def test_what_is_smoothed_away_or_cut_off_is_part_of_the_error_and_warned_of():
 
 
 def test_the_holder_is_told_where_many_observations_lie_beyond_the_bounds():
-    wording.found("below stated bounds", upload(lambda t: 52 + 20 * t, low=55).doubts)
+    wording.found("below stated bounds", upload(low_line, low=55).doubts)
     assert not any("stated bounds" in doubt for doubt in upload(peak).doubts)
 
 

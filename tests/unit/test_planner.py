@@ -114,7 +114,7 @@ def test_a_question_that_no_value_answers_says_so_and_what_would():
     assert found.fixes["people"] > 100
     words = planning_words.verdict(found, FACTS)
     wording.found("possible", words)
-    wording.found("ith error", words, 10)
+    wording.found("error at most", words, 10)
     wording.found("children work", planning_words.fixes(found, FACTS), 10)
 
 
@@ -202,7 +202,7 @@ def test_a_plan_shows_the_protection_that_the_noise_really_gives():
     )
     found = answer(loose, "error")
     assert found.protection.proved.epsilon > 10.5 and not found.protection.keeps_promise
-    wording.found("not ε", planning_words.broken_promise(found), 10)
+    wording.found("not budget", planning_words.broken_promise(found), 10)
     wording.found("explored but released", memo.decision_memo(loose, found, FACTS).decode())
     honest = answer(HERE, "error")
     assert honest.protection.keeps_promise and planning_words.broken_promise(honest) == ""

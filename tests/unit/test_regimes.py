@@ -297,7 +297,7 @@ def test_the_verdict_on_slopes_is_plain(slope, words):
 def test_an_interval_too_wide_to_tell_one_exponent_from_another_is_not_called_agreement():
     result = Comparison(-1.24, 0.55, -0.70, 2.0, PLAIN)
     said = rate_words.verdict(result, "n")
-    wording.found("empty", said, "−1.24", 0.55)
+    wording.found("slope", said, "−1.24", 0.55)
     wording.found("too imprecise tell", said)
     assert "agree" not in said
 

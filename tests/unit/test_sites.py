@@ -340,7 +340,7 @@ def test_sentences_hold_the_numbers_that_were_found():
     for arrangement in (result.together, result.pooled):
         assert f"{arrangement.error:.3f}"[:4] in text
     wording.found("everybody", text, 1)
-    wording.found("ε from to", site_words.budgets(FEW), 1, 4, alone=True)
+    wording.found("budgets from to", site_words.budgets(FEW), 1, 4, alone=True)
     assert site_words.budgets(FEW[:1]) == "ε = 1"
 
 

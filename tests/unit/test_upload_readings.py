@@ -282,7 +282,7 @@ def test_one_point_of_own_readings_has_an_interval_once_its_smoothness_is_stated
     assert stated.low < stated.released == plain.released < stated.high
     assert stated.high - stated.low > 2 * stated.bias > 2 * stated.left_out > 0
     assert abs(stated.released - 38) < 1  # 37 + sin at its top
-    wording.found("state", regression_words.point(stated))
+    wording.found("you state", regression_words.point(stated))
 
 
 def test_a_band_around_own_readings_needs_the_stated_smoothness():

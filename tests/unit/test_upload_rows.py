@@ -134,7 +134,7 @@ def test_missing_numbers_stay_in_the_public_number_and_words_for_no_and_yes_are_
 
 
 def test_a_column_that_is_the_same_in_all_rows_is_noted():
-    wording.found("same rows", read(frame().assign(f2=7)).notes)
+    wording.found("same everywhere", read(frame().assign(f2=7)).notes)
 
 
 @pytest.mark.parametrize(
