@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -26,6 +27,8 @@ _SHOWN_AFTER = 0.15  # seconds; a quicker answer needs no bar
 _MOST = 0.95  # of the bar, until the answer is there
 _MAX_PACES = 500
 _MINUTES_FROM = 90  # seconds
+
+T = TypeVar("T")
 
 _BAR: ContextVar[DeltaGenerator | None] = ContextVar("bar", default=None)
 _PACES: OrderedDict[tuple[Any, ...], float] = OrderedDict()  # seconds that a kind took last
@@ -85,7 +88,7 @@ def seconds_left(elapsed: float, done: int, steps: int, last: float | None) -> f
 
 def words(arguments: Sequence[Any], elapsed: float, left: float | None) -> str:
     """Say what is computed, and how long it still takes or has taken."""
-    about = next((value for value in arguments if isinstance(value, Source)), None)
+    about = next(_within(arguments, Source), None)
     what = "Computing"
     if about is not None:
         people = f"{whole(about.sizes.n_curves)} {about.facts.people}"
@@ -105,13 +108,20 @@ def duration(seconds: float) -> str:
 
 def _kind(function: Callable[..., Any], arguments: Sequence[Any]) -> tuple[Any, ...]:
     """Name computations that take about the same time: by function, method and size."""
-    methods = tuple(value.key for value in arguments if isinstance(value, Mechanism))
+    methods = tuple(method.key for method in _within(arguments, Mechanism))
     sizes = tuple(
-        round(math.log2(1 + value.sizes.n_curves))
-        for value in arguments
-        if isinstance(value, Source)
+        round(math.log2(1 + source.sizes.n_curves)) for source in _within(arguments, Source)
     )
     return function.__qualname__, methods, sizes
+
+
+def _within(values: Iterable[Any], kind: type[T]) -> Iterator[T]:
+    """Find arguments of a kind, also in records such as a study."""
+    for value in values:
+        if isinstance(value, kind):
+            yield value
+        elif is_dataclass(value) and not isinstance(value, Source | Mechanism):
+            yield from _within((getattr(value, each.name) for each in fields(value)), kind)
 
 
 def _is_whole_run() -> bool:

@@ -649,7 +649,7 @@ def of_sides(side: Array, error: Array) -> Check:
         error,
         limit,
         smallest,
-        outcomes(told, CheckOutcome.VOID, smallest < _MOST_UNEVEN),
+        outcomes(told, CheckOutcome.VOID, np.asarray(smallest < _MOST_UNEVEN)),
     )
 
 
