@@ -304,7 +304,7 @@ def solve_along(matrices: Array, rest: Array) -> None:
 
 @lru_cache(maxsize=64)
 def _products(basis: Basis) -> dict[tuple[int, int], list[tuple[int, float]]]:
-    """Of which wave means, each with a weight, the entries (j, k ≤ j) of S are made."""
+    """List the wave means, each with a weight, that make up the entries (j, k ≤ j) of S."""
     table = product_table(basis)
     return {
         (j, k): [

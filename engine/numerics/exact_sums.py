@@ -45,7 +45,7 @@ _LOW_BITS, _WORDS = 20, ("high", "low")  # of a total
 
 
 class Kind(Enum):
-    """What is averaged of the clipped deviations of all people."""
+    """Averages of the clipped deviations of all people."""
 
     LOCATION = "location"  # ψ
     SIZE = "size"  # |ψ|, entry by entry
