@@ -18,6 +18,7 @@ from engine.mechanisms import Mechanism
 from engine.privacy import accounting, risk
 from engine.privacy.amplification import Person
 from engine.sources import Source
+from engine.topics.simulated import Simulated
 
 Numbers = dict[str, float]  # by names that give the unit
 WITHIN = "95 % of releases within"
@@ -87,6 +88,22 @@ def errors(
     return (
         numbers if baseline is None else numbers | {named("error without privacy", unit): baseline}
     )
+
+
+def errors_by_function(answer: Simulated, together: str, names: Sequence[str]) -> Numbers:
+    """Collect the errors of all functions together, of each, and without privacy.
+
+    `together` is what all of them are called, and `names` are those of the errors of each.
+    """
+    numbers = {
+        f"error, {together}": answer.error,
+        f"{WITHIN}, {together}": answer.within,
+        **dict(zip(names, answer.error_by_function, strict=True)),
+    }
+    if answer.baseline is not None:
+        numbers[f"error without privacy, {together}"] = answer.baseline
+    unit = answer.facts.value_unit
+    return as_floats({named(name, unit): number for name, number in numbers.items()})
 
 
 def protection(spends: Sequence[Spend], person: Person) -> Numbers:
