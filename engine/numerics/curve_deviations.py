@@ -309,7 +309,7 @@ def solve_along(matrices: Array, rest: Array) -> None:
 
 @lru_cache(maxsize=64)
 def _products(basis: Basis) -> dict[tuple[int, int], list[tuple[int, float]]]:
-    """Of which wave means, each with a weight, the entries (j, k ≤ j) of S are made."""
+    """Map the entries (j, k ≤ j) of S to the wave means they are made of, with weights."""
     table = product_table(basis)
     return {
         (j, k): [

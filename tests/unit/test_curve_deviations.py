@@ -16,14 +16,14 @@ from engine.numerics.curve_deviations import (
     solve_along,
 )
 from engine.numerics.deviations import weighted_within_curves
-from engine.numerics.exact_sums import Kind
+from engine.numerics.exact_sums import Statistic
 from engine.numerics.moments import curve_moments
 from engine.numerics.regression_moments import RegressionDeviations
 from engine.numerics.regressor_maps import RegressorMap
 from tests.heavy import few
 
 GRID = (0.05, 0.2, 0.4, 0.55, 0.7, 0.95)
-KINDS = (Kind.LOCATION, Kind.SIZE, Kind.MOMENTS)
+KINDS = (Statistic.LOCATION, Statistic.SIZE, Statistic.MOMENTS)
 
 
 def people(seed=0, n=150, design=None, size=7):
