@@ -8,7 +8,7 @@ With Φ (m × r) the basis at the m times of a curve, D = diag(l⁻³), Λ = D�
 because (S + Λ)⁻¹ (1/m) Φ' = (Φ'Φ + D⁻¹)⁻¹ Φ' = D Φ' (I + Φ D Φ')⁻¹. The smallest eigenvalue of G is
 at least 1, and that of S + Λ above 0, so both have a Cholesky factor. What is kept of a curve is
 
-* W y for W = −P D Φ' G⁻¹, where it is observed at all stated common times (*shared*);
+* W y for W = −P (Φ'Φ + D⁻¹)⁻¹ Φ', where it is observed at all stated common times (*shared*);
 * its times and values, where it has at most 1.5 r of them (*kernel*);
 * the sums of `engine.numerics.moments` elsewhere (*sums*).
 
@@ -32,13 +32,14 @@ from engine.core.arrays import Array
 from engine.core.types import Design
 from engine.numerics.bases import SUP_NORM, Basis
 from engine.numerics.deviations import Deviations, blocks_of, mean_slopes_inverse, ridge
-from engine.numerics.moments import curve_moments, harmonics, highest_wave, in_order, product_table
+from engine.numerics.moments import fill_features, harmonics, highest_wave, in_order, product_table
 from engine.numerics.regressor_maps import RegressorMap
 
 Index = NDArray[np.int64]
 MOST_COLUMNS = 3  # for which a pass of its own costs less than what several passes would share
 _LANES = 64
 _BLOCK = 512  # curves, to stay in cache
+_OBSERVATIONS, _TOGETHER = 500_000, 1000  # of a block, and of each curve, worked on at once
 _DENSE = 1.5  # observations for each function, from which sums are smaller
 _SAME_TIME = 1e-9  # how near an observation at a stated time is to it
 
@@ -93,10 +94,10 @@ class CurveDeviations(Deviations):
             is_shared = np.zeros(len(mine), dtype=bool)
             if m == len(design.times):
                 is_shared = _is_at(times, starts[mine], np.array(design.times))
-            for places in _in_lanes(mine[is_shared]):
+            for places in _in_lanes(mine[is_shared], m):
                 y = _rows(values, starts, places, m)
                 parts.append(SharedBlock.of(places, y, np.array(design.times), basis, inverse))
-            for places in _in_lanes(mine[~is_shared]):
+            for places in _in_lanes(mine[~is_shared], m):
                 t, y = (_rows(each, starts, places, m) for each in (times, values))
                 kind = KernelBlock if m <= _DENSE * basis.size else SumBlock
                 parts.append(kind.of(places, t, y, basis, inverse))
@@ -150,9 +151,8 @@ class SharedBlock(CurveBlock):
     ) -> SharedBlock:
         """Build from values (m, lanes) at the stated times (m,)."""
         waves = basis(times)
-        scaled = waves * _scales(basis)
-        kernel = np.eye(len(times)) + scaled @ waves.T
-        weights = -inverse @ np.linalg.solve(kernel, scaled).T
+        told = waves.T @ waves + np.diag(1 / _scales(basis))
+        weights = -inverse @ np.linalg.solve(told, waves.T)
         tells = np.isfinite(values).all(axis=0)
         known = np.where(tells, values, 0.0)
         targets = np.einsum("lm,mb->lb", weights, known)
@@ -190,7 +190,7 @@ class KernelBlock(CurveBlock):
 
     def _waves(self) -> tuple[Array, Array]:
         """√D Φ', (r, m, lanes), and y; both 0 of a curve with a number that is none."""
-        tells = ~np.isnan(self.times).any(axis=0) & np.isfinite(self.values).all(axis=0)
+        tells = _are_numbers(self.times, self.values)
         times = np.where(tells, self.times, 0.0)
         waves = np.empty((self.basis.size, *times.shape))
         waves[0] = tells
@@ -217,9 +217,14 @@ class SumBlock(CurveBlock):
     ) -> SumBlock:
         """Build from times and values (m, lanes)."""
         m, lanes = times.shape
-        t, y = (each.T.reshape(1, -1) for each in (times, values))
-        moments = curve_moments(t, y, np.full(lanes, m), basis)
-        return cls(inverse, places, moments.features[0], basis, m)
+        sums = np.zeros((len(product_table(basis)) + basis.size, lanes))
+        for some in blocks_of(m, _TOGETHER):
+            means, (t, y) = np.empty_like(sums), (times[some], values[some])
+            with np.errstate(invalid="ignore", over="ignore"):
+                fill_features(means, t, y, basis)
+            sums += len(t) * means
+        sums[:, ~_are_numbers(times, values)] = 0.0
+        return cls(inverse, places, sums / m, basis, m)
 
     def at(self, centres: Array) -> Array:
         r, n_waves = self.basis.size, len(self.features) - self.basis.size
@@ -304,7 +309,7 @@ def solve_along(matrices: Array, rest: Array) -> None:
 
 @lru_cache(maxsize=64)
 def _products(basis: Basis) -> dict[tuple[int, int], list[tuple[int, float]]]:
-    """List the wave means, each with a weight, that make up the entries (j, k ≤ j) of S."""
+    """Map the entries (j, k ≤ j) of S to the wave means they are made of, with weights."""
     table = product_table(basis)
     return {
         (j, k): [
@@ -325,6 +330,11 @@ def _mapped(rows: Array, vectors: Array) -> Array:
     return np.asarray(np.einsum("lk,ckb->clb", rows, vectors))
 
 
+def _are_numbers(times: Array, values: Array) -> NDArray[np.bool_]:
+    """True for curves (…, lanes) without a number that is none."""
+    return np.asarray(~np.isnan(times).any(axis=0) & np.isfinite(values).all(axis=0))
+
+
 def _is_at(array: Array, starts: Index, stated: Array) -> NDArray[np.bool_]:
     """True for curves whose observations are at the stated times, one at each, in order."""
     is_at = np.ones(len(starts), dtype=bool)
@@ -333,10 +343,10 @@ def _is_at(array: Array, starts: Index, stated: Array) -> NDArray[np.bool_]:
     return is_at
 
 
-def _in_lanes(curves: Index) -> list[Index]:
+def _in_lanes(curves: Index, m: int) -> list[Index]:
     """The numbers of the curves of each block, −1 for lanes that fill it up."""
-    blocks = []
-    for part in blocks_of(len(curves), _BLOCK):
+    blocks, most = [], min(_BLOCK, max(_LANES, _OBSERVATIONS // m))
+    for part in blocks_of(len(curves), most // _LANES * _LANES):
         mine = curves[part]
         empty = np.full(-len(mine) % _LANES, -1, dtype=np.int64)
         blocks.append(np.concatenate([mine, empty]))

@@ -44,8 +44,8 @@ _BITS = 40
 _LOW_BITS, _WORDS = 20, ("high", "low")  # of a total
 
 
-class Kind(Enum):
-    """Averages of the clipped deviations of all people."""
+class Statistic(Enum):
+    """A statistic of clipped deviations that is averaged over people."""
 
     LOCATION = "location"  # ψ
     SIZE = "size"  # |ψ|, entry by entry
@@ -86,7 +86,7 @@ class ExactSum:
 
 
 def whole_sums(
-    h: Array, shape: Array, radius: Array, kinds: tuple[Kind, ...], moments_radius: Array
+    h: Array, shape: Array, radius: Array, kinds: tuple[Statistic, ...], moments_radius: Array
 ) -> list[ExactSum]:
     """Sum whole numbers of a block of people, of each kind.
 
@@ -107,16 +107,16 @@ def whole_sums(
     with np.errstate(all="ignore"):  # what is no finite number is seen to by `_norms`
         h /= (radius[..., None] * shape)[..., None]
     norms = _norms(h)
-    if Kind.BEYOND in kinds:
+    if Statistic.BEYOND in kinds:
         return [ExactSum.of(_COUNTS[kind](h, norms)) for kind in kinds]
-    own = Kind.MOMENTS in kinds and bool((moments_radius != radius).any())
+    own = Statistic.MOMENTS in kinds and bool((moments_radius != radius).any())
     of_moments = [h * (radius / moments_radius)[..., None, None]] if own else []
     u = truncated(h, norms)
     sums = []
     for kind in kinds:
-        if kind is Kind.LOCATION:
+        if kind is Statistic.LOCATION:
             sums.append(u.sum(axis=-1))
-        elif kind is Kind.SIZE:
+        elif kind is Statistic.SIZE:
             sums.append(np.abs(u).sum(axis=-1))
         else:
             for z in of_moments:
@@ -160,12 +160,12 @@ def mean_of_products(left: Array, right: Array, most: float) -> Array:
     return out
 
 
-def mean_of(total: ExactSum, n: int, kind: Kind, shape: Array, radius: Array) -> Array:
+def mean_of(total: ExactSum, n: int, kind: Statistic, shape: Array, radius: Array) -> Array:
     """The mean over n people in the unit of the deviations; of moments in units of the shape."""
     mean = total.mean(n)
     if kind in _COUNTS:
         return mean
-    if kind is not Kind.MOMENTS:
+    if kind is not Statistic.MOMENTS:
         return np.asarray(np.ldexp(mean, -_BITS) * (radius[..., None] * shape))
     high, cross, low = np.moveaxis(mean, 2, 0)
     cross = cross + cross.swapaxes(-1, -2)
@@ -209,4 +209,7 @@ def _sides(h: Array, norms: Array) -> Array:
     return np.asarray(-np.where(norms > 1.0, 0.0, np.sign(h[..., 0, :])).sum(axis=-1)[..., None])
 
 
-_COUNTS = {Kind.BEYOND: _beyond, Kind.SIDES: _sides}  # of people, instead of their deviations
+_COUNTS = {
+    Statistic.BEYOND: _beyond,
+    Statistic.SIDES: _sides,
+}  # of people, instead of their deviations

@@ -152,7 +152,7 @@ def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> M
         # a slice is filled where it is
         out = features[:, block] if isinstance(block, slice) else np.empty((n_features, len(block)))
         with np.errstate(invalid="ignore", over="ignore"):
-            _fill_features(out, t, y, basis)
+            fill_features(out, t, y, basis)
         if not isinstance(block, slice):
             features[:, block] = out
     return Moments(features.reshape(n_features, repeats, n).swapaxes(0, 1), basis)
@@ -205,7 +205,7 @@ def _blocks(counts: Index) -> Iterator[tuple[int, Index | slice, Index | slice]]
                 yield count, block, (starts[block][:, None] + np.arange(count)).ravel()
 
 
-def _fill_features(features: Array, times: Array, values: Array, basis: Basis) -> None:
+def fill_features(features: Array, times: Array, values: Array, basis: Basis) -> None:
     """Features (features, curves) of one block; times and values are (points, curves)."""
     points, highest = len(times), highest_wave(basis)
     cosines, sines = features[: highest + 1], features[highest + 1 : _n_waves(basis)]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.numerics import exact_sums
-from engine.numerics.exact_sums import ExactSum, Kind, whole_sums
+from engine.numerics.exact_sums import ExactSum, Statistic, whole_sums
 
 MOST = 2**40
 ONE = np.ones((1, 1))
@@ -38,7 +38,7 @@ def largest_norm(tries=4000, seed=1):
     rng, largest, is_within = np.random.default_rng(seed), 0.0, True
     for p in (1, 2, 3, 5, 9, 21, 33):
         for h in rng.standard_normal((tries // 7, p)) * 10 ** rng.uniform(-18, 18, (tries // 7, 1)):
-            u, q = sums_of([h], Kind.LOCATION, Kind.MOMENTS)
+            u, q = sums_of([h], Statistic.LOCATION, Statistic.MOMENTS)
             assert (q == np.outer(u, u)).all()
             largest = max(largest, squared(u) / MOST**2)
             is_within &= squared(u) <= MOST**2
@@ -83,12 +83,12 @@ person = st.integers(1, 8).flatmap(
 def test_replacing_a_person_by_any_bytes_moves_no_sum_by_more_than_its_bound(people, others):
     one, other = people
     rest = np.random.default_rng(others).standard_normal((others, len(one))).tolist()
-    before = sums_of([one, *rest], Kind.LOCATION, Kind.SIZE)
-    after = sums_of([other, *rest], Kind.LOCATION, Kind.SIZE)
+    before = sums_of([one, *rest], Statistic.LOCATION, Statistic.SIZE)
+    after = sums_of([other, *rest], Statistic.LOCATION, Statistic.SIZE)
     of_location, of_size = (squared(x - y) for x, y in zip(before, after, strict=True))
     assert of_location + of_size <= (2 * MOST) ** 2
     assert of_size <= 2 * MOST**2
-    (before,), (after,) = sums_of([one], Kind.MOMENTS), sums_of([other], Kind.MOMENTS)
+    (before,), (after,) = sums_of([one], Statistic.MOMENTS), sums_of([other], Statistic.MOMENTS)
     assert squared(before - after) <= 2 * MOST**4
 
 
@@ -103,7 +103,8 @@ def test_a_location_with_moments_moves_by_two_at_most_and_nearly_attains_it(narr
         other = -one + rng.standard_normal((50, p)) * 10 ** rng.uniform(-8, 1, (50, 1))
         for pair in zip(one, other, strict=True):
             (location, moments), (after, moments_after) = (
-                sums_of([h], Kind.LOCATION, Kind.MOMENTS, moments_radius=narrow * ONE) for h in pair
+                sums_of([h], Statistic.LOCATION, Statistic.MOMENTS, moments_radius=narrow * ONE)
+                for h in pair
             )
             moved = 2 * MOST**2 * squared(location - after) + squared(moments - moments_after)
             assert moved <= most

@@ -26,7 +26,7 @@ from engine.mechanisms.families.adaptive.checked_facts import (
 from engine.mechanisms.percentile_curves import PercentileCurves
 from engine.numerics.clipping.clipped_averages import averages
 from engine.numerics.deviations import AffineDeviations
-from engine.numerics.exact_sums import Kind
+from engine.numerics.exact_sums import Statistic
 from engine.privacy import accounting, transcript
 from engine.privacy.feasibility import Feasibility, verdict
 from engine.release.uncertainty import band_of
@@ -104,7 +104,7 @@ def test_the_last_message_moves_by_root_two_at_most_and_attains_it():
                 centre,
                 shape,
                 radius,
-                Kind.BEYOND,
+                Statistic.BEYOND,
             )[0][0, 0]
             for k in range(300)
         ]
@@ -134,8 +134,8 @@ def test_the_last_message_with_sides_moves_by_root_two_at_most_and_mirrored_peop
                     centre,
                     shape,
                     radius,
-                    Kind.BEYOND,
-                    Kind.SIDES,
+                    Statistic.BEYOND,
+                    Statistic.SIDES,
                 ),
                 axis=-1,
             )[0, 0]

@@ -16,14 +16,14 @@ from engine.numerics.curve_deviations import (
     solve_along,
 )
 from engine.numerics.deviations import weighted_within_curves
-from engine.numerics.exact_sums import Kind
+from engine.numerics.exact_sums import Statistic
 from engine.numerics.moments import curve_moments
 from engine.numerics.regression_moments import RegressionDeviations
 from engine.numerics.regressor_maps import RegressorMap
 from tests.heavy import few
 
 GRID = (0.05, 0.2, 0.4, 0.55, 0.7, 0.95)
-KINDS = (Kind.LOCATION, Kind.SIZE, Kind.MOMENTS)
+KINDS = (Statistic.LOCATION, Statistic.SIZE, Statistic.MOMENTS)
 
 
 def people(seed=0, n=150, design=None, size=7):
@@ -111,6 +111,22 @@ def test_an_order_changes_no_bit_of_the_sums():
     whole, turned = sums_of(curves, basis, Design()), sums_of(curves[::-1], basis, Design())
     for one, other in zip(whole, turned, strict=True):
         assert np.array_equal(one, other)
+
+
+def test_long_curves_are_read_in_parts_with_the_same_bits_wherever_they_stand():
+    rng, basis = np.random.default_rng(8), Basis(5, family="cosine")
+    curves = [(rng.random(2500), rng.normal(size=2500)) for _ in range(3)]
+    curves.append((rng.random(2500), np.append(rng.normal(size=2499), np.nan)))
+    times, values, counts = flat(curves)
+    moments = curve_moments(times[None], values[None], counts, basis)
+    ((_, kept),) = weighted_within_curves(moments, counts, {5}, Design())
+    centres = rng.normal(size=(1, 2, 5))
+    own = CurveDeviations.of(times, values, counts, basis, Design()).from_centres(
+        centres, slice(None)
+    )
+    assert np.allclose(own[..., :4], kept.from_centres(centres, slice(None)), atol=1e-12)
+    alone = CurveDeviations.of(*flat(curves[2:3]), basis, Design())
+    assert np.array_equal(alone.from_centres(centres, slice(None))[..., 0], own[..., 2])
 
 
 def test_systems_of_all_lanes_are_solved_together():

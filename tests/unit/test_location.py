@@ -18,7 +18,7 @@ from engine.numerics.deviations import (
     plain,
     weighted_within_curves,
 )
-from engine.numerics.exact_sums import Kind
+from engine.numerics.exact_sums import Statistic
 from engine.numerics.moments import curve_moments
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.observation_times import Stratified, draw_times, stated_density
@@ -33,7 +33,7 @@ from engine.numerics.time_histograms import (
 )
 
 COUNTS = np.array([3, 5, 0, 8, 5])
-KINDS = (Kind.LOCATION, Kind.SIZE, Kind.MOMENTS)
+KINDS = (Statistic.LOCATION, Statistic.SIZE, Statistic.MOMENTS)
 
 
 def curves(family="cosine", size=4, seed=2, repeats=2):
@@ -113,10 +113,10 @@ def test_averages_of_clipped_deviations_are_those_of_a_loop():
     norm = np.sqrt(((h / shape[..., None]) ** 2).sum(axis=2, keepdims=True))
     psi = h * np.minimum(1, radius[..., None, None] / np.maximum(norm, 1e-300))
     x = psi / shape[..., None]
-    location, size = averages(own, centres, shape, radius, Kind.LOCATION, Kind.SIZE)
+    location, size = averages(own, centres, shape, radius, Statistic.LOCATION, Statistic.SIZE)
     assert np.allclose(location, psi.mean(axis=-1))
     assert np.allclose(size, abs(psi).mean(axis=-1))
-    (moments,) = averages(own, centres, shape, radius, Kind.MOMENTS)
+    (moments,) = averages(own, centres, shape, radius, Statistic.MOMENTS)
     assert np.allclose(moments, np.einsum("rclk,rcmk->rclm", x, x) / 5)
 
 
@@ -139,7 +139,7 @@ def test_one_bad_curve_moves_a_clipped_average_by_at_most_two_radii_over_n(bad):
     centre, shape = np.zeros((1, 1, 4)), np.array([[[1.0, 0.5, 0.4, 0.3]]])
     radius = np.array([[0.7]])
     one, other = (
-        averages(plain(each), centre, shape, radius, Kind.LOCATION)[0]
+        averages(plain(each), centre, shape, radius, Statistic.LOCATION)[0]
         for each in (moments, curve_moments(times, broken, COUNTS, basis))
     )
     assert np.linalg.norm((one - other) / shape) <= 2 * 0.7 / 5 * (1 + 1e-12)
@@ -464,7 +464,7 @@ class ScaledByColumn:
 def test_columns_with_deviations_of_their_own_are_never_answered_as_one():
     result = ScaledByColumn(identity_deviations(np.random.default_rng(6).normal(size=(1, 3, 10))))
     (found,) = averages(
-        result, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2)), Kind.LOCATION
+        result, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2)), Statistic.LOCATION
     )
     assert not np.allclose(found[:, 0], found[:, 1])
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.core.arrays import Array
 from engine.numerics.deviations import Deviations
-from engine.numerics.exact_sums import LARGEST_BLOCK, ExactSum, Kind, mean_of, whole_sums
+from engine.numerics.exact_sums import LARGEST_BLOCK, ExactSum, Statistic, mean_of, whole_sums
 
 _BLOCK = 60_000  # entries of curves, or of deviations, worked on at once, to stay in cache
 _MAX = 400_000  # entries of deviations, where a few curves have more than that in all columns
@@ -25,7 +25,7 @@ def averages(
     centres: Array,
     shape: Array,
     radius: Array,
-    *kinds: Kind,
+    *kinds: Statistic,
     moments_radius: Array | None = None,
 ) -> list[Array]:
     """Average clipped deviations ψ(h_i(a)) in one pass over the curves.
@@ -63,14 +63,17 @@ def averages(
     means = []
     for k, kind in enumerate(kinds):
         total = ExactSum.joined([piece[k] for piece in pieces])
-        own = arguments[3] if kind is Kind.MOMENTS else arguments[2]
+        own = arguments[3] if kind is Statistic.MOMENTS else arguments[2]
         mean = mean_of(total, deviations.n_curves, kind, arguments[1], own)
         means.append(np.broadcast_to(mean, (len(mean), columns, *mean.shape[2:])))
     return means
 
 
 def _summed(
-    among: Sequence[Deviations], repeats: slice, arguments: list[Array], kinds: tuple[Kind, ...]
+    among: Sequence[Deviations],
+    repeats: slice,
+    arguments: list[Array],
+    kinds: tuple[Statistic, ...],
 ) -> list[ExactSum]:
     """The sums of all blocks of curves."""
     centres, *clips = arguments

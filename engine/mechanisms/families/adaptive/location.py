@@ -81,7 +81,7 @@ from engine.mechanisms.families.adaptive.constants import OFF, SEPARATELY, SITES
 from engine.mechanisms.families.adaptive.filters import Combined, Independent, Joint, NoiseFilter
 from engine.numerics.clipping.clipped_averages import averages
 from engine.numerics.deviations import Deviations
-from engine.numerics.exact_sums import Kind
+from engine.numerics.exact_sums import Statistic
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.reference_law import DeviationLaw, is_mixed
 from engine.numerics.symmetric_matrices import as_matrix, as_vector, nearest_semidefinite
@@ -307,7 +307,7 @@ def _one_by_one(
     n_functions: int,
 ) -> Located:
     """Locations, sizes and second moments in releases of their own, each about a newer centre."""
-    locations = _sent(sites, state, FIRST_CENTRE, Kind.LOCATION)
+    locations = _sent(sites, state, FIRST_CENTRE, Statistic.LOCATION)
     state, _ = _move(
         sites,
         state,
@@ -317,21 +317,21 @@ def _one_by_one(
         constants,
     )
     state = replace(state, radius=constants.first_scale * state.radius)
-    sizes = _sent(sites, state, FIRST_SPREAD, Kind.SIZE)
+    sizes = _sent(sites, state, FIRST_SPREAD, Statistic.SIZE)
     state = _with_spread(state, sizes, law, constants, n_functions)
     state = _tightened(_doubted(state, constants), constants.middle_width)
 
     slope = _slope(state, law, constants)
-    locations = _sent(sites, state, SECOND_CENTRE, Kind.LOCATION)
+    locations = _sent(sites, state, SECOND_CENTRE, Statistic.LOCATION)
     state, _ = _move(sites, state, locations, slope, _response(sites, state, law, 2), constants)
     wider = np.sqrt(constants.scale_width / constants.middle_width)
     state = replace(state, radius=wider * state.radius)
-    sizes = _sent(sites, state, SECOND_SPREAD, Kind.SIZE)
+    sizes = _sent(sites, state, SECOND_SPREAD, Statistic.SIZE)
     state = _with_spread(state, sizes, law, constants, n_functions)
     state = _tightened(_doubted(state, constants), constants.final_width)
 
     last, slope = state, _slope(state, law, constants)
-    locations = _sent(sites, state, FINAL_CENTRE, Kind.LOCATION)
+    locations = _sent(sites, state, FINAL_CENTRE, Statistic.LOCATION)
     state, weights = _move(
         sites, state, locations, slope, _response(sites, state, law, 3), constants
     )
@@ -352,7 +352,7 @@ def _jointly(
     n_functions: int,
 ) -> Located:
     """Sizes and second moments together with the location, about the same centre."""
-    locations = _sent(sites, state, FIRST_CENTRE, Kind.LOCATION)
+    locations = _sent(sites, state, FIRST_CENTRE, Statistic.LOCATION)
     state, _ = _move(
         sites,
         state,
@@ -456,7 +456,7 @@ class Sent:
         )
 
 
-def _sent(sites: Sequence[SiteDeviations], state: State, step: Step, kind: Kind) -> Sent:
+def _sent(sites: Sequence[SiteDeviations], state: State, step: Step, kind: Statistic) -> Sent:
     """One clipped average of every site, with noise in the shape of the deviations."""
     scales = [_noise_scale(site, step, state) for site in sites]
     return Sent(
@@ -468,7 +468,7 @@ def _sent(sites: Sequence[SiteDeviations], state: State, step: Step, kind: Kind)
     )
 
 
-def _averages(site: SiteDeviations, state: State, *kinds: Kind, **radii: Array) -> list[Array]:
+def _averages(site: SiteDeviations, state: State, *kinds: Statistic, **radii: Array) -> list[Array]:
     return averages(site.deviations, state.centre, state.shape, state.radius, *kinds, **radii)
 
 
@@ -480,7 +480,7 @@ def _moments(sites: Sequence[SiteDeviations], state: State, constants: Constants
         [
             site.send(
                 step,
-                _averages(site, state, Kind.MOMENTS, moments_radius=radius)[0],
+                _averages(site, state, Statistic.MOMENTS, moments_radius=radius)[0],
                 scale[..., None, None],
             )
             for site, scale in zip(sites, scales, strict=True)
@@ -497,7 +497,7 @@ def _centres_and_sizes(
     sent = [
         site.send(
             step,
-            np.concatenate(_averages(site, state, Kind.LOCATION, Kind.SIZE), axis=-1),
+            np.concatenate(_averages(site, state, Statistic.LOCATION, Statistic.SIZE), axis=-1),
             np.concatenate([scale, scale], axis=-1),
         )
         for site, scale in zip(sites, scales, strict=True)
@@ -519,7 +519,7 @@ def _centres_and_moments(
     sent = []
     for site, of_location, of_moments in zip(sites, location_scales, moment_scales, strict=True):
         location, moments = _averages(
-            site, state, Kind.LOCATION, Kind.MOMENTS, moments_radius=radius
+            site, state, Statistic.LOCATION, Statistic.MOMENTS, moments_radius=radius
         )
         products = as_vector(moments)
         of_products = np.broadcast_to(of_moments[..., None], products.shape)
@@ -583,8 +583,10 @@ def _who_is_far(site: SiteDeviations, last: State, after: State) -> Array:
     """Average the last message over the people of a site: (repeats, columns, 2 or 3)."""
     assert site.far_noise is not None
     if site.far_noise.shape[-1] == 2:
-        return _averages(site, last, Kind.BEYOND)[0]
-    beyond, side = _averages(site, replace(last, centre=after.centre), Kind.BEYOND, Kind.SIDES)
+        return _averages(site, last, Statistic.BEYOND)[0]
+    beyond, side = _averages(
+        site, replace(last, centre=after.centre), Statistic.BEYOND, Statistic.SIDES
+    )
     return np.concatenate([beyond, checked_facts.SIDE * side], axis=-1)
 
 
