@@ -51,7 +51,7 @@ from engine.mechanisms.families.adaptive.rules import (
 from engine.mechanisms.families.adaptive.scales import ReadingScale
 from engine.mechanisms.families.local_privacy import centre_budget
 from engine.numerics.bases import Basis, with_whole_pairs
-from engine.numerics.deviations import are_told_apart, largest_norm
+from engine.numerics.deviations import largest_norm
 from engine.numerics.public_curves import PublicCurve, stated_numbers
 from engine.privacy.feasibility import Feasibility
 
@@ -264,13 +264,7 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
             finer, steep = self.narrow_features(
                 facts, plans, fit.band, NORMAL * errors.mean(axis=-1)
             )
-            drawn = np.array(
-                [
-                    are_told_apart(self.functions(plan.size, facts), self.law_of_times(facts))
-                    for plan in plans
-                ]
-            )[:, None, None]  # not between few common times
-            yield Caution(FEATURES, released & drawn & (finer | steep))
+            yield Caution(FEATURES, released & (finer | steep))
 
     # -- fixed before any reading is looked at ---------------------------------------------
 

@@ -94,7 +94,8 @@ def detail(centre: Array, covariance: Array, fewer: int = FEWER) -> tuple[Array,
     inverse = np.linalg.inv(covariance + ridge * np.eye(size))
     model = fewer_waves(size, fewer)
     normal = model.T @ inverse  # (…, r − fewer + 2, r)
-    fitted = model @ np.linalg.solve(normal @ model, normal)  # (…, r, r), once for each covariance
+    # (…, r, r), once for each covariance, which lacks directions where a common time is left out
+    fitted = model @ np.linalg.pinv(normal @ model, hermitian=True) @ normal
     left = centre - (fitted @ centre[..., None])[..., 0]
     misfit = np.einsum("...k,...kl,...l->...", left, inverse, left)
     return (

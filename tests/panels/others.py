@@ -1,4 +1,4 @@
-"""Ordinary data and failures of methods beyond the mean: single observations, times until an event, two groups."""
+"""Ordinary data and failures of methods beyond the mean: single observations, events, sparse rows."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ from functools import partial
 
 import numpy as np
 
-from engine.core.types import Array, CurveData, DataKind, Estimate, EventData
+from engine.core.types import Array, CurveData, DataKind, Estimate, EventData, SampleData
 from engine.mechanisms.noisy_counts import NoisyCounts
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.mechanisms.sparse_newton import SparseNewton
+from engine.mechanisms.sparse_regression import SparseRegression
 from engine.mechanisms.wavelet_adaptive import WaveletAdaptive
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.counts.comparisons import hazard_ratio
 from engine.numerics.counts.curves import survival_curves
 from engine.sources.event_times import SHAPES, EventTimes
 from engine.sources.regression_points import RegressionPoints
+from engine.sources.sparse_rows import SparseRows
 from tests.panels.cells import Cell
 
 TIMES, CENTRE, BOUNDS = "law of times", "observations around the curve", "bounds"
+EIGENVALUES, CLIPPED = "eigenvalues above noise", "spread of the noise"
 
 # -- one observation each -----------------------------------------------------------------------------------------
 
@@ -131,6 +136,50 @@ def _ratio(ratio: float, design: str, n: int) -> Cell:
     )
 
 
+# -- sparse rows --------------------------------------------------------------------------------------------------
+
+
+def rows(n: int, repeats: int, rng: np.random.Generator, **settings) -> SampleData:
+    return SparseRows(n_curves=n, **settings).draw(repeats, rng)
+
+
+def keeps_what_matters(estimate: Estimate, data: SampleData) -> Array:
+    """Whether every feature that matters has a coefficient."""
+    assert data.truth is not None
+    matters = np.broadcast_to(data.truth.node_values != 0, estimate.coefficients[0, :, 0].shape)
+    return np.asarray(((estimate.coefficients[0, :, 0] != 0) | ~matters).all(axis=-1))
+
+
+def _sparse_band(what: str, n: int, epsilon: float, sparsity: int, **settings) -> Cell:
+    return Cell(
+        f"sparse band, {what}, n = {n:,}, ε = {epsilon:g}",
+        partial(rows, n, **settings),
+        epsilon,
+        mechanism=SparseInference(sparsity=sparsity, target="band"),
+    )
+
+
+_SPARSE = (
+    _sparse_band("3 of 20 features matter", 50_000, 2, 3, n_features=20, n_shared=3),
+    _sparse_band(
+        "neighbours correlated .8", 50_000, 2, 3, n_features=20, n_shared=3, design="ar1_strong"
+    ),
+    _sparse_band("2 of 5 that matter kept", 50_000, 2, 2, n_features=20, n_shared=5),
+    *(
+        Cell(
+            f"{name}: 5 of 50 features matter, n = 50,000, ε = 2",
+            partial(rows, 50_000, n_features=50, n_shared=5),
+            2.0,
+            mechanism=mechanism,
+            holds=keeps_what_matters,
+        )
+        for name, mechanism in (
+            ("hard thresholding", SparseRegression(sparsity=5)),
+            ("features, then a Newton step", SparseNewton(sparsity=5)),
+        )
+    ),
+)
+
 _ORDINARY_POINTS = tuple(
     Cell(
         f"{name}, n = {n:,}, {sites} site{'s' * (sites > 1)}, ε = 1",
@@ -159,6 +208,7 @@ ORDINARY = (
     ),
     _median("lung", 1000, 1, 0),
     _ratio(1.5, "lung", 500),
+    *_SPARSE,
 )
 _FAILURES = (
     ("times Beta-like (t^.4)", TIMES, {"times": lambda t: t**0.4}),
@@ -195,6 +245,17 @@ FAILURES = (
         1.0,
         told_by=BOUNDS,
         mechanism=WaveletGlobal(),
+        holds=no_band,
+    ),
+    replace(
+        _sparse_band("few rows", 2000, 1, 3, n_features=20, n_shared=3, n_servers=1),
+        told_by=EIGENVALUES,
+        holds=no_band,
+    ),
+    replace(
+        _sparse_band("spread of noise .5, stated as .05", 50_000, 2, 3, n_features=20, n_shared=3),
+        told_by=CLIPPED,
+        mechanism=SparseInference(sparsity=3, target="band", noise_sd=0.05),
         holds=no_band,
     ),
     _median("lung", 5000, 1, 0.25),

@@ -31,6 +31,7 @@ from engine.privacy import accounting, transcript
 from engine.privacy.feasibility import Feasibility, verdict
 from engine.release.uncertainty import band_of
 from engine.sources.coefficient_curves import CoefficientCurves
+from tests.panels.failures import SIX_TIMES, partly_observed
 from tests.sentences import of_topic
 
 wording = of_topic("upload")
@@ -299,6 +300,16 @@ def test_a_time_at_which_few_were_observed_is_left_out_and_the_curve_holds_there
     assert (high - low).mean() < 4  # the others tell how the curve runs
     truth = 10 + 2 * drawing_grid()
     assert ((low <= truth) & (truth <= high)).all(axis=-1).mean() > 0.8
+
+
+@pytest.mark.parametrize("at", [1, 3, 5])
+def test_a_release_is_judged_whichever_common_time_is_left_out(at):
+    """Functions that are not told apart have a covariance that lacks directions."""
+    data = partly_observed(600, 40, generator(1, 0, 0), times=SIX_TIMES, at=at, share=0.08)
+    estimate = AdaptiveMean().release_many(
+        data, [(Budget(1.0, 1 / 600**2),)], 1, generator(1, 1, 0)
+    )
+    assert share_told(estimate, check_words.LEFT_OUT) > 0.9
 
 
 @pytest.mark.parametrize("m", [2, 4, 6])

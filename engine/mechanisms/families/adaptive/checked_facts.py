@@ -617,13 +617,17 @@ def of_far_people(shares: Array, usual: Array, noise: Array) -> tuple[Check, Arr
         Void where people are beyond two radii, more than noise makes of none; untested where half
         of all could be.
     radii : (…)
-        0 unless people are beyond two.
+        0 unless people are beyond two, or more than noise makes of none beyond one that is so wide
+        that usual people hardly ever are.
     """
     excess = shares - usual
     limit = np.maximum(quantile(_FAR_LEVEL) * noise, _FAR)
     told = np.asarray(excess[..., 1] > limit)
     surely = np.maximum(excess - (quantile(_MIDDLE_LEVEL) * noise)[..., None], 0.0)
-    radii = np.where(told, surely @ np.array([_MIDDLE, _OUTER]), 0.0)
+    # so wide a radius holds usual people back nowhere, and each beyond it by one radius at most
+    is_wide = (usual[..., 0] <= _FAR) & (excess[..., 0] > limit)
+    held_back = np.where(is_wide, excess[..., 0], 0.0)
+    radii = np.where(told, surely @ np.array([_MIDDLE, _OUTER]), held_back)
     smallest = smallest_far(noise)
     return Check(
         NEAR,

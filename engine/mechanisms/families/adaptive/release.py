@@ -206,15 +206,16 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
     ) -> tuple[NDArray[np.bool_], ...]:
         """Ask releases for details or ends that are too fine or steep for their functions.
 
+        Not where common times do not tell these apart: nothing is known of details between few.
+
         `half_width` (plans, repeats, draws[, functions]) is that of pointwise bands, averaged over
         the time range. Returns two flags (plans, repeats, draws), True if this holds for some
         function.
         """
         told = np.zeros((2, *half_width.shape), dtype=bool)
         for k, plan in enumerate(plans):
-            if plan.feasible:
-                part = slice(plan.size)
-                functions = self.functions(plan.size, facts)
+            functions, part = self.functions(plan.size, facts), slice(plan.size)
+            if plan.feasible and are_told_apart(functions, self.law_of_times(facts)):
                 covariance = band.covariance[k, ..., part, part]
                 check = (functions, band.centre[k, ..., part], covariance, half_width[k])
                 told[:, k] = (
