@@ -634,7 +634,7 @@ def of_sides(side: Array, error: Array) -> Check:
         error,
         limit,
         smallest,
-        outcomes(told, Outcome.VOID, smallest < _MOST_UNEVEN),
+        outcomes(told, Outcome.VOID, np.asarray(smallest < _MOST_UNEVEN)),
     )
 
 
