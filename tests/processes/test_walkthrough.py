@@ -127,26 +127,17 @@ def copy(tmp_path_factory):
     """The parts of the project that are needed, with the files of the documents in place."""
     folder = tmp_path_factory.mktemp("project")
     for name in ("engine", "reproductions", "docs", "pages", "data"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.png"))
-        byte_code = Path(f"{sys.pycache_prefix}{ROOT / name}")  # it is of the same files
-        if byte_code.is_dir():
-            shutil.copytree(byte_code, Path(f"{compiled_in(folder)}{folder / name}"))
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.png")
+        )
     for name in ("tests/__init__.py", "tests/property/__init__.py", "tests/heavy.py", *PROPERTIES):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     return followed(folder)
 
 
-def compiled_in(folder):
-    return folder.parent / "compiled"
-
-
 def python(folder, *arguments):
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(folder),
-        "PYTHONPYCACHEPREFIX": str(compiled_in(folder)),
-    }
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
