@@ -97,7 +97,7 @@ dist: $(TOOLS)/installed
 	rm -rf dist
 	$(TOOLS)/bin/python -m build
 
-# Puts the fragments in `changes/` together, as the section of a version: `make changelog VERSION=0.8.0`.
+# Puts the fragments in `changes/` together, as the section of a version: `make changelog VERSION=0.9.0`.
 changelog: $(TOOLS)/installed
 	$(TOOLS)/bin/towncrier build --yes --version $(VERSION)
 
