@@ -36,7 +36,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 from engine.core.arrays import Array
 from engine.core.bands import NORMAL, Readings
@@ -73,6 +72,8 @@ def interpolants(
     lines = _lines(knots, values, places)
     if len(knots) == 2:
         return (lines,)
+    from scipy.interpolate import CubicSpline  # on first use: it takes a moment
+
     spline = CubicSpline(knots, values)
     drawn = spline(inside) + beyond * spline(inside, 1)
     maps = [drawn, lines]
