@@ -137,7 +137,7 @@ def command(options: argparse.Namespace) -> None:
         _difference(options, cell, stated.run.seed)
         return
     delta = budget.delta if stated.states_delta else None  # else it follows the people
-    setting = planning_topic.Setting.of(
+    setting = planning_topic.PlannedStudy.of(
         cell.source, cell.mechanism, budget.epsilon, delta, options.curve
     )
     answer = result_of(

@@ -18,11 +18,11 @@ from engine.topics.pins import answer as pins_topic
 from engine.topics.pins.answer import Pinned
 from engine.topics.planning import precedents
 from engine.topics.planning import words as planning_words
-from engine.topics.planning.answer import PlanningAnswer, Setting
+from engine.topics.planning.answer import PlannedStudy, PlanningAnswer
 
 
 def decision_memo(
-    setting: Setting, answer: PlanningAnswer, facts: PublicFacts, rule: float | None = None
+    setting: PlannedStudy, answer: PlanningAnswer, facts: PublicFacts, rule: float | None = None
 ) -> bytes:
     """Write the answer as HTML: its basis, what is not covered, and one step either way.
 

@@ -13,7 +13,7 @@ from engine.language.numbers import change, in_unit, number, percent, together, 
 NEARLY_FREE = 0.1  # share of the squared error up to which privacy costs almost nothing
 _AS_MEASURED = "measured, that is where its noise is at most 10 % of the squared error"
 
-# Of an error, in the order of `Study.shares`.
+# Of an error, in the order of `MeanStudy.shares`.
 PARTS = ("privacy noise", "sampling variability", "smoothing and clipping")
 
 

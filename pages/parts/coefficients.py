@@ -52,7 +52,7 @@ class Effects(ReleaseView):
         self.warning = " ".join(text for text, _ in self.answer.warnings)
 
     def brief(self) -> Brief:
-        return self.measured(self.answer.error, self.answer.within, self.facts.value_unit)
+        return self.brief_with(self.answer.error, self.answer.within, self.facts.value_unit)
 
     @property
     def cautions(self) -> list[str]:

@@ -43,7 +43,7 @@ class Counts(LiveView):
 
     def brief(self) -> Brief:
         method = f"{self.mechanism.label}: {TASKS[self.task].result}"
-        return self.measured(self.answer.error, self.answer.within, method=method)
+        return self.brief_with(self.answer.error, self.answer.within, method=method)
 
     def formula(self) -> None:
         super().formula()

@@ -23,7 +23,7 @@ from engine.topics.percentiles.answer import (
 )
 from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import words as planning_words
-from engine.topics.planning.answer import PlanningAnswer, Setting, usual_target
+from engine.topics.planning.answer import PlannedStudy, PlanningAnswer, usual_target
 from pages.shared import components
 from pages.shared.frame import controls, layout
 from pages.shared.frame.live import LiveView
@@ -61,8 +61,8 @@ class Percentiles(LiveView):
     def brief(self) -> Brief:
         answer, unit = self.answer, self.facts.value_unit
         if not answer.errors.size:
-            return self.measured(math.nan, math.nan, unit)
-        return self.measured(answer.error, answer.within, unit)
+            return self.brief_with(math.nan, math.nan, unit)
+        return self.brief_with(answer.error, answer.within, unit)
 
     def question(self) -> Question:
         return ask(percentiles_answer, *self.arguments)
@@ -257,7 +257,7 @@ def _solved(view: Percentiles, percentile: float, target: float) -> PlanningAnsw
         bar.progress(min(done / _STEPS, 0.95), text=f"Simulating: {done} numbers of people tried")
 
     try:
-        setting = Setting.of(
+        setting = PlannedStudy.of(
             view.source,
             view.mechanism,
             view.settings.epsilon,

@@ -26,9 +26,9 @@ from engine.topics.planning import budget_split
 from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import (
     Measured,
+    PlannedStudy,
     PlanningAnswer,
     Protection,
-    Setting,
     bounds,
     usual_target,
 )
@@ -46,12 +46,12 @@ _SIZES = ("people", "readings", "sites")
 _EARLIER = "plan_earlier"  # session key of the last question with its answer
 
 
-def setting_of(scenario: Settings, source: Source) -> Setting:
+def setting_of(scenario: Settings, source: Source) -> PlannedStudy:
     """Return the sizes to plan for; for a table, those of as many equal sites.
 
     `source` holds data of the settings, or one's own.
     """
-    setting = Setting.of(source, scenario.mechanism, scenario.epsilon, scenario.delta)
+    setting = PlannedStudy.of(source, scenario.mechanism, scenario.epsilon, scenario.delta)
     rows = [row for row in scenario.sites if row.included]
     if source.facts.is_upload or not scenario.has_table(settings.TASK) or not rows:
         return setting
@@ -98,12 +98,12 @@ class Planned(View):
         return not self.facts.is_upload and self.settings.has_table(settings.TASK)
 
     @property
-    def arguments(self) -> tuple[Setting, str, float, int]:
+    def arguments(self) -> tuple[PlannedStudy, str, float, int]:
         """All that the answer depends on."""
         return self.setting, self.unknown, self.target, self.settings.seed
 
     @cached_property
-    def setting(self) -> Setting:
+    def setting(self) -> PlannedStudy:
         return setting_of(self.settings, self.source)
 
     def brief(self) -> Brief:

@@ -73,7 +73,7 @@ class Regression(ReleaseView):
     def brief(self) -> Brief:
         answer = self.answer
         error, within = (math.nan,) * 2 if answer.is_refused else (answer.error, answer.within)
-        return self.measured(
+        return self.brief_with(
             error, within, self.facts.value_unit, budgets=words.budgets(self.network)
         )
 

@@ -73,7 +73,7 @@ class Coefficients(ReleaseView):
 
     def brief(self) -> Brief:
         budgets = words.budget_line(self.budget, self.sizes.n_servers)
-        return self.measured(self.answer.error, self.answer.within, budgets=budgets)
+        return self.brief_with(self.answer.error, self.answer.within, budgets=budgets)
 
     @property
     def cautions(self) -> list[str]:

@@ -53,7 +53,7 @@ class Summary(ReleaseView):
         chosen = self.chosen
         if not self.is_on_screen and chosen.refusal:
             raise InputError(chosen.refusal)
-        return self.measured(
+        return self.brief_with(
             chosen.error,
             chosen.within,
             words.unit_of(self.answer),

@@ -12,7 +12,7 @@ from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage.words import target
-from engine.topics.planning.answer import Setting
+from engine.topics.planning.answer import PlannedStudy
 from engine.topics.rates import check as rate_check
 from engine.topics.rates.answer import sweep_values
 from tests.few import VERY_FEW_DATA_SETS
@@ -82,7 +82,8 @@ def checked(people, readings, smoothness):
     source = SparseCurves(mean="growth", n_curves=people, n_observations_per_curve=readings)
     rate, own, delta = FunctionalMeanRate(smoothness=smoothness), AdaptiveMean(), 1 / people**2
     settings = tuple(
-        Setting(source, one, 1.0, people, readings, 1, delta) for one in (rate.attained_by(), own)
+        PlannedStudy(source, one, 1.0, people, readings, 1, delta)
+        for one in (rate.attained_by(), own)
     )
     point = {"n": people, "m": readings, "S": 1.0, "epsilon": 1.0, "delta": delta}
     budget = rate_check.RateCheck(

@@ -9,6 +9,7 @@ import pytest
 from engine.language import numbers
 from engine.language.grammar import escape
 from engine.topics.mean.answer import EPSILON_STEPS
+from engine.topics.sites.site_table import SiteRow
 from engine.uploads.facts import declare
 from pages.parts.compare import pins as pin_cards
 from pages.shared import places
@@ -237,6 +238,16 @@ def test_every_page_and_estimand_that_pins_is_found_again_with_its_numbers(page,
     facts = pin_cards.pinned_facts(Pin("A", page, token))
     assert facts.brief.people > 1
     assert 0.5 < facts.odds.right < 1 and facts.brief.error > 0
+
+
+def test_a_pin_has_the_sites_of_its_table_and_says_what_the_strip_says(few_data_sets):
+    rows = (SiteRow("One", 300, 4), SiteRow("Two", 200, 6))
+    token = links.encode(settings.Settings(sites=rows))
+    brief = pin_cards.pinned_facts(Pin("A", "lab", token)).brief
+    here = strip(visit("lab", token))
+    assert brief.people == 500
+    assert here["budgets"][here["budget"]]["error"] == brief.error_in_words != ""
+    assert here["budgets"][here["budget"]]["chip"] == brief.budgets
 
 
 def test_a_plan_is_pinned_with_its_answer():

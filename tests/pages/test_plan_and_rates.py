@@ -15,7 +15,7 @@ from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import words as coverage_words
 from engine.topics.mean.answer import EPSILON_STEPS, if_doubled
 from engine.topics.planning import words as planning_words
-from engine.topics.planning.answer import DIALS, Setting, plan
+from engine.topics.planning.answer import DIALS, PlannedStudy, plan
 from engine.topics.rates import check as rate_check
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import PRESETS
@@ -40,7 +40,7 @@ def answered(at, setting, unknown, target):
 
 def test_plan_answers_on_arrival_with_the_engines_number():
     at, usual = visit("plan", "target-2"), settings.Settings()
-    result = answered(at, Setting(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
+    result = answered(at, PlannedStudy(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
     assert at.success[0].value.startswith(planning_words.verdict(result, usual.source.facts))
     assert odds_words.odds_main(result.protection.odds, "child") in words(at)
     assert not at.error
@@ -155,7 +155,7 @@ def test_the_numbers_behind_the_charts_are_there():
 def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_guess_can_be_changed():
     result = own_curves()
     at = visit("decide", "open-planner~typical-5~target-20", upload=result, show_upload=True)
-    setting = Setting.of(result, settings.Settings().mechanism, 1.0)
+    setting = PlannedStudy.of(result, settings.Settings().mechanism, 1.0)
     found = answered(at, setting, "epsilon", 5.0)
     answer = planning_words.verdict(found, result.facts)
     assert found.is_possible and at.success[0].value.startswith(answer)

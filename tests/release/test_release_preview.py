@@ -15,7 +15,7 @@ from engine.mechanisms import mechanisms
 from engine.mechanisms.families.adaptive import check_words
 from engine.privacy.feasibility import Feasibility
 from engine.sources.twin import Twin
-from engine.topics.planning.answer import Setting, measure
+from engine.topics.planning.answer import PlannedStudy, measure
 from engine.topics.release import charts, words
 from engine.topics.release.preview import PEAKS, peaks_shown, release_preview
 from tests.heavy import few
@@ -70,7 +70,7 @@ def test_a_plan_of_the_same_data_shows_the_same_error(key, design):
     mechanism = mechanisms.build(key, {})
     budget = Budget(3.0, mechanism.delta(150, None).value)
     preview = release_preview(facts, sizes, mechanism, Budget(2.99, budget.delta), 1, budget)
-    planned = measure(Setting.of(Twin.of(facts, sizes), mechanism, 3.0), 1)
+    planned = measure(PlannedStudy.of(Twin.of(facts, sizes), mechanism, 3.0), 1)
     assert (preview.error, preview.within) == pytest.approx((planned.error, planned.within))
 
 

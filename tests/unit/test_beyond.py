@@ -14,13 +14,13 @@ from engine.sources.numbers import Numbers
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import answer as planning_topic
 from engine.topics.planning import words as planning_words
-from engine.topics.planning.answer import Setting, measure, plan
+from engine.topics.planning.answer import PlannedStudy, measure, plan
 from engine.topics.planning.beyond import FARTHEST, Beyond, beyond
 from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
-WAVE = Setting(SparseCurves(mean="mu1"), NoisyGradientMean(truncation=3), 0.3, 1000, 5)
+WAVE = PlannedStudy(SparseCurves(mean="mu1"), NoisyGradientMean(truncation=3), 0.3, 1000, 5)
 GROWTH = replace(WAVE, source=SparseCurves(mean="growth"), epsilon=1.0)
 FACTS = GROWTH.source.facts
 
@@ -79,7 +79,7 @@ def test_without_noise_the_rest_of_the_error_stays_at_any_epsilon():
 
 
 def test_exact_errors_are_carried_on_exactly():
-    here = Setting(Numbers(), UnivariateMean(setting="site"), 0.5, 1, 50, 200, 0.0)
+    here = PlannedStudy(Numbers(), UnivariateMean(setting="site"), 0.5, 1, 50, 200, 0.0)
     error = measure(here, 1).error
     result = beyond(here, "sites", error / 1.9, error, 1)
     assert result.value > 200

@@ -6,14 +6,16 @@ from engine.core.types import PublicFacts
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.sources.sparse_curves import SparseCurves
-from engine.topics.planning.answer import Setting, protection
+from engine.topics.planning.answer import PlannedStudy, protection
 from engine.topics.planning.consequences import label, way_of
 
 FACTS = PublicFacts(person="child", people="children")
 
 
 def spends(sites=1, mechanism=None):
-    setting = Setting(SparseCurves(mean="growth"), mechanism or AdaptiveMean(), 1.0, 100, 8, sites)
+    setting = PlannedStudy(
+        SparseCurves(mean="growth"), mechanism or AdaptiveMean(), 1.0, 100, 8, sites
+    )
     return protection(setting).spends
 
 

@@ -51,7 +51,7 @@ def profiles(few_data_sets):
 @pytest.mark.slow
 def test_each_site_adding_noise_has_the_numbers_of_the_solver_and_of_the_sites(profiles):
     option = profiles["sites"].option(AT_TWO)
-    setting = planning_topic.Setting.of(GROWTH, AdaptiveMean(), 2.0)
+    setting = planning_topic.PlannedStudy.of(GROWTH, AdaptiveMean(), 2.0)
     measured = planning_topic.measure(setting, 1)
     assert option.accuracy.error == pytest.approx(measured.error, rel=1e-9)
     assert option.accuracy.within == pytest.approx(measured.within, rel=1e-9)

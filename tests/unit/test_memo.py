@@ -10,12 +10,12 @@ from engine.language import odds_words
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import words as planning_words
-from engine.topics.planning.answer import Setting, protection
+from engine.topics.planning.answer import PlannedStudy, protection
 from tests.unit.test_planner import answer
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
-HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 150, 10)
+HERE = PlannedStudy(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 150, 10)
 FACTS = HERE.source.facts
 
 

@@ -29,7 +29,7 @@ from engine.topics.percentiles.answer import percentiles_answer
 from engine.topics.planning import words as planning_words
 from engine.topics.planning.answer import (
     HIGHEST_EPSILON,
-    Setting,
+    PlannedStudy,
     bounds,
     error_map,
     measure,
@@ -41,7 +41,7 @@ from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
-HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 150, 10)
+HERE = PlannedStudy(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 150, 10)
 FACTS = HERE.source.facts
 
 
@@ -156,7 +156,7 @@ def test_a_question_without_sense_is_refused_kindly(unknown, target, words):
 
 def test_real_curves_are_planned_with_by_a_twin_of_their_facts_and_sizes():
     real = SeaTemperature()
-    setting = Setting.of(real, AdaptiveMean(), 4.0)
+    setting = PlannedStudy.of(real, AdaptiveMean(), 4.0)
     assert setting.source == Twin.of(real.facts, real.sizes)
     assert setting.people == min(real.sizes.n_curves_per_server)
     found = answer(setting, "error")
@@ -190,7 +190,7 @@ def test_the_map_falls_with_people_and_with_epsilon_and_is_empty_where_nothing_i
 
 def test_a_scenario_with_sites_is_taken_apart_into_dials():
     source = SparseCurves(n_curves=600, n_servers=3, n_observations_per_curve=7)
-    setting = Setting.of(source, AdaptiveMean(), 0.5, 1e-5)
+    setting = PlannedStudy.of(source, AdaptiveMean(), 0.5, 1e-5)
     assert (setting.people, setting.sites, setting.readings) == (200, 3, 7)
     assert setting.curves == source and setting.budget == Budget(0.5, 1e-5)
 
@@ -259,7 +259,7 @@ def test_the_command_line_plans(tmp_path, capsys):
 
 # -- exact answers --------------------------------------------------------------------------
 
-NUMBERS = Setting(Numbers(), UnivariateMean(setting="site"), 0.5, 1, 50, 200, 0.0)
+NUMBERS = PlannedStudy(Numbers(), UnivariateMean(setting="site"), 0.5, 1, 50, 200, 0.0)
 
 
 @pytest.mark.parametrize("spread", [0.05, 0.2, 0.8])
@@ -299,7 +299,7 @@ def test_plans_by_formula_are_exact_and_say_so():
 # -- one of several curves -------------------------------------------------------------------------
 
 HEIGHTS = PopulationReadings(population="growth", n_curves=500, n_observations_per_curve=4)
-TALLEST = Setting.of(HEIGHTS, PercentileCurves(), 3.0, 1e-5, "95 %")
+TALLEST = PlannedStudy.of(HEIGHTS, PercentileCurves(), 3.0, 1e-5, "95 %")
 
 
 @pytest.mark.slow
@@ -336,4 +336,4 @@ def test_a_curve_that_is_not_among_those_released_is_refused_by_name():
 
 def test_real_curves_of_which_percentiles_are_asked_have_no_plan():
     with pytest.raises(InputError, match="nothing stands in"):
-        Setting.of(SeaTemperature(), PercentileCurves(), 1.0)
+        PlannedStudy.of(SeaTemperature(), PercentileCurves(), 1.0)

@@ -7,10 +7,10 @@ from engine.exports.memo import decision_memo
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import precedents
-from engine.topics.planning.answer import Measured, PlanningAnswer, Setting, protection
+from engine.topics.planning.answer import Measured, PlannedStudy, PlanningAnswer, protection
 from pages.shared.components.figure import Anchor, placed
 
-SETTING = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 2.5, 200, 10)
+SETTING = PlannedStudy(SparseCurves(mean="growth"), AdaptiveMean(), 2.5, 200, 10)
 
 
 def memo(rule=None):

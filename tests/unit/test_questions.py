@@ -41,7 +41,7 @@ from engine.topics.coverage.answer import Experiment, coverage_answer
 from engine.topics.decision.answer import decision_of
 from engine.topics.mean.answer import mean_answer
 from engine.topics.percentiles.answer import percentiles_answer
-from engine.topics.planning.answer import Setting, plan_of
+from engine.topics.planning.answer import PlannedStudy, plan_of
 from engine.topics.rates.check import terms
 from engine.topics.regression.answer import Group, Network, regression_answer
 from engine.topics.reuse.answer import reuse_answer
@@ -118,7 +118,15 @@ ASKED = {
     "plan": ask(plan_of, CURVES, MEAN, 2.0, 1e-4, "error", 1.0, 1).about(Person(2)),
     "rate": ask(terms, RATE, {"n": 200.0}, 0.4),
     "rate_check": ask(
-        terms, RATE, {}, None, "epsilon", (Setting.of(CURVES, MEAN, 2.0),), (1.0, 4.0), LIMITS, 2
+        terms,
+        RATE,
+        {},
+        None,
+        "epsilon",
+        (PlannedStudy.of(CURVES, MEAN, 2.0),),
+        (1.0, 4.0),
+        LIMITS,
+        2,
     ),
     "methods": ask(at_budgets, CURVES, (MEAN, Bernstein()), (0.5, 4.0), 1e-4, 1, 2),
     "coverage": ask(coverage_answer, LIMITS),

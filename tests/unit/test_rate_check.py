@@ -13,7 +13,7 @@ from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage.answer import CoverageAnswer, Experiment
-from engine.topics.planning.answer import Setting
+from engine.topics.planning.answer import PlannedStudy
 from engine.topics.rates import question as rate_question
 from engine.topics.rates import words
 from engine.topics.rates.answer import sweep, sweep_values
@@ -23,7 +23,7 @@ RATE = FunctionalMeanRate()
 PROVED = RATE.attained_by()
 SOURCE = SparseCurves(n_curves=60, n_observations_per_curve=6)
 POINT = {"n": 60.0, "m": 6.0, "S": 1.0, "epsilon": 4.0, "delta": 1e-4}
-BOTH = tuple(Setting(SOURCE, one, 4.0, 60, 6, 1, 1e-4) for one in (PROVED, AdaptiveMean()))
+BOTH = tuple(PlannedStudy(SOURCE, one, 4.0, 60, 6, 1, 1e-4) for one in (PROVED, AdaptiveMean()))
 LIMITS = Experiment("point", SOURCE, AdaptiveMean(band="pointwise"), Budget(4.0, 1e-4))
 
 
@@ -99,7 +99,9 @@ def test_how_much_smaller_an_error_is_is_said_at_the_value_nearest_to_here():
 @pytest.mark.slow
 def test_errors_of_the_published_method_fall_with_people_as_its_rate_says():
     """Simulated growth of 200 children at ε = 1, six numbers of people, 50 data sets each."""
-    here = Setting(SparseCurves(mean="growth", n_curves=200), PROVED, 1.0, 200, 30, 1, 1 / 200**2)
+    here = PlannedStudy(
+        SparseCurves(mean="growth", n_curves=200), PROVED, 1.0, 200, 30, 1, 1 / 200**2
+    )
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
     for seed in (1, 2):
         result = RateCheck(

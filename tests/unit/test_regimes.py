@@ -21,7 +21,7 @@ from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.simulation.agreement import AgreementVerdict
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.decision import charts as decision_charts
-from engine.topics.planning.answer import Setting
+from engine.topics.planning.answer import PlannedStudy
 from engine.topics.rates import charts
 from engine.topics.rates import words as rate_words
 from engine.topics.rates.answer import (
@@ -40,7 +40,7 @@ from tests.heavy import few
 RATE = FunctionalMeanRate(smoothness=2.0)
 POINT = {"n": 400.0, "m": 9.0, "S": 1.0, "epsilon": 0.05, "delta": 1e-6}
 PLAIN = beside(Weighted.plain(RATE), {"n": np.array([1.0, 2.0])}, np.ones(2))
-HERE = Setting(SparseCurves(mean="mu1"), NoisyGradientMean(truncation=3), 1.0, 200, 10)
+HERE = PlannedStudy(SparseCurves(mean="mu1"), NoisyGradientMean(truncation=3), 1.0, 200, 10)
 
 
 # -- constants ------------------------------------------------------------------------------
@@ -194,7 +194,9 @@ def test_a_sweep_moves_one_symbol_and_keeps_delta():
     points = list(sweep(HERE, "people", [100.0, 400.0], 1))
     assert [p.value for p in points] == [100.0, 400.0]
     assert points[0].mean > 5 * points[1].mean > 0 and points[0].se > 0
-    refused = list(sweep(Setting(HERE.source, AdaptiveMean(), 0.05, 50, 10), "people", [50.0], 1))
+    refused = list(
+        sweep(PlannedStudy(HERE.source, AdaptiveMean(), 0.05, 50, 10), "people", [50.0], 1)
+    )
     assert math.isnan(refused[0].mean)
 
 
@@ -416,7 +418,7 @@ def test_errors_of_private_numbers_fall_with_people_as_the_rate_says(setting):
     """Five numbers of people, 50 data sets each."""
     rate = UnivariateMeanRate(setting=setting)
     source, method = rate.in_practice()
-    here = Setting(source, method, 0.3, 1, 50, 60, 0.0)
+    here = PlannedStudy(source, method, 0.3, 1, 50, 60, 0.0)
     points = list(sweep(here, "sites", [30, 60, 120, 240, 480], 1))
     result = compare(points, rate, "S", {"S": 60.0, "n": 50.0, "epsilon": 0.3})
     print(setting, result)

@@ -12,11 +12,11 @@ from engine.mechanisms.iclp import Iclp
 from engine.privacy import accounting
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.planning import words as planning_words
-from engine.topics.planning.answer import Setting, protection
+from engine.topics.planning.answer import PlannedStudy, protection
 from engine.topics.planning.risk import budget_for_risk
 from tests.heavy import few
 
-HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 200, 10)
+HERE = PlannedStudy(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 200, 10)
 PURE = replace(HERE, mechanism=Iclp(), delta=0.0)
 
 

@@ -49,8 +49,8 @@ _CERTAIN = 2.58  # standard errors: 99 times in 100
 
 
 @dataclass(frozen=True)
-class Setting:
-    """One point: sizes, budget, and what kind of curves and which method.
+class PlannedStudy:
+    """A study whose sizes and budget are dials, with its kind of curves and its method.
 
     `delta` None means the usual one for so many people in all, 0 where the method needs none.
     `function` names the one function of several whose error counts, such as "95 %" of percentile
@@ -74,7 +74,7 @@ class Setting:
         epsilon: float,
         delta: float | None = None,
         function: str = "",
-    ) -> Setting:
+    ) -> PlannedStudy:
         """Take the sizes of a source; people on each site are those of the smallest one.
 
         Of real curves only the facts and the sizes are used, which are public: by their twin. δ is
@@ -119,7 +119,7 @@ class Setting:
             source=self.curves, mechanism=self.mechanism, budgets=(self.budget,), seed=seed
         )
 
-    def moved(self, dial: str, value: float) -> Setting:
+    def moved(self, dial: str, value: float) -> PlannedStudy:
         """The same with one dial at another value; counts are whole.
 
         Parameters
@@ -165,7 +165,7 @@ class Measured:
     method publishes nothing because nothing useful could be.
     """
 
-    setting: Setting
+    setting: PlannedStudy
     error: float
     log_se: float
     within: float = math.nan
@@ -291,7 +291,7 @@ def plain(answer: PlanningAnswer) -> dict[str, Any]:
     }
 
 
-def protection(setting: Setting, seed: int = 1) -> Protection:
+def protection(setting: PlannedStudy, seed: int = 1) -> Protection:
     """Compute what one release at this setting proves, from its ledger, whatever the seed."""
     data = setting.curves.draw(1, np.random.default_rng(seed))
     estimate = setting.mechanism.release(data, (setting.budget,), np.random.default_rng(seed))
@@ -301,7 +301,7 @@ def protection(setting: Setting, seed: int = 1) -> Protection:
 
 
 def plan(
-    setting: Setting, unknown: str, target: float, seed: int = 1, with_fixes: bool = True
+    setting: PlannedStudy, unknown: str, target: float, seed: int = 1, with_fixes: bool = True
 ) -> Generator[Measured, None, PlanningAnswer]:
     """Answer one question; yields every measurement on the way and returns the answer.
 
@@ -366,11 +366,11 @@ def plan_of(
     InputError
         If the sizes cannot be changed, or whatever the mechanism refuses.
     """
-    return plan(Setting.of(source, mechanism, epsilon, delta, function), unknown, target, seed)
+    return plan(PlannedStudy.of(source, mechanism, epsilon, delta, function), unknown, target, seed)
 
 
 def _solved(
-    setting: Setting, unknown: str, target: float, seed: int, with_fixes: bool
+    setting: PlannedStudy, unknown: str, target: float, seed: int, with_fixes: bool
 ) -> Generator[Measured, None, PlanningAnswer]:
     if unknown == "error":
         measured = measure(setting, seed)
@@ -430,7 +430,7 @@ def _check(unknown: str, target: float) -> None:
 # -- measuring --------------------------------------------------------------------------------
 
 
-def measure(setting: Setting, seed: int) -> Measured:
+def measure(setting: PlannedStudy, seed: int) -> Measured:
     """Measure the error at one setting: exact if a formula is known, else that of its study.
 
     Errors are in response units.
@@ -451,7 +451,7 @@ def measure(setting: Setting, seed: int) -> Measured:
     return _measured(setting, [setting.budget], seed)[0]
 
 
-def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Measured]:
+def _measured(setting: PlannedStudy, budgets: Sequence[Budget], seed: int) -> list[Measured]:
     """Measure several budgets of one setting on the same data and noise."""
     curves, method = setting.curves, setting.mechanism
     squares = [method.exact_risk(curves, (budget,)) for budget in budgets]
@@ -465,7 +465,7 @@ def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Me
     ]
 
 
-def _distances(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
+def _distances(setting: PlannedStudy, budgets: Sequence[Budget], seed: int) -> Array:
     """Measure distances in a study (budgets, data sets, releases), of all functions or one."""
     study, site_budgets = setting.study(seed), [(budget,) for budget in budgets]
     data = studies.data(study)
@@ -489,7 +489,7 @@ def _place(function: str, functions: tuple[str, ...]) -> int:
     return functions.index(function)
 
 
-def _baseline(setting: Setting, seed: int) -> float | None:
+def _baseline(setting: PlannedStudy, seed: int) -> float | None:
     """Return the error without privacy if it is known; of the named function alone."""
     if setting.is_exact:
         return None
@@ -504,7 +504,7 @@ def _baseline(setting: Setting, seed: int) -> float | None:
     )
 
 
-def _summary(setting: Setting, budget: Budget, accuracy: Accuracy) -> Measured:
+def _summary(setting: PlannedStudy, budget: Budget, accuracy: Accuracy) -> Measured:
     """Return the accuracy as measured, or an infinite error if nothing would be published."""
     verdict = setting.mechanism.feasibility(setting.curves.sizes, (budget,))
     if verdict is not None and not verdict.is_feasible:
@@ -515,12 +515,12 @@ def _summary(setting: Setting, budget: Budget, accuracy: Accuracy) -> Measured:
 # -- the search -------------------------------------------------------------------------------
 
 
-def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
+def bounds(setting: PlannedStudy, unknown: str) -> tuple[float, float]:
     """Return the allowed values of a dial; sizes end where a data set would be too large.
 
     Parameters
     ----------
-    setting : Setting
+    setting : PlannedStudy
         The plan, whose other dials are kept.
     unknown : str
         The dial that is varied, one of `DIALS`.
@@ -544,7 +544,7 @@ def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
 
 
 def _search(
-    setting: Setting, unknown: str, target: float, seed: int
+    setting: PlannedStudy, unknown: str, target: float, seed: int
 ) -> Generator[Measured, None, dict[float, Measured]]:
     """Close in on the target from above and below; the error falls along every dial."""
     low, high = bounds(setting, unknown)
@@ -645,7 +645,7 @@ def _least_that_does(sure: dict[float, Measured], target: float) -> float:
 
 
 def _either_side(
-    setting: Setting, unknown: str, value: float, low: float, high: float, seed: int
+    setting: PlannedStudy, unknown: str, value: float, low: float, high: float, seed: int
 ) -> Generator[Measured, None, tuple[Measured, ...]]:
     """Measure a fifth less and a quarter more, and at least one where the dial counts."""
     min_distance = 0.0 if unknown == "epsilon" else 1.0
@@ -681,7 +681,7 @@ def _rounded(value: float, unknown: str, low: float, high: float) -> float:
 
 
 def _with_fixes(
-    answer: PlanningAnswer, setting: Setting, seed: int
+    answer: PlanningAnswer, setting: PlannedStudy, seed: int
 ) -> Generator[Measured, None, PlanningAnswer]:
     """Add the value of each other dial that would make an impossible question possible.
 
@@ -704,7 +704,7 @@ def _with_fixes(
 
 
 def error_map(
-    setting: Setting, people: Sequence[int], epsilons: Sequence[float], seed: int = 1
+    setting: PlannedStudy, people: Sequence[int], epsilons: Sequence[float], seed: int = 1
 ) -> Iterator[Array]:
     """Yield errors over people on each site and ε: a row (epsilons,) in response units per size.
 

@@ -26,7 +26,7 @@ from engine.privacy import accounting
 from engine.topics.mean.answer import squared_parts
 
 if TYPE_CHECKING:
-    from engine.topics.planning.answer import Setting
+    from engine.topics.planning.answer import PlannedStudy
 
 FARTHEST = 100.0  # times the largest simulated size: laws are not carried on beyond
 _FLAT = 0.8  # of a bias: if more is left, it is taken to stay
@@ -53,12 +53,12 @@ class Beyond:
     cause: str = ""
 
 
-def beyond(setting: Setting, dial: str, target: float, error: float, seed: int) -> Beyond:
+def beyond(setting: PlannedStudy, dial: str, target: float, error: float, seed: int) -> Beyond:
     """Compute the effect of more people, observations or sites than in `setting`.
 
     Parameters
     ----------
-    setting : Setting
+    setting : PlannedStudy
         At the largest simulated value of the dial.
     dial : "people", "observations", "sites" or "epsilon"
         Of ε, which ends where protection does, only the floor is asked: the error without noise.
@@ -91,7 +91,7 @@ def _times(law: ErrorLaw, factor: float) -> ErrorLaw:
     return lambda k: factor * law(k)
 
 
-def _without_noise(setting: Setting, target: float, error: float, seed: int) -> Beyond:
+def _without_noise(setting: PlannedStudy, target: float, error: float, seed: int) -> Beyond:
     """Compute the error left at any ε: that of sampling and bias alone."""
     limit = Beyond(setting.epsilon, setting.epsilon, cause="people")
     if setting.mechanism.exact_risk(setting.curves, (setting.budget,)) is not None:
@@ -115,7 +115,7 @@ def _solved(error: ErrorLaw, target: float) -> float | None:
 # -- laws -----------------------------------------------------------------------------------
 
 
-def _over_people(setting: Setting, dial: str, seed: int) -> tuple[ErrorLaw, float]:
+def _over_people(setting: PlannedStudy, dial: str, seed: int) -> tuple[ErrorLaw, float]:
     """Fit the law over people or sites, and the bias that stays: 0 if its end is not seen."""
     budgets = [_as_if(setting, dial, k) for k in _TIMES]
     privacy, sampling, bias = _parts(setting, budgets, seed).T
@@ -131,7 +131,7 @@ def _over_people(setting: Setting, dial: str, seed: int) -> tuple[ErrorLaw, floa
     return law, float(bias[-1]) if stays else 0.0
 
 
-def _as_if(setting: Setting, dial: str, k: float) -> Budget:
+def _as_if(setting: PlannedStudy, dial: str, k: float) -> Budget:
     """Find the budget at which the present sizes have the noise of k times the people, or sites."""
     here, there = setting.budget, setting.moved(dial, k * getattr(setting, dial)).budget
     times = k if dial == "people" else math.sqrt(k)
@@ -141,12 +141,12 @@ def _as_if(setting: Setting, dial: str, k: float) -> Budget:
     return replace(here, epsilon=accounting.exact_epsilon(mu, here.delta))
 
 
-def _parts(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
+def _parts(setting: PlannedStudy, budgets: Sequence[Budget], seed: int) -> Array:
     """Split the mean squared error at each budget into privacy noise, sampling and bias."""
     return squared_parts(setting.curves, setting.mechanism, budgets, seed)
 
 
-def _over_readings(setting: Setting, seed: int) -> tuple[ErrorLaw, float]:
+def _over_readings(setting: PlannedStudy, seed: int) -> tuple[ErrorLaw, float]:
     """Fit the law a + b/m through the largest numbers of observations."""
     sizes = sorted({max(1, round(setting.readings * share)) for share in _FITTED}, reverse=True)
     squared = [
@@ -155,7 +155,7 @@ def _over_readings(setting: Setting, seed: int) -> tuple[ErrorLaw, float]:
     return _fitted(np.array(sizes) / setting.readings, np.array(squared), 1)
 
 
-def _exact(setting: Setting, dial: str) -> tuple[ErrorLaw, float] | None:
+def _exact(setting: PlannedStudy, dial: str) -> tuple[ErrorLaw, float] | None:
     """Fit the law through exact errors, if a formula gives them."""
     low = 2 if dial == "people" else 1
     here = getattr(setting, dial)

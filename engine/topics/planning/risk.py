@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from engine.core.errors import InputError
 from engine.language.numbers import digits_down
-from engine.topics.planning.answer import HIGHEST_EPSILON, Protection, Setting, protection
+from engine.topics.planning.answer import HIGHEST_EPSILON, PlannedStudy, Protection, protection
 
 LOWEST_EPSILON = 0.01
 _STEPS = 24  # halvings of the range on the log scale
@@ -35,7 +35,7 @@ class RiskAnswer:
     is_published: bool = False
 
 
-def budget_for_risk(setting: Setting, right: float, records: int = 1) -> RiskAnswer:
+def budget_for_risk(setting: PlannedStudy, right: float, records: int = 1) -> RiskAnswer:
     """Find the largest ε at which a right guess between two has at most the chance `right`.
 
     `records` is how many protected units one person has.

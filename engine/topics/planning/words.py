@@ -10,7 +10,7 @@ from engine.language import quality, spending
 from engine.language.grammar import capital, escape
 from engine.language.numbers import digits_up, in_unit, small, times, with_unit
 from engine.sources.twin import Twin
-from engine.topics.planning.answer import HIGHEST_EPSILON, Measured, PlanningAnswer, Setting
+from engine.topics.planning.answer import HIGHEST_EPSILON, Measured, PlannedStudy, PlanningAnswer
 from engine.topics.planning.beyond import Beyond
 from engine.topics.planning.budget_split import Split, cost
 from engine.topics.planning.risk import RiskAnswer
@@ -23,12 +23,12 @@ METHOD = (
 )
 
 
-def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) -> str:
+def question(setting: PlannedStudy, unknown: str, target: float, facts: PublicFacts) -> str:
     """Ask the question in one sentence, with the open dial as a blank.
 
     Parameters
     ----------
-    setting : Setting
+    setting : PlannedStudy
         All dials, of which the open one is not looked at.
     unknown : str
         The open dial: "error", "epsilon", "people", "observations" or "sites".

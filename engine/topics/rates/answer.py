@@ -18,7 +18,7 @@ from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.simulation.agreement import Agreement
 from engine.simulation.experiments import mean_and_se
 from engine.topics.mean.answer import errors_and_shares
-from engine.topics.planning.answer import Setting, bounds
+from engine.topics.planning.answer import PlannedStudy, bounds
 
 _SAME = 1e-6  # of two terms on a border
 SLOPE_TOLERANCE = 0.25  # exponents of the terms of a rate differ by more
@@ -142,7 +142,7 @@ class Comparison:
 
 
 def sweep(
-    setting: Setting, dial: str, values: Sequence[float], seed: int
+    setting: PlannedStudy, dial: str, values: Sequence[float], seed: int
 ) -> Iterator[MeasuredError]:
     """Measure a study's squared error at each value of a dial; NaN where nothing is published.
 
@@ -162,7 +162,7 @@ def sweep(
         )
 
 
-def sweep_values(setting: Setting, dial: str) -> list[float]:
+def sweep_values(setting: PlannedStudy, dial: str) -> list[float]:
     """Choose six values around the present one, a quarter to four times, that can be drawn."""
     low, high = bounds(setting, dial)
     here = float(getattr(setting, dial))

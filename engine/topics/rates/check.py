@@ -25,7 +25,7 @@ from engine.simulation import studies
 from engine.simulation.studies import FRESH
 from engine.sources.numbers import Numbers
 from engine.topics.coverage.answer import EACH, REPEATS, CoverageAnswer, Experiment, repetitions
-from engine.topics.planning.answer import Setting
+from engine.topics.planning.answer import PlannedStudy
 from engine.topics.rates.answer import Comparison, MeasuredError, compare, sweep
 
 DATA_SETS = studies.MAX_DATA_SETS  # at every value of the symbol, of few observations
@@ -44,7 +44,7 @@ class RateCheck:
     rate: Rate
     point: Mapping[str, float]
     symbol: str
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[PlannedStudy, ...] = ()
     values: tuple[float, ...] = ()
     limits: Experiment | None = None
     seed: int = 1
@@ -106,7 +106,7 @@ def terms(
     point: Mapping[str, float],
     privacy_share: float | None = None,
     symbol: str = "",
-    settings: Sequence[Setting] = (),
+    settings: Sequence[PlannedStudy] = (),
     values: Sequence[float] = (),
     limits: Experiment | None = None,
     seed: int = 1,
@@ -123,7 +123,7 @@ def terms(
         Share of the squared error that is due to privacy; without it all constants are one.
     symbol : str
         Along which errors are measured.
-    settings : sequence of Setting
+    settings : sequence of PlannedStudy
         The methods whose errors are measured, which takes some seconds.
     values : sequence of float
         Of the symbol.

@@ -175,8 +175,8 @@ def release_preview(
             hint="The cost is known all the same.",
         )
     twin = _twin(facts, sizes, mechanism)
-    study = _study(twin, sizes, mechanism, budget, seed)
-    estimate, grid = study.estimate, drawing_grid()
+    drawn = _simulated(twin, sizes, mechanism, budget, seed)
+    estimate, grid = drawn.estimate, drawing_grid()
     if mechanism.main_task.argument is Argument.NOTHING:
         grid = grid[:1]
     points, scale = _points(facts, mechanism, grid)
@@ -184,20 +184,18 @@ def release_preview(
     released = _values(estimate, mechanism, grid) * scale
     spread, error_range = 0.0, None
     if isinstance(twin, Twin) and mechanism.tasks & twin.tasks:
-        simulated = Study(
-            source=twin, mechanism=mechanism, budgets=(requested or budget,), seed=seed
-        )
-        errors = _errors_of_study(simulated)
+        study = Study(source=twin, mechanism=mechanism, budgets=(requested or budget,), seed=seed)
+        errors = _errors_of_study(study)
         spread = twin.spread
-        error_range = _error_range(simulated, twin)
+        error_range = _error_range(study, twin)
     else:
-        errors = _errors(released[0] - study.truths[:, None] * scale, bool(estimate.functions))
+        errors = _errors(released[0] - drawn.truths[:, None] * scale, bool(estimate.functions))
     peaks, height = _peaks(twin, mechanism, budget, seed)
     band = estimate.band_kind
     names = estimate.functions or (
         mechanism.estimand.quantity if isinstance(mechanism, NoisyCounts) else facts.value_name,
     )
-    curves = _curves(estimate, released, study, scale, names)
+    curves = _curves(estimate, released, drawn, scale, names)
     if isinstance(mechanism, NoisyCounts):
         curves, band = _with_steps(curves, estimate, mechanism, points)
     ends = _ends_over_time(estimate, mechanism, facts)
@@ -335,7 +333,7 @@ def _warnings(
 
 
 @dataclass(frozen=True)
-class _Study:
+class _Simulated:
     """Releases of simulated data, and what is true of them: (repeats[, functions], places)."""
 
     estimate: Estimate
@@ -351,13 +349,13 @@ def _twin(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> SimulatedTw
     return twin_of(mechanism.main_task, facts, sizes)
 
 
-def _study(
+def _simulated(
     twin: SimulatedTwin, sizes: Sizes, mechanism: Mechanism, budget: Budget, seed: int
-) -> _Study:
+) -> _Simulated:
     """Release each of some data sets a few times: fewer data sets if they are large."""
     repeats = int(np.clip(_STUDY // sizes.n_observations, 1, _RELEASES))
     data, truths = twin.simulated(repeats, generator(seed, DATA_STREAM, 0))
-    return _Study(_released(data, mechanism, budget, -(-_RELEASES // repeats), seed), truths)
+    return _Simulated(_released(data, mechanism, budget, -(-_RELEASES // repeats), seed), truths)
 
 
 def _released(data: Data, mechanism: Mechanism, budget: Budget, draws: int, seed: int) -> Estimate:
@@ -381,10 +379,10 @@ def _points(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Arra
 
 
 def _curves(
-    estimate: Estimate, released: Array, study: _Study, scale: float, names: Sequence[str]
+    estimate: Estimate, released: Array, drawn: _Simulated, scale: float, names: Sequence[str]
 ) -> tuple[PreviewedCurve, ...]:
     """Return the first release, one curve for each function."""
-    first, truth = np.atleast_2d(released[0, 0, 0]), np.atleast_2d(study.truths[0]) * scale
+    first, truth = np.atleast_2d(released[0, 0, 0]), np.atleast_2d(drawn.truths[0]) * scale
     ends: list[Array] = []
     if estimate.limits is not None:
         ends = [np.atleast_2d(end[0, 0, 0]) * scale for end in estimate.limits]

@@ -16,7 +16,7 @@ from engine.language.grammar import escape
 from engine.language.numbers import whole, with_unit
 from engine.topics.decision import words
 from engine.topics.decision.answer import DECIDED
-from engine.topics.planning.answer import Setting, bounds
+from engine.topics.planning.answer import PlannedStudy, bounds
 from engine.topics.sites import site_table
 from engine.topics.sites.site_table import SiteRow
 from pages.parts import sites
@@ -245,7 +245,7 @@ def _resize(dial: str) -> Callable[[int], None]:
             sites.replace_table(_table_with(view.rows, dial, value))
             return
         people, observations = _means(view)
-        setting = Setting(
+        setting = PlannedStudy(
             view.source,
             view.mechanism,
             view.settings.epsilon,

@@ -53,7 +53,7 @@ class Scene(ReleaseView):
 
     def brief(self) -> Brief:
         study, step = self.answer.study, self.step
-        return self.measured(
+        return self.brief_with(
             float(self.error[step]),
             float(study.within[step]),
             self.facts.value_unit,

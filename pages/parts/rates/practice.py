@@ -20,7 +20,7 @@ from engine.rates import Symbol
 from engine.topics.coverage import answer as coverage_topic
 from engine.topics.coverage import words as coverage_words
 from engine.topics.coverage.answer import CoverageAnswer
-from engine.topics.planning.answer import Setting
+from engine.topics.planning.answer import PlannedStudy
 from engine.topics.rates import charts, words
 from engine.topics.rates import check as rate_check
 from engine.topics.rates.answer import sweep_values
@@ -102,7 +102,7 @@ def why_not(view: RateAtPoint) -> str:
     return ""
 
 
-def _settings(view: RateAtPoint) -> tuple[Setting, ...]:
+def _settings(view: RateAtPoint) -> tuple[PlannedStudy, ...]:
     """Set up each method: the theorem's, and that of the scenario or the problem."""
     if not view.has_scenario:
         present = _of_problem(view)
@@ -114,13 +114,13 @@ def _settings(view: RateAtPoint) -> tuple[Setting, ...]:
     return replace(present, mechanism=proved, delta=delta), present
 
 
-def _of_scenario(view: RateAtPoint) -> Setting:
-    return Setting.of(
+def _of_scenario(view: RateAtPoint) -> PlannedStudy:
+    return PlannedStudy.of(
         view.source, view.settings.mechanism_of(view.problem), view.settings.epsilon, view.delta
     )
 
 
-def _of_problem(view: RateAtPoint) -> Setting | None:
+def _of_problem(view: RateAtPoint) -> PlannedStudy | None:
     """Return data and a mechanism of the rate's own problem, at the present point."""
     example = view.rate.in_practice()
     if example is None:
@@ -132,7 +132,7 @@ def _of_problem(view: RateAtPoint) -> Setting | None:
     }
     source, mechanism = example
     default = source.sizes.n_observations_per_curve  # the rate depends on no such size
-    return Setting(
+    return PlannedStudy(
         source,
         mechanism,
         view.settings.epsilon,

@@ -171,16 +171,19 @@ class ReleaseView(View):
     budget: Budget
     spends: Sequence[Spend]
     tuning: Mapping[str, object] = {}  # the method's choices on this page, by name
-    warning: str = ""  # the release's own warning, for the strip
+    # warning, error_awaited: the release's own warning, and words in place of an error that is
+    # being simulated, for the strip
+    warning: str = ""
+    error_awaited: str = ""
 
     @property
     def is_own(self) -> bool:
         return self.facts.is_upload
 
-    def measured(self, error: float, within: float, unit: str = "", **others: Any) -> Brief:
-        """Write the brief of a release with its error; `others` are facts that are not the usual.
+    def brief_with(self, error: float, within: float, unit: str = "", **others: Any) -> Brief:
+        """Write the brief of a release with its error.
 
-        The method is named by its preset, and all sites have one budget.
+        Unless `others` say otherwise, its preset names the method, and all sites have one budget.
         """
         usual = {
             "method": self.mechanism.nearest_preset()[0],
@@ -213,8 +216,6 @@ class ReleaseView(View):
         return self.source, self.mechanism, self.budget, self.settings.seed
 
     # -- the strip --
-
-    error_awaited: str = ""  # what the strip says while the error is being simulated
 
     @property
     def highest_epsilon(self) -> float:
