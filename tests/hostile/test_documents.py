@@ -123,7 +123,7 @@ def documents(planned, worked, release, study):
     def of_study(word):
         named = replace(
             study,
-            source=Twin.of(facts(word), study.source.sizes),
+            study=replace(study.study, source=Twin.of(facts(word), study.study.source.sizes)),
             rows=tuple(replace(row, name=word) for row in study.rows),
         )
         return study_memo(
@@ -142,7 +142,7 @@ def documents(planned, worked, release, study):
                     protects=word,
                     budgets=word,
                     error_unit=word,
-                    limits=word,
+                    largest_part=(word, 0.5),
                     page=word,
                 ),
             ]

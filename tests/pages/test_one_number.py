@@ -279,7 +279,7 @@ def check_plan(case, file, said, capsys):
     assert found["reached"]["delta"] == case.stated.value
     assert found["without_privacy"] == pytest.approx(said.baseline, rel=1e-9)
     assert found["attacker_accuracy"] == pytest.approx(said.right, rel=1e-9)
-    setting = planning_topic.Setting.of(case.source, case.mechanism, case.epsilon, case.delta)
+    setting = planning_topic.PlannedStudy.of(case.source, case.mechanism, case.epsilon, case.delta)
     answer = result_of(planning_topic.plan(setting, "error", 1.0, case.seed))
     page = memo.decision_memo(setting, answer, case.source.facts).decode()
     assert (
@@ -684,7 +684,7 @@ def test_an_own_file_has_one_error_where_it_is_planned_with_and_where_it_is_publ
     mine = own_curves()
     planned = visit("plan", "unknown-error~epsilon-3", upload=mine, show_upload=True)
     published = visit("publish", "step-preview~epsilon-3", upload=mine, show_upload=True)
-    measured = planning_topic.measure(planning_topic.Setting.of(mine, AdaptiveMean(), 3.0), 1)
+    measured = planning_topic.measure(planning_topic.PlannedStudy.of(mine, AdaptiveMean(), 3.0), 1)
     error, within = (numbers.in_unit(each, "cm") for each in (measured.error, measured.within))
     assert error in words(planned)
     assert error in words(published) and within in words(published)
