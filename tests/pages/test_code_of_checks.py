@@ -14,7 +14,6 @@ from engine.release import ledger
 from engine.release.data_content import content_of
 from engine.release.published import release_cost
 from engine.simulation import studies
-from engine.sources import sources
 from engine.topics.audit import answer as audit_topic
 from engine.topics.audit import words as audit_words
 from engine.topics.coverage import answer as coverage_topic
@@ -25,6 +24,7 @@ from engine.uploads.own_file import OwnFile
 from pages.shared.state import settings
 from tests import files
 from tests.files import requested
+from tests.ledgers import SEA, charges, spent
 from tests.pages.opening import visit
 from tests.pages.test_code import (
     BUDGET,
@@ -179,7 +179,7 @@ def test_code_of_a_release_tells_its_cost_and_publishes_nothing_without_a_name(l
     printed = by_command(command)
     wording.found("certified", printed, 2)
     assert strip.odds.replace("≤", "at most") in printed
-    assert ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {}))) is None
+    assert not ledger.Ledger().entries()
     assert "with new noise" in said and "charged" in said
     wording.found("noise own", "".join(notebook["cells"][0]["source"]))
 
@@ -188,8 +188,8 @@ def test_code_of_a_release_tells_its_cost_and_publishes_nothing_without_a_name(l
 def test_code_of_a_release_with_a_name_is_the_real_path_and_is_charged(look, real, costly_guesses):
     (python, _), *_ = look("release", real)
     run(python.replace('NAME = ""', 'NAME = "by hand"'))
-    book = ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {})))
-    assert [entry.name for entry in book.entries] == ["by hand"] and book.spent_epsilon == 2
+    book = ledger.Ledger()
+    assert charges(book, SEA) == [("by hand", "drawn")] and spent(book, SEA) == 2
 
 
 def test_a_release_of_ones_own_file_is_asked_for_by_its_name_and_stated_facts(
