@@ -294,14 +294,14 @@ def why_method(name: str, errors: Mapping[str, float], facts: PublicFacts) -> st
     if not others or name not in known:
         return ""
     if best == name:
-        best = min(others, key=lambda method: known[method])
-        lead = f"**{name}** has the smallest error of {len(known)} methods"
+        other = min(others, key=lambda method: known[method])
+        lead = f"**{best}** has the smallest error of {len(known)} methods"
     else:
-        lead = f"**{best}** has a smaller error than {name}"
-    here, smallest = (
-        in_unit(error, escape(facts.value_unit)) for error in (known[name], known[best])
+        other, lead = name, f"**{best}** has a smaller error than {name}"
+    smallest, next_to_it = (
+        in_unit(known[method], escape(facts.value_unit)) for method in (best, other)
     )
-    return f"{lead}: {here} against {smallest}, simulated at the same ε."
+    return f"{lead}: {smallest} against {next_to_it}, simulated at the same ε."
 
 
 CHOOSE_BY_SIZES = (

@@ -393,7 +393,7 @@ def test_a_line_says_whether_the_method_has_the_smallest_error_and_which_has_els
         "**Ours** has the smallest error of 2 methods: 1.32 cm against 6.73 cm, simulated at the same ε."
     )
     assert quality.why_method("Other", errors, facts) == (
-        "**Ours** has a smaller error than Other: 6.73 cm against 1.32 cm, simulated at the same ε."
+        "**Ours** has a smaller error than Other: 1.32 cm against 6.73 cm, simulated at the same ε."
     )
     assert quality.why_method("Third", errors, facts) == ""
     assert quality.why_method("Ours", {"Ours": 1.0}, facts) == ""
