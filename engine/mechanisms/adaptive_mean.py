@@ -48,7 +48,7 @@ from engine.mechanisms.families.adaptive.rules import (
     ledger,
     public_scale,
 )
-from engine.mechanisms.families.adaptive.scales import ReadingScale
+from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.mechanisms.families.local_privacy import centre_budget
 from engine.numerics.bases import Basis, with_whole_pairs
 from engine.numerics.deviations import largest_norm
@@ -475,13 +475,13 @@ class AdaptiveMean(AdaptiveRelease[MeanPlan, Evidence]):
             return constants.joint_shares(effective)
         return constants.SHARES_PURE if pure else self._usual_shares
 
-    def scale(self, facts: PublicFacts) -> ReadingScale:
+    def scale(self, facts: PublicFacts) -> ObservationScale:
         """Map [−1, 1] to response units: the bounds, or room around the known curve."""
         if self.prior is None:
             return super().scale(facts)
         curve = PublicCurve.stated(self.prior, "prior")
         margin = max(facts.value_high - min(curve.heights), max(curve.heights) - facts.value_low)
-        return ReadingScale(curve, margin if self.prior_room is None else self.prior_room)
+        return ObservationScale(curve, margin if self.prior_room is None else self.prior_room)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
         """Return the stated law of times; if none is stated, even times, which are then checked.

@@ -54,7 +54,7 @@ from engine.mechanisms.families.wavelets.regression import (
 from engine.mechanisms.families.wavelets.risk import (
     UNIFORM,
     CentreAverage,
-    ReadingDensity,
+    DesignDensity,
     RiskParts,
     curve_risk,
 )
@@ -494,11 +494,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
             return None
         weight = np.ones_like if self.known_design is None else self.known_design.weight
         return self.risk_of(
-            source.truth,
-            source.sizes,
-            budgets,
-            source.facts,
-            ReadingDensity(source.density, weight),
+            source.truth, source.sizes, budgets, source.facts, DesignDensity(source.density, weight)
         )
 
     def risk_of(
@@ -507,7 +503,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         sizes: Sizes,
         budgets: tuple[Budget, ...],
         facts: PublicFacts,
-        design: ReadingDensity = UNIFORM,
+        design: DesignDensity = UNIFORM,
     ) -> RiskParts:
         """Exact mean integrated squared error, part by part, for any curve and any public sizes.
 
@@ -521,7 +517,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
             One for each server.
         facts : PublicFacts
             Stated facts.
-        design : ReadingDensity
+        design : DesignDensity
             Density of the times, and the weight of a reading.
         """
         plan: CurvePlan = self.plan(Public(sizes, facts), budgets)

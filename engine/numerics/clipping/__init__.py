@@ -5,7 +5,7 @@ numbers is clipped again where its sensitivity is proved. To the stated bounds a
 
 * observations, by `CurveData.on_grid` (`engine.core.types.data`), by `draw` of
   `engine.uploads.rows` where a file becomes rows, and, where a method takes them as they are, by
-  `ReadingScale` of `engine.mechanisms.families.adaptive.scales`, `ValueScale` of
+  `ObservationScale` of `engine.mechanisms.families.adaptive.scales`, `ValueScale` of
   `engine.mechanisms.percentile_curves`, `_moments` of `engine.mechanisms.families.descent`,
   `clipped` of `engine.mechanisms.univariate_mean`, and the numbers behind a density or a risk by
   `engine.mechanisms.summaries.risk` and `engine.numerics.risk_minimisation`;

@@ -89,7 +89,7 @@ def at_budgets(facts: PublicFacts, answer: MeanAnswer, odds: Sequence[risk.Odds]
     answer : MeanAnswer
         The picture, of any number of budgets.
     odds : sequence of Odds
-        Of an attacker, one for each budget.
+        Gains of an attacker, one for each budget.
     """
     n_curves, errors = answer.data.n_curves, (answer.study.error, answer.study.within)
     in_words = [

@@ -24,7 +24,7 @@ from engine.mechanisms import mechanisms
 from engine.mechanisms.families.wavelets.risk import (
     UNIFORM,
     CentreAverage,
-    ReadingDensity,
+    DesignDensity,
     RiskParts,
     curve_risk,
 )
@@ -441,7 +441,7 @@ def risk_by_level(
 
 
 def _risk(
-    readings: RegressionPoints, plan: CurvePlan, design: ReadingDensity = UNIFORM
+    readings: RegressionPoints, plan: CurvePlan, design: DesignDensity = UNIFORM
 ) -> RiskParts:
     """Compute a plan's exact risk on simulated observations, also if it would release nothing."""
     n = np.array(readings.sizes.n_curves_per_server, dtype=float)
@@ -669,7 +669,7 @@ def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Net
     readings = network.source(source)
     even = replace(mechanism, design="even", density=None)
     plan = even.plan(readings.public, network.budgets)
-    rising = ReadingDensity(density=lambda x: 0.5 + x)
+    rising = DesignDensity(density=lambda x: 0.5 + x)
     known = WaveletGlobal(design="weighted", density="0.5, 1.5").risk_parts(
         replace(readings, times="rising"), network.budgets
     )

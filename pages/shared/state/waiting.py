@@ -65,8 +65,8 @@ def shown(
 
     try:
         yield tell
+        _PACES.pop(kind, None)  # the latest comes last
         _PACES[kind] = time.monotonic() - began
-        _PACES.move_to_end(kind)
         while len(_PACES) > _MAX_PACES:
             _PACES.popitem(last=False)
     finally:

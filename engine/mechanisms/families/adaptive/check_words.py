@@ -17,7 +17,7 @@ from engine.mechanisms.families.adaptive.checked_facts import (
     smallest_far,
 )
 from engine.mechanisms.families.adaptive.fits import Heard
-from engine.mechanisms.families.adaptive.scales import ReadingScale
+from engine.mechanisms.families.adaptive.scales import ObservationScale
 
 UNTRUE = (
     "Observation times are not spread as stated: about {share} of them lie between {start} "
@@ -74,7 +74,7 @@ Words = tuple[str, dict[str, str]]  # a sentence with gaps, and what fills them
 Said = tuple[NDArray[np.bool_], bool, Callable[[Where], Words]]  # by which, whether it voids, how
 
 
-def cautions(facts: PublicFacts, scale: ReadingScale, heard: Heard) -> Iterator[Caution]:
+def cautions(facts: PublicFacts, scale: ObservationScale, heard: Heard) -> Iterator[Caution]:
     """The sentences of all releases, those by which a band is not valid first."""
     releases: dict[tuple[bool, str, str], NDArray[np.bool_]] = {}
     for k in range(len(heard.questions)):
@@ -90,7 +90,7 @@ def cautions(facts: PublicFacts, scale: ReadingScale, heard: Heard) -> Iterator[
     yield from _not_visible(facts, scale, heard)
 
 
-def _said(facts: PublicFacts, scale: ReadingScale, heard: Heard, k: int) -> Iterator[Said]:
+def _said(facts: PublicFacts, scale: ObservationScale, heard: Heard, k: int) -> Iterator[Said]:
     """Yield what the messages of one plan say."""
     question = heard.questions[k]
     if question is not None:
@@ -154,7 +154,7 @@ def _of_sides(excess: float) -> Words:
 
 
 def _of_bounds(
-    facts: PublicFacts, scale: ReadingScale, decision: FactsDecision, is_of_mean: bool
+    facts: PublicFacts, scale: ObservationScale, decision: FactsDecision, is_of_mean: bool
 ) -> Iterator[Said]:
     def moved(where: Where) -> Words:
         side = int(np.argmax(np.where(decision.is_moved[where], decision.beyond[where], -1.0)))
@@ -170,7 +170,7 @@ def _of_bounds(
     yield np.asarray(decision.is_moved.any(axis=-1)), is_of_mean, moved
 
 
-def _not_visible(facts: PublicFacts, scale: ReadingScale, heard: Heard) -> Iterator[Caution]:
+def _not_visible(facts: PublicFacts, scale: ObservationScale, heard: Heard) -> Iterator[Caution]:
     """Yield what messages with this noise could not show, with its size."""
     releases: dict[tuple[str, tuple[str, ...]], NDArray[np.bool_]] = {}
     for k, question in enumerate(heard.questions):

@@ -68,7 +68,7 @@ from scipy.special import ndtri
 from engine.core.checks import Check, CheckOutcome, Fact, outcomes
 from engine.core.grids import read_only
 from engine.core.types import Array, CurveData, Design, Step, TimeLaw
-from engine.mechanisms.families.adaptive.scales import ReadingScale
+from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.deviations import blocks_of
 from engine.numerics.exact_sums import mean_of_numbers
 from engine.numerics.observation_times import Stratified, draw_times
@@ -269,7 +269,7 @@ def nearest(times: Array, stated: Sequence[float]) -> NDArray[np.int64]:
 def site_averages(
     message: FirstMessage,
     data: CurveData,
-    scale: ReadingScale,
+    scale: ObservationScale,
     servers: Sequence[slice],
     regressors: Callable[[slice], Array] | None = None,
 ) -> Array:

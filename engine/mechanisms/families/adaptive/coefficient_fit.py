@@ -25,7 +25,7 @@ from engine.mechanisms.families.adaptive.fits import (
 )
 from engine.mechanisms.families.adaptive.location import Located
 from engine.mechanisms.families.adaptive.rules import public_scale
-from engine.mechanisms.families.adaptive.scales import ReadingScale
+from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.bases import Basis
 from engine.numerics.curve_deviations import MOST_COLUMNS, CurveDeviations, RegressionCurves
 from engine.numerics.deviations import AffineDeviations, Deviations, weighted_within_curves
@@ -126,7 +126,7 @@ class CoefficientFit(AdaptiveFit[CoefficientEvidence]):
         plans: Sequence[CoefficientPlan],
         draws: int,
         declared: Array | None,
-        scale: ReadingScale,
+        scale: ObservationScale,
         rng: np.random.Generator,
     ) -> None:
         self.declared, self.covariate_plans = declared, plans

@@ -39,7 +39,7 @@ from engine.mechanisms.families.adaptive.location import (
     release_steps,
 )
 from engine.mechanisms.families.adaptive.rules import mu_of
-from engine.mechanisms.families.adaptive.scales import ReadingScale
+from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.bases import Basis
 from engine.numerics.curve_deviations import CurveDeviations
 from engine.numerics.deviations import Deviations
@@ -456,7 +456,7 @@ class AdaptiveFit(Generic[E]):
         streams: Sequence[Streams],
         design: Design,
         shape: tuple[int, ...],
-        scale: ReadingScale,
+        scale: ObservationScale,
     ) -> None:
         self.data, self.scale = data, scale
         self._averages: dict[FirstMessage, Array] = {}

@@ -30,7 +30,7 @@ from engine.mechanisms.families.adaptive.fits import (
 )
 from engine.mechanisms.families.adaptive.location import Located, SiteDeviations
 from engine.mechanisms.families.adaptive.rules import public_scale
-from engine.mechanisms.families.adaptive.scales import ReadingScale
+from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.bases import Basis
 from engine.numerics.between_times import drawn_past
 from engine.numerics.curve_deviations import MOST_COLUMNS
@@ -148,7 +148,7 @@ class MeanFit(AdaptiveFit[Evidence]):
         plans: Sequence[MeanPlan],
         draws: int,
         design: Design,
-        scale: ReadingScale,
+        scale: ObservationScale,
         rng: np.random.Generator,
     ) -> None:
         pure = any(any(plan.pure) for plan in plans)

@@ -57,7 +57,7 @@ from engine.mechanisms.families.adaptive.location import (
 )
 from engine.mechanisms.families.adaptive.release import shrunk_each
 from engine.mechanisms.families.adaptive.rules import mu_of, public_scale
-from engine.mechanisms.families.adaptive.scales import ReadingScale
+from engine.mechanisms.families.adaptive.scales import ObservationScale
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations
 from engine.numerics.percentile_surface import MIN_SHARE, ShareSurface
@@ -258,7 +258,7 @@ class PercentileFit:
     ----------
     values : (repeats, N)
         Readings on [−1, 1].
-    bounds : ReadingScale
+    bounds : ObservationScale
         Where readings lie between their stated bounds.
     """
 
@@ -270,7 +270,7 @@ class PercentileFit:
         design: Design,
         plans: Sequence[PercentilePlan],
         draws: int,
-        bounds: ReadingScale,
+        bounds: ObservationScale,
         rng: np.random.Generator,
     ) -> None:
         self.heard = Heard.nothing(len(plans), data.n_repeats, draws)

@@ -39,7 +39,7 @@ from engine.mechanisms.families.adaptive.constants import (
 )
 from engine.mechanisms.families.adaptive.fits import AdaptiveFit, AdaptivePlan, Evidence
 from engine.mechanisms.families.adaptive.rules import effective_size
-from engine.mechanisms.families.adaptive.scales import ReadingScale, bounds_of
+from engine.mechanisms.families.adaptive.scales import ObservationScale, bounds_of
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
 from engine.numerics.between_times import BetweenTimes, are_few
@@ -157,7 +157,7 @@ class AdaptiveRelease(Mechanism[CurveData, A], Generic[A, E]):
         """Choose the number r of functions at effective size N, infinite without a budget."""
         raise NotImplementedError
 
-    def scale(self, facts: PublicFacts) -> ReadingScale:
+    def scale(self, facts: PublicFacts) -> ObservationScale:
         """Map [−1, 1] to response units: the bounds."""
         return bounds_of(facts)
 
@@ -408,7 +408,9 @@ def shrunk_each(centre: Array, covariance: Array, shrinks: Array) -> Array:
     return np.where(shrinks.reshape(-1, *[1] * (centre.ndim - 1)), centre * left, centre)
 
 
-def _in_response_units(coefficients: Array, scale: ReadingScale, names: tuple[str, ...]) -> Array:
+def _in_response_units(
+    coefficients: Array, scale: ObservationScale, names: tuple[str, ...]
+) -> Array:
     """Undo the map to [−1, 1]: (…, r), or (…, K, r) where functions have names.
 
     A flat middle goes into the constant wave, that of the intercept where there are several.

@@ -13,7 +13,7 @@ from engine.numerics.public_curves import PublicCurve
 
 
 @dataclass(frozen=True)
-class ReadingScale:
+class ObservationScale:
     """The public map from readings to [−1, 1]: z = (y − middle(t))/half, clipped."""
 
     middle: PublicCurve
@@ -35,6 +35,6 @@ class ReadingScale:
         return len(set(self.middle.heights)) == 1
 
 
-def bounds_of(facts: PublicFacts) -> ReadingScale:
+def bounds_of(facts: PublicFacts) -> ObservationScale:
     """The scale that maps the stated bounds to −1 and 1."""
-    return ReadingScale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)
+    return ObservationScale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)

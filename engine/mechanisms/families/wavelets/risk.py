@@ -36,7 +36,7 @@ class RiskParts:
 
 
 @dataclass(frozen=True)
-class ReadingDensity:
+class DesignDensity:
     """Density of the times and weight of a reading, as functions of the time."""
 
     # density, weight: from times (…) to numbers (…)
@@ -44,7 +44,7 @@ class ReadingDensity:
     weight: Callable[[Array], Array] = np.ones_like
 
 
-UNIFORM = ReadingDensity()
+UNIFORM = DesignDensity()
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class CentreAverage:
         return float((self.weights**2 * self.noise).sum())
 
 
-def curve_risk(truth: Truth, average: CentreAverage, design: ReadingDensity = UNIFORM) -> RiskParts:
+def curve_risk(truth: Truth, average: CentreAverage, design: DesignDensity = UNIFORM) -> RiskParts:
     """E∫(f̂ − f)², part by part.
 
     ‖f‖² − ‖P_J f‖² + ‖P_J(m − f)‖² + A_J Σ u_j²/n_j + Σ u_j² noise_j, where m = E([Y]_τ | x) and
@@ -89,7 +89,7 @@ def curve_risk(truth: Truth, average: CentreAverage, design: ReadingDensity = UN
     ----------
     truth : Truth
         f around the middle of its bounds.
-    design : ReadingDensity
+    design : DesignDensity
         Density of the times, and the weight of a reading.
     """
     basis, (nodes, share) = average.basis, truth.quadrature
