@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from engine.figures.live import part
 from engine.topics.mean.live import VIEWS, Anchor, Picked, figure_message
 
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
-    "privacy_curves_figure",
-    html=(_HERE / "figure.html").read_text("utf-8"),
-    css=(_HERE / "figure.css").read_text("utf-8"),
-    js=(_HERE / "figure.js").read_text("utf-8"),
+    "privacy_curves_figure", html=part("figure.html"), css=part("figure.css"), js=part("figure.js")
 )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,11 @@ import streamlit as st
 from engine.core.identity import digest
 from engine.core.palette import THEMES, colour
 from engine.figures import drawn
+from engine.figures.live import part
 from engine.lessons import Guess, Quiz
 
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
-    "privacy_curves_guess",
-    html=(_HERE / "guess.html").read_text("utf-8"),
-    css=(_HERE / "guess.css").read_text("utf-8"),
-    js=(_HERE / "guess.js").read_text("utf-8"),
+    "privacy_curves_guess", html=part("guess.html"), css=part("guess.css"), js=part("guess.js")
 )
 LAST_STEP = 3  # the answer to the closing question
 VERDICTS = ("close", "not far", "far off")  # up to `close`, up to three times that, beyond

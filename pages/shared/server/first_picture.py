@@ -20,6 +20,8 @@ from typing import Any
 
 import streamlit
 
+from engine.figures.live import part
+
 _PAGES = Path(__file__).parents[2]
 _COMPONENTS = _PAGES / "shared" / "components"
 _CONFIG = _PAGES.parent / ".streamlit" / "config.toml"
@@ -49,19 +51,20 @@ def store(sent: Mapping[str, Any]) -> None:
 
 def script(sent: Mapping[str, Any]) -> bytes:
     """Write the file for a figure, from `engine.topics.mean.live.figure_message`."""
-
-    def read(name: str) -> str:
-        return (_COMPONENTS / name).read_text("utf-8")
-
     parts = {
         "sent": sent,
-        "html": read("figure.html"),
-        "css": read("first.css") + read("figure.css").replace(":host { display: block }", ""),
+        "html": part("figure.html"),
+        "css": (_COMPONENTS / "first.css").read_text("utf-8")
+        + part("figure.css").replace(":host { display: block }", ""),
         "font": _font(),
         **_themes(),
     }
     return "\n".join(
-        [read("figure.js"), f"const FIRST = {json.dumps(parts)};", read("first.js")]
+        [
+            part("figure.js"),
+            f"const FIRST = {json.dumps(parts)};",
+            (_COMPONENTS / "first.js").read_text("utf-8"),
+        ]
     ).encode()
 
 
