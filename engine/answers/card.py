@@ -125,7 +125,7 @@ def read(card: Any) -> ReleasedCurve:
     if not 1 <= size <= _MAX_WAVES:
         raise InputError(f"A card has 1 to {_MAX_WAVES} basis functions.", field="size")
     people = _whole(entry.get("people"), "people")
-    effective = entry.get("effective_size")
+    effective = _effective_size(entry)
     heights = None if offset is None else _mapping(offset, "offset").get("heights")
     return ReleasedCurve(
         facts=_facts(_mapping(entry.get("units"), "units"), entry.get("groups")),
@@ -133,15 +133,13 @@ def read(card: Any) -> ReleasedCurve:
         covariance=_symmetric(
             _numbers(entry.get("covariance"), "covariance", size * (size + 1) // 2), size
         ),
-        spread=_spread(entry.get("spread"), size),
+        spread=_spread(entry.get("spread"), size, effective),
         times=_few_times(entry),
         wider=_factor(entry.get("band_factor", WIDER_BEFORE)),
         family=str(basis.get("family")),
         n_people=people,
         is_pure=entry.get("pure") is True,
-        effective_size=math.inf
-        if effective is None
-        else float(_numbers([effective], "effective_size", 1)[0]),
+        effective_size=effective,
         offset=None
         if heights is None
         else PublicCurve(
@@ -154,7 +152,13 @@ def read(card: Any) -> ReleasedCurve:
     )
 
 
-def _spread(entry: Any, size: int) -> ReleasedSpread | None:
+def _effective_size(entry: Mapping[str, Any]) -> float:
+    """Read N of a card; infinite without privacy."""
+    size = entry.get("effective_size")
+    return math.inf if size is None else float(_numbers([size], "effective_size", 1)[0])
+
+
+def _spread(entry: Any, size: int, effective_size: float) -> ReleasedSpread | None:
     if entry is None:
         return None
     entry = _mapping(entry, "spread")
@@ -183,6 +187,7 @@ def _spread(entry: Any, size: int) -> ReleasedSpread | None:
         tuple((int(length), _whole(count, "readings_each")) for length, count in readings.items()),
         _design(_mapping(entry.get("design"), "design")),
         0.0 if sd is None else float(_numbers([sd], "reading_sd", 1)[0]),
+        effective_size,
     )
 
 

@@ -147,6 +147,7 @@ class ReleasedCurve:
         assert isinstance(estimate.basis, Basis)
         size = estimate.basis_sizes[budget]
         tuning = estimate.tuning[budget] if estimate.tuning else {}
+        effective = float(ten_digits(np.array(tuning.get("effective_size", math.inf))))
         spends = estimate.spends[budget]
         return cls(
             facts=facts,
@@ -154,10 +155,10 @@ class ReleasedCurve:
             covariance=ten_digits(band.covariance[where][:size, :size]),
             family=estimate.basis.family,
             offset=_public_curve(estimate),
-            effective_size=float(ten_digits(np.array(tuning.get("effective_size", math.inf)))),
+            effective_size=effective,
             spread=None
             if band.people is None
-            else ReleasedSpread.of(band.people.of(*where), size, facts),
+            else ReleasedSpread.of(band.people.of(*where), size, facts, effective),
             times=estimate.basis.times if isinstance(estimate.basis, BetweenTimes) else (),
             wider=band.wider,
             is_pure=any(line.budget.is_private and line.budget.is_pure for line in spends),

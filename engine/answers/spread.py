@@ -3,7 +3,7 @@
 The second moments M of a release of the adaptive mean say how deviations go together; see
 `numerics.curve_covariances` for Σ, the covariance of people's curves. What is not known of Σ is in
 draws of a fixed public sample. A new person is taken to be drawn like those in the data, from a
-normal law: nothing here knows of skewness, of groups, or of detail beyond three basis functions.
+normal law: nothing here knows of skewness, of groups, or of detail beyond a few polynomials.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from engine.numerics.curve_covariances import (
     people_spread,
     spread_maps,
 )
-from engine.numerics.end_slopes import cosine_rows
+from engine.numerics.legendre import polynomial_rows
 from engine.numerics.symmetric_matrices import matrix_root
 
 if TYPE_CHECKING:
     from engine.answers.released_curve import ReleasedCurve
 
 PERSON_FROM, NUMBERS_FROM = 35.0, 150.0  # effective sizes N
+_FUNCTIONS, _OF_MANY = 4, 6  # q, polynomials of people's curves; of many below `NUMBERS_FROM`
 _SAMPLE = 20  # curves of new people for each draw of Σ
 _STEPS, _EXACT = 60, 1e-12  # of Newton's method, and its accuracy as a probability
 _NOT_RELEASED = (
@@ -43,7 +44,7 @@ _NOT_RELEASED = (
     "a band, δ above 0 and stated observation times."
 )
 NORMAL_PEOPLE = (
-    "This holds for people who vary about the mean as by a normal law, in three basis "
+    "This holds for people who vary about the mean as by a normal law, in a few basis "
     "functions. It is about one new person drawn like those in the data, not a range "
     "of what is healthy or right."
 )
@@ -67,6 +68,7 @@ class ReleasedSpread:
     design: Design
     # standard deviation of observations about their curves, where it is stated; 0 elsewhere
     reading_sd: float = 0.0
+    effective_size: float = math.inf  # N = nμ
 
     def __post_init__(self) -> None:
         size = len(self.stretch)
@@ -87,7 +89,9 @@ class ReleasedSpread:
             )
 
     @classmethod
-    def of(cls, people: SecondMoments, size: int, facts: PublicFacts) -> ReleasedSpread | None:
+    def of(
+        cls, people: SecondMoments, size: int, facts: PublicFacts, effective_size: float
+    ) -> ReleasedSpread | None:
         """The second moments of one release.
 
         Returns
@@ -106,7 +110,14 @@ class ReleasedSpread:
             people.readings,
             facts.design,
             facts.reading_sd,
+            effective_size,
         )
+
+    @property
+    def n_functions(self) -> int:
+        """q, from public numbers alone: choosing it by the fit would hide what it leaves out."""
+        functions = _OF_MANY if self.effective_size >= NUMBERS_FROM else _FUNCTIONS
+        return min(functions, len(self.stretch))
 
     @property
     def n_people(self) -> int:
@@ -124,7 +135,8 @@ class ReleasedSpread:
         return self._read(moments_drawn(self.moments, self.noise, self.n_people))
 
     def _read(self, moments: Array) -> PeopleSpread:
-        maps = spread_maps(Basis(len(self.stretch)), self.observation_counts, self.design)
+        basis = Basis(len(self.stretch), family="cosine")
+        maps = spread_maps(basis, self.observation_counts, self.design, self.n_functions)
         error = self.reading_sd**2 if self.reading_sd else None
         return people_spread(moments, self.stretch, maps, error)
 
@@ -165,13 +177,13 @@ def next_person(
 ) -> NextPerson:
     """Predict the curve, or one observation, of a new person at times on [0, 1], with a band.
 
-    With v_b = φ'Σ_bφ + se² (and σ_b² for an observation) of the draws b, the half-width h solves
+    With v_b = p'Σ_bp + se² (and σ_b² for an observation) of the draws b, the half-width h solves
     mean_b 2Φ(−h/√v_b) = 5 %.
     """
     assert curve.spread is not None
     spread, at = curve.spread.drawn, np.asarray(times, dtype=float)
-    waves = cosine_rows(spread.covariance.shape[-1], at, 0)
-    of_people = np.einsum("tj,bjk,tk->bt", waves, spread.covariance, waves)
+    functions = polynomial_rows(spread.covariance.shape[-1], at)
+    of_people = np.einsum("tj,bjk,tk->bt", functions, spread.covariance, functions)
     if of_observation:
         of_people += spread.error[:, None]
     middles, half_widths = [], []
@@ -182,7 +194,9 @@ def next_person(
         middles.append(at_times @ curve.centre + curve.public(at))
         half_widths.append(half)
     low, high = outermost(np.array(middles), np.array(half_widths), curve.outwards)
-    return NextPerson(low, high, _widening(spread.covariance, np.max(half_widths, axis=0), waves))
+    return NextPerson(
+        low, high, _widening(spread.covariance, np.max(half_widths, axis=0), functions)
+    )
 
 
 def _half_width(variances: Array) -> Array:
@@ -199,19 +213,19 @@ def _half_width(variances: Array) -> Array:
     return np.asarray(half)
 
 
-def _widening(covariances: Array, half: Array, waves: Array) -> float:
-    """k: the 95 % quantile of the largest |φ'Σ_b^½ Z|/h over the times, at least 1."""
+def _widening(covariances: Array, half: Array, functions: Array) -> float:
+    """k: the 95 % quantile of the largest |p'Σ_b^½ Z|/h over the times, at least 1."""
     draws, size = covariances.shape[:2]
     normals = public_normals(size * draws, _SAMPLE).reshape(draws, size, _SAMPLE)
-    deviations = waves @ (matrix_root(covariances) @ normals)  # (draws, times, sample)
+    deviations = functions @ (matrix_root(covariances) @ normals)  # (draws, times, sample)
     largest = (np.abs(deviations) / half[:, None]).max(axis=1)
     return max(1.0, float(np.quantile(largest, LEVEL)))
 
 
 def standard_deviation(spread: PeopleSpread, times: Array) -> Array:
-    """Compute σ(t) = √(φ'Σφ), how far people's curves spread at times on [0, 1]: (…, times)."""
-    waves = cosine_rows(spread.covariance.shape[-1], times, 0)
-    return np.asarray(np.sqrt(np.einsum("tj,...jk,tk->...t", waves, spread.covariance, waves)))
+    """Compute σ(t) = √(p'Σp), how far people's curves spread at times on [0, 1]: (…, times)."""
+    rows = polynomial_rows(spread.covariance.shape[-1], times)
+    return np.asarray(np.sqrt(np.einsum("tj,...jk,tk->...t", rows, spread.covariance, rows)))
 
 
 def ten_digits(values: Array) -> Array:

@@ -1,6 +1,6 @@
 """Synthetic people drawn from a released curve: what they keep, what not, and their watermark.
 
-x_i(t) = f(t) + φ(t)'Σ^½ Z_i, observed at simulated times of the stated design with normal errors of
+x_i(t) = f(t) + p(t)'Σ^½ Z_i, observed at simulated times of the stated design with normal errors of
 variance σ², and moved into the bounds of the values. All of f, Σ and σ² is released or computed
 from released numbers; Z and the times come from a passed generator and from nothing of the data.
 """
@@ -17,7 +17,7 @@ from engine.answers.released_curve import ReleasedCurve
 from engine.answers.spread import NUMBERS_FROM, refusal_of_spread
 from engine.core.errors import InputError
 from engine.core.types import Array
-from engine.numerics.end_slopes import cosine_rows
+from engine.numerics.legendre import polynomial_rows
 from engine.numerics.observation_times import draw_times
 from engine.numerics.symmetric_matrices import matrix_root
 
@@ -26,7 +26,7 @@ _TIMES = 101  # at which curves are given
 KEPT = (
     "the released mean curve, up to chance in so many people",
     "how far people’s curves spread at each time, and how their values at two times go "
-    "together, in three basis functions",
+    "together, in a few basis functions",
     "percentiles, if people are roughly normal",
 )
 LOST = (
@@ -105,19 +105,19 @@ def synthetic_people(
     def at(times: Array) -> tuple[Array, Array]:
         """The mean (…), and the basis functions of people (…, q)."""
         mean = curve.row_maps[0](times, 0) @ curve.centre + curve.public(times)
-        return np.asarray(mean), cosine_rows(scores.shape[1], times, 0)
+        return np.asarray(mean), polynomial_rows(scores.shape[1], times)
 
     grid = np.linspace(0.0, 1.0, _TIMES)
-    mean, waves = at(grid)
+    mean, functions = at(grid)
     times = np.sort(draw_times(curve.spread.design, people, observations, rng), axis=1)
-    heights, waves_there = at(times)
-    values = heights + np.einsum("plq,pq->pl", waves_there, scores)
+    heights, functions_there = at(times)
+    values = heights + np.einsum("plq,pq->pl", functions_there, scores)
     values += np.sqrt(float(spread.error)) * rng.standard_normal(values.shape)
     facts = curve.facts
     return SyntheticPeople(
         np.asarray(facts.from_unit_time(times)),
         np.clip(values, facts.value_low, facts.value_high),
-        mean + scores @ waves.T,
+        mean + scores @ functions.T,
         np.asarray(facts.from_unit_time(grid)),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -43,7 +43,7 @@ class Basis(OrthonormalBasis):
 
     size: int  # how many functions, at least 1
     extension: float = 0.0  # ζ ≥ 0, as a share of the time range at each end; for "fourier" alone
-    family: str = "fourier"
+    family: str = field(kw_only=True)  # "fourier" or "cosine"
 
     def __call__(self, times: Array) -> Array:
         """Values of the functions."""

@@ -124,12 +124,12 @@ class BetweenTimes(Basis):
     @classmethod
     def of(cls, basis: Basis, times: tuple[float, ...]) -> BetweenTimes:
         """Draw the curves of a basis between these times."""
-        return cls(basis.size, basis.extension, basis.family, times)
+        return cls(basis.size, basis.extension, times, family=basis.family)
 
     @property
     def kept(self) -> Basis:
         """The functions themselves."""
-        return Basis(self.size, self.extension, self.family)
+        return Basis(self.size, self.extension, family=self.family)
 
     @cached_property
     def at_times(self) -> Array:

@@ -1,9 +1,15 @@
 """Variation of people's curves, from second moments of deviations.
 
-A curve with coefficients θ_i, read with errors e_i, deviates from the mean by h_i = T_i(a − θ_i) −
-K_i e_i, so that the covariance of h is 𝓛(Σ) + σ²Q with Σ that of θ, σ² the variance of the errors
-and two public maps over the design of the times, 𝓛(Σ) = E TΣT' and Q = E K S K'/m. Both are
-averages over simulated designs of a fixed seed, and over the public numbers of observations.
+People's curves differ from the mean by p(t)'ξ_i, in q shifted Legendre polynomials p: a level, a
+trend and a bend are three of them, and infinitely many cosines. A person's deviation is h_i = −K_i
+s_i − K_i e_i with s_i the sums of the functions of the release over the observations of p'ξ_i, e_i
+those of errors. Its covariance is 𝓛(Σ) + σ²Q with Σ that of ξ, σ² the variance of an error and two
+public maps over the design of the times,
+
+    𝓛(Σ) = E UΣU',   U = K S^p,   S^p = (1/m) Σ_j φ(t_j) p(t_j)',   Q = E K S K'/m,
+
+which hold what the functions of the release alias of people's curves. Both are averages over
+simulated designs of a fixed seed, and over the public numbers of observations.
 """
 
 from __future__ import annotations
@@ -18,38 +24,39 @@ from engine.core.bands import public_normals
 from engine.core.types import Design
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import mean_slopes_inverse, ridge, weighted_within_curves
+from engine.numerics.legendre import polynomial_rows
 from engine.numerics.moments import curve_moments, product_table
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.numerics.symmetric_matrices import matrix_root, nearest_semidefinite
 
-WAVES = 3  # of people's curves: fewer miss spread that changes over time, more inflate it
 _DESIGNS, _SEED = 2000, 20_241_206
+_BLOCK = 400_000  # observations whose functions are computed at once
 _DRAWS = 200  # of Σ, for what is not known of it
 Readings = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class SpreadMaps:
-    """The maps 𝓛 and Q for bases of r functions, Σ of q × q."""
+    """The maps 𝓛 and Q for releases in r functions and people in q, Σ of q × q."""
 
     of_curves: Array  # 𝓛 of the matrices with ones at (j, k) and (k, j), j ≤ k
     of_errors: Array  # (r, r): Q
 
     @property
-    def waves(self) -> int:
-        """Waves of Σ."""
+    def n_functions(self) -> int:
+        """q, of people's curves."""
         return int((np.sqrt(8 * len(self.of_curves) + 1) - 1) / 2)
 
 
 @lru_cache(maxsize=64)
-def spread_maps(basis: Basis, readings: Readings, design: Design) -> SpreadMaps:
-    """Compute the maps of a public design.
+def spread_maps(basis: Basis, readings: Readings, design: Design, n_functions: int) -> SpreadMaps:
+    """Compute the maps of a public design, for people's curves in `n_functions` polynomials.
 
     `readings` pairs observations of a curve with the number of people who have so many.
     """
     people = sum(count for _, count in readings)
     parts = [
-        (count / people, _maps_of_one(basis, length, design))
+        (count / people, _maps_of_one(basis, length, design, n_functions))
         for length, count in readings
         if length > 0
     ]
@@ -60,29 +67,37 @@ def spread_maps(basis: Basis, readings: Readings, design: Design) -> SpreadMaps:
 
 
 @lru_cache(maxsize=512)
-def _maps_of_one(basis: Basis, length: int, design: Design) -> SpreadMaps:
+def _maps_of_one(basis: Basis, length: int, design: Design, n_functions: int) -> SpreadMaps:
     rng = Stratified(np.random.default_rng(_SEED))
-    times = draw_times(design, _DESIGNS, length, rng).reshape(1, -1)
+    times = draw_times(design, _DESIGNS, length, rng)
     counts = np.full(_DESIGNS, length)
-    moments = curve_moments(times, np.zeros_like(times), counts, basis)
+    flat = times.reshape(1, -1)
+    moments = curve_moments(flat, np.zeros_like(flat), counts, basis)
     _, deviations = next(weighted_within_curves(moments, counts, [basis.size], design))
     slopes = deviations.slopes[0].transpose(2, 1, 0)  # T: (designs, r, r)
     products = np.tensordot(moments.waves[0], product_table(basis), axes=(0, 0))  # S: likewise
-    waves = min(WAVES, basis.size)
-    pairs = np.einsum("dlj,dmk->jklm", slopes[..., :waves], slopes[..., :waves]) / _DESIGNS
-    first, second = np.triu_indices(waves)
+    penalty = ridge(basis.size, counts)[:, 0]
+    gains = (mean_slopes_inverse(basis, length, design) - slopes) / penalty  # K = (P − T) Λ⁻¹
+    of_people = gains @ _sums(basis, times, n_functions)  # U: (designs, r, q)
+    pairs = np.einsum("dlj,dmk->jklm", of_people, of_people, optimize=True) / _DESIGNS
+    first, second = np.triu_indices(n_functions)
     both = pairs[first, second] + pairs[second, first]
     of_curves = np.where((first == second)[:, None, None], both / 2, both)
-    penalty = ridge(basis.size, counts)[:, 0]
-    mean = mean_slopes_inverse(basis, length, design)
-    gains = (mean - slopes) / penalty  # K = (P − T) Λ⁻¹
     errors = np.einsum("dlm,dmn,dkn->lk", gains, products, gains, optimize=True)
     return SpreadMaps(of_curves, errors / (_DESIGNS * length))
 
 
+def _sums(basis: Basis, times: Array, n_functions: int) -> Array:
+    """Compute S^p of designs of times (designs, m): (designs, r, q)."""
+    at_once = max(1, _BLOCK // times.shape[1])
+    blocks = (times[start : start + at_once] for start in range(0, len(times), at_once))
+    sums = [basis(block).swapaxes(1, 2) @ polynomial_rows(n_functions, block) for block in blocks]
+    return np.concatenate(sums) / times.shape[1]
+
+
 @dataclass(frozen=True, eq=False)
 class PeopleSpread:
-    """Variation of people's curves: Σ in q waves, and the variance of observations about them."""
+    """Variation of people's curves: Σ in q polynomials, and of observations about them."""
 
     covariance: Array  # (…, q, q): Σ, in squared response units
     error: Array  # (…): σ²
@@ -106,7 +121,7 @@ def people_spread(
 
     Examples
     --------
-    >>> maps = spread_maps(Basis(4), ((10, 1),), Design())
+    >>> maps = spread_maps(Basis(4, family="cosine"), ((10, 1),), Design(), 3)
     >>> exact = np.einsum("prs,p->rs", maps.of_curves, [1., 0, 0, .5, 0, .2]) + .3 * maps.of_errors
     >>> spread = people_spread(exact, np.ones(4), maps)
     >>> np.round(np.diagonal(spread.covariance), 6).tolist(), round(float(spread.error), 6)
@@ -125,9 +140,9 @@ def people_spread(
     else:
         entries = (flat - error * of_errors) @ np.linalg.pinv(of_curves)
         errors = np.full(entries.shape[:-1], error)
-    waves = maps.waves
-    first, second = np.triu_indices(waves)
-    covariance = np.zeros((*entries.shape[:-1], waves, waves))
+    size = maps.n_functions
+    first, second = np.triu_indices(size)
+    covariance = np.zeros((*entries.shape[:-1], size, size))
     covariance[..., first, second] = covariance[..., second, first] = entries
     return PeopleSpread(nearest_semidefinite(covariance), errors)
 

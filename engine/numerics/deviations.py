@@ -291,7 +291,7 @@ def are_told_apart(basis: Basis, design: Design) -> bool:
     --------
     >>> from engine.core.types import Design, TimeLaw
     >>> visits = Design(law=TimeLaw.COMMON, times=(0.0, 0.04, 0.12, 0.25, 0.5, 1.0))
-    >>> [are_told_apart(Basis(size), visits) for size in (2, 6)]
+    >>> [are_told_apart(Basis(size, family="fourier"), visits) for size in (2, 6)]
     [True, False]
     """
     if not design.times:
@@ -311,7 +311,8 @@ def largest_norm(basis: Basis, design: Design, observations: int) -> float:
     functions apart.
 
     >>> from engine.core.types import Design
-    >>> round(largest_norm(Basis(3), Design.common([0.125, 0.375, 0.625, 0.875]), 4), 12)
+    >>> design = Design.common([0.125, 0.375, 0.625, 0.875])
+    >>> round(largest_norm(Basis(3, family="fourier"), design, 4), 12)
     1.0
     """
     q = len(design.times)

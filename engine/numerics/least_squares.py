@@ -58,7 +58,7 @@ def shown_by(basis: Basis, times: Sequence[float]) -> tuple[Basis, Array]:
     Examples
     --------
     >>> visits = (0.0, 0.04, 0.12, 0.25, 0.5, 1.0)
-    >>> [shown_by(Basis(size), visits)[0].size for size in (2, 12)]
+    >>> [shown_by(Basis(size, family="fourier"), visits)[0].size for size in (2, 12)]
     [2, 41]
     """
     if are_told_apart(basis, Design(law=TimeLaw.COMMON, times=tuple(times)) if times else Design()):

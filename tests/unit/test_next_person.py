@@ -11,6 +11,7 @@ from engine.answers import ReleasedCurve, card, curve_questions
 from engine.answers.reply import Verdict
 from engine.answers.spread import PERSON_FROM, next_person, refusal_of_spread, standard_deviation
 from engine.core.errors import InputError
+from engine.core.grids import quadrature
 from engine.core.random_streams import generator
 from engine.core.types import Budget, Design
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -18,6 +19,7 @@ from engine.numerics.bases import Basis
 from engine.numerics.curve_covariances import people_spread, spread_maps
 from engine.numerics.deviations import weighted_within_curves
 from engine.numerics.kernels import matern
+from engine.numerics.legendre import polynomial_rows
 from engine.numerics.moments import curve_moments
 from engine.numerics.observation_times import draw_times
 from engine.sources.sparse_curves import SparseCurves
@@ -52,16 +54,17 @@ def released():
 )
 def test_the_covariance_of_deviations_is_what_the_maps_say(design):
     """8000 simulated people of known Σ and σ: entries within 6 % of the largest."""
-    people, length, basis, error, rng = 8000, 8, Basis(6), 0.5, generator(3, 0, 0)
+    people, length, error, rng = 8000, 8, 0.5, generator(3, 0, 0)
+    basis = Basis(6, family="cosine")
     covariance = np.array([[1.0, 0.3, 0.0], [0.3, 0.6, 0.1], [0.0, 0.1, 0.4]])
     times = draw_times(design, people, length, rng)
     theta = rng.multivariate_normal(np.zeros(3), covariance, people)
-    values = np.einsum("irl,il->ir", Basis(3)(times), theta)
+    values = np.einsum("irl,il->ir", polynomial_rows(3, times), theta)
     values += error * rng.standard_normal(values.shape)
     counts = np.full(people, length)
     moments = curve_moments(times.reshape(1, -1), values.reshape(1, -1), counts, basis)
     _, deviations = next(weighted_within_curves(moments, counts, [basis.size], design))
-    maps = spread_maps(basis, ((length, people),), design)
+    maps = spread_maps(basis, ((length, people),), design, 3)
     first, second = np.triu_indices(3)
     expected = (
         np.tensordot(covariance[first, second], maps.of_curves, axes=(0, 0))
@@ -70,19 +73,38 @@ def test_the_covariance_of_deviations_is_what_the_maps_say(design):
     assert np.cov(deviations.targets[0]) == pytest.approx(expected, abs=0.06 * expected.max())
 
 
-def test_exact_second_moments_give_back_how_people_differ():
-    covariance, stretch = np.diag([4.0, 2.0, 1.0]), np.linspace(1, 3, 9)
-    maps = spread_maps(Basis(9), ((10, 300), (4, 200)), Design())
-    first, second = np.triu_indices(3)
+@pytest.mark.parametrize("n_functions", [3, 4, 5, 6])
+@pytest.mark.parametrize("size", [7, 15, 21])
+@pytest.mark.parametrize(
+    ("design", "readings"),
+    [
+        (Design(), ((30, 300), (24, 200))),
+        (Design.common(np.linspace(0.02, 0.98, 24)), ((24, 1),)),
+        (Design(window=0.5), ((30, 1),)),
+    ],
+    ids=["even", "common", "windows"],
+)
+def test_exact_second_moments_give_back_how_people_differ(n_functions, size, design, readings):
+    """Σ is not diagonal, so that directions are found as well."""
+    root = np.tril(np.arange(1.0, n_functions**2 + 1).reshape(n_functions, -1)) / n_functions
+    covariance, stretch = root @ root.T, np.linspace(1, 3, size)
+    maps = spread_maps(Basis(size, family="cosine"), readings, design, n_functions)
+    first, second = np.triu_indices(n_functions)
     exact = (
         np.tensordot(covariance[first, second], maps.of_curves, axes=(0, 0)) + 0.7 * maps.of_errors
     ) / (stretch[:, None] * stretch)
     spread = people_spread(exact, stretch, maps)
-    assert spread.covariance == pytest.approx(covariance, abs=1e-8)
-    assert spread.error == pytest.approx(0.7, abs=1e-8)
+    assert spread.covariance == pytest.approx(covariance, abs=1e-6)
+    assert spread.error == pytest.approx(0.7, abs=1e-6)
     assert people_spread(exact, stretch, maps, error=0.7).covariance == pytest.approx(
-        covariance, abs=1e-8
+        covariance, abs=1e-6
     )
+
+
+def test_polynomials_of_people_are_orthonormal():
+    nodes, weights = quadrature()
+    rows = polynomial_rows(6, nodes)
+    assert rows.T @ (weights[:, None] * rows) == pytest.approx(np.eye(6), abs=1e-12)
 
 
 @pytest.mark.parametrize(

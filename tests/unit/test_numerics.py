@@ -37,17 +37,20 @@ def test_horner_is_the_polynomial():
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 9])
 def test_the_plain_fourier_basis_is_orthonormal(size):
     nodes, weights = quadrature()
-    values = Basis(size)(nodes)
+    values = Basis(size, family="fourier")(nodes)
     assert np.allclose(values.T @ (weights[:, None] * values), np.eye(size), atol=1e-13)
 
 
 @pytest.mark.parametrize("extension", [0.0, 0.25])
 def test_basis_functions_never_exceed_the_root_of_two(extension):
-    assert np.abs(Basis(9, extension)(np.linspace(0, 1, 2001))).max() <= np.sqrt(2) + 1e-15
+    assert (
+        np.abs(Basis(9, extension, family="fourier")(np.linspace(0, 1, 2001))).max()
+        <= np.sqrt(2) + 1e-15
+    )
 
 
 def test_coefficients_of_the_first_mean_are_the_printed_ones():
-    best, tail = Basis(3).project(Truth.of(mu1))
+    best, tail = Basis(3, family="fourier").project(Truth.of(mu1))
     assert np.allclose(best, [0.8, 0.6 / np.sqrt(2), (2 / 3) / np.sqrt(2)], atol=1e-13)
     assert tail < 1e-13
     assert Truth.of(mu1).energy == pytest.approx(1.042222, abs=1e-6)
@@ -55,11 +58,11 @@ def test_coefficients_of_the_first_mean_are_the_printed_ones():
 
 @pytest.mark.parametrize(("size", "tail"), [(3, 0.016674), (5, 0.010208), (7, 0.007336)])
 def test_the_second_mean_leaves_the_stated_energy_outside_the_basis(size, tail):
-    assert Basis(size).project(Truth.of(mu2))[1] == pytest.approx(tail, abs=1e-6)
+    assert Basis(size, family="fourier").project(Truth.of(mu2))[1] == pytest.approx(tail, abs=1e-6)
 
 
 def test_distance_in_an_extended_basis_agrees_with_quadrature():
-    basis, (nodes, weights) = Basis(7, 0.25), quadrature()
+    basis, (nodes, weights) = Basis(7, 0.25, family="fourier"), quadrature()
     a, truth = RNG.normal(size=7), Truth.of(growth)
     best, tail = basis.project(truth)
     direct = weights @ (basis(nodes) @ a - truth.node_values) ** 2
@@ -103,7 +106,11 @@ def _direct_gradients(times, values, counts, basis, a):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 8])
-@pytest.mark.parametrize("kind", [{}, {"extension": 0.25}, {"family": "cosine"}], ids=str)
+@pytest.mark.parametrize(
+    "kind",
+    [{"family": "fourier"}, {"family": "fourier", "extension": 0.25}, {"family": "cosine"}],
+    ids=str,
+)
 def test_gradients_from_moments_equal_gradients_from_the_readings(size, kind):
     counts = np.array([4, 3, 0, 4, 3, 5])
     times, values = RNG.random((2, 19)), RNG.normal(size=(2, 19))
@@ -133,7 +140,7 @@ def test_a_curve_with_a_non_finite_number_contributes_nothing_and_is_counted(bad
     counts = np.array([3, 3])
     arrays = {"times": RNG.random((1, 6)), "values": RNG.normal(size=(1, 6))}
     arrays[where][0, :3] = bad
-    moments = curve_moments(arrays["times"], arrays["values"], counts, Basis(3))
+    moments = curve_moments(arrays["times"], arrays["values"], counts, Basis(3, family="fourier"))
     gradient = mean_clipped_gradient(moments, np.ones((1, 1, 3)), np.full((1, 3), 0.5))
     assert np.isfinite(gradient).all()
     if where == "values" or np.isnan(bad):
@@ -143,7 +150,9 @@ def test_a_curve_with_a_non_finite_number_contributes_nothing_and_is_counted(bad
 
 def test_clipping_by_curve_uses_each_curves_own_radius():
     counts = np.array([2, 2])
-    moments = curve_moments(np.full((1, 4), 0.1), np.full((1, 4), -1e6), counts, Basis(3))
+    moments = curve_moments(
+        np.full((1, 4), 0.1), np.full((1, 4), -1e6), counts, Basis(3, family="fourier")
+    )
     radii = np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
     gradient = mean_clipped_gradient(moments, np.zeros((1, 1, 3)), radii)
     assert np.allclose(gradient[0, 0], radii.mean(axis=0))

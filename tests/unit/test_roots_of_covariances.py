@@ -8,7 +8,7 @@ from engine.mechanisms.families.adaptive.percentile_stages import rotation
 from engine.numerics import sparse_fits
 from engine.numerics.bases import Basis
 
-ROWS = Basis(7)(np.linspace(0, 1, 60))
+ROWS = Basis(7, family="fourier")(np.linspace(0, 1, 60))
 
 
 def nearly_equal(size, seed):

@@ -16,6 +16,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.numerics.legendre import polynomial_rows
 from engine.sources.sparse_curves import SparseCurves
 from engine.topics.mean.words import watermark
 from tests.heavy import few
@@ -51,19 +52,9 @@ def test_they_keep_the_released_mean_and_how_people_vary(curve):
     mean = curve.row_maps[0](unit, 0) @ curve.centre
     spread = people.curves.std(axis=0)
     assert (np.abs(people.curves.mean(axis=0) - mean) < 4 * spread / np.sqrt(20_000)).all()
-    waves = np.einsum(
-        "tj,jk,sk->ts",
-        *(
-            np.stack(
-                [np.ones_like(unit), *(np.sqrt(2) * np.cos(np.pi * k * unit) for k in (1, 2))],
-                axis=1,
-            )
-            if place != 1
-            else curve.spread.estimate.covariance
-            for place in range(3)
-        ),
-    )
-    assert np.cov(people.curves.T) == pytest.approx(waves, abs=0.05 * waves.max())
+    rows = polynomial_rows(len(curve.spread.estimate.covariance), unit)
+    covariance = rows @ curve.spread.estimate.covariance @ rows.T
+    assert np.cov(people.curves.T) == pytest.approx(covariance, abs=0.05 * covariance.max())
 
 
 def test_observations_lie_in_the_stated_bounds_and_times_in_their_range(curve):

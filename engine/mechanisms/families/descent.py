@@ -452,8 +452,8 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         if self.functions == "cosine":
             return Basis(size, family="cosine")
         if self.extension is not None:
-            return Basis(size, self.extension)
-        return Basis(size, 0.0 if _is_periodic(facts) else _DEFAULT_EXTENSION)
+            return Basis(size, self.extension, family="fourier")
+        return Basis(size, 0.0 if _is_periodic(facts) else _DEFAULT_EXTENSION, family="fourier")
 
     def _value_scale(self, facts: PublicFacts) -> str:
         """Uploads are always mapped by their stated bounds."""
