@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.coverage import counts, covariates, percentiles, sites, sparse, table, wavelets
+from benchmarks.coverage import (
+    components,
+    counts,
+    covariates,
+    percentiles,
+    sites,
+    sparse,
+    table,
+    wavelets,
+)
 from engine.__main__ import main as run
 from engine.commands import arguments
 from engine.commands.exit_codes import Exit
@@ -37,6 +46,7 @@ _TABLES = {
         )
         for name, repeats, topic in (
             ("percentiles", 40, percentiles),
+            ("components", 20, components),
             ("counts", 400, counts),
             ("covariates", 120, covariates),
             ("sparse", 400, sparse),
@@ -68,7 +78,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--of",
         choices=(*_TABLES, _ALL),
         default="mean",
-        help="mean curves, percentile or counting curves, effects of covariates, "
+        help="mean curves, components of people, percentile or counting curves, effects of covariates, "
         "sparse or wavelet regression, mean curves of several sites, or all",
     )
     parser.add_argument("--repeats", type=int, help="data sets of each row")

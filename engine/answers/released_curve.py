@@ -17,8 +17,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from engine.answers.components import PrincipalComponents, components_of
 from engine.answers.reply import Interval
-from engine.answers.spread import ReleasedSpread, ten_digits
+from engine.answers.spread import PERSON_FROM, ReleasedSpread, refusal_of_spread, ten_digits
 from engine.answers.times import POINTS, STEP, GridBand, grid
 from engine.core.bands import NORMAL, WIDER, outermost, simultaneous_factor, standard_errors
 from engine.core.enumerations import Enumeration
@@ -305,6 +306,36 @@ class ReleasedCurve:
     def acceleration(self) -> GridBand:
         """The second derivative, per squared unit time; see `refusal_of_derivative`."""
         return self._band(2)
+
+    def components(self) -> PrincipalComponents:
+        """Principal components of people's curves, from the release and at no further cost.
+
+        Returns
+        -------
+        PrincipalComponents
+            As many as the release tells, perhaps none; functions of time on [0, 1].
+
+        Raises
+        ------
+        InputError
+            If the release does not tell how people differ.
+
+        Examples
+        --------
+        >>> from engine import api as pc
+        >>> curves = pc.source("sparse_curves", mean="growth", n_curves=2000)
+        >>> budget = pc.Budget(2, 1e-7)
+        >>> done = pc.simulate_release(pc.simulate(curves), pc.mechanism("adaptive_mean"), [budget])
+        >>> found = ReleasedCurve.of(done.estimate, curves.facts).components()
+        >>> found.n_shown > 0, found.curves(np.array([0.0, 0.5])).shape[1]
+        (True, 2)
+        """
+        reason = refusal_of_spread(self, PERSON_FROM)
+        if reason or self.spread is None:
+            raise InputError(
+                reason, field="components", hint="Release with a larger budget or more people."
+            )
+        return components_of(self.spread)
 
     def _band(self, order: int) -> GridBand:
         public = self.public(grid()) if order == 0 else np.zeros(POINTS)

@@ -25,6 +25,7 @@ from engine.numerics.bases import Basis
 from engine.numerics.curve_covariances import (
     PeopleSpread,
     Readings,
+    SpreadMaps,
     moments_drawn,
     people_spread,
     spread_maps,
@@ -134,11 +135,19 @@ class ReleasedSpread:
         """Σ and σ² that could stand in their place, by a fixed public sample: (draws, …)."""
         return self._read(moments_drawn(self.moments, self.noise, self.n_people))
 
-    def _read(self, moments: Array) -> PeopleSpread:
+    @property
+    def maps(self) -> SpreadMaps:
+        """The public maps from Σ and σ² to the second moments."""
         basis = Basis(len(self.stretch), family="cosine")
-        maps = spread_maps(basis, self.observation_counts, self.design, self.n_functions)
-        error = self.reading_sd**2 if self.reading_sd else None
-        return people_spread(moments, self.stretch, maps, error)
+        return spread_maps(basis, self.observation_counts, self.design, self.n_functions)
+
+    @property
+    def stated_error(self) -> float | None:
+        """σ², where it is stated."""
+        return self.reading_sd**2 if self.reading_sd else None
+
+    def _read(self, moments: Array) -> PeopleSpread:
+        return people_spread(moments, self.stretch, self.maps, self.stated_error)
 
 
 def refusal_of_spread(curve: ReleasedCurve, min_effective_size: float) -> str:

@@ -47,6 +47,13 @@ class SpreadMaps:
         """q, of people's curves."""
         return int((np.sqrt(8 * len(self.of_curves) + 1) - 1) / 2)
 
+    def moments_of(self, spread: PeopleSpread, stretch: Array) -> Array:
+        """Second moments M (…, r, r) of people of this spread, in units of the shape D (r,)."""
+        first, second = np.triu_indices(self.n_functions)
+        of_curves = np.tensordot(spread.covariance[..., first, second], self.of_curves, axes=1)
+        of_errors = spread.error[..., None, None] * self.of_errors
+        return np.asarray((of_curves + of_errors) / (stretch[:, None] * stretch))
+
 
 @lru_cache(maxsize=64)
 def spread_maps(basis: Basis, readings: Readings, design: Design, n_functions: int) -> SpreadMaps:

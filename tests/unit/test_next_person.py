@@ -16,7 +16,7 @@ from engine.core.random_streams import generator
 from engine.core.types import Budget, Design
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.numerics.bases import Basis
-from engine.numerics.curve_covariances import people_spread, spread_maps
+from engine.numerics.curve_covariances import PeopleSpread, people_spread, spread_maps
 from engine.numerics.deviations import weighted_within_curves
 from engine.numerics.kernels import matern
 from engine.numerics.legendre import polynomial_rows
@@ -65,11 +65,7 @@ def test_the_covariance_of_deviations_is_what_the_maps_say(design):
     moments = curve_moments(times.reshape(1, -1), values.reshape(1, -1), counts, basis)
     _, deviations = next(weighted_within_curves(moments, counts, [basis.size], design))
     maps = spread_maps(basis, ((length, people),), design, 3)
-    first, second = np.triu_indices(3)
-    expected = (
-        np.tensordot(covariance[first, second], maps.of_curves, axes=(0, 0))
-        + error**2 * maps.of_errors
-    )
+    expected = maps.moments_of(PeopleSpread(covariance, np.array(error**2)), np.ones(6))
     assert np.cov(deviations.targets[0]) == pytest.approx(expected, abs=0.06 * expected.max())
 
 
@@ -89,10 +85,7 @@ def test_exact_second_moments_give_back_how_people_differ(n_functions, size, des
     root = np.tril(np.arange(1.0, n_functions**2 + 1).reshape(n_functions, -1)) / n_functions
     covariance, stretch = root @ root.T, np.linspace(1, 3, size)
     maps = spread_maps(Basis(size, family="cosine"), readings, design, n_functions)
-    first, second = np.triu_indices(n_functions)
-    exact = (
-        np.tensordot(covariance[first, second], maps.of_curves, axes=(0, 0)) + 0.7 * maps.of_errors
-    ) / (stretch[:, None] * stretch)
+    exact = maps.moments_of(PeopleSpread(covariance, np.array(0.7)), stretch)
     spread = people_spread(exact, stretch, maps)
     assert spread.covariance == pytest.approx(covariance, abs=1e-6)
     assert spread.error == pytest.approx(0.7, abs=1e-6)
