@@ -18,7 +18,7 @@ from engine.answers.components import WIDEST, components_of
 from engine.answers.spread import PERSON_FROM, refusal_of_spread
 from engine.core.grids import quadrature
 from engine.core.random_streams import DATA_STREAM, NOISE_STREAM, generator
-from engine.core.types import Array, Budget
+from engine.core.types import Array, Budget, CurveData
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.study import Study
 from engine.numerics.legendre import polynomial_rows
@@ -125,8 +125,10 @@ def _repeated(shape: str, law: str, times: str, m: int, n: int, epsilon: float) 
 
 def measured(setting: RepeatedStudy, repeats: int, seed: int) -> ComponentRow:
     """Repeat a setting and return its row."""
+    source = setting.study.source
+    assert isinstance(source, KnownPeople)
     curves = [_released(setting.study, seed, repeat) for repeat in range(repeats)]
-    found = np.stack([_compared(curve, setting.study.source.shape) for curve in curves])
+    found = np.stack([_compared(curve, source.shape) for curve in curves])
     told, angle, within, share, covered = found.swapaxes(0, 1)
     with np.errstate(invalid="ignore"):
         of_told = [np.nansum(each, axis=0) / told.sum(axis=0) for each in (within, share, covered)]
@@ -140,7 +142,7 @@ def measured(setting: RepeatedStudy, repeats: int, seed: int) -> ComponentRow:
     )
 
 
-def _released(study: Study[KnownPeople], seed: int, repeat: int) -> ReleasedCurve:
+def _released(study: Study[CurveData], seed: int, repeat: int) -> ReleasedCurve:
     data = study.source.draw(1, generator(seed, DATA_STREAM, repeat))
     rng = generator(seed, NOISE_STREAM, repeat)
     return ReleasedCurve.of(study.mechanism.release(data, study.budgets, rng), data.facts)
@@ -189,7 +191,7 @@ def _cells(row: ComponentRow) -> Sequence[str]:
 
     return (
         row.setting.label,
-        f"{row.setting.study.source.n_curves}",
+        f"{row.setting.study.source.sizes.n_curves}",
         f"{row.setting.budget.epsilon:g}",
         f"{row.effective_size:.0f}",
         three(row.told, 2),

@@ -99,7 +99,7 @@ def _sums(basis: Basis, times: Array, n_functions: int) -> Array:
     at_once = max(1, _BLOCK // times.shape[1])
     blocks = (times[start : start + at_once] for start in range(0, len(times), at_once))
     sums = [basis(block).swapaxes(1, 2) @ polynomial_rows(n_functions, block) for block in blocks]
-    return np.concatenate(sums) / times.shape[1]
+    return np.asarray(np.concatenate(sums) / times.shape[1])
 
 
 @dataclass(frozen=True, eq=False)

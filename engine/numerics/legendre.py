@@ -16,6 +16,5 @@ def polynomial_rows(size: int, times: Array) -> Array:
     >>> polynomial_rows(2, np.array([0.0, 0.5])).round(3).tolist()
     [[1.0, -1.732], [1.0, 0.0]]
     """
-    return np.asarray(legvander(2 * np.asarray(times) - 1, size - 1)) * np.sqrt(
-        2 * np.arange(size) + 1
-    )
+    rows = legvander(2 * np.asarray(times) - 1, size - 1)
+    return np.asarray(rows * np.sqrt(2 * np.arange(size) + 1), dtype=np.float64)
