@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.core.names import uncapital
-from engine.core.types import EventFacts
+from engine.core.types import Array, EventFacts
 from engine.language.numbers import in_unit, number, percent, stated
 from engine.numerics.counts.cells import Cells, Counted
 from engine.numerics.counts.comparisons import HazardRatio, LogRank
+from engine.numerics.counts.contrasts import Contrasts
 from engine.numerics.counts.curves import CountedCurve
 from engine.numerics.counts.distributions import Roc
 from engine.numerics.counts.tables import CountTable
@@ -166,6 +167,36 @@ def mean(curve: CountedCurve, unit: str) -> str:
         f"Mean time without an event, within {until}: {middle} "
         f"± {number(float(curve.mean.half_width))}."
     )
+
+
+def contrasts(
+    compared: Contrasts, curve: CountedCurve, names: Sequence[str], facts: EventFacts
+) -> str:
+    """State how two groups differ in survival and in restricted means; empty if neither is told."""
+    until = at_edge(compared.mean.until, curve, facts.time_unit)
+    who = f"{names[0]} minus {names[1]}"
+    survival, time = compared.milestone, compared.mean
+    parts = []
+    if math.isfinite(float(survival.difference)):
+        points = _interval(survival.difference, survival.half_width, 100.0)
+        parts.append(f"Without an event at {until}, {who}: {points.format(' percentage points')}.")
+    if math.isfinite(float(time.difference)):
+        unit = f" {facts.time_unit}" if facts.time_unit else ""
+        text = _interval(time.difference, time.half_width).format(unit)
+        ratio = (
+            f", {number(float(time.ratio))} times (95 %: {number(float(time.low))} to "
+            f"{number(float(time.high))})"
+            if math.isfinite(float(time.ratio))
+            else ""
+        )
+        parts.append(f"Mean time without an event within {until}, {who}: {text}{ratio}.")
+    return " ".join(parts)
+
+
+def _interval(value: Array, half_width: Array, times: float = 1.0) -> str:
+    """Write a number with a gap for its unit, and its 95 % interval."""
+    middle, half = times * float(value), times * float(half_width)
+    return f"{number(middle)}{{}} (95 %: {number(middle - half)} to {number(middle + half)})"
 
 
 def allowed(test: LogRank, facts: EventFacts) -> str:

@@ -13,6 +13,7 @@ from engine.core.types import Array, Estimate, EventData, EventFacts
 from engine.language.counts import (
     allowed,
     censoring,
+    contrasts,
     count_columns,
     hazard_ratio,
     independence,
@@ -25,6 +26,7 @@ from engine.language.numbers import named
 from engine.mechanisms import Mechanism
 from engine.numerics.counts.comparisons import hazard_ratio as hazard_ratios
 from engine.numerics.counts.comparisons import log_rank
+from engine.numerics.counts.contrasts import Contrasts
 from engine.numerics.counts.curves import CountedCurve
 from engine.numerics.counts.distributions import Roc
 from engine.numerics.counts.estimands import ESTIMANDS
@@ -163,4 +165,6 @@ def _findings(
             f"is noise. {allowed(test, facts)}".rstrip(),
             hazard_ratio(hazard_ratios(table), *facts.groups),
         ]
+        if len(curves) == len(facts.groups) and all(curve.falls for curve in curves):
+            sentences += filter(None, [contrasts(Contrasts.of(curves), curves[0], names, facts)])
     return sentences

@@ -286,6 +286,24 @@ def _crossing(edges: tuple[float, ...], curve: Array, drawn: Flags, level: float
     return np.where(is_reached, start + high, np.inf)
 
 
+def areas(edges: tuple[float, ...], values: Array) -> tuple[Array, Array, Array]:
+    """Compute areas below a curve (…, K) that starts at 1, up to each edge.
+
+    Returns
+    -------
+    cubic, trapezoids : (…, K)
+        By the monotone cubic and by the trapezoid rule.
+    weights : (K, K)
+        What the curve at edge j adds to the second up to edge i.
+    """
+    widths = np.diff(np.asarray(edges))
+    halves = (np.eye(len(widths)) + np.eye(len(widths), k=-1)) * widths[:, None] / 2
+    weights = np.cumsum(halves, axis=0)
+    trapezoids = values @ weights.T + widths[0] / 2  # the start belongs to the first interval
+    cubic = monotone_cubic(edges, values).antiderivative()(np.asarray(edges)[1:])
+    return cubic, trapezoids, weights
+
+
 @dataclass(frozen=True, eq=False)
 class RestrictedMean:
     """The mean time up to an edge, with its 95 % half-width; NaN where it is not given."""
@@ -311,12 +329,7 @@ def restricted_mean(edges: tuple[float, ...], limits: CurveLimits) -> Restricted
     times, count = np.asarray(edges), limits.drawn.sum(axis=-1)
     is_given = count >= _FEWEST_FOR_MEAN
     widths = np.diff(times)
-    curve = np.concatenate([np.ones_like(limits.values[..., :1]), limits.values], axis=-1)
-    trapezoids = np.cumsum((curve[..., 1:] + curve[..., :-1]) / 2 * widths, axis=-1)
-    cubic = monotone_cubic(edges, limits.values).antiderivative()(times[1:])
-    # (K, K): what the curve at edge j adds to the area of interval i, to whose ends it belongs.
-    halves = (np.eye(len(widths)) + np.eye(len(widths), k=-1)) * widths[:, None] / 2
-    weights = np.cumsum(halves, axis=0)
+    cubic, trapezoids, weights = areas(edges, limits.values)
     deviations = np.sqrt(((weights @ limits.errors) ** 2).mean(axis=-1))
     index = np.maximum(count - 1, 0)[..., None]
     area, rule, error = (
@@ -325,7 +338,7 @@ def restricted_mean(edges: tuple[float, ...], limits: CurveLimits) -> Restricted
     shift = np.take_along_axis(
         weights @ np.maximum(*limits.moves)[..., None], index[..., None], axis=-2
     )[..., 0, 0]
-    falls = -np.diff(curve, axis=-1)
+    falls = -np.diff(limits.values, axis=-1, prepend=1.0)
     within = np.cumsum(np.where(falls > _STEEP, falls, 0.0) * widths / 2, axis=-1)
     shift += np.take_along_axis(within, index, axis=-1)[..., 0]
     width = NORMAL * error + np.abs(area - rule) + allowance(shift, error)

@@ -29,6 +29,7 @@ from engine.numerics.counts.comparisons import (
     hazard_ratio,
     log_rank,
 )
+from engine.numerics.counts.contrasts import Contrasts
 from engine.numerics.counts.curves import CountedCurve
 from engine.numerics.counts.distributions import Calibration, Roc
 from engine.numerics.counts.estimands import ESTIMANDS, CountedEstimand
@@ -98,6 +99,11 @@ class CountingAnswer(Simulated):
     def hazard_ratio(self) -> HazardRatio | None:
         """The ratio of hazards of both groups, supposing that it is the same at all times."""
         return hazard_ratio(self.table) if self.has_groups and self.table is not None else None
+
+    @cached_property
+    def contrasts(self) -> Contrasts | None:
+        """Survival and restricted means of two groups, compared halfway through the follow-up."""
+        return Contrasts.of(self.curves) if self.difference is not None else None
 
     @cached_property
     def difference(self) -> CurveDifference | None:

@@ -28,6 +28,11 @@ def _numbers(answer: CountingAnswer, question: QuestionLike) -> Numbers:
         values["log-rank p"] = float(answer.test.p_value)
     if answer.hazard_ratio is not None:
         values["hazard ratio"] = float(answer.hazard_ratio.ratio)
+    if answer.contrasts is not None:
+        mean = answer.contrasts.mean
+        values[named("difference of restricted means", answer.facts.time_unit)] = float(
+            mean.difference
+        )
     if answer.roc is not None:
         values["area under the curve"] = float(answer.roc.area)
         values["its standard error"] = float(answer.roc.error)

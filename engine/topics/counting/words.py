@@ -161,6 +161,10 @@ def test(answer: CountingAnswer) -> str:
     ).rstrip()
     if answer.hazard_ratio is not None:
         text += " " + counts.hazard_ratio(answer.hazard_ratio, *answer.facts.groups)
+    if answer.contrasts is not None:
+        text += " " + counts.contrasts(
+            answer.contrasts, answer.curves[0], answer.names, answer.facts
+        )
     if answer.ordinary_test is not None:
         text += (
             f" The ordinary test of the same {answer.facts.people}: p "
