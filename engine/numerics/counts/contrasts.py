@@ -104,14 +104,14 @@ def restricted_means(
         rules.append(trapezoids[..., edge])
         errors.append(weights[edge] @ group.errors)
         moves.append((group.moves[0] @ weights[edge], group.moves[1] @ weights[edge]))
-    drawn = first.drawn[..., : edge + 1] & second.drawn[..., : edge + 1]
+    drawn = np.asarray(first.drawn & second.drawn)[..., : edge + 1]
     return _contrast(
         edges[edge + 1],
         (values[0], values[1]),
         (errors[0], errors[1]),
         moves,
         (values[0] - rules[0], values[1] - rules[1]),
-        drawn.all(axis=-1),
+        np.asarray(drawn.all(axis=-1)),
         _LEAST * (edges[edge + 1] - edges[0]),
     )
 
