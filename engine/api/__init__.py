@@ -43,7 +43,15 @@ from engine.api.release import (
     save,
     simulate_release,
 )
-from engine.api.studies import audit, exhibit, exhibits, plan, read_scenario, run_scenario
+from engine.api.studies import (
+    audit,
+    exhibit,
+    exhibits,
+    plan,
+    plan_periods,
+    read_scenario,
+    run_scenario,
+)
 from engine.audit.callables import attack
 from engine.core.errors import InputError
 from engine.core.types import Budget, Covariate, CurveData, PublicFacts
@@ -73,6 +81,7 @@ __all__ = [
     "odds",
     "opendp_measurement",
     "plan",
+    "plan_periods",
     "preview",
     "propose",
     "quote",

@@ -15,7 +15,7 @@ from engine import exhibits as reproduced
 from engine.audit import Report
 from engine.core.entrance import text_of
 from engine.core.typed import Within, checked
-from engine.core.types import Data
+from engine.core.types import Budget, Data
 from engine.exhibits import Form
 from engine.mechanisms import Mechanism
 from engine.running import executors
@@ -24,7 +24,8 @@ from engine.simulation import experiments, scenario
 from engine.simulation.experiments import Outcome
 from engine.simulation.scenario import Scenario
 from engine.sources import Source
-from engine.topics.planning.answer import PlanningAnswer, plan_of
+from engine.topics.planning.answer import PlannedStudy, PlanningAnswer, plan_of
+from engine.topics.planning.periods import PlannedPeriods, planned
 
 if TYPE_CHECKING:
     from engine.exhibits import Exhibit, Finding, Paper, Result
@@ -72,6 +73,53 @@ def plan(
     """
     dial = "readings" if unknown == "observations" else unknown
     return result_of(plan_of(source, mechanism, epsilon, delta, dial, target, seed))
+
+
+@checked
+def plan_periods(
+    source: Source[Any],
+    mechanism: Mechanism,
+    budget: Budget,
+    periods: int,
+    stays: int | None = None,
+    seed: int = 1,
+) -> PlannedPeriods:
+    """Plan releases over time of the same people, such as a curve every month for three years.
+
+    Parameters
+    ----------
+    source : Source
+        With the sizes of one period; of real curves only facts and sizes are used.
+    mechanism : Mechanism
+    budget : Budget
+        What a person may spend over all periods, with δ above 0.
+    periods : int
+        How many releases, 1 to 1000.
+    stays : int, optional
+        In how many of them a person is at most; all if left out.
+    seed : int
+        Of data and noise.
+
+    Returns
+    -------
+    PlannedPeriods
+        The budget and the error of each period, and those of fewer releases.
+
+    Raises
+    ------
+    InputError
+        If δ is 0, or a number is out of range.
+
+    Examples
+    --------
+    >>> from engine import api as pc
+    >>> source = pc.source("sparse_curves", n_curves=1000)
+    >>> plan = pc.plan_periods(source, pc.mechanism("adaptive_mean"), pc.Budget(3, 1e-6), 12)
+    >>> round(plan.periods.each.epsilon, 2)
+    0.78
+    """
+    setting = PlannedStudy.of(source, mechanism, budget.epsilon, budget.delta)
+    return result_of(planned(setting, periods, stays, seed))
 
 
 @checked

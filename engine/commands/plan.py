@@ -18,7 +18,7 @@ from engine.running.steps import result_of
 from engine.simulation import scenario
 from engine.simulation.experiments import Cell
 from engine.topics.planning import answer as planning_topic
-from engine.topics.planning import power
+from engine.topics.planning import periods, power
 from engine.topics.planning import words as planning_words
 
 
@@ -57,6 +57,19 @@ def add(commands: Any) -> None:
         default=power.DEFAULT_POWER,
         metavar="P",
         help="probability of showing it (default: 0.8)",
+    )
+    parser.add_argument(
+        "--periods",
+        type=int,
+        metavar="T",
+        help="instead: what each of T releases of the same people may spend of the scenario's "
+        "budget, its error, and that of fewer releases",
+    )
+    parser.add_argument(
+        "--stays",
+        type=int,
+        metavar="S",
+        help="in how many of the periods a person is at most (default: all)",
     )
     parser.add_argument(
         "--curve",
@@ -114,6 +127,17 @@ def _difference(options: argparse.Namespace, cell: Cell, seed: int) -> None:
     )
 
 
+def _over_time(
+    options: argparse.Namespace, setting: planning_topic.PlannedStudy, seed: int
+) -> None:
+    """Print what releases over time may spend, and their errors."""
+    plan = result_of(periods.planned(setting, options.periods, options.stays, seed))
+    if options.json:
+        print(json.dumps(periods.plain(plan), ensure_ascii=False, allow_nan=False))
+        return
+    print(*periods.sentences(plan, setting.source.facts), sep="\n")
+
+
 def command(options: argparse.Namespace) -> None:
     """Print the answer, as sentences or as JSON.
 
@@ -140,6 +164,9 @@ def command(options: argparse.Namespace) -> None:
     setting = planning_topic.PlannedStudy.of(
         cell.source, cell.mechanism, budget.epsilon, delta, options.curve
     )
+    if options.periods is not None:
+        _over_time(options, setting, stated.run.seed)
+        return
     answer = result_of(
         planning_topic.plan(setting, options.unknown, options.target, stated.run.seed)
     )
