@@ -69,13 +69,7 @@ class Chapter:
 
 @cache
 def chapter(key: str) -> Chapter:
-    """A chapter of the guide.
-
-    Raises
-    ------
-    InputError
-        If its file is missing.
-    """
+    """A chapter of the guide."""
     return _read(f"guide/{key}.md")
 
 
@@ -112,13 +106,7 @@ def search(words: str) -> tuple[Found, ...]:
 
 @cache
 def method(key: str) -> Chapter:
-    """The notes on a registered mechanism; their sections are `PARTS`.
-
-    Raises
-    ------
-    InputError
-        If there is no such mechanism, or nobody has written notes on it.
-    """
+    """The notes on a registered mechanism; their sections are `PARTS`."""
     return _read(f"methods/{mechanisms.get(key).key}.md")
 
 

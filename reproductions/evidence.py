@@ -54,13 +54,7 @@ def where(table: Table | pd.DataFrame, **values: Value) -> pd.DataFrame:
 
 
 def number(table: Table | pd.DataFrame, column: str, **values: Value) -> float:
-    """Look up the number in a column of the only row with these values in other columns.
-
-    Raises
-    ------
-    ValueError
-        If there is no such row, or more than one.
-    """
+    """Look up the number in a column of the only row with these values in other columns."""
     return float(where(table, **values)[column].item())
 
 

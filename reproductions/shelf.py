@@ -25,13 +25,7 @@ def names() -> list[str]:
 
 
 def find(key: str) -> tuple[Paper, Exhibit]:
-    """Find the exhibit of that name, with its paper.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """Find the exhibit of that name, with its paper."""
     for paper in papers():
         for exhibit in paper.exhibits:
             if key == f"{paper.key}/{exhibit.key}":
@@ -44,11 +38,5 @@ def find(key: str) -> tuple[Paper, Exhibit]:
 
 
 def quick(key: str) -> Generator[WorkProgress, None, Result]:
-    """Run the quick form of an exhibit in this process; see `exhibits.run`.
-
-    Parameters
-    ----------
-    key : str
-        "paper/exhibit"
-    """
+    """Run the quick form of an exhibit in this process; see `exhibits.run`."""
     return run(find(key)[1], "quick", SerialExecutor())

@@ -32,11 +32,5 @@ class CurveQuestion(Parameterised):
     order: ClassVar[int] = 50
 
     def answer(self, curve: ReleasedCurve) -> Answer:
-        """The answer with its 95 % interval or set, or why there is none.
-
-        Raises
-        ------
-        InputError
-            If a time lies outside the time range of the release.
-        """
+        """The answer with its 95 % interval or set, or why there is none."""
         raise NotImplementedError

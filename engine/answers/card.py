@@ -93,13 +93,7 @@ def _spread_written(spread: ReleasedSpread) -> dict[str, Any]:
 
 
 def read(card: Any) -> ReleasedCurve:
-    """The released curve of a guarantee card.
-
-    Raises
-    ------
-    InputError
-        If it is no card, has no such entry, or the entry cannot be what was written.
-    """
+    """The released curve of a guarantee card."""
     if not isinstance(card, Mapping) or card.get("kind") != "differential privacy guarantee":
         raise InputError(
             "This is no guarantee card.",
@@ -305,11 +299,6 @@ def comparison(cards: Sequence[Mapping[str, Any]], are_disjoint: bool = False) -
 
     `are_disjoint` if somebody states that nobody is in two of the groups. Cards of groups that were
     published together state it themselves.
-
-    Raises
-    ------
-    InputError
-        If a card cannot be read, or the groups cannot be compared.
     """
     curves = [read(card) for card in cards]
     _check_apart(cards)

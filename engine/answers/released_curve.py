@@ -132,11 +132,6 @@ class ReleasedCurve:
 
         Numbers are kept to ten digits, as a guarantee card has them, so that a card and an
         estimate give equal answers.
-
-        Raises
-        ------
-        InputError
-            If the release has no covariance, or several functions.
         """
         band, where = estimate.band, (budget, repeat, draw)
         if band is None or not can_be_asked(estimate, *where):
@@ -315,11 +310,6 @@ class ReleasedCurve:
         PrincipalComponents
             As many as the release tells, perhaps none; functions of time on [0, 1].
 
-        Raises
-        ------
-        InputError
-            If the release does not tell how people differ.
-
         Examples
         --------
         >>> from engine import api as pc
@@ -416,11 +406,6 @@ class ReleasedCurve:
             In its own unit.
         default : float
             On [0, 1], where none is stated.
-
-        Raises
-        ------
-        InputError
-            If it lies outside the time range.
         """
         if time is None:
             return default
@@ -434,13 +419,7 @@ class ReleasedCurve:
         return (time - low) / (high - low)
 
     def window(self, start: float | None, end: float | None) -> Interval:
-        """Map a stretch of time to [0, 1], from ends in their own unit; by default all of it.
-
-        Raises
-        ------
-        InputError
-            If they lie outside the time range, or the end is not after the start.
-        """
+        """Map a stretch of time to [0, 1], from ends in their own unit; by default all of it."""
         first, last = self.unit_time(start, "start", 0.0), self.unit_time(end, "end", 1.0)
         if last - first < 2 * STEP:
             raise InputError(

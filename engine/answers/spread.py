@@ -240,11 +240,6 @@ def standard_deviation(spread: PeopleSpread, times: Array) -> Array:
 def ten_digits(values: Array) -> Array:
     """Numbers rounded to ten significant digits.
 
-    Returns
-    -------
-    ndarray
-        Of the same shape.
-
     Examples
     --------
     >>> float(ten_digits(np.array(1 / 3)))

@@ -77,11 +77,6 @@ def synthetic_people(
         Where chance comes from.
     observations : int, optional
         Of each; as most people of the data have where it is not stated.
-
-    Raises
-    ------
-    InputError
-        If the release does not tell how people differ, or too many are wanted.
     """
     reason = refusal_of_synthetic(curve)
     if reason:

@@ -77,12 +77,8 @@ def attack(
     data, neighbour : object
         Two data sets that differ in one record, as the mechanism takes them. The further apart
         their results, the more is found.
-    epsilon, delta : float
-        What is claimed.
     runs : int
         Releases of each data set: bounds beyond log(runs) cannot be shown.
-    seed : int
-        Of the generator.
     at_once : bool
         Whether the mechanism is `mechanism(data, rng, runs)` and returns (runs, …).
 

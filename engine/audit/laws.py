@@ -66,11 +66,6 @@ class AuditedLaw(ABC):
         shift : (draws, numbers)
             In standard deviations.
         spread : (1, numbers)
-
-        Raises
-        ------
-        ValueError
-            If they add in no way that is known here.
         """
         raise ValueError(f"nothing tells how losses of {self.law!r} noise add")
 
@@ -162,11 +157,6 @@ AUDITED: dict[NoiseLaw, AuditedLaw] = {
 
 def audited(law: NoiseLaw) -> AuditedLaw:
     """A law whose loss is known; no other may be taken for it.
-
-    Raises
-    ------
-    ValueError
-        For a law that stands nowhere here.
 
     Examples
     --------

@@ -89,11 +89,6 @@ def compare(
         Of the noise, the same for both.
     rng : numpy.random.Generator
         Where an adversary's answers come from.
-
-    Raises
-    ------
-    InputError
-        If nothing is claimed, because nothing is released, or everything without noise.
     """
     try:
         first = run(mechanism, pairs.usual, budget, seed, rng=rng)
@@ -237,13 +232,7 @@ def _in_units(claim: LossClaim, message: RecordedMessages, units: Array) -> Arra
 
 
 def law_of(step: Step, claim: LossClaim) -> NoiseLaw:
-    """The law of the noise on a message, by the lines of the ledger that it is charged to.
-
-    Raises
-    ------
-    ValueError
-        If the ledger does not state one law for it.
-    """
+    """The law of the noise on a message, by the lines of the ledger that it is charged to."""
     laws = {line.noise for line in claim.lines if line.step.key in step.charged_to}
     if len(laws) != 1:
         raise ValueError(f"the ledger states {len(laws)} laws of noise for “{step.key}”")

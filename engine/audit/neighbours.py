@@ -61,12 +61,7 @@ class Pairs:
         return len(self.server)
 
     def pair(self, index: int) -> tuple[Any, Any]:
-        """One pair.
-
-        Returns
-        -------
-        tuple of two data sets
-        """
+        """One pair."""
         return self.usual.repeat(index), self.neighbour.repeat(index)
 
 
@@ -98,13 +93,7 @@ class Family:
 
 
 def family_of(mechanism: Mechanism) -> Family:
-    """The family that fits what a mechanism takes.
-
-    Raises
-    ------
-    InputError
-        If no family is known for its task: a new kind of mechanism needs one.
-    """
+    """The family that fits what a mechanism takes."""
     foreign = sorted(mechanism.served - TASKS.keys())
     task = foreign[0] if foreign else mechanism.main_task.key
     key = (task, "whole" if mechanism.family == "functional" else "")

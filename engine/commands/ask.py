@@ -64,13 +64,7 @@ def add_as(commands: Any, name: str, words: str, read: Callable[[str], Question]
 
 
 def command(options: argparse.Namespace) -> None:
-    """Answer a question by its name, or of a file.
-
-    Raises
-    ------
-    InputError
-        If it is neither, or whatever the question is refused for.
-    """
+    """Answer a question by its name, or of a file."""
     name = options.question
     if name in kinds.kinds():
         question, as_json = question_of(kinds.kinds()[name], options.words)
@@ -121,13 +115,7 @@ class CommandOption:
 
 
 def question_of(kind: QuestionKind, argv: Sequence[str]) -> tuple[Question, bool]:
-    """The question that options ask, and whether its numbers are wanted as JSON.
-
-    Raises
-    ------
-    InputError
-        If an argument is missing, unknown, or whatever `kinds.from_plain` refuses.
-    """
+    """The question that options ask, and whether its numbers are wanted as JSON."""
     options = vars(parser_of(kind, argv).parse_args(argv))
     texts = {path: text for path, text in options.items() if isinstance(text, str)}
     values = {

@@ -169,13 +169,7 @@ def _add_check(commands: Any) -> None:
 
 
 def check_files(options: argparse.Namespace) -> Exit:
-    """Print what can be told.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, or there is no guarantee card among them.
-    """
+    """Print what can be told."""
     folders = unpacked({PurePath(path).name: bytes_of(path, MAX_BYTES) for path in options.files})
     found: list[bool | None] = []
     for folder, files in folders.items():
@@ -209,13 +203,7 @@ def _add_compare(commands: Any) -> None:
 
 
 def compare(options: argparse.Namespace) -> None:
-    """Print the comparison.
-
-    Raises
-    ------
-    InputError
-        If a card cannot be read, or the groups cannot be compared.
-    """
+    """Print the comparison."""
     compared = comparison(
         [json_of(text_of(path), "card") for path in options.cards], options.disjoint
     )
@@ -280,13 +268,7 @@ def _add_record(commands: Any) -> None:
 
 
 def record(options: argparse.Namespace) -> None:
-    """Write the record, and say which keys of the registry it leaves empty.
-
-    Raises
-    ------
-    InputError
-        If the card cannot be read or is of an earlier version.
-    """
+    """Write the record, and say which keys of the registry it leaves empty."""
     answers = deployment_record.Answers(
         options.curator, options.use, options.region, options.why, options.address, options.author
     )
@@ -328,13 +310,7 @@ def _add_synthetic(commands: Any) -> None:
 
 
 def synthetic(options: argparse.Namespace) -> None:
-    """Write the synthetic people.
-
-    Raises
-    ------
-    InputError
-        If the card cannot be read, or does not tell how people differ.
-    """
+    """Write the synthetic people."""
     card = json_of(text_of(options.card), "card")
     curve = read(card)
     if options.seed < 0:

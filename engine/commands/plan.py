@@ -139,13 +139,7 @@ def _over_time(
 
 
 def command(options: argparse.Namespace) -> None:
-    """Print the answer, as sentences or as JSON.
-
-    Raises
-    ------
-    InputError
-        If sites have different budgets, or whatever a scenario is refused for.
-    """
+    """Print the answer, as sentences or as JSON."""
     stated = scenario.from_json(text_of(options.file))
     cell = stated.cells()[0]
     if not options.json:

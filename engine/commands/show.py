@@ -28,13 +28,7 @@ def add(commands: Any) -> None:
 
 
 def from_json(text: str) -> Question:
-    """The question of a view given as JSON text.
-
-    Raises
-    ------
-    InputError
-        For text that is no view, and whatever sources and mechanisms refuse.
-    """
+    """The question of a view given as JSON text."""
     view = json_of(text, "view")
     if not isinstance(view, dict) or view.get("view") not in tuple(_VIEWS):
         raise InputError(

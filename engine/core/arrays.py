@@ -37,7 +37,7 @@ def all_finite(values: Array) -> bool:
 
 
 def largest(keys: Array, s: int) -> Indices:
-    """The places of the s largest keys, the largest first.
+    """The places of the s largest keys, the largest first: (…, s) of int.
 
     Parameters
     ----------
@@ -45,10 +45,6 @@ def largest(keys: Array, s: int) -> Indices:
         What is compared.
     s : int
         How many, at most d.
-
-    Returns
-    -------
-    (…, s) of int
 
     Examples
     --------

@@ -62,11 +62,6 @@ def existing_file(name: str | os.PathLike[str], field: str = "file") -> Path:
     -------
     Path
         The same path, not resolved.
-
-    Raises
-    ------
-    InputError
-        If there is none, or it is a folder, a device, a pipe, a socket or a file of the kernel.
     """
     path, status = _looked_at(name, field, "read")
     if status is None:
@@ -78,13 +73,7 @@ def existing_file(name: str | os.PathLike[str], field: str = "file") -> Path:
 
 
 def file_to_keep(name: str | os.PathLike[str], field: str = "file") -> Path:
-    """The path of a regular file, or of none yet, such as a ledger; see `existing_file`.
-
-    Raises
-    ------
-    InputError
-        If something else than a regular file is there, or would be.
-    """
+    """The path of a regular file, or of none yet, such as a ledger; see `existing_file`."""
     path, status = _looked_at(name, field)
     if status is not None:
         _check_regular(name, status, field)
@@ -105,12 +94,6 @@ def lasting_file(name: str | os.PathLike[str], field: str, variable: str = "") -
     variable : str
         The environment variable that has the name: a relative one would be another file in every
         folder, and what was kept in the first forgotten.
-
-    Raises
-    ------
-    InputError
-        If it is relative in a variable, names a home that nobody has, is an address or a word of a
-        database, or something else than a regular file is there.
     """
     text, subject = os.fspath(name), variable or f"The name of the {field}"
     hint = f"Name a file by its absolute path, such as /data/{field}."
@@ -161,13 +144,7 @@ def users_file(variable: str, default: str, name: str, field: str) -> Path:
 
 
 def folder_to_fill(name: str | os.PathLike[str], field: str = "out") -> Path:
-    """The path of a folder to write into, made with its parents if it is not there.
-
-    Raises
-    ------
-    InputError
-        If something else has that name, or it cannot be made.
-    """
+    """The path of a folder to write into, made with its parents if it is not there."""
     path, status = _looked_at(name, field, "write into")
     if status is not None and not stat.S_ISDIR(status.st_mode):
         raise InputError(
@@ -251,11 +228,6 @@ def bytes_of(name: str | os.PathLike[str], limit: int, field: str = "file") -> b
     """Read a regular file of at most `limit` bytes; see `existing_file`.
 
     It never holds more than one byte beyond the limit.
-
-    Raises
-    ------
-    InputError
-        If it is no regular file, is larger, or cannot be read.
     """
     path = existing_file(name, field)
     try:
@@ -277,13 +249,7 @@ def bytes_of(name: str | os.PathLike[str], limit: int, field: str = "file") -> b
 
 
 def text_of(name: str, field: str = "file") -> str:
-    """Read the UTF-8 text of a file, or of standard input for “-”, of at most `MAX_TEXT` bytes.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is larger, or is not UTF-8 text.
-    """
+    """Read the UTF-8 text of a file, or of standard input for “-”, of at most `MAX_TEXT` bytes."""
     content = _standard_input(field) if name == "-" else bytes_of(name, MAX_TEXT, field)
     try:
         return content.decode("utf-8-sig")
@@ -328,11 +294,6 @@ def write_whole(path: Path, content: bytes, field: str = "out", sync: bool = Tru
         Replaced if it is there.
     sync : bool
         Whether to wait until it would outlast a loss of power.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written; then nothing of that name was changed.
     """
     aside = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
@@ -366,12 +327,6 @@ def json_of(text: str, noun: str) -> Any:
     -------
     dict, list, str, int, float, bool or None
         Every number is finite, and no key stands twice in one object.
-
-    Raises
-    ------
-    InputError
-        If it is too long, too deep, not JSON, or holds a number beyond floating point, a key twice
-        or text that is no Unicode.
 
     Examples
     --------

@@ -27,13 +27,7 @@ class Enumeration(StrEnum):
 
     @classmethod
     def named(cls, value: object, field: str) -> Self:
-        """The member with this name.
-
-        Raises
-        ------
-        InputError
-            If there is none.
-        """
+        """The member with this name."""
         try:
             return cls(str(value))
         except ValueError:

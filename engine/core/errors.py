@@ -15,8 +15,6 @@ class InputError(ValueError):
         What is wrong, the limit and what was asked for.
     field : str
         Where: the name of the parameter or control.
-    hint : str
-        What to do.
     """
 
     def __init__(self, message: str, field: str = "", hint: str = "") -> None:

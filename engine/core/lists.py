@@ -13,11 +13,6 @@ MAX_SITES = 1000
 def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
     """Read positive whole numbers of at most nine digits, such as "400, 250, 100"; none from "".
 
-    Raises
-    ------
-    InputError
-        If it is anything else, or longer than 1000 numbers.
-
     Examples
     --------
     >>> whole_numbers("Sizes of sites", "400, 250, 100")

@@ -28,11 +28,6 @@ def to_plain(value: Any) -> Any:
     -------
     object
         As `json` writes it; infinity is "inf".
-
-    Raises
-    ------
-    InputError
-        For data of one's own, and a twin of them: these are in no file.
     """
     if isinstance(value, Parameterised):
         if not is_registered(value):
@@ -67,11 +62,6 @@ def checked_object(value: Any, name: str, known: tuple[str, ...] | None = None) 
         Where it stands, for errors.
     known : tuple of str, optional
         The keys that it may have; any if left out.
-
-    Raises
-    ------
-    InputError
-        If it is no dictionary, or has another key.
     """
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise InputError(

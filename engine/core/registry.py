@@ -72,11 +72,6 @@ class Parameter:
         object
             Of type `kind`, a member of `names`, or None where that is allowed.
 
-        Raises
-        ------
-        InputError
-            If it is missing, of another type, not finite, or out of range.
-
         Examples
         --------
         >>> size = Parameter("size", int, False, 3, "Size", "How many.", low=1, high=9)
@@ -341,13 +336,7 @@ class Registry:
         self._loaded = False
 
     def register(self, cls: T) -> T:
-        """Add a class; used as its decorator.
-
-        Raises
-        ------
-        ValueError
-            If another member has its key.
-        """
+        """Add a class; used as its decorator."""
         if cls.key in self._members:
             raise ValueError(f"two {self.noun}s have the key {cls.key!r}")
         self._members[cls.key] = cls
@@ -365,11 +354,6 @@ class Registry:
         ----------
         key : str
             Or whatever a file or a link holds in its place.
-
-        Raises
-        ------
-        InputError
-            If there is none; the hint lists the keys.
         """
         self._load()
         if not isinstance(key, str) or key not in self._members:
@@ -385,24 +369,12 @@ class Registry:
         return tuple(c for c in self.all() if task in c.tasks)
 
     def default(self, key: str, task: str) -> Any:
-        """The member of this key as its first preset for a task is set.
-
-        Raises
-        ------
-        InputError
-            If there is no such member.
-        """
+        """The member of this key as its first preset for a task is set."""
         cls = self.get(key)
         return cls(**cls.presets_for(task)[0][1])
 
     def build(self, key: Any, values: Mapping[str, Any]) -> Any:
-        """Make a member from plain values by name; those left out take their usual values.
-
-        Raises
-        ------
-        InputError
-            If there is no such member or parameter, or a value is out of range.
-        """
+        """Make a member from plain values by name; those left out take their usual values."""
         cls = self.get(key)
         known = [p.name for p in parameters(cls)]
         unknown = [name for name in values if name not in known]

@@ -97,13 +97,7 @@ class Look:
 
 
 def looked_at(people: People, proposal: Proposal) -> Look:
-    """Draw people who were read by the likeliest reading of a proposal.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read so.
-    """
+    """Draw people who were read by the likeliest reading of a proposal."""
     kind = proposal.kind
     if kind in _COUNTED:
         events = events_of(people, _COUNTED[kind])

@@ -80,11 +80,6 @@ def at_ends(ends: Sequence[LineEnd], low: float, high: float, height: int) -> li
     -------
     list of dict
         Entries of plotly's `layout.annotations`.
-
-    Raises
-    ------
-    ValueError
-        If there are more lines, which need a legend.
     """
     if len(ends) > FEW:
         raise ValueError(f"{len(ends)} lines cannot all be named at their ends")

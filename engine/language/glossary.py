@@ -520,11 +520,6 @@ _BY_NAME = {name.casefold(): term for term in TERMS for name in (term.name, *ter
 def find(name: str) -> GlossaryTerm:
     """Find the term with this name, or one of its other names.
 
-    Raises
-    ------
-    InputError
-        If there is none.
-
     Examples
     --------
     >>> find("epsilon").name
@@ -565,11 +560,6 @@ def explain(name: str, more: str = "") -> str:
         Of the term, or one of its other names.
     more : str
         What is particular to this control, as sentences of their own.
-
-    Raises
-    ------
-    InputError
-        If there is none.
     """
     return f"{find(name).meaning} {more}".strip()
 

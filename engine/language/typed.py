@@ -17,11 +17,6 @@ _LONGEST = 40  # characters that are quoted
 def count(text: str) -> int:
     """Read a whole number, with or without marks between thousands.
 
-    Raises
-    ------
-    InputError
-        If it is none; the text is quoted.
-
     Examples
     --------
     >>> count("1 200"), count("1,200"), count("-5")
@@ -37,11 +32,6 @@ def count(text: str) -> int:
 
 def number(text: str) -> float:
     """Read a number; a comma is a decimal mark, as a point is.
-
-    Raises
-    ------
-    InputError
-        If it is none, or 1,200 could be read in two ways; the text is quoted.
 
     Examples
     --------

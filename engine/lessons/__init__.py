@@ -135,20 +135,7 @@ def names() -> tuple[str, ...]:
 
 
 def work(key: str, seed: int) -> Worked:
-    """One lesson for one seed.
-
-    Parameters
-    ----------
-    key : str
-        Of the lesson.
-    seed : int
-        Of data and noise.
-
-    Raises
-    ------
-    InputError
-        If there is no such lesson.
-    """
+    """One lesson for one seed."""
     lesson: type[Lesson] = lessons.get(key)
     return lesson.work(seed)
 

@@ -109,13 +109,7 @@ class Frl(Selection, KernelRelease):
     )
 
     def check_task(self) -> None:
-        """Refuse what is not proved for noise by norm.
-
-        Raises
-        ------
-        InputError
-            For noise by norm, if the constants are printed ones or the smoothing is chosen.
-        """
+        """Refuse what is not proved for noise by norm."""
         super().check_task()
         if self.noise is NoiseLaw.NORM and self.constants == "published":
             raise InputError(
@@ -168,13 +162,7 @@ class Frl(Selection, KernelRelease):
         return super().summary(sizes, facts)
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> FunctionPlan:
-        """One message or three, whichever was chosen or has the smaller planned noise.
-
-        Raises
-        ------
-        InputError
-            As `FunctionalRelease.planned`.
-        """
+        """One message or three, whichever was chosen or has the smaller planned noise."""
         if self.messages != "planned":
             return super().planned(public, budgets)
         once, staged = (

@@ -82,13 +82,7 @@ class Iclp(Selection, PenalisedRelease):
         return _PENALTIES[settings.get("penalty", "quadratic")].serves(task)
 
     def check_task(self) -> None:
-        """Refuse what the absolute penalty is not made for.
-
-        Raises
-        ------
-        InputError
-            For the absolute penalty, if the task is another, or η is below 1.
-        """
+        """Refuse what the absolute penalty is not made for."""
         super().check_task()
         if not self._penalty.serves(self.task):
             raise InputError(

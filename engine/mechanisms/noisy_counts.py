@@ -211,13 +211,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     # -- fixed before any row is looked at ------------------------------------------------------
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CountPlan:
-        """The table, its noise and the ledger.
-
-        Raises
-        ------
-        InputError
-            If a site has nobody, or the facts are not those of events.
-        """
+        """The table, its noise and the ledger."""
         facts, people = _of_events(public.facts), np.array(public.sizes.n_curves_per_server)
         if not people.all():
             raise InputError(
@@ -312,13 +306,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
     # -- releases ---------------------------------------------------------------------------------
 
     def validated(self, data: EventData) -> EventData:
-        """The data, of which groups are as large as was stated.
-
-        Raises
-        ------
-        InputError
-            If they are no events, or public sizes of groups are not those of the data.
-        """
+        """The data, of which groups are as large as was stated."""
         if not isinstance(data, EventData):
             raise InputError(
                 "Counts are made of people with one time each.",
@@ -368,12 +356,7 @@ class NoisyCounts(Mechanism[EventData, CountPlan]):
         )
 
     def counts(self, data: EventData, plan: CountPlan) -> Array:
-        """Count people in each cell at each site, before noise.
-
-        Returns
-        -------
-        (repeats, sites, groups, m)
-        """
+        """Count people in each cell at each site, before noise: (repeats, sites, groups, m)."""
         return plan.cells.counts(
             data.time, data.status, data.group, data.server, data.sizes.n_servers
         )

@@ -32,12 +32,6 @@ def parsed(
     source, mechanism
     budgets : tuple of Budget
         One for all servers, or one for each.
-
-    Raises
-    ------
-    InputError
-        Naming the key that is missing or out of range, or where the method and the source do not
-        go together.
     """
     source = source or _member(plain, "source", sources)
     mechanism = mechanism_of(plain)
@@ -52,13 +46,7 @@ def parsed(
 
 
 def check_version(plain: Mapping[str, Any]) -> None:
-    """Refuse a scenario or request of a later edition; without "version" it is of this one.
-
-    Raises
-    ------
-    InputError
-        If it is of another version.
-    """
+    """Refuse a scenario or request of a later edition; without "version" it is of this one."""
     version = plain.get("version", VERSION)
     if version != VERSION:
         raise InputError(
@@ -69,13 +57,7 @@ def check_version(plain: Mapping[str, Any]) -> None:
 
 
 def mechanism_of(plain: Mapping[str, Any]) -> Mechanism:
-    """The mechanism of a scenario or a request.
-
-    Raises
-    ------
-    InputError
-        If it is missing, unknown, or a parameter is out of range.
-    """
+    """The mechanism of a scenario or a request."""
     mechanism: Mechanism = _member(plain, "mechanism", mechanisms)
     return mechanism
 
@@ -94,11 +76,6 @@ def budgets_of(plain: Mapping[str, Any], n_servers: int, usual: float) -> tuple[
     -------
     tuple of Budget
         One for all servers, or one for each.
-
-    Raises
-    ------
-    InputError
-        If there is none, there are neither one nor `n_servers`, or a number is out of range.
     """
     entries = plain.get("budgets")
     if not isinstance(entries, list) or not entries:

@@ -323,13 +323,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
 
     @cached_property
     def levels(self) -> Array:
-        """The shares below each curve, rising: (T,).
-
-        Raises
-        ------
-        InputError
-            If they are no percentages from 2 to 98.
-        """
+        """The shares below each curve, rising: (T,)."""
         levels = np.unique(_numbers(self.percentiles, "percentiles", "5, 25, 50, 75, 95")) / 100
         if not len(levels) or levels[0] < _MIN_LEVEL or levels[-1] > 1 - _MIN_LEVEL:
             raise InputError(
@@ -342,20 +336,10 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
     def stated_limits(self, facts: PublicFacts) -> tuple[float, ...]:
         """Limits of ranges inside the bounds of readings, and a value with a share of its own.
 
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-
         Returns
         -------
         tuple of float
             Rising, in response units.
-
-        Raises
-        ------
-        InputError
-            If they are no numbers, or too many.
         """
         limits = set(_numbers(self.limits, "limits", "70, 180").tolist())
         if len(limits) > _MAX_LIMITS:
@@ -371,41 +355,18 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         )
 
     def piled_up(self, facts: PublicFacts) -> float | None:
-        """The value with a share of its own, where it lies within the bounds below the highest.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """The value with a share of its own, where it lies within the bounds below the highest."""
         value = self.point_mass
         return value if value is not None and facts.value_low <= value < facts.value_high else None
 
     def target(self, facts: PublicFacts) -> tuple[float, ...]:
-        """The two cut-offs around the range in the middle; none where no range is.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-        """
+        """The two cut-offs around the range in the middle; none where no range is."""
         stated = [limit for limit in self.stated_limits(facts) if limit != self.point_mass]
         half = len(stated) // 2
         return () if len(stated) % 2 or not stated else (stated[half - 1], stated[half])
 
     def scale(self, facts: PublicFacts) -> ValueScale:
-        """Where [−1, 1] lies in response units.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
-
-        Raises
-        ------
-        InputError
-            If a logarithm is to be taken of a bound that has none.
-        """
+        """Where [−1, 1] lies in response units."""
         low, high = facts.value_low, facts.value_high
         by_rule = "log" if low > 0 and high >= _SKEWED_FROM * low else "linear"
         kind = self.value_scale or by_rule
@@ -422,11 +383,6 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
 
     def family_of_waves(self, facts: PublicFacts) -> str:
         """Of the basis: as chosen, or by what is stated of curves.
-
-        Parameters
-        ----------
-        facts : PublicFacts
-            Stated facts.
 
         Returns
         -------

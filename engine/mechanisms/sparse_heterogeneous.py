@@ -403,13 +403,7 @@ class SparseHeterogeneous(SparseIntervals[StagesPlan]):
         return self.n_own if self.fit == "two_stage" else self.n_kept
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> StagesPlan:
-        """Clips, steps, noise and ledger.
-
-        Raises
-        ------
-        InputError
-            If a machine has no rows, δ = 0, σ is not stated, or a feature does not exist.
-        """
+        """Clips, steps, noise and ledger."""
         sizes, facts = public.sizes, public.facts
         per_machine = sizes.n_curves_per_server
         if not all(per_machine):

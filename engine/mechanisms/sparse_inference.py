@@ -383,13 +383,7 @@ class SparseInference(FromAverages[InferencePlan], SparseIntervals[InferencePlan
     # -- fixed before any row is looked at ------------------------------------------------------
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> InferencePlan:
-        """Clips, steps, noise and ledger.
-
-        Raises
-        ------
-        InputError
-            If δ = 0, if σ is not stated, or if a feature is asked for that does not exist.
-        """
+        """Clips, steps, noise and ledger."""
         sizes, facts, n = public.sizes, public.facts, public.sizes.n_curves
         c, shares, is_one = self.constants(sizes, facts), self.shares(sizes), self.is_one(sizes)
         stage, rounds, rho = None, None, gaussian_rho(budgets)

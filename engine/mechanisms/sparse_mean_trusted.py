@@ -134,13 +134,7 @@ class SparseMeanTrusted(Mechanism[SampleData, CentrePlan]):
         )
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CentrePlan:
-        """The law and the scales of the noise.
-
-        Raises
-        ------
-        InputError
-            If a machine has no rows or the spread of numbers is not stated.
-        """
+        """The law and the scales of the noise."""
         sizes, facts = public.sizes, public.facts
         check(sizes, facts)
         sparsity, feature_bound = min(self.sparsity, sizes.n_covariates), bound(sizes, facts)

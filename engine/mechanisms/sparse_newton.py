@@ -334,11 +334,6 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
         """Read the machines' rows; nothing else reads rows.
 
         `scale` of features is in standard deviations as stated.
-
-        Raises
-        ------
-        InputError
-            If the data have no responses.
         """
         rows = with_responses(data)
         return RowAverages(
@@ -448,13 +443,7 @@ class SparseNewton(inference.FromAverages[NewtonPlan], PublicGuesses[NewtonPlan]
     # -- fixed before any row is looked at ------------------------------------------------------
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> NewtonPlan:
-        """Clips, steps, noise and ledger.
-
-        Raises
-        ------
-        InputError
-            If δ = 0 or σ is not stated.
-        """
+        """Clips, steps, noise and ledger."""
         sizes, facts = public.sizes, public.facts
         n, d = sizes.n_curves, sizes.n_covariates
         s, guess, rho = min(self.sparsity, d), self.spread(facts), inference.gaussian_rho(budgets)

@@ -318,13 +318,7 @@ class SparseRegression(PublicGuesses[ThresholdingPlan]):
     # -- fixed before any row is looked at ------------------------------------------------------
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> ThresholdingPlan:
-        """Clips, steps, noise and ledger.
-
-        Raises
-        ------
-        InputError
-            If δ = 0, or if σ is not stated and a clip needs it.
-        """
+        """Clips, steps, noise and ledger."""
         sizes, facts = public.sizes, public.facts
         radius = self.largest_norm(facts)
         descent = DescentSettings(

@@ -308,12 +308,6 @@ class UnivariateMean(Mechanism[CurveData, AveragePlan]):
         Then every person counts with one number, the mean of what they have, or the middle of the
         range: a function of that person alone. Where single numbers are protected, how many there
         are must be as stated.
-
-        Raises
-        ------
-        InputError
-            If a person has no number or a site nobody, or if single numbers are protected and there
-            are not as many as stated.
         """
         data = self._with_public_counts(data)
         if not len(data.counts) or (data.counts == 0).any():

@@ -262,13 +262,7 @@ class WaveletAdaptive(WaveletGlobal):
     # -- fixed before any reading is looked at ---------------------------------------------
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CurvePlan:
-        """Three messages, or one where its planned error is smaller.
-
-        Raises
-        ------
-        InputError
-            As `WaveletGlobal.planned`.
-        """
+        """Three messages, or one where its planned error is smaller."""
         if self.messages == "one":
             return super().planned(public, budgets)
         staged = self._staged(self.sites(public.sizes, budgets, public.facts), budgets)

@@ -423,13 +423,7 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
     # -- fixed before any reading is looked at ---------------------------------------------
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> CurvePlan:
-        """Level, clip, weights, noise and ledger.
-
-        Raises
-        ------
-        InputError
-            If δ = 0, if σ is not stated, or if a site has no readings.
-        """
+        """Level, clip, weights, noise and ledger."""
         sizes, facts = public.sizes, public.facts
         sites = self.sites(sizes, budgets, facts)
         choice = self._literal(sites) if self.plan_rule == "literal" else self._tuned(sites)
@@ -511,12 +505,6 @@ class WaveletGlobal(WaveletRegression[CurvePlan]):
         ----------
         truth : Truth
             The curve around the middle of its bounds.
-        sizes : Sizes
-            Public sizes.
-        budgets : tuple of Budget
-            One for each server.
-        facts : PublicFacts
-            Stated facts.
         design : DesignDensity
             Density of the times, and the weight of a reading.
         """

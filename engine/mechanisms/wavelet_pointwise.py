@@ -259,11 +259,6 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
         Options that the two have in common are carried over, the chosen level as far as there is
         one. Smoothness α and radius R of a whole curve become α − 1/p and R/2 with the Besov index
         p = 4, so that the defaults of both belong together.
-
-        Raises
-        ------
-        InputError
-            If the options do not fit a single point, as the printed constant of the Haar wavelet.
         """
         if isinstance(other, cls):
             return replace(other, points=points)
@@ -312,14 +307,7 @@ class WaveletPointwise(WaveletRegression[PointsPlan]):
     # -- fixed before any reading is looked at ---------------------------------------------
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> PointsPlan:
-        """Level, clip, weights, kind of noise and ledger.
-
-        Raises
-        ------
-        InputError
-            If δ = 0 and Gaussian noise was chosen, if σ is not stated, or if a site has no
-            readings.
-        """
+        """Level, clip, weights, kind of noise and ledger."""
         sizes, facts = public.sizes, public.facts
         sites = self.sites(sizes, budgets, facts)
         if self.plan_rule == "literal":

@@ -20,8 +20,6 @@ def anisotropic_scales(sensitivity: Array, mu: float) -> Array:
     ----------
     sensitivity : (…, p)
         Δ_l ≥ 0, the most that one record moves each coordinate, all at once.
-    mu : float
-        μ of Gaussian differential privacy.
 
     Returns
     -------
@@ -43,8 +41,6 @@ def isotropic_scales(sensitivity: Array, mu: float) -> Array:
     ----------
     sensitivity : (…, p)
         Δ_l ≥ 0, the most that one record moves each coordinate, all at once.
-    mu : float
-        μ of Gaussian differential privacy.
 
     Returns
     -------

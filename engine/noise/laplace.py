@@ -12,8 +12,6 @@ def laplace(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
 
     Parameters
     ----------
-    shape : tuple of int
-        Of the result.
     rng : Generator
         Where they are drawn from.
 

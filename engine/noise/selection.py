@@ -106,12 +106,6 @@ def costs(law: SelectionLaw, s: int, sensitivity: float, scales: Scales) -> tupl
 
     Parameters
     ----------
-    law : SelectionLaw
-        How they are chosen and released.
-    s : int
-        How many.
-    sensitivity : float
-        λ, the most that one record moves any entry.
     scales : Scales
         Of the noise, in the units of the entries.
 
@@ -130,17 +124,6 @@ def scales_of(law: SelectionLaw, s: int, sensitivity: float, rho: float) -> Scal
     """The scales at which choice and values together cost ρ.
 
     Half goes to each, except where both have one scale: λ ((cost + s/2)/ρ)^{1/2}.
-
-    Parameters
-    ----------
-    law : SelectionLaw
-        How entries are chosen and released.
-    s : int
-        How many.
-    sensitivity : float
-        λ, the most that one record moves any entry.
-    rho : float
-        ρ of choice and values together.
 
     Returns
     -------
@@ -169,12 +152,6 @@ def printed_scale(
 
     Parameters
     ----------
-    law : SelectionLaw
-        `PEELING` or `ONE_SHOT`.
-    s : int
-        How many entries are released.
-    sensitivity : float
-        λ, the most that one record moves any entry.
     epsilon, delta : float
         The budget of choice and values together.
     size : int
@@ -223,15 +200,6 @@ def pure_one_shot_scale(s: int, sensitivity: float, epsilon: float) -> float:
     The choice costs 2sλ/scale and the s fresh values sλ/scale. The 2sλ/ε that is printed pays for
     the choice alone.
 
-    Parameters
-    ----------
-    s : int
-        How many entries are released.
-    sensitivity : float
-        λ, the most that one record moves any entry.
-    epsilon : float
-        ε of choice and values together.
-
     Returns
     -------
     float
@@ -260,10 +228,6 @@ def draw(law: SelectionLaw, s: int, shape: tuple[int, ...], rng: np.random.Gener
 
     Parameters
     ----------
-    law : SelectionLaw
-        How they are chosen and released.
-    s : int
-        How many.
     shape : (…, d)
         Of the vectors.
     rng : Generator
@@ -279,8 +243,6 @@ def choose(sizes: Array, s: int, noise: Array, scale: Array | float) -> Indices:
     ----------
     sizes : (…, d)
         Sizes |v_j| of the entries.
-    s : int
-        How many are chosen.
     noise : (1, …, d) or (s, …, d)
         Standard noise, for all choices at once or for each.
     scale : float or (…, 1)
@@ -312,12 +274,8 @@ def noisy_hard_threshold(
     ----------
     values : (…, d)
         Vectors; scales and noise broadcast against them.
-    s : int
-        How many entries are released.
     choice_scale, value_scale : float or (…, 1)
         Scales of the noise, in the units of the entries; see `scales_of`.
-    noise : Draw
-        Standard noise; see `draw`.
 
     Returns
     -------

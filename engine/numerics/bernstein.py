@@ -71,13 +71,7 @@ class BernsteinBasis(FunctionBasis):
         return int((self.degree + 1) ** self.dimension)
 
     def first(self, size: int) -> BernsteinBasis:
-        """The basis itself: a curve needs all of its lattice values.
-
-        Raises
-        ------
-        ValueError
-            If fewer are asked for.
-        """
+        """The basis itself: a curve needs all of its lattice values."""
         if size != self.size:
             raise ValueError(f"all {self.size} Bernstein functions belong together; got {size}")
         return self

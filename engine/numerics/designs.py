@@ -28,13 +28,7 @@ class KnownDesign:
 
     @classmethod
     def stated(cls, text: str, field: str) -> KnownDesign:
-        """Read heights such as "0.5, 1.5", at equally spaced times; their integral need not be one.
-
-        Raises
-        ------
-        InputError
-            If they are no heights of a density, or one of them is zero.
-        """
+        """Read heights such as "0.5, 1.5" at equally spaced times; any integral will do."""
         density = PublicCurve.stated(text, field).as_density(field)
         if min(density.heights) <= 0:
             raise InputError(

@@ -183,24 +183,12 @@ class BoxMoments(DifferenceSet):
         return (self.d + 1) * (self.d + 2) // 2 - 1
 
     def l1(self, scales: Array) -> float:
-        """The largest Σ |d_j|, in units of the noise; attained.
-
-        Raises
-        ------
-        ValueError
-            If the scales differ.
-        """
+        """The largest Σ |d_j|, in units of the noise; attained."""
         root, c = 2 * math.sqrt(2), 4 + 2 * math.sqrt(2) * (self.d - 1)
         return self.d * (root + c) ** 2 / (4 * c) / (self.n * self._common(scales))
 
     def l2(self, scales: Array) -> float:
-        """The largest Euclidean norm of d, in units of the noise; attained at corners of the box.
-
-        Raises
-        ------
-        ValueError
-            If the scales differ.
-        """
+        """Largest Euclidean norm of d, in units of the noise; attained at corners of the box."""
         p = self.d + 1
         return math.sqrt(2 * (p * p - p % 2)) / (self.n * self._common(scales))
 

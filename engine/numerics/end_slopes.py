@@ -48,12 +48,7 @@ def slope_map(size: int) -> Array:
 
 @lru_cache(maxsize=64)
 def end_tails(size: int) -> Array:
-    """P: the first r cosine coefficients of p_0 and of p_1.
-
-    Returns
-    -------
-    (r, 2)
-    """
+    """P: the first r cosine coefficients of p_0 and of p_1: (r, 2)."""
     order = np.arange(1.0, size)
     tails = (
         np.sqrt(2)
@@ -132,7 +127,7 @@ def cosine_rows(size: int, times: Array | float, order: int = 0) -> Array:
 
 
 def slope_rows(size: int, times: Array | float, order: int = 0) -> Array:
-    """w(t): f and its derivatives are w(t)'a of the cosine coefficients a.
+    """w(t): f and its derivatives are w(t)'a of the cosine coefficients a: (…, r).
 
     Parameters
     ----------
@@ -140,10 +135,6 @@ def slope_rows(size: int, times: Array | float, order: int = 0) -> Array:
         r, at least 4.
     order : int
         Of the derivative: 0, 1 or 2.
-
-    Returns
-    -------
-    (…, r)
     """
     t = np.asarray(times)
     ends = ((t - t**2 / 2, t**2 / 2), (1 - t, t), (-np.ones_like(t), np.ones_like(t)))[order]

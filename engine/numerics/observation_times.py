@@ -83,11 +83,6 @@ def stated_density(design: Design) -> PublicCurve | None:
     -------
     PublicCurve or None
         With integral one; None for other laws, and for times spread evenly.
-
-    Raises
-    ------
-    InputError
-        If a height is negative, or all are zero.
     """
     if design.law is not TimeLaw.INDEPENDENT or not design.density:
         return None
@@ -120,11 +115,6 @@ def visit_times(
     Returns
     -------
     (curves, observations)
-
-    Raises
-    ------
-    InputError
-        If so many visits do not fit.
 
     Examples
     --------

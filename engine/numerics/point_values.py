@@ -27,13 +27,7 @@ class PointValues(FunctionBasis):
 
     @classmethod
     def stated(cls, text: str, field: str) -> PointValues:
-        """Read points such as "0.2, 0.37", in any order.
-
-        Raises
-        ------
-        InputError
-            If a part is no number from 0 to 1, both included, or there are too many.
-        """
+        """Read points such as "0.2, 0.37", in any order."""
         try:
             points = tuple(sorted({float(part) for part in text.split(",")}))
         except ValueError:

@@ -17,11 +17,6 @@ _FINE = 4001  # points on which a stated density is inverted
 def stated_numbers(text: str, field: str) -> tuple[float, ...]:
     """Read numbers such as "1, 2.5, 2": at most 400, with commas between them.
 
-    Raises
-    ------
-    InputError
-        If a part is no finite number or there are too many.
-
     Examples
     --------
     >>> stated_numbers("0.25, 0.75", "split")
@@ -59,24 +54,12 @@ class PublicCurve:
 
     @classmethod
     def stated(cls, text: str, field: str) -> PublicCurve:
-        """Read heights such as "1, 2.5, 2", at most 400: a single height stands for a constant.
-
-        Raises
-        ------
-        InputError
-            If a part is no finite number or there are too many.
-        """
+        """Read heights such as "1, 2.5, 2", at most 400: a single height stands for a constant."""
         heights = stated_numbers(text, field)
         return cls(heights * 2 if len(heights) == 1 else heights)
 
     def as_density(self, field: str) -> PublicCurve:
-        """The same shape with integral one.
-
-        Raises
-        ------
-        InputError
-            If a height is negative, all are zero, or they are too large to add up.
-        """
+        """The same shape with integral one."""
         heights = np.array(self.heights)
         if (heights < 0).any() or not heights.any():
             raise InputError(

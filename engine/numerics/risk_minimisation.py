@@ -314,11 +314,6 @@ def minimise(
     penalty : float
         ψ > 0. Public.
 
-    Raises
-    ------
-    RuntimeError
-        If a minimiser is not certified to be within `tolerance`; nothing may be released then.
-
     Examples
     --------
     >>> place, y = np.array([0, 0, 1]), np.array([1.0, 1.0, -1.0])

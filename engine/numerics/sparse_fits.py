@@ -65,11 +65,6 @@ def lasso(gram: Array, cross: Array, penalty: float) -> Array:
     -------
     (…, d)
 
-    Raises
-    ------
-    ArithmeticError
-        If 20 000 steps do not suffice.
-
     Examples
     --------
     >>> lasso(np.eye(2), np.array([1.0, 0.2]), penalty=0.5).round(9).tolist()

@@ -279,11 +279,6 @@ class WaveletBasis(OrthonormalBasis):
 
         Convex in x and in x' between nodes, so over pairs of nodes; the first x may be taken in
         the first cell, because shifting both by a cell only renumbers the functions.
-
-        Raises
-        ------
-        InputError
-            If the edges are not periodic.
         """
         if not isinstance(self.rule, Periodic):
             raise InputError(

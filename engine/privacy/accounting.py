@@ -65,8 +65,6 @@ def exact_mu(epsilon: float, delta: float) -> float:
     ----------
     epsilon : float
         ε > 0; ∞ for no protection.
-    delta : float
-        δ in (0, 1).
 
     Returns
     -------
@@ -102,8 +100,6 @@ def exact_epsilon(mu: float, delta: float) -> float:
     ----------
     mu : float
         μ ≥ 0 of Gaussian differential privacy; ∞ without noise.
-    delta : float
-        δ in [0, 1).
 
     Returns
     -------
@@ -216,8 +212,6 @@ def printed_mu(epsilon: float, delta: float, noise: str) -> float:
     ----------
     epsilon, delta : float
         The budget that the formula was printed for.
-    noise : {"anisotropic", "isotropic"}
-        Which of the two formulas.
 
     Returns
     -------
@@ -261,8 +255,6 @@ def rho_of(epsilon: float, delta: float) -> float:
     ----------
     epsilon : float
         ε > 0; ∞ for no protection.
-    delta : float
-        δ in (0, 1).
 
     Returns
     -------
@@ -315,8 +307,6 @@ def epsilon_of_rho(rho: float, delta: float) -> float:
     ----------
     rho : float
         ρ ≥ 0 of everything that was released.
-    delta : float
-        δ in [0, 1).
 
     Returns
     -------
@@ -384,11 +374,6 @@ def total_mu(spends: Iterable[Spend | Cost]) -> float:
     Lines add in squares. Within a line, `count` releases about the same people add in squares
     too; parallel ones, each about different people, cost as much as one.
 
-    Parameters
-    ----------
-    spends : iterable of Spend
-        Lines of one server.
-
     Returns
     -------
     float
@@ -417,11 +402,6 @@ def covering_mu(spends: Sequence[Spend]) -> float:
 
 def total_epsilon(spends: Iterable[Spend | Cost]) -> float | None:
     """The sum of the ε of spends that all hold with δ = 0.
-
-    Parameters
-    ----------
-    spends : iterable of Spend
-        Lines of one server.
 
     Returns
     -------
@@ -612,8 +592,6 @@ def guarantee(spends: Sequence[Spend], server: int) -> Budget:
 
     Parameters
     ----------
-    spends : sequence of Spend
-        The whole ledger.
     server : int
         Number of the server, as in the ledger.
 
@@ -633,11 +611,6 @@ def guarantee(spends: Sequence[Spend], server: int) -> Budget:
 def by_server(spends: Sequence[Spend]) -> dict[int, list[Spend]]:
     """The lines of every server, in order of the servers.
 
-    Parameters
-    ----------
-    spends : sequence of Spend
-        The whole ledger.
-
     Returns
     -------
     dict of int to list of Spend
@@ -650,13 +623,7 @@ def by_server(spends: Sequence[Spend]) -> dict[int, list[Spend]]:
 
 
 def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
-    """The proved guarantee of every server, in order of the servers.
-
-    Parameters
-    ----------
-    spends : sequence of Spend
-        The whole ledger.
-    """
+    """The proved guarantee of every server, in order of the servers."""
     return tuple(proved(lines) for lines in by_server(spends).values())
 
 

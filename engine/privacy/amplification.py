@@ -136,11 +136,6 @@ ONE = Person()
 def reason_against(sizes: Sizes) -> str:
     """Why a secret sample is worth nothing here.
 
-    Parameters
-    ----------
-    sizes : Sizes
-        Public sizes of the data.
-
     Returns
     -------
     str

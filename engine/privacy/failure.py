@@ -23,11 +23,6 @@ _ROUNDING = 1 + 1e-9
 def usual_delta(n_people: int) -> float:
     """The δ that nobody chose: 1/n² for n people in all, and at most 1/(200 n).
 
-    Parameters
-    ----------
-    n_people : int
-        People at all sites together.
-
     Examples
     --------
     >>> usual_delta(1000)
@@ -39,11 +34,6 @@ def usual_delta(n_people: int) -> float:
 
 def large_delta(n_people: int) -> float:
     """A tenth of 1/n: any δ above it is large, of one release or of many together.
-
-    Parameters
-    ----------
-    n_people : int
-        People at all sites together.
 
     Returns
     -------
@@ -111,8 +101,6 @@ def delta_rule(n_people: int, stated: float | None = None, is_pure: bool = False
         People in all, at all sites that take part.
     stated : float, optional
         δ that was asked for; None for the usual one.
-    is_pure : bool
-        Whether the method never needs one.
 
     Returns
     -------

@@ -71,8 +71,6 @@ def of_ledger(spends: Sequence[Spend], group: int = 1, prior: float = 0.5) -> Od
 
     Parameters
     ----------
-    spends : sequence of Spend
-        The whole ledger.
     group : int
         Protected units that the person has.
     prior : float

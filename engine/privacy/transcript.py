@@ -157,8 +157,6 @@ def sent(server: int, step: Step, values: Array, noise: Array) -> Array:
     ----------
     server : int
         Number of the server; `CENTRE` for what a trusted centre publishes.
-    step : Step
-        What is sent.
     values : (repeats, columns, …)
         The message, with its noise in it; a column for every budget and draw.
     noise : array
@@ -182,8 +180,6 @@ def sent_by_each(step: Step, values: Array, noise: Array, first: int = 0) -> Arr
 
     Parameters
     ----------
-    step : Step
-        What is sent.
     values : (repeats, columns, servers, …)
         The messages, with their noise in them.
     noise : array
@@ -223,8 +219,6 @@ def summed(step: Step, parts: Callable[[], Parts], draw: Callable[[], Array]) ->
 
     Parameters
     ----------
-    step : Step
-        What is sent.
     parts : callable
         Gives the numbers that noise is added to; called only where somebody listens.
     draw : callable
@@ -250,16 +244,8 @@ def weighed(
 
     Parameters
     ----------
-    server : int
-        Number of the server that selects.
-    step : Step
-        What is sent.
     values : (repeats, columns, d)
         The entries, without noise.
-    law : SelectionLaw
-        How they are selected and released.
-    n_selected : int
-        How many of the d entries.
     scales : Scales
         Scales of the noise in the selection and in the values.
     """
@@ -273,10 +259,6 @@ def entrusted(server: int, step: Step, values: Array) -> None:
 
     Parameters
     ----------
-    server : int
-        Number of the machine.
-    step : Step
-        What they are.
     values : (repeats, columns, …)
         Without noise; they go no further than the centre.
     """

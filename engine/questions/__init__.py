@@ -54,13 +54,7 @@ class Question:
         return kind_of(self.function)
 
     def answer(self) -> Any:
-        """Compute the answer: the result of the call, or what a generator returns in the end.
-
-        Raises
-        ------
-        InputError
-            Whatever the function refuses.
-        """
+        """Compute the answer: the result of the call, or what a generator returns in the end."""
         result = self.function(**self.arguments)
         return result_of(result) if isinstance(result, Generator) else result
 

@@ -54,13 +54,7 @@ def to_plain(question: Question) -> dict[str, Any]:
 
 
 def from_plain(fields: Any) -> Question:
-    """A question from plain values; see `engine.core.typed.read`.
-
-    Raises
-    ------
-    InputError
-        Naming what is missing, unknown or out of range, or does not go together.
-    """
+    """A question from plain values; see `engine.core.typed.read`."""
     fields = dict(plain.checked_object(fields, "question"))
     name = fields.pop("question", None)
     if not isinstance(name, str) or name not in kinds():

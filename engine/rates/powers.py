@@ -106,13 +106,7 @@ class Powers:
         return self.exponents.get(symbol, 0.0)
 
     def equals(self, other: Powers, symbol: str) -> Powers:
-        """The value of a symbol at which two products are equal, from all other symbols.
-
-        Raises
-        ------
-        ValueError
-            If both have the same power of the symbol, or it stands in a logarithm.
-        """
+        """The value of a symbol at which two products are equal, from all other symbols."""
         steeper = self.exponent(symbol) - other.exponent(symbol)
         if steeper == 0 or symbol in self.logs | other.logs:
             raise ValueError(f"No power of {symbol} makes these terms equal.")

@@ -22,11 +22,6 @@ def content_of(source: Source[Data]) -> bytes:
     bytes
         32 of them (SHA-256). As private as the data: whoever has it can check a guess of all
         observations.
-
-    Raises
-    ------
-    InputError
-        If these are no real data, of which a ledger is kept.
     """
     one_by_one = sorted(hashlib.sha256(record).digest() for record in source.contents())
     if not one_by_one:

@@ -104,23 +104,11 @@ class DataSection:
     def upload(
         self, people: People, data: Mapping[str, Any], task: Task, facts: PublicFacts | None = None
     ) -> UploadedData[Data]:
-        """Return the data of people, with facts that hold in place of those in `data` if given.
-
-        Raises
-        ------
-        InputError
-            If the lines of somebody do not make such a record, or a fact is missing.
-        """
+        """Return the data of people, with facts that hold in place of those in `data` if given."""
         raise NotImplementedError
 
     def facts(self, data: Mapping[str, Any], reading: Reading, task: Task) -> PublicFacts:
-        """Return what is stated of data, before any file is looked at.
-
-        Raises
-        ------
-        InputError
-            If a fact is missing or makes no sense.
-        """
+        """Return what is stated of data, before any file is looked at."""
         raise NotImplementedError
 
     def of_facts(self, facts: Any, task: Task) -> dict[str, Any]:
@@ -235,13 +223,7 @@ def _refuse_groups(reading: Reading) -> None:
 
 
 def reading_in(data: Mapping[str, Any]) -> Reading:
-    """Return the complete reading that a request states.
-
-    Raises
-    ------
-    InputError
-        If there is none, asking for it, or for its first gap.
-    """
+    """Return the complete reading that a request states."""
     if "reading" not in data:
         stated = [key for key in LOOKING if key in data]
         raise InputError(

@@ -103,13 +103,7 @@ class Answers:
 
 
 def record(card: Any, answers: Answers) -> dict[str, Any]:
-    """Return the record of a release, from the JSON of its card, in the order of the registry.
-
-    Raises
-    ------
-    InputError
-        If it is no card of this version.
-    """
+    """Return the record of a release, from the JSON of its card, in the order of the registry."""
     if not isinstance(card, Mapping) or card.get("kind") != "differential privacy guarantee":
         raise InputError(
             "This is no guarantee card.",

@@ -25,11 +25,6 @@ def empty(name: str) -> Path:
     ----------
     name : str
         Its path, as a person gave it.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written to, or holds something.
     """
     folder = entrance.folder_to_fill(name)
     tried = folder / f".tried.{os.getpid()}{_UNFINISHED}"
@@ -47,11 +42,6 @@ def write(name: str, files: Mapping[str, bytes]) -> list[Path]:
     """Write files into a folder that holds nothing else, and return paths in the order of `files`.
 
     Existing files stay as they are.
-
-    Raises
-    ------
-    InputError
-        If the folder holds anything else, or cannot be written to; then no file was begun.
     """
     folder = entrance.folder_to_fill(name)
     try:

@@ -49,13 +49,7 @@ class StatedGroups:
             )
 
     def check(self, name: Any) -> str:
-        """One of the groups.
-
-        Raises
-        ------
-        InputError
-            If it is none.
-        """
+        """One of the groups."""
         if not isinstance(name, str) or name not in self.names:
             raise InputError(
                 f"“group” must be one of the groups; got {brief(name)}.", field="group"
@@ -67,13 +61,7 @@ class StatedGroups:
         return f"{self.set}, {name}"
 
     def people(self, source: Upload, name: str) -> Upload:
-        """Return the people of one group, as a data set of their own.
-
-        Raises
-        ------
-        InputError
-            If nobody is in it.
-        """
+        """Return the people of one group, as a data set of their own."""
         return replace(source, groups=self.names).people_of(name, self.set)
 
 
@@ -95,11 +83,6 @@ def in_request(
         None where the reading has no column of groups.
     names : tuple of str
         All of them, or the one that is named.
-
-    Raises
-    ------
-    InputError
-        If a group is named that is none.
     """
     column = reading.columns.get("group")
     if column is None:

@@ -98,11 +98,6 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], object]) -> None:
         Of the ledger; its folder is made, for its owner alone, if it is not there.
     fill : callable
         Gets the open connection within the transaction that makes the tables.
-
-    Raises
-    ------
-    OSError, sqlite3.Error
-        If it cannot be written; then there is none.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     aside = write_aside(path, fill)
@@ -198,11 +193,6 @@ def opened(path: Path, trial: Trial) -> Iterator[sqlite3.Connection]:
 
     `trial` reads a ledger and raises what is wrong with it. It runs on a copy if a journal lies
     beside the ledger.
-
-    Raises
-    ------
-    InputError
-        If it is no ledger of ours, is damaged, or something else lies beside it.
     """
     with _turn:
         version = _check_head(path)

@@ -51,8 +51,6 @@ def opendp_measurement(source: Source[Data], mechanism: Mechanism, budget: Budge
     ----------
     source : Source
         Whose sizes and stated facts the measurement is for; no observation is looked at.
-    mechanism : Mechanism
-        One that can be published.
     budget : Budget
         The most that one release may spend.
 

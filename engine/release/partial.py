@@ -31,12 +31,6 @@ def store(
     the charge; what has no noise, such as an order of records, has none. The size of `content` must
     not depend on its numbers. Returns what is stored: the content, or what another process was
     faster to store.
-
-    Raises
-    ------
-    InputError
-        If the charge was closed or its release is finished, the charge has no such round, or it
-        cannot be written; then nothing of it may be shown.
     """
     with ledger.log.writing() as log:
         books = Books.of(log.entries)

@@ -316,13 +316,7 @@ class ReleasePlan:
         )
 
     def check_noise(self) -> None:
-        """Refuse to read messages that this version would have noised, or reads, otherwise.
-
-        Raises
-        ------
-        InputError
-            If it would.
-        """
+        """Refuse to read messages that this version would have noised, or reads, otherwise."""
         drawn_by = self.plain["versions"]["privacy_curves"]
         if _comparable(drawn_by) < _comparable(self.mechanism.read_since) or not self.has_noise(
             self.plain["noise"]

@@ -78,11 +78,6 @@ def verify(ledger: Ledger) -> LedgerState:
     """Look at a ledger, its sets and its witness; only what a kill left half done is undone.
 
     A ledger of an earlier version is taken over, as at any other opening.
-
-    Raises
-    ------
-    InputError
-        If the witness cannot be read.
     """
     with refusals():
         witnessed = witness.read(ledger.witness)
@@ -112,11 +107,6 @@ def rebuild(ledger: Ledger) -> Rebuilt | None:
     """Make a ledger that can be believed from the witness; None if there is one.
 
     Nothing else may use the ledger meanwhile.
-
-    Raises
-    ------
-    InputError
-        If the witness says nothing, or the file in its place is somebody else's.
     """
     state = verify(ledger)
     if state.problem is None and not state.exists:

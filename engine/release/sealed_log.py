@@ -87,13 +87,7 @@ class OpenLog:
         self.entries: list[Sealed] = []
 
     def read(self) -> None:
-        """Read all entries, as they stand at this moment.
-
-        Raises
-        ------
-        InputError
-            If a seal is broken, or an entry is none.
-        """
+        """Read all entries, as they stand at this moment."""
         self.entries, seal = [], b""
         rows = self._file.execute("SELECT number, entry, seal FROM log ORDER BY number")
         for expected, (number, text, stored) in enumerate(rows.fetchall(), start=1):
@@ -126,13 +120,7 @@ class OpenLog:
         return name
 
     def content(self, name: str) -> bytes:
-        """Read what is kept under that digest.
-
-        Raises
-        ------
-        InputError
-            If it is missing or was changed.
-        """
+        """Read what is kept under that digest."""
         row = self._file.execute("SELECT content FROM kept WHERE digest = ?", (name,)).fetchone()
         if row is None or not isinstance(row[0], bytes) or digest(row[0]) != name:
             raise changed()
@@ -193,11 +181,6 @@ class SealedLog:
         ----------
         file : sqlite3.Connection
             Of any version; one of an earlier version is not read.
-
-        Raises
-        ------
-        InputError
-            If a seal is broken, or the witness lists what is not there.
         """
         if file.execute("PRAGMA user_version").fetchone()[0] == ledger_file.VERSION:
             log = OpenLog(file)
@@ -369,13 +352,7 @@ def digest(content: bytes) -> str:
 
 
 def parsed(text: str) -> dict[str, Any]:
-    """Read an entry as plain values.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Read an entry as plain values."""
     try:
         entry = json.loads(text)
     except (ValueError, RecursionError):

@@ -131,13 +131,7 @@ class Standing:
         )
 
     def check_room(self, charge: Charge, facts: PublicFacts) -> None:
-        """Refuse a charge that takes anybody over their total.
-
-        Raises
-        ------
-        InputError
-            With how many people have too little left, and the least; never which.
-        """
+        """Refuse a charge that takes anybody over their total."""
         refused = self._refused(charge)
         if not refused:
             return

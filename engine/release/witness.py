@@ -91,13 +91,7 @@ class Witness:
 
 
 def read(path: Path) -> Witness:
-    """Read the witness as it stands; empty where there is none.
-
-    Raises
-    ------
-    InputError, OSError
-        If it is something else than a file, or cannot be read.
-    """
+    """Read the witness as it stands; empty where there is none."""
     if not os.path.lexists(path):
         return Witness()
     text = entrance.bytes_of(path, _MAX, "witness").decode("utf-8", errors="replace")

@@ -49,17 +49,7 @@ class Bounds:
 
 
 def within(bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in this process, which is to be a worker, and is ended beyond the bounds.
-
-    Returns
-    -------
-    What the function returns.
-
-    Raises
-    ------
-    Ended
-        If memory ran out in a way that left the process alive.
-    """
+    """Call a function in this process, which is to be a worker, and is ended beyond the bounds."""
     with (
         _silent(),
         _time_limited(bounds.seconds),
@@ -87,17 +77,7 @@ class BoundedWorker:
         self._worker, self._turn = Worker(_answer, needs_script=False), threading.Lock()
 
     def call(self, bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function in a worker, which finds it in its module, and return its result.
-
-        Raises
-        ------
-        Ended
-            If it took more than the bounds.
-        InputError
-            From the function.
-        WorkerFault
-            For whatever else it raises, without the message, and if its process broke down.
-        """
+        """Call a function in a worker, which finds it in its module, and return its result."""
         with self._turn:
             try:
                 self._worker.send(pickle.dumps((bounds, function, arguments)))

@@ -85,14 +85,7 @@ class DaskExecutor(Executor):
 
 
 def connect(address: str) -> DaskExecutor:
-    """The executor of a Dask scheduler.
-
-    Raises
-    ------
-    InputError
-        If the extra is not installed, no scheduler answers, it has no workers, or they are not
-        like this machine.
-    """
+    """The executor of a Dask scheduler."""
     try:
         from distributed import Client
         from distributed.comm.addressing import parse_host_port

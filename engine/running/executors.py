@@ -66,11 +66,6 @@ class ProcessExecutor(Executor):
         -------
         Future
             It ends with `WorkerDied` if the process ended in the middle of the task.
-
-        Raises
-        ------
-        RuntimeError
-            If the executor has been shut down.
         """
         if self._closed:
             raise RuntimeError("This executor has been shut down.")
@@ -160,11 +155,6 @@ def make(description: str) -> Executor:
     -------
     Executor
         With `n_workers` and `slots`.
-
-    Raises
-    ------
-    InputError
-        For any other description; if there is no such cluster or it cannot do the work.
 
     Examples
     --------

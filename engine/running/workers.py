@@ -79,13 +79,7 @@ class Worker:
         self._is_still, self._ticks = False, 0
 
     def send(self, task: bytes) -> None:
-        """Hand a task over, to a new process if there is none or it has died.
-
-        Raises
-        ------
-        OSError
-            If the process dies while it is sent.
-        """
+        """Hand a task over, to a new process if there is none or it has died."""
         if self.process is None or not self.process.is_alive():
             self._start()
         self._pipe.send_bytes(task)

@@ -48,11 +48,6 @@ def refuse_memory(
     """Refuse a sweep whose results and largest blocks at once do not fit; see `memory`.
 
     `work` is the whole sweep, and `left` the part still to be run.
-
-    Raises
-    ------
-    InputError
-        If the limit of memory would be passed; it names the figure.
     """
     needed = memory(work, left, n_workers) / 1e9 if limits.gigabytes < math.inf else 0.0
     if needed > limits.gigabytes:
@@ -89,11 +84,6 @@ def refuse_time(
     """Refuse blocks that would take too long by the timed ones; see `seconds`.
 
     `timed` holds the seconds of one block of each kind.
-
-    Raises
-    ------
-    InputError
-        If the limit of time would be passed; it names the figure.
     """
     minutes = seconds(work, timed, n_workers) / 60
     if minutes > limits.minutes:

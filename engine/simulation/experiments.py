@@ -244,11 +244,6 @@ def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
     -------
     list of Block
         Each cell is in one block for every share of the repeats.
-
-    Raises
-    ------
-    InputError
-        If real curves, which are the same in every repeat, are to be repeated.
     """
     if run.is_study:
         return _study_blocks(cells, run)

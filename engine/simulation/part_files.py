@@ -73,11 +73,6 @@ class ResultFiles(ABC, Generic[T]):
         -------
         result or None
             None if it is missing, damaged (which is logged), or of other versions.
-
-        Raises
-        ------
-        InputError
-            If a folder stands in its place, or it cannot be read.
         """
         path = self._path(key)
         if not os.path.lexists(path):

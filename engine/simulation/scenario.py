@@ -45,13 +45,7 @@ class Scenario:
     plain: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def cells(self) -> list[Cell]:
-        """Make the full grid over the axes, in their order; one cell without axes.
-
-        Raises
-        ------
-        InputError
-            If the axes make too many cells, or a cell is out of range.
-        """
+        """Make the full grid over the axes, in their order; one cell without axes."""
         if math.prod(len(values) for values in self.axes.values()) > MAX_CELLS:
             raise InputError(
                 f"The axes make more than {MAX_CELLS} cells.",
@@ -79,25 +73,13 @@ class Scenario:
 
 
 def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
-    """Read a scenario from JSON text; values in `instead` replace those at its top level.
-
-    Raises
-    ------
-    InputError
-        Naming the key that is unknown, of the wrong type, or out of range.
-    """
+    """Read a scenario from JSON text; values in `instead` replace those at its top level."""
     plain = json_of(text, "scenario")
     return from_plain({**plain, **(instead or {})} if isinstance(plain, dict) else plain)
 
 
 def from_plain(plain: Any) -> Scenario:
-    """Read and check a scenario from plain dictionaries and lists; see `from_json`.
-
-    Raises
-    ------
-    InputError
-        Naming the key that is unknown, missing or out of range.
-    """
+    """Read and check a scenario from plain dictionaries and lists; see `from_json`."""
     if isinstance(plain, dict) and "data" in plain:
         raise InputError(
             "This is a request about a file of your own; scenarios take no file.",

@@ -76,12 +76,6 @@ def run_sweep(
     ------
     BlockResult
         In the order in which blocks finish; `experiments.gather` puts them together.
-
-    Raises
-    ------
-    InputError
-        Before anything runs, if the sweep needs more memory than `limits` allow; after one block
-        of each kind, if it needs more time; if a cluster is lost.
     """
     left: list[Block] = []
     unfit = 0

@@ -101,13 +101,7 @@ class Party:
         return stated if stated is not None and stated.plan == self.plan.digest else None
 
     def sign_off(self, typed: str) -> SignOff:
-        """Sign the whole digest, once for each offer; what a person typed shows that they read it.
-
-        Raises
-        ------
-        InputError
-            If the words are not the first group of this plan's, or another plan was signed.
-        """
+        """Sign the whole digest for each offer; what a person typed shows that they read it."""
         if typed.strip().casefold() != self.plan.words[0]:
             raise InputError(
                 "These are not the first words of the plan.",

@@ -47,13 +47,7 @@ class SiteRun:
         return Protocol(self.plan)
 
     def checked(self, ring: Keyring | None) -> dict[int, Whole]:
-        """Check all that was signed, and give the messages by position; without keys, their form.
-
-        Raises
-        ------
-        InputError
-            If anything is forged, of another plan or of the wrong shape, or a sign-off is missing.
-        """
+        """Check all that was signed, or its form without keys, and give messages by position."""
         if ring is not None:
             agreement.check_offers(self.plan, ring)
         agreement.check_sign_offs(self.plan, self.sign_offs, ring)

@@ -37,11 +37,6 @@ def study(
 
     `reading` says how a file is read and what is stated of it, in place of usual names of columns
     and of the facts of the source. With `honest` sites relied on only sums of messages are read.
-
-    Raises
-    ------
-    InputError
-        If the sites have other data than curves, and nothing says how a file of them is read.
     """
     if reading is None and mechanism.main_task.data is not DataType.CURVES:
         raise InputError(

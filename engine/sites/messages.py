@@ -112,12 +112,6 @@ def checked(
 
     A message whose earlier rounds are not all there waits until they are. Without keys signatures
     are left unchecked, to look at a transcript.
-
-    Raises
-    ------
-    InputError
-        If one is of another plan, forged, replayed, of the wrong shape or off the lattice, or its
-        site heard other things than are here; with the name of its site.
     """
     by_position: dict[int, SignedMessage] = {}
     for message in messages:

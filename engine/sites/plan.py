@@ -82,14 +82,7 @@ class SitePlan:
 
     @classmethod
     def read(cls, content: bytes) -> SitePlan:
-        """Read the plan that `to_bytes` wrote, and no other bytes.
-
-        Raises
-        ------
-        InputError
-            If it is no plan, or differs in anything from the one that this program makes of its
-            study and offers. Signatures are checked in `engine.sites.agreement`.
-        """
+        """Read the plan that `to_bytes` wrote, and no other bytes."""
         try:
             plain = checked_object(json_of(content.decode(), "plan"), "plan", _KEYS)
         except UnicodeDecodeError:

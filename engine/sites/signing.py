@@ -112,13 +112,7 @@ class Keyring:
         return Keyring({**self.keys, name: key.public})
 
     def has_signed(self, name: str, content: bytes, signature: str) -> bool:
-        """True if the site of this name signed these bytes.
-
-        Raises
-        ------
-        InputError
-            If no key is held for that site, or the library is not installed.
-        """
+        """True if the site of this name signed these bytes."""
         if not _SIGNATURE.fullmatch(signature):
             return False
         if self.shared is not None:

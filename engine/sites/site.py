@@ -110,12 +110,6 @@ class Site:
         """Give all messages of this site that can be drawn now or were drawn before.
 
         Each is in the ledger.
-
-        Raises
-        ------
-        InputError
-            If a message is refused, the transcript is not the one that was answered before, or this
-            site has withdrawn; then nothing is drawn.
         """
         transcript = messages.checked(self.protocol, received, self.party.ring)
         with self.party.entry() as entry:
@@ -246,11 +240,6 @@ def withdrawn(party: Party, ledger: Ledger) -> Withdrawal:
 
     The secret of its pads is erased and its charge closed first; both are final. What it drew
     before stays charged.
-
-    Raises
-    ------
-    InputError
-        If its release is finished.
     """
     with party.entry() as entry:
         charge = SiteCharge.found(ledger, entry.charge)

@@ -85,14 +85,7 @@ class SiteStudy:
 
     @classmethod
     def read(cls, text: str) -> SiteStudy:
-        """Read a study from JSON, as the module describes it; refuse what cannot be released.
-
-        Raises
-        ------
-        InputError
-            Naming the key that is unknown, missing or out of range; or why this cannot be released
-            by sites that keep their files.
-        """
+        """Read a study from JSON, as the module describes it; refuse what cannot be released."""
         return cls.of(json_of(text, "study"))
 
     @classmethod

@@ -94,13 +94,7 @@ class AgesAtDeath(BundledFile[SampleData]):
         )
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
-        """Return the records as one data set, younger ones first; `rng` is not used.
-
-        Raises
-        ------
-        InputError
-            If more than one data set is asked for: there is only one.
-        """
+        """Return the records as one data set, younger ones first; `rng` is not used."""
         self._only_once(n_repeats)
         starts, table = read_table(self.file)
         years = np.diff(np.append(starts, OLDEST)).astype(np.int64)

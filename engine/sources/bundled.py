@@ -100,13 +100,7 @@ class BundledCurves(BundledFile[CurveData]):
         return replace(self.stated, design=Design.common(times.tolist()), credit=self.credit)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
-        """Return the curves as one data set; `rng` is not used.
-
-        Raises
-        ------
-        InputError
-            If more than one data set is asked for: there is only one.
-        """
+        """Return the curves as one data set; `rng` is not used."""
         self._only_once(n_repeats)
         table = self._table()
         order, server = self._dealt(len(table))

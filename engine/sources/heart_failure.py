@@ -73,13 +73,7 @@ class HeartFailurePatients(BundledFile[EventData]):
         return Sizes(tuple(np.bincount(np.arange(n) % self.n_servers).tolist()), n, 1)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
-        """Return the patients as one data set; `rng` is not used.
-
-        Raises
-        ------
-        InputError
-            If more than one data set is asked for: there is only one.
-        """
+        """Return the patients as one data set; `rng` is not used."""
         self._only_once(n_repeats)
         table = _table()
         order, server = self._dealt(len(table))

@@ -136,13 +136,7 @@ class HormoneStudy(Source[CurveData]):
         )
 
     def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> HormoneStudy:
-        """The same study at sites of these sizes; see `Source.with_sites`.
-
-        Raises
-        ------
-        InputError
-            If sites differ in visits: the study has as many for every woman.
-        """
+        """The same study at sites of these sizes; see `Source.with_sites`."""
         if min(readings) != max(readings):
             raise InputError(
                 "In this study every woman has as many visits; got "

@@ -29,13 +29,7 @@ _MAX_READINGS = 100_000_000
 
 
 def configuration_budgets(name: str, delta: float = 1e-5) -> tuple[Budget, ...]:
-    """Return the budgets of all sites of one of `CONFIGURATIONS`.
-
-    Raises
-    ------
-    InputError
-        If there is no configuration of this name.
-    """
+    """Return the budgets of all sites of one of `CONFIGURATIONS`."""
     if name not in CONFIGURATIONS:
         raise InputError(
             f"The sites {name!r} state no budgets.",

@@ -105,11 +105,6 @@ def simulated_design(law: str, density: str | None, span: float, observations: i
         Share of the time range, for "visits" and "windows".
     observations : int
         Of each curve: common times are the middles of so many equal parts of the range.
-
-    Raises
-    ------
-    InputError
-        If the heights are no density, or so many visits do not fit.
     """
     if law == "common":
         return Design.common([(k + 0.5) / observations for k in range(observations)])

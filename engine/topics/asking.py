@@ -118,11 +118,6 @@ def odds_of_method(
     """Compute the odds that a method's noise allows at a budget, for every release of a scenario.
 
     They follow from sizes and stated facts, so that pages without a release have them, too.
-
-    Raises
-    ------
-    InputError
-        If the method has no plan for these sizes at this budget.
     """
     plan = mechanism.plan(Public(source.sizes, source.facts), (budget,))
     return risk.of_ledger(mechanism.ledger(plan), group)

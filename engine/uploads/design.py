@@ -122,13 +122,7 @@ class StatedDesign:
         return {name: value for name, value in fields.items() if value}
 
     def on_unit_time(self, facts: PublicFacts, single: bool = False) -> Design:
-        """Make the design on [0, 1], from the stated range of times and observations per curve.
-
-        Raises
-        ------
-        InputError
-            If no law is stated, or what the law needs is missing or does not fit into the range.
-        """
+        """Make the design on [0, 1], from the stated range of times and observations per curve."""
         laws = laws_for(single)
         if self.law not in laws:
             raise InputError(
@@ -236,11 +230,6 @@ def numbers_in(text: str, field: str) -> tuple[float, ...]:
     """Read the numbers of a typed text; none if it is empty.
 
     Commas, semicolons or blanks separate numbers; "first to last by step" is a sequence.
-
-    Raises
-    ------
-    InputError
-        If a part is no finite number, or there are more than `MAX_TIMES`.
 
     Examples
     --------

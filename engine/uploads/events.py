@@ -145,11 +145,6 @@ def declare_events(
         In which times are recorded, such as a month; None where it is not stated.
     **words : str
         "time_name", "time_unit", "person" and "people", of which empty ones are left as usual.
-
-    Raises
-    ------
-    InputError
-        If the range or the origin is not stated or makes no sense.
     """
     rows, labels = _ROWS[columns.counted], columns.counted is Counted.LABELS
     low, high = stated_bounds("time", (time_low, time_high), rows.range, rows.why)
@@ -274,13 +269,7 @@ class UploadEvents(UploadedData[EventData]):
         )
 
     def check_sizes(self) -> None:
-        """Compare the sizes of groups that were stated as public with those in the file.
-
-        Raises
-        ------
-        InputError
-            If they are others: what is stated as public must be true.
-        """
+        """Compare the sizes of groups that were stated as public with those in the file."""
         stated, group = self.declared.group_sizes, self.events.group
         if (
             stated
@@ -315,13 +304,7 @@ class UploadEvents(UploadedData[EventData]):
         return people_in_order(self.events.time, self.events.status, self.events.group)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> EventData:
-        """Return the people as they are; `rng` is not used.
-
-        Raises
-        ------
-        InputError
-            If more than one data set is asked for: there is only one.
-        """
+        """Return the people as they are; `rng` is not used."""
         self._only_once(n_repeats)
         events = self.events
         return EventData(

@@ -83,14 +83,6 @@ def declare(
     words
         Other fields of `PublicFacts`, of which empty ones are left as usual.
 
-    Raises
-    ------
-    InputError
-        If a bound, the spread, the origin, the design or the number of observations is not stated,
-        the spread is no finite number above 0, a lowest bound is not below its highest, the design
-        does not fit into the range, or there are more than `MAX_COVARIATES` covariates or one of
-        them twice.
-
     Examples
     --------
     >>> facts = declare(60, 210, 2, 18, "growth chart", design=StatedDesign(law="even"),
@@ -204,12 +196,6 @@ def declare_rows(
         Whether the response only tells two classes apart, as that of a prediction may.
     words
         "person" and "people", of which empty ones are left as usual.
-
-    Raises
-    ------
-    InputError
-        If the number of columns does not suit the task, or a range, σ, the reach or the origin is
-        missing or makes no sense.
     """
     check_columns(task, [covariate.name for covariate in covariates])
     words = _stated_words(words)
@@ -244,13 +230,7 @@ def declare_rows(
 
 
 def check_columns(task: str, names: Sequence[str]) -> None:
-    """Refuse a number of columns of features that the task does not take, and one named twice.
-
-    Raises
-    ------
-    InputError
-        Saying how many it takes.
-    """
+    """Refuse a number of columns of features that the task does not take, and one named twice."""
     columns = TASKS[task].features
     if columns is None or not columns.allows(len(names)):
         needed = "no columns of features" if columns is None else columns.words
@@ -343,13 +323,7 @@ def _range(stated: StatedCovariate | Covariate, person: str) -> Covariate:
 def stated_bounds(
     field: str, ends: tuple[float | None, float | None], bounds: str, why: str
 ) -> list[float]:
-    """Return both ends of a stated range; `bounds` and `why` name it and its purpose in errors.
-
-    Raises
-    ------
-    InputError
-        If an end is missing or no number that can be computed with.
-    """
+    """Return both ends of a stated range; `bounds` and `why` name it and its purpose in errors."""
     numbers = []
     for end, bound in zip(("low", "high"), ends, strict=True):
         if bound is None:

@@ -65,11 +65,6 @@ def proposed(
         What the texts of people with times mean.
     person : str
         The name of the column of people, which may say what one is called.
-
-    Raises
-    ------
-    InputError
-        If there are fewer people than make a picture, or a column has one value nearly everywhere.
     """
     n = len(observations.server)
     if n < FEWEST_PEOPLE:
@@ -93,13 +88,7 @@ def proposed(
 def observations_of(
     content: bytes, reading: Reading, kind: DataType | Counted
 ) -> CurveTable | RowTable | EventTable:
-    """Return what the bytes of a file say of everybody, by its reading alone.
-
-    Raises
-    ------
-    InputError
-        With counts of the lines that are outside the reading.
-    """
+    """Return what the bytes of a file say of everybody, by its reading alone."""
     people = read(content, reading)
     if isinstance(kind, Counted):
         return events_of(people, kind)
@@ -114,11 +103,6 @@ def first_look(
     """Return a file as it most likely is read, with ranges of its own: for looking alone.
 
     It has no stated reading, and its facts are marked as proposed.
-
-    Raises
-    ------
-    InputError
-        If it is no table, its columns say too little, or it gives no range.
     """
     data = TASKS[task].data
     kind = ESTIMANDS[task].counted if data is DataType.EVENTS else data
@@ -166,13 +150,7 @@ def header_of(content: bytes, encoding: str = "", sheet: str = "") -> tuple[str,
 
 
 def sheets_of(content: bytes) -> tuple[str, ...]:
-    """Return the names of the sheets of a workbook; none of any other file.
-
-    Raises
-    ------
-    InputError
-        If it is a workbook that cannot be read.
-    """
+    """Return the names of the sheets of a workbook; none of any other file."""
     if not is_workbook(content) or is_archive_of_tables(content):
         return ()
     sheet_cells(content, "", 0, LIMITS)  # which checks the archive

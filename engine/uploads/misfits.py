@@ -80,11 +80,6 @@ def check_named_units(columns: Iterable[tuple[str, str]]) -> None:
     ----------
     columns : iterable of (str, str)
         Their names, and the stated units.
-
-    Raises
-    ------
-    InputError
-        Naming the column.
     """
     for name, stated in columns:
         if named := unit_that_differs(name, stated):
@@ -118,11 +113,6 @@ def check_fit(
         Of times that were dates or clock times; "" where they were numbers.
     is_single : bool
         Whether these are single observations, which may lie beyond the bounds of their curve.
-
-    Raises
-    ------
-    InputError
-        Saying which range does not fit, or holds codes for missing numbers, and what to do.
     """
     _check_unit(time_unit, facts)
     time = _Range(
@@ -166,11 +156,6 @@ def check_covariates(covariates: Array, facts: PublicFacts) -> None:
     """Refuse another unit and missing-value codes in covariates (n_curves, d).
 
     Columns are in the order of the covariates of `facts`; NaN where missing.
-
-    Raises
-    ------
-    InputError
-        Naming the column.
     """
     check_named_units((each.name, each.unit) for each in facts.covariates)
     for column, stated in zip(covariates.T, facts.covariates, strict=True):
@@ -188,11 +173,6 @@ def check_records(features: Array, responses: Array | None, facts: PublicFacts) 
         In the order of the covariates of `facts`; a missing one is NaN.
     responses : (n,) or None
         In response units; a missing one is NaN.
-
-    Raises
-    ------
-    InputError
-        Saying which column does not fit.
     """
     check_named_units((each.name, each.unit) for each in facts.covariates)
     for column, stated in zip(features.T, facts.covariates, strict=True):
@@ -235,11 +215,6 @@ def check_numbers(numbers: Array, facts: PublicFacts) -> None:
         In the unit of the file.
     facts : PublicFacts
         As stated; the range is that of times.
-
-    Raises
-    ------
-    InputError
-        Saying so.
     """
     _check_share(
         numbers,
@@ -271,11 +246,6 @@ def check_follow_up(
         Whether the time is that of an event, and not of the end of observation.
     time_unit : str
         Of times between dates; "" where they were numbers.
-
-    Raises
-    ------
-    InputError
-        Saying which.
     """
     _check_unit(time_unit, facts)
     known = np.isfinite(times)

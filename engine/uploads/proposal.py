@@ -199,13 +199,7 @@ def propose_within(
     encoding: str = "",
     sheet: str = "",
 ) -> Proposal:
-    """Propose how a file may be read, within bounds of time and memory whatever the file is.
-
-    Raises
-    ------
-    InputError
-        As `propose`, and for a file that takes longer or needs more.
-    """
+    """Propose how a file may be read, within bounds of time and memory whatever the file is."""
     return within_bounds(
         partial(propose, data=data, stated=stated, encoding=encoding, sheet=sheet), content
     )

@@ -33,13 +33,6 @@ def check_regressors(facts: PublicFacts, covariates: Array) -> None:
         With the stated range of each covariate.
     covariates : (n_curves, d)
         In their own units. A curve with a missing one says nothing here, as in an estimate.
-
-    Raises
-    ------
-    InputError
-        If no curve has them all, or a covariate is constant once it is moved into its stated
-        range, or the condition number of the Gram matrix is above `MAX_CONDITION`; it names the
-        covariates.
     """
     names = [covariate.name for covariate in facts.covariates]
     known = np.isfinite(covariates).all(axis=1)

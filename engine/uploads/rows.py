@@ -176,11 +176,6 @@ class UploadRows(UploadedData[SampleData]):
         """Return the records, moved into the stated ranges; `rng` is not used.
 
         What is no number stays NaN, which mechanisms take for the middle of its range.
-
-        Raises
-        ------
-        InputError
-            If more than one data set is asked for: there is only one.
         """
         self._only_once(n_repeats)
         x, y = self._within_ranges

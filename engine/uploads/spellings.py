@@ -54,13 +54,7 @@ def plain_spelling(text: str) -> str:
 
 
 def check_spellings(texts: Iterable[str], stated: Sequence[str], field: str) -> None:
-    """Refuse texts of a column that are stated ones in another spelling.
-
-    Raises
-    ------
-    InputError
-        With the number of other spellings.
-    """
+    """Refuse texts of a column that are stated ones in another spelling."""
     known = {plain_spelling(text) for text in stated}
     others = sum(plain_spelling(text) in known for text in texts if text not in stated)
     if others:

@@ -70,12 +70,6 @@ def sheet_cells(
     """Read a sheet: its columns as text from the header on, and notes.
 
     A cell is written by its own type alone. Rows without a cell are none, above the header as well.
-
-    Raises
-    ------
-    InputError
-        If it is no workbook, locked, with macros or too large, the sheet is empty, or fewer rows
-        are there than stand above the header.
     """
     *_, columns, notes = _read_sheet(content, sheet or None, limits)
     if len(columns[0]) <= above:

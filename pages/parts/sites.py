@@ -151,13 +151,7 @@ def preset_choice() -> None:
 
 
 def replace_table(table: Sequence[SiteRow]) -> None:
-    """Replace the table; the editor starts anew.
-
-    Raises
-    ------
-    InputError
-        If it cannot be simulated; the last one stays.
-    """
+    """Replace the table; the editor starts anew."""
     _keep(table)
     session.change()
     restart()

@@ -31,13 +31,7 @@ class Broken(Mechanism):
     def release_many(
         self, data: Data, budgets: Any, draws: int, rng: np.random.Generator
     ) -> Estimate:
-        """Release as the broken variant does, inside the audit.
-
-        Raises
-        ------
-        InputError
-            If it is asked outside the audit.
-        """
+        """Release as the broken variant does, inside the audit."""
         if not replay.is_granted():
             raise InputError(
                 "This variant is broken on purpose and releases nothing outside the audit.",
@@ -61,11 +55,6 @@ def bug(budget: Budget, chunk: int = 200, **settings: Any) -> Callable[[Variant]
     """Note a variant that is broken on purpose; the first line of its docstring says what is wrong.
 
     `chunk` pairs of neighbours are tried at a time.
-
-    Raises
-    ------
-    ValueError
-        If two variants have the same name.
     """
 
     def note(cls: Variant) -> Variant:
@@ -89,11 +78,6 @@ def bugs() -> tuple[Bug, ...]:
 
 def get(name: str) -> Bug:
     """The bug of this name.
-
-    Raises
-    ------
-    InputError
-        If there is none.
 
     Examples
     --------

@@ -21,8 +21,6 @@ class Budget:
     ----------
     epsilon : float
         ε > 0; ∞ means no protection.
-    delta : float
-        δ in [0, 1).
 
     Raises
     ------
@@ -69,8 +67,6 @@ class Budget:
         ----------
         epsilon : float
             ε ≥ 0 that was proved, of any size.
-        delta : float
-            δ in [0, 1).
 
         Returns
         -------

@@ -23,12 +23,8 @@ class Covariate:
 
     Parameters
     ----------
-    name : str
-        What it is.
     low, high : float
         The range, in its own unit.
-    unit : str
-        That unit.
 
     Raises
     ------
@@ -171,8 +167,6 @@ class PublicFacts:
 
     Parameters
     ----------
-    name : str
-        Of the data.
     kind : DataKind, or its name
         "simulated", "public", "upload", or "twin" for one that is simulated from what was stated of
         an upload.
@@ -193,8 +187,6 @@ class PublicFacts:
         Values are of size one as they stand, so that the papers' constants apply unchanged.
     periodic : bool
         A curve ends where it began.
-    design : Design
-        How observation times come about.
     observations_per_curve : int
         How many observations a curve was planned to have; 0 takes the sizes of the data for public,
         as they are where data are simulated.
@@ -287,13 +279,7 @@ class PublicFacts:
             )
 
     def check_stated(self) -> None:
-        """Refuse facts that are from the file itself.
-
-        Raises
-        ------
-        InputError
-            Saying what is to be stated first.
-        """
+        """Refuse facts that are from the file itself."""
         if self.is_proposed:
             raise InputError(
                 "The ranges come from this file: they are for your eyes only.",
@@ -385,28 +371,12 @@ class PublicFacts:
         ----------
         times : ndarray
             In their own unit; moved into the stated range.
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
         """
         inside = np.clip(times, self.time_low, self.time_high)
         return (inside - self.time_low) / (self.time_high - self.time_low)
 
     def from_unit_time(self, times: Array) -> Array:
-        """Times in their own unit.
-
-        Parameters
-        ----------
-        times : ndarray
-            On [0, 1].
-
-        Returns
-        -------
-        ndarray
-            Of the same shape.
-        """
+        """Times in their own unit."""
         return self.time_low + times * (self.time_high - self.time_low)
 
     def to_regressors(self, covariates: Array) -> Array:

@@ -396,13 +396,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         return self if facts.periodic else replace(self, functions="cosine")
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> DescentPlan:
-        """Basis size, rounds, noise scales, weights and ledger.
-
-        Raises
-        ------
-        InputError
-            If δ = 0, or if there are fewer curves than rounds in "split".
-        """
+        """Basis size, rounds, noise scales, weights and ledger."""
         sizes, facts = public.sizes, public.facts
         n_functions = max(len(self.names(facts)), 1)
         size, rounds = self._size(sizes, budgets, facts), self._rounds(sizes)
@@ -524,13 +518,7 @@ class NoisyGradient(Mechanism[CurveData, DescentPlan]):
         return schedule
 
     def fewest_in_a_round(self, sizes: Sizes) -> int | None:
-        """Over all servers together, whose averages are averaged again.
-
-        Raises
-        ------
-        InputError
-            If there are fewer curves than rounds in "split".
-        """
+        """Over all servers together, whose averages are averaged again."""
         if self.uses_all_curves:
             return None
         rounds = self._rounds(sizes)

@@ -50,11 +50,6 @@ def centre_budget(n_people: int, budget: Budget) -> Budget:
     Budget
         With the smallest ε there is where δ alone is more than μ′; nothing is released there.
 
-    Raises
-    ------
-    InputError
-        If δ = 0.
-
     Examples
     --------
     >>> 0.1 < centre_budget(400, Budget(10.0, 1e-5)).epsilon < 0.5

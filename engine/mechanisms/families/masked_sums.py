@@ -30,11 +30,6 @@ from engine.privacy import accounting
 def all_but_one(n_sites: int) -> Shares:
     """Shares of so many sites, of which any one may work with the centre.
 
-    Raises
-    ------
-    InputError
-        If there are fewer than two.
-
     Examples
     --------
     >>> round(all_but_one(20).more_noise, 4)
@@ -51,11 +46,6 @@ def all_but_one(n_sites: int) -> Shares:
 
 def centre_budget(shares: Shares, budget: Budget) -> Budget:
     """Compute the budget with μ′ = μ √(S′/S) and the same δ, by the proposition of this module.
-
-    Raises
-    ------
-    InputError
-        If δ = 0.
 
     Examples
     --------

@@ -413,13 +413,7 @@ def clipped(values: Array, limit: float) -> Array:
 
 
 def check(sizes: Sizes, facts: PublicFacts) -> None:
-    """Refuse machines without rows and numbers whose spread is not stated.
-
-    Raises
-    ------
-    InputError
-        If a machine has no rows, or the spread of numbers is not stated.
-    """
+    """Refuse machines without rows and numbers whose spread is not stated."""
     if not all(sizes.n_curves_per_server):
         raise InputError(
             "Every machine needs at least one row.",

@@ -348,13 +348,7 @@ class DensitySummary(Summary[SampleData, GridCounts, Width]):
 
 
 def grid_of_samples(release: FunctionalRelease, facts: PublicFacts) -> Grid:
-    """The public grid of the ranges of all columns.
-
-    Raises
-    ------
-    InputError
-        If records have no column, or more than two.
-    """
+    """The public grid of the ranges of all columns."""
     dimension = len(facts.covariates)
     if dimension not in (1, 2):
         raise InputError(

@@ -134,13 +134,7 @@ class RiskSummary(Summary[SampleData, Array, Smoothing]):
         return self.features.coefficients(minimiser.u)
 
     def labels(self, data: SampleData) -> Array:
-        """Numbers on [−1, 1] or classes ±1, each from its own record: (repeats, n).
-
-        Raises
-        ------
-        InputError
-            If there is nothing to predict.
-        """
+        """Numbers on [−1, 1] or classes ±1, each from its own record: (repeats, n)."""
         if data.y is None:
             raise InputError(
                 "These records have no number or class to predict.",

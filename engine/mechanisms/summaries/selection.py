@@ -86,13 +86,7 @@ class Selection(Mechanism):
         def width(self, n: float, dimension: int) -> float: ...
 
     def check_task(self) -> None:
-        """Means, densities and covariances about a fixed centre can have their smoothing chosen.
-
-        Raises
-        ------
-        InputError
-            If the smoothing of another summary is to be chosen.
-        """
+        """Means, densities and covariances about a fixed centre can have their smoothing chosen."""
         if self.selection_rule == "formula":
             return
         if self.task not in CHOSEN:
@@ -193,11 +187,6 @@ def choose(
     -------
     (repeats, draws) array of int, or None
         None where there is one candidate only.
-
-    Raises
-    ------
-    InputError
-        If there are several sites, or too few records to hold some out.
     """
     if len(plan.smoothings) == 1:
         return None

@@ -9,13 +9,7 @@ from engine.core.arrays import Array
 
 
 def normal_density(z: Array) -> Array:
-    """The standard normal density ϕ.
-
-    Returns
-    -------
-    ndarray
-        Of the same shape.
-    """
+    """The standard normal density ϕ."""
     return np.asarray(np.exp(-(np.asarray(z) ** 2) / 2) / np.sqrt(2 * np.pi))
 
 

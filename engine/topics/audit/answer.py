@@ -75,13 +75,7 @@ def names() -> list[str]:
 
 
 def audited_method(key: str) -> AuditedMethod:
-    """Look up the mechanism and task of a key such as "adaptive_mean.mean_function".
-
-    Raises
-    ------
-    InputError
-        If no method of this key can be attacked.
-    """
+    """Look up the mechanism and task of a key such as "adaptive_mean.mean_function"."""
     for candidate in audited_methods():
         if candidate.key == key:
             return candidate
@@ -150,11 +144,6 @@ def steps_of(
         How many pairs of neighbouring data sets are tried at most.
     runs : int
         How many releases of each of the worst pair are made at most.
-
-    Raises
-    ------
-    InputError
-        If the data are an upload, do not fit the mechanism, or nothing is released.
     """
     if attack.source is not None and attack.source.facts.is_upload:
         raise InputError(

@@ -64,26 +64,10 @@ def coefficients_answer(
 ) -> CoefficientsAnswer:
     """Draw, release at one budget, and measure.
 
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    budget : Budget
-        ε and δ of every site.
-    seed : int
-        Fixes the simulated data and the noise.
-
     Returns
     -------
     CoefficientsAnswer
         One data set, possible releases of it, and their errors.
-
-    Raises
-    ------
-    InputError
-        Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     check_readings(source, _MAX_READINGS)
     data = studies.data_on_screen(source, seed)
@@ -136,13 +120,7 @@ class CostOfCovariates:
 
 
 def cost_of_covariates(study: Study[CurveData]) -> CostOfCovariates:
-    """Simulate the cost of further covariates at the same people, observations and budget.
-
-    Raises
-    ------
-    InputError
-        If the number of covariates of this source cannot be changed.
-    """
+    """Simulate the cost of further covariates at the same people, observations and budget."""
     source = study.source
     sizes = [_with_covariates(source, count) for count in range(1, 9)]
     changed = [variant for variant in sizes if variant is not None]

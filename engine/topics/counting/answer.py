@@ -126,13 +126,6 @@ def counting_answer(
         The method of noised counts with its settings.
     budget : Budget
         ε of every site; δ is not used.
-    seed : int
-        Fixes the simulated data and the noise.
-
-    Raises
-    ------
-    InputError
-        Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     mechanism, budget = _of_counts(mechanism), replace(budget, delta=0.0)
     (picture,) = counting_over_budgets(source, mechanism, seed, (budget.epsilon,))
@@ -145,13 +138,7 @@ def counting_answer(
 def counting_over_budgets(
     source: Source[EventData], mechanism: Mechanism, seed: int, epsilons: Sequence[float]
 ) -> tuple[CountingAnswer, ...]:
-    """Release at several ε, without errors; each release has the noise of `counting_answer`.
-
-    Raises
-    ------
-    InputError
-        Whatever the mechanism refuses, and data sets that are too large for a picture.
-    """
+    """Release at several ε, without errors; each release has the noise of `counting_answer`."""
     mechanism = _of_counts(mechanism)
     check_readings(source, _MAX_PEOPLE, "Take fewer people.")
     data = studies.data_on_screen(source, seed)
@@ -247,11 +234,6 @@ def counting_study(study: Study[EventData], repeats: int = 400) -> CountingStudy
     """Repeat a simulated study and count how often bands cover, and tests reject.
 
     So many data sets are simulated; δ of the study is not used.
-
-    Raises
-    ------
-    InputError
-        If the truth is not known, nothing would be released, or an ROC curve is asked for.
     """
     source, mechanism = study.source, _of_counts(study.mechanism)
     budgets = _pure(study.budgets)
@@ -383,11 +365,6 @@ def power_of_test(
         Numbers of people that are tried, increasing.
     repeats : int
         Number of data sets that are simulated for each number of people.
-
-    Raises
-    ------
-    InputError
-        If the source does not have two groups.
     """
     facts = study.source.facts
     if not (isinstance(facts, EventFacts) and facts.groups):

@@ -194,13 +194,7 @@ def mechanism_for(kind: str, mechanism: Mechanism, where: float) -> Mechanism:
 
 
 def repetitions(experiment: Experiment) -> Generator[CoverageAnswer, None, None]:
-    """Draw, release and look, `REPEATS` times, some at once.
-
-    Raises
-    ------
-    InputError
-        If the source is not simulated, or nothing is released at this budget.
-    """
+    """Draw, release and look, `REPEATS` times, some at once."""
     if not experiment.source.is_random or experiment.source.facts.is_upload:
         raise InputError(
             "Repetitions need simulated data with a known truth.",

@@ -102,11 +102,6 @@ def holdout_study(
     HoldoutStudy
         Squared distances (budgets, iterations), NaN where nothing would be published.
 
-    Raises
-    ------
-    InputError
-        With fewer than two iterations, fewer than two curves, or what the mechanism refuses.
-
     Notes
     -----
     An illustration that must not be released: it takes in every curve many times, and those that
@@ -154,11 +149,6 @@ def release_range(
         Budgets of every site, one for each release.
     runs : int
         How many releases are made at each budget.
-
-    Raises
-    ------
-    InputError
-        If the mechanism refuses these sizes or budgets.
 
     Notes
     -----

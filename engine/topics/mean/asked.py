@@ -94,13 +94,7 @@ def asked(
     seed: int,
     question: ShapeQuery,
 ) -> AskedReleases:
-    """Ask the first releases of the picture at every budget.
-
-    Raises
-    ------
-    InputError
-        If the method has no covariance at any budget.
-    """
+    """Ask the first releases of the picture at every budget."""
     data, estimate = on_screen(source, mechanism, budgets, seed)
     curves, marks = _nothing_told(len(budgets))
     speeds = np.full_like(curves, np.nan) if question.kind == "fastest" else None
@@ -116,13 +110,7 @@ def asked(
 def asked_next(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> AskedReleases:
-    """Ask the first releases of the picture where the next person would lie.
-
-    Raises
-    ------
-    InputError
-        If the method has no covariance at any budget.
-    """
+    """Ask the first releases of the picture where the next person would lie."""
     data, estimate = on_screen(source, mechanism, budgets, seed)
     new = source.draw(1, generator(seed, DATA_STREAM, _NEW_PEOPLE)) if source.is_random else None
     curves, marks = _nothing_told(len(budgets))
@@ -176,13 +164,7 @@ def _inside(band: NextPerson, times: Array, new: CurveData) -> float:
 
 
 def first_release(study: Study[CurveData]) -> ReleasedCurve:
-    """Return the first release on screen, as far as questions need it.
-
-    Raises
-    ------
-    InputError
-        If the method has no covariance.
-    """
+    """Return the first release on screen, as far as questions need it."""
     data, estimate = on_screen(study.source, study.mechanism, study.budgets, study.seed)
     return ReleasedCurve.of(estimate, data.facts, n_people=data.n_curves)
 
@@ -277,13 +259,7 @@ class GroupedReleases:
 def asked_groups(
     source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
 ) -> GroupedReleases:
-    """Release the first two groups of the people on screen apart, and compare them.
-
-    Raises
-    ------
-    InputError
-        If these data have no two groups, or one of them nearly nobody.
-    """
+    """Release the first two groups of the people on screen apart, and compare them."""
     if len(source.group_names) < 2:
         raise InputError(
             "These data have no groups.",

@@ -66,13 +66,7 @@ def _plain(value: float, digits: int) -> float:
 
 
 def checked(question: ShapeQuery, facts: PublicFacts) -> ShapeQuery:
-    """Return the question if it can be asked of these curves, else refuse it.
-
-    Raises
-    ------
-    InputError
-        For a time or a level outside the stated ranges, equal times or a tolerance that is none.
-    """
+    """Return the question if it can be asked of these curves, else refuse it."""
     if question.kind not in KINDS:
         raise InputError(
             f"There is no question “{question.kind}”.",

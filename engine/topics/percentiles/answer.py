@@ -54,26 +54,10 @@ def percentiles_answer(
 ) -> PercentilesAnswer:
     """Draw, release at one budget, and measure.
 
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : PercentileCurves
-        The method with its settings.
-    budget : Budget
-        ε and δ of every site.
-    seed : int
-        Fixes the simulated data and the noise.
-
     Returns
     -------
     PercentilesAnswer
         One data set, possible releases of it, and their errors.
-
-    Raises
-    ------
-    InputError
-        Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     (picture,) = percentiles_over_budgets(source, mechanism, budget.delta, seed, (budget.epsilon,))
     errors, baseline = errors_and_baseline(
@@ -92,11 +76,6 @@ def percentiles_over_budgets(
     """Release at several ε, without errors, which take longer than all releases together.
 
     Each release has the noise of `percentiles_answer` at its ε.
-
-    Raises
-    ------
-    InputError
-        Whatever the mechanism refuses, and data sets that are too large for a picture.
     """
     check_readings(source, _MAX_READINGS)
     data = studies.data_on_screen(source, seed)

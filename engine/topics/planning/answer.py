@@ -79,11 +79,6 @@ class PlannedStudy:
 
         Of real curves only the facts and the sizes are used, which are public: by their twin. δ is
         that of all pages if it is left out.
-
-        Raises
-        ------
-        InputError
-            If the data are real and nothing stands in for them.
         """
         if not source.is_random:
             source = _stand_in(source, mechanism)
@@ -124,7 +119,6 @@ class PlannedStudy:
 
         Parameters
         ----------
-        dial : "epsilon", "people", "readings" or "sites"
         value : float
             Rounded where it is a count.
         """
@@ -340,18 +334,12 @@ def plan_of(
     ----------
     source : Source
         Curves whose sizes can be changed, or one's own.
-    mechanism : Mechanism
-        The method with its settings.
-    epsilon : float
-        ε of every site.
     delta : float or None
         δ of every site; None for the rule of thumb, one over ten times the number of people.
     unknown : str
         What is solved for: one of `DIALS`, or "error".
     target : float
         The error to reach, in the unit of the values.
-    seed : int
-        Fixes the simulated data and the noise.
     function : str
         The one of several functions whose error counts, such as "95 %" of percentile curves; of
         all together if it is empty.
@@ -360,11 +348,6 @@ def plan_of(
     -------
     generator
         Of every measurement on the way; it returns the `PlanningAnswer`.
-
-    Raises
-    ------
-    InputError
-        If the sizes cannot be changed, or whatever the mechanism refuses.
     """
     return plan(PlannedStudy.of(source, mechanism, epsilon, delta, function), unknown, target, seed)
 
@@ -434,11 +417,6 @@ def measure(setting: PlannedStudy, seed: int) -> Measured:
     """Measure the error at one setting: exact if a formula is known, else that of its study.
 
     Errors are in response units.
-
-    Raises
-    ------
-    InputError
-        If there are more observations than a plan simulates.
     """
     if setting.n_readings > MAX_READINGS:
         raise InputError(

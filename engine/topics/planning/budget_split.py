@@ -63,11 +63,6 @@ def shares(split: Split, delta: float) -> tuple[Budget, ...]:
 
     What locked outputs leave goes to the others by weight: of ε, or of μ² where it is tight. ε's
     are rounded down.
-
-    Raises
-    ------
-    InputError
-        If locked outputs leave nothing, or "tight" is asked for without a δ.
     """
     locked = [part.locked for part in split.parts if part.locked is not None]
     weights = sum(part.weight for part in split.parts if part.locked is None)
@@ -129,13 +124,7 @@ def word(split: Split) -> str:
 
 
 def of_word(text: str) -> Split:
-    """Look up the split named by a word.
-
-    Raises
-    ------
-    ValueError, InputError
-        If it is none.
-    """
+    """Look up the split named by a word."""
     total, rule, *parts = text.split("_")
     return Split(
         float(total),

@@ -62,11 +62,6 @@ def periods(total: Budget, n_periods: int, stays: int | None = None) -> Periods:
     stays : int, optional
         In how many of them a person is at most, which the ledger holds; all if left out.
 
-    Raises
-    ------
-    InputError
-        If δ is 0, or a number is out of range.
-
     Examples
     --------
     >>> plan = periods(Budget(3, 1e-6), 36)

@@ -98,12 +98,6 @@ def people_for_difference(
         Probability that the test at 5 % rejects.
     max_people : int
         People in each group beyond which none are tried.
-
-    Raises
-    ------
-    InputError
-        If the difference is 0 or no number, the time outside its range, the power not between .1
-        and .999, the sizes cannot be changed, or releases have no covariance.
     """
     facts = source.facts
     if not math.isfinite(difference) or difference == 0:
@@ -157,11 +151,6 @@ def difference_errors(
     (pairs,)
         In response units: half the width of the 95 % interval over 1.96; infinite where a release
         says nothing. All sizes share one seed, so that they are told apart more sharply.
-
-    Raises
-    ------
-    InputError
-        If sizes cannot be changed, δ is 0, or releases have no covariance.
     """
     if budget.is_pure:
         raise InputError(

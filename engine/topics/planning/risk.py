@@ -39,11 +39,6 @@ def budget_for_risk(setting: PlannedStudy, right: float, records: int = 1) -> Ri
     """Find the largest ε at which a right guess between two has at most the chance `right`.
 
     `records` is how many protected units one person has.
-
-    Raises
-    ------
-    InputError
-        If the chance is not between that of a coin toss and certainty, or as the mechanism does.
     """
     if not 0.5 < right < 1:
         raise InputError(

@@ -76,13 +76,7 @@ class Measurements:
 
 
 def check(request: RateCheck) -> Iterator[Part]:
-    """Measure all errors, method by method, then the limits, some at a time.
-
-    Raises
-    ------
-    InputError
-        If data are not simulated, sizes cannot be changed, or nothing is released for the limits.
-    """
+    """Measure all errors, method by method, then the limits, some at a time."""
     for k, setting in enumerate(request.settings):
         dial = request.rate.dials[request.symbol]
         for measured in sweep(setting, dial, request.values, request.seed):
@@ -115,27 +109,14 @@ def terms(
 
     Parameters
     ----------
-    rate : Rate
-        Of the theory.
     point : mapping of str to float
         Sizes and budgets by the names of symbols; those left out take their usual values.
     privacy_share : float, optional
         Share of the squared error that is due to privacy; without it all constants are one.
-    symbol : str
-        Along which errors are measured.
     settings : sequence of PlannedStudy
         The methods whose errors are measured, which takes some seconds.
-    values : sequence of float
-        Of the symbol.
     limits : Experiment, optional
         Limits whose misses are counted as well.
-    seed : int
-        Of data and noise.
-
-    Raises
-    ------
-    InputError
-        For what is no symbol of the rate, or no size.
     """
     names = [known.name for known in rate.symbols]
     for name, value in {**point, **({symbol: 1.0} if settings else {})}.items():
@@ -199,11 +180,6 @@ def by_eye(people: int, numbers: int, epsilon: float, seed: int) -> ByEye:
     -------
     ByEye
         At most 40 dots for each setting, fewer of many numbers.
-
-    Raises
-    ------
-    InputError
-        If there are too many numbers to draw eight data sets of them.
 
     Examples
     --------

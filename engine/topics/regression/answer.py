@@ -106,22 +106,7 @@ class Network:
 
     @classmethod
     def of_upload(cls, upload: Upload, epsilons: Sequence[float], delta: float) -> Network:
-        """The sites of one's own observations, each a kind of its own with its ε.
-
-        Parameters
-        ----------
-        upload : Upload
-            Observations of one's own.
-        epsilons : sequence of float
-            Of every site.
-        delta : float
-            Of all sites.
-
-        Raises
-        ------
-        InputError
-            If a limit is passed.
-        """
+        """The sites of one's own observations, each a kind of its own with its ε."""
         sizes = upload.sizes.n_curves_per_server
         names = fit_names(upload.curves.server_names, len(sizes))
         return cls(
@@ -163,13 +148,7 @@ class Network:
     def source(self, like: Readings) -> Readings: ...
 
     def source(self, like: Readings) -> Readings:
-        """The same kind of observations, at these sites; one's own are where they are.
-
-        Parameters
-        ----------
-        like : RegressionPoints or Upload
-            What kind of observations.
-        """
+        """The same kind of observations, at these sites; one's own are where they are."""
         if isinstance(like, Upload):
             return like
         return replace(like, configuration="listed", sizes_listed=", ".join(map(str, self.sizes)))
@@ -260,14 +239,8 @@ def regression_answer(
 
     Parameters
     ----------
-    source : RegressionPoints or Upload
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
     network : Network
         How many sites there are, with observations and ε of each, and their δ.
-    seed : int
-        Fixes the simulated data and the noise.
 
     Returns
     -------

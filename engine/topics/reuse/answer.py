@@ -69,10 +69,6 @@ def reuse_answer(
         ε of one release.
     second : float
         ε of the other.
-    delta : float
-        δ of both releases.
-    seed : int
-        Fixes the simulated data and the noise.
     is_fresh : bool
         Whether the second release draws its own noise; otherwise it reuses the first draw.
 
@@ -80,11 +76,6 @@ def reuse_answer(
     -------
     ReuseAnswer
         Both releases, and what the formula makes of them.
-
-    Raises
-    ------
-    InputError
-        If the two ε are the same: then one draw gives the same curve twice.
     """
     if first == second:
         raise InputError(

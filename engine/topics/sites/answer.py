@@ -172,15 +172,8 @@ def federation(
         The method that every site uses, with its settings.
     rows : sequence of SiteRow
         The table of sites, a row for each.
-    seed : int
-        Fixes the simulated data and the noise.
     answer : callable
         Asked for every study and every release: those that do not change need no computing.
-
-    Raises
-    ------
-    InputError
-        If the table cannot be simulated, or whatever the mechanism refuses.
     """
     return replace(
         without_baseline(source, mechanism, rows, seed, answer),

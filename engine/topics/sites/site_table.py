@@ -147,13 +147,7 @@ def fit_names(names: Sequence[str], count: int) -> list[str]:
 
 
 def checked(rows: Sequence[SiteRow], fixed: bool = False) -> tuple[SiteRow, ...]:
-    """Refuse rows that cannot be simulated; if `fixed`, names and sizes are not checked.
-
-    Raises
-    ------
-    InputError
-        That says which limit which site breaks.
-    """
+    """Refuse rows that cannot be simulated; if `fixed`, names and sizes are not checked."""
     if not 1 <= len(rows) <= MAX_SITES:
         raise InputError(f"The table takes 1 to {MAX_SITES} sites; got {len(rows)}.", field="sites")
     for row in rows:

@@ -80,26 +80,10 @@ def sparse_answer(
 ) -> SparseAnswer:
     """Draw rows, release, and put what needs no protection beside it.
 
-    Parameters
-    ----------
-    source : Source
-        Simulated or uploaded data, with sizes and public facts.
-    mechanism : Mechanism
-        The method with its settings.
-    budget : Budget
-        ε and δ of every site.
-    seed : int
-        Fixes the simulated data and the noise.
-
     Returns
     -------
     SparseAnswer
         One data set, possible releases of it, and their errors in response units.
-
-    Raises
-    ------
-    InputError
-        If the rows are too many for a picture, or machines differ in their coefficients.
     """
     data = _rows_shown(source, seed)
     draws = studies.draws(source) if source.is_random else SHOWN_DRAWS  # the study is of these rows
@@ -149,13 +133,7 @@ def _held_back(
 
 
 def check_size(source: Source[SampleData]) -> None:
-    """Refuse rows that are too many for a picture.
-
-    Raises
-    ------
-    InputError
-        If there are more than `MAX_NUMBERS`; it names both.
-    """
+    """Refuse rows that are too many for a picture."""
     sizes = source.sizes
     numbers = sizes.n_curves * sizes.n_covariates
     if numbers > MAX_NUMBERS:

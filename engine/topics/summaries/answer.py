@@ -106,24 +106,13 @@ def summaries_answer(
     ----------
     source : Source
         Where the records come from.
-    mechanism : Mechanism
-        The chosen method with its settings.
-    task : str
-        Key of the task in `engine.core.tasks.TASKS`.
     budget : Budget
         ε and δ that every site may spend.
-    seed : int
-        Fixes the simulated data and the noise.
 
     Returns
     -------
     SummariesAnswer
         Results of all methods, the chosen one first.
-
-    Raises
-    ------
-    InputError
-        If the data set is too large for a picture.
     """
     selected: Any = mechanism
     check_readings(source, _MAX_READINGS)

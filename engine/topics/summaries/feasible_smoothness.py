@@ -87,14 +87,7 @@ def has_least_power(mechanism: Mechanism) -> TypeGuard[Iclp]:
 def sensitivity_by_grid(
     release: Iclp, n: int, dimension: int = 1, sizes: Sequence[int] | None = None
 ) -> GridSweep:
-    """Compute Δ of n records, in units where records have size one, for finer and finer grids.
-
-    Raises
-    ------
-    InputError
-        If the penalty is absolute or the shape of the noise is not the kernel's: the conditions
-        are about neither.
-    """
+    """Compute Δ of n records, in units where records have size one, for finer and finer grids."""
     if not release.has_least_power or release.constants == "optimal":
         raise InputError(
             "Only with the quadratic penalty and noise from the kernel is it known "

@@ -78,13 +78,7 @@ class SweepAxis:
         return True
 
     def read(self, text: str) -> tuple[float, ...]:
-        """Read the values of a text such as `50, 100, 200`, in rising order.
-
-        Raises
-        ------
-        InputError
-            If one is no number or not allowed; if there are none or too many.
-        """
+        """Read the values of a text such as `50, 100, 200`, in rising order."""
         words = text.replace(";", " ").replace(",", " ").split()
         values = tuple(sorted({self._read_one(word) for word in words}))
         if not 1 <= len(values) <= MAX_VALUES:
@@ -150,11 +144,6 @@ def design(
     """Build the scenario over one or two axes.
 
     Real curves are the same in every repeat, so that of them as many releases are drawn instead.
-
-    Raises
-    ------
-    InputError
-        For a cell that cannot be, such as a size out of range; for more runs than can be held.
     """
     run = Run(repeats, 1, seed) if source.is_random else Run(1, repeats, seed)
     n_runs = repeats * math.prod(len(values) for _, values in chosen)

@@ -31,11 +31,6 @@ def files_of(content: bytes, limits: FileLimits) -> dict[str, bytes]:
 
     Where two files in different folders have one name, the folder tells their people apart. A file
     that is no archive is the only one of its own.
-
-    Raises
-    ------
-    InputError
-        If it is damaged, locked or too large.
     """
     if not is_archive_of_tables(content):
         return {"file": content}

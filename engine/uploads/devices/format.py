@@ -64,13 +64,7 @@ class Format(ABC):
 
     @abstractmethod
     def observations(self, columns: Columns) -> DeviceObservations:
-        """Return the observations below a header, from the columns that are needed.
-
-        Raises
-        ------
-        InputError
-            If columns of observations are missing.
-        """
+        """Return the observations below a header, from the columns that are needed."""
 
 
 def column_of_ids(header: Sequence[str]) -> list[str]:

@@ -66,14 +66,7 @@ class Exported(NamedTuple):
 
 
 def lines_of_export(content: bytes, reading: Reading, limits: FileLimits) -> Lines:
-    """Read the observations of an export, or of an archive with one person's in each file.
-
-    Raises
-    ------
-    InputError
-        If the reading names no export that is known, a file is not such an export or has no
-        observation, or the reading says that people are told apart in a way that it does not have.
-    """
+    """Read the observations of an export, or of an archive with one person's in each file."""
     exported = read_export(content, reading.frame, limits)
     person = reading.person
     assert person is not None  # the reading is complete
@@ -100,13 +93,7 @@ def lines_of_export(content: bytes, reading: Reading, limits: FileLimits) -> Lin
 
 
 def export_in(content: bytes, encoding: str, limits: FileLimits) -> str:
-    """Return the export that a file is, or all makers in an archive; "" of any other file.
-
-    Raises
-    ------
-    InputError
-        If an archive holds other files, or exports that do not measure the same.
-    """
+    """Return the export that a file is, or all makers in an archive; "" of any other file."""
     files = files_of(content, limits)
     heads = [_head(file, encoding, FORMATS) for file in files.values()]
     found = {head.form.name: head.form for head in heads if head is not None}
@@ -137,13 +124,7 @@ def _other_files(others: int, number: int) -> InputError:
 
 
 def read_export(content: bytes, frame: Frame, limits: FileLimits) -> Exported:
-    """Read the observations of all files of the exports that a frame names.
-
-    Raises
-    ------
-    InputError
-        If it names none that is known, or a file is no such export or has no observation.
-    """
+    """Read the observations of all files of the exports that a frame names."""
     check_bytes(content, limits)
     names = frame.export.split(_AND)
     forms = [form for form in FORMATS if form.name in names]

@@ -42,13 +42,7 @@ class Question:
 
 
 def answered(reading: Reading, *answers: ReadingOption) -> Reading:
-    """Return the reading with what the answers add to it.
-
-    Raises
-    ------
-    InputError
-        If an answer contradicts the reading.
-    """
+    """Return the reading with what the answers add to it."""
     plain = reading.to_plain()
     for answer in answers:
         plain = _with(plain, answer.adds)

@@ -98,13 +98,7 @@ class _Named:
         return tuple(self.contents)
 
     def find(self, name: str) -> str:
-        """Return the column of this name, whatever its case.
-
-        Raises
-        ------
-        InputError
-            If there is none, with the nearest name.
-        """
+        """Return the column of this name, whatever its case."""
         by_key = {column_key(column): column for column in self.contents}
         if column_key(name) in by_key:
             return by_key[column_key(name)]
@@ -224,13 +218,7 @@ class Roles:
 
 
 def roles_of(look: Inspection, kind: FileKind | None = None) -> Roles:
-    """Return the likeliest roles of all columns but that of people.
-
-    Raises
-    ------
-    InputError
-        If a stated column does not exist, or names of columns can be read in two ways.
-    """
+    """Return the likeliest roles of all columns but that of people."""
     if look.framed.frame.export:
         return _of_export(look)
     _refuse_without_header(look)
@@ -651,13 +639,7 @@ def meaning_of(text: str) -> str:
 
 
 def column_of(look: Inspection, names: Sequence[str], role: str, of_curves: bool = True) -> Column:
-    """Return how the cells of a column, or of a date and its clock time, are read.
-
-    Raises
-    ------
-    InputError
-        With the number of cells that can be read in no way.
-    """
+    """Return how the cells of a column, or of a date and its clock time, are read."""
     raw = tuple(look.raw(name) for name in names)
     content = look.columns[names[0]]
     if role in CODED:

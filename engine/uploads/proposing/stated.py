@@ -35,13 +35,7 @@ class Stated:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any] | None) -> Stated:
-        """Return what a request states; other keys of its "data" are left to others.
-
-        Raises
-        ------
-        InputError
-            Naming the key that holds something else.
-        """
+        """Return what a request states; other keys of its "data" are left to others."""
         data = {key: value for key, value in (plain or {}).items() if key in KEYS}
         columns = checked_object(data.get("columns", {}), "columns", _ROLES)
         for role, name in columns.items():

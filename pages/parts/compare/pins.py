@@ -100,13 +100,7 @@ def _side_by_side(facts: list[Pinned]) -> None:
 
 
 def pinned_facts(pin: Pin) -> Pinned:
-    """Compute the facts of a scenario, or find those computed for its page.
-
-    Raises
-    ------
-    InputError
-        Where its page would refuse it.
-    """
+    """Compute the facts of a scenario, or find those computed for its page."""
     scenario, _ = links.decode(pin.token)
     estimated = {"decide": scenario.decided_task, "lab": scenario.estimated}
     return Pinned(

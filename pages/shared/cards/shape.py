@@ -39,13 +39,7 @@ from pages.shared.state import run, session, settings
 
 
 def question(facts: PublicFacts) -> ShapeQuery | None:
-    """Return the visitor's question, with usual numbers for unstated ones; None without one.
-
-    Raises
-    ------
-    InputError
-        For numbers that do not fit these curves.
-    """
+    """Return the visitor's question, with usual numbers for unstated ones; None without one."""
     current = session.current()
     if current.shape_question not in shape.KINDS:
         return None
@@ -187,39 +181,21 @@ def sentences(
 
 
 def asked_releases(scene: Scene, question: ShapeQuery) -> AskedReleases:
-    """Answer the question from the releases on screen, at every budget.
-
-    Raises
-    ------
-    InputError
-        If the method has no covariance.
-    """
+    """Answer the question from the releases on screen, at every budget."""
     return run.answer(
         asked, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed, question
     )
 
 
 def next_person(scene: Scene) -> AskedReleases:
-    """Compute the next person's place by the releases on screen, at every budget.
-
-    Raises
-    ------
-    InputError
-        If the method has no covariance.
-    """
+    """Compute the next person's place by the releases on screen, at every budget."""
     return run.answer(
         asked_next, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed
     )
 
 
 def grouped_releases(scene: Scene) -> GroupedReleases:
-    """Release two groups of the people on screen separately, at every budget.
-
-    Raises
-    ------
-    InputError
-        If they cannot be compared.
-    """
+    """Release two groups of the people on screen separately, at every budget."""
     return run.answer(
         asked_groups, scene.source, scene.mechanism, scene.answer.budgets, session.current().seed
     )

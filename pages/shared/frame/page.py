@@ -68,13 +68,7 @@ class View:
         return session.source(task) if self.is_on_screen else self.settings.studied(task)
 
     def brief(self) -> Brief:
-        """Return the facts by which a pin compares the view with others.
-
-        Raises
-        ------
-        InputError
-            If the view has no answer.
-        """
+        """Return the facts by which a pin compares the view with others."""
         raise NotImplementedError
 
     @property

@@ -51,14 +51,7 @@ class Poll:
     n_options: int  # how many answers the closing question has
 
     def checked(self, values: object) -> Numbers:
-        """Read a guess as numbers, None for each that was left out.
-
-        Raises
-        ------
-        InputError
-            If it is anything else than `n_values` numbers between `low` and `high`, or all are
-            left out.
-        """
+        """Read a guess as numbers, None for each that was left out."""
         if (
             not isinstance(values, Sequence)
             or isinstance(values, str | bytes)
@@ -116,13 +109,7 @@ class Classroom:
             )
 
     def guess(self, seat: int, poll: Poll, values: object) -> None:
-        """Take the guess of a seat in place of its earlier one.
-
-        Raises
-        ------
-        InputError
-            If it is no guess, came too late, or is one too many.
-        """
+        """Take the guess of a seat in place of its earlier one."""
         numbers = poll.checked(values)
         with self._lock:
             self._check_time(poll, Stage.GUESS)
@@ -138,11 +125,6 @@ class Classroom:
             From `seat`.
         option : int
             Which of its options, from 0 on.
-
-        Raises
-        ------
-        InputError
-            If it is no option, came too late, or is one too many.
         """
         if not 0 <= option < poll.n_options:
             raise InputError(
@@ -202,13 +184,7 @@ class Classrooms:
         self._lock = threading.Lock()
 
     def open(self, poll: Poll) -> Classroom:
-        """Open a new class.
-
-        Raises
-        ------
-        InputError
-            If there are as many as may be.
-        """
+        """Open a new class."""
         with self._lock:
             self._end_old()
             if len(self._open) >= MAX_CLASSES:
@@ -231,13 +207,7 @@ class Classrooms:
             return self._open.get(code)
 
     def joined(self, text: str) -> Classroom:
-        """Find the class of a code as somebody types it: in any case, with spaces.
-
-        Raises
-        ------
-        InputError
-            If no class has this code now.
-        """
+        """Find the class of a code as somebody types it: in any case, with spaces."""
         code = "".join(text.split()).replace("-", "").upper()
         classroom = self.find(code)
         if classroom is None:
@@ -278,13 +248,7 @@ CLASSROOMS = Classrooms()  # of this process
 
 
 def checked_code(code: str) -> str:
-    """Return the code of a class as links write it, from any case.
-
-    Raises
-    ------
-    ValueError
-        If no class can have this code.
-    """
+    """Return the code of a class as links write it, from any case."""
     code = code.upper()
     if code and (len(code) != CODE_LENGTH or not set(code) <= set(_LETTERS)):
         raise ValueError(code)
@@ -301,11 +265,6 @@ def page_for_others(page: str) -> str:
     """Return the address of a page for other computers; "" if only this one reaches the server.
 
     It comes from the environment, or else from the address in this visitor's own browser.
-
-    Raises
-    ------
-    ValueError
-        If what the environment says is no address of a server.
     """
     stated = os.environ.get(ADDRESS_NAME, "")
     if stated:

@@ -84,13 +84,6 @@ def computed(
 
     Visitors who ask with the same key at once share one computation, so a key for an upload must
     name its session. With `bounds` the worker ends when it takes more.
-
-    Raises
-    ------
-    InputError
-        From the function, or if too many computations are waiting.
-    Ended
-        If it was ended because it took more than its bounds.
     """
     if not _in_workers:
         return (

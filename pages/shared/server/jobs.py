@@ -256,13 +256,7 @@ class Jobs:
         self._closed = False
 
     def warm_up(self) -> None:
-        """Start every worker, which takes seconds, before there is anything to compute.
-
-        Raises
-        ------
-        InputError
-            If too many jobs are waiting; the workers then run already.
-        """
+        """Start every worker, which takes seconds, before there is anything to compute."""
         for slot in range(self.slots):
             self.start(f"ready {slot}", ready, total=1)
 
@@ -285,11 +279,6 @@ class Jobs:
         that was stopped or broke starts again: start it from a button and keep the job, or a
         stopped one returns with the next run of the page. `visitor` names who asks; a job shared by
         several counts against nobody. Jobs that no page waits for (`is_later`) come last.
-
-        Raises
-        ------
-        InputError
-            If too many jobs are waiting, or too many of this visitor.
         """
         with self._lock:
             job = self._jobs.get(key)

@@ -88,13 +88,7 @@ class Visitors:
 
 
 def limit() -> int:
-    """Return the limit of visitors at once: from the environment, or the default.
-
-    Raises
-    ------
-    ValueError
-        If the environment states no whole number above 0.
-    """
+    """Return the limit of visitors at once: from the environment, or the default."""
     setting = os.environ.get(LIMIT_NAME, str(_DEFAULT_LIMIT))
     if not setting.isdecimal() or int(setting) < 1:
         raise ValueError(f"{LIMIT_NAME} must be a whole number above 0; got {setting!r}.")
@@ -106,11 +100,6 @@ def takes_files(host: str | None, listens_at: str | None) -> bool:
 
     `host` is the name that the browser asked for, None if unknown, and `listens_at` the address of
     the server, None for every one. Behind a proxy the first is a public name.
-
-    Raises
-    ------
-    ValueError
-        If the environment says neither "on" nor "off".
     """
     setting = os.environ.get(UPLOADS_NAME)
     if setting not in (None, "on", "off"):

@@ -97,13 +97,7 @@ def frame(rows: Sequence[SiteRow], federation: SitesAnswer | None) -> pd.DataFra
 
 
 def edited(rows: Sequence[SiteRow], edits: Mapping[int, Mapping[str, Any]]) -> list[SiteRow]:
-    """Return the rows after the edits of the table: row number to column to value.
-
-    Raises
-    ------
-    InputError
-        If a cell is empty that must not be, or holds no number of its kind.
-    """
+    """Return the rows after the edits of the table: row number to column to value."""
     out = list(rows)
     for k, changes in edits.items():
         row = out[int(k)]

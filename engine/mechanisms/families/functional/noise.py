@@ -38,11 +38,6 @@ class FunctionNoise(Protocol):
             The vector, and the changes that one record can make to it.
         n : float
             How many records it is averaged over.
-
-        Raises
-        ------
-        InputError
-            If the law cannot keep the budget: Gaussian noise needs δ > 0.
         """
         ...
 
@@ -59,13 +54,7 @@ class LaplaceNoise:
         return laplace(shape, rng)
 
     def calibrated(self, block: ReleasedBlock, n: float, budget: Budget) -> Calibrated:
-        """The noise that costs ε.
-
-        Raises
-        ------
-        InputError
-            If a printed Δ is too small: the release would spend more than it says.
-        """
+        """The noise that costs ε."""
         differences, epsilon = block.differences(n), block.share * budget.epsilon
         shape = block.shape
         if self.constants == "optimal":  # the spectrum may be off where functions differ in norm
@@ -133,13 +122,7 @@ class GaussianNoise:
         return rng.standard_normal(shape)
 
     def calibrated(self, block: ReleasedBlock, n: float, budget: Budget) -> Calibrated:
-        """The noise that costs μ.
-
-        Raises
-        ------
-        InputError
-            If δ = 0.
-        """
+        """The noise that costs μ."""
         differences = block.differences(n)
         shape = differences.gaussian_spectrum if self.constants == "optimal" else block.shape
         exact, share = ROUND_UP * differences.l2(shape), math.sqrt(block.share)

@@ -362,14 +362,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
     # -- fixed before any record is looked at ----------------------------------------------------
 
     def planned(self, public: Public, budgets: tuple[Budget, ...]) -> FunctionPlan:
-        """Smoothing, noise, weights and ledger.
-
-        Raises
-        ------
-        InputError
-            If a site has no records, or if the noise cannot keep a budget: Gaussian noise needs
-            δ > 0.
-        """
+        """Smoothing, noise, weights and ledger."""
         sizes, facts = public.sizes, public.facts
         n = np.array(sizes.n_curves_per_server, dtype=float)
         if not n.all():
@@ -445,13 +438,7 @@ class FunctionalRelease(Mechanism[Data, FunctionPlan]):
         return self.size or facts.largest_norm
 
     def grid(self, facts: PublicFacts, dimension: int = 1) -> Grid:
-        """The public grid: common times where curves have them, else midpoints.
-
-        Raises
-        ------
-        InputError
-            If a grid in the plane has too many points.
-        """
+        """The public grid: common times where curves have them, else midpoints."""
         if facts.common_times and self.grid_size is None and dimension == 1:
             return of_times(facts.common_times)
         default = 28 if dimension == 2 else summaries[self.task].usual_grid

@@ -263,7 +263,7 @@ def precision_column(
 def pooled_coefficients(
     rows: RowMoments, constants: PublishedConstants, radius: float, rng: np.random.Generator
 ) -> Array:
-    """Algorithm 2: coefficients that all machines share.
+    """Algorithm 2: coefficients that all machines share: (repeats, d).
 
     Parameters
     ----------
@@ -271,10 +271,6 @@ def pooled_coefficients(
         Of which B₀ counts, beside those of `_descent`.
     radius : float
         The largest norm of β̂.
-
-    Returns
-    -------
-    (repeats, d)
     """
     return _descent(
         lambda vector: rows.gradient(vector[:, None])[:, 0],

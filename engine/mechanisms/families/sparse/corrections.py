@@ -404,12 +404,7 @@ def times(matrices: Array, vectors: Array) -> Array:
 
 
 def pointwise_half_widths(errors: Array) -> Array:
-    """1.96 standard errors: each coefficient on its own, 95 in 100.
-
-    Returns
-    -------
-    (…)
-    """
+    """1.96 standard errors: each coefficient on its own, 95 in 100: (…)."""
     return np.asarray(NORMAL * errors)
 
 

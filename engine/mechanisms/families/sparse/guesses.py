@@ -172,13 +172,7 @@ class PublicGuesses(Mechanism[Data, P]):
         return self.reach or facts.reach or _REACH
 
     def spread(self, facts: PublicFacts) -> float:
-        """σ, the standard deviation of a response around what its features say.
-
-        Raises
-        ------
-        InputError
-            If it is stated neither here nor with the data.
-        """
+        """σ, the standard deviation of a response around what its features say."""
         stated = facts.reading_sd if self.noise_sd is None else self.noise_sd
         if stated <= 0:
             raise InputError(
@@ -221,11 +215,6 @@ class PublicGuesses(Mechanism[Data, P]):
         -------
         Fit
             Coefficients (1, repeats, 1, d).
-
-        Raises
-        ------
-        InputError
-            If the data have no responses.
         """
         rows = rows_of(self.without_constant(data), self.reach_of(data.facts), math.inf)
         return Fit.exact(
@@ -254,13 +243,7 @@ class PublicGuesses(Mechanism[Data, P]):
 
 
 def with_responses(data: Data) -> SampleData:
-    """The same data, if they are rows of features with a response.
-
-    Raises
-    ------
-    InputError
-        If they are not.
-    """
+    """The same data, if they are rows of features with a response."""
     if not isinstance(data, SampleData) or data.y is None:
         raise InputError(
             "Sparse regression needs rows of features and a response.",

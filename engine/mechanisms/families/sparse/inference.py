@@ -179,11 +179,6 @@ def gaussian_rho(budgets: Sequence[Budget]) -> float:
 
     Gaussian messages, each chosen after those before it, are together as one with the sum of their
     ρ, whose (ε, δ) are exact.
-
-    Raises
-    ------
-    InputError
-        If δ = 0.
     """
     return min(
         math.inf

@@ -159,11 +159,6 @@ class SparseIntervals(PublicGuesses[P]):
         Returns
         -------
         (g,) array of int
-
-        Raises
-        ------
-        InputError
-            If there is no feature of a number that was asked for.
         """
         size, features = sizes.n_covariates, set(whole_numbers("features", self.features))
         if features and max(features) > size:
@@ -196,13 +191,7 @@ class SparseIntervals(PublicGuesses[P]):
         return self.rounds or fewest_rounds(learning_rate, MIN_EIGENVALUE)
 
     def constants(self, sizes: Sizes, facts: PublicFacts) -> IntervalConstants:
-        """Clips, and the steps for a column of the inverse covariance.
-
-        Raises
-        ------
-        InputError
-            If σ is not stated.
-        """
+        """Clips, and the steps for a column of the inverse covariance."""
         guess, size = self.spread(facts), sizes.n_covariates
         column = DescentSettings(
             min(self.precision_kept, size), self.n_rounds(0.7), 0.7, LARGEST_PRECISION
@@ -245,11 +234,6 @@ class SparseIntervals(PublicGuesses[P]):
 
         Without clips `c` nothing is clipped, and rows are less their exact means where a release
         has them less released ones.
-
-        Raises
-        ------
-        InputError
-            If the data have no responses.
         """
         rows = self.without_constant(data) if c is None else with_responses(data)
         clip, norm = (math.inf, None) if c is None else (c.feature, c.row)

@@ -29,12 +29,7 @@ def wrong_sign(vectors: Array, corrected: Corrected) -> Array:
 
 
 def scaled_errors(corrected: Corrected) -> Array:
-    """σ̂ (V/n + s²)^{1/2}, as in Algorithm 6: too small where σ < 1.
-
-    Returns
-    -------
-    (repeats, columns, g)
-    """
+    """σ̂ (V/n + s²)^{1/2}, as in Algorithm 6: too small where σ < 1: (repeats, columns, g)."""
     sampling, privacy = (
         np.diagonal(covariance, axis1=-2, axis2=-1)
         for covariance in (corrected.sampling, corrected.privacy)

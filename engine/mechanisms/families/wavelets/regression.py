@@ -353,13 +353,7 @@ class WaveletRegression(Mechanism[CurveData, P]):
         )
 
     def sites(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Sites:
-        """The public table that everything is planned from.
-
-        Raises
-        ------
-        InputError
-            If nothing states σ, or a site has no readings.
-        """
+        """The public table that everything is planned from."""
         bound, sigma = self.stated(facts)
         if not sigma > 0:
             raise InputError(
@@ -484,11 +478,6 @@ def clipped_observations(data: CurveData, clip: float) -> Array:
     Returns
     -------
     (repeats, N)
-
-    Raises
-    ------
-    InputError
-        If a person has more than one reading.
     """
     if not (data.counts == 1).all():
         raise InputError(
