@@ -35,7 +35,7 @@ def propose(
     encoding: str = "",
     sheet: str = "",
 ) -> Proposal:
-    r"""How a file or a table of one's own may be read, and what only a person can say of it.
+    r"""Propose how to read a file or a table, and what only a person can say of it.
 
     The proposal follows from all of the data, so that nothing is certified by it: check its
     `reading`, fill its `gaps`, and give the reading to `read_curves` or to a request.

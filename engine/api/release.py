@@ -93,7 +93,7 @@ def simulate_release(
 
 @checked
 def guarantee(releases: SimulatedReleases, budget: int = 0) -> tuple[Budget, ...]:
-    """What the ledger of a release proves, for each site.
+    """Compute what the ledger of a release proves, for each site.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _spends(releases: SimulatedReleases, budget: int) -> Sequence[Spend]:
 
 @checked
 def odds(releases: SimulatedReleases | ReleaseCost | Published | Budget, budget: int = 0) -> Odds:
-    """How often an attacker tells one person's curve from another.
+    """Compute how often an attacker tells one person's curve from another.
 
     Of a release the noise is known, and the chance is that of this noise: what its guarantee card
     and the command line say. Of a budget alone it is the chance at the worst method that keeps
@@ -193,7 +193,7 @@ def preview(
 
 @checked
 def quote(source: Source[Data], mechanism: Mechanism, budget: Budget) -> ReleaseCost:
-    """What publishing would cost, from public facts alone; nothing is charged.
+    """Quote what publishing would cost, from public facts alone; nothing is charged.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def read_card(card_file: str | Path | Mapping[str, Any]) -> ReleasedCurve:
 
 @checked
 def ask(curve: ReleasedCurve, question: str, **parameters: Any) -> Answer:
-    """What a released curve answers, with its 95 % interval; costs no privacy.
+    """Ask a released curve, with a 95 % interval; costs no privacy.
 
     Parameters
     ----------

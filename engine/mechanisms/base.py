@@ -100,12 +100,12 @@ class Mechanism(Parameterised, Generic[D, P]):
 
     @classmethod
     def by_person(cls) -> Mechanism:
-        """With its usual settings, so that all that one person has is protected."""
+        """The method at its usual settings, protecting all that one person has."""
         return cls()
 
     @classmethod
     def trials(cls) -> tuple[Trial, ...]:
-        """What an audit tries: one case for each kind of release."""
+        """Cases that an audit tries: one for each kind of release."""
         return (Trial(),)
 
     def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
@@ -199,7 +199,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         return self.release_many(data, [budgets], 1, rng)
 
     def without_protection(self, data: D) -> Estimate:
-        """What would be published without any privacy: never leaves the curator's screen.
+        """Compute what would be published without privacy: it never leaves the curator's screen.
 
         Parameters
         ----------
@@ -307,7 +307,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         return plan.spends
 
     def fitted(self, data: D, plans: Sequence[P], draws: int, rng: np.random.Generator) -> Fit:
-        """What is released by each of the plans.
+        """Compute what each of the plans releases.
 
         All that says anything of single records passes through `engine.privacy.transcript`.
 
@@ -351,7 +351,7 @@ class Mechanism(Parameterised, Generic[D, P]):
 
     @property
     def first_step(self) -> str:
-        """What its `share` of ε goes to before the rest; empty where it is no choice on a page."""
+        """The step that `share` of ε pays before the rest; empty if it is no choice on a page."""
         return ""
 
     @property
@@ -396,7 +396,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         return self
 
     def truth_of(self, data: D) -> Truth | None:
-        """What the method estimates of simulated data: errors are distances from it.
+        """Return what the method estimates of simulated data: errors are distances from it.
 
         Parameters
         ----------
@@ -414,7 +414,7 @@ class Mechanism(Parameterised, Generic[D, P]):
     # -- from public facts alone, before any reading is looked at ---------------------------
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility | None:
-        """Whether these sizes and budgets can give anything useful.
+        """Judge whether these sizes and budgets can give anything useful.
 
         Parameters
         ----------
@@ -499,7 +499,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         )
 
     def unsuited_because(self, facts: PublicFacts) -> str:
-        """What does not suit these curves, in words; empty if nothing is known against it.
+        """Say what does not suit these curves; empty if nothing is known against it.
 
         Parameters
         ----------
@@ -509,7 +509,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         return ""
 
     def fewest_in_a_round(self, sizes: Sizes) -> int | None:
-        """How many curves the smallest of its rounds has.
+        """Count the curves of the smallest round.
 
         Parameters
         ----------
@@ -524,7 +524,7 @@ class Mechanism(Parameterised, Generic[D, P]):
         return None
 
     def limit_of_band(self, facts: PublicFacts) -> str:
-        """What a confidence band relies on that no release can show, in words; empty if nothing.
+        """Say what a band relies on that no release can show; empty if nothing.
 
         Parameters
         ----------

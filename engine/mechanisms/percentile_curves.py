@@ -366,7 +366,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         return () if len(stated) % 2 or not stated else (stated[half - 1], stated[half])
 
     def scale(self, facts: PublicFacts) -> ValueScale:
-        """Where [−1, 1] lies in response units."""
+        """Place [−1, 1] in response units."""
         low, high = facts.value_low, facts.value_high
         by_rule = "log" if low > 0 and high >= _SKEWED_FROM * low else "linear"
         kind = self.value_scale or by_rule
@@ -382,7 +382,7 @@ class PercentileCurves(Mechanism[CurveData, PercentilePlan]):
         return ValueScale(low, high, kind, self.log_offset)
 
     def family_of_waves(self, facts: PublicFacts) -> str:
-        """Of the basis: as chosen, or by what is stated of curves.
+        """The family of the basis: as chosen, or by what is stated of curves.
 
         Returns
         -------

@@ -139,7 +139,7 @@ class Rate(Parameterised):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What the theorems ask of the point beyond positive sizes."""
+        """Check what the theorems ask of the point beyond positive sizes."""
         return ()
 
     def tuning(self, **point: float | Array) -> dict[str, Array]:
@@ -203,7 +203,7 @@ class Rate(Parameterised):
         return np.minimum(summed, 1.0) if self.capped else np.asarray(summed)
 
     def gap(self, **point: float | Array) -> tuple[Array, Array] | None:
-        """By what factor upper and lower bounds differ beyond constants, and at most could.
+        """Factor between upper and lower bounds beyond constants, and the most it could be.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class Rate(Parameterised):
         return np.stack([_slope(term, symbol, here) for term in self.terms])
 
     def if_doubled(self, symbol: str, **point: float | Array) -> Array:
-        """What doubling a symbol does to the rate, as a factor.
+        """Compute what doubling a symbol does to the rate, as a factor.
 
         Parameters
         ----------

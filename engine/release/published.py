@@ -93,7 +93,7 @@ class Published:
 
 
 def release_cost(source: Source[Data], mechanism: Mechanism, budget: Budget) -> ReleaseCost:
-    """What publishing would cost, from public facts alone.
+    """Quote what publishing would cost, from public facts alone.
 
     Parameters
     ----------

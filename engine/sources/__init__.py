@@ -77,7 +77,7 @@ class Source(Parameterised, Generic[D]):
         return self.tasks | {task.key for task in TASKS.values() if task.data_of in self.tasks}
 
     def serves(self, task: str) -> bool:
-        """Whether these data can answer the question of a task.
+        """True if these data can answer the question of a task.
 
         Parameters
         ----------
@@ -93,12 +93,12 @@ class Source(Parameterised, Generic[D]):
 
     @property
     def site_names(self) -> tuple[str, ...]:
-        """What a file calls its sites; empty where nothing does."""
+        """Names of sites in a file; empty if it names none."""
         return ()
 
     @property
     def holds_curves(self) -> bool:
-        """Whether what one person has here is a whole curve."""
+        """True if what one person has here is a whole curve."""
         return any(TASKS[task].unit is Unit.CURVE for task in self.tasks)
 
     @property
@@ -108,7 +108,7 @@ class Source(Parameterised, Generic[D]):
 
     @property
     def public(self) -> Public:
-        """What a plan may see of these data before they are drawn."""
+        """Public view of these data for a plan, before they are drawn."""
         return Public(self.sizes, self.facts)
 
     def resized(self, people: int, readings: int, sites: int) -> Source[D]:
@@ -209,7 +209,7 @@ class Source(Parameterised, Generic[D]):
             )
 
     def contents(self) -> Iterable[bytes]:
-        """By what real data are known again: each record as bytes; nothing of simulated data.
+        """Bytes of each record, by which real data are known again; none of simulated data.
 
         Order, names, sites and stated bounds do not change them. They are as private as the data.
         """

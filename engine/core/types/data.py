@@ -310,7 +310,7 @@ class CurveData(Records):
 
     @cached_property
     def public(self) -> Public:
-        """What tuning may see; the lengths of curves only where those of single ones are public."""
+        """Public view for tuning; with lengths of curves only if those of single ones are public."""
         if self.facts.observations_per_curve:
             return Public(self.sizes, self.facts)
         observations = np.bincount(self.server, weights=self.counts).astype(np.int64)
@@ -731,7 +731,7 @@ class EventData(Records):
         )
 
     def counted(self) -> dict[str, Any]:
-        """What ends a time, and the groups that are told apart."""
+        """Codes of what ends a time, and the groups that are told apart."""
         facts = self.facts
         return {
             "counted": {

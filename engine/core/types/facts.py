@@ -161,7 +161,7 @@ class PublicGroup:
 @checked_record
 @dataclass(frozen=True, kw_only=True)
 class PublicFacts:
-    """What is stated about the curves from outside the data: words, units and bounds.
+    """Statements about curves from outside the data: words, units and bounds.
 
     Values outside the bounds are moved to the nearest bound.
 
@@ -288,7 +288,7 @@ class PublicFacts:
             )
 
     def to_plain(self) -> dict[str, Any]:
-        """As plain values; group, guess and step of times only where stated.
+        """Convert to plain values; group, guess and step of times only where stated.
 
         So plans of earlier versions stay as they were.
         """
@@ -351,7 +351,7 @@ class PublicFacts:
         return self.norm_bound or self.value_half_width
 
     def has_few_beyond(self, values: Array) -> bool:
-        """Whether so few values lie beyond either bound that they are single errors, or nobody’s.
+        """True if so few values lie beyond either bound that they are single errors, or nobody’s.
 
         Of more of them the bounds, and not the values, are to be doubted.
 

@@ -72,11 +72,11 @@ class CountedEstimand(ABC):
 
     @property
     def is_followed(self) -> bool:
-        """Whether people are followed until something happens to them, and may be in groups."""
+        """True if people are followed until something happens to them, and may be in groups."""
         return self.counted is Counted.OUTCOMES
 
     def n_causes(self, facts: EventFacts) -> int:
-        """How many kinds of events are told apart."""
+        """Count the kinds of events that are told apart."""
         return len(facts.causes) if self.tells_causes else 1
 
     def groups(self, facts: EventFacts) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class CountedEstimand(ABC):
         return groups or causes
 
     def points(self, facts: EventFacts) -> Array:
-        """Where curves are drawn, in their own unit: (GRID_SIZE,)."""
+        """Times at which curves are drawn, in their own unit: (GRID_SIZE,)."""
         return facts.from_unit_time(drawing_grid())
 
     @abstractmethod
@@ -117,7 +117,7 @@ class CountedEstimand(ABC):
         return None
 
     def calibration(self, table: CountTable) -> Calibration | None:
-        """How often people of each bin of a score have the label; None of all other estimands."""
+        """Compute how often people of each bin of a score have the label; None for other estimands."""
         return None
 
     def _drawn(self, table: CountTable, values: Array) -> Array:

@@ -107,7 +107,7 @@ class Attack:
 
     @property
     def case(self) -> audit.Case:
-        """What is run: a variant keeps its own settings, which show its fault."""
+        """The case that is run: a variant keeps its own settings, which show its fault."""
         base = broken.get(self.variant).case if self.variant else case_like(self.mechanism)
         case = base.at(self.budget)
         return case if self.source is None else replace(case, attains=0.0, why="", copies=1)
@@ -119,12 +119,12 @@ class Attack:
 
     @property
     def fault(self) -> str:
-        """What is wrong with a variant; empty for a mechanism as it is."""
+        """The fault of a variant; empty for a mechanism as it is."""
         return broken.get(self.variant).what if self.variant else ""
 
     @property
     def neighbours(self) -> str:
-        """What the two data sets consist of."""
+        """Contents of the two data sets."""
         return family_of(self.mechanism).label
 
     @property

@@ -328,7 +328,7 @@ def plan_of(
     seed: int = 1,
     function: str = "",
 ) -> Generator[Measured, None, PlanningAnswer]:
-    """What is needed for an accuracy, with everything but one dial as in a source.
+    """Find what an accuracy needs, with everything but one dial as in a source.
 
     Parameters
     ----------

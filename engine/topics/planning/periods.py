@@ -28,7 +28,7 @@ FOR_CURVE, FOR_SPREAD = 35, 150  # effective sizes nμ of a curve, and of how pe
 
 @dataclass(frozen=True)
 class Periods:
-    """How often something is released, and what that leaves for each release."""
+    """A number of releases over time, and what that leaves for each."""
 
     total: Budget  # of a person over all periods
     n_periods: int
