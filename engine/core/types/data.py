@@ -310,7 +310,7 @@ class CurveData(Records):
 
     @cached_property
     def public(self) -> Public:
-        """Public view for tuning; with lengths of curves only if those of single ones are public."""
+        """Public view for tuning; lengths of curves only if those of single ones are public."""
         if self.facts.observations_per_curve:
             return Public(self.sizes, self.facts)
         observations = np.bincount(self.server, weights=self.counts).astype(np.int64)

@@ -117,7 +117,7 @@ class CountedEstimand(ABC):
         return None
 
     def calibration(self, table: CountTable) -> Calibration | None:
-        """Compute how often people of each bin of a score have the label; None for other estimands."""
+        """Compute how often people of each bin of a score have the label; None elsewhere."""
         return None
 
     def _drawn(self, table: CountTable, values: Array) -> Array:
