@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import bdtr
 
 from benchmarks.coverage.table import RepeatedStudy, notes_table
 from engine.answers import ReleasedCurve
@@ -30,6 +31,7 @@ _SHARES = (0.6, 0.3, 0.1)  # of a level, a trend and a bend
 _DEGREES = 5  # of the t law of heavy tails
 _COMPARED = 3  # components
 _WITHIN, _COVERED = 0.95, 0.90  # what is asked of directions that are told, and of shares
+_UNLIKELY = 0.02  # chance of so few right ones, below which a row does not hold
 _LAWS = {"normal": "normal", "heavy": "t", "skewed": "exponential"}
 
 
@@ -90,11 +92,12 @@ class ComponentRow:
     @property
     def holds(self) -> bool:
         """True if told directions and shares are right often enough, up to chance in the row."""
-        counts = np.maximum(self.told * self.repeats, 1)
-        return all(
-            not (right < asked - 2 * np.sqrt(asked * (1 - asked) / counts)).any()
+        told = np.rint(self.told * self.repeats).astype(np.int64)
+        chances = [
+            bdtr(np.rint(np.nan_to_num(right) * told), told, asked)
             for right, asked in ((self.within, _WITHIN), (self.covered, _COVERED))
-        )
+        ]
+        return bool((np.where(told > 0, chances, 1.0) > _UNLIKELY).all())
 
 
 def settings() -> Iterator[RepeatedStudy]:

@@ -16,6 +16,7 @@ from engine.core.errors import InputError
 from engine.core.random_streams import generator
 from engine.core.types import Budget
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.topics.mean.direction_charts import directions
 from tests.heavy import few
 from tests.sentences import of_topic
 
@@ -103,7 +104,7 @@ def test_people_who_are_symmetric_in_time_have_equal_spread_at_both_ends():
     assert np.mean(ratios) == pytest.approx(1, abs=0.08)
 
 
-@pytest.mark.parametrize("setting", few(EVERY, 4), ids=str)
+@pytest.mark.parametrize("setting", few(EVERY, 4))
 def test_directions_that_are_told_are_right_and_their_shares_covered(setting):
     assert measured(setting, 12, seed=7).holds
 
@@ -116,3 +117,14 @@ def test_a_covariance_that_takes_the_whole_budget_tells_less():
         if each.label == "kernel, normal, 24 common times" and each.study.source.n_curves == 2000
     )
     assert (measured(setting, 5, seed=2).angle <= [4, 6, 10]).all()
+
+
+def test_the_picture_has_a_panel_for_each_direction_and_none_without_one(many):
+    chart = directions(many)
+    assert len([key for key in chart.spec["layout"] if key.startswith("xaxis")]) == 3
+    above, mean, below = (
+        np.array(chart.table[name]) for name in ("level, above", "private mean", "level, below")
+    )
+    assert above + below == pytest.approx(2 * mean, abs=1e-3) and (above > below).all()
+    assert directions(released(60)) is None
+    assert directions(released(200, 0.8, n_observations_per_curve=2)) is None

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from engine.answers import CurveQuestion, ReleasedCurve, curve_questions
+from engine.answers.modes import Modes
 from engine.answers.reply import DRAWN_OTHERWISE
 from engine.answers.synthetic import (
     KEPT,
@@ -19,6 +20,7 @@ from engine.core.errors import InputError
 from engine.core.types import Budget
 from engine.language.grammar import escape
 from engine.topics.mean import charts
+from engine.topics.mean.direction_charts import directions
 from engine.topics.mean.words import ASKING, watermark
 from pages.shared.frame import controls, layout
 
@@ -56,6 +58,9 @@ def one_question(curve: ReleasedCurve) -> None:
     controls.parameter_form(question, f"asked_{question.key}", _keep, n_columns=2)
     try:
         st.markdown(f"**{escape(question.answer(curve).text)}**")
+        picture = directions(curve) if isinstance(question, Modes) else None
+        if picture is not None:
+            layout.draw(picture, "directions", 300, 300)
     except InputError as problem:
         st.error(controls.message(problem), icon=":material/error:")
 
