@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from engine.exhibits import Form
 from engine.language.grammar import capital
 from reproductions.claims import SettledClaim
-from reproductions.exhibits import Claim, Exhibit, Finding, Result, Verdict, versions
+from reproductions.exhibits import Claim, Exhibit, Finding, Reason, Result, Verdict, versions
 
 TITLE = "Do the published results replicate?"
 SOURCE = (
@@ -58,6 +58,11 @@ def _by_reason(settled: Sequence[SettledClaim], verdict: Verdict) -> str:
     return "; ".join(
         f"{reason.words} ({number})" for reason, number in reasons.most_common() if reason
     )
+
+
+def reason(key: str) -> str:
+    """Write a reason of the table of claims in words; empty for a claim that holds."""
+    return Reason(key).words if key else ""
 
 
 def count(verdicts: Sequence[Verdict]) -> str:
