@@ -282,10 +282,10 @@ PRESETS = {
         Preset(
             "sites-differ",
             "Sites that differ: eight hospitals",
-            DifferingMeanRate(people_ratio=30.0, budget_ratio=10.0),
+            DifferingMeanRate(smoothness=2.0, people_ratio=30.0, budget_ratio=30.0),
             "epsilon",
             "n",
-            {"n": 400.0, "m": 10.0, "S": 8.0, "epsilon": 1.0, "T": 1.0},
+            {"n": 400.0, "m": 10.0, "S": 8.0, "epsilon": 0.2, "T": 1.0},
         ),
         Preset(
             "sites-gap",
