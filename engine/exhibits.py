@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from reproductions import Result as Result
     from reproductions import RowFiles as RowFiles
     from reproductions import WorkProgress as WorkProgress
+    from reproductions import claims as claims
     from reproductions import files as files
     from reproductions import find as find
     from reproductions import frame as frame

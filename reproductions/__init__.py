@@ -3,7 +3,7 @@
 The engine and the pages reach it through `engine.exhibits` alone.
 """
 
-from reproductions import files, question, words
+from reproductions import claims, files, question, words
 from reproductions.exhibits import (
     Claim,
     Exhibit,
@@ -27,6 +27,7 @@ __all__ = [
     "Result",
     "RowFiles",
     "WorkProgress",
+    "claims",
     "files",
     "find",
     "frame",

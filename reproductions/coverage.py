@@ -12,6 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.exhibits import FORMS
+from reproductions.files import stored
+from reproductions.shelf import papers
+
 FILE = Path(__file__).parents[1] / "data" / "coverage.tsv"
 DOCUMENTS = {
     "mean": "Functional mean and varying coefficients (arXiv 2412.06582)",
@@ -67,6 +71,7 @@ class Item:
     title: str
     state: str
     places: tuple[Place, ...]
+    fact: str  # words that at least one of the places shows
     note: str
 
 
@@ -79,6 +84,7 @@ def items() -> tuple[Item, ...]:
                 row["item"],
                 row["state"],
                 tuple(Place(*place.split(" ", 1)) for place in row["shown"].split("; ") if place),
+                row["fact"],
                 row["note"],
             )
             for row in csv.DictReader(file, delimiter="\t")
@@ -95,7 +101,7 @@ def as_markdown() -> str:
             "Commands follow `python -m engine`; pages are those of the dashboard, with the settings "
             "of their link. Made from `data/coverage.tsv` by `python -m scripts.write_coverage`.",
             "",
-            f"{_counts(every)}",
+            f"{_counts(every)} {_versions()}",
             "",
             *(
                 line
@@ -104,6 +110,19 @@ def as_markdown() -> str:
             ),
         ]
     )
+
+
+def _versions() -> str:
+    """Name the versions of the engine that made the stored results of exhibits."""
+    count = Counter(
+        result.versions["engine"]
+        for paper in papers()
+        for exhibit in paper.exhibits
+        for form in FORMS
+        if (result := stored(paper, exhibit, form)) is not None
+    )
+    by_version = ", ".join(f"{version} made {number}" for version, number in sorted(count.items()))
+    return f"Versions of the engine that made the stored results of exhibits: {by_version}."
 
 
 def _section(title: str, of_document: Sequence[Item]) -> Iterator[str]:

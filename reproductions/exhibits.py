@@ -23,6 +23,7 @@ import scipy
 
 from engine import __version__
 from engine.core.entrance import bytes_of, write_whole
+from engine.core.enumerations import Enumeration
 from engine.core.errors import InputError
 from engine.core.identity import digest
 from engine.exhibits import Form as Form
@@ -82,6 +83,30 @@ class Panel:
     chart: Chart
 
 
+class Verdict(Enumeration):
+    """Outcome of a claim."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    NOT_COMPARABLE = "not comparable"
+
+
+class Reason(Enumeration):
+    """Reason why a claim fails, or why its check cannot contradict the document."""
+
+    verdict: Verdict
+    words: str
+
+    MISPRINT = "misprint", Verdict.FAILS, "misprints, or text against its own formula or table"
+    PRIVACY = "privacy", Verdict.FAILS, "noise or accounting that does not keep the stated ε"
+    PROOF = "proof", Verdict.FAILS, "gaps in a proof"
+    NUMBERS = "numbers", Verdict.FAILS, "printed numbers that the stated method cannot give"
+    RESULT = "result", Verdict.FAILS, "another result when simulated again"
+    CONDITION = "condition", Verdict.NOT_COMPARABLE, "checked outside their condition"
+    DATA = "data", Verdict.NOT_COMPARABLE, "checked on other data"
+    CRITERION = "criterion", Verdict.NOT_COMPARABLE, "judged by a criterion of ours"
+
+
 @dataclass(frozen=True)
 class Claim:
     """A statement, of a document or of our own, that a table can confirm or contradict."""
@@ -90,15 +115,26 @@ class Claim:
     # what a frame of results says on it; see `reproductions.evidence` for what such functions are
     # made of
     evidence: Callable[[pd.DataFrame], Finding]
-    fails_because: str = ""  # the known reason why it does not hold, "" for one that should
+    because: str = ""  # why it fails or is not comparable, "" for one that holds
+    reason: Reason | None = None  # the kind of that, None for one that holds
     # a check of our own that stands beside what the document says: of a calculation against another
     # one, or of what a repaired form does. It counts apart.
     is_ours: bool = False
+    place: str = ""  # where the document says so; that of the exhibit if empty
+    extent: str = ""  # the range in which it is said; that of the exhibit if empty
 
     def check(self, table: Table | pd.DataFrame) -> Finding:
         """Decide whether the statement holds, with the numbers that say so."""
         finding = self.evidence(frame(table))
         return Finding(bool(finding.holds), finding.measured)  # frames give numpy's own booleans
+
+    def verdict(self, finding: Finding) -> Verdict:
+        """Settle the claim: on other data neither outcome of the check says anything of it."""
+        if self.reason is Reason.DATA:
+            return Verdict.NOT_COMPARABLE
+        if finding.holds:
+            return Verdict.HOLDS
+        return self.reason.verdict if self.reason else Verdict.FAILS
 
 
 def outcome_row(outcome: Outcome) -> Row:
@@ -135,6 +171,11 @@ class Exhibit:
     claims: tuple[Claim, ...] = ()  # what the paper says of it
     published: Table = ()  # the numbers as printed, where there are any
     row: Callable[[Outcome], Row] = outcome_row
+    extent: str = ""  # the range in which the document makes its claims here
+
+    def place(self, claim: Claim) -> str:
+        """Name the place of a claim in its document."""
+        return "" if claim.is_ours else claim.place or self.title.partition(":")[0]
 
     def draw(self, table: Table | pd.DataFrame) -> tuple[Panel, ...]:
         """Draw the pictures of a table of results."""

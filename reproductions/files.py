@@ -36,10 +36,10 @@ def as_json(paper: Paper, exhibit: Exhibit, result: Result) -> str:
     findings = [
         {
             "says": claim.says,
-            "holds": finding.holds,
+            "place": exhibit.place(claim),
+            "verdict": claim.verdict(finding),
             "measured": finding.measured,
-            "fails_because": claim.fails_because,
-            "is_ours": claim.is_ours,
+            "because": claim.because,
         }
         for claim, finding in zip(exhibit.claims, exhibit.findings(result.table), strict=True)
     ]

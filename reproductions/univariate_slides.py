@@ -220,7 +220,7 @@ def _falls_beyond_powers(table: pd.DataFrame) -> Finding:
 
 RATES = Exhibit(
     "rates",
-    "Rates of a mean of numbers, by who is trusted",
+    "Table of rates: a mean of numbers, by who is trusted",
     "S people or sites with n numbers each in [0, 1], δ = 0. In each setting one symbol is moved "
     "at a time and the measured error held against the power that the slides give; both start at "
     "1. Constants are not part of a rate. Where nobody is trusted and people with few numbers are "
@@ -272,6 +272,7 @@ RATES = Exhibit(
         {"setting": setting, "rate": name.partition(": ")[2]} for setting, name in _NAMES.items()
     ),
     row=_row,
+    extent="up to constants, ε up to 1",
 )
 
 PAPER = Paper(

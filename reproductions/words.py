@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from engine.exhibits import Form
-from reproductions.exhibits import Claim, Finding, Result, versions
+from engine.language.grammar import capital
+from reproductions.claims import SettledClaim
+from reproductions.exhibits import Claim, Exhibit, Finding, Reason, Result, Verdict, versions
 
 TITLE = "Do the published results replicate?"
 SOURCE = (
@@ -21,75 +24,105 @@ UNIT = (
 BUDGETS = "ε and δ as in the document"
 
 
-def overview(verdicts: Sequence[tuple[Claim, Finding]]) -> str:
-    """Count the claims that hold, and apart from these the claims in forms of our own."""
+def overview(settled: Sequence[SettledClaim]) -> str:
+    """Count the claims of the documents by verdict and reason, and apart from these our own checks.
+
+    The documents' claims come first.
+    """
     of_documents, of_ours = (
-        [finding.holds for stated, finding in verdicts if stated.is_ours is ours]
-        for ours in (False, True)
+        [each for each in settled if each.claim.is_ours is ours] for ours in (False, True)
     )
-    failing = of_documents.count(False)
-    text = (
-        f"**{of_documents.count(True)} of {len(of_documents)} claims** come out as the "
-        "documents say."
-    )
-    if failing:
-        text += (
-            f" {failing} do{'es' * (failing == 1)} not; the reason stands beside each, such "
-            "as a misprint or noise that cannot have been as stated."
-        )
+    by_verdict = Counter(each.verdict for each in of_documents)
+    failed, apart = (by_verdict[verdict] for verdict in (Verdict.FAILS, Verdict.NOT_COMPARABLE))
+    lines = [
+        f"**{by_verdict[Verdict.HOLDS]} of {len(of_documents)} claims hold**, {failed} fail, and "
+        f"{apart} are not comparable.",
+        *(
+            f"- {capital(verdict)}: {_by_reason(of_documents, verdict)}."
+            for verdict in (Verdict.FAILS, Verdict.NOT_COMPARABLE)
+            if by_verdict[verdict]
+        ),
+    ]
     if of_ours:
-        text += (
-            f"\n\n**{of_ours.count(True)} of {len(of_ours)} checks of our own** hold: with "
-            "exact sensitivities, other constants or a repair, or by a second calculation."
+        holds = sum(each.finding.holds for each in of_ours)
+        lines.append(
+            f"- **{holds} of {len(of_ours)} checks of our own** hold: of exact calculations, "
+            "repairs, and what the documents leave out."
         )
-    if failing := of_ours.count(False):
-        text += (
-            f" {failing} do{'es' * (failing == 1)} not; most ask in another setting what a "
-            "document says of its method."
-        )
-    return text
+    return "\n".join([lines[0], "", *lines[1:]])
 
 
-def count(verdicts: Sequence[bool]) -> str:
-    """Count the claims of one exhibit that hold.
+def _by_reason(settled: Sequence[SettledClaim], verdict: Verdict) -> str:
+    """List the reasons of a verdict with their numbers, the most frequent first."""
+    reasons = Counter(each.claim.reason for each in settled if each.verdict == verdict)
+    return "; ".join(
+        f"{reason.words} ({number})" for reason, number in reasons.most_common() if reason
+    )
+
+
+def reason(key: str) -> str:
+    """Write a reason of the table of claims in words; empty for a claim that holds."""
+    return Reason(key).words if key else ""
+
+
+def count(verdicts: Sequence[Verdict]) -> str:
+    """Count the claims of one exhibit by verdict.
 
     Examples
     --------
-    >>> count([True, False, True])
-    '2 of 3 hold'
+    >>> count([Verdict.HOLDS, Verdict.FAILS, Verdict.HOLDS])
+    '2 hold, 1 fails'
     """
-    return f"{sum(verdicts)} of {len(verdicts)} hold" if verdicts else "no claims"
+    by_verdict = Counter(verdicts)
+    parts = [
+        f"{by_verdict[verdict]} {one if by_verdict[verdict] == 1 else more}"
+        for verdict, one, more in (
+            (Verdict.HOLDS, "holds", "hold"),
+            (Verdict.FAILS, "fails", "fail"),
+            (Verdict.NOT_COMPARABLE, "not comparable", "not comparable"),
+        )
+        if by_verdict[verdict]
+    ]
+    return ", ".join(parts) or "no claims"
+
+
+_MARKS = {Verdict.HOLDS: "✓", Verdict.FAILS: "✗", Verdict.NOT_COMPARABLE: "–"}
+_BADGES = {
+    Verdict.HOLDS: ":green-badge[:material/check: holds]",
+    Verdict.FAILS: ":orange-badge[:material/close: fails]",
+    Verdict.NOT_COMPARABLE: ":gray-badge[:material/remove: not comparable]",
+}
 
 
 def claim(stated: Claim, finding: Finding) -> str:
-    """Write one line: tick or cross, what the paper says, what was measured, and why it fails."""
-    return " ".join(["✓" if finding.holds else "✗", *_sentences(stated, finding, finding.measured)])
+    """Write one line: the verdict's mark, what is said, what was measured, and why it differs."""
+    mark = _MARKS[stated.verdict(finding)]
+    return " ".join([mark, *_sentences(stated, finding, finding.measured)])
 
 
 def claim_markdown(
-    stated: Claim, finding: Finding, beside: Finding | None = None, form: Form = "full"
+    exhibit: Exhibit,
+    stated: Claim,
+    finding: Finding,
+    beside: Finding | None = None,
+    form: Form = "full",
 ) -> str:
-    """Write a claim for the page: the verdict in words, the claim, the number in bold type.
+    """Write a claim for the page: verdict, place, claim, the number in bold type, and reason.
 
     `beside` is what the other form measured.
     """
-    badge = (
-        ":green-badge[:material/check: holds]"
-        if finding.holds
-        else ":orange-badge[:material/close: does not hold]"
-    )
-    ours = " :gray-badge[our own check]" if stated.is_ours else ""
+    place = exhibit.place(stated)
+    extent = stated.extent or exhibit.extent
+    where = f"{place}, {extent}" if place and extent else place or "our own check"
+    badge = f"{_BADGES[stated.verdict(finding)]} :gray-badge[{where}]"
     sentences = _sentences(stated, finding, f"**{_sentence(finding.measured)}**")
     if beside is not None:
-        agrees = (
-            ""
-            if beside.holds == finding.holds
-            else ("It holds. " if beside.holds else "It does not hold. ")
-        )
+        verdict = stated.verdict(beside)
+        agrees = "" if verdict == stated.verdict(finding) else f"{capital(verdict)}. "
         number = "the same." if beside.measured == finding.measured else _sentence(beside.measured)
         sentences.insert(2, f"In the {form} form: {agrees}{number}")
     text = "  \n".join(sentences)
-    return f"{badge}{ours} {_raised(text)}"
+    return f"{badge} {_raised(text)}"
 
 
 def _raised(text: str) -> str:
@@ -104,9 +137,9 @@ def _raised(text: str) -> str:
 def _sentences(stated: Claim, finding: Finding, measured: str) -> list[str]:
     """List what is said, what was measured, and the reason of what does not hold."""
     sentences = [_sentence(stated.says), _sentence(f"Measured: {measured}")]
-    if finding.holds:
+    if stated.verdict(finding) == Verdict.HOLDS:
         return sentences
-    return [*sentences, _sentence(f"Why: {stated.fails_because or 'not known'}")]
+    return [*sentences, _sentence(f"Why: {stated.because or 'not known'}")]
 
 
 def _sentence(text: str) -> str:

@@ -109,7 +109,7 @@ def _run_and_print(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) 
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(exhibits.files.as_json(paper, exhibit, result), "utf-8")
     return all(
-        finding.holds or claim.fails_because
+        finding.holds or claim.because
         for claim, finding in zip(exhibit.claims, findings, strict=True)
     )
 

@@ -97,9 +97,16 @@ class Condition:
     formula: str
     symbol: str
     limit: Callable[[Point], Array]
+    value: Callable[[Point], Array] | None = None  # of what no point holds, such as the best r
+    is_floor: bool = False  # True if the limit is the least and not the most
+
+    def asked(self, point: Point) -> Array:
+        """The value that is held against the limit."""
+        return np.asarray(point[self.symbol] if self.value is None else self.value(point))
 
     def holds(self, point: Point) -> Array:
-        return np.asarray(point[self.symbol] <= self.limit(point))
+        asked, limit = self.asked(point), self.limit(point)
+        return np.asarray(asked >= limit if self.is_floor else asked <= limit)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,7 @@ class Weights(Enumeration):
 
 
 N = Symbol("n", "People on each site, on average", 10, 1e6, 200)
-S = Symbol("S", "Sites", 2, 1000, 5)
+S = Symbol("S", "Sites", 2, 1000, 8)
 BUDGET = Symbol(
     "epsilon", "Privacy budget, on average", EPSILON.low, EPSILON.high, EPSILON.default, "ε"
 )
@@ -178,11 +178,50 @@ class DifferingSites:
         minima = self.minima(r)
         if self.weights == Weights.BEST:
             return np.asarray((self.copies * minima).sum(axis=1))
-        shares = self.n if self.weights == Weights.PEOPLE else np.ones_like(self.n)
-        shares = shares / (self.copies * shares).sum(axis=0)
+        shares = self.shares(r)
         of_site = np.divide(1.0, minima, out=np.zeros_like(minima), where=minima > 0)
         by_term = (self.copies * shares**2 * of_site).sum(axis=1)
         return np.asarray(by_term / by_term.sum(axis=0) ** 2)
+
+    def alone(self) -> Array:
+        """V_s(r) of each site alone at the best r, by its four terms: (4, sites, *point).
+
+        In the order of `TERMS`; the largest one limits the site.
+        """
+        r = self.size()
+        n, private = self._worth
+        n, private = n / self.rounds, private / self.rounds**2
+        terms = (self.d / n, self.d**2 / private, self.d * r / (n * self.m))
+        sparse = self.d**2 * r**2 / (private * self.m)
+        return np.stack(np.broadcast_arrays(*terms, sparse))
+
+    def shares(self, r: float | Array) -> Array:
+        """ν_s, which add up to one over all sites: (sites, *point)."""
+        shares = {
+            Weights.BEST: lambda: self.minima(r).sum(axis=0),
+            Weights.PEOPLE: lambda: self.n,
+            Weights.ALIKE: lambda: np.ones_like(self.n),
+        }[self.weights]()
+        return np.asarray(shares / (self.copies * shares).sum(axis=0))
+
+    # -- what the theorems ask of r ---------------------------------------------------------
+
+    def most_functions(self, per_observation: bool = True) -> tuple[Array, Array]:
+        """The two limits of r in condition (8): 1/Σ T ν² d/(n m) and 1/max T ν d/(n m).
+
+        The second is 1/max T ν d/n for coefficients, which is not `per_observation`. For a mean and
+        sites alike, ν = 1/S, both are S n m/T (Remark 7). Logarithms are left out.
+        """
+        shares, d = self.shares(self.size()), self.d
+        together = (self.copies * shares**2 / self.n).sum(axis=0) * self.rounds * d / self.m
+        heaviest = (shares / self.n).max(axis=0) * self.rounds * d
+        return 1 / together, np.asarray((self.m if per_observation else 1.0) / heaviest)
+
+    def heaviest_worth(self) -> Array:
+        """N ε² of the site s* = argmax ν_s/b_s, which Remarks 9 and 10 look at: (*point)."""
+        heaviest = (self.shares(self.size()) / self.n).argmax(axis=0)
+        worth = np.broadcast_to(self.n * self.epsilon**2, self.n.shape)
+        return np.take_along_axis(worth, heaviest[None], axis=0)[0]
 
     # -- the lower bound --------------------------------------------------------------------
 
@@ -333,9 +372,9 @@ class DifferingSitesRate(Rate):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Conditions of the lower bound on δ, at the site with the smallest budget."""
+        """Conditions: on δ, at the site with the smallest budget, or on r of the upper bound."""
         if self.bound is Bound.UPPER:
-            return ()
+            return self._conditions_on_size
         power, has_d = self._condition
 
         def limit(p: Point) -> Array:
@@ -353,6 +392,51 @@ class DifferingSitesRate(Rate):
             ),
         )
 
+    @property
+    def _conditions_on_size(self) -> tuple[Condition, ...]:
+        """What Theorems 4.2 and 6.2 ask of r, logarithms left out: condition (8), Remarks 9, 10."""
+        is_mean, a = not self._condition[1], self.smoothness
+        power = 1 / (2 * a + 1 if is_mean else 2 * a - 1)
+
+        def least(p: Point) -> Array:
+            sites = self.sites(p)
+            least_of_site = sites.heaviest_worth() ** power
+            return least_of_site if is_mean else np.maximum(least_of_site, sites.d**power)
+
+        def size(p: Point) -> Array:
+            return self.sites(p).size()
+
+        d = "" if is_mean else " d"
+        of_site = r"(n_{s^*}arepsilon_{s^*}^2)"
+        return (
+            Condition(
+                f"condition (8) of Theorem {self._attained}, all sites together",
+                rf"r \le 1\Big/\sum_s T\nu_s^2{d}/(n_s m)",
+                "r",
+                lambda p: self.sites(p).most_functions(is_mean)[0],
+                size,
+            ),
+            Condition(
+                f"condition (8) of Theorem {self._attained}, the site with the largest weight for "
+                "its people",
+                rf"r \le 1\Big/\max_s T\nu_s{d}/{'(n_s m)' if is_mean else 'n_s'}",
+                "r",
+                lambda p: self.sites(p).most_functions(is_mean)[1],
+                size,
+            ),
+            Condition(
+                "what these need by Remark 9" if is_mean else "what these need by Remark 10",
+                rf"r \ge {of_site}^{{1/(2\alpha+1)}}"
+                if is_mean
+                else rf"r \ge d^{{1/(2\alpha-1)}} \vee {of_site}^{{1/(2\alpha-1)}}",
+                "r",
+                least,
+                size,
+                is_floor=True,
+            ),
+        )
+
+    _attained: ClassVar[str]  # theorem of the upper bound
     _theorem: ClassVar[str]
     _condition: ClassVar[tuple[int, int]]  # powers of 1/m and 1/d in the condition on δ
 
@@ -400,7 +484,7 @@ class DifferingMeanRate(DifferingSitesRate):
     tasks = frozenset({MEAN_FUNCTION.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Theorems 4.2 and 5.1, Proposition 9"
     symbols = (N, M, S, BUDGET, DELTA, T)
-    _theorem, _condition = "5.1", (3, 0)
+    _attained, _theorem, _condition = "4.2", "5.1", (3, 0)
 
 
 @rates.register
@@ -414,4 +498,4 @@ class DifferingCoefficientsRate(DifferingSitesRate):
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Theorems 6.2 and 7.1, Proposition 12"
     symbols = (N, M, S, BUDGET, DELTA, T, D)
-    _theorem, _condition = "7.1", (1, 1)
+    _attained, _theorem, _condition = "6.2", "7.1", (1, 1)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import streamlit as st
 
 from engine import exhibits, handbook
@@ -18,10 +20,11 @@ from pages.shared.server.jobs import Job, jobs
 from pages.shared.state import session
 
 if TYPE_CHECKING:
-    from engine.exhibits import Claim, Exhibit, Finding, Paper, Result
+    from engine.exhibits import Exhibit, Paper, Result
 
 _FEW = 4  # pictures that stand two in a row; more stand three in a row
 _HEIGHT, _PHONE_HEIGHT = 320, 280
+_TABLE_HEIGHT = 600
 _FORMS = {"quick": "Quick: smaller or fewer repeats", "full": "Full: sizes of the document"}
 _FORM = "exhibit_form"  # quick or full, of every exhibit that has both
 _RUNS = "exhibit_runs"  # in the session: jobs that this visitor began, by exhibit
@@ -109,18 +112,37 @@ def strip() -> None:
 
 
 def overview() -> None:
-    """Show how many claims of all papers hold in the stored results."""
-    st.markdown(
-        exhibits.words.overview([pair for key in exhibits.names() for pair in _verdicts(key)])
+    """Count the claims of all documents by verdict and reason, in the stored results."""
+    st.markdown(exhibits.words.overview(exhibits.claims.settled()))
+
+
+_LAB = "lab?s=tab-papers~exhibit-"  # link to an exhibit, relative to any page
+
+
+def every_claim() -> None:
+    """Show all claims in a table that sorts by any column, with a link to each exhibit."""
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {
+                    "Document": row["document"],
+                    "Place": row["place"],
+                    "Claim": row["claim"],
+                    "Range": row["range"],
+                    "Verdict": row["verdict"],
+                    "Reason": exhibits.words.reason(row["reason"]),
+                    "Measured": row["measured"],
+                    "Exhibit": _LAB + row["exhibit"],
+                }
+                for row in (each.row for each in exhibits.claims.settled())
+            ]
+        ),
+        hide_index=True,
+        height=_TABLE_HEIGHT,
+        column_config={
+            "Exhibit": st.column_config.LinkColumn(display_text=f"{re.escape(_LAB)}(.*)")
+        },
     )
-
-
-@cache
-def _verdicts(key: str) -> tuple[tuple[Claim, Finding], ...]:
-    """Pair an exhibit's claims with their findings in its stored quick result; () without one."""
-    paper, exhibit = exhibits.find(key)
-    result = exhibits.files.stored(paper, exhibit)
-    return tuple(zip(exhibit.claims, exhibit.findings(result.table), strict=True)) if result else ()
 
 
 def choices() -> ExhibitView:
@@ -158,8 +180,9 @@ def choices() -> ExhibitView:
 
 
 def _option(paper: Paper, exhibit: Exhibit) -> str:
-    holds = [finding.holds for _, finding in _verdicts(f"{paper.key}/{exhibit.key}")]
-    return f"{exhibit.title} ({exhibits.words.count(holds)})"
+    key = f"{paper.key}/{exhibit.key}"
+    verdicts = [each.verdict for each in exhibits.claims.settled() if each.key == key]
+    return f"{exhibit.title} ({exhibits.words.count(verdicts)})"
 
 
 def heading(view: ExhibitView) -> None:
@@ -229,7 +252,7 @@ def claims(view: ExhibitView) -> None:
         beside = view.exhibit.findings(view.other.table) if view.other else [None] * len(findings)
         form = view.other.form if view.other else view.form
         for claim, finding, other in zip(view.exhibit.claims, findings, beside, strict=True):
-            st.markdown(exhibits.words.claim_markdown(claim, finding, other, form))
+            st.markdown(exhibits.words.claim_markdown(view.exhibit, claim, finding, other, form))
 
 
 def published(view: ExhibitView) -> None:

@@ -12,8 +12,8 @@ from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_point_constant, printed_sensitivity_constant
 from engine.privacy import accounting
 from reproductions.drawing import curve, level, log, look, panel
-from reproductions.evidence import Listed, Measure, agrees, within
-from reproductions.exhibits import Call, Claim, Exhibit, Panel, Row, Work
+from reproductions.evidence import Listed, Measure, agrees, when, within
+from reproductions.exhibits import Call, Claim, Exhibit, Panel, Reason, Row, Work
 
 _LEVEL, _MOMENTS = 6, (1, 2, 3, 4, 5, 6, 8)
 _DELTA, _EPSILONS = 1e-5, (0.1, 0.5, 1.0, 2.0, 5.0, 8.0, 12.0, 20.0)
@@ -166,12 +166,15 @@ CONSTANTS = Exhibit(
         Claim(
             "The constant of Lemma 3.1 is never below the exact sensitivity",
             within(_smallest_ratio(_CURVE), 1 - 1e-6, of="ratio", text=_SMALLEST_RATIO),
+            place="Lemma 3.1",
         ),
         Claim(
             "The constant of Lemma 3.3 is never below the exact sensitivity",
             within(_smallest_ratio(_POINT), 1 - 1e-6, of="ratio", text=_SMALLEST_RATIO),
             "Summing 2^l over levels up to L gives 2^(L+1), not 2^L. With the Haar wavelet, "
             "A = 1, nothing else in the constant makes up for it: noise as printed gives 2ε.",
+            Reason.PRIVACY,
+            place="Lemma 3.3",
         ),
         Claim(
             "Pairs of observations tried one by one reach the exact sensitivity with the Haar "
@@ -191,19 +194,21 @@ CONSTANTS = Exhibit(
             is_ours=True,
         ),
         Claim(
-            "The printed noise is enough at every ε up to 20",
+            "The printed noise of the whole curve keeps (ε, δ)",
             within(
                 _printed,
                 1,
                 of="ratio",
                 text="{ratio.low:.2f} to {ratio.high:.2f} times the "
-                "least noise; {variance:.1f} times its variance at ε = 1",
+                "least noise up to ε = 20; {variance:.1f} times its variance at ε = 1",
             ),
+            place="Section 3.1, noise of a transcript",
+            extent="ε below a constant",
         ),
         Claim(
-            "The classical noise is enough at every ε up to 20",
-            within(_classical, 1, of="ratio", text="{where}"),
-            "It is proved for ε below one; beyond about 8 it is too small.",
+            "The classical noise, which is proved for ε below one, is too small beyond about 8",
+            when(lambda ratio: bool(ratio.min() < 1), _classical, "{where}", of="ratio"),
+            is_ours=True,
         ),
     ),
 )

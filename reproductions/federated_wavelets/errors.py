@@ -16,7 +16,7 @@ from engine.simulation.experiments import Cell, Outcome, Run
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints
 from reproductions.drawing import Scale, curve, log, look, panel
 from reproductions.evidence import Check, agrees, as_exact, number, where, within
-from reproductions.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
+from reproductions.exhibits import Claim, Exhibit, Finding, Form, Panel, Reason, Row, Work
 
 NAMES = {
     "homogeneous": "Sixteen sites alike",
@@ -148,16 +148,11 @@ _LITTLE = (
     "The bound is over a class of curves; on a curve with little energy even its least "
     "value may be more than the curve itself."
 )
-_ROUGH = (
-    "The formulas hold up to constants, and at 64 000 observations these decide: more "
-    "functions are kept, and the noise is made for a far larger sensitivity."
-)
 
 
 def _below_zero(method: str) -> Check:
     def check(table: pd.DataFrame) -> Finding:
-        rows = where(table, way=method)
-        worse = rows[rows["exact"] > rows["zero"]]
+        rows, worse = _worse_than_zero(table, method)
         named = ", ".join(
             f"{row['curve']} with {NAMES[row['network']].lower()} {row['exact']:.3g} "
             f"against {row['zero']:.3g}"
@@ -169,6 +164,22 @@ def _below_zero(method: str) -> Check:
         )
 
     return check
+
+
+def _above_zero(table: pd.DataFrame) -> Finding:
+    """Check that the method with printed constants is worse than zero everywhere."""
+    rows, worse = _worse_than_zero(table, LITERAL)
+    return Finding(
+        len(worse) == len(rows),
+        f"{len(worse)} of {len(rows)} worse than zero, {(worse['exact'] / worse['zero']).min():.0f} "
+        f"to {(worse['exact'] / worse['zero']).max():.0f} times",
+    )
+
+
+def _worse_than_zero(table: pd.DataFrame, method: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Select the rows of a method, and those with a larger error than answering zero."""
+    rows = where(table, way=method)
+    return rows, rows[rows["exact"] > rows["zero"]]
 
 
 _BETTER_THAN_ZERO = "The least bound does better than answering zero everywhere"
@@ -230,23 +241,23 @@ CURVES = Exhibit(
             is_ours=True,
         ),
         Claim(
-            "The paper’s weights lose at most a factor of two",
+            "Weights that make the variance least cut the error of the paper’s weights, which set "
+            "all constants to one, more than tenfold at one large site",
             within(
                 _with_weights,
-                high=2,
+                10,
                 of="ratio",
                 text="smooth curve, one large site: "
                 "{printed:.4f} with the paper’s weights, {least:.5f} with weights that make "
                 "the variance least",
             ),
-            "Weights n²ε² ∧ n2^L set every constant to one, and so trust sites with a small ε "
-            "far too much; rates are the same.",
+            is_ours=True,
         ),
-        Claim(_BETTER_THAN_ZERO, _below_zero(TUNED), _LITTLE, is_ours=True),
+        Claim(_BETTER_THAN_ZERO, _below_zero(TUNED), _LITTLE, Reason.RESULT, is_ours=True),
         Claim(
-            "The method with all constants as printed does better than answering zero everywhere",
-            _below_zero(LITERAL),
-            _ROUGH,
+            "With all constants as printed the method does worse than answering zero at 64 000 "
+            "observations: rates leave constants open",
+            _above_zero,
             is_ours=True,
         ),
     ),

@@ -254,17 +254,6 @@ TIMES = Exhibit(
     _draw_times,
     (
         Claim(
-            "The estimator converges to the curve whatever the density of the times",
-            within(
-                lambda t: _taken_for_even(t, _WITH),
-                high=0.1,
-                of="ratio",
-                text="{first:.3f} at first, {last:.3f} at last, at ε = 1",
-            ),
-            "The proofs take times to be uniform. Otherwise averages converge to the curve times "
-            "the density, at any sample size.",
-        ),
-        Claim(
             "Taken for even, the error stays however many observations there are",
             within(
                 lambda t: _taken_for_even(t, _FREE),

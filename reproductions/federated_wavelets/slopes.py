@@ -16,7 +16,7 @@ from engine.sources.regression_points import RegressionPoints
 from engine.topics.regression.slopes import PATHS, Path
 from reproductions.drawing import Series, curve, log, look, panel
 from reproductions.evidence import as_exact, slope, when, where, within
-from reproductions.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
+from reproductions.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Reason, Row, Work
 from reproductions.federated_wavelets.errors import simulated_row
 
 _MAX_READINGS = {"quick": 14, "full": 18}  # powers of two that are simulated
@@ -163,14 +163,18 @@ def _as_in_theory(path: Path) -> Claim:
     def check(table: pd.DataFrame) -> Finding:
         measured = _slope(table, path.key)
         return Finding(
-            abs(measured - path.theory) < _CLOSE, f"{measured:+.3f} beside {path.theory:+.3f}"
+            abs(measured - path.theory) < _CLOSE,
+            f"{measured:+.3f} beside {path.theory:+.3f}; {_CLOSE:g} is allowed for",
         )
 
     subject = "one point" if path.is_pointwise else "the whole curve"
     return Claim(
-        f"The error of {subject} against {path.what} has the slope of the rate, to 0.05",
+        f"The error of {subject} against {path.what} has the slope of the rate",
         check,
         _CURVED if path.key in _BENT else "",
+        Reason.CRITERION if path.key in _BENT else None,
+        place="Corollary 2" if path.is_pointwise else "Corollary 1",
+        extent="as sizes grow, up to constants and logarithms",
     )
 
 
@@ -208,6 +212,9 @@ SLOPES = Exhibit(
                 "curve",
             ),
             _SMOOTHER,
+            Reason.MISPRINT,
+            place="Text after Corollary 2",
+            extent="N and ε fixed",
         ),
     ),
     row=simulated_row,

@@ -212,6 +212,7 @@ def _table(number: int, title: str, notion: Trust, sites: float, d: float) -> Ex
         work,
         _draw,
         claims,
+        extent="orders, without constants and logarithms",
     )
 
 

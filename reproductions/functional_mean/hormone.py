@@ -13,7 +13,7 @@ from engine.mechanisms import Mechanism
 from engine.sources.hormone_study import HormoneStudy
 from reproductions.drawing import curve, ends, log, look, means, panel
 from reproductions.evidence import Line, all_fall, digits, groups, where
-from reproductions.exhibits import Call, Claim, Exhibit, Finding, Panel, Row, Work
+from reproductions.exhibits import Call, Claim, Exhibit, Finding, Panel, Reason, Row, Work
 from reproductions.functional_mean.designs import BY_RULE, DELTA, HIGH, LOW, OURS
 
 _STUDY = HormoneStudy()
@@ -221,6 +221,7 @@ def _single_strays(table: pd.DataFrame) -> Finding:
     )
 
 
+_TWIN = "The study is licensed; this is a synthetic twin of it, which behaves in the same way."
 FIGURE_4 = Exhibit(
     "figure-4",
     "Figure 4: estradiol by age, on a synthetic twin",
@@ -237,10 +238,18 @@ FIGURE_4 = Exhibit(
         Claim(
             "The distance falls as ε grows.",
             all_fall(lambda t: [_distance(t, "published")], "From ε = 0.5 to 8 {}."),
+            _TWIN,
+            Reason.DATA,
         ),
-        Claim("The mean of the private curves tracks the curve without privacy.", _mean_tracks),
-        Claim("A single private curve need not, at small ε.", _single_strays),
+        Claim(
+            "The mean of the private curves tracks the curve without privacy.",
+            _mean_tracks,
+            _TWIN,
+            Reason.DATA,
+        ),
+        Claim("A single private curve need not, at small ε.", _single_strays, _TWIN, Reason.DATA),
     ),
+    extent="678 women, six visits each",
 )
 
 EXHIBITS: tuple[Exhibit, ...] = (FIGURE_4,)

@@ -38,7 +38,7 @@ from reproductions.evidence import (
     where,
     within,
 )
-from reproductions.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
+from reproductions.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Reason, Row, Work
 from reproductions.functional_mean.designs import DELTA, PUBLISHED, measured
 
 TERMS = ("I", "II", "III", "IV")  # in the order of `CurveRate.terms`
@@ -180,6 +180,7 @@ FIGURE_1 = Exhibit(
             _rule_in_order(2, "IV", "III"),
         ),
     ),
+    extent="orders, without constants and logarithms",
 )
 
 
@@ -454,9 +455,12 @@ def _claims_on_rates(notion: Trust) -> tuple[Claim, ...]:
         for symbol in along
     ]
     best = Claim(
-        "Weights by the rate, stated below Algorithm 2, are the best for sites that differ.",
+        "Weights by the rate are optimal for sites that differ.",
         _weights_are_best,
         _WEIGHTS_REASON,
+        Reason.CONDITION,
+        place="Theorem 4.2, and the text below Algorithm 2",
+        extent="up to constants and logarithms",
     )
     return (
         Claim(
@@ -500,6 +504,7 @@ def _rates(number: int, title: str, notion: Trust, about: str) -> Exhibit:
             **measured(outcome, "privacy_error"),
             "repeats": outcome.repeats,
         },
+        extent="up to constants and logarithms",
     )
 
 
@@ -602,6 +607,7 @@ TABLE_2 = Exhibit(
             ),
         ),
     ),
+    extent="orders, without constants and logarithms",
 )
 
 
@@ -690,6 +696,7 @@ TABLE_3 = Exhibit(
             ),
         ),
     ),
+    extent="up to constants and logarithms",
 )
 
 EXHIBITS: tuple[Exhibit, ...] = (FIGURE_1, TABLE_1, TABLE_2, TABLE_3, TABLE_4)

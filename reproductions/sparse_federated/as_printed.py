@@ -26,7 +26,7 @@ from engine.numerics.correlated import covariance
 from engine.privacy import accounting
 from reproductions.drawing import Scale, curve, level, log, look, panel
 from reproductions.evidence import known, number, slope, where, within
-from reproductions.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Work
+from reproductions.exhibits import Call, Claim, Exhibit, Form, Panel, Reason, Row, Work
 
 BASE = PublishedConstants(
     machines=10, rows=20_000, size=100, sparsity=5, sd=0.5, epsilon=1.0, delta=1e-6
@@ -455,9 +455,12 @@ AS_PRINTED = Exhibit(
             ),
             "Intervals return an average over rows without noise, and bands spend ε anew in "
             "every column and every draw. They are not released.",
+            Reason.PRIVACY,
+            place="Algorithms 3 to 10",
+            extent="ε and δ of each algorithm",
         ),
         Claim(
-            "Lemma 4.1: noise in the variance falls like 1/N² with logarithms",
+            "The noise in the variance falls like 1/N², with logarithms",
             within(
                 _noise_power,
                 high=-1.5,
@@ -465,9 +468,11 @@ AS_PRINTED = Exhibit(
                 text="N^{measured:.2f}, where H(s, N) falls like N^{printed:.2f}",
             ),
             "The proof bounds the noise by its variance in place of its standard deviation.",
+            Reason.PROOF,
+            place="Lemma 4.1",
         ),
         Claim(
-            "Lemma 4.2: eigenvalues lie between a ninth of the true ones and these",
+            "Estimated eigenvalues lie between a ninth of the true ones and these",
             within(
                 _ends,
                 low=0.9,
@@ -476,22 +481,28 @@ AS_PRINTED = Exhibit(
                 "and {smallest:.0%} of those of the smallest; without noise they are "
                 "{low:.2f} and {high:.2f} times the true ones on average",
             ),
-            "A few hundred random directions are far from the extreme ones, the lemma’s dˢ are "
-            "out of reach, and its noise is made for 2m times the true sensitivity.",
+            "The lemma takes dˢ random directions, which are out of reach. A few hundred are far "
+            "from the extreme ones, and its noise is made for 2m times the true sensitivity.",
+            Reason.CONDITION,
+            place="Lemma 4.2",
+            extent="with dˢ random directions",
         ),
         Claim(
-            "Algorithm 3: the column is found at ε = 1",
+            "A column of the precision matrix is found with private noise",
             within(
                 _column,
                 high=0.5,
                 of="error",
                 text="its error is {error:.2f} times its own size; without noise {exact:.2f}",
             ),
-            f"Noise is made for features at the end of their range in each of {BASE.rounds} "
-            "rounds, among which ε is divided.",
+            "The theorem asks for more rows than here. Noise is made for features at the end of "
+            f"their range in each of {BASE.rounds} rounds, among which ε is divided.",
+            Reason.CONDITION,
+            place="Algorithm 3 and Theorem 3",
+            extent="n beyond R s^(3/2) log d √log(1/δ) log n/ε",
         ),
         Claim(
-            "Theorems 5 and 8: intervals hold at their level without their bias term",
+            "Intervals hold at their level where their bias term vanishes",
             within(
                 _interval_coverage,
                 low=0.9,
@@ -500,9 +511,11 @@ AS_PRINTED = Exhibit(
                 "Algorithm 6 and {nine:.2f} of Algorithm 9, over all ε; at ε = 1 Algorithm "
                 "9’s is {width:.2g} wide and its bias term adds {bias:.2g} on each side",
             ),
-            "β̂ and the column are mostly noise up to ε of about 100, which the term for chance "
-            "in rows and corrections does not count; the bias term is far wider than any "
-            "coefficient. Equation (4.1) has the opposite sign as well.",
+            "It does not vanish here: it is far wider than any coefficient. β̂ and the column are "
+            "mostly noise up to ε of about 100, and equation (4.1) has the opposite sign as well.",
+            Reason.CONDITION,
+            place="Theorems 5 and 8",
+            extent="as the bias term vanishes",
         ),
         Claim(
             "The sign of equation (4.1) loses coverage where β̂ is biased",
@@ -517,7 +530,7 @@ AS_PRINTED = Exhibit(
             is_ours=True,
         ),
         Claim(
-            "Theorems 6 and 9: bands of the private bootstrap hold at their level",
+            "Bands of the private bootstrap hold at their level",
             within(
                 lambda t: _coverage(t, _PRIVATE, is_private=True),
                 high=0.03,
@@ -525,8 +538,11 @@ AS_PRINTED = Exhibit(
                 text="{six:.3f} and {nine:.3f} of bands at ε = 1, {width six:.2g} and "
                 "{width nine:.2g} wide, where coefficients have size 0.45",
             ),
-            "Draws leave out the noise of the corrections, and have noise of their own, made "
-            "for a bound of another bootstrap. The theorems ask for sizes at which both vanish.",
+            "The theorems ask for sizes at which both noises vanish: that of the corrections, which "
+            "the draws leave out, and that of the draws, made for a bound of another bootstrap.",
+            Reason.CONDITION,
+            place="Theorems 6 and 9",
+            extent="as the noise of privacy vanishes",
         ),
         Claim(
             "Without noise in its draws the bootstrap misses the corrections’ noise",

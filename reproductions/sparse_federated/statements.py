@@ -18,7 +18,7 @@ from engine.topics.sparse import means as sparse_means
 from engine.topics.sparse.means import ALONE, BIT, PRINTED, ROW, TRUSTED
 from reproductions.drawing import Scale, curve, level, log, look, panel
 from reproductions.evidence import known, number, slope, when, where, within
-from reproductions.exhibits import Call, Claim, Exhibit, Form, Panel, Row, Value, Work
+from reproductions.exhibits import Call, Claim, Exhibit, Form, Panel, Reason, Row, Value, Work
 from reproductions.sparse_federated import studies
 from reproductions.sparse_federated.studies import FederationSetting
 
@@ -146,6 +146,8 @@ TRUST = Exhibit(
                 1.4,
                 text="d^{:.2f} where a row is hidden and nobody trusted",
             ),
+            place="Theorems 1 and 2",
+            extent="up to constants",
         ),
         Claim(
             "With a trusted server it hardly grows",
@@ -155,10 +157,12 @@ TRUST = Exhibit(
                 of="ratio",
                 text="{ratio:.2f} times from {least:g} to {most:g} numbers",
             ),
+            place="Text after Theorem 2",
         ),
         Claim(
             "A trusted server has the smaller error everywhere",
             within(col(ROW) / col(TRUSTED), 1, text="{0.low:.3g} to {0.high:.3g} times less"),
+            place="Text after Theorem 2",
         ),
         Claim(
             "No method without a trusted server has a smaller error than Theorem 1 says",
@@ -175,6 +179,9 @@ TRUST = Exhibit(
             ),
             "The proof has a total variation of more than one and takes nε² for small. The bound "
             "is right for hiding whole machines, not for one of their many rows.",
+            Reason.PROOF,
+            place="Theorem 1",
+            extent="up to a constant, one row of a machine hidden",
         ),
     ),
 )
@@ -316,6 +323,7 @@ DIFFERING = Exhibit(
                 1.5,
                 text="less by factors of {0.each:.1f} at ε = 1, 2, 4",
             ),
+            place="Text after Theorem 7",
         ),
         Claim(
             "The more features are shared, the smaller the error of two stages",
@@ -327,6 +335,7 @@ DIFFERING = Exhibit(
                 },
                 "{first:.2g} with one shared, {last:.2g} with six of seven",
             ),
+            extent="up to constants",
         ),
         Claim(
             "Medians agree with independently worked-out ones, to a factor of two",
@@ -346,6 +355,8 @@ DIFFERING = Exhibit(
             "The first stage finds the shared part plus the average of the others. Where own "
             "features are correlated with shared ones that is a bias, which the bound of Theorem "
             "7 does not have.",
+            Reason.PROOF,
+            extent="up to constants",
         ),
     ),
 )
@@ -429,6 +440,9 @@ COSTS = Exhibit(
             ),
             "They are put together from many releases of the same rows, each with the whole "
             "budget; nothing adds them up.",
+            Reason.PRIVACY,
+            place="Algorithms 6, 7, 9 and 10, Theorems 4, 5 and 8",
+            extent="ε = 0.8",
         ),
         Claim(
             "Numbers of releases are as counted by hand",

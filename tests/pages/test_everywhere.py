@@ -598,7 +598,9 @@ def of_registries():
         _, exhibit = reproductions.find(key)
         yield from (exhibit.title, exhibit.about)
         yield from (
-            text for claim in exhibit.claims for text in (claim.says, claim.fails_because or "")
+            text
+            for claim in exhibit.claims
+            for text in (claim.says, claim.because, claim.place, claim.extent)
         )
 
 

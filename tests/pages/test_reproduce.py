@@ -1,10 +1,16 @@
 """Reproduce through the framework's own tester: what is stored opens at once, and runs again."""
 
+import csv
+from collections import Counter
+
 import pytest
 
 import reproductions
+from reproductions import claims
 from reproductions import files as exhibit_files
 from reproductions import words as exhibit_words
+from reproductions.exhibits import Reason
+from scripts import write_claims
 from tests.pages.opening import visit
 from tests.pages.reading import words
 from tests.sentences import of_topic
@@ -30,27 +36,34 @@ def test_the_first_exhibit_opens_with_its_stored_numbers_and_claims():
     paper, exhibit = reproductions.find(FIRST)
     table = exhibit_files.stored(paper, exhibit).table
     for claim, found in zip(exhibit.claims, exhibit.findings(table), strict=True):
-        assert exhibit_words.claim_markdown(claim, found).splitlines()[0] in words(at)
+        told = exhibit_words.claim_markdown(exhibit, claim, found).splitlines()[0]
+        assert told in words(at)
         assert found.measured in words(at)
     assert not at.error
 
 
-def test_the_overview_counts_the_claims_of_documents_apart_from_our_own_checks():
-    """Those hold that do not say why they fail; tests of the exhibits see to it."""
-    claims = [
-        claim
-        for paper, exhibit in map(reproductions.find, reproductions.names())
-        if exhibit_files.stored(paper, exhibit)
-        for claim in exhibit.claims
-    ]
+def test_the_overview_counts_the_lines_of_the_table_of_claims_by_verdict_and_reason():
+    with write_claims.FILE.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    ours = [row for row in rows if row["place"] == "our own check"]
+    of_documents = [row for row in rows if row not in ours]
     text = words(visit("reproduce"))
-    for ours, sentence in (
-        (False, "**{} of {} claims** come out"),
-        (True, "**{} of {} checks of our own** hold"),
-    ):
-        holds = [not claim.fails_because for claim in claims if claim.is_ours is ours]
-        assert sentence.format(sum(holds), len(holds)) in text
-        assert sum(holds) > len(holds) / 2
+    count = Counter(row["verdict"] for row in of_documents)
+    assert f"**{count['holds']} of {len(of_documents)} claims hold**" in text
+    assert f"{count['fails']} fail, and {count['not comparable']} are not comparable" in text
+    held = sum(row["verdict"] == "holds" for row in ours)
+    assert f"**{held} of {len(ours)} checks of our own** hold" in text
+    for reason, number in Counter(row["reason"] for row in of_documents if row["reason"]).items():
+        assert f"{Reason(reason).words} ({number})" in text
+
+
+def test_all_claims_stand_in_a_table_that_links_their_exhibits():
+    at = visit("lab", "tab-papers~open-every_claim")
+    table = at.dataframe[0].value
+    assert list(table["Claim"]) == [each.claim.says for each in claims.settled()]
+    assert set(table["Verdict"]) == {"holds", "fails", "not comparable"}
+    assert all(table["Exhibit"].str.startswith("lab?s=tab-papers~exhibit-"))
+    assert not at.error
 
 
 def test_the_full_form_is_drawn_on_request_and_claims_have_the_numbers_of_both():

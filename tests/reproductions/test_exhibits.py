@@ -21,10 +21,24 @@ from engine.running.executors import ProcessExecutor, SerialExecutor
 from engine.simulation.effort import NO_LIMITS, EffortLimits
 from engine.simulation.experiments import Cell, Run, blocks
 from engine.sources.numbers import Numbers
+from reproductions import claims
 from reproductions import files as exhibit_files
 from reproductions import words as exhibit_words
 from reproductions.drawing import Scale, Series, heat, lines, styles
-from reproductions.exhibits import Call, Claim, Exhibit, Finding, Panel, Paper, RowFiles, Work, run
+from reproductions.exhibits import (
+    Call,
+    Claim,
+    Exhibit,
+    Finding,
+    Panel,
+    Paper,
+    Reason,
+    RowFiles,
+    Verdict,
+    Work,
+    run,
+)
+from scripts import write_claims
 
 
 @cache
@@ -46,6 +60,12 @@ STORED = [key for key in KEYS if stored(key)]
 def rows_of(first, count):
     """A calculation that another process can find by its name."""
     return [{"part": "call", "value": first + k} for k in range(count)]
+
+
+def settles(claim, finding):
+    """A check passes exactly where no reason says why it does not; other data decide nothing."""
+    assert bool(claim.because) is (claim.reason is not None), claim.says
+    return claim.reason == Reason.DATA or finding.holds is (claim.reason is None)
 
 
 def small_work(form):
@@ -130,10 +150,10 @@ def test_results_are_read_back_as_they_were_written():
     assert exhibit_files.from_json(text) == result
     assert json.loads(text)["claims"][0] == {
         "says": "There are five rows.",
-        "holds": True,
+        "place": "A small exhibit",
+        "verdict": "holds",
         "measured": "5 rows.",
-        "fails_because": "",
-        "is_ours": False,
+        "because": "",
     }
 
 
@@ -209,7 +229,7 @@ def test_a_stored_full_result_is_that_of_the_present_work_and_says_how_long_it_t
     if result.versions["engine"] == __version__:
         assert result.digest == digest(work(key, "full"))
     for claim, finding in zip(exhibit.claims, exhibit.findings(result.table), strict=True):
-        assert finding.holds is (not claim.fails_because), f"{claim.says} {finding.measured}"
+        assert settles(claim, finding), f"{claim.says} {finding.measured}"
         assert not re.search(r"\b(nan|inf|None)\b", finding.measured)
 
 
@@ -218,10 +238,50 @@ def test_claims_hold_in_the_stored_table_unless_a_reason_says_why_not(key):
     _, exhibit = reproductions.find(key)
     result = exhibit.findings(stored(key).table)
     for claim, finding in zip(exhibit.claims, result, strict=True):
-        assert finding.holds is (not claim.fails_because), f"{claim.says} {finding.measured}"
+        assert settles(claim, finding), f"{claim.says} {finding.measured}"
         told = exhibit_words.claim(claim, finding)
         assert told.endswith(".") and ".." not in told and finding.measured in told
         assert not re.search(r"\b(nan|inf|None)\b", told)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_claim_of_a_document_names_its_place_and_range(key):
+    _, exhibit = reproductions.find(key)
+    for claim in exhibit.claims:
+        place = exhibit.place(claim)
+        assert bool(place) is not claim.is_ours, claim.says
+        assert not place.startswith("Experiment"), claim.says
+
+
+@pytest.mark.parametrize(
+    ("reason", "passes", "verdict"),
+    [
+        (None, True, Verdict.HOLDS),
+        (Reason.PROOF, False, Verdict.FAILS),
+        (Reason.CONDITION, False, Verdict.NOT_COMPARABLE),
+        (Reason.CRITERION, False, Verdict.NOT_COMPARABLE),
+        (Reason.DATA, False, Verdict.NOT_COMPARABLE),
+        (Reason.DATA, True, Verdict.NOT_COMPARABLE),
+        (None, False, Verdict.FAILS),
+    ],
+)
+def test_only_a_check_on_the_documents_terms_can_contradict_it(reason, passes, verdict):
+    claim = Claim("So it is.", lambda table: None, "" if reason is None else "Why.", reason)
+    assert claim.verdict(Finding(passes, "1")) is verdict
+
+
+def test_the_table_of_claims_is_made_of_the_stored_results():
+    assert write_claims.FILE.read_text("utf-8") == claims.as_tsv()
+
+
+@pytest.mark.parametrize("key", STORED)
+def test_a_stored_result_has_the_present_claims(key):
+    paper, exhibit = reproductions.find(key)
+    for form in FORMS:
+        result = stored(key, form)
+        if result is not None:
+            path = exhibit_files.path_of(paper, exhibit, form)
+            assert path.read_text("utf-8") == exhibit_files.as_json(paper, exhibit, result)
 
 
 @pytest.mark.parametrize("key", STORED)
@@ -322,7 +382,7 @@ def test_the_table_of_a_map_has_a_row_for_each_cell():
 
 def test_exponents_of_a_claim_are_raised_on_the_page():
     of = Claim("Few readings, m ≤ n^(1/(2α)): (nm)^−1", lambda table: None)
-    page = exhibit_words.claim_markdown(of, Finding(True, "up to n^0.5"))
+    page = exhibit_words.claim_markdown(small_exhibit(), of, Finding(True, "up to n^0.5"))
     assert [*re.findall(r"\$(.*?)\$", page)] == [  # each with its base: no line breaks between them
         r"\mathrm{n}^{1/(2α)}",
         r"\mathrm{(nm)}^{−1}",

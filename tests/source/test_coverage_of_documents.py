@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,18 +16,18 @@ from engine.rates import rates
 from engine.sources import sources
 from pages.shared.places import PAGES
 from reproductions import coverage
+from reproductions import files as exhibit_files
+from reproductions import words as exhibit_words
 from scripts import write_coverage
 from tests.heavy import few
 from tests.pages.opening import open_page
+from tests.pages.reading import words
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHELVES = {"mechanisms": mechanisms, "rates": rates, "sources": sources}
 ITEMS = coverage.items()
 PLACES = sorted({place for item in ITEMS for place in item.places}, key=str)
 AUDITED = sorted({place.target for place in PLACES if place.kind == "audit"})
-OPENED = [place.page for place in PLACES if place.kind == "page"][
-    ::-1
-]  # the first is simulated for long
 
 
 def test_the_table_in_the_docs_is_made_of_the_data():
@@ -36,7 +38,7 @@ def test_every_item_has_a_state_and_shows_or_says_why_not():
     assert len({(item.document, item.title) for item in ITEMS}) == len(ITEMS)
     for item in ITEMS:
         assert item.document in coverage.DOCUMENTS and item.state in coverage.STATES, item
-        assert bool(item.places) is (item.state != "no"), item
+        assert bool(item.places) is bool(item.fact) is (item.state != "no"), item
         assert item.note or item.state == "works", item
 
 
@@ -66,19 +68,68 @@ def test_every_exhibit_of_a_document_is_in_the_table():
     }
 
 
-@pytest.mark.parametrize(("name", "token"), few(OPENED))
-def test_every_page_of_the_table_opens_with_its_settings(name, token):
-    at = open_page(token, name)
-    assert not at.warning or "link" not in at.warning[0].value
-    assert not at.error
-
-
-def test_the_command_that_lists_runs():
+@cache
+def listed():
+    """What the command that lists everything prints, by key."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         assert not main(["list"])
-    assert all(
-        place.target.split()[1] in printed.getvalue() for place in PLACES if place.kind == "list"
+    entries = re.findall(r"^  (\S+)  (.*(?:\n    .*)*)", printed.getvalue(), re.M)
+    texts = {}
+    for key, text in entries:
+        texts[key] = f"{texts.get(key, '')} {text}"
+    return texts
+
+
+@cache
+def text_of(place):
+    """What a reader finds at a place; of an attack only that it runs, which another test sees to."""
+    if place.kind == "exhibit":
+        paper, exhibit = reproductions.find(place.target)
+        table = exhibit_files.stored(paper, exhibit).table
+        findings = zip(exhibit.claims, exhibit.findings(table), strict=True)
+        panels = [f"{panel.title}: {panel.chart.alt}" for panel in exhibit.draw(table)]
+        claims = [exhibit_words.claim(*pair) for pair in findings]
+        return "\n".join([exhibit.title, exhibit.about, *claims, *panels])
+    if place.kind == "list":
+        return listed()[place.target.split()[1]]
+    if place.kind in ("guide", "notes"):
+        file = f"guide/{place.target}.md" if place.kind == "guide" else place.target
+        return (DOCS / file).read_text("utf-8")
+    if place.kind == "page":
+        name, token = place.page
+        at = open_page(token, name)
+        assert not at.error
+        assert not at.warning or "link" not in at.warning[0].value
+        return words(at)
+    return ""
+
+
+def plain(text):
+    return " ".join(text.replace("’", "'").split()).lower()
+
+
+def shows(item, kinds):
+    return any(
+        plain(item.fact) in plain(text_of(place)) for place in item.places if place.kind in kinds
     )
+
+
+READ = {"exhibit", "list", "guide", "notes"}  # at once; pages take seconds
+TO_READ = [item for item in ITEMS if READ & {place.kind for place in item.places}]
+TO_OPEN = [item for item in ITEMS if "page" in {place.kind for place in item.places}][::-1]
+
+
+@pytest.mark.parametrize("item", TO_READ, ids=lambda item: item.title)
+def test_the_fact_of_a_row_is_what_its_commands_and_notes_show(item):
+    on_a_page = "page" in {place.kind for place in item.places}
+    assert shows(item, READ) or on_a_page, item.fact
+
+
+@pytest.mark.parametrize("item", few(TO_OPEN), ids=lambda item: item.title)
+def test_every_page_of_a_row_opens_and_shows_its_fact_where_nothing_else_does(item):
+    pages = [place for place in item.places if place.kind == "page"]
+    assert all(text_of(place) for place in pages)
+    assert shows(item, READ) or shows(item, {"page"}), item.fact
 
 
 @pytest.mark.slow

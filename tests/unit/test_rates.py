@@ -7,6 +7,7 @@ import pytest
 
 from engine.rates import rates
 from engine.rates.differing_sites import (
+    TERMS,
     DifferingCoefficientsRate,
     DifferingMeanRate,
     DifferingSites,
@@ -307,6 +308,65 @@ def test_alike_sites_have_the_harmonic_mean_of_the_errors_alone_over_their_numbe
     together = sites.size() ** 2 / sites.information().sum()
     assert together == pytest.approx(1 / (1 / alone).sum())
     assert together < alone.min()
+
+
+def test_the_largest_of_the_four_errors_alone_is_what_limits_a_site():
+    for sites in some_sites(4, 20):
+        sites = replace(sites, rounds=3.0)
+        alone = sites.alone()
+        assert alone.shape == (4, len(sites.n))
+        information = (sites.d * sites.size()) ** 2 / sites.information()
+        np.testing.assert_allclose(alone.max(axis=0), information, rtol=1e-9)
+        assert [TERMS[k] for k in alone.argmax(axis=0)] == sites.limits()
+
+
+@pytest.mark.parametrize("weights", Weights)
+def test_weights_add_up_to_one_over_all_sites(weights):
+    for sites in some_sites(5, 20):
+        sites = replace(sites, weights=weights, copies=2.5)
+        shares = sites.shares(sites.size())
+        assert (2.5 * shares).sum() == pytest.approx(1)
+    assert (shares > 0).all()
+
+
+def test_for_sites_alike_both_conditions_ask_for_at_most_snm_functions():
+    """Remark 7, with T batches: condition (8) of a mean has T in both."""
+    for n, m, sites, rounds in ((100.0, 5.0, 6.0, 1.0), (1e4, 3.0, 40.0, 5.0)):
+        alike = DifferingSites(
+            np.full(1, n), np.full(1, 0.3), m, 2.0, rounds=rounds, copies=np.array(sites)
+        )
+        assert alike.most_functions() == pytest.approx(2 * (sites * n * m / rounds,))
+
+
+def test_conditions_on_functions_follow_from_the_weights_of_the_sites():
+    """Condition (8), and Remarks 9 and 10 at the site s* with the largest ν_s/b_s, worked out."""
+    n, epsilon, m, d, rounds = np.array([400.0, 50.0]), np.array([0.1, 2.0]), 4.0, 3.0, 2.0
+    sites = DifferingSites(n, epsilon, m, 2.0, d=d, rounds=rounds)
+    shares = sites.minima(sites.size()).sum(axis=0)
+    shares = shares / shares.sum()
+    together, heaviest = sites.most_functions(per_observation=False)
+    assert together == pytest.approx(1 / (rounds * shares**2 * d / (n * m)).sum())
+    assert heaviest == pytest.approx(1 / (rounds * shares * d / n).max())
+    s = (shares / n).argmax()
+    assert sites.heaviest_worth() == pytest.approx(n[s] * epsilon[s] ** 2)
+
+
+@pytest.mark.parametrize(
+    ("cls", "power", "has_d"),
+    [
+        (DifferingMeanRate, lambda a: 2 * a + 1, False),
+        (DifferingCoefficientsRate, lambda a: 2 * a - 1, True),
+    ],
+)
+def test_remarks_9_and_10_ask_for_at_least_so_many_functions(cls, power, has_d):
+    rate = cls(smoothness=2.0)
+    point = rate.at(n=1e4, epsilon=3.0, **({"d": 5.0} if has_d else {}))
+    *_, least = rate.conditions
+    worth = float(rate.sites(point).heaviest_worth())
+    limit = worth ** (1 / power(2.0))
+    assert least.limit(point) == pytest.approx(max(limit, 5.0 ** (1 / 3)) if has_d else limit)
+    assert least.asked(point) == pytest.approx(float(rate.sites(point).size()))
+    assert least.holds(point) == (least.asked(point) >= least.limit(point))
 
 
 def test_what_theorems_ask_of_delta_has_its_logarithm():

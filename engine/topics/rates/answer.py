@@ -280,6 +280,22 @@ PRESETS = {
             d=3.0,
         ),
         Preset(
+            "sites-differ",
+            "Sites that differ: eight hospitals",
+            DifferingMeanRate(smoothness=2.0, people_ratio=30.0, budget_ratio=30.0),
+            "epsilon",
+            "n",
+            {"n": 400.0, "m": 10.0, "S": 8.0, "epsilon": 0.2, "T": 1.0},
+        ),
+        Preset(
+            "sites-gap",
+            "Sites that differ: bounds that do not meet",
+            DifferingMeanRate(smoothness=2.0, people_ratio=100.0, budget_ratio=1000.0),
+            "epsilon",
+            "n",
+            {"n": 10_000.0, "m": 40.0, "S": 8.0, "epsilon": 0.1, "T": 1.0},
+        ),
+        Preset(
             "slides-lower",
             "Slides: lower bound by rounds, sites alike",
             DifferingMeanRate(bound=Bound.LOWER, people_ratio=1.0, budget_ratio=1.0),

@@ -18,7 +18,9 @@ from engine.language.grammar import capital, uncapital
 from engine.language.numbers import number
 from engine.mechanisms.univariate_mean import Setting
 from engine.rates import Rate, Symbol
+from engine.rates.differing_sites import TERMS, DifferingSites
 from engine.rates.fitted import Weighted
+from engine.rates.functional_mean import PRIVATE_DENSE, PRIVATE_SPARSE
 from engine.rates.univariate_mean import RateSetting
 from engine.topics.rates.answer import (
     Comparison,
@@ -288,6 +290,72 @@ def _practice_table(each: Sequence[MeasuredSeries], along: Symbol) -> dict[str, 
     ]
     names = ("method", along.written, "mean squared error", "standard error")
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def per_site(sites: DifferingSites) -> Chart:
+    """Draw the four terms of each site's error alone, and the error of all sites together.
+
+    Parameters
+    ----------
+    sites : DifferingSites
+        At one point, in order of their people.
+    """
+    terms, x = sites.alone(), list(range(1, len(sites.n) + 1))
+    size = sites.size()
+    whole = float(sites.d**2 * size**2 / sites.by_term(size).sum(axis=0))
+    hover = [
+        f"{number(float(n))} people, ε = {number(float(budget), 2)}"
+        for n, budget in zip(
+            sites.n.ravel(), np.broadcast_to(sites.epsilon, sites.n.shape), strict=True
+        )
+    ]
+    shades = regime_shades([term in (PRIVATE_DENSE, PRIVATE_SPARSE) for term in TERMS])
+    data = [
+        traces.line_with_points(
+            capital(name),
+            x,
+            line.ravel().tolist(),
+            shade,
+            2.2,
+            DASHES[k],
+            {"size": 8, "color": shade, "symbol": ("circle", "square", "diamond", "x")[k]},
+            text=hover,
+            hovertemplate="%{y:.3g}<br>%{text}",
+        )
+        for k, (name, line, shade) in enumerate(zip(TERMS, terms, shades, strict=True))
+    ]
+    data.append(
+        traces.line("All sites together", [x[0], x[-1]], [whole] * 2, "text", 2.6, hoverinfo="skip")
+    )
+    limits = [TERMS[k] for k in terms.argmax(axis=0).ravel()]
+    spec = {
+        "data": data,
+        "layout": layout(
+            legend=True,
+            title=f"Together: {number(whole, 2)}",
+            xaxis=axis("Site, by people", range=[0.7, len(x) + 0.3], dtick=1),
+            yaxis=log_axis(
+                "Variance of a site alone (constants dropped, log scale)",
+                min(float(terms.min()), whole),
+                max(float(terms.max()), whole),
+                room=0.06,
+            ),
+        ),
+    }
+    counts = {name: limits.count(name) for name in TERMS if name in limits}
+    return Chart(
+        spec,
+        "Four terms of each site alone. "
+        + "; ".join(f"{name.lower()} limits {count} of {len(x)}" for name, count in counts.items())
+        + f". All sites together: {number(whole, 2)}.",
+        {
+            "site": x,
+            "people": plain(sites.n.ravel(), 4),
+            "ε": plain(np.broadcast_to(sites.epsilon, sites.n.shape).ravel(), 3),
+            **{name: plain(line.ravel(), 3) for name, line in zip(TERMS, terms, strict=True)},
+            "limited by": limits,
+        },
+    )
 
 
 def by_eye(by_trust: ByEye) -> Chart:

@@ -12,6 +12,7 @@ from engine.language.grammar import capital, uncapital
 from engine.language.numbers import change, in_unit, number, small
 from engine.mechanisms import Mechanism
 from engine.rates import Rate
+from engine.rates.differing_sites import DifferingSites, Weights
 from engine.rates.fitted import FittedRate, Weighted
 from engine.rates.univariate_mean import LOST, largest_exponent
 from engine.simulation.agreement import AgreementVerdict
@@ -123,10 +124,17 @@ def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
     for condition in weighted.rate.conditions:
         limit = float(condition.limit(full))
         holds = "holds" if bool(condition.holds(full)) else "does not hold"
-        written = next(s.written for s in weighted.rate.symbols if s.name == condition.symbol)
+        written = next(
+            (s.written for s in weighted.rate.symbols if s.name == condition.symbol),
+            condition.symbol,
+        )
         if limit > 0 and np.isfinite(limit):
+            most = "from" if condition.is_floor else "up to"
+            is_ours = condition.value is not None
+            here = f" ({_size(float(condition.asked(full)))} here)" if is_ours else ""
+            ends = " on" if condition.is_floor else ""
             lines.append(
-                f"{capital(condition.name)}: asks for {written} up to {_size(limit)}; "
+                f"{capital(condition.name)}: asks for {written} {most} {_size(limit)}{ends}{here}; "
                 f"with constants one it **{holds}** here."
             )
         else:  # it hangs on the parameters alone
@@ -223,6 +231,28 @@ def gap(rate: Rate, point: Mapping[str, float]) -> str:
         "observations are dense, for those limited by privacy still sparse, and the lower "
         "bound takes all for one or the other. Which one is sharp is open; the authors expect "
         "the upper one."
+    )
+
+
+_TOGETHER = {
+    Weights.BEST: "Together the sites have the harmonic mean of their errors alone, over the number "
+    "of sites: **one good site is enough, and no site makes it worse**.",
+    Weights.ALIKE: "With equal weights the sites have the mean of their errors alone, over the "
+    "number of sites: **one bad site is enough to spoil it**.",
+    Weights.PEOPLE: "Weights by people leave out budgets: **a large site with little budget spoils "
+    "it**.",
+}
+
+
+def together(sites: DifferingSites) -> str:
+    """State what the sites attain together, beside the best and the worst of them alone."""
+    alone = sites.alone().max(axis=0)
+    size = sites.size()
+    whole = float(sites.d**2 * size**2 / sites.by_term(size).sum(axis=0))
+    return (
+        f"{_TOGETHER[sites.weights]} Variances here: {number(whole, 2)} together, "
+        f"{number(float(alone.min()), 2)} at the best site alone and "
+        f"{number(float(alone.max()), 2)} at the worst."
     )
 
 

@@ -62,6 +62,7 @@ def _rates(task: str) -> list[Detail]:
         rate_cards.choices,
         (rate_cards.regimes, rate_cards.answer),
         practice.practice,
+        rate_cards.per_site,
         rate_cards.notions,
         rate_cards.by_eye,
     )
@@ -303,7 +304,7 @@ def papers(estimand: Estimand) -> list[Detail]:
         if view.exhibit.published
         else []
     )
-    return [*printed, *view.details()]
+    return [Detail("every_claim", "All claims", reproduce.every_claim), *printed, *view.details()]
 
 
 TABS = (

@@ -12,6 +12,7 @@ from engine.core.types import Budget, PublicFacts
 from engine.language import error_words, glossary, odds_words, tags
 from engine.questions import Question, ask
 from engine.rates import Rate, rates
+from engine.rates.differing_sites import DifferingSitesRate
 from engine.rates.fitted import Weighted
 from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.sources import sources
@@ -30,6 +31,7 @@ from pages.shared.state.lab_tasks import LAB_TASKS
 
 # Problems whose scenario gives a rate its sizes; others have default sizes.
 _WITH_SCENARIO = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key)
+_RATIOS = ("people_ratio", "budget_ratio")  # of sites that differ, beside the map
 _MAX_NOTIONS = 7  # the number on the lecture slides for the mean of numbers
 
 
@@ -64,8 +66,14 @@ class RateAtPoint(View):
 
     @property
     def has_scenario(self) -> bool:
-        """True if a page of this problem has people, observations and sites to take over."""
-        return self.problem in _WITH_SCENARIO
+        """True if a page of this problem has people, observations and sites to take over.
+
+        A single site gives no sizes to a rate for sites that differ.
+        """
+        if self.problem not in _WITH_SCENARIO:
+            return False
+        sites = session.source(self.problem).sizes.n_servers
+        return not self.rate.has_differing_sites or sites > 1
 
     @cached_property
     def point(self) -> dict[str, float]:
@@ -73,8 +81,10 @@ class RateAtPoint(View):
         sizes, default = self.source.sizes, {s.name: float(s.default) for s in self.rate.symbols}
         here = {"epsilon": self.settings.epsilon, "delta": self.delta}
         if self.has_scenario:
+            people = sizes.n_curves_per_server
+            differ = self.rate.has_differing_sites
             here |= {
-                "n": float(min(sizes.n_curves_per_server)),
+                "n": sum(people) / len(people) if differ else float(min(people)),
                 "S": float(sizes.n_servers),
                 "m": float(sizes.n_observations_per_curve),
                 "d": float(sizes.n_covariates),
@@ -99,18 +109,22 @@ class RateAtPoint(View):
 
     @cached_property
     def measured_share(self) -> float | None:
-        """The share of privacy noise in the error that Explore shows; None where there is none."""
+        """The share of privacy noise in the error that Explore shows; None where there is none.
+
+        A rate for sites that differ names the term that limits each site, of which none is a share.
+        """
         scene = self.scene
         return (
             None
-            if scene is None or scene.is_refused
+            if scene is None or scene.is_refused or self.rate.has_differing_sites
             else float(scene.answer.study.shares[scene.step, 0])
         )
 
     @cached_property
     def scene(self) -> Scene | None:
         """The scene of Explore if the rate is about it."""
-        if not self.serves_curves or self.settings.rate_preset or not self.source.is_random:
+        is_about = self.serves_curves and self.has_scenario and not self.settings.rate_preset
+        if not is_about or not self.source.is_random:
             return None
         try:
             preview = run.mean_at_every_step(
@@ -315,6 +329,14 @@ def regimes(view: RateAtPoint) -> None:
     st.header("What limits the error where", anchor=False, help=glossary.explain("Regime"))
     chart = charts.regimes(view.weighted, view.along, view.across, view.point)
     view.draw("What limits the error where", chart, "regimes", 430, 340)
+    if view.rate.has_differing_sites:
+        controls.parameter_form(
+            view.rate,
+            "r_map",
+            lambda member: session.change(rate=member),
+            [p.name for p in view.rate.parameters() if p.name not in _RATIOS],
+            len(_RATIOS),
+        )
     if view.rate.has_constants:
         st.markdown(f":small[Constants are part of it: none is dropped or fitted. {view.mark}]")
         return
@@ -421,7 +443,7 @@ def _where(view: RateAtPoint) -> str:
     ]
     sizes = view.source.sizes.n_curves_per_server
     text = ", ".join(values)
-    if view.has_scenario and len(set(sizes)) > 1:
+    if view.has_scenario and len(set(sizes)) > 1 and not view.rate.has_differing_sites:
         text += " (n is that of the smallest site)"
     return text
 
@@ -445,6 +467,21 @@ def notions(view: RateAtPoint) -> None:
     chart = charts.curves(lines, charts.SMOOTHNESS if smooth else view.along, view.point)
     view.draw("How fast the error falls", chart, "notions", 340, 320)
     st.markdown(f":small[{_heights(view)} Dotted: where you are.]")
+
+
+def per_site(view: RateAtPoint) -> None:
+    """Draw all four terms for each site alone, and what the sites attain together."""
+    if not isinstance(view.rate, DifferingSitesRate):
+        return
+    st.header("What limits each site", anchor=False)
+    sites = view.rate.sites(view.rate.at(**view.point))
+    chart = charts.per_site(sites)
+    view.draw("What limits each site", chart, "per_site", 380, 340)
+    st.markdown(rate_words.together(sites))
+    st.markdown(
+        ":small[At the best number of basis functions, constants dropped. The highest of the four "
+        "lines limits a site.]"
+    )
 
 
 def by_eye(view: RateAtPoint) -> None:

@@ -89,6 +89,11 @@ def why_not(view: RateAtPoint) -> str:
             f"{known}, so neither slope nor coverage can be checked on them. Choose "
             "simulated curves on their page."
         )
+    if view.rate.has_differing_sites and view.has_scenario:
+        return (
+            "No slope is measured here: this rate names the term that limits each site, and its "
+            "constants stand within sums over sites. *Compare* draws it fitted beside errors."
+        )
     if view.rate.has_constants:
         return (
             "A floor is a number, which holds at every size: *Compare* draws it below the "
