@@ -129,7 +129,9 @@ def _named(text: str, folder: Path) -> list[TableFile]:
         inside = [Path(name) for name in names if not os.path.isdir(name)]
         if not inside:
             raise InputError(
-                f"No file is called as {called(text)} says.", field="file", hint="Check the pattern."
+                f"No file is called as {called(text)} says.",
+                field="file",
+                hint="Check the pattern.",
             )
         return [_found(each, _partition(each)) for each in inside]
     return [_found(path, {})]

@@ -111,7 +111,7 @@ def _of_typed(content: bytes, packing: Packing, reading: Reading, limits: FileLi
     """Take the rows of a typed table for lines."""
     table = TypedTable(content, packing)
     batches = list[Lines]()
-    for batch in lines_of_table(table, reading):
+    for batch in lines_of_table(table, reading, reading.frame):
         batches.append(batch)
         check_cells(sum(each.n_lines for each in batches), len(table.schema), limits)
     cells = {
@@ -120,27 +120,30 @@ def _of_typed(content: bytes, packing: Packing, reading: Reading, limits: FileLi
     return Lines(cells, sum(each.n_lines for each in batches), {})
 
 
-def lines_of_table(table: TypedTable, reading: Reading) -> Iterator[Lines]:
+def lines_of_table(table: TypedTable, reading: Reading, frame: Frame) -> Iterator[Lines]:
     """Take the rows of a typed table for lines, batch by batch: at least one, which may be empty.
+
+    The frame is that of the reading, or has fewer columns.
 
     Raises
     ------
     InputError
         If its columns are not the stated ones, or one has a type that is not read.
     """
-    if reading.frame.people == "columns":
+    if frame.people == "columns":
         raise refused("People stand in rows of such a table.", "State it in the “frame”.", "frame")
-    check_header(column_names(table.schema.names), reading.frame)
-    written = dict(zip(reading.frame.header, table.schema.names, strict=True))
+    check_header(column_names(table.schema.names), frame)
+    written = dict(zip(frame.header, table.schema.names, strict=True))
+    used = [name for name in reading.used if name in written]
     entries, missing = entries_of(reading), (*reading.missing, "")[0]
     empty = pa.record_batch(
-        [pa.array([], table.schema.field(written[name]).type) for name in reading.used],
-        names=[written[name] for name in reading.used],
+        [pa.array([], table.schema.field(written[name]).type) for name in used],
+        names=[written[name] for name in used],
     )
-    for batch in chain([empty], table.batches([written[name] for name in reading.used])):
+    for batch in chain([empty], table.batches([written[name] for name in used])):
         cells = {
             name: cells_of_column(batch[written[name]], name, entries.get(name), missing)
-            for name in reading.used
+            for name in used
         }
         yield Lines(
             {

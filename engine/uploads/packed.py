@@ -174,6 +174,11 @@ class TypedTable:
         """The number of rows, where the file says it."""
         return self._table.metadata.num_rows if self._packing is Packing.PARQUET else None
 
+    @property
+    def position(self) -> int:
+        """Bytes of the file up to where it was read last."""
+        return int(self._file.tell())
+
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield some of the columns in batches; others are never decoded."""
         with noticing_ends():
