@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -113,7 +113,7 @@ def _encrypted() -> InputError:
 def opened_text(file: IO[bytes], packing: Packing) -> IO[bytes]:
     """Open the text in a file, to be read in pieces."""
     if packing is Packing.GZIP:
-        return gzip.GzipFile(fileobj=file)
+        return cast(IO[bytes], gzip.GzipFile(fileobj=file))
     if packing is Packing.BZIP2:
         return bz2.BZ2File(file)
     if packing is Packing.ZSTD:
