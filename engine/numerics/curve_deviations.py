@@ -266,7 +266,11 @@ class StreamedDeviations(Deviations):
     read: Callable[[], Iterable[Deviations]]
     people: int
     size: int
-    is_common: bool
+    has_one_centre: bool  # for all people, so that equal centres have equal deviations
+
+    @property
+    def is_common(self) -> bool:
+        return self.has_one_centre
 
     @property
     def n_curves(self) -> int:

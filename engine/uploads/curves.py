@@ -128,7 +128,7 @@ def _at_one_time(curve: Integers, times: Array, values: Array) -> _AtOneTime:
 
 
 def in_time_order(curve: Integers, times: Array, values: Array) -> tuple[Integers, Array, Array]:
-    """Observations by curve and by time within each.
+    """Observations by curve, by time within each, and by value at one time.
 
     Curves go 16 bits at a time: numpy sorts such numbers by radix, several times faster.
     """
@@ -136,7 +136,12 @@ def in_time_order(curve: Integers, times: Array, values: Array) -> tuple[Integer
     for shift in range(0, int(curve.max(initial=1)).bit_length(), 16):
         digit = (curve[order] >> shift).astype(np.uint16)
         order = order[np.argsort(digit, kind="stable")]
-    return curve[order], times[order], values[order]
+    curve, times, values = curve[order], times[order], values[order]
+    is_again = (curve[1:] == curve[:-1]) & (times[1:] == times[:-1])
+    if is_again.any():
+        tied = np.flatnonzero(np.append(is_again, False) | np.append(False, is_again))
+        values[tied] = values[tied][np.lexsort((values[tied], times[tied], curve[tied]))]
+    return curve, times, values
 
 
 def _check_single(counts: Integers) -> None:
