@@ -46,9 +46,10 @@ do not look at the numbers; somebody who reads the memory of the process could, 
 data there as well. Charges of earlier versions, which showed first and noted afterwards, are never
 drawn again.
 
-A run of several sites reserves the whole, so that nobody can spend it meanwhile, and draws round by
-round (`engine.release.partial`); `close` returns the rounds of which nothing was ever drawn. The
-filters allow stopping at any time, so this is sound.
+A release from a store of curves, whose rounds take long, stores each message before the next round
+begins (`engine.release.partial`, `published._Rounds`): the same request goes on with the round that
+was under way. A run of several sites reserves the whole, so that nobody can spend it meanwhile, and
+draws round by round; `close` returns the rounds of which nothing was ever drawn. The filters allow stopping at any time, so this is sound.
 
 What cannot be noticed
 ----------------------
@@ -815,9 +816,10 @@ def _drawn(log: OpenLog, release_id: str) -> Drawn:
         )
     if state == "under way":
         raise InputError(
-            "This release is under way with other sites: not all messages have come.",
+            "This release is under way: not all of its messages were drawn.",
             field="release",
-            hint="“python -m engine site” goes on with it.",
+            hint="The same command once more goes on with it; “python -m engine site”, if other "
+            "sites take part.",
         )
     if state == "closed":
         raise _closed()

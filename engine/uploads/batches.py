@@ -26,7 +26,14 @@ from engine.uploads.lines import (
     line_ends,
     lines_of_table,
 )
-from engine.uploads.packed import EndsEarlyError, Packing, TypedTable, noticing_ends, opened_text
+from engine.uploads.packed import (
+    HEAD,
+    EndsEarlyError,
+    Packing,
+    TypedTable,
+    noticing_ends,
+    opened_text,
+)
 from engine.uploads.reading_of_files import Frame, Reading
 from engine.uploads.text import check_beginning, codec_of
 from engine.uploads.workbooks import is_workbook
@@ -75,6 +82,12 @@ def batches(
             field="file",
             hint="Write these files again, with the columns of the reading.",
         )
+
+
+def is_in_batches(file: TableFile) -> bool:
+    """True if a file is of a kind that is read in batches: no workbook, archive or export."""
+    with file.path.open("rb") as raw:
+        return not is_workbook(raw.read(HEAD))
 
 
 def check_frame(reading: Reading) -> None:
@@ -160,7 +173,7 @@ def _pieces_of_text(
 ) -> Iterator[bytes]:
     """Yield UTF-8 text in pieces of whole lines, each of which ends at a line feed."""
     with file.path.open("rb") as raw:
-        if is_workbook(raw.read(4)):
+        if is_workbook(raw.read(HEAD)):
             raise refused("Workbooks are not read in batches.", "Save the table as .csv.")
         raw.seek(0)
         text, decoder, kept, told = opened_text(raw, packing), None, b"", 0

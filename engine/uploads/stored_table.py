@@ -1,6 +1,6 @@
 """Curves of any number of people, put together from batches of lines in bounded memory.
 
-    batches ── people ──→ lines in buckets, by a hash of the id ── records ──→ curves, bucket by bucket
+    batches ── people ──→ lines in buckets, by a hash of ids ── records ──→ curves of each bucket
 
 A bucket holds all lines of its people and is a small file of its own: `part_of_curves` makes their
 curves as `curves_of` makes those of a whole file, so Lemma 1 of `engine.uploads.records` holds as
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from engine.core.errors import InputError
 from engine.core.identity import named_once
 from engine.core.lists import counted
-from engine.uploads.batches import Progress, batches
+from engine.running.progress import stage
+from engine.uploads.batches import batches
 from engine.uploads.curves import CurveTable, notes_on_curves
 from engine.uploads.files import TableFile, changed
 from engine.uploads.people import People, read_batches
@@ -79,11 +80,12 @@ class StoredTable:
             If a file changed since it was read.
         """
         self.check_unchanged()
-        first = 0
+        first, advance = 0, stage("Curves", sum(part.n for part in self.parts))
         for part in self.parts:
             is_kept = None if self.kept is None else self.kept[first : first + part.n]
             first += part.n
             table = self._table(part, site, with_ids, is_kept)
+            advance(part.n)
             if len(table.counts):
                 yield table
 
@@ -150,12 +152,7 @@ class StoredTable:
         return tuple(texts[start:end].decode() for start, end in zip(starts, ends, strict=True))
 
 
-def stored_table(
-    files: Sequence[TableFile],
-    reading: Reading,
-    resources: Resources,
-    progress: Progress = lambda n: None,
-) -> StoredTable:
+def stored_table(files: Sequence[TableFile], reading: Reading, resources: Resources) -> StoredTable:
     """Read the curves of files of any size.
 
     Raises
@@ -177,6 +174,7 @@ def stored_table(
         resources.check_room(rows * (_LINE + 16 * width))
     number = int(np.clip(rows * width * _WORK * _KEPT // resources.memory, 1, MOST_BUCKETS))
     buckets = _Buckets(number, reading, resources, spooled // number)
+    progress = stage("Reading", sum(file.size for file in files))
     for people in read_batches(batches(files, reading, progress), reading):
         buckets.add(people)
     return _grouped(buckets.people(), files, reading, Arrays(resources, spooled))
