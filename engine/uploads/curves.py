@@ -26,6 +26,7 @@ from engine.core.tasks import (
     WAVELET_REGRESSION,
 )
 from engine.core.types import Array, CurveData, PublicGroup, Sizes
+from engine.core.types.data import order_in_time
 from engine.uploads.columns import Integers, Observations
 from engine.uploads.design import moved_to_common
 from engine.uploads.doubts import doubts, doubts_of_bounds, doubts_of_people, doubts_of_period
@@ -449,8 +450,7 @@ class Upload(UploadedData[CurveData]):
         """Times and values (N,), curve after curve, by time and then by value; where each ends."""
         curves = self.curves
         times, values = curves.times + 0.0, curves.values + 0.0  # −0 is 0
-        curve = np.repeat(np.arange(len(curves.counts)), curves.counts)
-        order = np.lexsort((values, times, curve))
+        order = order_in_time(times, values, curves.counts)
         return times[order], values[order], np.cumsum(curves.counts)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:

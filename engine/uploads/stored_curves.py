@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -74,6 +75,10 @@ class StoredCurves(UploadedData[Any]):
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveStore:
         """Return the curves as a store; `rng` is not used."""
         self._only_once(n_repeats)
+        return self._store
+
+    @cached_property
+    def _store(self) -> CurveStore:
         return CurveStore(self.declared, self.stored.people, self._blocks)
 
     def _blocks(self, site: int) -> Iterator[CurveData]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -72,7 +73,11 @@ class CurveStore:
         return self.few().public_sizes()
 
     def content(self) -> bytes:
-        """All curves as bytes, the same as of `CurveData`."""
+        """All curves as bytes, the same as of `CurveData`; read once."""
+        return self._content
+
+    @cached_property
+    def _content(self) -> bytes:
         digests = bytearray()
         for site in range(len(self.people)):
             for block in self.read(site):
