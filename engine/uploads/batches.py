@@ -64,7 +64,7 @@ def batches(
         try:
             yield from _of_file(file, reading, progress)
         except EndsEarlyError as problem:
-            faults[f"end too early, or {'is' if len(files) == 1 else 'are'} damaged"] += 1
+            faults["end too early or are damaged"] += 1
             one = problem
         except InputError as problem:
             if problem.field != "header":

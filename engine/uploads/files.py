@@ -11,7 +11,14 @@ from pathlib import Path
 from engine.core.entrance import called, existing_file
 from engine.core.errors import InputError
 from engine.core.lists import counted
-from engine.uploads.packed import HEAD, Packing, TypedTable, noticing_ends, packing_of
+from engine.uploads.packed import (
+    HEAD,
+    EndsEarlyError,
+    Packing,
+    TypedTable,
+    noticing_ends,
+    packing_of,
+)
 
 MAX_FILES = 100_000
 _ASKED, _PIECE = "*?[", 1 << 20
@@ -36,16 +43,13 @@ class TableFile:
 
     @property
     def most_rows(self) -> int:
-        """The number of rows, or a number that is hardly exceeded where the file does not say it.
-
-        Raises
-        ------
-        InputError
-            If the file is broken.
-        """
+        """The number of rows, or a number that is hardly exceeded where the file does not say it."""
         packing = self.packing
         if packing is Packing.PARQUET:
-            return TypedTable(self.path, packing).n_rows or 0
+            try:
+                return TypedTable(self.path, packing).n_rows or 0
+            except EndsEarlyError:  # which is told with others, once all were read
+                return 0
         return self.size * (_UNPACKED if packing.is_text else 1) // _BYTES_OF_ROW + 1
 
 

@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -119,6 +120,7 @@ class Arrays:
 
     def __init__(self, resources: Resources, memory: int) -> None:
         self._file, self._end = resources.file(memory), 0
+        weakref.finalize(self, self._file.close)
 
     def put(self, array: NDArray[Any]) -> Place:
         """Write an array, and return its place."""

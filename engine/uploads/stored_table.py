@@ -11,6 +11,7 @@ of what is allowed each, beyond it in nameless files.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, Any, NamedTuple
@@ -187,6 +188,7 @@ class _Buckets:
         self._reading, self._resources, self._memory = reading, resources, memory
         self._files: list[IO[bytes] | None] = [None] * number
         self._writers: dict[int, Any] = {}
+        weakref.finalize(self, _close, self._files)
         self._n_lines = 0  # so far; where each line is another person
 
     def add(self, people: People) -> None:
@@ -279,6 +281,12 @@ class _Buckets:
             codes={name: numbers[f"code {name}"] for name in self._like.codes},
             covariates=np.column_stack(covariates) if covariates else np.empty((len(table), 0)),
         )
+
+
+def _close(files: Iterable[IO[bytes] | None]) -> None:
+    for file in files:
+        if file is not None:
+            file.close()
 
 
 def _grouped(
